@@ -1,0 +1,152 @@
+"""What a box array is: the only place where input is checked and converted.
+
+A box is a row ``[min..., max...]``; boxes are an ``(n, 4)`` array in 2-D, ``(n, 6)`` in 3-D.  float32
+is computed in float32, everything else in float64.  Infinite boxes are legal, NaN and ``min > max``
+are not.
+"""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.kernels.filters import IN_A, IN_B, STATIC, PairFilter, no_filter
+from broadphase.kernels.survey import first_unsound_row
+
+BoxArray = npt.NDArray[np.floating[Any]]
+PairArray = npt.NDArray[np.int32]
+
+MOST_BOXES = 2**31 - 1  # ids are int32
+_AXES = "xyz"
+
+
+def as_boxes(boxes: Any, name: str = "boxes") -> BoxArray:
+    """Check boxes once and return them C-contiguous, without a copy where they already are.
+
+    Parameters
+    ----------
+    boxes : array_like
+        Rows ``[min_x, min_y, max_x, max_y]`` or ``[min_x, min_y, min_z, max_x, max_y, max_z]``.
+        An empty list counts as no boxes in 2-D.
+    name : str
+        What the caller's argument is called, for the error messages.
+
+    Returns
+    -------
+    numpy.ndarray
+        ``(n, 4)`` or ``(n, 6)``, float32 if it was float32, else float64.
+
+    Raises
+    ------
+    TypeError
+        The values are not real numbers.
+    ValueError
+        The shape is wrong, the rows are ragged, or a row holds NaN or ``min > max``; the message
+        names the argument, the row and the value.
+
+    Examples
+    --------
+    >>> as_boxes([[0, 0, 1, 1]])
+    array([[0., 0., 1., 1.]])
+    """
+    array = as_float_array(boxes, name)
+    if array.ndim == 1 and array.size == 0:
+        array = array.reshape(0, 4)
+    if array.ndim != 2 or array.shape[1] not in (4, 6):
+        raise ValueError(
+            f"{name} must have shape (n, 4) in 2-D or (n, 6) in 3-D, rows of [min..., max...]; "
+            f"got shape {array.shape}"
+        )
+    if len(array) > MOST_BOXES:
+        raise ValueError(f"{name} has {len(array)} rows; ids are 32 bits wide, so {MOST_BOXES} is the most")
+    check_sound(array, name)
+    return array
+
+
+def as_float_array(values: Any, name: str) -> BoxArray:
+    """``values`` as a C-contiguous float32 or float64 array; anything but real numbers is refused."""
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise ValueError(f"{name} must be a rectangular array of numbers: {error}") from None
+    if array.dtype == np.float32 or array.dtype == np.float64:
+        if array.dtype.isnative and array.flags.c_contiguous:
+            return array
+        return np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("="))
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must hold real numbers; got dtype {array.dtype}")
+    return np.ascontiguousarray(array, dtype=np.float64)
+
+
+def check_sound(boxes: BoxArray, name: str) -> None:
+    """Raise ``ValueError`` for the first row with NaN or with ``min > max``."""
+    row = int(first_unsound_row(boxes))
+    if row >= 0:
+        raise unsound_row_error(boxes, row, name)
+
+
+def unsound_row_error(boxes: BoxArray, row: int, name: str) -> ValueError:
+    """Say what is wrong with a row that holds NaN or ``min > max``, and the way out."""
+    box = boxes[row]
+    dim = len(box) // 2
+    columns = [f"{end}_{_AXES[axis]}" for end in ("min", "max") for axis in range(dim)]
+    for column, value in zip(columns, box, strict=True):
+        if np.isnan(value):
+            return ValueError(
+                f"{name}[{row}] has {column} = nan; remove the row, or give the box finite or infinite edges"
+            )
+    for axis in range(dim):
+        low, high = box[axis], box[dim + axis]
+        if low > high:
+            return ValueError(
+                f"{name}[{row}] has min_{_AXES[axis]} = {low:g} > max_{_AXES[axis]} = {high:g}; "
+                "a box is a row [min..., max...], not [x, y, width, height]"
+            )
+    raise AssertionError("the row is sound")
+
+
+def as_filter(n: int, static: Any = None, categories: Any = None, masks: Any = None) -> PairFilter:
+    """Check the optional per-box rules of `broadphase.pairs` and pack them for the kernels."""
+    if static is None and categories is None and masks is None:
+        return no_filter()
+    classes = np.empty(0, np.uint8)
+    if static is not None:
+        flags = np.asarray(static)
+        if flags.dtype != np.bool_:
+            raise TypeError(f"static must be an array of bool, one a box; got dtype {flags.dtype}")
+        classes = _one_each(flags, n, "static").astype(np.uint8) * STATIC
+    if categories is None and masks is None:
+        return PairFilter(classes, np.empty(0, np.uint32), np.empty(0, np.uint32))
+    everything = np.full(n, 0xFFFFFFFF, np.uint32)
+    return PairFilter(
+        classes,
+        np.ones(n, np.uint32) if categories is None else _bit_sets(categories, n, "categories"),
+        everything if masks is None else _bit_sets(masks, n, "masks"),
+    )
+
+
+def join_filter(rows_of_a: int, rows_of_b: int) -> PairFilter:
+    """Rows of a against rows of b: two boxes of one side are never paired."""
+    classes = np.full(rows_of_a + rows_of_b, IN_B, np.uint8)
+    classes[:rows_of_a] = IN_A
+    return no_filter()._replace(classes=classes)
+
+
+def _bit_sets(values: Any, n: int, name: str) -> npt.NDArray[np.uint32]:
+    array = np.asarray(values)
+    if array.dtype.kind not in "iu" and array.size:
+        raise TypeError(f"{name} must be integers, sets of 32 bits; got dtype {array.dtype}")
+    array = _one_each(array, n, name)
+    outside = np.flatnonzero((array < 0) | (array > 0xFFFFFFFF))
+    if len(outside):
+        row = int(outside[0])
+        raise ValueError(f"{name}[{row}] = {array[row]} does not fit into 32 bits")
+    return np.ascontiguousarray(array, dtype=np.uint32)
+
+
+def _one_each(array: npt.NDArray[Any], n: int, name: str) -> npt.NDArray[Any]:
+    if array.ndim == 0:
+        return np.full(n, array)
+    if array.shape != (n,):
+        raise ValueError(f"{name} must hold one entry for each of the {n} boxes; got shape {array.shape}")
+    return array

@@ -1,0 +1,6 @@
+"""Compiled code only: arrays in, arrays out.
+
+Every kernel takes contiguous arrays that were checked above (`broadphase.boxes`) and scalars, never
+raises, releases the GIL, and returns counts.  With Numba's JIT switched off the same functions run as
+plain Python and give the same answers, slowly.
+"""

@@ -1,0 +1,34 @@
+"""Where found pairs go: an ``(m, 2)`` int32 array that grows while a kernel runs.
+
+The idiom of every textbook kernel, which returns ``out, found, tests``::
+
+    if found == len(out):
+        if found > limit:
+            return out, found, tests  # more than the caller can use: stop
+        out = grow(out, limit)
+    put(out, found, i, j)
+    found += 1
+"""
+
+import numpy as np
+
+from broadphase.kernels.jit import inline
+
+# What a kernel that only counts is given for `out`; it never stores.
+FIRST_ROOM = 1024
+
+
+@inline
+def grow(out, limit):
+    """A copy of ``out`` with twice the room, but never more than ``limit + 1`` rows."""
+    room = min(max(2 * out.shape[0], FIRST_ROOM), limit + 1)
+    larger = np.empty((room, 2), np.int32)
+    larger[: out.shape[0]] = out
+    return larger
+
+
+@inline
+def put(out, at, i, j):
+    """Write the pair at row ``at``, smaller id first."""
+    out[at, 0] = min(i, j)
+    out[at, 1] = max(i, j)

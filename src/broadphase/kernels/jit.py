@@ -1,0 +1,33 @@
+"""The one way in which kernels are compiled: cached on disk, without the GIL, IEEE division."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numba
+
+_OPTIONS = {"nogil": True, "error_model": "numpy"}
+
+
+def _stamp_of_all_kernels() -> tuple[float, int]:
+    sources = [source.stat() for source in Path(__file__).parent.glob("*.py")]
+    return max(stat.st_mtime for stat in sources), sum(stat.st_size for stat in sources)
+
+
+_STAMP = _stamp_of_all_kernels()
+
+
+def jit(function: Callable[..., Any]) -> Any:
+    """Compile a kernel on its first call, or load it from the cache on disk."""
+    dispatcher = numba.njit(cache=True, **_OPTIONS)(function)
+    # Numba's cache looks at the file of the kernel alone and would serve stale code after an edit of
+    # a function that the kernel calls from another file.  The stamp of the whole folder mends that.
+    cache_file = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
+    if cache_file is not None:
+        cache_file._source_stamp = _STAMP
+    return dispatcher
+
+
+def inline(function: Callable[..., Any]) -> Any:
+    """Compile a small function that only kernels call; LLVM inlines it there."""
+    return numba.njit(**_OPTIONS)(function)

@@ -1,0 +1,38 @@
+"""One pass over the boxes: is every row sound, and where and how large are they?"""
+
+import numpy as np
+
+from broadphase.kernels.jit import jit
+
+
+@jit
+def first_unsound_row(boxes):
+    """Index of the first row with a NaN or with ``min > max``, or -1.
+
+    ``not (min <= max)`` holds for both, so one comparison per axis finds them.
+    """
+    dim = boxes.shape[1] // 2
+    for i in range(boxes.shape[0]):
+        sound = True
+        for axis in range(dim):
+            sound &= boxes[i, axis] <= boxes[i, dim + axis]
+        if not sound:
+            return i
+    return -1
+
+
+@jit
+def finite_bounds(boxes):
+    """Smallest and largest finite coordinate on each axis: ``(2, dim)``; inverted where there is none."""
+    dim = boxes.shape[1] // 2
+    bounds = np.empty((2, dim), np.float64)
+    bounds[0] = np.inf
+    bounds[1] = -np.inf
+    for i in range(boxes.shape[0]):
+        for column in range(2 * dim):
+            value = boxes[i, column]
+            if np.isfinite(value):
+                axis = column % dim
+                bounds[0, axis] = min(bounds[0, axis], value)
+                bounds[1, axis] = max(bounds[1, axis], value)
+    return bounds

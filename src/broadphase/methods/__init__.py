@@ -1,0 +1,19 @@
+"""Each broad phase once through: a `Task` in, its pairs out.
+
+One module a method, each with a function ``find(task) -> Found``.  All of them find exactly the same
+pairs; they differ in what that costs.
+"""
+
+from collections.abc import Callable
+from importlib import import_module
+
+from broadphase.methods.task import Found, Task
+
+# "auto" is no method of its own: `broadphase.choose` picks one of these.
+NAMES = ("brute_force", "sort_and_sweep", "uniform_grid", "spatial_hash", "tree", "strips")
+
+
+def finder(name: str) -> Callable[[Task], Found]:
+    """The ``find`` of the method called ``name``; only its own kernels are imported."""
+    find: Callable[[Task], Found] = import_module(f"broadphase.methods.{name}").find
+    return find

@@ -1,0 +1,74 @@
+"""What a method is asked, and what it answers."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from broadphase import threads
+from broadphase.boxes import BoxArray, PairArray
+from broadphase.kernels.filters import PairFilter
+
+NO_LIMIT = 2**62
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One search for overlapping pairs; everything in it has been checked."""
+
+    boxes: BoxArray
+    """``(n, 4)`` or ``(n, 6)``, C-contiguous, sound."""
+    touching: bool
+    """Whether boxes that share only an edge or a corner count."""
+    filter: PairFilter
+    """Which pairs may count at all (static, join, categories)."""
+    threads: int = 1
+    """The most threads to use."""
+    limit: int = NO_LIMIT
+    """Storing may stop once more pairs than this are found."""
+    store: bool = True
+    """False: only count."""
+
+    @property
+    def dim(self) -> int:
+        """2 or 3."""
+        return self.boxes.shape[1] // 2
+
+
+class Found(NamedTuple):
+    """The answer: pairs in chunks of ``(m, 2)`` int32 rows ``i < j``, in no promised order."""
+
+    chunks: list[PairArray]
+    pairs: int
+    """How many pairs there are, stored or not; more than ``limit`` when the search gave up."""
+    tests: int
+    """How many comparisons of two boxes were made."""
+    cells: int = 0
+    """How many cells, slots, nodes or strips were in use."""
+
+
+def run_in_shares(
+    task: Task,
+    n: int,
+    kernel: Callable[[int, int, PairArray], tuple[PairArray, int, int]],
+    *,
+    parts: int | None = None,
+    cells: int = 0,
+) -> Found:
+    """Cut ``range(n)`` into one share a thread and let ``kernel(begin, end, out)`` search each.
+
+    The shares are contiguous and their results are kept in order: the answer does not depend on
+    which thread is faster.
+    """
+    spans = threads.shares(n, max(1, min(parts or task.threads, n)))
+    results = threads.run_all(
+        [partial(kernel, begin, end, np.empty((0, 2), np.int32)) for begin, end in spans]
+    )
+    return Found(
+        [out[:found] for out, found, _ in results] if task.store else [],
+        sum(int(found) for _, found, _ in results),
+        sum(int(tests) for _, _, tests in results),
+        cells,
+    )

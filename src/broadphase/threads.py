@@ -1,0 +1,64 @@
+"""The shared pool: plain Python threads over kernels that release the GIL.
+
+Not Numba's ``parallel=True``: its default layer aborts the process when two threads call in at once.
+"""
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from itertools import pairwise
+from typing import TypeVar
+
+Result = TypeVar("Result")
+
+
+@cache
+def cores() -> int:
+    """How many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(max(1, cores() - 1), thread_name_prefix="broadphase")
+
+
+def resolve(threads: int | None) -> int:
+    """How many threads ``threads=`` asks for; ``None`` is all cores."""
+    if threads is None:
+        return cores()
+    if isinstance(threads, bool) or not isinstance(threads, int):
+        raise TypeError(f"threads must be an int or None; got {threads!r}")
+    if threads < 1:
+        raise ValueError(f"threads must be at least 1; got {threads}")
+    return threads
+
+
+def run_all(calls: list[Callable[[], Result]]) -> list[Result]:
+    """Run the calls at the same time and return their results in order.
+
+    The calling thread does the first one itself, so that one call costs no hand-over and a pool whose
+    threads are all busy cannot make two callers wait for each other.
+    """
+    if len(calls) == 1:
+        return [calls[0]()]
+    futures = [_pool().submit(call) for call in calls[1:]]
+    first = calls[0]()
+    return [first, *(future.result() for future in futures)]
+
+
+def shares(n: int, parts: int) -> list[tuple[int, int]]:
+    """``range(n)`` cut into ``parts`` contiguous ranges of nearly equal length."""
+    edges = [n * part // parts for part in range(parts + 1)]
+    return list(pairwise(edges))
+
+
+def _forget_pool_after_fork() -> None:
+    _pool.cache_clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_pool_after_fork)
