@@ -34,7 +34,7 @@ class Task:
     @property
     def dim(self) -> int:
         """2 or 3."""
-        return self.boxes.shape[1] // 2
+        return int(self.boxes.shape[1]) // 2
 
 
 class Found(NamedTuple):
