@@ -20,6 +20,15 @@ if TYPE_CHECKING:
     from broadphase.one_shot import explain as explain
     from broadphase.one_shot import join as join
     from broadphase.one_shot import pairs as pairs
+    from broadphase.shapes.kinds import Box as Box
+    from broadphase.shapes.kinds import Circle as Circle
+    from broadphase.shapes.kinds import Polygon as Polygon
+    from broadphase.shapes.narrow_phase import Contact as Contact
+    from broadphase.shapes.narrow_phase import ContactArrays as ContactArrays
+    from broadphase.shapes.narrow_phase import contact as contact
+    from broadphase.shapes.narrow_phase import contact_boxes as contact_boxes
+    from broadphase.shapes.narrow_phase import contact_circles as contact_circles
+    from broadphase.shapes.narrow_phase import overlap as overlap
 
 _HOME = {
     "PairLimitExceeded": "errors",
@@ -28,15 +37,33 @@ _HOME = {
     "explain": "one_shot",
     "join": "one_shot",
     "pairs": "one_shot",
+    "Box": "shapes.kinds",
+    "Circle": "shapes.kinds",
+    "Polygon": "shapes.kinds",
+    "Contact": "shapes.narrow_phase",
+    "ContactArrays": "shapes.narrow_phase",
+    "contact": "shapes.narrow_phase",
+    "contact_boxes": "shapes.narrow_phase",
+    "contact_circles": "shapes.narrow_phase",
+    "overlap": "shapes.narrow_phase",
 }
 _SUBMODULES = ("plot",)
 
 __all__ = [
     "METHODS",
+    "Box",
+    "Circle",
+    "Contact",
+    "ContactArrays",
     "PairLimitExceeded",
+    "Polygon",
+    "contact",
+    "contact_boxes",
+    "contact_circles",
     "count_pairs",
     "explain",
     "join",
+    "overlap",
     "pairs",
 ]
 

@@ -1,0 +1,1 @@
+"""Shapes and their contacts: the narrow phase."""

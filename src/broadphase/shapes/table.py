@@ -1,0 +1,145 @@
+"""Many shapes of mixed kinds as columns, so that one kernel call serves thousands of them."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.boxes import BoxArray
+from broadphase.kernels.bound_shapes import bound_rows
+from broadphase.kernels.contact_rows import contact_shapes
+from broadphase.kernels.shape_table import BOX, CIRCLE, POLYGON, ShapeColumns
+from broadphase.shapes.kinds import Box, Circle, Polygon, Shape
+from broadphase.shapes.narrow_phase import ContactArrays, as_pairs
+
+_FIRST_ROOM = 16
+_BY_ROW = 7  # how many of the columns have one entry a shape
+_NO_ROWS = np.empty(0, np.int64)
+
+
+class ShapeTable:
+    """Shapes by row number; the rows' places are plain arrays that may be written to.
+
+    Examples
+    --------
+    >>> table = ShapeTable()
+    >>> table.append(Box(0, 0, 2, 2)), table.append(Circle(3, 1, 2))
+    (0, 1)
+    >>> table.x[0] = -5
+    >>> table.bounds()
+    array([[-5.,  0., -3.,  2.],
+           [ 1., -1.,  5.,  3.]])
+    """
+
+    def __init__(self) -> None:
+        self._shapes: list[Shape] = []
+        self._room = _rooms(_FIRST_ROOM)
+        self._points = np.empty((0, 2))
+        self._axes = np.empty((0, 2))
+        self._points_used = 0
+
+    def __len__(self) -> int:
+        return len(self._shapes)
+
+    @property
+    def x(self) -> npt.NDArray[np.float64]:
+        """Where each shape is; a live view until the next `append`."""
+        return self._room.x[: len(self)]
+
+    @property
+    def y(self) -> npt.NDArray[np.float64]:
+        """Where each shape is; a live view until the next `append`."""
+        return self._room.y[: len(self)]
+
+    @property
+    def columns(self) -> ShapeColumns:
+        """What kernels take; views that stay valid until the next `append` or `put`."""
+        n, used = len(self), self._points_used
+        rows = [column[:n] for column in self._room[:_BY_ROW]]
+        return ShapeColumns._make([*rows, self._points[:used], self._axes[:used]])
+
+    def append(self, shape: Shape) -> int:
+        """Add a shape behind the others and return its row."""
+        row = len(self)
+        if row == len(self._room.x):
+            larger = _rooms(2 * row)
+            for name in ShapeColumns._fields[:_BY_ROW]:
+                getattr(larger, name)[:row] = getattr(self._room, name)
+            self._room = larger
+        self._shapes.append(shape)
+        self._write(row, shape)
+        return row
+
+    def put(self, row: int, shape: Shape) -> None:
+        """Another shape in a row."""
+        self._shapes[row] = shape
+        self._write(row, shape)
+
+    def shape(self, row: int) -> Shape:
+        """The shape of a row, where it is now."""
+        return self._shapes[row].moved_to(float(self.x[row]), float(self.y[row]))
+
+    def bounds(self, rows: npt.NDArray[np.integer[Any]] | None = None) -> BoxArray:
+        """``(n, 4)``: the bounding boxes of all shapes, or of some."""
+        out = np.empty((len(self) if rows is None else len(rows), 4))
+        if len(out):
+            bound_rows(self.columns, _NO_ROWS if rows is None else np.asarray(rows, np.int64), out)
+        return out
+
+    def contacts(self, pairs: Any, *, touching: bool = False) -> ContactArrays:
+        """Contacts of row with row, as in `contact`; see `contact_boxes` for the form of the answer.
+
+        The bounding boxes are taken to overlap: that is what a broad phase has found out.
+        """
+        rows = as_pairs(pairs, len(self), len(self))
+        count = len(rows)
+        found = ContactArrays(np.zeros(count, np.bool_), np.zeros((count, 2)), np.zeros(count))
+        contact_shapes(self.columns, rows, bool(touching), *found)
+        return found
+
+    def _write(self, row: int, shape: Shape) -> None:
+        room = self._room
+        room.x[row], room.y[row] = shape.x, shape.y
+        room.width[row] = room.height[row] = 0.0
+        room.starts[row] = room.counts[row] = 0
+        if isinstance(shape, Box):
+            room.kinds[row] = BOX
+            room.width[row], room.height[row] = shape.width, shape.height
+        elif isinstance(shape, Circle):
+            room.kinds[row] = CIRCLE
+            room.width[row] = shape.radius
+        else:
+            room.kinds[row] = POLYGON
+            self._write_points(row, shape)
+
+    def _write_points(self, row: int, polygon: Polygon) -> None:
+        start, count = self._points_used, len(polygon.offsets)
+        if start + count > len(self._points):
+            self._drop_unused_points(row, count)
+            start = self._points_used
+        self._points[start : start + count] = polygon.offsets
+        self._axes[start : start + count] = polygon.axes
+        self._room.starts[row], self._room.counts[row] = start, count
+        self._points_used = start + count
+
+    def _drop_unused_points(self, row: int, wanted: int) -> None:
+        """Move the points that are in use together, into twice the room that they and ``wanted`` need."""
+        room = self._room
+        room.counts[row] = 0
+        in_use = int(room.counts[: len(self)].sum()) + wanted
+        points, axes = np.empty((2 * in_use, 2)), np.empty((2 * in_use, 2))
+        used = 0
+        for other in np.flatnonzero(room.counts[: len(self)]):
+            start, count = room.starts[other], room.counts[other]
+            points[used : used + count] = self._points[start : start + count]
+            axes[used : used + count] = self._axes[start : start + count]
+            room.starts[other] = used
+            used += count
+        self._points, self._axes, self._points_used = points, axes, int(used)
+
+
+def _rooms(rows: int) -> ShapeColumns:
+    """Columns with room for so many shapes, and none for points, which are kept apart."""
+    dtypes = (np.uint8, *(np.float64,) * 4, np.int64, np.int64)
+    by_row = [np.zeros(rows, dtype) for dtype in dtypes]
+    return ShapeColumns._make([*by_row, np.empty((0, 2)), np.empty((0, 2))])

@@ -1,0 +1,432 @@
+"""Shapes and the narrow phase, against exact arithmetic, against shapely and against itself."""
+
+import math
+import pickle
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import shapely
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from broadphase import (
+    Box,
+    Circle,
+    Polygon,
+    contact,
+    contact_boxes,
+    contact_circles,
+    overlap,
+)
+from broadphase.shapes.table import ShapeTable
+
+small = st.integers(-12, 12)
+lengths = st.integers(0, 10)
+boxes = st.builds(Box, small, small, lengths, lengths)
+solid_boxes = st.builds(Box, small, small, st.integers(1, 10), st.integers(1, 10))
+circles = st.builds(Circle, small, small, st.integers(1, 8))
+
+
+@st.composite
+def polygons(draw):
+    points = draw(st.lists(st.tuples(small, small), min_size=3, max_size=8, unique=True))
+    hull = shapely.convex_hull(shapely.MultiPoint(points))
+    assume(hull.geom_type == "Polygon")
+    corners = list(hull.exterior.coords)[:-1]
+    if draw(st.booleans()):
+        corners.reverse()
+    return Polygon(corners)
+
+
+shapes = st.one_of(solid_boxes, circles, polygons())
+
+
+def to_shapely(shape):
+    if isinstance(shape, Box):
+        return shapely.box(*shape.bounds)
+    return shapely.Polygon(shape.points)
+
+
+# --- values -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.smaller_set
+def test_bounds_and_places():
+    assert Box(1, 2, 3, 4).bounds == (1, 2, 4, 6)
+    assert Circle(1, 2, 3).bounds == (-2, -1, 4, 5)
+    triangle = Polygon([(1, 1), (5, 1), (1, 4)])
+    assert triangle.bounds == (1, 1, 5, 4)
+    assert (triangle.x, triangle.y) == (1, 1)
+    assert triangle.moved_to(10, 0).bounds == (10, 0, 14, 3)
+    assert Box(1, 2, 3, 4).moved_to(0, 0) == Box(0, 0, 3, 4)
+    assert Circle(1, 2, 3).moved_to(0, 0) == Circle(0, 0, 3)
+
+
+def test_shapes_are_values():
+    for shape in (Box(1, 2, 3, 4), Circle(1, 2, 3), Polygon([(0, 0), (3, 1), (1, 4)])):
+        again = pickle.loads(pickle.dumps(shape))
+        assert again == shape
+        assert hash(again) == hash(shape)
+        assert repr(again) == repr(shape)
+        assert shape != shape.moved_to(50, 50)
+        with pytest.raises(AttributeError):
+            shape.x = 5.0
+    assert Polygon([(0, 0), (3, 1), (1, 4)]) != "a polygon"
+    assert not Polygon([(0, 0), (3, 1), (1, 4)]).offsets.flags.writeable
+
+
+def test_polygon_keeps_its_form_while_it_travels():
+    shape = Polygon([(0.1, 0.2), (0.7, 0.3), (0.4, 0.9)])
+    there_and_back = shape.moved_to(1e9, -1e9).moved_to(shape.x, shape.y)
+    assert there_and_back == shape
+
+
+@pytest.mark.parametrize("first", range(4))
+@pytest.mark.parametrize("step", [1, -1])
+def test_either_winding_and_closed_rings(first, step):
+    ring = [(0, 0), (4, 0), (4, 3), (0, 3)]
+    corners = [ring[(first + step * k) % 4] for k in range(4)]
+    for points in (corners, [*corners, corners[0]], np.array(corners), iter(corners)):
+        polygon = Polygon(points)
+        assert (polygon.x, polygon.y) == corners[0]
+        assert polygon.bounds == (0, 0, 4, 3)
+        assert contact(polygon, Box(3, 1, 9, 1))[2:] == ((-1.0, 0.0), 1.0)
+        assert shapely.Polygon(polygon.points).exterior.is_ccw
+
+
+def test_a_corner_may_lie_on_a_straight_side():
+    turn = math.radians(33)
+    square = np.array([(0, 0), (1, 0), (2, 0), (2, 2), (1, 2), (0, 2)])
+    rotation = np.array([[math.cos(turn), -math.sin(turn)], [math.sin(turn), math.cos(turn)]])
+    assert len(Polygon(square).points) == 6
+    assert len(Polygon(square @ rotation.T).points) == 6
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-30, 1.0, 1e30, 1e300])
+def test_polygons_of_any_size(scale):
+    a = Polygon([(0, 0), (2 * scale, 0), (0, 2 * scale)])
+    b = Polygon([(scale / 2, scale / 2), (3 * scale, scale / 2), (scale / 2, 3 * scale)])
+    assert contact(a, b).depth == pytest.approx(scale * math.sqrt(0.5))
+    assert contact(a, Circle(-scale, scale, 1.5 * scale)).depth == pytest.approx(scale / 2)
+
+
+@pytest.mark.parametrize(
+    ("points", "message"),
+    [
+        ([], "shape"),
+        ([(0, 0), (1, 1)], "at least three"),
+        ([(0, 0), (1, 1), (0, 0)], "at least three"),
+        ([(0, 0), (1, 0), (2, 0)], "turn back"),
+        ([(0, 0), (1, 0), (1, 0), (0, 1)], r"points\[2\] repeats points\[1\]"),
+        ([(0, 0), (4, 0), (1, 1), (0, 4)], r"turns inwards at points\[2\]"),
+        ([(0, 4), (1, 1), (4, 0), (0, 0)], r"turns inwards at points\[1\]"),
+        ([(0, 3), (2, -3), (-3, 1), (3, 1), (-2, -3)], "crosses itself"),
+        ([(0, 0), (2, 2), (2, 0), (0, 2)], "turns inwards"),
+        ([(0, 0), (1, 0), (0, math.nan)], r"points\[2\]"),
+        ([(0, 0), (1, 0), (0, math.inf)], r"points\[2\]"),
+        ([(0, 0, 0), (1, 0, 0), (0, 1, 0)], "shape"),
+        ([(0, 0), (1, 0), (0,)], "different lengths"),
+        ([(-1.7e308, 0), (1.7e308, 0), (0, 1)], "too far apart"),
+    ],
+)
+def test_polygons_that_are_none(points, message):
+    with pytest.raises(ValueError, match=message):
+        Polygon(points)
+
+
+def test_shapes_that_are_none():
+    for make in (lambda v: Box(v, 0, 1, 1), lambda v: Box(0, 0, 1, v), lambda v: Circle(0, v, 1)):
+        for value in (math.nan, math.inf, -math.inf):
+            with pytest.raises(ValueError, match="must be finite"):
+                make(value)
+        for value in ("1", None, 1j, True, [1]):
+            with pytest.raises(TypeError, match="must be a real number"):
+                make(value)
+    with pytest.raises(ValueError, match="width must not be negative; got -1"):
+        Box(0, 0, -1, 1)
+    with pytest.raises(ValueError, match="radius must not be negative"):
+        Circle(0, 0, -1)
+    with pytest.raises(ValueError, match="beyond the range"):
+        Box(1.7e308, 0, 1.7e308, 1)
+    with pytest.raises(ValueError, match="beyond the range"):
+        Circle(1.7e308, 0, 1.7e308)
+    with pytest.raises(TypeError, match="pairs of real numbers"):
+        Polygon([("0", "0"), ("1", "0"), ("0", "1")])
+    with pytest.raises(TypeError, match="must be Box, Circle or Polygon"):
+        contact(Box(0, 0, 1, 1), (0, 0, 1, 1))
+
+
+# --- contacts: worked cases ---------------------------------------------------------------------------
+
+DIAMOND = Polygon([(0, -2), (2, 0), (0, 2), (-2, 0)])
+HALF = math.sqrt(0.5)
+
+
+@pytest.mark.smaller_set
+@pytest.mark.parametrize(
+    ("a", "b", "normal", "depth"),
+    [
+        (Box(0, 0, 10, 10), Box(8, 1, 10, 10), (-1, 0), 2),
+        (Box(0, 0, 10, 10), Box(1, 9, 10, 10), (0, -1), 1),
+        (Box(0, 0, 10, 10), Box(-8, 1, 10, 10), (1, 0), 2),
+        (Box(0, 0, 10, 10), Box(8, 8, 10, 10), (-1, 0), 2),  # a tie goes to x
+        (Box(0, 0, 10, 10), Box(0, 0, 10, 10), (-1, 0), 10),  # and to the smaller side
+        (Box(4, 0, 2, 10), Box(0, 0, 10, 10), (1, 0), 6),  # the smaller box begins later: to larger x
+        (Box(0, 0, 10, 10), Box(3, 5, 0, 0), (1, 0), 3),  # a point in a box
+        (Circle(0, 0, 2), Circle(3, 0, 2), (-1, 0), 1),
+        (Circle(0, 0, 3), Circle(3, 4, 3), (-0.6, -0.8), 1),
+        (Circle(1, 1, 2), Circle(1, 1, 3), (-1, 0), 5),
+        (Circle(0, -1, 2), Box(-5, 0, 10, 10), (0, -1), 1),
+        (Circle(-3, -4, 6), Box(0, 0, 10, 10), (-0.6, -0.8), 1),
+        (Circle(9, 5, 1), Box(0, 0, 10, 10), (1, 0), 2),
+        (Circle(5, 5, 1), Box(0, 0, 10, 10), (-1, 0), 6),
+        (Circle(0, 0, 0), Box(-1, -1, 3, 3), (-1, 0), 1),  # a point in a box
+        (DIAMOND, Box(1, -5, 10, 10), (-1, 0), 1),
+        (DIAMOND, Box(0.5, 0.5, 10, 10), (-HALF, -HALF), HALF),
+        (DIAMOND, Circle(2, 2, 2), (-HALF, -HALF), 2 - 2 * HALF),
+        (DIAMOND, Circle(3, 0, 2), (-1, 0), 1),
+        (DIAMOND, Circle(0.25, 0.25, 1), (-HALF, -HALF), 1 + 1.5 * HALF),
+        (DIAMOND, DIAMOND.moved_to(3, -2), (-HALF, -HALF), HALF),
+    ],
+)
+def test_contact(a, b, normal, depth):
+    found = contact(a, b)
+    assert (found.a, found.b) == (a, b)
+    assert found.normal == pytest.approx(normal, abs=1e-15)
+    assert found.depth == pytest.approx(depth)
+    assert overlap(a, b)
+    assert overlap(a, b, touching=True)
+
+
+@pytest.mark.smaller_set
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        (Box(0, 0, 2, 2), Box(2, 0, 2, 2)),
+        (Box(0, 0, 2, 2), Box(2, 2, 2, 2)),
+        (Box(0, 0, 0, 0), Box(0, 0, 0, 0)),
+        (Circle(0, 0, 2), Circle(3, 4, 3)),
+        (Circle(-3, -4, 5), Box(0, 0, 10, 10)),
+        (Circle(5, 10, 0), Box(0, 0, 10, 10)),
+        (DIAMOND, Box(2, -1, 2, 2)),
+        (DIAMOND, Polygon([(0, 2), (2, 0), (2, 2)])),
+        (DIAMOND, Circle(4, 0, 2)),
+        (DIAMOND, Circle(2, 0, 0)),
+    ],
+)
+def test_touching(a, b):
+    assert not overlap(a, b)
+    assert not overlap(b, a)
+    assert contact(a, b, touching=True).depth == 0
+    assert contact(b, a, touching=True).depth == 0
+
+
+# --- contacts: properties -----------------------------------------------------------------------------
+
+edges = st.floats(allow_nan=False, allow_infinity=False, width=64, min_value=-1e300, max_value=1e300)
+
+
+@given(st.tuples(edges, edges, edges, edges), st.tuples(edges, edges, edges, edges), st.booleans())
+def test_boxes_are_exact(a, b, touching):
+    a, b = ([*np.minimum(c[:2], c[2:]), *np.maximum(c[:2], c[2:])] for c in (a, b))
+    exact_a, exact_b = ([Fraction(float(v)) for v in box] for box in (a, b))
+    ways = {}
+    for axis in (1, 0):
+        ways[axis, 1.0] = exact_b[axis + 2] - exact_a[axis]
+        ways[axis, -1.0] = exact_a[axis + 2] - exact_b[axis]
+    expected = min(ways.values()) >= 0 if touching else min(ways.values()) > 0
+    found = contact_boxes([a], [b], touching=touching)
+    assert found.overlapping[0] == expected
+    if expected:
+        assert found.depths[0] == float(min(ways.values()))
+        axis = int(np.flatnonzero(found.normals[0])[0])
+        sign = float(found.normals[0, axis])
+        assert abs(sign) == 1.0
+        assert float(ways[axis, sign]) == found.depths[0]
+        assert axis == 0 or float(min(ways[0, 1.0], ways[0, -1.0])) > found.depths[0]
+    else:
+        assert found.depths[0] == 0
+        assert not found.normals.any()
+
+
+@settings(max_examples=300)
+@given(shapes, shapes, st.booleans())
+def test_exchange_turns_the_normal_round(a, b, touching):
+    forth, back = contact(a, b, touching=touching), contact(b, a, touching=touching)
+    if forth is None:
+        assert back is None
+        return
+    assert forth.depth == back.depth
+    if forth.normal == back.normal:  # nothing tells the sides apart
+        centre_a, centre_b = (np.add(s.bounds[:2], s.bounds[2:]) / 2 for s in (a, b))
+        assert (centre_a == centre_b).any()
+    else:
+        assert forth.normal == (-back.normal[0], -back.normal[1])
+
+
+@settings(max_examples=300)
+@given(st.one_of(boxes, polygons()), st.one_of(boxes, polygons()))
+def test_corners_against_shapely(a, b):
+    """On small whole numbers both are exact."""
+    one, two = to_shapely(a), to_shapely(b)
+    assert overlap(a, b, touching=True) == one.intersects(two)
+    if one.area > 0 and two.area > 0:
+        assert overlap(a, b) == (one.relate(two)[0] == "2")
+
+
+@settings(max_examples=300)
+@given(circles, st.one_of(boxes, polygons()))
+def test_circles_against_shapely(circle, other):
+    distance = to_shapely(other).distance(shapely.Point(circle.x, circle.y))
+    assume(abs(distance - circle.radius) > 1e-9)
+    assert overlap(circle, other) == (distance < circle.radius)
+    found = contact(circle, other)
+    if distance > 0 and found is not None:
+        assert found.depth == pytest.approx(circle.radius - distance)
+
+
+@settings(max_examples=300)
+@given(shapes, shapes)
+def test_the_contact_is_the_shortest_way_out(a, b):
+    found = contact(a, b)
+    assume(found is not None)
+    assert math.hypot(*found.normal) == pytest.approx(1.0, abs=1e-14)
+    assert found.depth > 0
+
+    def pushed(direction, way):
+        return a.moved_to(a.x + direction[0] * way, a.y + direction[1] * way)
+
+    assert not overlap(pushed(found.normal, found.depth + 1e-9), b)
+    for k in range(48):
+        direction = (math.cos(k * math.tau / 48), math.sin(k * math.tau / 48))
+        assert overlap(pushed(direction, found.depth - 1e-9), b)
+
+
+# --- arrays -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.smaller_set
+def test_box_arrays_equal_single_boxes():
+    random = np.random.default_rng(5)
+    corners = random.integers(0, 10, (12, 2)).astype(float)
+    sizes = random.integers(0, 5, (12, 2)).astype(float)
+    rows = np.concatenate([corners, corners + sizes], axis=1)
+    pairs = np.array([(i, j) for i in range(12) for j in range(12)])
+    for touching in (False, True):
+        found = contact_boxes(rows, rows, pairs, touching=touching)
+        for (i, j), hit, normal, depth in zip(pairs, *found, strict=True):
+            single = contact(Box(*corners[i], *sizes[i]), Box(*corners[j], *sizes[j]), touching=touching)
+            assert hit == (single is not None)
+            if single is not None:
+                assert (tuple(normal), depth) == (single.normal, single.depth)
+
+
+def test_circle_arrays_equal_single_circles():
+    rows = np.random.default_rng(6).integers(0, 9, (40, 3)).astype(float)
+    found = contact_circles(rows, rows[::-1])
+    for a, b, hit, normal, depth in zip(rows, rows[::-1], *found, strict=True):
+        single = contact(Circle(*a), Circle(*b))
+        assert hit == (single is not None)
+        assert (tuple(normal), depth) == ((0, 0), 0) if single is None else (single.normal, single.depth)
+
+
+def test_boxes_in_3d():
+    found = contact_boxes(
+        [[0, 0, 0, 9, 9, 9]] * 3, [[1, 1, 8, 9, 9, 9], [1, 7, 1, 9, 9, 9], [9, 0, 0, 10, 9, 9]]
+    )
+    assert found.overlapping.tolist() == [True, True, False]
+    assert found.normals.tolist() == [[0, 0, -1], [0, -1, 0], [0, 0, 0]]
+    assert found.depths.tolist() == [1, 2, 0]
+
+
+def test_float32_stays_float32():
+    rows = np.array([[0, 0, 1, 1]], np.float32)
+    found = contact_boxes(rows, rows)
+    assert found.depths.dtype == found.normals.dtype == np.float32
+    assert contact_boxes(rows, rows.astype(float)).depths.dtype == np.float64
+
+
+def test_infinite_boxes():
+    inf = math.inf
+    everything = [[-inf, -inf, inf, inf]]
+    found = contact_boxes(everything, [[3, 3, 4, 4]])
+    assert found.overlapping[0]
+    assert found.depths[0] == inf
+    half = contact_boxes([[-inf, -inf, 0, inf]], [[-2, 0, inf, 1]])
+    assert (half.normals[0].tolist(), half.depths[0]) == ([-1, 0], 2)
+    far = contact_boxes([[inf, 0, inf, 1]], [[inf, 0, inf, 1]], touching=True)
+    assert (far.overlapping[0], far.depths[0]) == (True, 0)
+
+
+def test_empty_arrays():
+    for found in (
+        contact_boxes([], []),
+        contact_circles([], []),
+        contact_boxes([[0, 0, 1, 1]], [[0, 0, 1, 1], [1, 1, 2, 2]], []),
+    ):
+        assert found.overlapping.shape == found.depths.shape == (0,)
+        assert found.normals.shape == (0, 2)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: contact_boxes([[0, 0, 1, 1]], []), ValueError, "a has 1 rows and b has 0"),
+        (lambda: contact_boxes([[0, 0, 1, 1]], [[0] * 6]), ValueError, "same dimension"),
+        (lambda: contact_boxes([[0, 0, 1, 1]], [[0, 0, 1, 1]], [[0, 1]]), ValueError, r"pairs\[0, 1\] = 1"),
+        (lambda: contact_boxes([[0, 0, 1, 1]], [[0, 0, 1, 1]], [[-1, 0]]), ValueError, r"pairs\[0, 0\] = -1"),
+        (lambda: contact_boxes([[0, 0, 1, 1]], [[0, 0, 1, 1]], [[0.0, 0.0]]), TypeError, "integers"),
+        (lambda: contact_boxes([[0, 0, 1, 1]], [[0, 0, 1, 1]], [0, 0]), ValueError, "shape"),
+        (lambda: contact_boxes([[2, 0, 1, 1]], [[0, 0, 1, 1]]), ValueError, r"a\[0\] has min_x"),
+        (lambda: contact_circles([[0, 0, -1]], [[0, 0, 1]]), ValueError, r"a\[0\]"),
+        (lambda: contact_circles([[0, 0, 1]], [[0, math.nan, 1]]), ValueError, r"b\[0\]"),
+        (lambda: contact_circles([[0, 0]], [[0, 0, 1]]), ValueError, "shape"),
+    ],
+)
+def test_bad_arrays_are_named(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
+# --- the table ----------------------------------------------------------------------------------------
+
+
+@given(st.lists(shapes, min_size=2, max_size=6), st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_table_equals_single_shapes(given_shapes, touching):
+    table = ShapeTable()
+    for shape in given_shapes:
+        table.append(shape)
+    assert len(table) == len(given_shapes)
+    assert [tuple(row) for row in table.bounds().tolist()] == [shape.bounds for shape in given_shapes]
+    pairs = [(i, j) for i in range(len(table)) for j in range(len(table))]
+    found = table.contacts(pairs, touching=touching)
+    for (i, j), hit, normal, depth in zip(pairs, *found, strict=True):
+        single = contact(given_shapes[i], given_shapes[j], touching=touching)
+        if single is not None:
+            assert hit
+            assert (tuple(normal), depth) == (single.normal, single.depth)
+        elif hit:  # a broad phase would not have asked
+            assert not contact_boxes(
+                [given_shapes[i].bounds], [given_shapes[j].bounds], touching=touching
+            ).overlapping[0]
+
+
+@pytest.mark.smaller_set
+def test_table_rows_move_and_change():
+    table = ShapeTable()
+    for k in range(40):
+        table.append(Polygon([(k, 0), (k + 1, 0), (k, 1)]) if k % 2 else Box(k, 0, 1, 1))
+    for _ in range(30):  # every round leaves unused points behind
+        for row in range(1, 40, 4):
+            table.put(row, Polygon([(0, 0), (2, 0), (2, 2), (0, 2)]))
+    table.put(0, Circle(0, 0, 3))
+    assert table.shape(0) == Circle(0, 0, 3)
+    assert table.shape(3) == Polygon([(3, 0), (4, 0), (3, 1)])
+    assert table.bounds(np.array([3, 1, 2])).tolist() == [[3, 0, 4, 1], [0, 0, 2, 2], [2, 0, 3, 1]]
+    table.x[1] = 100
+    assert table.shape(1).bounds == (100, 0, 102, 2)
+    assert len(table.columns.points) < 500
+    assert table.contacts([]).depths.shape == (0,)
+    assert ShapeTable().bounds().shape == (0, 4)
