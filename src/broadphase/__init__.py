@@ -15,6 +15,16 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from broadphase.errors import PairLimitExceeded as PairLimitExceeded
+    from broadphase.indexes import INDEXES as INDEXES
+    from broadphase.indexes import make_index as make_index
+    from broadphase.indexes.base import Index as Index
+    from broadphase.indexes.brute_force import BruteForce as BruteForce
+    from broadphase.indexes.results import Nearest as Nearest
+    from broadphase.indexes.results import PairChanges as PairChanges
+    from broadphase.indexes.results import RayHit as RayHit
+    from broadphase.indexes.results import RayHits as RayHits
+    from broadphase.indexes.results import RayRows as RayRows
+    from broadphase.indexes.results import Stats as Stats
     from broadphase.one_shot import METHODS as METHODS
     from broadphase.one_shot import count_pairs as count_pairs
     from broadphase.one_shot import explain as explain
@@ -32,6 +42,16 @@ if TYPE_CHECKING:
 
 _HOME = {
     "PairLimitExceeded": "errors",
+    "INDEXES": "indexes",
+    "make_index": "indexes",
+    "Index": "indexes.base",
+    "BruteForce": "indexes.brute_force",
+    "Nearest": "indexes.results",
+    "PairChanges": "indexes.results",
+    "RayHit": "indexes.results",
+    "RayHits": "indexes.results",
+    "RayRows": "indexes.results",
+    "Stats": "indexes.results",
     "METHODS": "one_shot",
     "count_pairs": "one_shot",
     "explain": "one_shot",
@@ -50,19 +70,29 @@ _HOME = {
 _SUBMODULES = ("plot",)
 
 __all__ = [
+    "INDEXES",
     "METHODS",
     "Box",
+    "BruteForce",
     "Circle",
     "Contact",
     "ContactArrays",
+    "Index",
+    "Nearest",
+    "PairChanges",
     "PairLimitExceeded",
     "Polygon",
+    "RayHit",
+    "RayHits",
+    "RayRows",
+    "Stats",
     "contact",
     "contact_boxes",
     "contact_circles",
     "count_pairs",
     "explain",
     "join",
+    "make_index",
     "overlap",
     "pairs",
 ]

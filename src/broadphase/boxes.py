@@ -87,19 +87,23 @@ def check_sound(boxes: BoxArray, name: str) -> None:
 
 def unsound_row_error(boxes: BoxArray, row: int, name: str) -> ValueError:
     """Say what is wrong with a row that holds NaN or ``min > max``, and the way out."""
-    box = boxes[row]
+    return unsound_box_error(boxes[row], f"{name}[{row}]")
+
+
+def unsound_box_error(box: npt.NDArray[Any], name: str) -> ValueError:
+    """The same for one box."""
     dim = len(box) // 2
     columns = [f"{end}_{_AXES[axis]}" for end in ("min", "max") for axis in range(dim)]
     for column, value in zip(columns, box, strict=True):
         if np.isnan(value):
             return ValueError(
-                f"{name}[{row}] has {column} = nan; remove the row, or give the box finite or infinite edges"
+                f"{name} has {column} = nan; remove the row, or give the box finite or infinite edges"
             )
     for axis in range(dim):
         low, high = box[axis], box[dim + axis]
         if low > high:
             return ValueError(
-                f"{name}[{row}] has min_{_AXES[axis]} = {low:g} > max_{_AXES[axis]} = {high:g}; "
+                f"{name} has min_{_AXES[axis]} = {low:g} > max_{_AXES[axis]} = {high:g}; "
                 "a box is a row [min..., max...], not [x, y, width, height]"
             )
     raise AssertionError("the row is sound")
@@ -111,17 +115,14 @@ def as_filter(n: int, static: Any = None, categories: Any = None, masks: Any = N
         return no_filter()
     classes = np.empty(0, np.uint8)
     if static is not None:
-        flags = np.asarray(static)
-        if flags.dtype != np.bool_:
-            raise TypeError(f"static must be an array of bool, one a box; got dtype {flags.dtype}")
-        classes = _one_each(flags, n, "static").astype(np.uint8) * STATIC
+        classes = static_flags(static, n).astype(np.uint8) * STATIC
     if categories is None and masks is None:
         return PairFilter(classes, np.empty(0, np.uint32), np.empty(0, np.uint32))
     everything = np.full(n, 0xFFFFFFFF, np.uint32)
     return PairFilter(
         classes,
-        np.ones(n, np.uint32) if categories is None else _bit_sets(categories, n, "categories"),
-        everything if masks is None else _bit_sets(masks, n, "masks"),
+        np.ones(n, np.uint32) if categories is None else bit_sets(categories, n, "categories"),
+        everything if masks is None else bit_sets(masks, n, "masks"),
     )
 
 
@@ -132,11 +133,20 @@ def join_filter(rows_of_a: int, rows_of_b: int) -> PairFilter:
     return no_filter()._replace(classes=classes)
 
 
-def _bit_sets(values: Any, n: int, name: str) -> npt.NDArray[np.uint32]:
+def static_flags(static: Any, n: int) -> npt.NDArray[np.bool_]:
+    """One flag for each of ``n`` boxes, from one for all or one each."""
+    flags = np.asarray(static)
+    if flags.dtype != np.bool_:
+        raise TypeError(f"static must be an array of bool, one a box; got dtype {flags.dtype}")
+    return one_each(flags, n, "static")
+
+
+def bit_sets(values: Any, n: int, name: str) -> npt.NDArray[np.uint32]:
+    """One 32-bit set for each of ``n`` boxes, from one for all or one each."""
     array = np.asarray(values)
     if array.dtype.kind not in "iu" and array.size:
         raise TypeError(f"{name} must be integers, sets of 32 bits; got dtype {array.dtype}")
-    array = _one_each(array, n, name)
+    array = one_each(array, n, name)
     outside = np.flatnonzero((array < 0) | (array > 0xFFFFFFFF))
     if len(outside):
         row = int(outside[0])
@@ -144,7 +154,8 @@ def _bit_sets(values: Any, n: int, name: str) -> npt.NDArray[np.uint32]:
     return np.ascontiguousarray(array, dtype=np.uint32)
 
 
-def _one_each(array: npt.NDArray[Any], n: int, name: str) -> npt.NDArray[Any]:
+def one_each(array: npt.NDArray[Any], n: int, name: str) -> npt.NDArray[Any]:
+    """``array`` with one entry for each of ``n`` boxes, from one for all or one each."""
     if array.ndim == 0:
         return np.full(n, array)
     if array.shape != (n,):

@@ -1,0 +1,58 @@
+"""The broad phases that live between frames: one class a file, all of them behind one protocol.
+
+`broadphase.indexes.protocol` says how to write another.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from broadphase.indexes.base import Index
+
+CLASSES = {
+    "brute_force": "BruteForce",
+}
+"""Class by name; the module of this package that holds the class bears the name."""
+
+# What "auto" makes: nothing is known yet about the boxes that will come.
+_ALL_ROUND = "brute_force"
+
+
+def make_index(name: str = "auto", **options: Any) -> "Index":
+    """An empty index by its name.
+
+    Parameters
+    ----------
+    name : str
+        ``"auto"`` or a name of `broadphase.INDEXES`.
+    **options
+        What the class takes: ``dim=2, dtype=np.float64, touching=True, sort=True`` and its own.
+
+    Returns
+    -------
+    Index
+
+    Raises
+    ------
+    ValueError
+        No index has this name.
+
+    Examples
+    --------
+    >>> import broadphase as bp
+    >>> bp.make_index("brute_force", dim=3)
+    <BruteForce: 0 boxes, dim=3, dtype=float64, touching=True, sort=True>
+    """
+    return class_named(_ALL_ROUND if name == "auto" else name)(**options)
+
+
+def class_named(name: str) -> "type[Index]":
+    """The class called ``name``; only its own file is imported."""
+    if name not in CLASSES:
+        raise ValueError(f"unknown index {name!r}; choose one of {', '.join(CLASSES)}")
+    found: type[Index] = getattr(import_module(f"broadphase.indexes.{name}"), CLASSES[name])
+    return found
+
+
+INDEXES = (*CLASSES, "auto")
+"""The names that `make_index` takes."""

@@ -1,0 +1,231 @@
+"""What an index is given: checked once here, before anything changes.
+
+One box, one point or one ray must cost little: a game asks thousands of times a frame.  A tuple or list
+of numbers goes through `struct`, which refuses whatever is no real number and rounds to float32 where the
+index holds float32, in a quarter of the time that a small NumPy array takes.
+"""
+
+import math
+import operator
+import struct
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.boxes import BoxArray, as_float_array, check_sound, unsound_box_error
+from broadphase.indexes.storage import EVERY_BIT, BoxStore, IdArray
+from broadphase.kernels.id_tests import first_bad_id
+
+Floats = tuple[float, ...]
+Rows = npt.NDArray[np.float64]
+
+NO_RULE = -1
+"""What a kernel is given for a ``category`` or ``mask`` that the caller did not set."""
+
+
+@cache
+def _packer(width: int, dtype: "np.dtype[Any]") -> struct.Struct:
+    return struct.Struct(f"{width}{'f' if dtype == np.float32 else 'd'}")
+
+
+class Reader:
+    """Reads what callers write, for an index of one dimension and dtype."""
+
+    def __init__(self, dim: int, dtype: "np.dtype[Any]") -> None:
+        self.dim = dim
+        self.dtype = dtype
+
+    def box(self, box: Any, name: str = "box") -> Floats:
+        """One sound box as floats that the dtype holds exactly."""
+        values = self.floats(box, 2 * self.dim)
+        if values is None:
+            array = self.array(box, 2 * self.dim, name)
+            if array.ndim != 1:
+                raise ValueError(
+                    f"{name} must be one box of shape ({2 * self.dim},); got shape {array.shape}"
+                )
+            values = tuple(array.tolist())
+        self._check_box(values, name)
+        return values
+
+    def box_or_boxes(self, box: Any) -> Floats | Rows:
+        """One box, or a batch of shape ``(m, 2 * dim)``."""
+        values = self.floats(box, 2 * self.dim)
+        if values is None:
+            array = self.array(box, 2 * self.dim, "box")
+            if array.ndim == 2:
+                check_sound(array, "box")
+                return array.astype(np.float64, copy=False)
+            values = tuple(array.tolist())
+        self._check_box(values, "box")
+        return values
+
+    def boxes(self, boxes: Any) -> BoxArray:
+        """Any number of sound boxes in the dtype of the index."""
+        array = self.array(boxes, 2 * self.dim, "boxes")
+        if array.ndim == 1:
+            raise ValueError(
+                f"boxes must have shape (n, {2 * self.dim}), rows of [min..., max...]; "
+                f"got shape {array.shape}"
+            )
+        check_sound(array, "boxes")
+        return array
+
+    def point_or_points(self, point: Any, name: str, *, finite: bool = False) -> Floats | Rows:
+        """One point, or a batch of shape ``(m, dim)``; no NaN, and no infinity where ``finite``."""
+        values = self.floats(point, self.dim)
+        if values is None:
+            array = self.array(point, self.dim, name)
+            if array.ndim == 2:
+                _check_numbers(array, name, finite)
+                return array.astype(np.float64, copy=False)
+            values = tuple(array.tolist())
+        for value in values:
+            if not math.isfinite(value) and (finite or math.isnan(value)):
+                raise ValueError(f"{name} = {values}: {_wanted(finite)}")
+        return values
+
+    def direction_or_directions(self, direction: Any) -> Floats | Rows:
+        """One direction, or a batch; float64 whatever the index holds, finite, not zero."""
+        wide = Reader(self.dim, np.dtype(np.float64))
+        values = wide.point_or_points(direction, "direction", finite=True)
+        if isinstance(values, tuple):
+            if not any(values):
+                raise ValueError(f"direction = {values} points nowhere; one component must not be zero")
+        else:
+            still = np.flatnonzero(~values.any(axis=1))
+            if len(still):
+                row = int(still[0])
+                raise ValueError(
+                    f"direction[{row}] = {values[row].tolist()} points nowhere; "
+                    "one component must not be zero"
+                )
+        return values
+
+    def floats(self, values: Any, width: int) -> Floats | None:
+        """The short way: a tuple, list or row of ``width`` numbers.  ``None``: look at it as an array."""
+        kind = type(values)
+        if kind is tuple or kind is list or (kind is np.ndarray and values.ndim == 1):
+            packer = _packer(width, self.dtype)
+            try:
+                return packer.unpack(packer.pack(*values))
+            except (struct.error, OverflowError, TypeError):
+                return None
+        return None
+
+    def array(self, values: Any, width: int, name: str) -> BoxArray:
+        """``(width,)`` or ``(m, width)`` in the dtype of the index; what overflows float32 is infinite."""
+        array = as_float_array(values, name)
+        if array.ndim == 1 and array.size == 0:
+            array = array.reshape(0, width)
+        if array.ndim not in (1, 2) or array.shape[-1] != width:
+            raise ValueError(
+                f"{name} must have shape ({width},) or (n, {width}) in this {self.dim}-D index; "
+                f"got shape {array.shape}"
+            )
+        with np.errstate(over="ignore"):
+            return array.astype(self.dtype, copy=False)
+
+    def _check_box(self, values: Floats, name: str) -> None:
+        for axis in range(self.dim):
+            if not values[axis] <= values[self.dim + axis]:
+                raise unsound_box_error(np.array(values), name)
+
+
+def distance_or_distances(value: Any, name: str) -> float | Rows:
+    """A radius or a length, or one for each query: not negative, not NaN, infinity is legal."""
+    if type(value) is float or type(value) is int:
+        number = _as_float(value, name)
+        if not number >= 0.0:
+            raise ValueError(f"{name} = {value} must not be negative or nan")
+        return number
+    array = as_float_array(value, name).astype(np.float64, copy=False)
+    if array.ndim > 1:
+        raise ValueError(f"{name} must be one number or one for each query; got shape {array.shape}")
+    if array.ndim == 0:
+        return distance_or_distances(float(array), name)
+    bad = np.flatnonzero(~(array >= 0.0))
+    if len(bad):
+        raise ValueError(f"{name}[{bad[0]}] = {array[bad[0]]} must not be negative or nan")
+    return array
+
+
+def count(value: Any, name: str, least: int) -> int:
+    """A whole number of at least ``least``."""
+    number = _whole(value, name)
+    if number < least:
+        raise ValueError(f"{name} must be at least {least}; got {number}")
+    return number
+
+
+def bit_set(value: Any, name: str) -> int:
+    """A set of 32 bits as an int."""
+    number = _whole(value, name)
+    if not 0 <= number <= EVERY_BIT:
+        raise ValueError(f"{name} = {number} does not fit into 32 bits")
+    return number
+
+
+def rule(value: Any, name: str) -> int:
+    """A query's category or mask; `NO_RULE` where it has none."""
+    return NO_RULE if value is None else bit_set(value, name)
+
+
+def flag(value: Any, name: str) -> bool:
+    """True or False, and nothing that merely looks like it."""
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    raise TypeError(f"{name} must be True or False; got {value!r}")
+
+
+def known_id(store: BoxStore, value: Any) -> int:
+    """An id that is in use."""
+    number = _whole(value, "id")
+    if not (0 <= number < store.end and store.alive[number]):
+        raise KeyError(f"no box has the id {number}")
+    return number
+
+
+def known_ids(store: BoxStore, values: Any) -> IdArray:
+    """Ids that are in use, each named once."""
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise ValueError(f"ids must have shape (k,); got shape {array.shape}")
+    if array.dtype.kind not in "iu" and array.size:
+        raise TypeError(f"ids must be integers; got dtype {array.dtype}")
+    ids = np.ascontiguousarray(array, dtype=np.int64)
+    row = int(first_bad_id(ids, store.alive, store.end))
+    if row >= 0:
+        bad = int(array[row])
+        if 0 <= bad < store.end and store.alive[bad]:
+            raise ValueError(f"ids[{row}] = {bad} is named twice; each box can be named once")
+        raise KeyError(f"no box has the id {bad} (ids[{row}])")
+    return ids.astype(np.int32)
+
+
+def _whole(value: Any, name: str) -> int:
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be an integer; got {value!r}") from None
+
+
+def _as_float(value: float, name: str) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError(f"{name} = {value} does not fit into a float") from None
+
+
+def _check_numbers(array: BoxArray, name: str, finite: bool) -> None:
+    sound = np.isfinite(array) if finite else ~np.isnan(array)
+    bad = np.flatnonzero(~sound.all(axis=1))
+    if len(bad):
+        row = int(bad[0])
+        raise ValueError(f"{name}[{row}] = {array[row].tolist()}: {_wanted(finite)}")
+
+
+def _wanted(finite: bool) -> str:
+    return "the coordinates must be finite" if finite else "a coordinate must not be nan"

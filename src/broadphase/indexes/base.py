@@ -1,0 +1,274 @@
+"""What all indexes are: boxes by id, pairs, changes, queries, files."""
+
+import copy
+import threading
+from os import PathLike
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase import choose, methods, threads
+from broadphase.boxes import PairArray
+from broadphase.indexes import arguments, files
+from broadphase.indexes.arguments import Reader
+from broadphase.indexes.editing import Editing
+from broadphase.indexes.queries import Queries
+from broadphase.indexes.results import PairChanges, Stats
+from broadphase.indexes.storage import BoxStore
+from broadphase.kernels.filters import IN_A, IN_B, PairFilter
+from broadphase.kernels.order import sorted_pairs
+from broadphase.methods.task import Task
+
+
+class Index(Editing, Queries):
+    """A broad phase that lives between frames: fill it, change it, ask it.
+
+    Parameters
+    ----------
+    dim : {2, 3}
+        Boxes are rows of ``2 * dim`` numbers ``[min..., max...]``.
+    dtype : numpy.float64 or numpy.float32
+        What the boxes are kept in.  Boxes of another type are rounded to it when they come in.
+    touching : bool
+        Whether boxes that share only an edge or a corner overlap.
+    sort : bool
+        Whether pairs and ids come sorted; without, their order is open.
+    threads : int, optional
+        The most threads that one call may use; all cores by default.
+
+    Notes
+    -----
+    Many threads may read at once (pairs, joins, queries).  A call that changes the index, and ``changes``,
+    must have it to itself: keeping the others out is the caller's task.
+    """
+
+    def __init__(
+        self,
+        *,
+        dim: int = 2,
+        dtype: npt.DTypeLike = np.float64,
+        touching: bool = True,
+        sort: bool = True,
+        threads: int | None = None,
+    ) -> None:
+        if dim not in (2, 3):
+            raise ValueError(f"dim must be 2 or 3; got {dim!r}")
+        kept_in = np.dtype(dtype)
+        if kept_in not in (np.dtype(np.float32), np.dtype(np.float64)):
+            raise ValueError(f"dtype must be float32 or float64; got {kept_in}")
+        self._store = BoxStore(int(dim), kept_in)
+        self._reader = Reader(int(dim), kept_in)
+        self._touching = arguments.flag(touching, "touching")
+        self._sort = arguments.flag(sort, "sort")
+        self._threads = _thread_limit(threads)
+        self._stale = False
+        self._lock = threading.Lock()
+        self._seen = np.empty((0, 2), np.int32)
+        self._last = ("", 0, 0)
+        self._reset()
+
+    @property
+    def dim(self) -> int:
+        """2 or 3."""
+        return self._reader.dim
+
+    @property
+    def dtype(self) -> "np.dtype[Any]":
+        """What the boxes are kept in."""
+        return self._reader.dtype
+
+    @property
+    def touching(self) -> bool:
+        """Whether boxes that share only an edge or a corner overlap."""
+        return self._touching
+
+    @property
+    def sort(self) -> bool:
+        """Whether pairs and ids come sorted."""
+        return self._sort
+
+    @property
+    def stats(self) -> Stats:
+        """What the last call did."""
+        call, tests, found = self._last
+        return Stats(self.name, call, self._store.live, tests, found, self._cell_count())
+
+    def pairs(self) -> PairArray:
+        """Every pair of ids whose boxes overlap and may be paired.
+
+        Returns
+        -------
+        numpy.ndarray
+            ``(m, 2)`` int32, rows ``i < j``, sorted unless the index was made with ``sort=False``.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> index = bp.BruteForce()
+        >>> index.insert_many([[0, 0, 2, 2], [1, 1, 3, 3], [5, 5, 6, 6]])
+        array([0, 1, 2], dtype=int32)
+        >>> index.pairs()
+        array([[0, 1]], dtype=int32)
+        """
+        return self._sorted_pairs() if self._sort else self._pairs(sort=False)
+
+    def changes(self) -> PairChanges:
+        """Which pairs began, stayed and ended since the call before.
+
+        A reused id is a new thing: the pairs of its old box have ended, even with the same partner.  The
+        first call finds that everything began.
+
+        Returns
+        -------
+        PairChanges
+            ``began, stayed, ended``: ``(m, 2)`` int32 arrays, sorted.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> index = bp.BruteForce()
+        >>> index.insert_many([[0, 0, 2, 2], [1, 1, 3, 3]])
+        array([0, 1], dtype=int32)
+        >>> index.changes().began
+        array([[0, 1]], dtype=int32)
+        >>> index.move(1, [7, 7, 8, 8])
+        >>> began, stayed, ended = index.changes()
+        >>> ended
+        array([[0, 1]], dtype=int32)
+        """
+        self._ready()
+        found = self._find_changes()
+        self._last = ("changes", self._last[1], len(found.began) + len(found.ended))
+        return found
+
+    def join(self, other: "Index") -> PairArray:
+        """Every box of this index with every box of another that it overlaps.
+
+        The rules of both sides count: static and static are never paired, and each one's category must meet
+        the other's mask.  Whether touching is enough is this index's choice.
+
+        Parameters
+        ----------
+        other : Index
+            Of the same dimension; any class, any dtype, also this index itself.
+
+        Returns
+        -------
+        numpy.ndarray
+            ``(m, 2)`` int32 rows ``[id here, id there]``.
+
+        Raises
+        ------
+        TypeError
+            ``other`` is no index; for an array of boxes there is ``query_box``.
+        ValueError
+            The dimensions differ.
+        """
+        if not isinstance(other, Index):
+            raise TypeError(f"other must be an index; got {type(other).__name__}; query_box() takes arrays")
+        if other.dim != self.dim:
+            raise ValueError(f"this index is {self.dim}-D and the other {other.dim}-D")
+        first, second = self._store, other._store
+        task = Task(
+            np.concatenate((first.live_boxes(), second.live_boxes())),
+            self._touching,
+            _both_filters(first, second),
+            threads.resolve(self._threads),
+        )
+        rows = np.empty((0, 2), np.int32)
+        tests = 0
+        if first.live and second.live:
+            found = methods.finder(choose.choose(task.boxes))(task)
+            tests = found.tests
+            if found.chunks:
+                rows = sorted_pairs(found.chunks, len(task.boxes))
+        self._last = ("join", tests, len(rows))
+        return np.column_stack((first.ids()[rows[:, 0]], second.ids()[rows[:, 1] - first.live]))
+
+    def copy(self) -> Self:
+        """An index of its own with the same boxes, ids and baseline of `changes`; both may go on freely."""
+        return copy.deepcopy(self)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the index to one ``.npz`` file, without pickle; an existing file is replaced.
+
+        The baseline of `changes` is kept too: the loaded index goes on where this one is.
+
+        Parameters
+        ----------
+        path : path-like
+            Taken as it is; no suffix is added.
+        """
+        files.save(self, path)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Self:
+        """Read an index that `save` wrote.
+
+        Called on ``Index``, it reads any; called on a class, the file must hold that class.
+
+        Raises
+        ------
+        ValueError
+            The file is truncated or damaged, was not written by `save`, is of a version that this
+            one cannot read, or holds another class.
+        OSError
+            The file cannot be opened.
+        """
+        return files.load(cls, path)
+
+    def validate(self) -> None:
+        """Check the inner invariants, for tests.
+
+        Raises
+        ------
+        AssertionError
+            One is broken; the message says which.
+        """
+        self._store.check()
+        self._ready()
+        self._check()
+
+    def __repr__(self) -> str:
+        own = "".join(f", {key}={value!r}" for key, value in self._options().items())
+        return (
+            f"<{type(self).__name__}: {len(self)} boxes, dim={self.dim}, dtype={self.dtype}, "
+            f"touching={self._touching}, sort={self._sort}{own}>"
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {key: value for key, value in self.__dict__.items() if key not in self._UNSAVED}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._lock = threading.Lock()
+
+    def _sorted_pairs(self) -> PairArray:
+        return self._pairs(sort=True)
+
+    def _pairs(self, *, sort: bool) -> PairArray:
+        self._ready()
+        if self._store.live < 2:
+            self._last = ("pairs", 0, 0)
+            return np.empty((0, 2), np.int32)
+        found = self._find_pairs()
+        self._last = ("pairs", found.tests, found.pairs)
+        if not found.chunks:
+            return np.empty((0, 2), np.int32)
+        if sort:
+            return sorted_pairs(found.chunks, self._store.end)
+        return found.chunks[0] if len(found.chunks) == 1 else np.concatenate(found.chunks)
+
+
+def _thread_limit(limit: int | None) -> int | None:
+    return None if limit is None else threads.resolve(limit)
+
+
+def _both_filters(first: BoxStore, second: BoxStore) -> PairFilter:
+    """Two indexes as one set of rows: a box is paired with the other side only, by both sides' rules."""
+    parts = []
+    for store, side in ((first, IN_A), (second, IN_B)):
+        at: Any = slice(store.end) if store.live == store.end else store.ids()
+        parts.append((store.classes[at] | side, store.categories[at], store.masks[at]))
+    return PairFilter(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))

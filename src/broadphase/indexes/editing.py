@@ -1,0 +1,228 @@
+"""Filling and changing an index, and looking at what it holds."""
+
+from typing import Any
+
+import numpy as np
+
+from broadphase.boxes import BoxArray, bit_sets, static_flags
+from broadphase.indexes import arguments
+from broadphase.indexes.protocol import Hooks
+from broadphase.indexes.storage import EVERY_BIT, IdArray
+
+
+class Editing(Hooks):
+    """The part of `broadphase.Index` that changes boxes."""
+
+    def insert(self, box: Any, *, static: bool = False, category: int = 1, mask: int = EVERY_BIT) -> int:
+        """Add a box.
+
+        Parameters
+        ----------
+        box : array_like, shape (2 * dim,)
+            ``[min..., max...]``.
+        static : bool
+            Whether the box never moves: two static boxes are never paired.
+        category, mask : int
+            32-bit sets: two boxes are paired when each one's category meets the other's mask.
+
+        Returns
+        -------
+        int
+            Its id: the lowest that is free.
+
+        Raises
+        ------
+        TypeError, ValueError
+            The box is no sound box, or a set does not fit into 32 bits; nothing has changed.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> index = bp.BruteForce()
+        >>> index.insert([0, 0, 2, 2]), index.insert([1, 1, 3, 3])
+        (0, 1)
+        """
+        new = self._store.add(
+            self._reader.box(box),
+            arguments.flag(static, "static"),
+            arguments.bit_set(category, "category"),
+            arguments.bit_set(mask, "mask"),
+        )
+        self._inserted(_just(new))
+        return new
+
+    def insert_many(
+        self, boxes: Any, *, static: Any = False, category: Any = 1, mask: Any = EVERY_BIT
+    ) -> IdArray:
+        """Add boxes, in their order, at the lowest free ids.
+
+        Parameters
+        ----------
+        boxes : array_like, shape (n, 2 * dim)
+        static, category, mask
+            As in `insert`, one for all or an array with one for each.
+
+        Returns
+        -------
+        numpy.ndarray
+            ``(n,)`` int32: the new ids, ascending.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As in `insert`, naming the row; nothing has changed.
+        """
+        rows = self._reader.boxes(boxes)
+        n = len(rows)
+        ids = self._store.add_many(
+            rows, static_flags(static, n), bit_sets(category, n, "category"), bit_sets(mask, n, "mask")
+        )
+        if n:
+            self._inserted(ids)
+        return ids
+
+    def remove(self, id: int) -> None:  # noqa: A002 - the word that users know
+        """Take a box out; its id is free for the next insert.
+
+        Raises
+        ------
+        KeyError
+            No box has this id.
+        """
+        ids = _just(arguments.known_id(self._store, id))
+        self._removing(ids)
+        self._store.drop(ids)
+
+    def remove_many(self, ids: Any) -> None:
+        """Take boxes out.
+
+        Parameters
+        ----------
+        ids : array_like of int, shape (k,)
+
+        Raises
+        ------
+        KeyError
+            An id is not in use; nothing has changed.
+        ValueError
+            An id is named twice; nothing has changed.
+        """
+        known = np.sort(arguments.known_ids(self._store, ids))
+        if len(known):
+            self._removing(known)
+            self._store.drop(known)
+
+    def clear(self) -> None:
+        """Take all boxes out; ids begin at 0 again.  What was reserved stays."""
+        self._store.empty()
+        self._reset()
+
+    def move(self, id: int, box: Any) -> None:  # noqa: A002 - the word that users know
+        """Give a box a new place and size.
+
+        Raises
+        ------
+        KeyError
+            No box has this id.
+        TypeError, ValueError
+            The box is no sound box; nothing has changed.
+        """
+        ids = _just(arguments.known_id(self._store, id))
+        rows = np.array([self._reader.box(box)], self._store.boxes.dtype)
+        self._moving(ids, rows)
+        self._store.boxes[ids[0]] = rows[0]
+        self._moved(ids)
+
+    def move_many(self, ids: Any, boxes: Any) -> None:
+        """Give boxes new places and sizes.
+
+        Parameters
+        ----------
+        ids : array_like of int, shape (k,)
+            Each id once.
+        boxes : array_like, shape (k, 2 * dim)
+
+        Raises
+        ------
+        KeyError
+            An id is not in use; nothing has changed.
+        TypeError, ValueError
+            An id is named twice, a box is not sound, or the lengths differ; nothing has changed.
+        """
+        known = arguments.known_ids(self._store, ids)
+        rows = self._reader.boxes(boxes)
+        if len(known) != len(rows):
+            raise ValueError(
+                f"ids and boxes must have one length; got {len(known)} ids and {len(rows)} boxes"
+            )
+        self._replace(known, rows)
+
+    def update(self, boxes: Any) -> None:
+        """Replace every live box, in id order: the frame's new positions in one call.
+
+        Parameters
+        ----------
+        boxes : array_like, shape (len(index), 2 * dim)
+
+        Raises
+        ------
+        TypeError, ValueError
+            A box is not sound, or there are more or fewer than live boxes; nothing has changed.
+        """
+        rows = self._reader.boxes(boxes)
+        if len(rows) != self._store.live:
+            raise ValueError(
+                f"boxes has {len(rows)} rows, but the index holds {self._store.live} boxes; "
+                "update() replaces all of them in id order, move_many() some"
+            )
+        self._replace(self._store.ids(), rows)
+
+    def reserve(self, n: int) -> None:
+        """Make room for ``n`` boxes in all, so that filling the index copies nothing on the way."""
+        room = arguments.count(n, "n", 0)
+        self._store.reserve(room)
+        self._make_room(room)
+
+    def __len__(self) -> int:
+        return self._store.live
+
+    def __contains__(self, id: object) -> bool:  # noqa: A002
+        try:
+            arguments.known_id(self._store, id)
+        except (KeyError, TypeError):
+            return False
+        return True
+
+    @property
+    def ids(self) -> IdArray:
+        """The ids in use, ascending: ``(len,)`` int32, read-only."""
+        return self._store.ids()
+
+    @property
+    def boxes(self) -> BoxArray:
+        """The boxes in id order: ``(len, 2 * dim)``, read-only; good until the next change."""
+        rows = self._store.live_boxes()[:]
+        rows.flags.writeable = False
+        return rows
+
+    def box(self, id: int) -> BoxArray:  # noqa: A002 - the word that users know
+        """The box of one id: ``(2 * dim,)``, read-only; good until the next change.
+
+        Raises
+        ------
+        KeyError
+            No box has this id.
+        """
+        row: BoxArray = self._store.boxes[arguments.known_id(self._store, id)]
+        row.flags.writeable = False
+        return row
+
+    def _replace(self, ids: IdArray, rows: BoxArray) -> None:
+        if len(ids):
+            self._moving(ids, rows)
+            self._store.write(ids, rows)
+            self._moved(ids)
+
+
+def _just(id: int) -> IdArray:  # noqa: A002
+    return np.array([id], np.int32)

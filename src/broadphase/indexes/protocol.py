@@ -1,0 +1,214 @@
+"""The one protocol of all indexes: what a new one has to say, and what it gets for it.
+
+An index is a subclass of `broadphase.indexes.base.Index`.  Everything that users call is written there,
+once, and behaves the same in every index: ids, arguments and their errors, sorting, ``changes``, batches,
+``save``, ``copy``.  A subclass fills in the hooks below.  They are given checked input and return what they
+found in any order.
+
+How to write an index
+---------------------
+1. One file, opening with the idea, its source, its cost and when it loses.  A class with ``name`` and a
+   constructor that sets its own options and *then* calls ``super().__init__(**common)``; ``_options``
+   returns those options, for ``save`` and ``repr``.
+2. Choose how the structure follows the boxes.
+
+   *Built when asked for*: write ``_refresh``.  The default hooks note every change in ``_stale``, and
+   ``_refresh`` runs once before the next read, under a lock.
+
+   *Kept up to date*: override ``_inserted``, ``_removing``, ``_moving`` or ``_moved``, and ``_reset``, which
+   builds everything from the stored boxes (it is called by the constructor, ``clear`` and ``load``).
+3. ``_find_pairs``.  For a method that `broadphase.methods` has: ``return self._search_live(find)``.
+4. As many of the ``_find_...`` queries as the structure makes faster; the rest look at every box.
+   The geometry is in `broadphase.kernels.query_tests`, and must be used as it is: the answers of all indexes
+   are compared bit for bit.  Prune with the same functions on a node's box (they are monotone).
+5. ``_check`` for the invariants, ``_cell_count`` for the statistics.
+6. One line in `broadphase.indexes.CLASSES`.  That enters the index into the stateful test, the error tests
+   and the state tests.
+
+What the hooks may rely on
+--------------------------
+- ``self._store`` (`broadphase.indexes.storage.BoxStore`): ``boxes[id]``, ``alive``, ``classes``,
+  ``categories``, ``masks`` by id; ``end`` is one more than the largest id ever used; the rows of free ids
+  hold NaN.  Its arrays are replaced when they grow: read them anew in every call, never keep one.
+- Ids come as int32 arrays without repetition, ascending except in ``_moving`` and ``_moved``.
+- ``copy`` and pickling copy the whole ``__dict__``: keep state in NumPy arrays, numbers and lists.  Mark what
+  can be made again in ``_UNSAVED``.
+- Many threads may read at once: a query keeps its scratch memory to itself (made in the kernel or taken from
+  a pool), and writes to no attribute.
+- A hook that fails for lack of memory must do so before it changed anything, or leave ``_stale`` set.
+"""
+
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+
+from broadphase import threads
+from broadphase.boxes import BoxArray, PairArray
+from broadphase.indexes.arguments import Floats, Reader, Rows
+from broadphase.indexes.results import PairChanges
+from broadphase.indexes.storage import BoxStore, IdArray
+from broadphase.kernels import scan
+from broadphase.kernels.pair_changes import mark_stayed
+from broadphase.methods.task import Found, Task
+
+
+class Hooks(ABC):
+    """What differs between indexes, each with a default that is correct."""
+
+    name: ClassVar[str]
+    """What `broadphase.make_index` calls it."""
+    _UNSAVED: ClassVar[frozenset[str]] = frozenset({"_lock"})
+    """Attributes that neither copies nor pickles carry."""
+
+    _store: BoxStore
+    _reader: Reader
+    _touching: bool
+    _sort: bool
+    _threads: int | None
+    _stale: bool
+    _lock: threading.Lock
+    _seen: PairArray
+    """The pairs at the last call of ``changes``, sorted."""
+
+    # ---- the structure follows the boxes
+
+    def _inserted(self, ids: IdArray) -> None:
+        """These ids were added; their rows are written."""
+        self._stale = True
+
+    def _removing(self, ids: IdArray) -> None:
+        """These ids are about to go; their rows are still there."""
+        self._stale = True
+
+    def _moving(self, ids: IdArray, boxes: BoxArray) -> None:
+        """``boxes`` are about to be written; the rows still hold where the boxes were.
+
+        ``ids is self._store.ids()`` when all live boxes are replaced at once.
+        """
+        self._stale = True
+
+    def _moved(self, ids: IdArray) -> None:  # noqa: B027 - nothing to do is a good default
+        """The new rows are written: called after `_moving`, for an index that does not need the old."""
+
+    def _reset(self) -> None:
+        """Build everything from the stored boxes; there may be none."""
+        self._stale = True
+
+    def _refresh(self) -> None:  # noqa: B027 - nothing to do is a good default
+        """Bring what is built when asked for up to date.  One thread at a time is in here."""
+
+    def _make_room(self, room: int) -> None:  # noqa: B027 - nothing to do is a good default
+        """``reserve`` was called for this many ids in all."""
+
+    # ---- pairs
+
+    @abstractmethod
+    def _find_pairs(self) -> Found:
+        """All pairs of ids that overlap and may count, in any order."""
+
+    def _find_changes(self) -> PairChanges:
+        """Against `_seen`; afterwards `_seen` is the pairs of now and no id is ``renewed``.
+
+        An index that knows what began and ended overrides this, `_baseline` and `_set_baseline`.
+        """
+        before, now = self._seen, self._sorted_pairs()
+        stayed_before = np.zeros(len(before), np.bool_)
+        stayed_now = np.zeros(len(now), np.bool_)
+        mark_stayed(before, now, self._store.renewed, stayed_before, stayed_now)
+        self._seen = now
+        self._store.renewed[: self._store.end] = False
+        return PairChanges(now[~stayed_now], before[~stayed_before], lambda: now[stayed_now])
+
+    def _baseline(self) -> PairArray:
+        """The sorted pairs at the last call of ``changes``, for ``save``."""
+        return self._seen
+
+    def _set_baseline(self, pairs: PairArray) -> None:
+        """What `_baseline` returned, after ``load`` has filled the store and called `_reset`."""
+        self._seen = pairs
+
+    # ---- queries: `category` and `mask` are -1 where the caller set none
+
+    def _find_in_box(self, box: Floats, touching: bool, category: int, mask: int) -> tuple[IdArray, int]:
+        """Ids whose box overlaps ``box``, and the tests made; sorted if up to `FEW` were found.
+
+        ``touching`` is not always the index's own: a radius first asks for the closed box around it.
+        """
+        store = self._store
+        found: tuple[IdArray, int] = scan.scan_for_box(
+            store.boxes, store.end, store.categories, store.masks, box, touching, category, mask
+        )
+        return found
+
+    def _find_in_boxes(self, boxes: Rows, touching: bool, category: int, mask: int) -> tuple[IdArray, int]:
+        """Rows ``[query, id]`` for a batch, ordered by query; and the tests made."""
+        store = self._store
+        found: tuple[IdArray, int] = scan.scan_for_boxes(
+            store.boxes, store.end, store.categories, store.masks, boxes, touching, category, mask
+        )
+        return found
+
+    def _find_on_ray(self, ray: Floats, category: int, mask: int) -> tuple[IdArray, int]:
+        """Ids of all boxes that the ray ``(origin..., direction..., max_distance)`` hits, and the tests."""
+        store = self._store
+        found: tuple[IdArray, int] = scan.scan_for_ray(
+            store.boxes, store.end, store.categories, store.masks, ray, self._touching, category, mask
+        )
+        return found
+
+    def _find_first_on_ray(self, ray: Floats, category: int, mask: int) -> tuple[int, int]:
+        """The id that is hit first, the lowest among equals, or -1; and the tests."""
+        store = self._store
+        found: tuple[int, int] = scan.scan_for_first(
+            store.boxes, store.end, store.categories, store.masks, ray, self._touching, category, mask
+        )
+        return found
+
+    def _find_nearest(self, point: Floats, k: int, category: int, mask: int) -> tuple[IdArray, int]:
+        """The ``k`` nearest ids in any order (``1 <= k <= len``; fewer if the rules leave fewer)."""
+        store = self._store
+        found: tuple[IdArray, int] = scan.scan_for_nearest(
+            store.boxes, store.end, store.categories, store.masks, point, k, category, mask
+        )
+        return found
+
+    # ---- about itself
+
+    def _options(self) -> dict[str, Any]:
+        """The constructor's arguments beyond the common ones, as JSON can hold them."""
+        return {}
+
+    def _cell_count(self) -> int:
+        """How many cells, nodes or strips are in use."""
+        return 0
+
+    def _check(self) -> None:  # noqa: B027 - nothing to do is a good default
+        """Raise ``AssertionError`` (`broadphase.indexes.storage.expect`) if an invariant is broken."""
+
+    # ---- what the hooks may call
+
+    def _ready(self) -> None:
+        """Refresh what is stale.  Every public read has done this before a hook is called."""
+        if self._stale:
+            with self._lock:
+                if self._stale:
+                    self._refresh()
+                    self._stale = False
+
+    def _search_live(self, find: Callable[[Task], Found]) -> Found:
+        """Let a method of `broadphase.methods` search the live boxes, and turn its rows into ids."""
+        store = self._store
+        found = find(
+            Task(store.live_boxes(), self._touching, store.live_filter(), threads.resolve(self._threads))
+        )
+        if store.live == store.end:
+            return found
+        ids = store.ids()
+        return found._replace(chunks=[ids[chunk] for chunk in found.chunks])
+
+    @abstractmethod
+    def _sorted_pairs(self) -> PairArray:
+        """`_find_pairs`, sorted; provided by `broadphase.indexes.base.Index`."""

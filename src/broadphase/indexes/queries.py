@@ -1,0 +1,367 @@
+"""What is here, near this, or in the way of that: the questions one can ask an index."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from broadphase.indexes.arguments import NO_RULE, Floats, Rows, count, distance_or_distances, rule
+from broadphase.indexes.protocol import Hooks
+from broadphase.indexes.results import Nearest, RayHit, RayHits, RayRows
+from broadphase.indexes.storage import IdArray
+from broadphase.kernels import query_tests
+from broadphase.kernels.found_ids import FEW, sort_few_rows
+
+
+class Queries(Hooks):
+    """The part of `broadphase.Index` that answers questions.
+
+    All queries follow the same rules.
+
+    - Boxes, points and origins are rounded to the dtype of the index, as its own boxes are; distances,
+      radii and directions are float64.
+    - With ``touching`` the boxes are closed sets.  Without, what only meets an edge or a corner does not
+      count: a point on an edge, a ray along it, a circle that just reaches it.
+    - ``category`` leaves the boxes whose mask has one of its bits; ``mask`` leaves those whose category
+      has.  Without them every box is asked, static or not.
+    - One more leading axis makes a batch.
+    - Many threads may ask at once, as long as none changes the index; ``stats`` is then about whichever
+      call ended last.
+    """
+
+    _last: tuple[str, int, int]
+
+    def query_box(self, box: Any, *, category: int | None = None, mask: int | None = None) -> IdArray:
+        """Ids of the boxes that overlap ``box``.
+
+        Parameters
+        ----------
+        box : array_like, shape (2 * dim,) or (m, 2 * dim)
+            ``[min..., max...]``.
+        category, mask : int, optional
+            See the class.
+
+        Returns
+        -------
+        numpy.ndarray
+            int32: ``(n,)`` ids, ascending; of a batch ``(n, 2)`` rows ``[query, id]``, sorted.
+
+        Raises
+        ------
+        TypeError, ValueError
+            The box is no sound box, or of another dimension.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> index = bp.BruteForce()
+        >>> index.insert_many([[0, 0, 2, 2], [1, 1, 3, 3], [5, 5, 6, 6]])
+        array([0, 1, 2], dtype=int32)
+        >>> index.query_box([2, 2, 5, 5])
+        array([0, 1, 2], dtype=int32)
+        >>> index.query_box([[0, 0, 1, 1], [5, 5, 9, 9]])
+        array([[0, 0],
+               [0, 1],
+               [1, 2]], dtype=int32)
+        """
+        query = self._reader.box_or_boxes(box)
+        if category is None and mask is None:
+            return self._in_box("query_box", query, NO_RULE, NO_RULE)
+        return self._in_box("query_box", query, rule(category, "category"), rule(mask, "mask"))
+
+    def query_point(self, point: Any, *, category: int | None = None, mask: int | None = None) -> IdArray:
+        """Ids of the boxes that contain ``point``; without ``touching``, in their inside.
+
+        Parameters
+        ----------
+        point : array_like, shape (dim,) or (m, dim)
+        category, mask : int, optional
+            See the class.
+
+        Returns
+        -------
+        numpy.ndarray
+            As of `query_box`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            A coordinate is NaN, or the dimension is another.
+        """
+        at = self._reader.point_or_points(point, "point")
+        query = at + at if isinstance(at, tuple) else np.hstack((at, at))
+        return self._in_box("query_point", query, rule(category, "category"), rule(mask, "mask"))
+
+    def query_radius(
+        self, center: Any, r: Any, *, category: int | None = None, mask: int | None = None
+    ) -> IdArray:
+        """Ids of the boxes at a distance of at most ``r``; without ``touching``, of less than ``r``.
+
+        Parameters
+        ----------
+        center : array_like, shape (dim,) or (m, dim)
+            Finite.
+        r : float or array_like, shape (m,)
+            Not negative; infinity is legal.
+        category, mask : int, optional
+            See the class.
+
+        Returns
+        -------
+        numpy.ndarray
+            As of `query_box`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            The centre is not finite or of another dimension, or ``r`` is negative or NaN.
+        """
+        at = self._reader.point_or_points(center, "center", finite=True)
+        radius = distance_or_distances(r, "r")
+        rules = rule(category, "category"), rule(mask, "mask")
+        if isinstance(at, tuple) and isinstance(radius, float):
+            return self._in_circle(at, radius, *rules)
+        centers, radii = _lined_up(at, radius, "center", "r")
+        self._ready()
+        rows, tests = self._find_in_boxes(_around_many(centers, radii), True, *rules)
+        kept = query_tests.keep_rows_within(self._store.boxes, rows, centers, radii, self._touching)
+        self._last = ("query_radius", tests, len(kept))
+        return self._arranged_rows(kept)
+
+    def raycast(
+        self,
+        origin: Any,
+        direction: Any,
+        max_distance: Any = math.inf,
+        *,
+        category: int | None = None,
+        mask: int | None = None,
+    ) -> RayHit | RayHits | None:
+        """The first box that a ray hits; of several at one distance, the lowest id.
+
+        Parameters
+        ----------
+        origin : array_like, shape (dim,) or (m, dim)
+            Finite.
+        direction : array_like, shape (dim,) or (m, dim)
+            Of any length but zero.
+        max_distance : float or array_like, shape (m,)
+            In world units, not in lengths of ``direction``.
+        category, mask : int, optional
+            See the class.
+
+        Returns
+        -------
+        RayHit or None
+            ``id, distance, normal``.  A ray that starts inside a box hits it at distance 0, with a normal
+            of zeros.  A box at an infinite distance is not hit.
+        RayHits
+            Of a batch: arrays with one entry a ray; where nothing is hit, the id is -1 and the distance inf.
+
+        Raises
+        ------
+        TypeError, ValueError
+            A direction is zero, a coordinate is not finite, ``max_distance`` is negative or NaN, or the
+            shapes do not fit.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> index = bp.BruteForce()
+        >>> index.insert([4, -1, 5, 1])
+        0
+        >>> index.raycast([0, 0], [2, 0])
+        RayHit(id=0, distance=4.0, normal=(-1.0, 0.0))
+        """
+        rays = self._rays(origin, direction, max_distance)
+        rules = rule(category, "category"), rule(mask, "mask")
+        self._ready()
+        if not isinstance(rays, tuple):
+            return self._first_hits(rays, *rules)
+        hit, tests = self._find_first_on_ray(rays, *rules)
+        self._last = ("raycast", tests, int(hit >= 0))
+        if hit < 0:
+            return None
+        distance, *normal = query_tests.describe_hit(self._store.boxes, hit, rays)
+        return RayHit(int(hit), distance, tuple(normal[: self._reader.dim]))
+
+    def query_ray(
+        self,
+        origin: Any,
+        direction: Any,
+        max_distance: Any = math.inf,
+        *,
+        category: int | None = None,
+        mask: int | None = None,
+    ) -> RayHits | RayRows:
+        """Every box that a ray hits, by distance, then id.
+
+        Parameters
+        ----------
+        origin, direction, max_distance, category, mask
+            As of `raycast`.
+
+        Returns
+        -------
+        RayHits
+            Arrays ``ids, distances, normals``.
+        RayRows
+            Of a batch: arrays ``rows, distances, normals``, where a row is ``[query, id]``.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As of `raycast`.
+        """
+        rays = self._rays(origin, direction, max_distance)
+        rules = rule(category, "category"), rule(mask, "mask")
+        self._ready()
+        single = isinstance(rays, tuple)
+        table = np.array([rays]) if isinstance(rays, tuple) else rays
+        found = [self._find_on_ray(tuple(ray), *rules) for ray in table.tolist()]
+        queries = np.repeat(np.arange(len(found)), [len(ids) for ids, _ in found])
+        ids = np.concatenate([np.empty(0, np.int32), *(ids for ids, _ in found)])
+        self._last = ("query_ray", sum(tests for _, tests in found), len(ids))
+        distances, normals = self._described(ids, table, queries)
+        order = np.lexsort((ids, distances, queries))
+        ids, distances, normals = ids[order], distances[order], normals[order]
+        if single:
+            return RayHits(ids, distances, normals)
+        return RayRows(np.column_stack((queries.astype(np.int32), ids)), distances, normals)
+
+    def nearest(
+        self, point: Any, k: int = 1, *, category: int | None = None, mask: int | None = None
+    ) -> Nearest:
+        """The ``k`` boxes nearest to a point, by distance, then id; inside a box the distance is 0.
+
+        Parameters
+        ----------
+        point : array_like, shape (dim,) or (m, dim)
+            Finite.
+        k : int
+            At least 1.
+        category, mask : int, optional
+            See the class.
+
+        Returns
+        -------
+        Nearest
+            ``ids, distances`` of shape ``(k,)``, shorter where fewer boxes count; of a batch ``(m, k)``,
+            filled up with -1 and inf.
+
+        Raises
+        ------
+        TypeError, ValueError
+            A coordinate is not finite, the dimension is another, or ``k`` is less than 1.
+        """
+        at = self._reader.point_or_points(point, "point", finite=True)
+        most = count(k, "k", 1)
+        rules = rule(category, "category"), rule(mask, "mask")
+        self._ready()
+        table = np.array([at]) if isinstance(at, tuple) else at
+        width = min(most, self._store.live)
+        ids = np.full((len(table), width), -1, np.int32)
+        total = 0
+        if width:
+            for row, place in enumerate(table.tolist()):
+                found, tests = self._find_nearest(tuple(place), width, *rules)
+                ids[row, : len(found)] = found
+                total += tests
+        distances = query_tests.distances_to(
+            self._store.boxes, ids.ravel(), table, np.repeat(np.arange(len(table)), width)
+        ).reshape(ids.shape)
+        # A missing id sorts behind every id, even at an infinite distance.
+        order = np.lexsort((ids.view(np.uint32), distances), axis=1)
+        ids, distances = np.take_along_axis(ids, order, 1), np.take_along_axis(distances, order, 1)
+        counting = int((ids >= 0).sum())
+        self._last = ("nearest", total, counting)
+        if isinstance(at, tuple):
+            return Nearest(ids[0, :counting], distances[0, :counting])
+        missing = ((0, 0), (0, most - width))
+        return Nearest(
+            np.pad(ids, missing, constant_values=-1), np.pad(distances, missing, constant_values=np.inf)
+        )
+
+    # ---- what the queries share
+
+    def _in_box(self, call: str, query: Floats | Rows, category: int, mask: int) -> IdArray:
+        if self._stale:
+            self._ready()
+        if isinstance(query, tuple):
+            ids, tests = self._find_in_box(query, self._touching, category, mask)
+            self._last = (call, tests, len(ids))
+            if len(ids) > FEW and self._sort:
+                ids.sort()
+            return ids
+        rows, tests = self._find_in_boxes(query, self._touching, category, mask)
+        self._last = (call, tests, len(rows))
+        return self._arranged_rows(rows)
+
+    def _in_circle(self, center: Floats, radius: float, category: int, mask: int) -> IdArray:
+        self._ready()
+        candidates, tests = self._find_in_box(_around(center, radius), True, category, mask)
+        ids: IdArray = query_tests.keep_within(self._store.boxes, candidates, center, radius, self._touching)
+        self._last = ("query_radius", tests, len(ids))
+        if self._sort and len(candidates) > FEW:
+            ids.sort()
+        return ids
+
+    def _first_hits(self, rays: Rows, category: int, mask: int) -> RayHits:
+        found = [self._find_first_on_ray(tuple(ray), category, mask) for ray in rays.tolist()]
+        ids = np.array([hit for hit, _ in found], np.int32)
+        self._last = ("raycast", sum(tests for _, tests in found), int((ids >= 0).sum()))
+        return RayHits(ids, *self._described(ids, rays, np.arange(len(rays))))
+
+    def _described(self, ids: IdArray, rays: Rows, queries: Any) -> tuple[Rows, Rows]:
+        distances = np.full(len(ids), np.inf)
+        normals = np.zeros((len(ids), self._reader.dim))
+        query_tests.describe_hits(self._store.boxes, ids, rays, queries, distances, normals)
+        return distances, normals
+
+    def _arranged_rows(self, rows: IdArray) -> IdArray:
+        if self._sort and sort_few_rows(rows):
+            return rows[np.lexsort((rows[:, 1], rows[:, 0]))]
+        return rows
+
+    def _rays(self, origin: Any, direction: Any, max_distance: Any) -> Floats | Rows:
+        """Origin, direction and greatest distance side by side."""
+        at = self._reader.point_or_points(origin, "origin", finite=True)
+        towards = self._reader.direction_or_directions(direction)
+        furthest = distance_or_distances(max_distance, "max_distance")
+        if isinstance(at, tuple) and isinstance(towards, tuple) and isinstance(furthest, float):
+            return (*at, *towards, furthest)
+        origins, directions = _lined_up(at, towards, "origin", "direction")
+        origins, distances = _lined_up(origins, furthest, "origin", "max_distance")
+        return np.column_stack((origins, np.broadcast_to(directions, origins.shape), distances))
+
+
+def _lined_up(first: Any, second: Any, first_name: str, second_name: str) -> tuple[Rows, Rows]:
+    """Two arguments of a batch with one row for each query; what was given once counts for all."""
+    a, b = np.asarray(first, np.float64), np.asarray(second, np.float64)
+    single_a = isinstance(first, tuple)
+    single_b = isinstance(second, (tuple, float))
+    if not (single_a or single_b) and len(a) != len(b):
+        raise ValueError(
+            f"{first_name} has {len(a)} rows and {second_name} has {len(b)}; a batch needs one for each query"
+        )
+    n = len(b) if single_a and not single_b else (1 if single_a else len(a))
+    return (
+        np.ascontiguousarray(np.broadcast_to(a, (n, a.shape[-1]))),
+        np.ascontiguousarray(
+            np.broadcast_to(b, (n, *b.shape[-1:]) if isinstance(second, tuple) else (n, *b.shape[1:]))
+        ),
+    )
+
+
+def _around(center: Floats, radius: float) -> Floats:
+    """A box that certainly holds whatever is judged to lie within the radius, rounding included."""
+    reach = [radius + (abs(at) + radius) * 4e-15 for at in center]
+    low = [at - far for at, far in zip(center, reach, strict=True)]
+    high = [at + far for at, far in zip(center, reach, strict=True)]
+    return (*low, *high)
+
+
+def _around_many(centers: Rows, radii: Rows) -> Rows:
+    with np.errstate(over="ignore"):
+        reach = radii[:, None] + (np.abs(centers) + radii[:, None]) * 4e-15
+        return np.hstack((centers - reach, centers + reach))

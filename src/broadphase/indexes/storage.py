@@ -1,0 +1,223 @@
+"""Boxes by id: the rows that every index keeps, and which ids are free.
+
+One row an id, in contiguous arrays that grow by doubling.  The row of a removed id holds NaN, which
+overlaps nothing, so that a kernel may scan all rows without asking which are live.
+"""
+
+import heapq
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.boxes import MOST_BOXES, BoxArray
+from broadphase.kernels.filters import STATIC, PairFilter, no_filter
+
+IdArray = npt.NDArray[np.int32]
+
+EVERY_BIT = 0xFFFFFFFF
+_COLUMNS = ("boxes", "alive", "classes", "categories", "masks", "renewed")
+_FIRST_ROOM = 16
+# Below this share of all rows a bulk operation touches the free ids one by one; above it, one pass over
+# all rows is cheaper than a heap.
+_BULK = 16
+
+
+class BoxStore:
+    """The arrays of an index.  ``end`` rows are in use or were; ``live`` of them hold a box."""
+
+    def __init__(self, dim: int, dtype: npt.DTypeLike) -> None:
+        self.boxes: BoxArray = np.empty((0, 2 * dim), dtype)
+        self.alive = np.empty(0, np.bool_)
+        self.classes = np.empty(0, np.uint8)
+        """The class bits of `broadphase.kernels.filters`: `STATIC` or 0."""
+        self.categories = np.empty(0, np.uint32)
+        self.masks = np.empty(0, np.uint32)
+        self.renewed = np.empty(0, np.bool_)
+        """Which ids were given out since the last call of ``changes``: what they paired with is over."""
+        self.end = 0
+        self.live = 0
+        self.any_static = False
+        self.any_sets = False
+        """Whether a category or mask other than the usual was ever given."""
+        self._free: list[int] | None = []
+        """A heap of the free ids below ``end``; ``None`` when it has to be collected anew."""
+        self._ids: IdArray | None = None
+
+    def reserve(self, room: int) -> None:
+        """Make room for ids below ``room`` without another copy on the way there."""
+        if room <= len(self.alive):
+            return
+        for name in _COLUMNS:
+            column = getattr(self, name)
+            larger = np.empty((room, *column.shape[1:]), column.dtype)
+            larger[: self.end] = column[: self.end]
+            setattr(self, name, larger)
+
+    def ids(self) -> IdArray:
+        """The live ids, ascending; read-only, and the same array until one is added or removed."""
+        ids = self._ids
+        if ids is None:
+            if self.live == self.end:
+                ids = np.arange(self.end, dtype=np.int32)
+            else:
+                ids = np.flatnonzero(self.alive[: self.end]).astype(np.int32)
+            ids.flags.writeable = False
+            self._ids = ids
+        return ids
+
+    def live_boxes(self) -> BoxArray:
+        """The live rows in id order: a view where no id below ``end`` is free, else a copy."""
+        return self.boxes[: self.end] if self.live == self.end else self.boxes[self.ids()]
+
+    def live_filter(self) -> PairFilter:
+        """The rules of the live rows, for a search over `live_boxes`."""
+        none = no_filter()
+        at: Any = slice(self.end) if self.live == self.end else self.ids()
+        return PairFilter(
+            self.classes[at] if self.any_static else none.classes,
+            self.categories[at] if self.any_sets else none.categories,
+            self.masks[at] if self.any_sets else none.masks,
+        )
+
+    def filter(self) -> PairFilter:
+        """The rules by id, for a search over ``boxes[:end]``."""
+        none = no_filter()
+        return PairFilter(
+            self.classes[: self.end] if self.any_static else none.classes,
+            self.categories[: self.end] if self.any_sets else none.categories,
+            self.masks[: self.end] if self.any_sets else none.masks,
+        )
+
+    def add(self, box: tuple[float, ...], static: bool, category: int, mask: int) -> int:
+        """Put a box at the lowest free id."""
+        if self.live == self.end:
+            new = self.end
+            if new == len(self.alive):
+                self._grow(1)
+            self.end += 1
+        else:
+            if self._free is None:
+                self._free = np.flatnonzero(~self.alive[: self.end]).tolist()
+            new = heapq.heappop(self._free)
+        self.boxes[new] = box
+        self.alive[new] = True
+        self.classes[new] = STATIC if static else 0
+        self.categories[new] = category
+        self.masks[new] = mask
+        self.renewed[new] = True
+        if static:
+            self.any_static = True
+        if category != 1 or mask != EVERY_BIT:
+            self.any_sets = True
+        self.live += 1
+        self._ids = None
+        return new
+
+    def add_many(
+        self,
+        boxes: BoxArray,
+        static: npt.NDArray[np.bool_],
+        categories: npt.NDArray[np.uint32],
+        masks: npt.NDArray[np.uint32],
+    ) -> IdArray:
+        """Put boxes at the lowest free ids, in their order."""
+        ids = self._take(len(boxes))
+        self.boxes[ids] = boxes
+        self.alive[ids] = True
+        self.classes[ids] = static * STATIC
+        self.categories[ids] = categories
+        self.masks[ids] = masks
+        self.renewed[ids] = True
+        self.any_static |= bool(static.any())
+        self.any_sets |= bool((categories != 1).any() or (masks != EVERY_BIT).any())
+        self.live += len(ids)
+        self._ids = None
+        return ids
+
+    def drop(self, ids: IdArray) -> None:
+        """Free these live ids."""
+        self.boxes[ids] = np.nan
+        self.alive[ids] = False
+        self.live -= len(ids)
+        self._ids = None
+        if self._free is not None and len(ids) * _BULK < self.end:
+            for freed in ids.tolist():
+                heapq.heappush(self._free, freed)
+        else:
+            self._free = None
+
+    def write(self, ids: IdArray, boxes: BoxArray) -> None:
+        """Give these live ids new boxes."""
+        if ids is self._ids and self.live == self.end:
+            self.boxes[: self.end] = boxes
+        else:
+            self.boxes[ids] = boxes
+
+    def empty(self) -> None:
+        """Free every id; the room stays."""
+        self.end = self.live = 0
+        self.any_static = self.any_sets = False
+        self._free = []
+        self._ids = None
+
+    def restore(self, ids: IdArray, boxes: BoxArray, *columns: npt.NDArray[Any]) -> None:
+        """Fill an empty store with rows at given, ascending ids: classes, categories, masks, renewed."""
+        end = int(ids[-1]) + 1 if len(ids) else 0
+        self.reserve(end)
+        self.boxes[:end] = np.nan
+        self.alive[:end] = False
+        self.boxes[ids] = boxes
+        self.alive[ids] = True
+        for name, column in zip(_COLUMNS[2:], columns, strict=True):
+            getattr(self, name)[ids] = column
+        self.end, self.live = end, len(ids)
+        self.any_static = bool(self.classes[ids].any())
+        self.any_sets = bool((self.categories[ids] != 1).any() or (self.masks[ids] != EVERY_BIT).any())
+        self._free = self._ids = None
+
+    def check(self) -> None:
+        """Raise ``AssertionError`` where the bookkeeping contradicts itself."""
+        alive = self.alive[: self.end]
+        boxes = self.boxes[: self.end]
+        dim = boxes.shape[1] // 2
+        expect(int(alive.sum()) == self.live, "live counts the live rows")
+        expect(bool((boxes[alive, :dim] <= boxes[alive, dim:]).all()), "live rows hold sound boxes")
+        expect(bool(np.isnan(boxes[~alive]).all()), "rows of free ids hold NaN")
+        expect(np.array_equal(self.ids(), np.flatnonzero(alive)), "ids lists the live rows")
+        if self._free is not None:
+            expect(sorted(self._free) == np.flatnonzero(~alive).tolist(), "the heap holds the free ids")
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = self.__dict__ | {"_free": None, "_ids": None}
+        for name in _COLUMNS:
+            state[name] = state[name][: self.end]
+        return state
+
+    def _take(self, count: int) -> IdArray:
+        holes = self.end - self.live
+        reused = min(count, holes)
+        fresh = count - reused
+        if self.end + fresh > len(self.alive):
+            self._grow(fresh)
+        if self._free is not None and reused * _BULK < self.end:
+            old = [heapq.heappop(self._free) for _ in range(reused)]
+        else:
+            old = np.flatnonzero(~self.alive[: self.end])[:reused].tolist()
+            self._free = None if reused < holes else []
+        ids = np.empty(count, np.int32)
+        ids[:reused] = old
+        ids[reused:] = np.arange(self.end, self.end + fresh)
+        self.end += fresh
+        return ids
+
+    def _grow(self, more: int) -> None:
+        if self.end + more > MOST_BOXES:
+            raise ValueError(f"an index holds at most {MOST_BOXES} boxes: ids are 32 bits wide")
+        self.reserve(max(self.end + more, 2 * len(self.alive), _FIRST_ROOM))
+
+
+def expect(holds: bool, what: str) -> None:
+    """Raise ``AssertionError`` unless the invariant holds; also under ``python -O``."""
+    if not holds:
+        raise AssertionError(f"broken invariant: {what}")

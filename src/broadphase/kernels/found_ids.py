@@ -1,0 +1,142 @@
+"""Where found ids go: an int32 array that grows while a kernel runs, and the k nearest so far.
+
+The idiom of every query kernel, which returns ``ids, tests``::
+
+    out = np.empty(FEW, np.int32)
+    ...
+    if found == len(out):
+        out = grow_ids(out)
+    out[found] = i
+    found += 1
+    ...
+    return finished(out, found), tests
+
+A batch kernel returns rows ``[query, id]`` and uses `broadphase.kernels.emit` with ``put_row``.
+"""
+
+import numpy as np
+
+from broadphase.kernels.jit import inline, jit
+
+# Up to this many results are sorted where they were found; beyond it NumPy's sort is faster.
+FEW = 32
+
+
+@inline
+def grow_ids(out):
+    """A copy of ``out`` with twice the room."""
+    larger = np.empty(2 * len(out), np.int32)
+    for k in range(len(out)):  # a slice assignment costs seconds of compile time
+        larger[k] = out[k]
+    return larger
+
+
+@inline
+def first_ids(out, found):
+    """The first ``found`` ids in an array of their own."""
+    ids = np.empty(found, np.int32)
+    for k in range(found):
+        ids[k] = out[k]
+    return ids
+
+
+@inline
+def first_rows(out, found):
+    """The first ``found`` rows in an array of their own."""
+    rows = np.empty((found, 2), np.int32)
+    for k in range(found):
+        rows[k, 0] = out[k, 0]
+        rows[k, 1] = out[k, 1]
+    return rows
+
+
+@inline
+def finished(out, found):
+    """The found ids in an array of their own; in order when they are few."""
+    if found <= FEW:
+        for k in range(1, found):
+            value = out[k]
+            at = k
+            while at > 0 and out[at - 1] > value:
+                out[at] = out[at - 1]
+                at -= 1
+            out[at] = value
+    return first_ids(out, found)
+
+
+@inline
+def put_row(out, at, query, i):
+    """Write the row ``[query, id]``."""
+    out[at, 0] = query
+    out[at, 1] = i
+
+
+@jit
+def sort_few_rows(rows):
+    """Sort the ids of every query that found few; True when a query that found many is left unsorted.
+
+    The rows of one query lie together, and the queries are in order.
+    """
+    left = False
+    begin = 0
+    while begin < rows.shape[0]:
+        end = begin + 1
+        ordered = True
+        while end < rows.shape[0] and rows[end, 0] == rows[begin, 0]:
+            ordered &= rows[end - 1, 1] <= rows[end, 1]
+            end += 1
+        if not ordered:
+            if end - begin > FEW:
+                left = True
+            else:
+                for k in range(begin + 1, end):
+                    value = rows[k, 1]
+                    at = k
+                    while at > begin and rows[at - 1, 1] > value:
+                        rows[at, 1] = rows[at - 1, 1]
+                        at -= 1
+                    rows[at, 1] = value
+        begin = end
+    return left
+
+
+@inline
+def nearer(distance, i, other_distance, j):
+    """The order of results: by distance, then by id."""
+    return distance < other_distance or (distance == other_distance and i < j)
+
+
+@inline
+def keep_nearest(distances, ids, kept, distance, i):
+    """Offer a box to the ``len(ids)`` nearest so far, a heap with the farthest on top; how many it holds.
+
+    While ``kept < len(ids)`` everything is taken; afterwards ``distances[0]`` is what has to be beaten.
+    """
+    if kept < len(ids):
+        at = kept
+        kept += 1
+        while at > 0:
+            above = (at - 1) // 2
+            if not nearer(distances[above], ids[above], distance, i):
+                break
+            distances[at] = distances[above]
+            ids[at] = ids[above]
+            at = above
+    else:
+        if not nearer(distance, i, distances[0], ids[0]):
+            return kept
+        at = 0
+        while 2 * at + 1 < kept:
+            below = 2 * at + 1
+            if below + 1 < kept and nearer(
+                distances[below], ids[below], distances[below + 1], ids[below + 1]
+            ):
+                below += 1
+            if not nearer(distance, i, distances[below], ids[below]):
+                break
+            distances[at] = distances[below]
+            ids[at] = ids[below]
+            at = below
+    distances[at] = distance
+    ids[at] = i
+    return kept
