@@ -1,0 +1,33 @@
+"""A stable sort of few numbers in scratch memory that the caller keeps: bottom-up merge sort.
+
+For lists that fit into the nearest cache, where a radix sort's tables would cost more than the sort.
+"""
+
+from broadphase.kernels.jit import inline
+
+
+@inline
+def argsort(values, n, order, spare):
+    """Write into ``order[:n]`` the indices that sort ``values[:n]``; ``spare`` is scratch of that size."""
+    for i in range(n):
+        order[i] = i
+    width = 1
+    while width < n:
+        for begin in range(0, n, 2 * width):
+            middle = min(begin + width, n)
+            end = min(begin + 2 * width, n)
+            left = begin
+            right = middle
+            for at in range(begin, end):
+                take_left = left < middle
+                if take_left and right < end:
+                    take_left = values[order[left]] <= values[order[right]]
+                if take_left:
+                    spare[at] = order[left]
+                    left += 1
+                else:
+                    spare[at] = order[right]
+                    right += 1
+        for i in range(n):
+            order[i] = spare[i]
+        width *= 2

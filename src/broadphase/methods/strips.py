@@ -1,0 +1,159 @@
+"""Strips: the fast one.
+
+The world is cut into strips (2-D: rows; 3-D: columns over a lattice), every box is copied into each
+strip that it touches, and every strip is sorted and swept along the remaining axis, 16 boxes at a time.
+A pair is reported in exactly one of the strips that its boxes share, without any memory of what was
+reported before: see `broadphase.kernels.strips_bin`.
+
+Source: the two-layer partitioning of Tsitsigkos and Mamoulis; box pruning as by Terdiman; their
+combination and the diagonal sweep are our own.
+
+Cost: linear in boxes, copies and comparisons; memory for the copies, 24 bytes each in 2-D float32.  It
+loses to brute force below some hundred boxes, and it is at its worst where most boxes are long in one
+direction, others long in another, and few of them meet.
+"""
+
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase import threads
+from broadphase.kernels.strips_bin import count_copies, scatter_copies, starts_from_counts
+from broadphase.kernels.strips_plan import REACHED, equal_shares, equal_widths, sample_axes, strip_counts
+from broadphase.kernels.strips_sweep import sweep_strips
+from broadphase.memory import Scratch, borrowed_scratch
+from broadphase.methods import finder
+from broadphase.methods.task import Found, Task
+
+SAMPLE, LARGE_SAMPLE = 128, 4096
+# Handing work to a second thread costs about 50 microseconds, as much as sweeping so many boxes.
+ENOUGH_FOR_THREADS = 8_000
+# A strip is crowded when a copy shares its strip with so many times more copies than if all were equal.
+CROWDED = 2.5
+
+
+class Plan(NamedTuple):
+    """How the world is cut."""
+
+    axes: tuple[int, ...]  # the swept axis, then the cut ones
+    lattice: npt.NDArray[Any]
+    borders: npt.NDArray[Any]  # empty where the strips are of equal width
+
+    @property
+    def strips(self) -> int:
+        """How many strips there are."""
+        return int(np.prod(self.lattice[:, 2] + 1.0))
+
+
+class Binned(NamedTuple):
+    """Copies of the boxes, by strip."""
+
+    edges: npt.NDArray[Any]
+    tags: npt.NDArray[np.int32]
+    ends: npt.NDArray[np.int64]
+    fullest: int
+
+
+def find(task: Task) -> Found:
+    """Find all pairs with strips."""
+    parts = task.threads if len(task.boxes) >= ENOUGH_FOR_THREADS else 1
+    with borrowed_scratch() as scratch:
+        plan, spans, counts, ends, totals = _plan(task, parts, scratch)
+        binned = _scatter(task, plan, spans, counts, ends, totals, scratch)
+        if binned is not None:
+            return _sweep(task, plan, binned, parts)
+    # A box holds the largest finite number itself; see `broadphase.kernels.edges`.
+    if task.boxes.dtype == np.float32:
+        return find(replace(task, boxes=task.boxes.astype(np.float64)))
+    return finder("sort_and_sweep")(task)
+
+
+def _plan(task: Task, parts: int, scratch: Scratch) -> tuple[Any, ...]:
+    """Cut the world, and count the copies in each strip; again with other borders if they crowd."""
+    boxes, n, dim = task.boxes, len(task.boxes), task.dim
+    statistics, spanned = sample_axes(boxes, min(n, SAMPLE))
+    swept = int(np.argmin(statistics[:, REACHED]))
+    axes = (swept, *(axis for axis in range(dim) if axis != swept))
+    cuts = np.array(axes[1:])
+    counts = strip_counts(n, statistics, spanned, swept, cuts)
+    lattice = np.empty((dim - 1, 3), boxes.dtype)
+    equal_widths(statistics, cuts, counts, lattice)
+    plan = Plan(axes, lattice, np.empty((dim - 1, 0), boxes.dtype))
+    counted = _count(task, plan, parts, scratch)
+    copies, _, crowding = counted[-1]
+    if crowding * plan.strips > CROWDED * copies * copies + 64 * copies * plan.strips:
+        borders = np.empty((dim - 1, int(counts.max()) + 1), boxes.dtype)
+        shares = lattice.copy()
+        equal_shares(boxes, cuts, counts, min(n, LARGE_SAMPLE), shares, borders)
+        plan = Plan(axes, shares, borders)
+        counted = _count(task, plan, parts, scratch)
+    return (plan, *counted)
+
+
+def _count(task: Task, plan: Plan, parts: int, scratch: Scratch) -> tuple[Any, ...]:
+    n, strips = len(task.boxes), plan.strips
+    spans = scratch.array("spans", (n, 2 * len(plan.lattice)), np.uint16)
+    counts = scratch.array("counts", (parts, strips), np.int64)
+    counts[:] = 0
+    threads.run_all(
+        [
+            partial(
+                count_copies,
+                *(task.boxes, plan.axes, task.touching, plan.lattice, plan.borders),
+                *(begin, end, spans, counts[part]),
+            )
+            for part, (begin, end) in enumerate(threads.shares(n, parts))
+        ]
+    )
+    ends = scratch.array("ends", (strips,), np.int64)
+    return spans, counts, ends, starts_from_counts(counts, ends)
+
+
+def _scatter(
+    task: Task, plan: Plan, spans: Any, counts: Any, ends: Any, totals: Any, scratch: Scratch
+) -> Binned | None:
+    copies, fullest, _ = totals
+    edges = scratch.array("edges", (copies, 2 * task.dim), task.boxes.dtype)
+    tags = scratch.array("tags", (copies, 2), np.int32)
+    strips = int(plan.lattice[0, 2]) + 1
+    extreme = threads.run_all(
+        [
+            partial(
+                scatter_copies,
+                *(task.boxes, plan.axes, strips, task.touching, task.filter.classes),
+                *(begin, end, spans, counts[part], edges, tags),
+            )
+            for part, (begin, end) in enumerate(threads.shares(len(task.boxes), len(counts)))
+        ]
+    )
+    return None if any(extreme) else Binned(edges, tags, ends, int(fullest))
+
+
+def _sweep(task: Task, plan: Plan, binned: Binned, parts: int) -> Found:
+    # Four ranges of strips a thread, cut where the copies are equal: crowded strips take longer.
+    parts = min(4 * parts, len(binned.ends)) if parts > 1 else 1
+    copies = int(binned.ends[-1])
+    cuts = np.searchsorted(binned.ends, np.arange(1, parts) * copies // parts)
+    borders = [0, *cuts.tolist(), len(binned.ends)]
+    room = 2 * copies // parts + 1024
+    results = threads.run_all(
+        [
+            partial(
+                sweep_strips,
+                *(plan.axes, binned.edges, binned.tags, binned.ends, first, last, binned.fullest),
+                *(task.filter.categories, task.filter.masks),
+                *(np.empty((room, 2), np.int32), task.limit, task.store),
+            )
+            for first, last in pairwise(borders)
+        ]
+    )
+    return Found(
+        [out[:found] for out, found, _ in results] if task.store else [],
+        sum(int(found) for _, found, _ in results),
+        sum(int(tests) for _, _, tests in results),
+        len(binned.ends),
+    )
