@@ -162,6 +162,8 @@ def count(value: Any, name: str, least: int) -> int:
 
 def bit_set(value: Any, name: str) -> int:
     """A set of 32 bits as an int."""
+    if type(value) is int and 0 <= value <= EVERY_BIT:
+        return value
     number = _whole(value, name)
     if not 0 <= number <= EVERY_BIT:
         raise ValueError(f"{name} = {number} does not fit into 32 bits")
@@ -175,6 +177,8 @@ def rule(value: Any, name: str) -> int:
 
 def flag(value: Any, name: str) -> bool:
     """True or False, and nothing that merely looks like it."""
+    if value is False or value is True:
+        return value
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
     raise TypeError(f"{name} must be True or False; got {value!r}")

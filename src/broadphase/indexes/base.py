@@ -111,7 +111,10 @@ class Index(Editing, Queries):
         >>> index.pairs()
         array([[0, 1]], dtype=int32)
         """
-        return self._sorted_pairs() if self._sort else self._pairs(sort=False)
+        self._ready()
+        found, tests = self._pairs(sort=self._sort)
+        self._last = ("pairs", tests, len(found))
+        return found
 
     def changes(self) -> PairChanges:
         """Which pairs began, stayed and ended since the call before.
@@ -138,8 +141,8 @@ class Index(Editing, Queries):
         array([[0, 1]], dtype=int32)
         """
         self._ready()
-        found = self._find_changes()
-        self._last = ("changes", self._last[1], len(found.began) + len(found.ended))
+        found, tests = self._find_changes()
+        self._last = ("changes", tests, len(found.began) + len(found.ended))
         return found
 
     def join(self, other: "Index") -> PairArray:
@@ -243,22 +246,6 @@ class Index(Editing, Queries):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._lock = threading.Lock()
-
-    def _sorted_pairs(self) -> PairArray:
-        return self._pairs(sort=True)
-
-    def _pairs(self, *, sort: bool) -> PairArray:
-        self._ready()
-        if self._store.live < 2:
-            self._last = ("pairs", 0, 0)
-            return np.empty((0, 2), np.int32)
-        found = self._find_pairs()
-        self._last = ("pairs", found.tests, found.pairs)
-        if not found.chunks:
-            return np.empty((0, 2), np.int32)
-        if sort:
-            return sorted_pairs(found.chunks, self._store.end)
-        return found.chunks[0] if len(found.chunks) == 1 else np.concatenate(found.chunks)
 
 
 def _thread_limit(limit: int | None) -> int | None:

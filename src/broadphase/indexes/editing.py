@@ -89,9 +89,9 @@ class Editing(Hooks):
         KeyError
             No box has this id.
         """
-        ids = _just(arguments.known_id(self._store, id))
-        self._removing(ids)
-        self._store.drop(ids)
+        gone = arguments.known_id(self._store, id)
+        self._removing(_just(gone))
+        self._store.drop_one(gone)
 
     def remove_many(self, ids: Any) -> None:
         """Take boxes out.
@@ -127,10 +127,11 @@ class Editing(Hooks):
         TypeError, ValueError
             The box is no sound box; nothing has changed.
         """
-        ids = _just(arguments.known_id(self._store, id))
+        mover = arguments.known_id(self._store, id)
         rows = np.array([self._reader.box(box)], self._store.boxes.dtype)
+        ids = _just(mover)
         self._moving(ids, rows)
-        self._store.boxes[ids[0]] = rows[0]
+        self._store.boxes[mover] = rows[0]
         self._moved(ids)
 
     def move_many(self, ids: Any, boxes: Any) -> None:

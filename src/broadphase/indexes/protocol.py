@@ -51,6 +51,7 @@ from broadphase.indexes.arguments import Floats, Reader, Rows
 from broadphase.indexes.results import PairChanges
 from broadphase.indexes.storage import BoxStore, IdArray
 from broadphase.kernels import scan
+from broadphase.kernels.order import sorted_pairs
 from broadphase.kernels.pair_changes import mark_stayed
 from broadphase.methods.task import Found, Task
 
@@ -109,18 +110,18 @@ class Hooks(ABC):
     def _find_pairs(self) -> Found:
         """All pairs of ids that overlap and may count, in any order."""
 
-    def _find_changes(self) -> PairChanges:
-        """Against `_seen`; afterwards `_seen` is the pairs of now and no id is ``renewed``.
+    def _find_changes(self) -> tuple[PairChanges, int]:
+        """Against `_seen`, and the tests made; afterwards `_seen` is the pairs of now, no id is ``renewed``.
 
         An index that knows what began and ended overrides this, `_baseline` and `_set_baseline`.
         """
-        before, now = self._seen, self._sorted_pairs()
+        before, (now, tests) = self._seen, self._pairs(sort=True)
         stayed_before = np.zeros(len(before), np.bool_)
         stayed_now = np.zeros(len(now), np.bool_)
         mark_stayed(before, now, self._store.renewed, stayed_before, stayed_now)
         self._seen = now
         self._store.renewed[: self._store.end] = False
-        return PairChanges(now[~stayed_now], before[~stayed_before], lambda: now[stayed_now])
+        return PairChanges(now[~stayed_now], before[~stayed_before], lambda: now[stayed_now]), tests
 
     def _baseline(self) -> PairArray:
         """The sorted pairs at the last call of ``changes``, for ``save``."""
@@ -175,6 +176,29 @@ class Hooks(ABC):
         )
         return found
 
+    # ---- batches: a subclass overrides these where a loop in a kernel pays
+
+    def _find_on_rays(self, rays: Rows, category: int, mask: int) -> tuple[IdArray, IdArray, int]:
+        """The ids hit by every ray, one ray's after the other's; how many each has; and the tests."""
+        found = [self._find_on_ray(tuple(ray), category, mask) for ray in rays.tolist()]
+        ids = np.concatenate([np.empty(0, np.int32), *(hits for hits, _ in found)])
+        return ids, np.array([len(hits) for hits, _ in found], np.int32), sum(tests for _, tests in found)
+
+    def _find_first_on_rays(self, rays: Rows, category: int, mask: int) -> tuple[IdArray, int]:
+        """The id that each ray hits first, or -1; and the tests."""
+        found = [self._find_first_on_ray(tuple(ray), category, mask) for ray in rays.tolist()]
+        return np.array([hit for hit, _ in found], np.int32), sum(tests for _, tests in found)
+
+    def _find_nearest_many(self, points: Rows, k: int, category: int, mask: int) -> tuple[IdArray, int]:
+        """The ``k`` nearest ids of each point in any order: ``(m, k)``, filled up with -1; and the tests."""
+        ids = np.full((len(points), k), -1, np.int32)
+        total = 0
+        for row, point in enumerate(points.tolist()):
+            found, tests = self._find_nearest(tuple(point), k, category, mask)
+            ids[row, : len(found)] = found
+            total += tests
+        return ids, total
+
     # ---- about itself
 
     def _options(self) -> dict[str, Any]:
@@ -209,6 +233,13 @@ class Hooks(ABC):
         ids = store.ids()
         return found._replace(chunks=[ids[chunk] for chunk in found.chunks])
 
-    @abstractmethod
-    def _sorted_pairs(self) -> PairArray:
-        """`_find_pairs`, sorted; provided by `broadphase.indexes.base.Index`."""
+    def _pairs(self, *, sort: bool) -> tuple[PairArray, int]:
+        """`_find_pairs` as one array, and the tests made."""
+        if self._store.live < 2:
+            return np.empty((0, 2), np.int32), 0
+        chunks, _, tests, _ = self._find_pairs()
+        if not chunks:
+            return np.empty((0, 2), np.int32), tests
+        if sort:
+            return sorted_pairs(chunks, self._store.end), tests
+        return chunks[0] if len(chunks) == 1 else np.concatenate(chunks), tests

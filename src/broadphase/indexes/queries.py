@@ -9,7 +9,7 @@ from broadphase.indexes.arguments import NO_RULE, Floats, Rows, count, distance_
 from broadphase.indexes.protocol import Hooks
 from broadphase.indexes.results import Nearest, RayHit, RayHits, RayRows
 from broadphase.indexes.storage import IdArray
-from broadphase.kernels import query_tests
+from broadphase.kernels import query_tests, ranking
 from broadphase.kernels.found_ids import FEW, sort_few_rows
 
 
@@ -182,7 +182,7 @@ class Queries(Hooks):
         self._last = ("raycast", tests, int(hit >= 0))
         if hit < 0:
             return None
-        distance, *normal = query_tests.describe_hit(self._store.boxes, hit, rays)
+        distance, *normal = ranking.describe_first(self._store.boxes, hit, rays)
         return RayHit(int(hit), distance, tuple(normal[: self._reader.dim]))
 
     def query_ray(
@@ -216,18 +216,21 @@ class Queries(Hooks):
         rays = self._rays(origin, direction, max_distance)
         rules = rule(category, "category"), rule(mask, "mask")
         self._ready()
-        single = isinstance(rays, tuple)
-        table = np.array([rays]) if isinstance(rays, tuple) else rays
-        found = [self._find_on_ray(tuple(ray), *rules) for ray in table.tolist()]
-        queries = np.repeat(np.arange(len(found)), [len(ids) for ids, _ in found])
-        ids = np.concatenate([np.empty(0, np.int32), *(ids for ids, _ in found)])
-        self._last = ("query_ray", sum(tests for _, tests in found), len(ids))
-        distances, normals = self._described(ids, table, queries)
-        order = np.lexsort((ids, distances, queries))
-        ids, distances, normals = ids[order], distances[order], normals[order]
-        if single:
+        if isinstance(rays, tuple):
+            table = np.array([rays])
+            ids, tests = self._find_on_ray(rays, *rules)
+            counts = np.array([len(ids)], np.int32)
+        else:
+            table = rays
+            ids, counts, tests = self._find_on_rays(rays, *rules)
+        self._last = ("query_ray", tests, len(ids))
+        distances, normals = self._room_for_hits(len(ids))
+        ends = np.concatenate(([0], np.cumsum(counts)))
+        ranking.rank_hits(self._store.boxes, ids, ends, table, distances, normals)
+        if isinstance(rays, tuple):
             return RayHits(ids, distances, normals)
-        return RayRows(np.column_stack((queries.astype(np.int32), ids)), distances, normals)
+        queries = np.repeat(np.arange(len(table), dtype=np.int32), counts)
+        return RayRows(np.column_stack((queries, ids)), distances, normals)
 
     def nearest(
         self, point: Any, k: int = 1, *, category: int | None = None, mask: int | None = None
@@ -258,29 +261,17 @@ class Queries(Hooks):
         most = count(k, "k", 1)
         rules = rule(category, "category"), rule(mask, "mask")
         self._ready()
-        table = np.array([at]) if isinstance(at, tuple) else at
-        width = min(most, self._store.live)
-        ids = np.full((len(table), width), -1, np.int32)
-        total = 0
-        if width:
-            for row, place in enumerate(table.tolist()):
-                found, tests = self._find_nearest(tuple(place), width, *rules)
-                ids[row, : len(found)] = found
-                total += tests
-        distances = query_tests.distances_to(
-            self._store.boxes, ids.ravel(), table, np.repeat(np.arange(len(table)), width)
-        ).reshape(ids.shape)
-        # A missing id sorts behind every id, even at an infinite distance.
-        order = np.lexsort((ids.view(np.uint32), distances), axis=1)
-        ids, distances = np.take_along_axis(ids, order, 1), np.take_along_axis(distances, order, 1)
-        counting = int((ids >= 0).sum())
-        self._last = ("nearest", total, counting)
+        held = min(most, self._store.live)
         if isinstance(at, tuple):
-            return Nearest(ids[0, :counting], distances[0, :counting])
-        missing = ((0, 0), (0, most - width))
-        return Nearest(
-            np.pad(ids, missing, constant_values=-1), np.pad(distances, missing, constant_values=np.inf)
-        )
+            return self._nearest_one(at, held, *rules)
+        ids = np.full((len(at), most), -1, np.int32)
+        tests = 0
+        if held:
+            ids[:, :held], tests = self._find_nearest_many(at, held, *rules)
+        self._last = ("nearest", tests, int((ids >= 0).sum()))
+        distances = np.empty(ids.shape)
+        ranking.rank_nearest(self._store.boxes, ids, at, distances)
+        return Nearest(ids, distances)
 
     # ---- what the queries share
 
@@ -306,17 +297,23 @@ class Queries(Hooks):
             ids.sort()
         return ids
 
-    def _first_hits(self, rays: Rows, category: int, mask: int) -> RayHits:
-        found = [self._find_first_on_ray(tuple(ray), category, mask) for ray in rays.tolist()]
-        ids = np.array([hit for hit, _ in found], np.int32)
-        self._last = ("raycast", sum(tests for _, tests in found), int((ids >= 0).sum()))
-        return RayHits(ids, *self._described(ids, rays, np.arange(len(rays))))
+    def _nearest_one(self, point: Floats, k: int, category: int, mask: int) -> Nearest:
+        if k == 0:
+            self._last = ("nearest", 0, 0)
+            return Nearest(np.empty(0, np.int32), np.empty(0))
+        ids, tests = self._find_nearest(point, k, category, mask)
+        self._last = ("nearest", tests, len(ids))
+        return Nearest(ids, ranking.rank_nearest_one(self._store.boxes, ids, point))
 
-    def _described(self, ids: IdArray, rays: Rows, queries: Any) -> tuple[Rows, Rows]:
-        distances = np.full(len(ids), np.inf)
-        normals = np.zeros((len(ids), self._reader.dim))
-        query_tests.describe_hits(self._store.boxes, ids, rays, queries, distances, normals)
-        return distances, normals
+    def _first_hits(self, rays: Rows, category: int, mask: int) -> RayHits:
+        ids, tests = self._find_first_on_rays(rays, category, mask)
+        self._last = ("raycast", tests, int((ids >= 0).sum()))
+        distances, normals = self._room_for_hits(len(ids))
+        ranking.describe_firsts(self._store.boxes, ids, rays, distances, normals)
+        return RayHits(ids, distances, normals)
+
+    def _room_for_hits(self, n: int) -> tuple[Rows, Rows]:
+        return np.full(n, np.inf), np.zeros((n, self._reader.dim))
 
     def _arranged_rows(self, rows: IdArray) -> IdArray:
         if self._sort and sort_few_rows(rows):
@@ -330,38 +327,36 @@ class Queries(Hooks):
         furthest = distance_or_distances(max_distance, "max_distance")
         if isinstance(at, tuple) and isinstance(towards, tuple) and isinstance(furthest, float):
             return (*at, *towards, furthest)
-        origins, directions = _lined_up(at, towards, "origin", "direction")
-        origins, distances = _lined_up(origins, furthest, "origin", "max_distance")
-        return np.column_stack((origins, np.broadcast_to(directions, origins.shape), distances))
+        # The length decides for all three; a point given once is repeated by the second pass.
+        if isinstance(at, tuple) and isinstance(towards, tuple):
+            at, furthest = _lined_up(at, furthest, "origin", "max_distance")
+        at, towards = _lined_up(at, towards, "origin", "direction")
+        at, furthest = _lined_up(at, furthest, "origin", "max_distance")
+        return np.column_stack((at, towards, furthest))
 
 
 def _lined_up(first: Any, second: Any, first_name: str, second_name: str) -> tuple[Rows, Rows]:
     """Two arguments of a batch with one row for each query; what was given once counts for all."""
-    a, b = np.asarray(first, np.float64), np.asarray(second, np.float64)
-    single_a = isinstance(first, tuple)
-    single_b = isinstance(second, (tuple, float))
-    if not (single_a or single_b) and len(a) != len(b):
+    rows = [len(value) for value in (first, second) if isinstance(value, np.ndarray)]
+    if len(set(rows)) > 1:
         raise ValueError(
-            f"{first_name} has {len(a)} rows and {second_name} has {len(b)}; a batch needs one for each query"
+            f"{first_name} has {rows[0]} rows and {second_name} has {rows[1]}; "
+            "a batch needs one for each query"
         )
-    n = len(b) if single_a and not single_b else (1 if single_a else len(a))
-    return (
-        np.ascontiguousarray(np.broadcast_to(a, (n, a.shape[-1]))),
-        np.ascontiguousarray(
-            np.broadcast_to(b, (n, *b.shape[-1:]) if isinstance(second, tuple) else (n, *b.shape[1:]))
-        ),
+    a, b = (
+        value if isinstance(value, np.ndarray) else np.full((rows[0], *np.shape(value)), value)
+        for value in (first, second)
     )
+    return a, b
 
 
 def _around(center: Floats, radius: float) -> Floats:
     """A box that certainly holds whatever is judged to lie within the radius, rounding included."""
-    reach = [radius + (abs(at) + radius) * 4e-15 for at in center]
-    low = [at - far for at, far in zip(center, reach, strict=True)]
-    high = [at + far for at, far in zip(center, reach, strict=True)]
-    return (*low, *high)
+    far = radius + (max(map(abs, center)) + radius) * 4e-15
+    return (*[at - far for at in center], *[at + far for at in center])
 
 
 def _around_many(centers: Rows, radii: Rows) -> Rows:
     with np.errstate(over="ignore"):
-        reach = radii[:, None] + (np.abs(centers) + radii[:, None]) * 4e-15
-        return np.hstack((centers - reach, centers + reach))
+        far = (radii + (np.abs(centers).max(axis=1) + radii) * 4e-15)[:, None]
+        return np.hstack((centers - far, centers + far))

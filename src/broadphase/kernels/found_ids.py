@@ -1,4 +1,4 @@
-"""Where found ids go: an int32 array that grows while a kernel runs, and the k nearest so far.
+"""Where found ids go: an int32 array that grows while a kernel runs.
 
 The idiom of every query kernel, which returns ``ids, tests``::
 
@@ -98,45 +98,3 @@ def sort_few_rows(rows):
                     rows[at, 1] = value
         begin = end
     return left
-
-
-@inline
-def nearer(distance, i, other_distance, j):
-    """The order of results: by distance, then by id."""
-    return distance < other_distance or (distance == other_distance and i < j)
-
-
-@inline
-def keep_nearest(distances, ids, kept, distance, i):
-    """Offer a box to the ``len(ids)`` nearest so far, a heap with the farthest on top; how many it holds.
-
-    While ``kept < len(ids)`` everything is taken; afterwards ``distances[0]`` is what has to be beaten.
-    """
-    if kept < len(ids):
-        at = kept
-        kept += 1
-        while at > 0:
-            above = (at - 1) // 2
-            if not nearer(distances[above], ids[above], distance, i):
-                break
-            distances[at] = distances[above]
-            ids[at] = ids[above]
-            at = above
-    else:
-        if not nearer(distance, i, distances[0], ids[0]):
-            return kept
-        at = 0
-        while 2 * at + 1 < kept:
-            below = 2 * at + 1
-            if below + 1 < kept and nearer(
-                distances[below], ids[below], distances[below + 1], ids[below + 1]
-            ):
-                below += 1
-            if not nearer(distance, i, distances[below], ids[below]):
-                break
-            distances[at] = distances[below]
-            ids[at] = ids[below]
-            at = below
-    distances[at] = distance
-    ids[at] = i
-    return kept

@@ -210,38 +210,6 @@ def write_normal(boxes, i, ray, distance, normal):
 
 
 @jit
-def describe_hits(boxes, ids, rays, queries, distances, normals):
-    """Distance and normal of boxes known to be hit: box ``ids[h]`` by row ``queries[h]`` of ``rays``."""
-    for h in range(ids.shape[0]):
-        if ids[h] >= 0:
-            ray = as_ray(rays[queries[h]])
-            # Closed boxes: the distance is the same, and that it is a hit was decided before.
-            distances[h] = ray_distance(boxes, ids[h], ray, True)
-            write_normal(boxes, ids[h], ray, distances[h], normals[h])
-
-
-@jit
-def describe_hit(boxes, i, values):
-    """Distance and normal of one hit, the normal padded to three axes."""
-    ray = as_ray(values)
-    normal = np.zeros(3, np.float64)
-    distance = ray_distance(boxes, i, ray, True)
-    write_normal(boxes, i, ray, distance, normal)
-    return distance, normal[0], normal[1], normal[2]
-
-
-@jit
-def distances_to(boxes, ids, points, queries):
-    """From point ``queries[h]`` to box ``ids[h]``; inf where the id is -1."""
-    out = np.empty(ids.shape[0], np.float64)
-    for h in range(ids.shape[0]):
-        out[h] = np.inf
-        if ids[h] >= 0:
-            out[h] = distance_to_box(boxes, ids[h], points[queries[h]])
-    return out
-
-
-@jit
 def keep_within(boxes, ids, values, radius, touching):
     """Those of ``ids`` that lie within ``radius`` of the point, in their order."""
     point = as_array(values)

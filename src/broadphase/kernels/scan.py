@@ -3,7 +3,7 @@
 import numpy as np
 
 from broadphase.kernels.emit import grow
-from broadphase.kernels.found_ids import FEW, finished, first_ids, first_rows, grow_ids, keep_nearest, put_row
+from broadphase.kernels.found_ids import FEW, finished, first_ids, first_rows, grow_ids, put_row
 from broadphase.kernels.jit import jit
 from broadphase.kernels.query_tests import (
     as_array,
@@ -14,6 +14,7 @@ from broadphase.kernels.query_tests import (
     passes,
     ray_distance,
 )
+from broadphase.kernels.ranking import keep_nearest
 
 
 @jit
