@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from broadphase.shapes.narrow_phase import contact_boxes as contact_boxes
     from broadphase.shapes.narrow_phase import contact_circles as contact_circles
     from broadphase.shapes.narrow_phase import overlap as overlap
+    from broadphase.world.tiles import Tile as Tile
+    from broadphase.world.tiles import TileMap as TileMap
 
 _HOME = {
     "PairLimitExceeded": "errors",
@@ -66,6 +68,8 @@ _HOME = {
     "contact_boxes": "shapes.narrow_phase",
     "contact_circles": "shapes.narrow_phase",
     "overlap": "shapes.narrow_phase",
+    "Tile": "world.tiles",
+    "TileMap": "world.tiles",
 }
 _SUBMODULES = ("plot",)
 
@@ -86,6 +90,8 @@ __all__ = [
     "RayHits",
     "RayRows",
     "Stats",
+    "Tile",
+    "TileMap",
     "contact",
     "contact_boxes",
     "contact_circles",

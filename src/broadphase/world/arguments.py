@@ -1,0 +1,95 @@
+"""What callers of the world hand in: points, bounds and grids of cells, checked once."""
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.boxes import as_float_array
+from broadphase.shapes.check import finite
+from broadphase.shapes.kinds import Bounds, Shape
+
+
+def as_bounds(box: Shape | Any) -> Bounds:
+    """A shape's bounds, or four numbers checked.
+
+    Examples
+    --------
+    >>> as_bounds([0, 0, 1, 2])
+    (0.0, 0.0, 1.0, 2.0)
+    """
+    if hasattr(box, "bounds"):
+        bounds: Bounds = box.bounds
+        return bounds
+    left, top, right, bottom = (float(value) for value in as_row(box, 4, "box"))
+    if not (left <= right and top <= bottom):
+        raise ValueError(f"box = {[left, top, right, bottom]} must be min_x, min_y, max_x, max_y, no NaN")
+    return left, top, right, bottom
+
+
+def as_row(values: Any, count: int, name: str) -> npt.NDArray[np.floating[Any]]:
+    """``values`` as so many real numbers."""
+    array = as_float_array(values, name)
+    if array.shape != (count,):
+        raise ValueError(f"{name} must be {count} numbers; got shape {array.shape}")
+    return array
+
+
+def as_points(values: Any, name: str) -> npt.NDArray[np.float64]:
+    """One point ``(2,)`` or points ``(m, 2)``, finite, as float64."""
+    array = as_float_array(values, name).astype(np.float64, copy=False)
+    if array.ndim not in (1, 2) or array.shape[-1] != 2:
+        raise ValueError(f"{name} must be (x, y) or have shape (m, 2); got shape {array.shape}")
+    if not np.isfinite(array).all():
+        row = int(np.flatnonzero(~np.isfinite(array.reshape(-1, 2)).all(axis=1))[0])
+        raise ValueError(f"{name}[{row}] = {array.reshape(-1, 2)[row].tolist()} must be finite")
+    return array
+
+
+def of_one_length(
+    a: npt.NDArray[np.float64], b: npt.NDArray[np.float64], name_a: str, name_b: str
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Two arrays of points, a single one repeated to match the other."""
+    a, b = np.atleast_2d(a), np.atleast_2d(b)
+    if len(a) != len(b) and len(a) != 1 and len(b) != 1:
+        raise ValueError(f"{name_a} has {len(a)} rows and {name_b} has {len(b)}")
+    count = len(b) if len(a) == 1 else len(a)
+    return (
+        np.repeat(a, count, axis=0) if len(a) == 1 else a.copy(),
+        np.repeat(b, count, axis=0) if len(b) == 1 else b.copy(),
+    )
+
+
+def as_cells(values: Any, dtype: type[np.generic], name: str, advice: str) -> npt.NDArray[Any]:
+    """A writable C-contiguous grid of the given type: the caller's own array where it is one."""
+    array = np.asarray(values)
+    if array.size == 0 and not isinstance(values, np.ndarray):
+        array = array.astype(dtype)
+    if array.dtype != dtype:
+        raise TypeError(f"{name} must be an array of {advice}; got dtype {array.dtype}")
+    if array.ndim != 2:
+        raise ValueError(f"{name} must be 2-D, indexed [row, column]; got shape {array.shape}")
+    if not (array.flags.c_contiguous and array.flags.writeable):
+        return array.copy(order="C")
+    return array
+
+
+def as_two(value: Any, name: str) -> tuple[float, float]:
+    """Two finite numbers; a single one stands for both."""
+    if np.ndim(value) == 0:
+        number = finite(value, name)
+        return number, number
+    first, second = as_row(value, 2, name)
+    return finite(float(first), name), finite(float(second), name)
+
+
+def check_edges(origin: float, size: float, count: int, name: str) -> None:
+    """Raise ``ValueError`` where cells have no width, or one that float64 cannot tell from none."""
+    if not size > 0.0:
+        raise ValueError(f"{name} must be positive; got {size:g}")
+    farthest = max(abs(origin), abs(origin + (count + 1) * size))
+    if not size > 1e3 * math.ulp(farthest):
+        raise ValueError(
+            f"{name} = {size:g} is too small for coordinates up to {farthest:g}: the edges would coincide"
+        )
