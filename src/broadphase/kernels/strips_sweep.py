@@ -84,8 +84,8 @@ def sweep_strips(axes, edges, tags, ends, first, last, fullest, categories, mask
                 if not store:
                     counted += found
                     found = 0
-            if found > limit:
-                return out, found, tests
+                if found > limit:  # here and not after the strip: one strip may hold every box
+                    return out, found, tests
         begin = ends[strip]
     return out, found + counted, tests
 
