@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numba
+import numpy as np
 
 _OPTIONS = {"nogil": True, "error_model": "numpy"}
 
@@ -19,6 +20,9 @@ _STAMP = _stamp_of_all_kernels()
 
 def jit(function: Callable[..., Any]) -> Any:
     """Compile a kernel on its first call, or load it from the cache on disk."""
+    if numba.config.DISABLE_JIT:
+        # Compiled code wraps and overflows in silence; as plain Python NumPy would warn of the same.
+        return np.errstate(all="ignore")(function)
     dispatcher = numba.njit(cache=True, **_OPTIONS)(function)
     # Numba's cache looks at the file of the kernel alone and would serve stale code after an edit of
     # a function that the kernel calls from another file.  The stamp of the whole folder mends that.
