@@ -191,6 +191,7 @@ sizes = st.floats(1e-3, 1e6)
 origins = st.floats(-1e6, 1e6)
 
 
+@settings(deadline=None)
 @given(sizes, origins, st.integers(0, 50), st.sampled_from([-1, 0, 1]), st.floats(0, 1))
 def test_cells_agree_with_their_edges(size, origin, k, nudge, within):
     """Whatever the rounding of the division: a cell's edges say what it holds."""
@@ -205,6 +206,7 @@ def test_cells_agree_with_their_edges(size, origin, k, nudge, within):
             assert left <= x < right
 
 
+@settings(deadline=None)
 @given(sizes, origins, st.lists(st.floats(-3, 43), min_size=2, max_size=2), st.booleans())
 def test_boxes_overlap_the_cells_that_brute_force_finds(size, origin, ends, on_edges):
     tiles = TileMap(np.zeros((1, 40), np.bool_), size, (origin, 0.0))
@@ -329,7 +331,7 @@ def slow_raycast(tiles, origin, direction):
 coordinates = st.integers(-30, 110)
 
 
-@settings(max_examples=300)
+@settings(deadline=None)
 @given(
     arrays(np.bool_, (5, 6)),
     st.tuples(coordinates, coordinates),
@@ -354,6 +356,7 @@ def test_rays_against_a_slow_walk(solid, origin, direction):
         assert along_edge or at_corner
 
 
+@settings(deadline=None)
 @given(
     arrays(np.bool_, (5, 6)),
     st.tuples(st.floats(-5, 100), st.floats(-5, 90)),

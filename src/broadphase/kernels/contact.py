@@ -194,7 +194,7 @@ def polygon_box(x, y, points, axes, left, top, width, height, touching):
 
 
 @jit
-def circle_polygon(x, y, radius, polygon_x, polygon_y, points, touching):
+def circle_polygon(x, y, radius, polygon_x, polygon_y, points, axes, touching):
     """A circle against a convex polygon whose points run counter-clockwise."""
     cx = x - polygon_x
     cy = y - polygon_y
@@ -206,20 +206,22 @@ def circle_polygon(x, y, radius, polygon_x, polygon_y, points, touching):
         edge_x = points[after, 0] - points[k, 0]
         edge_y = points[after, 1] - points[k, 1]
         size = length(edge_x, edge_y)
-        edge_x /= size
-        edge_y /= size
         from_x = cx - points[k, 0]
         from_y = cy - points[k, 1]
-        over = from_x * edge_y - from_y * edge_x
+        # Divided by the length last, so that a height that is a round number comes out as one.
+        out = 1.0 if edge_y > 0.0 or (edge_y == 0.0 and edge_x < 0.0) else -1.0
+        axis = length(axes[k, 0], axes[k, 1])
+        over = out * (from_x * axes[k, 0] + from_y * axes[k, 1]) / axis
+        out_x, out_y = out * axes[k, 0] / axis + 0.0, out * axes[k, 1] / axis + 0.0
         if over > height:
-            height, nx, ny = over, edge_y, -edge_x
-        along = from_x * edge_x + from_y * edge_y
+            height, nx, ny = over, out_x, out_y
+        along = from_x * (edge_x / size) + from_y * (edge_y / size)
         if along <= 0.0:
             px, py = from_x, from_y
         elif along >= size:
             px, py = cx - points[after, 0], cy - points[after, 1]
         else:
-            px, py = over * edge_y, -over * edge_x
+            px, py = over * out_x, over * out_y
         distance = length(px, py)
         if distance < near:
             near, dx, dy = distance, px, py

@@ -83,7 +83,7 @@ def _in_order(table, i, j, touching):
             return circle_circle(ax, ay, radius, bx, by, table.width[j], touching)
         if table.kinds[j] == BOX:
             return circle_box(ax, ay, radius, bx, by, b_right, b_bottom, touching)
-        return circle_polygon(ax, ay, radius, bx, by, points_of(table, j), touching)
+        return circle_polygon(ax, ay, radius, bx, by, points_of(table, j), axes_of(table, j), touching)
     if table.kinds[i] == BOX:
         return box_box(ax, ay, ax + table.width[i], ay + table.height[i], bx, by, b_right, b_bottom, touching)
     points, axes = points_of(table, i), axes_of(table, i)

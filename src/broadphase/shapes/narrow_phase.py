@@ -246,7 +246,7 @@ def _circle_circle(a: Circle, b: Circle, touching: bool) -> _Answer:
 
 
 def _circle_polygon(a: Circle, b: Polygon, touching: bool) -> _Answer:
-    answer: _Answer = kernel.circle_polygon(a.x, a.y, a.radius, b.x, b.y, b.offsets, touching)
+    answer: _Answer = kernel.circle_polygon(a.x, a.y, a.radius, b.x, b.y, b.offsets, b.axes, touching)
     return answer
 
 
