@@ -36,6 +36,14 @@ class Scratch:
             memory = self._memory[name] = np.empty(size + size // 4 + 64, np.uint8)
         return memory[:size].view(kind).reshape(shape)
 
+    def keep(self, name: str, memory: npt.NDArray[Any]) -> None:
+        """Use a larger array, which a kernel had to make, from now on."""
+        self._memory[name] = memory.reshape(-1).view(np.uint8)
+
+    def room(self, name: str) -> int:
+        """Bytes held under a name."""
+        return len(self._memory.get(name, ()))
+
     def size(self) -> int:
         """Bytes held."""
         return sum(len(memory) for memory in self._memory.values())

@@ -4,11 +4,14 @@ from typing import Any
 
 import numpy as np
 
-from broadphase import choose, methods, threads
+from broadphase import choose, methods
 from broadphase.boxes import BoxArray, PairArray, as_boxes, as_filter, join_filter
 from broadphase.errors import PairLimitExceeded
-from broadphase.kernels.order import sorted_pairs
+from broadphase.kernels.filters import PairFilter
+from broadphase.memory import Scratch, borrowed_scratch
 from broadphase.methods.task import NO_LIMIT, Found, Task
+from broadphase.pair_order import joined_pairs, sorted_pairs
+from broadphase.threads import resolve
 
 METHODS = (*methods.NAMES, "auto")
 """The names that ``method=`` takes."""
@@ -26,10 +29,59 @@ def pairs(
     threads: int | None = None,
     max_pairs: int | None = None,
 ) -> PairArray:
-    """Every pair of boxes that overlap."""
+    """Every pair of boxes that overlap.
+
+    Parameters
+    ----------
+    boxes : array_like
+        ``(n, 4)`` rows ``[min_x, min_y, max_x, max_y]`` or ``(n, 6)`` rows
+        ``[min_x, min_y, min_z, max_x, max_y, max_z]``.  float32 is computed in float32, everything else
+        in float64.  Infinite edges are legal.
+    method : str
+        One of `METHODS`.  All find the same pairs; ``"auto"`` picks what is fast for these boxes, and
+        `explain` says what and why.
+    touching : bool
+        Whether boxes that share only an edge or a corner overlap.
+    sort : bool
+        Sorted by ``i``, then by ``j``.  ``False`` leaves the order open and saves up to a third of the
+        time; every row still has ``i < j``.
+    static : array_like of bool, shape (n,), optional
+        Boxes that never move: two static boxes are not paired.
+    categories, masks : array_like of int, shape (n,), optional
+        Sets of 32 bits.  A pair counts when ``categories[i] & masks[j]`` and
+        ``categories[j] & masks[i]`` are both non-zero.  Left out, categories are 1 and masks are full.
+    threads : int, optional
+        The most threads to use; by default all cores, where that pays.  The result is the same.
+    max_pairs : int, optional
+        Raise rather than return more pairs than this.
+
+    Returns
+    -------
+    numpy.ndarray
+        ``(m, 2)`` int32, rows ``i < j`` of row numbers.
+
+    Raises
+    ------
+    TypeError
+        The boxes are not numbers, ``static`` not bool, or ``threads`` or ``max_pairs`` not an int.
+    ValueError
+        A wrong shape, NaN or ``min > max`` (argument, row and value are named), or an unknown method.
+    PairLimitExceeded
+        There are more than ``max_pairs`` pairs; memory was never taken for more than about that many.
+
+    Examples
+    --------
+    >>> import broadphase as bp
+    >>> boxes = [[0, 0, 2, 2], [1, 1, 3, 3], [3, 3, 4, 4]]
+    >>> bp.pairs(boxes)
+    array([[0, 1],
+           [1, 2]], dtype=int32)
+    >>> bp.pairs(boxes, touching=False)
+    array([[0, 1]], dtype=int32)
+    """
     array = as_boxes(boxes)
-    task = _task(array, touching, as_filter(len(array), static, categories, masks), threads, max_pairs)
-    return _arranged(_search(method, task), task, sort)
+    pair_filter = as_filter(len(array), static, categories, masks)
+    return _stored(array, pair_filter, method, touching, sort, threads, max_pairs)
 
 
 def join(
@@ -42,11 +94,38 @@ def join(
     threads: int | None = None,
     max_pairs: int | None = None,
 ) -> PairArray:
-    """Every row of ``a`` with every row of ``b`` that it overlaps."""
-    first, second = as_boxes(a, "a"), as_boxes(b, "b")
-    both = np.concatenate(_same_dimension(first, second))
-    task = _task(both, touching, join_filter(len(first), len(second)), threads, max_pairs)
-    result = _arranged(_search(method, task), task, sort)
+    """Every row of ``a`` with every row of ``b`` that it overlaps.
+
+    Parameters
+    ----------
+    a, b : array_like
+        Boxes as for `pairs`, both 2-D or both 3-D; if only one is float32, both are computed in float64.
+    method, touching, sort, threads, max_pairs
+        As for `pairs`.
+
+    Returns
+    -------
+    numpy.ndarray
+        ``(m, 2)`` int32, rows ``[row of a, row of b]``.
+
+    Raises
+    ------
+    TypeError, ValueError, PairLimitExceeded
+        As for `pairs`; also when the dimensions differ.
+
+    Examples
+    --------
+    >>> import broadphase as bp
+    >>> shots = [[0, 0, 1, 1], [8, 8, 9, 9]]
+    >>> ships = [[5, 5, 7, 7], [8, 8, 10, 10], [0, 0, 2, 2]]
+    >>> bp.join(shots, ships)
+    array([[0, 2],
+           [1, 1]], dtype=int32)
+    """
+    first, second = _same_dimension(as_boxes(a, "a"), as_boxes(b, "b"))
+    both = np.concatenate((first, second))
+    pair_filter = join_filter(len(first), len(second))
+    result = _stored(both, pair_filter, method, touching, sort, threads, max_pairs)
     result[:, 1] -= len(first)
     return result
 
@@ -61,28 +140,91 @@ def count_pairs(
     masks: Any = None,
     threads: int | None = None,
 ) -> int:
-    """How many pairs of boxes overlap, without storing them."""
+    """How many pairs of boxes overlap, without storing them.
+
+    Parameters
+    ----------
+    boxes, method, touching, static, categories, masks, threads
+        As for `pairs`.
+
+    Returns
+    -------
+    int
+        ``len(pairs(boxes, ...))``.
+
+    Examples
+    --------
+    >>> import broadphase as bp
+    >>> bp.count_pairs([[0, 0, 2, 2], [1, 1, 3, 3], [3, 3, 4, 4]])
+    2
+    """
     array = as_boxes(boxes)
-    task = _task(
-        array, touching, as_filter(len(array), static, categories, masks), threads, None, store=False
-    )
-    return _search(method, task).pairs
+    pair_filter = as_filter(len(array), static, categories, masks)
+    with borrowed_scratch() as scratch:
+        task = Task(array, bool(touching), pair_filter, resolve(threads), store=False, scratch=scratch)
+        return search(method, task).pairs
 
 
-def explain(boxes: Any) -> Any:
-    """What ``"auto"`` would pick for these boxes, and why."""
-    return choose.choose(as_boxes(boxes))
+def explain(boxes: Any) -> choose.Explanation:
+    """What ``method="auto"`` picks for these boxes, and why.
+
+    Parameters
+    ----------
+    boxes : array_like
+        As for `pairs`.
+
+    Returns
+    -------
+    Explanation
+        Printable; its fields hold what was seen (sizes, spread, density, crowding), the method, the
+        cell size, and the estimated time of every method.
+
+    Examples
+    --------
+    >>> import broadphase as bp
+    >>> bp.explain([[0, 0, 2, 2], [1, 1, 3, 3]]).method
+    'brute_force'
+    """
+    return choose.explain(as_boxes(boxes))  # type: ignore
 
 
-def _task(
+def search(method: str, task: Task) -> Found:
+    """Run a method by name; what `pairs`, `join` and `count_pairs` share, and the command's tables."""
+    if method not in METHODS:
+        raise ValueError(f"unknown method {method!r}; choose one of {', '.join(METHODS)}")
+    if len(task.boxes) < 2:
+        return Found([], 0, 0)
+    name = choose.choose(task.boxes) if method == "auto" else method
+    found = methods.finder(name)(task)
+    if found.pairs > task.limit:
+        raise PairLimitExceeded(task.limit)
+    return found
+
+
+def _stored(
     boxes: BoxArray,
+    pair_filter: PairFilter,
+    method: str,
     touching: bool,
-    pair_filter: Any,
-    thread_count: int | None,
+    sort: bool,
+    threads: int | None,
     max_pairs: int | None,
-    store: bool = True,
-) -> Task:
-    return Task(boxes, bool(touching), pair_filter, threads.resolve(thread_count), _limit(max_pairs), store)
+) -> PairArray:
+    limit = _limit(max_pairs)
+    with borrowed_scratch() as scratch:
+        task = Task(boxes, bool(touching), pair_filter, resolve(threads), limit, scratch=scratch)
+        found = search(method, task)
+        return _arranged(found, task, scratch, sort)
+
+
+def _arranged(found: Found, task: Task, scratch: Scratch, sort: bool) -> PairArray:
+    """The pairs as an array of their own: the chunks may lie in scratch memory."""
+    chunks = [chunk for chunk in found.chunks if len(chunk)]
+    if not chunks:
+        return np.empty((0, 2), np.int32)
+    if sort:
+        return sorted_pairs(chunks, len(task.boxes), scratch, task.threads)
+    return joined_pairs(chunks, task.threads)
 
 
 def _limit(max_pairs: int | None) -> int:
@@ -95,34 +237,15 @@ def _limit(max_pairs: int | None) -> int:
     return int(max_pairs)
 
 
-def _search(method: str, task: Task) -> Found:
-    if method not in METHODS:
-        raise ValueError(f"unknown method {method!r}; choose one of {', '.join(METHODS)}")
-    if len(task.boxes) < 2:
-        return Found([], 0, 0)
-    name = choose.choose(task.boxes) if method == "auto" else method
-    found = methods.finder(name)(task)
-    if found.pairs > task.limit:
-        raise PairLimitExceeded(task.limit)
-    return found
-
-
-def _arranged(found: Found, task: Task, sort: bool) -> PairArray:
-    if not found.chunks:
-        return np.empty((0, 2), np.int32)
-    if sort:
-        return sorted_pairs(found.chunks, len(task.boxes))
-    return found.chunks[0] if len(found.chunks) == 1 else np.concatenate(found.chunks)
-
-
 def _same_dimension(a: BoxArray, b: BoxArray) -> tuple[BoxArray, BoxArray]:
+    if a.shape[1] == b.shape[1]:
+        return a, b
+    # An empty list has no dimension of its own.
     if len(a) == 0:
-        a = a[:, :0].reshape(0, b.shape[1])
-    elif len(b) == 0:
-        b = b[:, :0].reshape(0, a.shape[1])
-    if a.shape[1] != b.shape[1]:
-        raise ValueError(
-            f"a is {a.shape[1] // 2}-D and b is {b.shape[1] // 2}-D (shapes {a.shape} and {b.shape}); "
-            "both sides of a join must have the same dimension"
-        )
-    return a, b
+        return np.empty((0, b.shape[1]), b.dtype), b
+    if len(b) == 0:
+        return a, np.empty((0, a.shape[1]), a.dtype)
+    raise ValueError(
+        f"a is {a.shape[1] // 2}-D and b is {b.shape[1] // 2}-D (shapes {a.shape} and {b.shape}); "
+        "both sides of a join must have the same dimension"
+    )

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
-from typing import TypeVar
+from typing import TypeVar, cast
 
 Result = TypeVar("Result")
 
@@ -37,17 +37,33 @@ def resolve(threads: int | None) -> int:
     return threads
 
 
-def run_all(calls: list[Callable[[], Result]]) -> list[Result]:
-    """Run the calls at the same time and return their results in order.
+def run_all(calls: list[Callable[[], Result]], limit: int | None = None) -> list[Result]:
+    """Run the calls on up to ``limit`` threads (all cores by default); their results in order.
 
-    The calling thread does the first one itself, so that one call costs no hand-over and a pool whose
-    threads are all busy cannot make two callers wait for each other.
+    The calling thread takes part, so one call costs no hand-over, and callers never wait for a pool
+    that is busy with others: what no other thread has begun, the caller does itself.
     """
-    if len(calls) == 1:
-        return [calls[0]()]
-    futures = [_pool().submit(call) for call in calls[1:]]
-    first = calls[0]()
-    return [first, *(future.result() for future in futures)]
+    workers = min(len(calls), limit or cores(), cores())
+    if workers == 1:
+        return [call() for call in calls]
+    results: list[Result | None] = [None] * len(calls)
+    undone = iter(range(len(calls)))  # `next` on it is atomic
+
+    def work() -> None:
+        for k in undone:
+            results[k] = calls[k]()
+
+    helpers = [_pool().submit(work) for _ in range(workers - 1)]
+    try:
+        work()
+    finally:
+        for _ in undone:
+            pass  # after an error here, the others need not go on
+        failures = [helper.exception() for helper in helpers if not helper.cancel()]
+    for failure in failures:
+        if failure is not None:
+            raise failure
+    return cast("list[Result]", results)
 
 
 def shares(n: int, parts: int) -> list[tuple[int, int]]:

@@ -17,8 +17,8 @@ from broadphase.indexes.queries import Queries
 from broadphase.indexes.results import PairChanges, Stats
 from broadphase.indexes.storage import BoxStore
 from broadphase.kernels.filters import IN_A, IN_B, PairFilter
-from broadphase.kernels.order import sorted_pairs
 from broadphase.methods.task import Task
+from broadphase.pair_order import sorted_pairs
 
 
 class Index(Editing, Queries):

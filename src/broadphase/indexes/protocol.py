@@ -51,9 +51,9 @@ from broadphase.indexes.arguments import Floats, Reader, Rows
 from broadphase.indexes.results import PairChanges
 from broadphase.indexes.storage import BoxStore, IdArray
 from broadphase.kernels import scan
-from broadphase.kernels.order import sorted_pairs
 from broadphase.kernels.pair_changes import mark_stayed
 from broadphase.methods.task import Found, Task
+from broadphase.pair_order import sorted_pairs
 
 
 class Hooks(ABC):

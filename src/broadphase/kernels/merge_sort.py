@@ -31,3 +31,28 @@ def argsort(values, n, order, spare):
         for i in range(n):
             order[i] = spare[i]
         width *= 2
+
+
+@inline
+def sort_values(values, first, last, spare):
+    """Sort ``values[first:last]`` in place; ``spare`` is scratch at least as long as ``values``."""
+    width = 1
+    while width < last - first:
+        for begin in range(first, last, 2 * width):
+            middle = min(begin + width, last)
+            end = min(begin + 2 * width, last)
+            left = begin
+            right = middle
+            for at in range(begin, end):
+                take_left = left < middle
+                if take_left and right < end:
+                    take_left = values[left] <= values[right]
+                if take_left:
+                    spare[at] = values[left]
+                    left += 1
+                else:
+                    spare[at] = values[right]
+                    right += 1
+        for i in range(first, last):
+            values[i] = spare[i]
+        width *= 2

@@ -7,6 +7,7 @@ is plain Python, and `twin` puts its compiled form in its place where there is a
 """
 
 import operator
+from typing import Any
 
 import llvmlite.binding as llvm
 import numba
@@ -47,7 +48,7 @@ _I1, _I32, _I64, _BITS = ir.IntType(1), ir.IntType(32), ir.IntType(64), ir.IntTy
 class Vector(types.Type):
     """`LANES` numbers of one type."""
 
-    def __init__(self, dtype: types.Type) -> None:
+    def __init__(self, dtype: Any) -> None:
         self.dtype = dtype
         super().__init__(name=f"Vector({dtype} x {LANES})")
 

@@ -72,28 +72,6 @@ def count_copies(boxes, axes, touching, lattice, borders, begin, end, spans, cou
 
 
 @jit
-def starts_from_counts(counts, ends):
-    """Turn ``counts[part, strip]`` into where each part's copies of each strip begin.
-
-    ``ends[strip]`` becomes where the strip ends.  Returns how many copies there are, the most in one
-    strip, and how many copies share a strip, summed over the copies: what a crowd costs.
-    """
-    total = 0
-    fullest = 0
-    crowding = 0.0
-    for strip in range(counts.shape[1]):
-        before = total
-        for part in range(counts.shape[0]):
-            copies = counts[part, strip]
-            counts[part, strip] = total
-            total += copies
-        ends[strip] = total
-        fullest = max(fullest, total - before)
-        crowding += np.float64(total - before) ** 2
-    return total, fullest, crowding
-
-
-@jit
 def scatter_copies(boxes, axes, strips, touching, classes, begin, end, spans, starts, edges, tags):
     """Copy boxes ``begin..end`` into their strips; ``starts`` moves on to where the next copies go.
 

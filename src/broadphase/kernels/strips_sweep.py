@@ -63,6 +63,8 @@ def sweep_strips(axes, edges, tags, ends, first, last, fullest, categories, mask
                 lanes = np.int64(1)
                 while lanes != 0:
                     if found + ROOM > out.shape[0]:
+                        if found > limit:
+                            return out, found, tests
                         out = grow_for_lanes(out, found)
                     before = j
                     found, j, lanes = _diagonals(axes, columns, marks, i, j, categories, masks, out, found)
@@ -75,6 +77,8 @@ def sweep_strips(axes, edges, tags, ends, first, last, fullest, categories, mask
                     partner = j + lane
                     while marks[BUCKET, partner] <= marks[REACH, i + lane]:
                         if found + ROOM > out.shape[0]:
+                            if found > limit:
+                                return out, found, tests
                             out = grow_for_lanes(out, found)
                         before = partner
                         found, partner = _row(

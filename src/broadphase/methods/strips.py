@@ -22,10 +22,10 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase import threads
-from broadphase.kernels.strips_bin import count_copies, scatter_copies, starts_from_counts
+from broadphase.kernels.counting import starts_from_counts
+from broadphase.kernels.strips_bin import count_copies, scatter_copies
 from broadphase.kernels.strips_plan import REACHED, equal_shares, equal_widths, sample_axes, strip_counts
 from broadphase.kernels.strips_sweep import sweep_strips
-from broadphase.memory import Scratch, borrowed_scratch
 from broadphase.methods import finder
 from broadphase.methods.task import Found, Task
 
@@ -61,18 +61,17 @@ class Binned(NamedTuple):
 def find(task: Task) -> Found:
     """Find all pairs with strips."""
     parts = task.threads if len(task.boxes) >= ENOUGH_FOR_THREADS else 1
-    with borrowed_scratch() as scratch:
-        plan, spans, counts, ends, totals = _plan(task, parts, scratch)
-        binned = _scatter(task, plan, spans, counts, ends, totals, scratch)
-        if binned is not None:
-            return _sweep(task, plan, binned, parts)
+    plan, spans, counts, ends, totals = _plan(task, parts)
+    binned = _scatter(task, plan, spans, counts, ends, totals)
+    if binned is not None:
+        return _sweep(task, plan, binned, parts)
     # A box holds the largest finite number itself; see `broadphase.kernels.edges`.
     if task.boxes.dtype == np.float32:
         return find(replace(task, boxes=task.boxes.astype(np.float64)))
     return finder("sort_and_sweep")(task)
 
 
-def _plan(task: Task, parts: int, scratch: Scratch) -> tuple[Any, ...]:
+def _plan(task: Task, parts: int) -> tuple[Any, ...]:
     """Cut the world, and count the copies in each strip; again with other borders if they crowd."""
     boxes, n, dim = task.boxes, len(task.boxes), task.dim
     statistics, spanned = sample_axes(boxes, min(n, SAMPLE))
@@ -83,21 +82,21 @@ def _plan(task: Task, parts: int, scratch: Scratch) -> tuple[Any, ...]:
     lattice = np.empty((dim - 1, 3), boxes.dtype)
     equal_widths(statistics, cuts, counts, lattice)
     plan = Plan(axes, lattice, np.empty((dim - 1, 0), boxes.dtype))
-    counted = _count(task, plan, parts, scratch)
+    counted = _count(task, plan, parts)
     copies, _, crowding = counted[-1]
     if crowding * plan.strips > CROWDED * copies * copies + 64 * copies * plan.strips:
         borders = np.empty((dim - 1, int(counts.max()) + 1), boxes.dtype)
         shares = lattice.copy()
         equal_shares(boxes, cuts, counts, min(n, LARGE_SAMPLE), shares, borders)
         plan = Plan(axes, shares, borders)
-        counted = _count(task, plan, parts, scratch)
+        counted = _count(task, plan, parts)
     return (plan, *counted)
 
 
-def _count(task: Task, plan: Plan, parts: int, scratch: Scratch) -> tuple[Any, ...]:
+def _count(task: Task, plan: Plan, parts: int) -> tuple[Any, ...]:
     n, strips = len(task.boxes), plan.strips
-    spans = scratch.array("spans", (n, 2 * len(plan.lattice)), np.uint16)
-    counts = scratch.array("counts", (parts, strips), np.int64)
+    spans = task.scratch.array("spans", (n, 2 * len(plan.lattice)), np.uint16)
+    counts = task.scratch.array("counts", (parts, strips), np.int64)
     counts[:] = 0
     threads.run_all(
         [
@@ -109,16 +108,14 @@ def _count(task: Task, plan: Plan, parts: int, scratch: Scratch) -> tuple[Any, .
             for part, (begin, end) in enumerate(threads.shares(n, parts))
         ]
     )
-    ends = scratch.array("ends", (strips,), np.int64)
+    ends = task.scratch.array("ends", (strips,), np.int64)
     return spans, counts, ends, starts_from_counts(counts, ends)
 
 
-def _scatter(
-    task: Task, plan: Plan, spans: Any, counts: Any, ends: Any, totals: Any, scratch: Scratch
-) -> Binned | None:
+def _scatter(task: Task, plan: Plan, spans: Any, counts: Any, ends: Any, totals: Any) -> Binned | None:
     copies, fullest, _ = totals
-    edges = scratch.array("edges", (copies, 2 * task.dim), task.boxes.dtype)
-    tags = scratch.array("tags", (copies, 2), np.int32)
+    edges = task.scratch.array("edges", (copies, 2 * task.dim), task.boxes.dtype)
+    tags = task.scratch.array("tags", (copies, 2), np.int32)
     strips = int(plan.lattice[0, 2]) + 1
     extreme = threads.run_all(
         [
@@ -135,22 +132,27 @@ def _scatter(
 
 def _sweep(task: Task, plan: Plan, binned: Binned, parts: int) -> Found:
     # Four ranges of strips a thread, cut where the copies are equal: crowded strips take longer.
-    parts = min(4 * parts, len(binned.ends)) if parts > 1 else 1
+    shares = min(4 * parts, len(binned.ends)) if parts > 1 else 1
     copies = int(binned.ends[-1])
-    cuts = np.searchsorted(binned.ends, np.arange(1, parts) * copies // parts)
+    cuts = np.searchsorted(binned.ends, np.arange(1, shares) * copies // shares)
     borders = [0, *cuts.tolist(), len(binned.ends)]
-    room = 2 * copies // parts + 1024
+    room = 2 * copies // shares + 1024
+    rooms = [max(room, task.scratch.room(f"pairs {share}") // 8) for share in range(shares)]
     results = threads.run_all(
         [
             partial(
                 sweep_strips,
                 *(plan.axes, binned.edges, binned.tags, binned.ends, first, last, binned.fullest),
                 *(task.filter.categories, task.filter.masks),
-                *(np.empty((room, 2), np.int32), task.limit, task.store),
+                *(task.scratch.array(f"pairs {share}", (rooms[share], 2), np.int32), task.limit, task.store),
             )
-            for first, last in pairwise(borders)
-        ]
+            for share, (first, last) in enumerate(pairwise(borders))
+        ],
+        parts,
     )
+    for share, (out, _, _) in enumerate(results):
+        if len(out) > rooms[share]:
+            task.scratch.keep(f"pairs {share}", out)
     return Found(
         [out[:found] for out, found, _ in results] if task.store else [],
         sum(int(found) for _, found, _ in results),

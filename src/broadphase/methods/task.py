@@ -1,7 +1,7 @@
 """What a method is asked, and what it answers."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
 
@@ -10,6 +10,7 @@ import numpy as np
 from broadphase import threads
 from broadphase.boxes import BoxArray, PairArray
 from broadphase.kernels.filters import PairFilter
+from broadphase.memory import Scratch
 
 NO_LIMIT = 2**62
 
@@ -30,6 +31,8 @@ class Task:
     """Storing may stop once more pairs than this are found."""
     store: bool = True
     """False: only count."""
+    scratch: Scratch = field(default_factory=Scratch)
+    """Memory to work in; chunks of the answer may lie in it."""
 
     @property
     def dim(self) -> int:
@@ -64,7 +67,7 @@ def run_in_shares(
     """
     spans = threads.shares(n, max(1, min(parts or task.threads, n)))
     results = threads.run_all(
-        [partial(kernel, begin, end, np.empty((0, 2), np.int32)) for begin, end in spans]
+        [partial(kernel, begin, end, np.empty((0, 2), np.int32)) for begin, end in spans], task.threads
     )
     return Found(
         [out[:found] for out, found, _ in results] if task.store else [],

@@ -1,0 +1,70 @@
+"""Found pairs into one array, in the order that was promised."""
+
+from functools import partial
+
+import numpy as np
+
+from broadphase import threads
+from broadphase.boxes import PairArray
+from broadphase.kernels.counting import starts_from_counts
+from broadphase.kernels.order import (
+    count_partitions,
+    partition_shift,
+    scatter_to_partitions,
+    sort_partitions,
+)
+from broadphase.memory import Scratch, pair_array
+
+# Below, a second thread costs more than it saves.
+ENOUGH_FOR_THREADS = 50_000
+
+
+def sorted_pairs(
+    chunks: list[PairArray], n: int, scratch: Scratch | None = None, parts: int = 1
+) -> PairArray:
+    """All pairs of ``chunks``, rows ``i, j`` with ids ``i < n``, sorted by ``i``, then by ``j``."""
+    scratch = scratch or Scratch()
+    shift = partition_shift(n)
+    partitions = ((max(n, 1) - 1) >> shift) + 1
+    counts = scratch.array("order counts", (len(chunks), partitions), np.int64)
+    counts[:] = 0
+    total = sum(map(len, chunks))
+    if total < ENOUGH_FOR_THREADS:
+        parts = 1
+    threads.run_all(
+        [partial(count_partitions, chunk, shift, row) for chunk, row in zip(chunks, counts, strict=True)],
+        parts,
+    )
+    ends = scratch.array("order ends", (partitions,), np.int64)
+    starts_from_counts(counts, ends)
+    parted = scratch.array("order parted", (total, 2), np.int32)
+    threads.run_all(
+        [
+            partial(scatter_to_partitions, chunk, shift, row, parted)
+            for chunk, row in zip(chunks, counts, strict=True)
+        ],
+        parts,
+    )
+    out = pair_array(total)
+    threads.run_all(
+        [
+            partial(sort_partitions, parted, ends, shift, first, last, out)
+            for first, last in threads.shares(partitions, min(4 * parts, partitions) if parts > 1 else 1)
+        ],
+        parts,
+    )
+    return out
+
+
+def joined_pairs(chunks: list[PairArray], parts: int = 1) -> PairArray:
+    """All pairs of ``chunks`` as they come."""
+    ends = np.cumsum([len(chunk) for chunk in chunks])
+    out = pair_array(int(ends[-1]))
+    threads.run_all(
+        [
+            partial(np.copyto, out[end - len(chunk) : end], chunk)
+            for chunk, end in zip(chunks, ends.tolist(), strict=True)
+        ],
+        parts if len(out) >= ENOUGH_FOR_THREADS else 1,
+    )
+    return out
