@@ -7,8 +7,7 @@ structure, or a damaged one, cannot bring it into a state that it could not reac
 import json
 import os
 import tempfile
-import zipfile
-import zlib
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -25,13 +24,7 @@ if TYPE_CHECKING:
 
 FORMAT = "broadphase index"
 VERSION = 1
-_ARRAYS = {
-    "ids": np.int32,
-    "classes": np.uint8,
-    "categories": np.uint32,
-    "masks": np.uint32,
-    "renewed": np.bool_,
-}
+_BY_BOX = {"classes": np.uint8, "categories": np.uint32, "masks": np.uint32, "renewed": np.bool_}
 
 
 def save(index: "Index", path: str | os.PathLike[str]) -> None:
@@ -50,7 +43,7 @@ def save(index: "Index", path: str | os.PathLike[str]) -> None:
     }
     arrays = {
         "head": np.array(json.dumps(head)),
-        "ids": ids,
+        "alive": store.alive[: store.end],
         "boxes": store.live_boxes(),
         "classes": store.classes[ids],
         "categories": store.categories[ids],
@@ -73,8 +66,9 @@ def load(wanted: "type[AnyIndex]", path: str | os.PathLike[str]) -> "AnyIndex":
     """Read what `save` wrote; every array is checked before an index is made of it."""
     from broadphase.indexes import class_named
 
+    data = Path(path).read_bytes()
     try:
-        head, arrays = _read(path)
+        head, arrays = _read(data)
         found = class_named(head["index"])
         if not issubclass(found, wanted):
             raise ValueError(f"it holds a {found.__name__}, not a {wanted.__name__}")
@@ -87,44 +81,41 @@ def load(wanted: "type[AnyIndex]", path: str | os.PathLike[str]) -> "AnyIndex":
             **head["options"],
         )
         _fill(index, arrays)
-    except (ValueError, KeyError, TypeError, EOFError, MemoryError, zipfile.BadZipFile, zlib.error) as error:
+    except Exception as error:  # damaged archives make zipfile, zlib and NumPy raise nearly anything
         raise ValueError(
             f"{os.fspath(path)!r} is not a broadphase index that can be read: {error}"
         ) from error
     return index
 
 
-def _read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
-    with Path(path).open("rb") as file:
-        if file.read(2) != b"PK":
-            raise ValueError("it is no .npz file")
-        file.seek(0)
-        with np.load(file, allow_pickle=False) as members:
-            if "head" not in members:
-                raise ValueError("its head is missing")
-            head = json.loads(str(members["head"]))
-            if not isinstance(head, dict) or head.get("format") != FORMAT:
-                raise ValueError("its head is another program's")
-            if head.get("version") != VERSION:
-                raise ValueError(f"its version is {head.get('version')!r}, this program reads {VERSION}")
-            return head, {name: members[name] for name in (*_ARRAYS, "boxes", "seen")}
+def _read(data: bytes) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+    if not data.startswith(b"PK"):
+        raise ValueError("it is no .npz file")
+    with np.load(BytesIO(data), allow_pickle=False) as members:
+        if "head" not in members:
+            raise ValueError("its head is missing")
+        head = json.loads(str(members["head"]))
+        if not isinstance(head, dict) or head.get("format") != FORMAT:
+            raise ValueError("its head is another program's")
+        if head.get("version") != VERSION:
+            raise ValueError(f"its version is {head.get('version')!r}, this program reads {VERSION}")
+        return head, {name: members[name] for name in ("alive", "boxes", *_BY_BOX, "seen")}
 
 
 def _fill(index: "Index", arrays: dict[str, npt.NDArray[Any]]) -> None:
-    boxes, ids, seen = arrays["boxes"], arrays["ids"], arrays["seen"]
-    n = len(ids)
-    for name, dtype in _ARRAYS.items():
+    alive, boxes, seen = arrays["alive"], arrays["boxes"], arrays["seen"]
+    _require(alive.ndim == 1 and alive.dtype == np.bool_, "alive is damaged")
+    n = int(alive.sum())
+    for name, dtype in _BY_BOX.items():
         _require(arrays[name].shape == (n,) and arrays[name].dtype == dtype, f"{name} is damaged")
     _require(boxes.shape == (n, 2 * index.dim) and boxes.flags.c_contiguous, "boxes is damaged")
-    _require(n == 0 or (ids[0] >= 0 and bool((np.diff(ids) > 0).all())), "ids is damaged")
     _require(int(first_unsound_row(boxes)) < 0, "boxes holds nan or min > max")
     _require(bool(np.isin(arrays["classes"], [0, int(STATIC)]).all()), "classes is damaged")
     _require(seen.ndim == 2 and seen.shape[1] == 2 and seen.dtype == np.int32, "seen is damaged")
     _require(bool((seen[:, 0] >= 0).all() and (seen[:, 0] < seen[:, 1]).all()), "seen is damaged")
     keys = seen[:, 0].astype(np.int64) << 32 | seen[:, 1]
     _require(bool((np.diff(keys) > 0).all()), "seen is damaged")
-    store = index._store
-    store.restore(ids, boxes, arrays["classes"], arrays["categories"], arrays["masks"], arrays["renewed"])
+    index._store.restore(alive, boxes, *(arrays[name] for name in _BY_BOX))
     index._reset()
     index._set_baseline(np.ascontiguousarray(seen))
 

@@ -182,15 +182,15 @@ class BoxStore:
         self._free = []
         self._ids = None
 
-    def restore(self, ids: IdArray, boxes: BoxArray, *columns: npt.NDArray[Any]) -> None:
-        """Fill an empty store with rows at given, ascending ids: classes, categories, masks, renewed."""
-        end = int(ids[-1]) + 1 if len(ids) else 0
-        self.reserve(end)
+    def restore(self, alive: npt.NDArray[np.bool_], boxes: BoxArray, *columns: npt.NDArray[Any]) -> None:
+        """Fill an empty store; the rows are those of the live ids: classes, categories, masks, renewed."""
+        self.reserve(len(alive))
+        self.end, self.live = len(alive), len(boxes)
+        self.alive[: self.end] = alive
+        ids = np.flatnonzero(alive)
         self.boxes[ids] = boxes
-        self.alive[ids] = True
         for name, column in zip(tuple(_COLUMNS)[2:], columns, strict=True):
             getattr(self, name)[ids] = column
-        self.end, self.live = end, len(ids)
         self.any_static = bool(self.classes[ids].any())
         self.any_sets = bool((self.categories[ids] != 1).any() or (self.masks[ids] != EVERY_BIT).any())
         self._free = self._ids = None
