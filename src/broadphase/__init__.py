@@ -71,7 +71,7 @@ _HOME = {
     "Tile": "world.tiles",
     "TileMap": "world.tiles",
 }
-_SUBMODULES = ("plot",)
+_SUBMODULES = ("files", "plot")
 
 __all__ = [
     "INDEXES",

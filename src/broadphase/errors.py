@@ -1,4 +1,4 @@
-"""The one exception that is ours; everything else is a ``ValueError``, ``TypeError`` or ``KeyError``."""
+"""The exceptions that are ours; everything else is a ``ValueError``, ``TypeError`` or ``KeyError``."""
 
 
 class PairLimitExceeded(MemoryError):  # noqa: N818 - the public name is part of the contract
@@ -19,3 +19,15 @@ class PairLimitExceeded(MemoryError):  # noqa: N818 - the public name is part of
 
     def __reduce__(self) -> tuple[type["PairLimitExceeded"], tuple[int]]:
         return type(self), (self.max_pairs,)
+
+
+class FileError(ValueError):
+    """A file does not hold boxes, or cannot hold pairs.
+
+    The message is one line that begins with the file's name and names row, column and value where the
+    trouble is in one place.  A file that cannot be opened at all raises ``OSError`` instead.
+    """
+
+
+class MissingExtraError(ImportError):
+    """A package is not installed that one of the extras of broadphase brings."""

@@ -1,0 +1,246 @@
+"""Reading boxes from files and writing pairs to files.
+
+The end of a file's name says what it is: ``.csv``, ``.tsv``, ``.npy``, ``.parquet``, ``.arrow`` or
+``.feather``, and for boxes also ``.geojson`` or ``.json``.  The name ``"-"`` is CSV on standard input or
+output.  Parquet and Arrow need pyarrow (the extra ``io``).
+"""
+
+import errno
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.boxes import PairArray
+from broadphase.errors import FileError
+from broadphase.extras import need
+from broadphase.files import geojson, npy, text, writing
+from broadphase.files.columns import Table
+
+__all__ = ["FileError", "Table", "check_output", "read_boxes", "write_pairs"]
+
+Ids = npt.NDArray[Any] | None
+Progress = Callable[[int, int], None]
+"""Called with what is done and with what there is to do; 0 where that is unknown."""
+
+STANDARD = "-"
+_KINDS = {
+    ".csv": "text",
+    ".txt": "text",
+    ".tsv": "text",
+    ".tab": "text",
+    ".npy": "npy",
+    ".parquet": "Parquet",
+    ".pq": "Parquet",
+    ".arrow": "Arrow",
+    ".feather": "Arrow",
+    ".ipc": "Arrow",
+    ".geojson": "GeoJSON",
+    ".json": "GeoJSON",
+}
+_TABS = (".tsv", ".tab")
+
+
+def read_boxes(
+    path: str | os.PathLike[str], *, id_column: str | None = None, progress: Progress | None = None
+) -> Table:
+    r"""Read boxes, and their ids where the file names some.
+
+    Tables (CSV, TSV, Parquet, Arrow) have named columns: the edges ``min_x, min_y, max_x, max_y`` (in 3-D
+    also ``min_z, max_z``), or ``x, y, width, height`` (``z, depth``), or what other tools call them
+    (``xmin``, ``left``, ``x0`` with ``x1``, ``x1`` with ``x2``, ``minlon``, ``bbox.xmin``, ...).  A text
+    table without header has 4 or 6 columns of numbers, all ``min`` before all ``max``.  A column ``id`` or
+    ``fid`` holds the ids.  GeoJSON gives the bounds of each feature in x and y.  ``.npy`` holds an
+    ``(n, 4)`` or ``(n, 6)`` array.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The file; ``"-"`` is CSV on standard input.
+    id_column : str, optional
+        The column (in GeoJSON the property) that holds the ids, if it is not called ``id``.
+    progress : callable, optional
+        Called with the bytes read and the bytes there are (0 where that is unknown).
+
+    Returns
+    -------
+    Table
+        ``boxes``, ``(n, 4)`` or ``(n, 6)``, float32 or float64; ``ids``, ``(n,)``, integers or ``str``
+        objects, or None.
+
+    Raises
+    ------
+    FileError
+        The file does not hold boxes; the message names file, row, column and value.  Rows count from 0,
+        as in the pairs; lines of text from 1.
+    OSError
+        The file cannot be opened.
+    MissingExtraError
+        pyarrow is needed and not installed.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "crates.csv")
+    ...     _ = path.write_text("id,x,y,width,height\ncrate,1,2,3,4\n")
+    ...     boxes, ids = read_boxes(path)
+    >>> boxes, ids
+    (array([[1., 2., 4., 6.]]), array(['crate'], dtype=object))
+    """
+    name = os.fspath(path)
+    if name == STANDARD:
+        if sys.stdin is None:
+            raise FileError("standard input is closed")
+        return _read(sys.stdin.buffer, "standard input", "text", None, id_column, progress)
+    suffix = Path(name).suffix.lower()
+    kind = _kind(name, list(_KINDS))
+    with Path(name).open("rb") as file:
+        return _read(file, name, kind, "\t" if suffix in _TABS else None, id_column, progress)
+
+
+def _read(
+    file: BinaryIO,
+    name: str,
+    kind: str,
+    delimiter: str | None,
+    id_column: str | None,
+    progress: Progress | None,
+) -> Table:
+    if kind == "text":
+        return text.read(file, name, delimiter, id_column, _reporter(file, progress))
+    if kind == "GeoJSON":
+        return geojson.read(file, name, id_column)
+    if kind == "npy":
+        if id_column is not None:
+            raise FileError(f"{name}: no column {id_column!r} for the ids; a .npy file has none")
+        return npy.read(file, name)
+    table: Table = _arrow(f"{name}: reading {kind}").read(file, name, kind, id_column)
+    return table
+
+
+def _reporter(file: BinaryIO, progress: Progress | None) -> Callable[[], None]:
+    if progress is None:
+        return lambda: None
+    if not file.seekable():
+        return lambda: progress(0, 0)
+    size = os.fstat(file.fileno()).st_size
+    return lambda: progress(file.tell(), size)
+
+
+def _arrow(purpose: str) -> Any:
+    need("pyarrow", extra="io", purpose=purpose)
+    from broadphase.files import arrow
+
+    return arrow
+
+
+def _kind(name: str, suffixes: list[str]) -> str:
+    suffix = Path(name).suffix.lower()
+    if suffix not in suffixes:
+        ending = f"the ending {suffix!r} is not known" if suffix else "the name has no ending"
+        raise FileError(f"{name}: {ending}; it may be {', '.join(suffixes)}")
+    return _KINDS[suffix]
+
+
+def check_output(path: str | os.PathLike[str]) -> None:
+    """Raise what `write_pairs` would raise for ``path``, before the work is done.
+
+    Raises
+    ------
+    FileError
+        The ending of the name says no format for pairs.
+    OSError
+        The folder is not there, or the name is that of a folder.
+    MissingExtraError
+        pyarrow is needed and not installed.
+    """
+    name = os.fspath(path)
+    if name == STANDARD:
+        return
+    kind = _output_kind(name)
+    if kind in ("Parquet", "Arrow"):
+        _arrow(f"{name}: writing {kind}")
+    if Path(name).is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), name)
+    if not Path(name).resolve().parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "No such folder", name)
+
+
+def _output_kind(name: str) -> str:
+    return _kind(name, [suffix for suffix, kind in _KINDS.items() if kind != "GeoJSON"])
+
+
+def write_pairs(
+    path: str | os.PathLike[str],
+    pairs: PairArray,
+    *,
+    ids: tuple[Ids, Ids] = (None, None),
+    progress: Progress | None = None,
+) -> None:
+    """Write pairs, as row numbers or as ids.
+
+    The file appears whole or not at all.  Its columns are called ``i`` and ``j``, or ``id_i`` and ``id_j``
+    where they hold ids; ``.npy`` holds an ``(m, 2)`` array of integers, or of text where an id is text.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The file; ``"-"`` is CSV on standard output.
+    pairs : numpy.ndarray
+        ``(m, 2)`` row numbers.
+    ids : tuple of (numpy.ndarray or None), optional
+        The ids of the rows that the first and the second column of ``pairs`` number.
+    progress : callable, optional
+        Called with the pairs written and the pairs there are.
+
+    Raises
+    ------
+    FileError
+        The ending of the name says no format for pairs.
+    OSError
+        The file cannot be written.
+    MissingExtraError
+        pyarrow is needed and not installed.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     write_pairs(f"{folder}/pairs.csv", np.array([[0, 1]], np.int32))
+    ...     print(Path(folder, "pairs.csv").read_text(), end="")
+    i,j
+    0,1
+    """
+    name = os.fspath(path)
+    header = [column if own is None else f"id_{column}" for column, own in zip("ij", ids, strict=True)]
+    columns = [pairs[:, k] if own is None else _signed(own)[pairs[:, k]] for k, own in enumerate(ids)]
+    report = progress or (lambda done, total: None)
+    if name == STANDARD:
+        if sys.stdout is None:
+            raise FileError("standard output is closed")
+        sys.stdout.flush()
+        writing.write_text(sys.stdout.buffer, header, columns, ",", report)
+        sys.stdout.buffer.flush()
+        return
+    check_output(name)
+    kind = _output_kind(name)
+    with writing.whole_file(Path(name)) as file:
+        if kind == "text":
+            delimiter = "\t" if Path(name).suffix.lower() in _TABS else ","
+            writing.write_text(file, header, columns, delimiter, report)
+        elif kind == "npy":
+            writing.write_npy(file, columns)
+        else:
+            _arrow(f"{name}: writing {kind}").write(file, header, columns, kind)
+
+
+def _signed(ids: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    # uint64 beside int64 would become float64 and lose digits; beyond int64 an id stays what it is, text.
+    if ids.dtype != np.uint64:
+        return ids
+    return ids.astype(np.int64) if ids.max(initial=0) < 2**63 else ids.astype(np.str_).astype(object)

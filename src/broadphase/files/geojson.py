@@ -1,0 +1,147 @@
+"""Boxes from GeoJSON (RFC 7946): the bounds of each feature in x and y; altitudes are left out."""
+
+import json
+import sys
+from collections.abc import Iterator
+from itertools import chain
+from math import inf
+from typing import Any, BinaryIO, NoReturn
+
+import numpy as np
+
+from broadphase.errors import FileError
+from broadphase.files.columns import Table, ids_from_values
+
+# How many levels of arrays lie around a position.
+_DEPTHS = {
+    "Point": 0,
+    "MultiPoint": 1,
+    "LineString": 1,
+    "MultiLineString": 2,
+    "Polygon": 2,
+    "MultiPolygon": 3,
+}
+
+
+def read(file: BinaryIO, name: str, id_column: str | None) -> Table:
+    """Read a feature collection, one feature or one geometry.
+
+    The ids are the ``id`` of the features, or else their property ``id``, provided that every feature
+    has one; with ``id_column`` they are that property.
+    """
+    try:
+        features = _features(_load(file, name), name)
+        boxes = np.array([_bounds(feature, row, name) for row, feature in enumerate(features)], np.float64)
+    except RecursionError:
+        raise FileError(f"{name}: is nested too deeply") from None
+    return Table(boxes.reshape(-1, 4), _ids(features, name, id_column))
+
+
+def _load(file: BinaryIO, name: str) -> Any:
+    try:
+        return json.load(file, parse_constant=_refuse)
+    except UnicodeDecodeError:
+        raise FileError(f"{name}: is no text in UTF-8") from None
+    except ValueError as error:
+        raise FileError(f"{name}: is not JSON: {error}") from None
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no number in JSON")
+
+
+def _features(document: Any, name: str) -> list[Any]:
+    kind = document.get("type") if isinstance(document, dict) else None
+    if kind == "FeatureCollection":
+        features = document.get("features")
+        if not isinstance(features, list):
+            raise FileError(f"{name}: the feature collection has no list of features")
+        return features
+    if kind == "Feature":
+        return [document]
+    if kind in _DEPTHS or kind == "GeometryCollection":
+        return [{"geometry": document}]
+    raise FileError(f"{name}: is no GeoJSON: it has no type such as FeatureCollection")
+
+
+def _bounds(feature: Any, row: int, name: str) -> tuple[float, float, float, float]:
+    where = f"{name}: feature {row}"
+    if not isinstance(feature, dict):
+        raise FileError(f"{where} is no object but {_shown(feature)}")
+    if feature.get("id") is not None:
+        where += f" (id {_shown(feature['id'])})"
+    low_x = low_y = inf
+    high_x = high_y = -inf
+    for positions in _position_lists(feature.get("geometry"), where):
+        xs, ys = _axes(positions, where)
+        low_x, high_x = min(low_x, min(xs)), max(high_x, max(xs))
+        low_y, high_y = min(low_y, min(ys)), max(high_y, max(ys))
+    if low_x > high_x:
+        raise FileError(f"{where} has no geometry and so no bounds; remove it")
+    return low_x, low_y, high_x, high_y
+
+
+def _position_lists(geometry: Any, where: str) -> Iterator[list[Any]]:
+    """The lists of positions of a geometry that are not empty, from all its levels."""
+    if geometry is None:
+        return
+    kind = geometry.get("type") if isinstance(geometry, dict) else None
+    if kind == "GeometryCollection":
+        for member in _as_list(geometry.get("geometries"), where):
+            yield from _position_lists(member, where)
+        return
+    if kind not in _DEPTHS:
+        raise FileError(f"{where} has a geometry of unknown type {_shown(kind)}")
+    coordinates = _as_list(geometry.get("coordinates"), where)
+    lists = [[coordinates] if coordinates else []] if kind == "Point" else [coordinates]
+    for _ in range(_DEPTHS[kind] - 1):
+        lists = [_as_list(member, where) for member in chain.from_iterable(lists)]
+    yield from filter(None, lists)
+
+
+def _as_list(value: Any, where: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise FileError(f"{where} has {_shown(value)} where a list of coordinates belongs")
+    return value
+
+
+def _axes(positions: list[Any], where: str) -> tuple[list[float], list[float]]:
+    try:
+        xs, ys = [p[0] for p in positions], [p[1] for p in positions]
+        if set(map(type, xs + ys)) <= {int, float}:
+            return list(map(float, xs)), list(map(float, ys))
+    except (TypeError, KeyError, IndexError, OverflowError):
+        pass
+    bad = next(p for p in positions if not _is_position(p))
+    raise FileError(f"{where} has {_shown(bad)} where a position [x, y] belongs")
+
+
+def _is_position(value: Any) -> bool:
+    if not isinstance(value, list) or len(value) < 2:
+        return False
+    return all(type(v) in (int, float) and abs(v) <= sys.float_info.max for v in value[:2])
+
+
+def _ids(features: list[Any], name: str, id_column: str | None) -> Any:
+    if id_column is not None:
+        ids = [_properties(feature).get(id_column) for feature in features]
+        if None in ids:
+            raise FileError(f"{name}: feature {ids.index(None)} has no property {id_column!r} for its id")
+        return ids_from_values(ids)
+    ids = [_own_id(feature) for feature in features]
+    return None if not ids or None in ids else ids_from_values(ids)
+
+
+def _own_id(feature: Any) -> Any:
+    own = feature.get("id")
+    return _properties(feature).get("id") if own is None else own
+
+
+def _properties(feature: Any) -> dict[str, Any]:
+    properties = feature.get("properties")
+    return properties if isinstance(properties, dict) else {}
+
+
+def _shown(value: Any) -> str:
+    shown = json.dumps(value)
+    return shown if len(shown) <= 60 else shown[:57] + "..."

@@ -1,0 +1,168 @@
+"""Boxes and pairs in .npy, Parquet and Arrow."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from file_helpers import BOXES, BOXES_3D, message, written
+from pyarrow import feather, parquet
+
+from broadphase.errors import FileError, MissingExtraError
+from broadphase.files import check_output, read_boxes, write_pairs
+
+pytestmark = pytest.mark.smaller_set
+
+
+class TestNpy:
+    @pytest.mark.parametrize("boxes", [BOXES, BOXES_3D, BOXES.astype(np.float32), np.empty((0, 4))])
+    def test_round_trip(self, tmp_path, boxes):
+        np.save(tmp_path / "a.npy", boxes)
+        read, ids = read_boxes(tmp_path / "a.npy")
+        assert read.dtype == boxes.dtype
+        assert np.array_equal(read, boxes)
+        assert ids is None
+
+    def test_pickles_are_not_opened(self, tmp_path):
+        np.save(tmp_path / "a.npy", np.array([[1, 2, 3, "4"]], object), allow_pickle=True)
+        assert "allow_pickle=False" in message(tmp_path / "a.npy")
+
+    @pytest.mark.parametrize("content", [b"", b"hello, world", b"\x93NUMPY\x01\x00v\x00{'descr': '<f8', "])
+    def test_something_else_under_that_name(self, tmp_path, content):
+        path = tmp_path / "a.npy"
+        path.write_bytes(content)
+        assert message(path).startswith("is no .npy file that can be read: ")
+
+    def test_cut_short(self, tmp_path):
+        path = tmp_path / "a.npy"
+        np.save(path, BOXES)
+        path.write_bytes(path.read_bytes()[:-8])
+        assert message(path).startswith("is no .npy file that can be read: ")
+
+    def test_unsound_boxes_are_named(self, tmp_path):
+        path = tmp_path / "a.npy"
+        np.save(path, np.array([[0, 0, 1, 1], [5, 0, 1, 1.0]]))
+        with pytest.raises(FileError) as caught:
+            read_boxes(path)
+        assert str(caught.value).startswith(f"{path}[1] has min_x = 5 > max_x = 1")
+
+    def test_a_wrong_shape_or_type(self, tmp_path):
+        path = tmp_path / "a.npy"
+        np.save(path, np.zeros((3, 5)))
+        with pytest.raises(FileError, match=r"a\.npy must have shape \(n, 4\) in 2-D"):
+            read_boxes(path)
+        np.save(path, np.array([["a", "b", "c", "d"]]))
+        with pytest.raises(FileError, match=r"a\.npy must hold real numbers"):
+            read_boxes(path)
+
+    def test_it_has_no_columns(self, tmp_path):
+        np.save(tmp_path / "a.npy", BOXES)
+        assert message(tmp_path / "a.npy", id_column="tag").startswith("no column 'tag' for the ids")
+
+
+def save_arrow(table: pa.Table, path: Path) -> None:
+    if path.suffix in (".parquet", ".pq"):
+        parquet.write_table(table, path, row_group_size=2)
+    elif path.suffix == ".feather":
+        feather.write_feather(table, path, chunksize=2)
+    elif path.suffix == ".ipc":
+        with pa.ipc.new_stream(path, table.schema) as stream:
+            stream.write_table(table, max_chunksize=2)
+    else:
+        with pa.ipc.new_file(path, table.schema) as file:
+            file.write_table(table, max_chunksize=2)
+
+
+@pytest.mark.parametrize("name", ["a.parquet", "a.pq", "a.arrow", "a.feather", "a.ipc"])
+class TestArrow:
+    def table(self, dtype=np.float64, **more) -> pa.Table:
+        columns = dict(zip(["xmin", "ymin", "xmax", "ymax"], BOXES.astype(dtype).T, strict=True))
+        return pa.table({"other": ["p", "q", None], **columns, **more})
+
+    @pytest.mark.parametrize("dtype", [np.float32, np.float64])
+    def test_round_trip(self, tmp_path, name, dtype):
+        save_arrow(self.table(dtype), tmp_path / name)
+        boxes, ids = read_boxes(tmp_path / name)
+        assert boxes.dtype == dtype
+        assert np.array_equal(boxes, BOXES.astype(dtype))
+        assert ids is None
+
+    def test_integers_and_decimals(self, tmp_path, name):
+        table = pa.table({"x": [1, 2], "y": [3, 4], "w": [5, 6], "h": pa.array([7, 8], pa.decimal128(9, 2))})
+        save_arrow(table, tmp_path / name)
+        assert read_boxes(tmp_path / name).boxes.tolist() == [[1, 3, 6, 10], [2, 4, 8, 12]]
+
+    @pytest.mark.parametrize(
+        ("ids", "read"),
+        [
+            ([3, 1, 2], [3, 1, 2]),
+            (["a", "b", "a"], ["a", "b", "a"]),
+            (["a", None, "c"], ["a", "", "c"]),
+            ([3, None, 2], ["3", "", "2"]),
+            (pa.array(["a", "b", "a"]).dictionary_encode(), ["a", "b", "a"]),
+            (pa.array([2**64 - 1, 0, 1], pa.uint64()), [2**64 - 1, 0, 1]),
+        ],
+    )
+    def test_ids(self, tmp_path, name, ids, read):
+        save_arrow(self.table(ID=ids), tmp_path / name)
+        assert read_boxes(tmp_path / name).ids.tolist() == read
+
+    def test_ids_that_are_none(self, tmp_path, name):
+        save_arrow(self.table(id=[[1], [2], [3]]), tmp_path / name)
+        assert "column id holds list" in message(tmp_path / name)
+
+    def test_edges_inside_a_structure(self, tmp_path, name):
+        bbox = [dict(zip(["xmin", "ymin", "xmax", "ymax"], box, strict=True)) for box in BOXES.tolist()]
+        save_arrow(pa.table({"id": ["a", "b", "c"], "bbox": bbox}), tmp_path / name)
+        boxes, ids = read_boxes(tmp_path / name)
+        assert np.array_equal(boxes, BOXES)
+        assert ids.tolist() == ["a", "b", "c"]
+
+    def test_what_is_wrong_is_named(self, tmp_path, name):
+        save_arrow(pa.table({"x": [1, None], "y": [1, 2], "w": [1, 2], "h": [1, 2]}), tmp_path / name)
+        assert message(tmp_path / name) == "row 1, column x: is empty (null)"
+        save_arrow(pa.table({"x": [1, 2], "y": ["1", "2"], "w": [1, 2], "h": [1, 2]}), tmp_path / name)
+        assert message(tmp_path / name) == "column y holds string, where numbers belong"
+        save_arrow(
+            pa.table({"x": [1, 2, 3], "y": [1, 2, 3], "w": [1, 2, -3], "h": [1, 2, 3]}), tmp_path / name
+        )
+        assert message(tmp_path / name) == "row 2, column w = -3 is negative"
+        save_arrow(pa.table({"geometry": ["POINT(1 2)"]}), tmp_path / name)
+        assert message(tmp_path / name).startswith("no columns for the x axis among 'geometry'")
+
+    @pytest.mark.parametrize("content", [b"", b"hello, world", b"ARROW1\0\0", b"PAR1PAR1"])
+    def test_something_else_under_that_name(self, tmp_path, name, content):
+        path = tmp_path / name
+        path.write_bytes(content)
+        assert "file that can be read: " in message(path)
+
+    def test_pairs_round_trip(self, tmp_path, name):
+        pairs = np.array([[0, 2], [1, 2]], np.int32)
+        ids = np.array([5, 6, 7]), np.array(["x", "y", "z"], object)
+        write_pairs(tmp_path / name, pairs)
+        assert self.read_table(tmp_path / name) == {"i": [0, 1], "j": [2, 2]}
+        write_pairs(tmp_path / name, pairs, ids=ids)
+        assert self.read_table(tmp_path / name) == {"id_i": [5, 6], "id_j": ["z", "z"]}
+        write_pairs(tmp_path / name, pairs[:0], ids=ids)
+        assert self.read_table(tmp_path / name) == {"id_i": [], "id_j": []}
+
+    def read_table(self, path: Path) -> dict[str, list]:
+        table = parquet.read_table(path) if path.suffix in (".parquet", ".pq") else feather.read_table(path)
+        return table.to_pydict()
+
+
+def without_pyarrow(monkeypatch) -> None:
+    for module in [name for name in sys.modules if name.partition(".")[0] == "pyarrow"]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+
+
+def test_without_pyarrow_the_way_out_is_named(tmp_path, monkeypatch):
+    path = written(tmp_path, "a.parquet", "")
+    without_pyarrow(monkeypatch)
+    way_out = r"needs pyarrow: python -m pip install 'broadphase\[io\]'"
+    with pytest.raises(MissingExtraError, match=f"reading Parquet {way_out}"):
+        read_boxes(path)
+    with pytest.raises(MissingExtraError, match=f"writing Parquet {way_out}"):
+        check_output(path)
