@@ -1,0 +1,63 @@
+"""The command ``broadphase``; also ``python -m broadphase``.
+
+Exit codes: 0 done; 1 the methods of the demo disagree; 2 the input or the options cannot be used, or
+something is missing; 130 interrupted; 141 nobody reads the output any more.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+
+from broadphase.errors import FileError, MissingExtraError
+
+CANNOT = 2
+INTERRUPTED = 130
+NO_READER = 141
+
+
+def main() -> None:
+    """Run the command with the arguments of the process."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run the command with ``arguments`` and return its exit code; what goes wrong is told in one line."""
+    try:
+        from broadphase.cli.commands import call
+
+        code = call(arguments)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        _drop_output()
+        return NO_READER
+    except OSError as error:
+        return complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package not in ("cyclopts", "rich"):
+            raise
+        return complain(
+            f"the command needs {package}; install it with: python -m pip install 'broadphase[cli]'"
+        )
+    except (FileError, MissingExtraError) as error:
+        return complain(str(error))
+    except MemoryError:
+        return complain("memory is too small for all pairs; --count counts them without storing them")
+    except KeyboardInterrupt:
+        return complain("interrupted", INTERRUPTED)
+    return code
+
+
+def complain(message: str, code: int = CANNOT) -> int:
+    """Say in one line on stderr what is wrong, and return the exit code."""
+    if sys.stderr is not None:
+        print(f"broadphase: {message}", file=sys.stderr)
+    return code
+
+
+def _drop_output() -> None:
+    """Let the interpreter flush what is left to nowhere, instead of complaining when it ends."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)

@@ -1,0 +1,212 @@
+"""What the command can do, and its options."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cyclopts import App, CycloptsError, Parameter
+
+import broadphase
+from broadphase.cli import complain
+from broadphase.cli.progress import Steps
+from broadphase.errors import FileError
+
+Method = Literal["auto", "brute_force", "sort_and_sweep", "uniform_grid", "spatial_hash", "tree", "strips"]
+SingleMethod = Literal["brute_force", "sort_and_sweep", "uniform_grid", "spatial_hash", "tree", "strips"]
+
+
+def _no_option(kind: Any, name: str) -> None:
+    if name.startswith("-") and name != "-":
+        raise ValueError(f"There is no such option; a file of that name is ./{name}.")
+
+
+File = Annotated[str, Parameter(allow_leading_hyphen=True, validator=_no_option)]
+Output = Annotated[File, Parameter(name=["--output", "-o"])]
+Methods = Annotated[list[SingleMethod] | None, Parameter(consume_multiple=True, negative="")]
+Count = Annotated[bool, Parameter(negative="")]
+IdColumn = Annotated[str | None, Parameter(name="--id")]
+
+app = App(
+    name="broadphase",
+    help="Find everything that touches: the overlapping pairs among boxes.",
+    version=broadphase.__version__,
+    suppress_keyboard_interrupt=False,
+)
+
+
+def call(arguments: Sequence[str]) -> int:
+    """Run one command and return its exit code."""
+    try:
+        code = app(arguments, exit_on_error=False, print_error=False, result_action="return_value")
+    except CycloptsError as error:
+        error.verbose = False
+        return complain(f"{error} See: broadphase --help")
+    return code or 0
+
+
+@app.command
+def pairs(
+    file: File,
+    /,
+    *,
+    output: Output = "-",
+    method: Method = "auto",
+    touching: bool = True,
+    count: Count = False,
+    id: IdColumn = None,  # noqa: A002 - the option's name
+) -> None:
+    """Find every pair of boxes in FILE that overlap.
+
+    Parameters
+    ----------
+    file
+        CSV, TSV, .npy, Parquet, Arrow or GeoJSON by the name's ending; "-" is CSV on standard input.
+        Tables have columns min_x, min_y, max_x, max_y (in 3-D also min_z, max_z) or x, y, width, height.
+    output
+        CSV, TSV, .npy, Parquet or Arrow by the name's ending; "-" is CSV on standard output. Pairs are row
+        numbers, counted from 0, or ids where FILE has a column "id".
+    method
+        How to search; all methods find the same pairs.
+    touching
+        Whether boxes that share only an edge or a corner count.
+    count
+        Print only how many pairs there are.
+    id
+        The column (GeoJSON: property) that holds the ids, if it is not called "id".
+    """
+    _answer([file], [id], method, touching, output, count)
+
+
+@app.command
+def join(
+    a: File,
+    b: File,
+    /,
+    *,
+    output: Output = "-",
+    method: Method = "auto",
+    touching: bool = True,
+    count: Count = False,
+    id: IdColumn = None,  # noqa: A002 - the option's name
+) -> None:
+    """Find every box in A with every box in B that it overlaps.
+
+    Parameters
+    ----------
+    a
+        CSV, TSV, .npy, Parquet, Arrow or GeoJSON by the name's ending; "-" is CSV on standard input.
+    b
+        The same for the other side.
+    output
+        CSV, TSV, .npy, Parquet or Arrow by the name's ending; "-" is CSV on standard output. Column i
+        holds the rows (or ids) of A, column j those of B.
+    method
+        How to search; all methods find the same pairs.
+    touching
+        Whether boxes that share only an edge or a corner count.
+    count
+        Print only how many pairs there are.
+    id
+        The column (GeoJSON: property) that holds the ids, if it is not called "id".
+    """
+    _answer([a, b], [id, id], method, touching, output, count)
+
+
+@app.command
+def warmup(*, methods: Methods = None) -> None:
+    """Compile now what programs will need, so that their first call does not have to wait.
+
+    Parameters
+    ----------
+    methods
+        Which methods, one or more; all of them if it is not given.
+    """
+    from broadphase.cli.warm_up import warm_up
+
+    warm_up(methods)
+
+
+@app.command
+def demo(
+    *,
+    balls: int = 4_000,
+    frames: int = 25,
+    seed: int = 1,
+    methods: Methods = None,
+    output: Output = "broadphase-demo.png",
+) -> int:
+    """Let many balls fly, find the pairs in every frame by every method, and compare.
+
+    Parameters
+    ----------
+    balls
+        How many balls.
+    frames
+        How many frames.
+    seed
+        Another seed gives other balls; the same seed gives the same ones.
+    methods
+        Which methods, one or more; all of them if it is not given. Leave brute_force out for very many balls.
+    output
+        The picture of the last frame, in any format that matplotlib writes.
+    """
+    from broadphase.cli.demo import demo as run
+
+    return run(balls, frames, seed, methods, output)
+
+
+def _answer(
+    names: list[str],
+    id_columns: list[str | None],
+    method: str,
+    touching: bool,
+    output: str,
+    count: bool,
+) -> None:
+    """Read the boxes of the one file or of both, search, and write."""
+    _check(names, output, count)
+    from broadphase import files
+
+    write_with_progress = output != files.STANDARD or not sys.stdout.isatty()  # lines and bars do not mix
+    with Steps() as steps:
+        tables = [
+            files.read_boxes(name, id_column=column, progress=steps.step(f"Reading {name}"))
+            for name, column in zip(names, id_columns, strict=True)
+        ]
+        steps.step(f"Comparing {' with '.join(str(len(table.boxes)) for table in tables)} boxes")
+        result = _search([table.boxes for table in tables], method, touching, count)
+        ids = tables[0].ids, tables[-1].ids
+        if not count and write_with_progress:
+            files.write_pairs(output, result, ids=ids, progress=steps.step(f"Writing {len(result)} pairs"))
+    if count:
+        print(result)
+    elif not write_with_progress:
+        files.write_pairs(output, result, ids=ids)
+
+
+def _search(sides: list[Any], method: str, touching: bool, count: bool) -> Any:
+    if len(sides) == 1 and count:
+        return broadphase.count_pairs(sides[0], method=method, touching=touching)
+    if len(sides) == 1:
+        return broadphase.pairs(sides[0], method=method, touching=touching)
+    try:
+        found = broadphase.join(*sides, method=method, touching=touching, sort=not count)
+    except ValueError as error:  # one side is 2-D, the other 3-D
+        raise FileError(str(error)) from None
+    return len(found) if count else found
+
+
+def _check(names: list[str], output: str, count: bool) -> None:
+    """Refuse before any work what could only fail after it."""
+    from broadphase import files
+
+    if names.count(files.STANDARD) > 1:
+        raise FileError("standard input cannot be both A and B")
+    if output == files.STANDARD:
+        return
+    if count:
+        raise FileError("--count prints a number and writes no pairs; leave out --output")
+    files.check_output(output)
+    if any(Path(name).exists() and Path(output).exists() and Path(name).samefile(output) for name in names):
+        raise FileError(f"{output}: is also an input; write the pairs to another file")

@@ -1,0 +1,181 @@
+"""``broadphase demo``: many balls, every method, the same pairs, very different costs."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from statistics import mean, median
+from time import perf_counter
+
+import numpy as np
+import numpy.typing as npt
+from rich.console import Console
+from rich.table import Table
+
+from broadphase import methods, threads
+from broadphase.boxes import BoxArray, PairArray, as_boxes, as_filter
+from broadphase.cli import complain
+from broadphase.cli.picture import check_output, save_picture
+from broadphase.cli.progress import Steps
+from broadphase.cli.warm_up import built_methods
+from broadphase.errors import FileError
+from broadphase.kernels.order import sorted_pairs
+from broadphase.methods.task import Found, Task
+
+Vectors = npt.NDArray[np.float32]
+
+REFERENCE = "brute_force"
+DISAGREEMENT = 1
+
+
+@dataclass
+class Balls:
+    """Balls in a square box: each flies straight on and bounces off the walls, not off the others."""
+
+    centers: Vectors
+    velocities: Vectors
+    radii: Vectors
+    side: float
+
+    @classmethod
+    def scattered(cls, count: int, seed: int) -> "Balls":
+        """``count`` balls of one to three units across, about one overlap for every two balls."""
+        random = np.random.default_rng(seed)
+        radii = random.uniform(0.5, 1.5, count).astype(np.float32)
+        side = max(4.0, 4 * count**0.5)
+        centers = random.uniform(radii[:, None], side - radii[:, None], (count, 2)).astype(np.float32)
+        angles = random.uniform(0, 2 * np.pi, count)
+        speeds = random.uniform(0.1, 0.5, count)
+        velocities = (np.stack([np.cos(angles), np.sin(angles)], 1) * speeds[:, None]).astype(np.float32)
+        return cls(centers, velocities, radii, side)
+
+    def advance(self) -> None:
+        """Let one frame pass."""
+        self.centers += self.velocities
+        low, high = self.radii[:, None], self.side - self.radii[:, None]
+        outside_low, outside_high = self.centers < low, self.centers > high
+        np.copyto(self.centers, 2 * low - self.centers, where=outside_low)
+        np.copyto(self.centers, 2 * high - self.centers, where=outside_high)
+        self.velocities[outside_low | outside_high] *= -1
+
+    def boxes(self) -> BoxArray:
+        """The box around each ball: what a broad phase sees of it."""
+        return np.hstack([self.centers - self.radii[:, None], self.centers + self.radii[:, None]])
+
+
+@dataclass
+class Record:
+    """What one method has done."""
+
+    seconds: list[float] = field(default_factory=list)
+    tests: list[int] = field(default_factory=list)
+    pairs: list[int] = field(default_factory=list)
+
+
+class DisagreementError(Exception):
+    """Two methods have found different pairs."""
+
+
+def demo(balls: int, frames: int, seed: int, names: Sequence[str] | None, output: str) -> int:
+    """Run the demonstration; 0 if all methods agree on every frame."""
+    _check(balls, frames, output)
+    names = list(dict.fromkeys(names or built_methods()))
+    scene = Balls.scattered(balls, seed)
+    records = {name: Record() for name in names}
+    console = Console(soft_wrap=True, highlight=False)
+    try:
+        with Steps(patience=0) as steps:
+            warm_up_seconds = _warm_up(scene.boxes(), names, steps.step("Compiling"))
+            last_pairs = _run(scene, frames, records, steps.step(f"{balls} balls"))
+            steps.step("Drawing")
+            save_picture(scene.boxes(), last_pairs, scene.radii, output)
+    except DisagreementError as error:
+        return complain(f"{error} (replay with --balls {balls} --seed {seed})", DISAGREEMENT)
+    console.print(_table(records, balls, frames))
+    console.print(_summary(len(names), frames, warm_up_seconds, output), markup=False)
+    return 0
+
+
+def _summary(methods_run: int, frames: int, warm_up_seconds: float, output: str) -> str:
+    cores = threads.cores()
+    agreement = f"All {methods_run} methods found the same pairs in each of the {frames} frames.\n"
+    return (
+        f"{agreement if methods_run > 1 else ''}"
+        f"Times are medians of the search alone, on {cores} core{'s' * (cores > 1)}. Compiling or loading "
+        f"the kernels took {warm_up_seconds:.1f} s before.\n"
+        f"The last frame is drawn in {output}."
+    )
+
+
+def _check(balls: int, frames: int, output: str) -> None:
+    if balls < 1 or frames < 1:
+        raise FileError(f"there must be at least one ball and one frame; got {balls} and {frames}")
+    check_output(output)
+
+
+def _task(boxes: BoxArray) -> Task:
+    return Task(as_boxes(boxes), True, as_filter(len(boxes)), threads.resolve(None))
+
+
+def _warm_up(boxes: BoxArray, names: list[str], report: Callable[[int, int], None]) -> float:
+    """Compile the kernels, or load them, so that no frame has to wait for that."""
+    start = perf_counter()
+    for done, name in enumerate(names):
+        report(done, len(names))
+        _found_pairs(methods.finder(name)(_task(boxes)), len(boxes))
+    report(len(names), len(names))
+    return perf_counter() - start
+
+
+def _run(
+    scene: Balls, frames: int, records: dict[str, Record], report: Callable[[int, int], None]
+) -> PairArray:
+    """Let the balls fly; returns the pairs of the last frame."""
+    for frame in range(frames):
+        scene.advance()
+        task = _task(scene.boxes())
+        expected: PairArray | None = None
+        for name, record in records.items():
+            find = methods.finder(name)
+            start = perf_counter()
+            found = find(task)
+            record.seconds.append(perf_counter() - start)
+            record.tests.append(found.tests)
+            record.pairs.append(found.pairs)
+            pairs = _found_pairs(found, len(task.boxes))
+            if expected is None:
+                expected = pairs
+            elif not np.array_equal(pairs, expected):
+                raise DisagreementError(_difference(frame, next(iter(records)), expected, name, pairs))
+        report(frame + 1, frames)
+    assert expected is not None
+    return expected
+
+
+def _found_pairs(found: Found, n: int) -> PairArray:
+    return sorted_pairs(found.chunks, n) if found.chunks else np.empty((0, 2), np.int32)
+
+
+def _difference(frame: int, first: str, expected: PairArray, second: str, pairs: PairArray) -> str:
+    in_one = sorted(set(map(tuple, expected.tolist())) ^ set(map(tuple, pairs.tolist())))
+    which = f"only one of them found {in_one[0]}" if in_one else "the same ones, some more than once"
+    return (
+        f"the methods disagree in frame {frame}: {first} found {len(expected)} pairs, "
+        f"{second} found {len(pairs)}; {which}"
+    )
+
+
+def _table(records: dict[str, Record], balls: int, frames: int) -> Table:
+    table = Table(title=f"{balls} balls, {frames} frames")
+    table.add_column("method")
+    for heading in ("tests a frame", "pairs a frame", "time a frame", "gain"):
+        table.add_column(heading, justify="right")
+    reference = records.get(REFERENCE)
+    for name, record in records.items():
+        gain = "" if reference is None else f"{median(reference.seconds) / median(record.seconds):.1f} x"
+        table.add_row(
+            name,
+            f"{mean(record.tests):,.0f}",
+            f"{mean(record.pairs):,.0f}",
+            f"{1e3 * median(record.seconds):.3f} ms",
+            gain,
+        )
+    return table
