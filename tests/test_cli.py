@@ -21,7 +21,7 @@ from broadphase.cli import commands, run
 from broadphase.cli.demo import Balls
 from broadphase.cli.progress import Steps
 from broadphase.cli.warm_up import built_methods
-from broadphase.methods import finder
+from broadphase.one_shot import search
 
 COMMAND = [sys.executable, "-W", "error", "-m", "broadphase"]
 on_unix = pytest.mark.skipif(os.name == "nt", reason="pipes and signals as on Unix")
@@ -402,14 +402,11 @@ class TestDemo:
         assert "<svg" in picture.read_text()
 
     def test_a_method_that_loses_a_pair_is_caught(self, tmp_path, capfd, monkeypatch):
-        def forgetful(name):
-            def find(task):
-                found = finder(name)(task)
-                return found if name == "brute_force" else found._replace(chunks=[found.chunks[0][1:]])
+        def forgetful(name, task):
+            found = search(name, task)
+            return found if name == "brute_force" else found._replace(chunks=[found.chunks[0][1:]])
 
-            return find
-
-        monkeypatch.setattr("broadphase.methods.finder", forgetful)
+        monkeypatch.setattr("broadphase.cli.demo.search", forgetful)
         picture = tmp_path / "last.png"
         options = ["--methods", "brute_force", "strips", "--seed", "5", "-o", str(picture)]
         assert run(["demo", "--balls", "200", "--frames", "3", *options]) == 1

@@ -10,15 +10,17 @@ import numpy.typing as npt
 from rich.console import Console
 from rich.table import Table
 
-from broadphase import methods, threads
+from broadphase import threads
 from broadphase.boxes import BoxArray, PairArray, as_boxes, as_filter
 from broadphase.cli import complain
 from broadphase.cli.picture import check_output, save_picture
 from broadphase.cli.progress import Steps
-from broadphase.cli.warm_up import built_methods
+from broadphase.cli.warm_up import Job, built_methods, do_all
 from broadphase.errors import FileError
-from broadphase.kernels.order import sorted_pairs
+from broadphase.memory import Scratch
 from broadphase.methods.task import Found, Task
+from broadphase.one_shot import search
+from broadphase.pair_order import sorted_pairs
 
 Vectors = npt.NDArray[np.float32]
 
@@ -68,6 +70,7 @@ class Record:
     seconds: list[float] = field(default_factory=list)
     tests: list[int] = field(default_factory=list)
     pairs: list[int] = field(default_factory=list)
+    scratch: Scratch = field(default_factory=Scratch)
 
 
 class DisagreementError(Exception):
@@ -83,7 +86,7 @@ def demo(balls: int, frames: int, seed: int, names: Sequence[str] | None, output
     console = Console(soft_wrap=True, highlight=False)
     try:
         with Steps(patience=0) as steps:
-            warm_up_seconds = _warm_up(scene.boxes(), names, steps.step("Compiling"))
+            warm_up_seconds = _warm_up(scene.boxes(), records, steps.step("Compiling"))
             last_pairs = _run(scene, frames, records, steps.step(f"{balls} balls"))
             steps.step("Drawing")
             save_picture(scene.boxes(), last_pairs, scene.radii, output)
@@ -111,17 +114,16 @@ def _check(balls: int, frames: int, output: str) -> None:
     check_output(output)
 
 
-def _task(boxes: BoxArray) -> Task:
-    return Task(as_boxes(boxes), True, as_filter(len(boxes)), threads.resolve(None))
+def _task(boxes: BoxArray, scratch: Scratch) -> Task:
+    return Task(as_boxes(boxes), True, as_filter(len(boxes)), threads.resolve(None), scratch=scratch)
 
 
-def _warm_up(boxes: BoxArray, names: list[str], report: Callable[[int, int], None]) -> float:
+def _warm_up(boxes: BoxArray, records: dict[str, Record], report: Callable[[int, int], None]) -> float:
     """Compile the kernels, or load them, so that no frame has to wait for that."""
     start = perf_counter()
-    for done, name in enumerate(names):
-        report(done, len(names))
-        _found_pairs(methods.finder(name)(_task(boxes)), len(boxes))
-    report(len(names), len(names))
+    do_all([Job(name, 2, "float32") for name in records], report)
+    for name, record in records.items():
+        _found_pairs(search(name, _task(boxes, record.scratch)), len(boxes))
     return perf_counter() - start
 
 
@@ -131,16 +133,16 @@ def _run(
     """Let the balls fly; returns the pairs of the last frame."""
     for frame in range(frames):
         scene.advance()
-        task = _task(scene.boxes())
+        boxes = scene.boxes()
         expected: PairArray | None = None
         for name, record in records.items():
-            find = methods.finder(name)
+            task = _task(boxes, record.scratch)
             start = perf_counter()
-            found = find(task)
+            found = search(name, task)
             record.seconds.append(perf_counter() - start)
             record.tests.append(found.tests)
             record.pairs.append(found.pairs)
-            pairs = _found_pairs(found, len(task.boxes))
+            pairs = _found_pairs(found, len(boxes))
             if expected is None:
                 expected = pairs
             elif not np.array_equal(pairs, expected):
@@ -151,7 +153,8 @@ def _run(
 
 
 def _found_pairs(found: Found, n: int) -> PairArray:
-    return sorted_pairs(found.chunks, n) if found.chunks else np.empty((0, 2), np.int32)
+    chunks = [chunk for chunk in found.chunks if len(chunk)]
+    return sorted_pairs(chunks, n) if chunks else np.empty((0, 2), np.int32)
 
 
 def _difference(frame: int, first: str, expected: PairArray, second: str, pairs: PairArray) -> str:

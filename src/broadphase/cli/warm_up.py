@@ -1,14 +1,18 @@
 """``broadphase warmup``: compile ahead of the first call what programs will need."""
 
-from collections.abc import Sequence
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
+from typing import NamedTuple
 
 import numpy as np
 from rich.console import Console
 
-from broadphase import count_pairs, join, methods, pairs
+from broadphase import count_pairs, join, methods, pairs, threads
 from broadphase.boxes import BoxArray
 from broadphase.cli.progress import Steps
 from broadphase.kernels import survey
@@ -16,16 +20,38 @@ from broadphase.kernels import survey
 _BOXES = 3_000  # enough that every method takes its road for many boxes
 
 
+class Job(NamedTuple):
+    """One method for one kind of boxes."""
+
+    method: str
+    dim: int
+    dtype: str
+
+    @classmethod
+    def parse(cls, text: str) -> "Job":
+        """The job that ``str`` wrote."""
+        method, dim, dtype = text.split(":")
+        return cls(method, int(dim), dtype)
+
+    def __str__(self) -> str:
+        return f"{self.method}:{self.dim}:{self.dtype}"
+
+    def do(self) -> None:
+        """Call the public functions, so that all is compiled that they compile."""
+        boxes = scene(self.dim, self.dtype)
+        half = len(boxes) // 2
+        pairs(boxes, method=self.method, categories=1)
+        count_pairs(boxes, method=self.method)
+        join(boxes[:half], boxes[half:], method=self.method)
+
+
 def warm_up(names: Sequence[str] | None = None) -> None:
-    """Call the methods ``names``, or all, with every kind of boxes; say where the compiled code lies."""
+    """Compile the methods ``names``, or all, for every kind of boxes; say where the compiled code lies."""
     start = perf_counter()
-    kinds = [(dim, dtype) for dim in (2, 3) for dtype in (np.float32, np.float64)]
+    kinds = [(dim, dtype) for dim in (2, 3) for dtype in ("float32", "float64")]
     with Steps(patience=0) as steps:
-        report = steps.step("Compiling")
-        jobs = [(name, dim, dtype) for name in names or built_methods() for dim, dtype in kinds]
-        for done, (name, dim, dtype) in enumerate(jobs):
-            report(done, len(jobs))
-            use_every_option(name, scene(dim, dtype))
+        jobs = [Job(name, *kind) for name in names or built_methods() for kind in kinds]
+        do_all(jobs, steps.step("Compiling"))
     console = Console(soft_wrap=True, highlight=False)
     what = "These" if names else "All"
     seconds = perf_counter() - start
@@ -38,23 +64,78 @@ def warm_up(names: Sequence[str] | None = None) -> None:
         console.print(f"The compiled code lies in {folder} ({size / 1e6:.1f} MB).", markup=False)
 
 
-def scene(dim: int, dtype: type[np.floating]) -> BoxArray:
+def do_all(jobs: Sequence[Job], report: Callable[[int, int], None]) -> None:
+    """Do the jobs; as soon as one had to be compiled, with the help of a process for each other core.
+
+    Numba compiles one function at a time in a process.  What the helpers compile is then loaded from
+    the cache on disk, and what they could not is compiled here.
+    """
+    done = 0
+
+    def tick() -> None:
+        nonlocal done
+        done += 1
+        report(min(done, len(jobs)), len(jobs))
+
+    report(0, len(jobs))
+    for k, job in enumerate(jobs):
+        before = compiled()
+        job.do()
+        tick()
+        rest = jobs[k + 1 :]
+        if compiled() > before and rest:
+            _share(rest, tick)
+            for other in rest:
+                other.do()
+            return
+
+
+def _share(jobs: Sequence[Job], tick: Callable[[], None]) -> None:
+    workers = min(threads.cores(), len(jobs))
+    with ThreadPoolExecutor(workers) as pool:
+        for k in range(1, workers):
+            pool.submit(_send_out, jobs[k::workers], tick)
+        for job in jobs[::workers]:
+            job.do()
+            tick()
+
+
+def _send_out(jobs: Sequence[Job], tick: Callable[[], None]) -> None:
+    """Let another process do the jobs; what it complains about, this one will meet again."""
+    program = "from broadphase.cli.warm_up import help_out; help_out()"
+    command = [sys.executable, "-c", program, *map(str, jobs)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as helper:
+        assert helper.stdout is not None
+        for _ in helper.stdout:
+            tick()
+
+
+def help_out() -> None:
+    """Do the jobs in the arguments of this process, and say so after each."""
+    for text in sys.argv[1:]:
+        Job.parse(text).do()
+        print(text, flush=True)
+
+
+def compiled() -> int:
+    """How many kernels this process has compiled, because no cache had them."""
+    kernels = [module for name, module in sys.modules.items() if name.startswith("broadphase.kernels.")]
+    functions = {id(value): value for module in kernels for value in vars(module).values()}
+    return sum(
+        sum(function.stats.cache_misses.values())
+        for function in functions.values()
+        if hasattr(function, "stats")
+    )
+
+
+def scene(dim: int, dtype: str) -> BoxArray:
     """Boxes of all sizes, clustered, one of them infinite: whatever a method keeps a special path for."""
     random = np.random.default_rng(0)
     low = random.normal(size=(_BOXES, dim)) * random.choice([1, 100], (_BOXES, 1))
     size = random.pareto(1.5, (_BOXES, dim)) * 0.01
-    boxes = np.hstack([low, low + size]).astype(dtype)
+    boxes: BoxArray = np.hstack([low, low + size]).astype(dtype)
     boxes[0, :dim], boxes[0, dim:] = -np.inf, np.inf
     return boxes
-
-
-def use_every_option(name: str, boxes: BoxArray) -> None:
-    """Call what the public functions compile: stored and counted, sorted and not, filtered and not."""
-    half = len(boxes) // 2
-    pairs(boxes, method=name)
-    pairs(boxes[:20], method=name, sort=False, categories=1)
-    count_pairs(boxes, method=name)
-    join(boxes[:half], boxes[half:], method=name)
 
 
 def built_methods() -> list[str]:
