@@ -6,8 +6,18 @@ from broadphase.boxes import BoxArray
 
 # Up to here comparing all pairs is over before the boxes could be binned: see docs/how-it-is-fast.md.
 FEW_BOXES = 200
-_AXES = "xyz"
-_SAMPLE = 2_000
+_SAMPLE = 1_000
+
+# What `explain` reckons with, measured by `benchmarks/methods.py` on uniform boxes, one thread.
+NANOSECONDS_PER_TEST = {"brute_force": 1.0, "sort_and_sweep": 1.0}
+NANOSECONDS_PER_BOX = {  # 2-D, 3-D
+    "sort_and_sweep": (60.0, 70.0),
+    "uniform_grid": (120.0, 200.0),
+    "spatial_hash": (250.0, 400.0),
+    "tree": (250.0, 400.0),
+    "strips": (40.0, 90.0),
+}
+NANOSECONDS_PER_PAIR = 8.0
 
 
 def choose(boxes: BoxArray) -> str:
@@ -53,3 +63,95 @@ class Explanation:
         for name, milliseconds in sorted(self.estimates.items(), key=lambda item: item[1]):
             lines.append(f"  {name:<15}{milliseconds:>12,.3f}")
         return "\n".join(lines)
+
+
+def explain(boxes: BoxArray) -> Explanation:
+    """Look closer than `choose` does, and say what there is to see."""
+    n, dim = len(boxes), boxes.shape[1] // 2
+    sides, spread = _sides(boxes), _spread(boxes)
+    reached = _share_reached(boxes)
+    pairs_per_box = _pairs_per_box(boxes)
+    evenly = max(0.5 * n * float(np.prod(reached)), 1e-9)
+    crowding = max(pairs_per_box / evenly, 1.0) if n > 1 else 1.0
+    method = choose(boxes)
+    reason = (
+        f"up to {FEW_BOXES} boxes, comparing them all is over before they could be binned"
+        if method == "brute_force"
+        else "it is the fastest for many boxes, whatever their sizes and places"
+    )
+    longest = np.sort(sides.max(axis=1)) if n else np.zeros(1)
+    return Explanation(
+        boxes=n,
+        dim=dim,
+        dtype=str(boxes.dtype),
+        extent=(float(longest[0]), float(longest[len(longest) // 2]), float(longest[-1])),
+        spread=tuple(spread.tolist()),
+        pairs_per_box=pairs_per_box,
+        crowding=crowding,
+        method=method,
+        cell_size=suggest_cell_size(boxes).size,
+        reason=reason,
+        estimates=_estimates(n, dim, pairs_per_box, float(reached.min()) if n else 0.0),
+    )
+
+
+def _sides(boxes: BoxArray) -> npt.NDArray[np.float64]:
+    """``(n, dim)``: what each box spans on each axis; inf for a box without end."""
+    dim = boxes.shape[1] // 2
+    with np.errstate(invalid="ignore", over="ignore"):
+        sides = boxes[:, dim:].astype(np.float64) - boxes[:, :dim]
+    return np.nan_to_num(sides, nan=0.0, posinf=np.inf)
+
+
+def _spread(boxes: BoxArray) -> npt.NDArray[np.float64]:
+    """Width of the region that the finite edges occupy, on each axis."""
+    dim = boxes.shape[1] // 2
+    both = np.concatenate((boxes[:, :dim], boxes[:, dim:])).astype(np.float64)
+    finite = np.isfinite(both)
+    if not len(boxes):
+        return np.zeros(dim)
+    low = np.where(finite, both, np.inf).min(axis=0)
+    high = np.where(finite, both, -np.inf).max(axis=0)
+    with np.errstate(over="ignore"):
+        return np.where(high >= low, high - low, 0.0)
+
+
+def _share_reached(boxes: BoxArray) -> npt.NDArray[np.float64]:
+    """On each axis, the share of the other boxes that a box overlaps, from a sorted sample."""
+    dim = boxes.shape[1] // 2
+    shares = np.zeros(dim)
+    rows = boxes[:: max(1, len(boxes) // _SAMPLE)]
+    for axis in range(dim):
+        lows, highs = np.sort(rows[:, axis]), np.sort(rows[:, dim + axis])
+        if len(rows) > 1:
+            # Those that begin before my end, less those that end before my begin, less myself.
+            begun = np.searchsorted(lows, rows[:, dim + axis], "right")
+            ended = np.searchsorted(highs, rows[:, axis], "left")
+            shares[axis] = (begun - ended - 1).mean() / (len(rows) - 1)
+    return shares
+
+
+def _pairs_per_box(boxes: BoxArray) -> float:
+    """Pairs divided by boxes, each pair once: a sample of the boxes is joined with all of them."""
+    n = len(boxes)
+    if n < 2:
+        return 0.0
+    rows = boxes[:: max(1, n // _SAMPLE)]
+    both = np.concatenate((rows, boxes))
+    task = Task(both, True, join_filter(len(rows), n), store=False)
+    return (finder(choose(both))(task).pairs / len(rows) - 1.0) / 2.0
+
+
+def _estimates(n: int, dim: int, pairs_per_box: float, reached: float) -> dict[str, float]:
+    """Milliseconds on one thread, from measured costs a box, a comparison and a pair."""
+    compared = {
+        "brute_force": 0.5 * n * n,
+        "sort_and_sweep": 0.5 * n * n * reached,
+    }
+    nanoseconds = {name: NANOSECONDS_PER_TEST[name] * tests for name, tests in compared.items()}
+    for name, (flat, deep) in NANOSECONDS_PER_BOX.items():
+        nanoseconds[name] = nanoseconds.get(name, 0.0) + n * (flat if dim == 2 else deep)
+    return {
+        name: 1e-6 * (total + NANOSECONDS_PER_PAIR * n * pairs_per_box) + 0.02
+        for name, total in nanoseconds.items()
+    }

@@ -185,7 +185,7 @@ def explain(boxes: Any) -> choose.Explanation:
     >>> bp.explain([[0, 0, 2, 2], [1, 1, 3, 3]]).method
     'brute_force'
     """
-    return choose.explain(as_boxes(boxes))  # type: ignore
+    return choose.explain(as_boxes(boxes))
 
 
 def search(method: str, task: Task) -> Found:

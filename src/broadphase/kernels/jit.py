@@ -1,5 +1,6 @@
 """The one way in which kernels are compiled: cached on disk, without the GIL, IEEE division."""
 
+import secrets
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ def _stamp_of_all_kernels() -> tuple[float, int]:
 
 
 _STAMP = _stamp_of_all_kernels()
+_PROCESS = secrets.token_hex(4)
 
 
 def jit(function: Callable[..., Any]) -> Any:
@@ -24,11 +26,17 @@ def jit(function: Callable[..., Any]) -> Any:
         # Compiled code wraps and overflows in silence; as plain Python NumPy would warn of the same.
         return np.errstate(all="ignore")(function)
     dispatcher = numba.njit(cache=True, no_cfunc_wrapper=True, **_OPTIONS)(function)
-    # Numba's cache looks at the file of the kernel alone and would serve stale code after an edit of
-    # a function that the kernel calls from another file.  The stamp of the whole folder mends that.
     cache_file = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
     if cache_file is not None:
+        # Numba's cache looks at the file of the kernel alone and would serve stale code after an edit
+        # of a function that the kernel calls from another file.  The stamp of the whole folder mends
+        # that.
         cache_file._source_stamp = _STAMP
+        # Two processes that compile a kernel for different types at the same time would both call
+        # their machine code number 1, and the index of one could lead to the code of the other.
+        cache_file._data_name_pattern = cache_file._data_name_pattern.replace(
+            "{number:d}", f"{_PROCESS}-{{number:d}}"
+        )
     return dispatcher
 
 
