@@ -2,7 +2,12 @@
 
 from dataclasses import dataclass
 
-from broadphase.boxes import BoxArray
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.boxes import BoxArray, join_filter
+from broadphase.methods import finder
+from broadphase.methods.task import Task
 
 # Up to here comparing all pairs is over before the boxes could be binned: see docs/how-it-is-fast.md.
 FEW_BOXES = 200
@@ -67,6 +72,8 @@ class Explanation:
 
 def explain(boxes: BoxArray) -> Explanation:
     """Look closer than `choose` does, and say what there is to see."""
+    from broadphase.methods.cell_size import suggest_cell_size  # `choose` alone must stay light
+
     n, dim = len(boxes), boxes.shape[1] // 2
     sides, spread = _sides(boxes), _spread(boxes)
     reached = _share_reached(boxes)

@@ -49,7 +49,7 @@ def strip_of(value, lattice, borders, cut):
 @jit
 def count_copies(boxes, axes, touching, lattice, borders, begin, end, spans, counts):
     """Write the first and last strip of every box to ``spans``; add its copies to ``counts``."""
-    dim = boxes.shape[1] // 2
+    dim = len(axes)  # known to the compiler, unlike the shape
     strips = np.int64(lattice[0, LAST]) + 1
     for i in range(begin, end):
         first = strip_of(boxes[i, axes[1]], lattice, borders, 0)
@@ -79,7 +79,7 @@ def scatter_copies(boxes, axes, strips, touching, classes, begin, end, spans, st
     class bits.  Returns whether a box holds the largest finite number, for which the sign of a
     difference does not decide (`broadphase.kernels.edges`).
     """
-    dim = boxes.shape[1] // 2
+    dim = len(axes)  # known to the compiler, unlike the shape
     smallest, largest = np.finfo(boxes.dtype).min, np.finfo(boxes.dtype).max
     zero = boxes.dtype.type(0)
     no_class = np.int32(0)

@@ -55,7 +55,7 @@ def sweep_strips(axes, edges, tags, ends, first, last, fullest, categories, mask
     for strip in range(first, last):
         n = ends[strip] - begin
         if n > 1:
-            sort_strip(edges, tags, begin, ends[strip], columns, marks, histogram, bucket_of, order)
+            sort_strip(axes, edges, tags, begin, ends[strip], columns, marks, histogram, bucket_of, order)
             for i in range(0, n, LANES):
                 # Nothing but numbers comes back from the comparisons: handing `out` to and fro costs
                 # an atomic reference count each time, a fifth of the sweep.

