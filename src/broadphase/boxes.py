@@ -136,7 +136,7 @@ def join_filter(rows_of_a: int, rows_of_b: int) -> PairFilter:
 def static_flags(static: Any, n: int) -> npt.NDArray[np.bool_]:
     """One flag for each of ``n`` boxes, from one for all or one each."""
     flags = np.asarray(static)
-    if flags.dtype != np.bool_:
+    if flags.dtype != np.bool_ and flags.size:  # to NumPy an empty list is float64
         raise TypeError(f"static must be an array of bool, one a box; got dtype {flags.dtype}")
     return one_each(flags, n, "static")
 

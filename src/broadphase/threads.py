@@ -8,6 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
+from numbers import Integral
 from typing import TypeVar, cast
 
 Result = TypeVar("Result")
@@ -30,11 +31,11 @@ def resolve(threads: int | None) -> int:
     """How many threads ``threads=`` asks for; ``None`` is all cores."""
     if threads is None:
         return cores()
-    if isinstance(threads, bool) or not isinstance(threads, int):
+    if isinstance(threads, bool) or not isinstance(threads, Integral):  # NumPy's integers are welcome
         raise TypeError(f"threads must be an int or None; got {threads!r}")
     if threads < 1:
         raise ValueError(f"threads must be at least 1; got {threads}")
-    return threads
+    return int(threads)
 
 
 def run_all(calls: list[Callable[[], Result]], limit: int | None = None) -> list[Result]:
