@@ -106,6 +106,16 @@ def test_a_wall_of_no_thickness_stops_a_ray(name, touching):
     assert (index.raycast([0, 1], [1, 0]) is not None) == touching  # past its end
 
 
+@pytest.mark.parametrize("touching", [True, False])
+def test_a_ray_that_meets_only_the_end_of_a_wall_or_a_dot(name, touching):
+    for box in ([5, 0, 9, 0], [5, 0, 5, 0], [1, 0, 5, 0], [5, 0, 5, 9], [5, -9, 5, 0]):
+        index = holding(name, [box], touching=touching)
+        assert (index.raycast([0, -5], [1, 1]) is not None) == touching
+        assert (index.raycast([10, 5], [-1, -1]) is not None) == touching
+    index = holding(name, [[4, 0, 9, 0]], touching=touching)
+    assert index.raycast([0, -5], [1, 1]).normal == (0.0, -1.0)
+
+
 def test_a_box_infinitely_far_away_is_not_hit(name):
     index = holding(name, [[np.inf, -1, np.inf, 1], [9, -np.inf, np.inf, np.inf]])
     assert index.query_ray([0, 0], [1, 0]).ids.tolist() == [1]
@@ -237,6 +247,19 @@ def test_many_results_are_sorted_too(name, dim):
     wanted = [(0, i) for i in range(150)]
     wanted += [(q + 1, i) for q in range(40) for i in model.in_box(boxes[q], keep).tolist()]
     assert rows.tolist() == [list(row) for row in wanted]
+
+
+def test_a_large_batch_is_shared_out_and_put_together_again(name):
+    boxes = random_boxes(11, 30, 2)
+    index = holding(name, boxes, threads=3)
+    many = np.tile(boxes, (70, 1))
+    small = index.query_box(boxes)
+    wanted = np.vstack([small + np.array([len(boxes) * k, 0]) for k in range(70)])
+    assert np.array_equal(index.query_box(many), wanted)
+    tests = index.stats.tests
+    assert tests == 70 * (index.query_box(boxes), index.stats.tests)[1]
+    circles = index.query_radius(many[:, :2], 3)
+    assert np.array_equal(circles[circles[:, 0] < 30], index.query_radius(boxes[:, :2], 3))
 
 
 def test_many_threads_may_read_at_once(name):

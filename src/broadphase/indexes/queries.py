@@ -1,16 +1,21 @@
 """What is here, near this, or in the way of that: the questions one can ask an index."""
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from broadphase import threads
 from broadphase.indexes.arguments import NO_RULE, Floats, Rows, count, distance_or_distances, rule
 from broadphase.indexes.protocol import Hooks
 from broadphase.indexes.results import Nearest, RayHit, RayHits, RayRows
 from broadphase.indexes.storage import IdArray
 from broadphase.kernels import query_tests, ranking
 from broadphase.kernels.found_ids import FEW, sort_few_rows
+
+# Fewer queries a thread than this are answered faster than they are handed over.
+_SHARE = 1_000
 
 
 class Queries(Hooks):
@@ -123,7 +128,7 @@ class Queries(Hooks):
             return self._in_circle(at, radius, *rules)
         centers, radii = _lined_up(at, radius, "center", "r")
         self._ready()
-        rows, tests = self._find_in_boxes(_around_many(centers, radii), True, *rules)
+        rows, tests = self._find_rows(_around_many(centers, radii), True, *rules)
         kept = query_tests.keep_rows_within(self._store.boxes, rows, centers, radii, self._touching)
         self._last = ("query_radius", tests, len(kept))
         return self._arranged_rows(kept)
@@ -284,9 +289,22 @@ class Queries(Hooks):
             if len(ids) > FEW and self._sort:
                 ids.sort()
             return ids
-        rows, tests = self._find_in_boxes(query, self._touching, category, mask)
+        rows, tests = self._find_rows(query, self._touching, category, mask)
         self._last = (call, tests, len(rows))
         return self._arranged_rows(rows)
+
+    def _find_rows(self, boxes: Rows, touching: bool, category: int, mask: int) -> tuple[IdArray, int]:
+        """A batch of boxes, a large one shared out between threads."""
+        parts = min(threads.resolve(self._threads), len(boxes) // _SHARE)
+        if parts < 2:
+            return self._find_in_boxes(boxes, touching, category, mask)
+        spans = threads.shares(len(boxes), parts)
+        found = threads.run_all(
+            [partial(self._find_in_boxes, boxes[begin:end], touching, category, mask) for begin, end in spans]
+        )
+        for (begin, _), (rows, _) in zip(spans, found, strict=True):
+            rows[:, 0] += begin
+        return np.concatenate([rows for rows, _ in found]), sum(tests for _, tests in found)
 
     def _in_circle(self, center: Floats, radius: float, category: int, mask: int) -> IdArray:
         self._ready()
