@@ -39,8 +39,19 @@ class Index(Editing, Queries):
 
     Notes
     -----
-    Many threads may read at once (pairs, joins, queries).  A call that changes the index, and ``changes``,
-    must have it to itself: keeping the others out is the caller's task.
+    The rules of all queries:
+
+    - Boxes, points and origins are rounded to the dtype of the index, as its own boxes are; distances,
+      radii and directions are float64.
+    - With ``touching`` boxes are closed sets.  Without, what only meets an edge or a corner does not count:
+      a point on an edge, a ray along it, a circle that just reaches it.
+    - ``category=`` leaves the boxes whose mask has one of its bits; ``mask=`` leaves those whose category
+      has.  Without them every box is asked, static or not.
+    - One more leading axis makes a batch; what is given once counts for all of it.
+
+    Many threads may read at once (pairs, joins, queries); ``stats`` is then about whichever call ended last.
+    A call that changes the index, and ``changes``, must have it to itself: keeping the others out is the
+    caller's task.
     """
 
     def __init__(

@@ -84,6 +84,10 @@ class Editing(Hooks):
     def remove(self, id: int) -> None:  # noqa: A002 - the word that users know
         """Take a box out; its id is free for the next insert.
 
+        Parameters
+        ----------
+        id : int
+
         Raises
         ------
         KeyError
@@ -119,6 +123,11 @@ class Editing(Hooks):
 
     def move(self, id: int, box: Any) -> None:  # noqa: A002 - the word that users know
         """Give a box a new place and size.
+
+        Parameters
+        ----------
+        id : int
+        box : array_like, shape (2 * dim,)
 
         Raises
         ------

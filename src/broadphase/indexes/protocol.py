@@ -128,7 +128,10 @@ class Hooks(ABC):
         return self._seen
 
     def _set_baseline(self, pairs: PairArray) -> None:
-        """What `_baseline` returned, after ``load`` has filled the store and called `_reset`."""
+        """What `_baseline` returned, after ``load`` has filled the store and called `_reset`.
+
+        It may name ids that are no longer in use, and pairs whose ids have been ``renewed`` since.
+        """
         self._seen = pairs
 
     # ---- queries: `category` and `mask` are -1 where the caller set none

@@ -19,20 +19,7 @@ _SHARE = 1_000
 
 
 class Queries(Hooks):
-    """The part of `broadphase.Index` that answers questions.
-
-    All queries follow the same rules.
-
-    - Boxes, points and origins are rounded to the dtype of the index, as its own boxes are; distances,
-      radii and directions are float64.
-    - With ``touching`` the boxes are closed sets.  Without, what only meets an edge or a corner does not
-      count: a point on an edge, a ray along it, a circle that just reaches it.
-    - ``category`` leaves the boxes whose mask has one of its bits; ``mask`` leaves those whose category
-      has.  Without them every box is asked, static or not.
-    - One more leading axis makes a batch.
-    - Many threads may ask at once, as long as none changes the index; ``stats`` is then about whichever
-      call ended last.
-    """
+    """The part of `broadphase.Index` that answers questions; the rules of all queries are told there."""
 
     _last: tuple[str, int, int]
 
@@ -44,7 +31,7 @@ class Queries(Hooks):
         box : array_like, shape (2 * dim,) or (m, 2 * dim)
             ``[min..., max...]``.
         category, mask : int, optional
-            See the class.
+            See `broadphase.Index`.
 
         Returns
         -------
@@ -81,7 +68,7 @@ class Queries(Hooks):
         ----------
         point : array_like, shape (dim,) or (m, dim)
         category, mask : int, optional
-            See the class.
+            See `broadphase.Index`.
 
         Returns
         -------
@@ -109,7 +96,7 @@ class Queries(Hooks):
         r : float or array_like, shape (m,)
             Not negative; infinity is legal.
         category, mask : int, optional
-            See the class.
+            See `broadphase.Index`.
 
         Returns
         -------
@@ -153,7 +140,7 @@ class Queries(Hooks):
         max_distance : float or array_like, shape (m,)
             In world units, not in lengths of ``direction``.
         category, mask : int, optional
-            See the class.
+            See `broadphase.Index`.
 
         Returns
         -------
@@ -249,7 +236,7 @@ class Queries(Hooks):
         k : int
             At least 1.
         category, mask : int, optional
-            See the class.
+            See `broadphase.Index`.
 
         Returns
         -------
