@@ -25,6 +25,7 @@ from index_scenes import (
 )
 
 import broadphase as bp
+from broadphase.indexes import incremental
 
 
 class IndexMachine(RuleBasedStateMachine):
@@ -283,7 +284,19 @@ def machine(name, dim):
     return case
 
 
+@pytest.fixture(autouse=True)
+def journal_of_any_size(monkeypatch):
+    """`changes` asks about touched boxes among few boxes too, or the machine would never see it."""
+    monkeypatch.setattr(incremental, "FEWEST_BOXES", 0)
+
+
 @pytest.mark.parametrize("dim", [2, 3])
 @pytest.mark.parametrize("name", NAMES)
 def test_does_what_the_model_does(name, dim):
     machine(name, dim)().runTest()
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_changes_by_query_are_the_changes_of_all_pairs(dim, monkeypatch):
+    monkeypatch.setattr(bp.BruteForce, "_changes_by_query", 1.0)
+    machine("brute_force", dim)().runTest()

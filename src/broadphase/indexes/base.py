@@ -13,6 +13,7 @@ from broadphase.boxes import PairArray
 from broadphase.indexes import arguments, files
 from broadphase.indexes.arguments import Reader
 from broadphase.indexes.editing import Editing
+from broadphase.indexes.incremental import History, Journal
 from broadphase.indexes.queries import Queries
 from broadphase.indexes.results import PairChanges, Stats
 from broadphase.indexes.storage import BoxStore
@@ -75,7 +76,8 @@ class Index(Editing, Queries):
         self._threads = _thread_limit(threads)
         self._stale = False
         self._lock = threading.Lock()
-        self._seen = np.empty((0, 2), np.int32)
+        self._history = History(np.empty((0, 2), np.int32))
+        self._journal = Journal()
         self._last = ("", 0, 0)
         self._reset()
 
@@ -241,6 +243,7 @@ class Index(Editing, Queries):
             One is broken; the message says which.
         """
         self._store.check()
+        self._journal.check(self._store)
         self._ready()
         self._check()
 

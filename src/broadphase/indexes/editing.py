@@ -48,7 +48,10 @@ class Editing(Hooks):
             arguments.bit_set(category, "category"),
             arguments.bit_set(mask, "mask"),
         )
-        self._inserted(_just(new))
+        ids = _just(new)
+        if self._journal.open:
+            self._journal.note(self._store, ids, fresh=True)
+        self._inserted(ids)
         return new
 
     def insert_many(
@@ -78,6 +81,8 @@ class Editing(Hooks):
             rows, static_flags(static, n), bit_sets(category, n, "category"), bit_sets(mask, n, "mask")
         )
         if n:
+            if self._journal.open:
+                self._journal.note(self._store, ids, fresh=True)
             self._inserted(ids)
         return ids
 
@@ -94,7 +99,10 @@ class Editing(Hooks):
             No box has this id.
         """
         gone = arguments.known_id(self._store, id)
-        self._removing(_just(gone))
+        ids = _just(gone)
+        if self._journal.open:
+            self._journal.note(self._store, ids)
+        self._removing(ids)
         self._store.drop_one(gone)
 
     def remove_many(self, ids: Any) -> None:
@@ -113,12 +121,15 @@ class Editing(Hooks):
         """
         known = np.sort(arguments.known_ids(self._store, ids))
         if len(known):
+            if self._journal.open:
+                self._journal.note(self._store, known)
             self._removing(known)
             self._store.drop(known)
 
     def clear(self) -> None:
         """Take all boxes out; ids begin at 0 again.  What was reserved stays."""
         self._store.empty()
+        self._journal.close()
         self._reset()
 
     def move(self, id: int, box: Any) -> None:  # noqa: A002 - the word that users know
@@ -139,6 +150,8 @@ class Editing(Hooks):
         mover = arguments.known_id(self._store, id)
         rows = np.array([self._reader.box(box)], self._store.boxes.dtype)
         ids = _just(mover)
+        if self._journal.open:
+            self._journal.note(self._store, ids)
         self._moving(ids, rows)
         self._store.boxes[mover] = rows[0]
         self._moved(ids)
@@ -229,6 +242,8 @@ class Editing(Hooks):
 
     def _replace(self, ids: IdArray, rows: BoxArray) -> None:
         if len(ids):
+            if self._journal.open:
+                self._journal.note(self._store, ids)
             self._moving(ids, rows)
             self._store.write(ids, rows)
             self._moved(ids)

@@ -21,8 +21,12 @@ How to write an index
 4. As many of the ``_find_...`` queries as the structure makes faster; the rest look at every box.
    The geometry is in `broadphase.kernels.query_tests`, and must be used as it is: the answers of all indexes
    are compared bit for bit.  Prune with the same functions on a node's box (they are monotone).
-5. ``_check`` for the invariants, ``_cell_count`` for the statistics.
-6. One line in `broadphase.indexes.CLASSES`.  That enters the index into the stateful test, the error tests
+5. ``_changes_by_query = 0.1``, or the share at which a batch of ``_find_in_boxes`` begins to cost more than
+   ``_find_pairs``: ``changes`` then costs what was touched since the call before, not all pairs.  Nothing
+   else is to be done for it: `broadphase.indexes.incremental` notes what is touched and compares.  The
+   batch is asked by several threads at once, each with a part of it.
+6. ``_check`` for the invariants, ``_cell_count`` for the statistics.
+7. One line in `broadphase.indexes.CLASSES`.  That enters the index into the stateful test, the error tests
    and the state tests.
 
 What the hooks may rely on
@@ -48,10 +52,10 @@ import numpy as np
 from broadphase import threads
 from broadphase.boxes import BoxArray, PairArray
 from broadphase.indexes.arguments import Floats, Reader, Rows
+from broadphase.indexes.incremental import History, Journal, find_changes
 from broadphase.indexes.results import PairChanges
 from broadphase.indexes.storage import BoxStore, IdArray
 from broadphase.kernels import scan
-from broadphase.kernels.pair_changes import mark_stayed
 from broadphase.methods.task import Found, Task
 from broadphase.pair_order import sorted_pairs
 
@@ -71,8 +75,14 @@ class Hooks(ABC):
     _threads: int | None
     _stale: bool
     _lock: threading.Lock
-    _seen: PairArray
-    """The pairs at the last call of ``changes``, sorted."""
+    _history: History
+    """The pairs at the last call of ``changes``."""
+    _journal: Journal
+    """The boxes that were touched since."""
+
+    _changes_by_query: ClassVar[float] = 0.0
+    """Up to this share of touched boxes, ``changes`` asks `_find_in_boxes` about them instead of finding
+    all pairs anew."""
 
     # ---- the structure follows the boxes
 
@@ -111,28 +121,22 @@ class Hooks(ABC):
         """All pairs of ids that overlap and may count, in any order."""
 
     def _find_changes(self) -> tuple[PairChanges, int]:
-        """Against `_seen`, and the tests made; afterwards `_seen` is the pairs of now, no id is ``renewed``.
+        """Against the last call, and the tests made; afterwards no id is ``renewed``.
 
         An index that knows what began and ended overrides this, `_baseline` and `_set_baseline`.
         """
-        before, (now, tests) = self._seen, self._pairs(sort=True)
-        stayed_before = np.zeros(len(before), np.bool_)
-        stayed_now = np.zeros(len(now), np.bool_)
-        mark_stayed(before, now, self._store.renewed, stayed_before, stayed_now)
-        self._seen = now
-        self._store.renewed[: self._store.end] = False
-        return PairChanges(now[~stayed_now], before[~stayed_before], lambda: now[stayed_now]), tests
+        return find_changes(self)
 
     def _baseline(self) -> PairArray:
         """The sorted pairs at the last call of ``changes``, for ``save``."""
-        return self._seen
+        return self._history.pairs()
 
     def _set_baseline(self, pairs: PairArray) -> None:
         """What `_baseline` returned, after ``load`` has filled the store and called `_reset`.
 
         It may name ids that are no longer in use, and pairs whose ids have been ``renewed`` since.
         """
-        self._seen = pairs
+        self._history = History(pairs)
 
     # ---- queries: `category` and `mask` are -1 where the caller set none
 

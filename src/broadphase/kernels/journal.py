@@ -1,0 +1,182 @@
+"""What boxes were before they were touched, and which pairs that changed.
+
+The journal has one entry for each id that was inserted, moved or removed since the last call of
+``changes``: its box and rules as they were then, a box of NaN where it was not there.  ``slots[id]`` is the
+entry of an id, or -1.  NaN overlaps nothing, so that what is not there needs no case of its own: neither in
+the journal nor in the rows of free ids.
+"""
+
+import numpy as np
+
+from broadphase.kernels.emit import grow, put
+from broadphase.kernels.jit import inline, jit
+
+_NO_LIMIT = np.int64(2**62)
+# Which of a box's two places a query asks about.
+OLD, NEW = 1, 2
+
+
+@jit
+def note(ids, fresh, columns, slots, kept, count, most):
+    """Enter those of ``ids`` that are not in the journal yet; returns how many entries it has.
+
+    -1 when it would have more than ``most``.  ``columns`` are the boxes, classes, categories and masks by
+    id; ``kept`` are ids and the same columns by entry.  ``fresh``: the ids were just given out, so there
+    was no box before.
+    """
+    boxes, classes, categories, masks = columns
+    kept_ids, old, old_classes, old_categories, old_masks = kept
+    for k in range(ids.shape[0]):
+        i = ids[k]
+        if slots[i] < 0:
+            if count == most:
+                return -1
+            slots[i] = count
+            kept_ids[count] = i
+            old_classes[count] = classes[i]
+            old_categories[count] = categories[i]
+            old_masks[count] = masks[i]
+            for column in range(boxes.shape[1]):
+                old[count, column] = np.nan if fresh else boxes[i, column]
+            count += 1
+    return count
+
+
+@jit
+def forget(ids, count, slots, renewed):
+    """Empty the journal: no id has an entry, none of them counts as given out anew."""
+    for k in range(count):
+        slots[ids[k]] = -1
+        renewed[ids[k]] = False
+
+
+@jit
+def plan_queries(ids, count, old, boxes, queries, asked):
+    """Write the boxes to ask about; returns how many.
+
+    Where a box is and where it was are asked in one query around both, if they are no farther apart than
+    they are large, else in two.  ``asked[q]`` is ``4 * entry + OLD and/or NEW``.
+    """
+    dim = boxes.shape[1] // 2
+    planned = 0
+    for k in range(count):
+        i = ids[k]
+        was = old[k, 0] == old[k, 0]
+        now = boxes[i, 0] == boxes[i, 0]
+        near = was and now
+        for axis in range(dim):
+            old_low, old_high = float(old[k, axis]), float(old[k, dim + axis])
+            low, high = float(boxes[i, axis]), float(boxes[i, dim + axis])
+            lengths = (old_high - old_low) + (high - low)
+            near &= max(old_high, high) - min(old_low, low) <= 2.0 * lengths
+        if near:
+            for axis in range(dim):
+                queries[planned, axis] = min(old[k, axis], boxes[i, axis])
+                queries[planned, dim + axis] = max(old[k, dim + axis], boxes[i, dim + axis])
+            asked[planned] = 4 * k + OLD + NEW
+            planned += 1
+            continue
+        for part in (OLD, NEW):
+            if was if part == OLD else now:
+                for column in range(2 * dim):
+                    queries[planned, column] = old[k, column] if part == OLD else boxes[i, column]
+                asked[planned] = 4 * k + part
+                planned += 1
+    return planned
+
+
+@inline
+def _overlap(first, i, second, j, touching):
+    """Whether row ``i`` of one array overlaps row ``j`` of another; a row of NaN overlaps nothing."""
+    dim = first.shape[1] // 2
+    together = True
+    if touching:
+        for axis in range(dim):
+            together &= (first[i, axis] <= second[j, dim + axis]) & (second[j, axis] <= first[i, dim + axis])
+    else:
+        for axis in range(dim):
+            together &= (first[i, axis] < second[j, dim + axis]) & (second[j, axis] < first[i, dim + axis])
+    return together
+
+
+@inline
+def _may(classes, categories, masks, i, other_classes, other_categories, other_masks, j):
+    """Whether the rules of row ``i`` and of row ``j`` let them be paired."""
+    return (
+        classes[i] & other_classes[j] == 0
+        and categories[i] & other_masks[j] != 0
+        and other_categories[j] & masks[i] != 0
+    )
+
+
+@jit
+def compare_found(rows, asked, columns, slots, renewed, kept, touching):
+    """Pairs that began or ended, of what the planned queries found: ``began, count, ended, count``.
+
+    ``rows`` are ``[query, id]``.  Of two ids in the journal, the one with the smaller number reports that
+    they began; what ended between them is not reported here (`compare_old`).
+    """
+    boxes, classes, categories, masks = columns
+    ids, old, old_classes, old_categories, old_masks = kept
+    began = np.empty((0, 2), np.int32)
+    ended = np.empty((0, 2), np.int32)
+    come = 0
+    gone = 0
+    for r in range(rows.shape[0]):
+        k = np.int32(asked[rows[r, 0]] >> 2)  # as i, j and t are: the helpers are compiled once
+        part = asked[rows[r, 0]] & 3
+        i = ids[k]
+        j = rows[r, 1]
+        t = slots[j]
+        if i == j or (t >= 0 and (part == OLD or i > j)):
+            continue
+        now = _overlap(boxes, i, boxes, j, touching)
+        same = not renewed[i]
+        if t >= 0:
+            was = _overlap(old, k, old, t, touching)
+            same &= not renewed[j]
+        else:
+            was = _overlap(old, k, boxes, j, touching)
+        if same and was == now:
+            continue  # the usual case: only a box given out anew brings new rules with its id
+        now = now and _may(classes, categories, masks, i, classes, categories, masks, j)
+        if t >= 0:
+            was = was and _may(
+                old_classes, old_categories, old_masks, k, old_classes, old_categories, old_masks, t
+            )
+        else:
+            was = was and _may(old_classes, old_categories, old_masks, k, classes, categories, masks, j)
+        if now and part != OLD and not (was and same):
+            if come == len(began):
+                began = grow(began, _NO_LIMIT)
+            put(began, come, i, j)
+            come += 1
+        if was and part != NEW and t < 0 and not (now and same):
+            if gone == len(ended):
+                ended = grow(ended, _NO_LIMIT)
+            put(ended, gone, i, j)
+            gone += 1
+    return began, come, ended, gone
+
+
+@jit
+def compare_old(entries, columns, renewed, kept, touching):
+    """Of pairs of entries that overlapped and counted, the ids of those that do no longer.
+
+    Written over ``entries``; returns how many.
+    """
+    boxes, classes, categories, masks = columns
+    ids = kept[0]
+    gone = 0
+    for p in range(entries.shape[0]):
+        i = ids[entries[p, 0]]
+        j = ids[entries[p, 1]]
+        stayed = (
+            _overlap(boxes, i, boxes, j, touching)
+            and _may(classes, categories, masks, i, classes, categories, masks, j)
+            and not (renewed[i] or renewed[j])
+        )
+        if not stayed:
+            put(entries, gone, i, j)
+            gone += 1
+    return gone

@@ -1,0 +1,203 @@
+"""`changes` after few boxes were touched: by queries, and equal to the difference of all pairs."""
+
+import numpy as np
+import pytest
+
+import broadphase as bp
+from broadphase.indexes import incremental
+from broadphase.indexes.incremental import History
+
+
+class Counting(bp.BruteForce):
+    """Brute force that says how it was asked."""
+
+    _changes_by_query = 0.25
+
+    def __init__(self, **options):
+        super().__init__(**options)
+        self.searches = self.queries = 0
+
+    def _find_pairs(self):
+        self.searches += 1
+        return super()._find_pairs()
+
+    def _find_in_boxes(self, boxes, *rest):
+        self.queries += len(boxes)
+        return super()._find_in_boxes(boxes, *rest)
+
+
+@pytest.fixture
+def index(monkeypatch):
+    monkeypatch.setattr(incremental, "FEWEST_BOXES", 0)
+    index = Counting(threads=1)
+    index.insert_many(row_of_boxes(40))
+    index.changes()
+    index.searches = index.queries = 0
+    return index
+
+
+def row_of_boxes(n):
+    """Each overlaps the next."""
+    left = np.arange(n) * 10.0
+    return np.column_stack((left, np.zeros(n), left + 11, np.ones(n)))
+
+
+def lists(changes):
+    return [part.tolist() for part in changes]
+
+
+def all_pairs_but(*gone):
+    return [[i, i + 1] for i in range(39) if i not in gone]
+
+
+@pytest.mark.smaller_set
+def test_a_small_move_is_one_query(index):
+    index.move(5, index.box(5) + np.array([2, 0, 2, 0]))
+    changes = index.changes()
+    assert (index.searches, index.queries) == (0, 1)
+    assert lists(changes) == [[], all_pairs_but(4), [[4, 5]]]
+
+
+@pytest.mark.smaller_set
+def test_a_far_move_is_two_queries(index):
+    index.move(5, index.box(20))
+    changes = index.changes()
+    assert (index.searches, index.queries) == (0, 2)
+    assert lists(changes) == [[[5, 19], [5, 20], [5, 21]], all_pairs_but(4, 5), [[4, 5], [5, 6]]]
+
+
+@pytest.mark.smaller_set
+def test_moves_in_between_do_not_count(index):
+    where = index.box(5).copy()
+    for step in range(100):
+        index.move(5, where + step)
+    index.move(5, where)
+    assert lists(index.changes()) == [[], all_pairs_but(), []]
+    assert (index.searches, index.queries) == (0, 1)
+
+
+@pytest.mark.smaller_set
+def test_two_that_move_together_and_two_that_part(index):
+    moved = index.boxes[[5, 6, 10, 11]] + np.array([[500, 9, 500, 9]] * 3 + [[900, 9, 900, 9]])
+    index.move_many([5, 6, 10, 11], moved)
+    assert lists(index.changes()) == [
+        [],
+        all_pairs_but(4, 6, 9, 10, 11),
+        [[4, 5], [6, 7], [9, 10], [10, 11], [11, 12]],
+    ]
+
+
+@pytest.mark.smaller_set
+def test_a_reused_id_ends_its_pairs_even_when_they_begin_again(index):
+    box = index.box(5).copy()
+    index.remove(5)
+    assert index.insert(box) == 5
+    assert lists(index.changes()) == [[[4, 5], [5, 6]], all_pairs_but(4, 5), [[4, 5], [5, 6]]]
+    assert index.searches == 0
+    assert lists(index.changes()) == [[], all_pairs_but(), []]
+
+
+@pytest.mark.smaller_set
+def test_a_reused_id_brings_its_own_rules(index):
+    box = index.box(5).copy()
+    index.remove(5)
+    index.insert(box, category=2, mask=0)
+    assert lists(index.changes()) == [[], all_pairs_but(4, 5), [[4, 5], [5, 6]]]
+    index.remove(5)
+    index.insert(box)
+    assert lists(index.changes())[0] == [[4, 5], [5, 6]]
+    assert index.searches == 0
+
+
+@pytest.mark.smaller_set
+def test_inserted_and_removed_in_between_was_never_there(index):
+    extra = index.insert([0, 0, 400, 1])
+    index.remove(extra)
+    assert lists(index.changes()) == [[], all_pairs_but(), []]
+    assert (index.searches, index.queries) == (0, 0)
+
+
+@pytest.mark.smaller_set
+def test_nothing_touched_asks_nothing(index):
+    assert lists(index.changes()) == [[], all_pairs_but(), []]
+    assert (index.searches, index.queries) == (0, 0)
+
+
+@pytest.mark.smaller_set
+def test_when_many_are_touched_all_pairs_are_found(index):
+    index.move_many(range(11), index.boxes[:11] + 1000)
+    assert lists(index.changes())[2] == [[10, 11]]
+    assert (index.searches, index.queries) == (1, 0)
+    index.move(0, [0, 0, 11, 1])
+    index.changes()
+    assert (index.searches, index.queries) == (1, 2)
+
+
+@pytest.mark.smaller_set
+def test_touching_the_same_few_often_is_not_many(index):
+    for step in range(20):
+        index.move_many(range(8), index.boxes[:8] + np.array([0, step, 0, step]))
+    index.changes()
+    assert (index.searches, index.queries) == (0, 16)
+
+
+@pytest.mark.smaller_set
+def test_stayed_may_be_asked_for_when_the_index_has_moved_on(index):
+    index.move(5, [1000, 0, 1001, 1])
+    first = index.changes()
+    index.move_many([5, 8], [[50, 0, 61, 1], [1000, 0, 1001, 1]])
+    second = index.changes()
+    index.clear()
+    third = index.changes()
+    assert first.stayed.tolist() == all_pairs_but(4, 5)
+    assert second.stayed.tolist() == all_pairs_but(4, 5, 7, 8)
+    assert third.stayed.tolist() == []
+    assert third.ended.tolist() == all_pairs_but(7, 8)
+
+
+@pytest.mark.smaller_set
+def test_what_was_returned_is_the_callers(index):
+    index.move(5, [1000, 0, 1001, 1])
+    changes = index.changes()
+    for part in changes:
+        part[:] = 7
+    index.move(5, [50, 0, 61, 1])
+    assert lists(index.changes()) == [[[4, 5], [5, 6]], all_pairs_but(4, 5), []]
+
+
+@pytest.mark.smaller_set
+def test_the_history_is_kept_through_many_small_steps(monkeypatch):
+    monkeypatch.setattr(incremental, "_SMALLEST_MERGE", 5)
+    random = np.random.default_rng(3)
+    pairs = {(0, 1), (2, 5)}
+    history = History(np.array(sorted(pairs), np.int32))
+    asked = []
+    for _ in range(200):
+        began = {tuple(sorted(random.choice(9, 2, replace=False).tolist())) for _ in range(3)} - pairs
+        ended = {pair for pair in pairs if random.random() < 0.1}
+        make = history.advance(*(np.array(sorted(part), np.int32).reshape(-1, 2) for part in (began, ended)))
+        pairs -= ended
+        asked.append((make, sorted(pairs)))
+        pairs |= began
+        assert [tuple(pair) for pair in history.pairs().tolist()] == sorted(pairs)
+    for make, stayed in asked:
+        assert [tuple(pair) for pair in make().tolist()] == stayed
+
+
+def test_a_large_scene_is_searched_by_several_threads():
+    random = np.random.default_rng(8)
+    corners = random.random((5000, 2)) * 100
+    boxes = np.hstack((corners, corners + random.random((5000, 2)) * 3))
+    index = Counting()
+    ids = index.insert_many(boxes, static=random.random(5000) < 0.3, category=random.choice([1, 2, 3], 5000))
+    twin = bp.BruteForce()
+    twin.insert_many(boxes, static=index._store.classes[ids] == 1, category=index._store.categories[ids])
+    for step in (0.0, 0.1, 50.0):
+        moved = random.choice(ids, 900, replace=False)
+        boxes[moved] += step
+        index.move_many(moved, boxes[moved])
+        twin.move_many(moved, boxes[moved])
+        found, wanted = index.changes(), twin.changes()
+        for part, other in zip(found, wanted, strict=True):
+            np.testing.assert_array_equal(part, other)
+    assert index.searches == 1
