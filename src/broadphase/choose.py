@@ -10,7 +10,7 @@ from broadphase.methods import finder
 from broadphase.methods.task import Task
 
 # Up to here comparing all pairs is over before the boxes could be binned: see docs/how-it-is-fast.md.
-FEW_BOXES = 200
+FEW_BOXES = 800
 _SAMPLE = 1_000
 
 # What `explain` reckons with, measured by `benchmarks/methods.py` on uniform boxes, one thread.

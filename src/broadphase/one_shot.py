@@ -222,7 +222,7 @@ def _arranged(found: Found, task: Task, scratch: Scratch, sort: bool) -> PairArr
     chunks = [chunk for chunk in found.chunks if len(chunk)]
     if not chunks:
         return np.empty((0, 2), np.int32)
-    if sort:
+    if sort and not found.ordered:
         return sorted_pairs(chunks, len(task.boxes), scratch, task.threads)
     return joined_pairs(chunks, task.threads)
 

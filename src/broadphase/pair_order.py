@@ -17,12 +17,16 @@ from broadphase.memory import Scratch, pair_array
 
 # Below, a second thread costs more than it saves.
 ENOUGH_FOR_THREADS = 50_000
+# The counters of so many ids fit into the nearest cache.
+FEW_IDS = 4_096
 
 
 def sorted_pairs(
     chunks: list[PairArray], n: int, scratch: Scratch | None = None, parts: int = 1
 ) -> PairArray:
     """All pairs of ``chunks``, rows ``i, j`` with ids ``i < n``, sorted by ``i``, then by ``j``."""
+    if len(chunks) == 1 and n <= FEW_IDS:
+        return _sorted_chunk(chunks[0], n)
     scratch = scratch or Scratch()
     shift = partition_shift(n)
     partitions = ((max(n, 1) - 1) >> shift) + 1
@@ -56,8 +60,17 @@ def sorted_pairs(
     return out
 
 
+def _sorted_chunk(chunk: PairArray, n: int) -> PairArray:
+    """All ids fit into one partition, so the pairs need not be parted first."""
+    out = pair_array(len(chunk))
+    sort_partitions(chunk, np.array([len(chunk)]), n.bit_length(), 0, 1, out)
+    return out
+
+
 def joined_pairs(chunks: list[PairArray], parts: int = 1) -> PairArray:
     """All pairs of ``chunks`` as they come."""
+    if len(chunks) == 1 and len(chunks[0]) < ENOUGH_FOR_THREADS:
+        return chunks[0].copy()
     ends = np.cumsum([len(chunk) for chunk in chunks])
     out = pair_array(int(ends[-1]))
     threads.run_all(

@@ -25,9 +25,9 @@ def grow(out, limit):
 
 
 @inline
-def grow_for_lanes(out, found):
-    """A copy of the first ``found`` rows of ``out`` in twice the room."""
-    return _copy_rows(out, found, max(2 * out.shape[0], 8 * FIRST_ROOM))
+def grow_for_lanes(out, found, more):
+    """A copy of the first ``found`` rows of ``out`` in twice the room, and room for ``more``."""
+    return _copy_rows(out, found, max(2 * out.shape[0], found + more, FIRST_ROOM))
 
 
 @inline

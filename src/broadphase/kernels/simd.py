@@ -1,6 +1,6 @@
 """Vectors of `LANES` numbers that the processor handles at once.
 
-Inside a kernel, `load` gives a vector, ``-``, ``|``, ``&`` and ``<=`` work lane by lane, and a
+Inside a kernel, `load` gives a vector, ``-``, ``|``, ``&``, ``<`` and ``<=`` work lane by lane, and a
 comparison gives a mask of lanes.  LLVM turns each of them into one instruction (AVX-512) or into a few
 (AVX2, NEON).  With Numba's JIT switched off the same source runs on NumPy slices: every function below
 is plain Python, and `twin` puts its compiled form in its place where there is a compiler.
@@ -151,7 +151,12 @@ _operator(
 )
 _operator(operator.or_, None, lambda builder, dtype, a, b: builder.or_(a, b))
 _operator(operator.and_, None, lambda builder, dtype, a, b: builder.and_(a, b))
-_operator(operator.le, MASK, lambda builder, dtype, a, b: builder.icmp_signed("<=", a, b))
+_operator(operator.le, MASK, lambda builder, dtype, a, b: _compare(builder, dtype, "<=", a, b))
+_operator(operator.lt, MASK, lambda builder, dtype, a, b: _compare(builder, dtype, "<", a, b))
+
+
+def _compare(builder, dtype, how, a, b):
+    return builder.fcmp_ordered(how, a, b) if dtype in _SIGNS else builder.icmp_signed(how, a, b)
 
 
 @intrinsic

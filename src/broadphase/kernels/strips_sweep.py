@@ -65,7 +65,7 @@ def sweep_strips(axes, edges, tags, ends, first, last, fullest, categories, mask
                     if found + ROOM > out.shape[0]:
                         if found > limit:
                             return out, found, tests
-                        out = grow_for_lanes(out, found)
+                        out = grow_for_lanes(out, found, ROOM)
                     before = j
                     found, j, lanes = _diagonals(axes, columns, marks, i, j, categories, masks, out, found)
                     tests += LANES * (j - before)
@@ -79,7 +79,7 @@ def sweep_strips(axes, edges, tags, ends, first, last, fullest, categories, mask
                         if found + ROOM > out.shape[0]:
                             if found > limit:
                                 return out, found, tests
-                            out = grow_for_lanes(out, found)
+                            out = grow_for_lanes(out, found, ROOM)
                         before = partner
                         found, partner = _row(
                             axes, columns, marks, i + lane, partner, categories, masks, out, found

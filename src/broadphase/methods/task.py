@@ -50,6 +50,8 @@ class Found(NamedTuple):
     """How many comparisons of two boxes were made."""
     cells: int = 0
     """How many cells, slots, nodes or strips were in use."""
+    ordered: bool = False
+    """Whether the chunks, one after the other, are in the promised order already."""
 
 
 def run_in_shares(
