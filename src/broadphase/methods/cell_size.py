@@ -1,0 +1,202 @@
+"""How large cells should be, read from a sample of the boxes.
+
+The rule of thumb is a cell two to three times the size of a typical box: in much smaller cells a box is
+copied too often, in much larger ones it meets too many strangers.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.boxes import BoxArray
+
+FloatArray = npt.NDArray[np.float64]
+
+CELLS_PER_SIZE = 2.5
+MOST_SAMPLED = 1024
+
+# Beyond these, 1 / size would leave the range of float64, and a few more decades are kept for growth.
+SMALLEST_CELL = 2.0**-1000
+LARGEST_CELL = 2.0**1000
+
+
+class CellSize(NamedTuple):
+    """A cell size and where it comes from."""
+
+    size: float
+    reason: str
+
+
+class Sample(NamedTuple):
+    """What is known of some boxes, every so many rows; boxes with an infinite edge are left out."""
+
+    lows: FloatArray
+    """``(m, dim)``: lower edges."""
+    highs: FloatArray
+    """``(m, dim)``: upper edges."""
+    boxes: int
+    """How many boxes there are in all."""
+
+    @property
+    def longest(self) -> FloatArray:
+        """``(m,)``: the longest side of each box."""
+        longest: FloatArray = _sides(self).max(axis=1)
+        return longest
+
+
+def suggest_cell_size(boxes: BoxArray) -> CellSize:
+    """Cell size for boxes that lie anywhere, and why.
+
+    Parameters
+    ----------
+    boxes : numpy.ndarray
+        ``(n, 4)`` or ``(n, 6)``, checked.
+
+    Returns
+    -------
+    CellSize
+        ``size`` is positive and finite, ``reason`` a sentence for people.
+
+    Examples
+    --------
+    >>> size, reason = suggest_cell_size(np.array([[0.0, 0, 2, 2], [1, 1, 3, 3], [8, 8, 9, 9]]))
+    >>> size, reason
+    (5.0, '2.5 times the size of the middle box, 2')
+    """
+    return typical_cell(take_sample(boxes))
+
+
+def suggest_grid_cell_size(boxes: BoxArray) -> CellSize:
+    """`suggest_cell_size`, raised where a grid over the whole world would have too many cells.
+
+    Parameters
+    ----------
+    boxes : numpy.ndarray
+        ``(n, 4)`` or ``(n, 6)``, checked.
+
+    Returns
+    -------
+    CellSize
+        ``size`` is positive and finite, ``reason`` a sentence for people.
+
+    Examples
+    --------
+    >>> round(suggest_grid_cell_size(np.array([[0.0, 0, 1, 1], [999, 999, 1000, 1000]])).size)
+    500
+    """
+    sample = take_sample(boxes)
+    return grid_cell(sample, world_of(sample), 2 * sample.boxes)
+
+
+def check_cell_size(cell_size: Any) -> float:
+    """``cell_size`` as a float, if it is a positive finite number."""
+    if isinstance(cell_size, (bool, str)) or not isinstance(cell_size, (int, float, np.number)):
+        raise TypeError(f"cell_size must be a number or None; got {cell_size!r}")
+    size = float(cell_size)
+    if not (math.isfinite(size) and size > 0):
+        raise ValueError(f"cell_size must be positive and finite; got {cell_size!r}")
+    return min(max(size, SMALLEST_CELL), LARGEST_CELL)
+
+
+def take_sample(boxes: BoxArray) -> Sample:
+    """At most about a thousand of the boxes, evenly spaced in their array."""
+    dim = boxes.shape[1] // 2
+    some = boxes[:: max(1, len(boxes) // MOST_SAMPLED)].astype(np.float64)
+    some = some[np.isfinite(some).all(axis=1)]
+    return Sample(some[:, :dim], some[:, dim:], len(boxes))
+
+
+def typical_cell(sample: Sample) -> CellSize:
+    """Two and a half times the size of the middle box, or the mean spacing if no box has a size.
+
+    The size of a box is the side of the square (the cube) of the same content, but at least a quarter of
+    its longest side: a long thin wall lies in a few cells, not in hundreds, and does not ask for cells
+    as large as itself.
+    """
+    sides = _sides(sample)
+    longest = sides.max(axis=1, keepdims=True)
+    sized = (longest[:, 0] > 0) & (longest[:, 0] < np.inf)
+    sides, longest = sides[sized], longest[sized]
+    # Shares of the longest side: their product can not overflow.
+    content = (sides / longest).prod(axis=1) ** (1 / sides.shape[1])
+    sizes = longest[:, 0] * np.maximum(content, 0.25)
+    if len(sizes):
+        middle = float(np.partition(sizes, len(sizes) // 2)[len(sizes) // 2])
+        return CellSize(
+            min(max(CELLS_PER_SIZE * middle, SMALLEST_CELL), LARGEST_CELL),
+            f"{CELLS_PER_SIZE:g} times the size of the middle box, {middle:.4g}",
+        )
+    low, high = world_of(sample)
+    width = float((high - low).max())
+    if width > 0:
+        spacing = width / sample.boxes ** (1 / len(low))
+        return CellSize(max(spacing, SMALLEST_CELL), "the mean spacing: no box that was looked at has a size")
+    return CellSize(1.0, "any would do: the boxes that were looked at have neither sizes nor distances")
+
+
+def grid_cell(sample: Sample, world: tuple[FloatArray, FloatArray], most_cells: int) -> CellSize:
+    """`typical_cell`, raised until the grid has no more than ``most_cells`` cells."""
+    size, reason = typical_cell(sample)
+    raised = at_most(most_cells, size, world)
+    if raised > size:
+        reason = f"as small as {most_cells} cells allow; {reason}, would be {size:.4g}"
+    return CellSize(raised, reason)
+
+
+def at_most(most_cells: int, size: float, world: tuple[FloatArray, FloatArray]) -> float:
+    """The cell size nearest above ``size`` with which the world has at most ``most_cells`` cells."""
+    widths = world[1] - world[0]
+    while True:
+        cells = float((np.log2(np.maximum(widths, size)) - math.log2(size)).sum())  # their logarithm
+        excess = cells - math.log2(max(1, most_cells))
+        # What is left after some rounds is a rounding error.
+        if excess <= 1e-9:
+            return size
+        long_axes = int((widths > size).sum())
+        size *= 2.0 ** min(excess / long_axes, 1000.0)
+
+
+def world_of(sample: Sample) -> tuple[FloatArray, FloatArray]:
+    """Low and high corner of where nearly all boxes are.
+
+    One box in a hundred may lie outside on each side, so that a few strays do not stretch the grid; a
+    margin takes in again what only just lies outside.
+    """
+    if len(sample.lows) == 0:
+        return np.zeros(sample.lows.shape[1]), np.zeros(sample.lows.shape[1])
+    strays = len(sample.lows) // 100
+    low = np.partition(sample.lows, strays, axis=0)[strays].clip(-LARGEST_CELL, LARGEST_CELL)
+    high = np.partition(sample.highs, -1 - strays, axis=0)[-1 - strays].clip(-LARGEST_CELL, LARGEST_CELL)
+    high = np.maximum(low, high)
+    if strays:
+        margin = (high - low) * 0.05
+        low, high = low - margin, high + margin
+    return low, high
+
+
+def level_sizes(finest: float, sample: Sample, most_levels: int = 15) -> FloatArray:
+    """Cell sizes of the levels, from ``finest`` up: about a factor of four apart, wider where sizes jump.
+
+    Three levels beyond the largest sampled box are for the boxes that the sample has missed.
+    """
+    longest = np.sort(sample.longest.clip(0, LARGEST_CELL))
+    most_above = most_levels - 4
+    factor = 4.0
+    if len(longest) and longest[-1] > finest:
+        factor = max(factor, 2.0 ** ((math.log2(longest[-1]) - math.log2(finest)) / most_above))
+    sizes = [finest]
+    while len(sizes) <= most_above:
+        at = int(np.searchsorted(longest, sizes[-1], "right"))
+        if at == len(longest):
+            break
+        sizes.append(min(max(factor * sizes[-1], float(longest[at])), LARGEST_CELL))
+    sizes += [min(sizes[-1] * 8.0**beyond, LARGEST_CELL) for beyond in (1, 2, 3)]
+    return np.array(sizes)
+
+
+def _sides(sample: Sample) -> FloatArray:
+    with np.errstate(over="ignore"):  # an infinite side counts as one
+        sides: FloatArray = np.subtract(sample.highs, sample.lows)
+    return sides
