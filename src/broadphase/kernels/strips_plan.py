@@ -44,7 +44,7 @@ def _sorted_lows(boxes, axis, rows, lows, order, spare):
     return finite
 
 
-@jit
+@inline
 def sample_axes(boxes, size):
     """Statistics of each axis from ``size`` sampled boxes, and the sampled extents.
 
@@ -84,7 +84,7 @@ def sample_axes(boxes, size):
     return statistics, spanned
 
 
-@jit
+@inline
 def strip_counts(n, statistics, spanned, swept, cuts):
     """How many strips to cut each axis of ``cuts`` into, by the cost model."""
     size, dim = spanned.shape
@@ -99,10 +99,8 @@ def strip_counts(n, statistics, spanned, swept, cuts):
             width = statistics[axis, HIGH] - statistics[axis, LOW]
             tried[c] = 1
             if width > 0.0 and width < np.inf:
-                side = (statistics[axis, EXTENT] / width + np.float64(n) ** (-1.0 / dim)) * 2.0 ** (
-                    0.5 * step
-                )
-                tried[c] = np.int64(min(max(1.0 / side, 1.0), most))
+                typical = statistics[axis, EXTENT] / width + np.float64(n) ** (-1.0 / dim)
+                tried[c] = np.int64(min(max(2.0 ** (-0.5 * step) / typical, 1.0), most))
             strips *= tried[c]
         copies = 0.0
         for k in range(size):
@@ -114,23 +112,39 @@ def strip_counts(n, statistics, spanned, swept, cuts):
         cost = COPY * copies + TEST * copies * copies / strips * statistics[swept, REACHED]
         if cost < best_cost:
             best_cost = cost
-            best[:] = tried
+            for c in range(cuts.shape[0]):
+                best[c] = tried[c]
     return best
 
 
 @jit
-def equal_widths(statistics, cuts, counts, lattice):
-    """Fill ``lattice`` with strips of equal width; see `broadphase.kernels.strips_bin.strip_of`."""
-    for c in range(cuts.shape[0]):
+def equal_widths(boxes, size):
+    """Cut the world into strips of equal width, from a sample of ``size`` boxes.
+
+    Returns the swept axis, the cut axes, how many strips the model wants on each of them, and the
+    lattice (see `broadphase.kernels.strips_bin.strip_of`).
+    """
+    n, dim = boxes.shape[0], boxes.shape[1] // 2
+    statistics, spanned = sample_axes(boxes, size)
+    swept = 0
+    for axis in range(1, dim):
+        if statistics[axis, REACHED] < statistics[swept, REACHED]:
+            swept = axis
+    cuts = np.empty(dim - 1, np.int64)
+    for c in range(dim - 1):
+        cuts[c] = c if c < swept else c + 1
+    counts = strip_counts(n, statistics, spanned, swept, cuts)
+    lattice = np.empty((dim - 1, 3), boxes.dtype)
+    for c in range(dim - 1):
         low, high = statistics[cuts[c], LOW], statistics[cuts[c], HIGH]
-        lattice[c, HALF_ORIGIN] = low * 0.5
-        lattice[c, SCALE] = np.finfo(lattice.dtype).tiny  # not 0, which makes NaN of infinite edges
-        lattice[c, LAST] = 0.0
         half_width = high * 0.5 - low * 0.5
+        lattice[c, HALF_ORIGIN] = low * 0.5
+        lattice[c, SCALE] = np.finfo(boxes.dtype).tiny  # not 0, which makes NaN of infinite edges
+        lattice[c, LAST] = 0.0
         if half_width > 0.0:
-            scale = min(counts[c] / half_width, np.float64(np.finfo(lattice.dtype).max))
-            lattice[c, SCALE] = scale
+            lattice[c, SCALE] = min(counts[c] / half_width, np.float64(np.finfo(boxes.dtype).max))
             lattice[c, LAST] = counts[c] - 1
+    return swept, cuts, counts, lattice
 
 
 @jit

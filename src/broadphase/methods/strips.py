@@ -13,6 +13,7 @@ loses to brute force below some hundred boxes, and it is at its worst where most
 direction, others long in another, and few of them meet.
 """
 
+import math
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
@@ -23,8 +24,8 @@ import numpy.typing as npt
 
 from broadphase import threads
 from broadphase.kernels.counting import starts_from_counts
-from broadphase.kernels.strips_bin import count_copies, scatter_copies
-from broadphase.kernels.strips_plan import REACHED, equal_shares, equal_widths, sample_axes, strip_counts
+from broadphase.kernels.strips_bin import LAST, count_copies, scatter_copies
+from broadphase.kernels.strips_plan import equal_shares, equal_widths
 from broadphase.kernels.strips_sweep import sweep_strips
 from broadphase.methods import finder
 from broadphase.methods.task import Found, Task
@@ -46,7 +47,7 @@ class Plan(NamedTuple):
     @property
     def strips(self) -> int:
         """How many strips there are."""
-        return int(np.prod(self.lattice[:, 2] + 1.0))
+        return math.prod(int(last) + 1 for last in self.lattice[:, LAST].tolist())
 
 
 class Binned(NamedTuple):
@@ -73,19 +74,14 @@ def find(task: Task) -> Found:
 
 def _plan(task: Task, parts: int) -> tuple[Any, ...]:
     """Cut the world, and count the copies in each strip; again with other borders if they crowd."""
-    boxes, n, dim = task.boxes, len(task.boxes), task.dim
-    statistics, spanned = sample_axes(boxes, min(n, SAMPLE))
-    swept = int(np.argmin(statistics[:, REACHED]))
-    axes = (swept, *(axis for axis in range(dim) if axis != swept))
-    cuts = np.array(axes[1:])
-    counts = strip_counts(n, statistics, spanned, swept, cuts)
-    lattice = np.empty((dim - 1, 3), boxes.dtype)
-    equal_widths(statistics, cuts, counts, lattice)
-    plan = Plan(axes, lattice, np.empty((dim - 1, 0), boxes.dtype))
+    boxes, n = task.boxes, len(task.boxes)
+    swept, cuts, counts, lattice = equal_widths(boxes, min(n, SAMPLE))
+    axes = (swept, *cuts.tolist())
+    plan = Plan(axes, lattice, np.empty((task.dim - 1, 0), boxes.dtype))
     counted = _count(task, plan, parts)
     copies, _, crowding = counted[-1]
     if crowding * plan.strips > CROWDED * copies * copies + 64 * copies * plan.strips:
-        borders = np.empty((dim - 1, int(counts.max()) + 1), boxes.dtype)
+        borders = np.empty((task.dim - 1, int(counts.max()) + 1), boxes.dtype)
         shares = lattice.copy()
         equal_shares(boxes, cuts, counts, min(n, LARGE_SAMPLE), shares, borders)
         plan = Plan(axes, shares, borders)
@@ -116,7 +112,7 @@ def _scatter(task: Task, plan: Plan, spans: Any, counts: Any, ends: Any, totals:
     copies, fullest, _ = totals
     edges = task.scratch.array("edges", (copies, 2 * task.dim), task.boxes.dtype)
     tags = task.scratch.array("tags", (copies, 2), np.int32)
-    strips = int(plan.lattice[0, 2]) + 1
+    strips = int(plan.lattice[0, LAST]) + 1
     extreme = threads.run_all(
         [
             partial(
