@@ -132,6 +132,17 @@ def test_the_file_needs_no_pickle(index, tmp_path):
         assert all(members[key].dtype != object for key in members)
 
 
+def test_a_reused_id_is_new_after_the_way_through_a_file_too(name, tmp_path):
+    index = make(name)
+    index.insert_many([[0, 0, 1, 1]] * 2)
+    index.changes()
+    index.remove(0)
+    index.insert([0, 0, 1, 1])
+    index.save(tmp_path / "file")
+    for twin in (bp.Index.load(tmp_path / "file"), pickle.loads(pickle.dumps(index)), index.copy(), index):
+        assert [part.tolist() for part in twin.changes()] == [[[0, 1]], [], [[0, 1]]]
+
+
 def test_a_truncated_file_is_no_index(index, tmp_path):
     path = tmp_path / "file"
     index.save(path)

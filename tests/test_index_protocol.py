@@ -1,0 +1,181 @@
+"""What `broadphase.indexes.protocol` promises to those who write an index."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import broadphase as bp
+from broadphase.methods import brute_force
+
+pytestmark = pytest.mark.smaller_set
+
+
+class Witness(bp.BruteForce):
+    """Writes down what the hooks are told, and what the store held then."""
+
+    def __init__(self, **common):
+        self.heard = []
+        super().__init__(**common)
+
+    def _note(self, hook, ids, *more):
+        assert ids.dtype == np.int32
+        self.heard.append((hook, ids.tolist(), self._store.boxes[ids, 0].tolist(), *more))
+
+    def _inserted(self, ids):
+        self._note("inserted", ids)
+
+    def _removing(self, ids):
+        self._note("removing", ids)
+
+    def _moving(self, ids, boxes):
+        assert boxes.dtype == self.dtype
+        self._note("moving", ids, boxes[:, 0].tolist(), ids is self._store.ids())
+
+    def _moved(self, ids):
+        self._note("moved", ids)
+
+    def _reset(self):
+        self.heard.append(("reset", self._store.ids().tolist()))
+
+
+def at(*places):
+    return [[x, 0, 9, 9] for x in places]
+
+
+@pytest.fixture
+def witness():
+    witness = Witness(dtype=np.float32)
+    assert witness.heard == [("reset", [])]
+    witness.insert_many(at(0, 1, 2, 3, 4))
+    witness.heard.clear()
+    return witness
+
+
+def test_hooks_hear_of_inserts_after_they_are_written(witness):
+    witness.remove_many([1, 3])
+    witness.heard.clear()
+    witness.insert(at(7)[0])
+    witness.insert_many(at(5, 6))
+    witness.insert_many(np.empty((0, 4)))
+    assert witness.heard == [("inserted", [1], [7]), ("inserted", [3, 5], [5, 6])]
+
+
+def test_hooks_hear_of_removals_while_the_boxes_are_there_in_order_of_the_ids(witness):
+    witness.remove(2)
+    witness.remove_many([4, 0, 3])
+    witness.remove_many([])
+    assert witness.heard == [("removing", [2], [2]), ("removing", [0, 3, 4], [0, 3, 4])]
+
+
+def test_hooks_hear_of_moves_before_and_after(witness):
+    witness.move(2, at(8)[0])
+    witness.move_many([3, 1], at(5, 6))
+    assert witness.heard == [
+        ("moving", [2], [2], [8], False),
+        ("moved", [2], [8]),
+        ("moving", [3, 1], [3, 1], [5, 6], False),
+        ("moved", [3, 1], [5, 6]),
+    ]
+    witness.heard.clear()
+    witness.remove(0)
+    witness.update(at(1, 1, 1, 1))
+    witness.update(witness.boxes)
+    assert witness.heard[1:] == [
+        ("moving", [1, 2, 3, 4], [6, 8, 5, 4], [1, 1, 1, 1], True),
+        ("moved", [1, 2, 3, 4], [1, 1, 1, 1]),
+        ("moving", [1, 2, 3, 4], [1, 1, 1, 1], [1, 1, 1, 1], True),
+        ("moved", [1, 2, 3, 4], [1, 1, 1, 1]),
+    ]
+
+
+def test_reset_is_called_when_the_store_is_empty_or_filled(witness, tmp_path):
+    witness.save(tmp_path / "file")
+    witness.clear()
+    assert witness.heard == [("reset", [])]
+
+
+class Late(bp.BruteForce):
+    """Built when asked for, slowly, and counts how often."""
+
+    def __init__(self, **common):
+        self.built = 0
+        super().__init__(**common)
+
+    def _refresh(self):
+        time.sleep(0.05)
+        self.built += 1
+
+    def _find_pairs(self):
+        assert not self._stale
+        return self._search_live(brute_force.find)
+
+
+def test_what_is_stale_is_built_once_however_many_ask():
+    index = Late()
+    index.insert_many(at(0, 1, 2))
+    threads = [threading.Thread(target=index.pairs) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert index.built == 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda index: index.insert(at(0)[0]),
+        lambda index: index.insert_many(at(0)),
+        lambda index: index.remove(0),
+        lambda index: index.remove_many([0]),
+        lambda index: index.move(0, at(0)[0]),
+        lambda index: index.move_many([0], at(0)),
+        lambda index: index.update(index.boxes),
+        lambda index: index.clear(),
+    ],
+)
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda index: index.pairs(),
+        lambda index: index.changes(),
+        lambda index: index.query_box(at(0)[0]),
+        lambda index: index.query_box(at(0)),
+        lambda index: index.query_point([0, 0]),
+        lambda index: index.query_radius([0, 0], 1),
+        lambda index: index.query_radius([[0, 0]], 1),
+        lambda index: index.raycast([0, 0], [1, 0]),
+        lambda index: index.raycast([[0, 0]], [1, 0]),
+        lambda index: index.query_ray([0, 0], [1, 0]),
+        lambda index: index.nearest([0, 0]),
+        lambda index: index.validate(),
+    ],
+)
+def test_every_change_makes_it_stale_and_every_read_builds_it(change, read, monkeypatch):
+    monkeypatch.setattr(time, "sleep", lambda _: None)
+    index = Late()
+    index.insert_many(at(0, 1, 2))
+    read(index)
+    read(index)
+    assert index.built == 1
+    change(index)
+    read(index)
+    assert index.built == 2
+
+
+def test_a_copy_of_a_stale_index_is_stale():
+    index = Late()
+    index.insert_many(at(0, 1))
+    twin = index.copy()
+    assert twin.pairs().tolist() == [[0, 1]]
+    assert (index.built, twin.built) == (0, 1)
+
+
+def test_pair_rules_hold_for_every_pair_of_an_index_with_holes():
+    index = bp.BruteForce()
+    index.insert_many(at(0, 1, 2, 3), static=[True, True, False, False], category=[1, 1, 1, 2], mask=1)
+    index.remove(0)
+    assert index.pairs().tolist() == [[1, 2]]
+    assert index.join(index).tolist() == [[1, 2], [2, 1], [2, 2]]
