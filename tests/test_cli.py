@@ -3,6 +3,7 @@
 import io
 import os
 import re
+import select
 import signal
 import subprocess
 import sys
@@ -17,10 +18,10 @@ from pyarrow import parquet
 from rich.console import Console
 
 import broadphase as bp
-from broadphase.cli import commands, run
+from broadphase.cli import commands, run, warm_up
 from broadphase.cli.demo import Balls
 from broadphase.cli.progress import Steps
-from broadphase.cli.warm_up import built_methods
+from broadphase.cli.warm_up import Job, built_methods
 from broadphase.one_shot import search
 
 COMMAND = [sys.executable, "-W", "error", "-m", "broadphase"]
@@ -67,6 +68,7 @@ def refused(capfd, *arguments) -> str:
     return line.removeprefix("broadphase: ")
 
 
+@pytest.mark.smaller_set
 class TestPairs:
     @pytest.mark.parametrize("dim", [2, 3])
     @pytest.mark.parametrize("touching", [True, False])
@@ -127,6 +129,7 @@ class TestPairs:
         assert capfd.readouterr().out == "0\n"
 
 
+@pytest.mark.smaller_set
 class TestJoin:
     @pytest.mark.parametrize("touching", [True, False])
     def test_the_same_as_the_function(self, tmp_path, capfd, touching):
@@ -156,6 +159,7 @@ class TestJoin:
         assert refused(capfd, "join", "-", "-") == "standard input cannot be both A and B"
 
 
+@pytest.mark.smaller_set
 class TestRefusals:
     def test_a_bad_value_is_named_and_nothing_is_written(self, tmp_path, capfd):
         path = save_csv(tmp_path / "a.csv", some_boxes(3))
@@ -336,6 +340,7 @@ class TestProgress:
             os.close(theirs)
             shown = b""
             while b"Reading -" not in shown:  # it comes although nothing more is sent
+                assert select.select([ours], [], [], 60)[0]
                 shown += os.read(ours, 1024)
             assert process.communicate(b"1,2,3,4\n1,2,3,4\n", 60)[0] == b"1\n"
         os.close(ours)
@@ -356,26 +361,75 @@ class TestProgress:
         with Steps(console, patience=0) as steps:
             steps.step("Reading [a].csv")(1, 1)
             report = steps.step("Writing")
+            deadline = time.monotonic() + 60
             while "25%" not in console.file.getvalue():
+                assert time.monotonic() < deadline
                 report(1, 4)
                 time.sleep(0.01)
         assert "Reading [a].csv" in console.file.getvalue()
 
 
 class TestWarmup:
+    jit_on = pytest.mark.skipif(warm_up.cache_folder() is None, reason="Numba's JIT is switched off")
+
+    @jit_on
     def test_it_says_where_the_cache_lies(self, tmp_path):
-        pytest.importorskip("numba")
-        result = command(
-            "warmup", "--methods", "brute_force", env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
-        )
+        environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+        result = command("warmup", "--methods", "brute_force", env=environment)
         assert result.stderr == ""
         assert result.returncode == 0
-        if os.environ.get("NUMBA_DISABLE_JIT", "0") != "0":
-            assert "Numba's JIT is switched off" in result.stdout
-            return
+        assert "These methods are ready" in result.stdout
         folder = Path(re.search(r"lies in (.*) \(", result.stdout)[1])
         assert folder.is_relative_to(tmp_path)
-        assert any(folder.glob("*.nbc"))
+        before = {file: file.stat().st_mtime_ns for file in folder.iterdir()}
+        assert any(file.suffix == ".nbc" for file in before)
+        assert command("pairs", "-", "--count", input="0,0,1,1\n0,0,1,1\n", env=environment).stdout == "1\n"
+        assert {file: file.stat().st_mtime_ns for file in folder.iterdir()} == before
+
+    def test_with_the_jit_off_it_says_so(self):
+        result = command("warmup", env={**os.environ, "NUMBA_DISABLE_JIT": "1"})
+        assert result.stdout == "Numba's JIT is switched off: there is nothing to compile.\n"
+        assert result.stderr == ""
+        assert result.returncode == 0
+
+    def run(self, monkeypatch, jobs: list[Job], compiling: bool) -> tuple[list[Job], list[tuple[int, int]]]:
+        """The jobs done in this process, and the progress told."""
+        done: list[Job] = []
+        told: list[tuple[int, int]] = []
+        monkeypatch.setattr(warm_up, "compiled", lambda: len(done) if compiling else 0)
+        monkeypatch.setattr(warm_up, "cache_folder", lambda: Path())
+        monkeypatch.setattr(warm_up.threads, "cores", lambda: 2)
+        monkeypatch.setattr(Job, "do", lambda job: done.append(job))
+        warm_up.do_all(jobs, lambda *progress: told.append(progress))
+        return done, told
+
+    JOBS = [Job("brute_force", dim, dtype) for dim in (2, 3) for dtype in ("float32", "float64")]  # noqa: RUF012
+
+    def test_what_is_in_the_cache_is_loaded_without_help(self, monkeypatch):
+        monkeypatch.setattr(warm_up, "_send_out", None)
+        done, told = self.run(monkeypatch, self.JOBS, compiling=False)
+        assert done == self.JOBS
+        assert told == [(k, 4) for k in range(5)]
+
+    @jit_on
+    def test_helpers_do_their_share(self, monkeypatch):
+        sent: list[Job] = []
+        send_out = warm_up._send_out
+
+        def send(jobs, tick):
+            sent.extend(jobs)
+            send_out(jobs, tick)
+
+        monkeypatch.setattr(warm_up, "_send_out", send)
+        done, told = self.run(monkeypatch, self.JOBS, compiling=True)
+        assert sent == self.JOBS[2:3]
+        assert set(done) == set(self.JOBS)
+        assert told == [(k, 4) for k in range(5)]
+
+    def test_without_helpers_all_is_done_here(self, monkeypatch):
+        monkeypatch.setattr(sys, "executable", "/no/such/python")
+        done, _ = self.run(monkeypatch, self.JOBS, compiling=True)
+        assert set(done) == set(self.JOBS)
 
 
 class TestDemo:

@@ -47,21 +47,21 @@ class Job(NamedTuple):
 
 def warm_up(names: Sequence[str] | None = None) -> None:
     """Compile the methods ``names``, or all, for every kind of boxes; say where the compiled code lies."""
+    console = Console(soft_wrap=True, highlight=False)
+    folder = cache_folder()
+    if folder is None:
+        console.print("Numba's JIT is switched off: there is nothing to compile.")
+        return
     start = perf_counter()
     kinds = [(dim, dtype) for dim in (2, 3) for dtype in ("float32", "float64")]
     with Steps(patience=0) as steps:
         jobs = [Job(name, *kind) for name in names or built_methods() for kind in kinds]
         do_all(jobs, steps.step("Compiling"))
-    console = Console(soft_wrap=True, highlight=False)
     what = "These" if names else "All"
     seconds = perf_counter() - start
+    size = sum(file.stat().st_size for file in folder.glob("*.nb[ic]"))
     console.print(f"{what} methods are ready, in 2-D and 3-D, float32 and float64 ({seconds:.1f} s).")
-    folder = cache_folder()
-    if folder is None:
-        console.print("Nothing is kept on disk: Numba's JIT is switched off.")
-    else:
-        size = sum(file.stat().st_size for file in folder.glob("*.nb[ic]"))
-        console.print(f"The compiled code lies in {folder} ({size / 1e6:.1f} MB).", markup=False)
+    console.print(f"The compiled code lies in {folder} ({size / 1e6:.1f} MB).", markup=False)
 
 
 def do_all(jobs: Sequence[Job], report: Callable[[int, int], None]) -> None:
@@ -70,6 +70,8 @@ def do_all(jobs: Sequence[Job], report: Callable[[int, int], None]) -> None:
     Numba compiles one function at a time in a process.  What the helpers compile is then loaded from
     the cache on disk, and what they could not is compiled here.
     """
+    if cache_folder() is None:
+        return  # there is nothing to compile, and all would be done very slowly
     done = 0
 
     def tick() -> None:
@@ -144,6 +146,6 @@ def built_methods() -> list[str]:
 
 
 def cache_folder() -> Path | None:
-    """Where Numba keeps the compiled kernels; None where it keeps nothing."""
+    """Where Numba keeps the compiled kernels; None where its JIT is switched off."""
     stats = getattr(survey.first_unsound_row, "stats", None)
     return None if stats is None else Path(stats.cache_path)
