@@ -207,8 +207,8 @@ class TestRefusals:
             (["pairs", "a.csv", "b.csv"], "b.csv"),
             (["frobnicate"], 'Unknown command "frobnicate"'),
             (["demo", "--balls", "many"], "many"),
-            (["demo", "--balls", "0"], "at least one ball and one frame; got 0 and 25"),
-            (["demo", "--frames", "0"], "at least one ball and one frame; got 4000 and 0"),
+            (["demo", "--balls", "0"], "at least one ball and one frame; got 0 and 50"),
+            (["demo", "--frames", "0"], "at least one ball and one frame; got 10000 and 0"),
             (["demo", "-o", "picture.docx"], "picture.docx: the name of a picture ends in .eps"),
         ],
     )

@@ -130,8 +130,8 @@ def warmup(*, methods: Methods = None) -> None:
 @app.command
 def demo(
     *,
-    balls: int = 4_000,
-    frames: int = 25,
+    balls: int = 10_000,
+    frames: int = 50,
     seed: int = 1,
     methods: Methods = None,
     output: Output = "broadphase-demo.png",
