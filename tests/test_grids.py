@@ -361,6 +361,7 @@ def test_cells_and_copies_are_bounded(method, dim, scene):
     assert (layout.per_unit > 0).all()
     if not layout.hashed:
         assert layout.offsets[-1] <= 4 * max(len(boxes), 4)
+    assert len(layout.offsets) == len(layout.per_unit) + 1 == len(layout.last) + 1
     levels, population = assign_levels(boxes, layout)
     assert population.sum() == len(boxes)
     if layout.hashed:
@@ -369,6 +370,17 @@ def test_cells_and_copies_are_bounded(method, dim, scene):
     cells, used = enter(boxes, layout, levels, population)
     assert used <= len(cells.entries) <= 12 * len(boxes)
     assert cells.starts[-2] == len(cells.entries)
+
+
+@each_method
+def test_the_coarsest_level_is_one_cell(method):
+    # More cells on a side than the levels that follow from the sizes can bring down to one.
+    boxes = squares(np.random.default_rng(4), 20_000, 2, 1e-9)
+    boxes[[1, 7]] = [0, 0, 1, 1]
+    layout = method.lay_out(boxes, 1e-9)
+    assert len(layout.per_unit) == len(layout.last)
+    assert (layout.last[-1] - layout.first[-1] == 0).all()
+    agree(method, boxes, cell_size=1e-9)
 
 
 @pytest.mark.smaller_set
