@@ -11,7 +11,6 @@ if TYPE_CHECKING:
 
 CLASSES = {
     "brute_force": "BruteForce",
-    "box_tree": "BoxTree",
 }
 """Class by name; the module of this package that holds the class bears the name."""
 

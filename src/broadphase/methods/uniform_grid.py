@@ -78,7 +78,7 @@ def lay_out(boxes: BoxArray, cell_size: float | None = None) -> Layout:
     origin[: len(low)] = low
     return Layout(
         origin=origin,
-        per_unit=1 / sizes[: several + 1],
+        per_unit=np.append(1 / sizes[:several], 1.0),
         first=np.zeros_like(shape),
         last=shape - 1,
         offsets=np.concatenate([[0], shape.prod(axis=1).cumsum()]).astype(np.int64),
