@@ -66,6 +66,10 @@ def assert_same_answers(index, oracle, random):
     points = np.nan_to_num(places[:, :dim], posinf=1e9, neginf=-1e9)
     towards = random.choice((-1.0, 0.0, 0.5, 1.0), (12, dim))
     towards[~towards.any(axis=1), 0] = 1.0
+    few = make("brute_force", dim, touching=index.touching)
+    few.insert_many(places, category=3)
+    np.testing.assert_array_equal(index.join(few), oracle.join(few))
+    np.testing.assert_array_equal(few.join(index), few.join(oracle))
     sizes = np.hstack((points, points + 10.0 ** random.integers(-2, 3, (12, 1))))
     for call, arguments in (
         ("query_box", (sizes,)),

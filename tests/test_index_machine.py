@@ -240,12 +240,15 @@ class IndexMachine(RuleBasedStateMachine):
     @rule(data=st.data(), other_name=st.sampled_from(NAMES), dtype=st.sampled_from((np.float64, np.float32)))
     def join(self, data, other_name, dtype):
         rows = data.draw(many_boxes(self.dim))
-        other, model = make(other_name, self.dim, dtype=dtype), Model(self.dim, dtype, self.model.touching)
-        other.insert_many(rows, static=True)
+        touching = self.model.touching
+        other = make(other_name, self.dim, dtype=dtype, touching=touching)
+        model = Model(self.dim, dtype, touching)
+        other.insert_many(rows, static=True, category=2)
         for row in rows:
-            model.insert(row, static=True)
-        np.testing.assert_array_equal(self.index.join(other), self.model.join(model))
-        np.testing.assert_array_equal(self.index.join(self.index), self.model.join(self.model))
+            model.insert(row, static=True, category=2)
+        np.testing.assert_array_equal(other.join(self.index), model.join(self.model))
+        self._same_ids(self.index.join(other), self.model.join(model))
+        self._same_ids(self.index.join(self.index), self.model.join(self.model))
 
     # ---- after every step
 

@@ -5,6 +5,7 @@ import time
 
 import numpy as np
 import pytest
+from index_scenes import random_boxes
 
 import broadphase as bp
 from broadphase.methods import brute_force
@@ -171,6 +172,37 @@ def test_a_copy_of_a_stale_index_is_stale():
     twin = index.copy()
     assert twin.pairs().tolist() == [[0, 1]]
     assert (index.built, twin.built) == (0, 1)
+
+
+class Quick(bp.BruteForce):
+    answers_boxes_quickly = True
+
+    def _find_rows(self, *arguments):
+        self.asked = True
+        return super()._find_rows(*arguments)
+
+
+@pytest.mark.parametrize("sort", [True, False])
+@pytest.mark.parametrize("touching", [True, False])
+def test_a_join_asks_the_larger_index_by_the_rules_of_both(touching, sort):
+    boxes = random_boxes(6, 80, 2)
+    options = {"static": np.arange(80) % 3 == 0, "category": [1, 2, 3, 4] * 20, "mask": [7, 3, 1, 2, 6] * 16}
+    slow = bp.BruteForce(touching=touching, sort=sort)
+    quick = Quick(dtype=np.float32, touching=not touching, sort=sort)
+    few = bp.BruteForce(touching=touching, sort=sort)
+    few.insert_many(boxes[20:27], **{key: values[20:27] for key, values in options.items()})
+    few.remove(2)
+    for index in (slow, quick):
+        index.insert_many(boxes.astype(np.float32), **options)
+        index.remove(11)
+    wanted = few.join(slow).tolist()
+    assert len(wanted) > 3
+    assert sorted(few.join(quick).tolist()) == sorted(wanted)
+    assert quick.asked
+    if sort:
+        assert few.join(quick).tolist() == wanted
+    quick._touching = touching
+    assert sorted(quick.join(few).tolist()) == sorted(slow.join(few).tolist())
 
 
 def test_pair_rules_hold_for_every_pair_of_an_index_with_holes():

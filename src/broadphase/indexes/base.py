@@ -8,18 +8,15 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from broadphase import choose, methods, threads
+from broadphase import threads
 from broadphase.boxes import PairArray
-from broadphase.indexes import arguments, files
+from broadphase.indexes import arguments, files, joining
 from broadphase.indexes.arguments import Reader
 from broadphase.indexes.editing import Editing
 from broadphase.indexes.incremental import History, Journal
 from broadphase.indexes.queries import Queries
 from broadphase.indexes.results import PairChanges, Stats
 from broadphase.indexes.storage import BoxStore
-from broadphase.kernels.filters import IN_A, IN_B, PairFilter
-from broadphase.methods.task import Task
-from broadphase.pair_order import sorted_pairs
 
 
 class Index(Editing, Queries):
@@ -185,22 +182,9 @@ class Index(Editing, Queries):
             raise TypeError(f"other must be an index; got {type(other).__name__}; query_box() takes arrays")
         if other.dim != self.dim:
             raise ValueError(f"this index is {self.dim}-D and the other {other.dim}-D")
-        first, second = self._store, other._store
-        task = Task(
-            np.concatenate((first.live_boxes(), second.live_boxes())),
-            self._touching,
-            _both_filters(first, second),
-            threads.resolve(self._threads),
-        )
-        rows = np.empty((0, 2), np.int32)
-        tests = 0
-        if first.live and second.live:
-            found = methods.finder(choose.choose(task.boxes))(task)
-            tests = found.tests
-            if found.chunks:
-                rows = sorted_pairs(found.chunks, len(task.boxes))
+        rows, tests = joining.join(self, other, self._sort)
         self._last = ("join", tests, len(rows))
-        return np.column_stack((first.ids()[rows[:, 0]], second.ids()[rows[:, 1] - first.live]))
+        return rows
 
     def copy(self) -> Self:
         """An index of its own with the same boxes, ids and baseline of `changes`; both may go on freely."""
@@ -264,12 +248,3 @@ class Index(Editing, Queries):
 
 def _thread_limit(limit: int | None) -> int | None:
     return None if limit is None else threads.resolve(limit)
-
-
-def _both_filters(first: BoxStore, second: BoxStore) -> PairFilter:
-    """Two indexes as one set of rows: a box is paired with the other side only, by both sides' rules."""
-    parts = []
-    for store, side in ((first, IN_A), (second, IN_B)):
-        at: Any = slice(store.end) if store.live == store.end else store.ids()
-        parts.append((store.classes[at] | side, store.categories[at], store.masks[at]))
-    return PairFilter(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))

@@ -29,6 +29,7 @@ class BruteForce(Index):
     """
 
     name = "brute_force"
+    answers_boxes_quickly = False
 
     def _find_pairs(self) -> Found:
         return self._search_live(brute_force.find)

@@ -56,8 +56,9 @@ from broadphase.indexes.incremental import History, Journal, find_changes
 from broadphase.indexes.results import PairChanges
 from broadphase.indexes.storage import BoxStore, IdArray
 from broadphase.kernels import scan
+from broadphase.memory import borrowed_scratch
 from broadphase.methods.task import Found, Task
-from broadphase.pair_order import sorted_pairs
+from broadphase.pair_order import joined_pairs, sorted_pairs
 
 
 class Hooks(ABC):
@@ -65,6 +66,8 @@ class Hooks(ABC):
 
     name: ClassVar[str]
     """What `broadphase.make_index` calls it."""
+    answers_boxes_quickly: ClassVar[bool] = True
+    """Whether a box query looks at few boxes; ``join`` asks the larger index then."""
     _UNSAVED: ClassVar[frozenset[str]] = frozenset({"_lock"})
     """Attributes that neither copies nor pickles carry."""
 
@@ -118,7 +121,7 @@ class Hooks(ABC):
 
     @abstractmethod
     def _find_pairs(self) -> Found:
-        """All pairs of ids that overlap and may count, in any order."""
+        """All pairs of ids that overlap and may count, in any order; the chunks are copied at once."""
 
     def _find_changes(self) -> tuple[PairChanges, int]:
         """Against the last call, and the tests made; afterwards no id is ``renewed``.
@@ -244,9 +247,16 @@ class Hooks(ABC):
         """`_find_pairs` as one array, and the tests made."""
         if self._store.live < 2:
             return np.empty((0, 2), np.int32), 0
-        chunks, _, tests, _ = self._find_pairs()
-        if not chunks:
-            return np.empty((0, 2), np.int32), tests
-        if sort:
-            return sorted_pairs(chunks, self._store.end), tests
-        return chunks[0] if len(chunks) == 1 else np.concatenate(chunks), tests
+        found = self._find_pairs()
+        return arranged(found, self._store.end, threads.resolve(self._threads), sort), found.tests
+
+
+def arranged(found: Found, end: int, parts: int, sort: bool) -> PairArray:
+    """The pairs of ids below ``end`` as an array of their own: the chunks may lie in scratch memory."""
+    chunks = [chunk for chunk in found.chunks if len(chunk)]
+    if not chunks:
+        return np.empty((0, 2), np.int32)
+    if found.ordered or not sort:
+        return joined_pairs(chunks, parts)
+    with borrowed_scratch() as scratch:
+        return sorted_pairs(chunks, end, scratch, parts)

@@ -1,0 +1,84 @@
+"""The boxes of one index with those of another.
+
+Two ways.  A few boxes against an index that holds many are a batch of box queries: the cost follows the
+few, and what the many are kept in was paid for before.  Otherwise both sides go through the method that
+suits their number, as in `broadphase.join`.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from broadphase import choose, methods, threads
+from broadphase.boxes import PairArray
+from broadphase.indexes.storage import BoxStore, IdArray
+from broadphase.kernels.filters import IN_A, IN_B, PairFilter
+from broadphase.memory import borrowed_scratch
+from broadphase.methods.task import Task
+from broadphase.pair_order import joined_pairs, sorted_pairs
+
+if TYPE_CHECKING:
+    from broadphase.indexes.base import Index
+
+# A box query costs as much as finding the pairs of about this many boxes anew.
+_QUERY = 10
+
+
+def join(here: "Index", there: "Index", sort: bool) -> tuple[PairArray, int]:
+    """Rows ``[id here, id there]`` and the tests made."""
+    few, many = sorted((len(here), len(there)))
+    if not few:
+        return np.empty((0, 2), np.int32), 0
+    if few * _QUERY < many:
+        asked = there if len(there) == many else here
+        if asked.answers_boxes_quickly:
+            rows, tests = _by_queries(here if asked is there else there, asked, here.touching)
+            rows = rows if asked is there else rows[:, ::-1]
+            rows = np.ascontiguousarray(rows[_may_pair(here._store, there._store, rows)])
+            return rows[np.lexsort((rows[:, 1], rows[:, 0]))] if sort else rows, tests
+    return _anew(here, there, sort)
+
+
+def _by_queries(few: "Index", many: "Index", touching: bool) -> tuple[IdArray, int]:
+    """Rows ``[id of few, id of many]``, whatever the rules."""
+    many._ready()
+    rows, tests = many._find_rows(few.boxes.astype(np.float64, copy=False), touching, -1, -1)
+    rows[:, 0] = few.ids[rows[:, 0]]
+    return rows, tests
+
+
+def _may_pair(here: BoxStore, there: BoxStore, rows: IdArray) -> Any:
+    """Which rows no rule of either side forbids."""
+    i, j = rows[:, 0], rows[:, 1]
+    may = here.classes[i] & there.classes[j] == 0
+    may &= here.categories[i] & there.masks[j] != 0
+    may &= there.categories[j] & here.masks[i] != 0
+    return may
+
+
+def _anew(here: "Index", there: "Index", sort: bool) -> tuple[PairArray, int]:
+    first, second = here._store, there._store
+    boxes = np.concatenate((first.live_boxes(), second.live_boxes()))
+    parts = threads.resolve(here._threads)
+    with borrowed_scratch() as scratch:
+        task = Task(boxes, here.touching, _both_filters(first, second), parts, scratch=scratch)
+        found = methods.finder(choose.choose(boxes))(task)
+        chunks = [chunk for chunk in found.chunks if len(chunk)]
+        if not chunks:
+            return np.empty((0, 2), np.int32), found.tests
+        if found.ordered or not sort:
+            rows = joined_pairs(chunks, parts)
+        else:
+            rows = sorted_pairs(chunks, len(boxes), scratch, parts)
+    rows[:, 0] = first.ids()[rows[:, 0]]
+    rows[:, 1] = second.ids()[rows[:, 1] - first.live]
+    return rows, found.tests
+
+
+def _both_filters(first: BoxStore, second: BoxStore) -> PairFilter:
+    """Two indexes as one set of rows: a box is paired with the other side only, by both sides' rules."""
+    parts = []
+    for store, side in ((first, IN_A), (second, IN_B)):
+        at: Any = slice(store.end) if store.live == store.end else store.ids()
+        parts.append((store.classes[at] | side, store.categories[at], store.masks[at]))
+    return PairFilter(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
