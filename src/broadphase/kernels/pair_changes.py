@@ -34,14 +34,14 @@ def split_changes(before, now, renewed):
             continue
         if leaves:
             if gone == len(ended):
-                ended = grow_for_lanes(ended, gone)
+                ended = grow_for_lanes(ended, gone, 1)
             ended[gone, 0] = before[b, 0]
             ended[gone, 1] = before[b, 1]
             gone += 1
             b += 1
         if enters:
             if come == len(began):
-                began = grow_for_lanes(began, come)
+                began = grow_for_lanes(began, come, 1)
             began[come, 0] = now[n, 0]
             began[come, 1] = now[n, 1]
             come += 1
