@@ -8,9 +8,9 @@ from broadphase import choose, methods
 from broadphase.boxes import BoxArray, PairArray, as_boxes, as_filter, join_filter
 from broadphase.errors import PairLimitExceeded
 from broadphase.kernels.filters import PairFilter
-from broadphase.memory import Scratch, borrowed_scratch
+from broadphase.memory import borrowed_scratch
 from broadphase.methods.task import NO_LIMIT, Found, Task
-from broadphase.pair_order import joined_pairs, sorted_pairs
+from broadphase.pair_order import one_array
 from broadphase.threads import resolve
 
 METHODS = (*methods.NAMES, "auto")
@@ -214,17 +214,8 @@ def _stored(
     with borrowed_scratch() as scratch:
         task = Task(boxes, bool(touching), pair_filter, resolve(threads), limit, scratch=scratch)
         found = search(method, task)
-        return _arranged(found, task, scratch, sort)
-
-
-def _arranged(found: Found, task: Task, scratch: Scratch, sort: bool) -> PairArray:
-    """The pairs as an array of their own: the chunks may lie in scratch memory."""
-    chunks = [chunk for chunk in found.chunks if len(chunk)]
-    if not chunks:
-        return np.empty((0, 2), np.int32)
-    if sort and not found.ordered:
-        return sorted_pairs(chunks, len(task.boxes), scratch, task.threads)
-    return joined_pairs(chunks, task.threads)
+        # A copy in any case: the chunks may lie in scratch memory.
+        return one_array(found.chunks, len(boxes), sort and not found.ordered, scratch, task.threads)
 
 
 def _limit(max_pairs: int | None) -> int:

@@ -21,6 +21,16 @@ ENOUGH_FOR_THREADS = 50_000
 FEW_IDS = 4_096
 
 
+def one_array(
+    chunks: list[PairArray], n: int, sort: bool, scratch: Scratch | None = None, parts: int = 1
+) -> PairArray:
+    """The pairs of all chunks as an array of their own, sorted or as they come."""
+    filled = [chunk for chunk in chunks if len(chunk)]
+    if not filled:
+        return np.empty((0, 2), np.int32)
+    return sorted_pairs(filled, n, scratch, parts) if sort else joined_pairs(filled, parts)
+
+
 def sorted_pairs(
     chunks: list[PairArray], n: int, scratch: Scratch | None = None, parts: int = 1
 ) -> PairArray:

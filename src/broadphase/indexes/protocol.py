@@ -58,7 +58,7 @@ from broadphase.indexes.storage import BoxStore, IdArray
 from broadphase.kernels import scan
 from broadphase.memory import borrowed_scratch
 from broadphase.methods.task import Found, Task
-from broadphase.pair_order import joined_pairs, sorted_pairs
+from broadphase.pair_order import one_array
 
 
 class Hooks(ABC):
@@ -253,10 +253,5 @@ class Hooks(ABC):
 
 def arranged(found: Found, end: int, parts: int, sort: bool) -> PairArray:
     """The pairs of ids below ``end`` as an array of their own: the chunks may lie in scratch memory."""
-    chunks = [chunk for chunk in found.chunks if len(chunk)]
-    if not chunks:
-        return np.empty((0, 2), np.int32)
-    if found.ordered or not sort:
-        return joined_pairs(chunks, parts)
     with borrowed_scratch() as scratch:
-        return sorted_pairs(chunks, end, scratch, parts)
+        return one_array(found.chunks, end, sort and not found.ordered, scratch, parts)

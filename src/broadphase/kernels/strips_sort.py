@@ -33,19 +33,24 @@ def buckets_for(n):
 
 
 @inline
-def sort_strip(axes, edges, tags, begin, end, columns, marks, histogram, bucket_of, order):
-    """Sort copies ``begin .. end - 1`` into ``columns`` (edges) and ``marks`` (integers).
+def sort_strip(axes, edges, tags, begins, ends, strip, columns, marks, histogram, bucket_of, order):
+    """Sort the copies of a strip into ``columns`` (edges) and ``marks`` (integers); returns how many.
 
-    The other arrays are scratch.  Plain arrays and not one named tuple of them: Numba counts references
-    at each access to a field, which made this three times slower.
+    They lie in one segment for each part that binned boxes: ``begins[part, strip]`` to
+    ``ends[part, strip]``.  The other arrays are scratch.  Plain arrays and not one named tuple of them:
+    Numba counts references at each access to a field, which made this three times slower.
     """
-    n = end - begin
     kind = edges.dtype.type
-    low = edges[begin, 0]
-    high = low
-    for t in range(begin + 1, end):
-        low = min(low, edges[t, 0])
-        high = max(high, edges[t, 0])
+    n = 0
+    low = np.finfo(edges.dtype).max
+    high = np.finfo(edges.dtype).min
+    for part in range(begins.shape[0]):
+        n += ends[part, strip] - begins[part, strip]
+        for t in range(begins[part, strip], ends[part, strip]):
+            low = min(low, edges[t, 0])
+            high = max(high, edges[t, 0])
+    if n < 2:
+        return n
     buckets = buckets_for(n)
     # Halves, so that the width does not overflow; a bounded scale, so that 0 * scale stays 0.
     half_low = low * kind(0.5)
@@ -56,29 +61,35 @@ def sort_strip(axes, edges, tags, begin, end, columns, marks, histogram, bucket_
     last = kind(buckets - 1)
     for bucket in range(buckets + 1):
         histogram[bucket] = 0
-    for t in range(n):
-        bucket = np.int32(min((edges[begin + t, 0] * kind(0.5) - half_low) * scale, last))
-        bucket_of[t] = bucket
-        histogram[bucket + 1] += 1
+    k = 0
+    for part in range(begins.shape[0]):
+        for t in range(begins[part, strip], ends[part, strip]):
+            bucket = np.int32(min((edges[t, 0] * kind(0.5) - half_low) * scale, last))
+            bucket_of[k] = bucket
+            histogram[bucket + 1] += 1
+            k += 1
     crowding = 0
     for bucket in range(buckets):
         count = np.int64(histogram[bucket + 1])
         crowding += count * count
         histogram[bucket + 1] += histogram[bucket]
-    if crowding > CROWDED * n:
-        _place_by_rank(axes, edges, tags, begin, n, columns, marks, order, bucket_of)
-    else:
-        for t in range(n):
-            bucket = bucket_of[t]
+    k = 0
+    for part in range(begins.shape[0]):
+        for t in range(begins[part, strip], ends[part, strip]):
+            bucket = bucket_of[k]
             at = histogram[bucket]
             histogram[bucket] = at + 1
-            reach = min(max((edges[begin + t, 1] * kind(0.5) - half_low) * scale, kind(0)), last)
+            reach = min(max((edges[t, 1] * kind(0.5) - half_low) * scale, kind(0)), last)
             marks[BUCKET, at] = bucket
             marks[REACH, at] = np.int32(reach)
-            _place(axes, edges, tags, begin + t, at, columns, marks)
+            _place(axes, edges, tags, t, at, columns, marks)
+            k += 1
+    if crowding > CROWDED * n:
+        _rank(axes, n, columns, marks, order, bucket_of)
     for at in range(n, n + PADDING):
         marks[BUCKET, at] = NO_BUCKET
         marks[REACH, at] = -1
+    return n
 
 
 @inline
@@ -97,14 +108,13 @@ def _place(axes, edges, tags, t, at, columns, marks):
 
 
 @inline
-def _place_by_rank(axes, edges, tags, begin, n, columns, marks, order, spare):
-    """Sort exactly: a box's bucket is its rank, its reach the last rank that begins within it."""
-    lows = np.empty(n, edges.dtype)
-    for t in range(n):
-        lows[t] = edges[begin + t, 0]
-    argsort(lows, n, order, spare)
-    for rank in range(n):
-        _place(axes, edges, tags, begin + order[rank], rank, columns, marks)
+def _rank(axes, n, columns, marks, order, spare):
+    """Sort exactly: a box's bucket becomes its rank, its reach the last rank that begins within it."""
+    argsort(columns[0], n, order, spare)
+    for row in range(2 * len(axes)):
+        _rearrange(columns[row], n, order, np.empty(n, columns.dtype))
+    _rearrange(marks[ID], n, order, spare)
+    _rearrange(marks[CLASS], n, order, spare)
     for rank in range(n):
         below, above = 0, n  # how many boxes begin at or before this one's max is between the two
         while below < above:
@@ -115,3 +125,11 @@ def _place_by_rank(axes, edges, tags, begin, n, columns, marks, order, spare):
                 above = middle
         marks[BUCKET, rank] = rank
         marks[REACH, rank] = below - 1
+
+
+@inline
+def _rearrange(values, n, order, spare):
+    for rank in range(n):
+        spare[rank] = values[order[rank]]
+    for rank in range(n):
+        values[rank] = spare[rank]

@@ -38,7 +38,7 @@ FEW_LANES = 4  # so few go on one by one
 
 
 @jit
-def sweep_strips(axes, edges, tags, ends, first, last, fullest, categories, masks, out, limit, store):
+def sweep_strips(axes, edges, tags, begins, ends, first, last, fullest, categories, masks, out, limit, store):
     """All pairs of the strips ``first .. last - 1``; returns ``out, found, tests``.
 
     ``axes`` is only looked at for its length, which the compiler knows: 2 or 3.  ``out`` grows as it
@@ -51,11 +51,9 @@ def sweep_strips(axes, edges, tags, ends, first, last, fullest, categories, mask
     counted = 0
     found = 0
     tests = 0
-    begin = ends[first - 1] if first > 0 else 0
     for strip in range(first, last):
-        n = ends[strip] - begin
+        n = sort_strip(axes, edges, tags, begins, ends, strip, columns, marks, histogram, bucket_of, order)
         if n > 1:
-            sort_strip(axes, edges, tags, begin, ends[strip], columns, marks, histogram, bucket_of, order)
             for i in range(0, n, LANES):
                 # Nothing but numbers comes back from the comparisons: handing `out` to and fro costs
                 # an atomic reference count each time, a fifth of the sweep.
@@ -90,7 +88,6 @@ def sweep_strips(axes, edges, tags, ends, first, last, fullest, categories, mask
                     found = 0
                 if found > limit:  # here and not after the strip: one strip may hold every box
                     return out, found, tests
-        begin = ends[strip]
     return out, found + counted, tests
 
 

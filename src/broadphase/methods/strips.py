@@ -55,38 +55,42 @@ class Binned(NamedTuple):
 
     edges: npt.NDArray[Any]
     tags: npt.NDArray[np.int32]
+    begins: npt.NDArray[np.int64]
+    """``(parts, strips)``: where the copies begin that a thread made."""
     ends: npt.NDArray[np.int64]
+    copies: int
     fullest: int
+    """The most copies in one strip."""
+    extreme: bool
+    """Whether a box holds the largest finite number, with which subtraction cannot deal."""
 
 
 def find(task: Task) -> Found:
     """Find all pairs with strips."""
-    parts = task.threads if len(task.boxes) >= ENOUGH_FOR_THREADS else 1
-    plan, spans, counts, ends, totals = _plan(task, parts)
-    binned = _scatter(task, plan, spans, counts, ends, totals)
-    if binned is not None:
-        return _sweep(task, plan, binned, parts)
-    # A box holds the largest finite number itself; see `broadphase.kernels.edges`.
-    if task.boxes.dtype == np.float32:
-        return find(replace(task, boxes=task.boxes.astype(np.float64)))
-    return finder("sort_and_sweep")(task)
+    parts = parts_for(task)
+    plan, binned = bin_boxes(task, parts)
+    return sweep(task, plan, binned, parts)
 
 
-def _plan(task: Task, parts: int) -> tuple[Any, ...]:
-    """Cut the world, and count the copies in each strip; again with other borders if they crowd."""
+def parts_for(task: Task) -> int:
+    """Into how many parts the boxes are divided, one for each thread."""
+    return task.threads if len(task.boxes) >= ENOUGH_FOR_THREADS else 1
+
+
+def bin_boxes(task: Task, parts: int) -> tuple[Plan, Binned]:
+    """Cut the world, count the copies in each strip, and make them."""
     boxes, n = task.boxes, len(task.boxes)
     swept, cuts, counts, lattice = equal_widths(boxes, min(n, SAMPLE))
-    axes = (swept, *cuts.tolist())
-    plan = Plan(axes, lattice, np.empty((task.dim - 1, 0), boxes.dtype))
+    plan = Plan((swept, *cuts.tolist()), lattice, np.empty((task.dim - 1, 0), boxes.dtype))
     counted = _count(task, plan, parts)
     copies, _, crowding = counted[-1]
     if crowding * plan.strips > CROWDED * copies * copies + 64 * copies * plan.strips:
         borders = np.empty((task.dim - 1, int(counts.max()) + 1), boxes.dtype)
         shares = lattice.copy()
         equal_shares(boxes, cuts, counts, min(n, LARGE_SAMPLE), shares, borders)
-        plan = Plan(axes, shares, borders)
+        plan = Plan(plan.axes, shares, borders)
         counted = _count(task, plan, parts)
-    return (plan, *counted)
+    return plan, _scatter(task, plan, *counted)
 
 
 def _count(task: Task, plan: Plan, parts: int) -> tuple[Any, ...]:
@@ -102,44 +106,49 @@ def _count(task: Task, plan: Plan, parts: int) -> tuple[Any, ...]:
                 *(begin, end, spans, counts[part]),
             )
             for part, (begin, end) in enumerate(threads.shares(n, parts))
-        ]
+        ],
+        parts,
     )
-    ends = task.scratch.array("ends", (strips,), np.int64)
-    return spans, counts, ends, starts_from_counts(counts, ends)
+    return spans, counts, starts_from_counts(counts, task.scratch.array("ends", (strips,), np.int64))
 
 
-def _scatter(task: Task, plan: Plan, spans: Any, counts: Any, ends: Any, totals: Any) -> Binned | None:
+def _scatter(task: Task, plan: Plan, spans: Any, starts: Any, totals: Any) -> Binned:
     copies, fullest, _ = totals
     edges = task.scratch.array("edges", (copies, 2 * task.dim), task.boxes.dtype)
     tags = task.scratch.array("tags", (copies, 2), np.int32)
+    begins = task.scratch.array("begins", starts.shape, np.int64)
+    begins[:] = starts
     strips = int(plan.lattice[0, LAST]) + 1
     extreme = threads.run_all(
         [
             partial(
                 scatter_copies,
                 *(task.boxes, plan.axes, strips, task.touching, task.filter.classes),
-                *(begin, end, spans, counts[part], edges, tags),
+                *(begin, end, spans, starts[part], edges, tags),
             )
-            for part, (begin, end) in enumerate(threads.shares(len(task.boxes), len(counts)))
-        ]
+            for part, (begin, end) in enumerate(threads.shares(len(task.boxes), len(starts)))
+        ],
+        len(starts),
     )
-    return None if any(extreme) else Binned(edges, tags, ends, int(fullest))
+    return Binned(edges, tags, begins, starts, copies, fullest, any(extreme))
 
 
-def _sweep(task: Task, plan: Plan, binned: Binned, parts: int) -> Found:
+def sweep(task: Task, plan: Plan, binned: Binned, parts: int) -> Found:
+    """Sort and sweep every strip."""
+    if binned.extreme:
+        return _without_subtraction(task)
+    strips = binned.ends.shape[1]
     # Four ranges of strips a thread, cut where the copies are equal: crowded strips take longer.
-    shares = min(4 * parts, len(binned.ends)) if parts > 1 else 1
-    copies = int(binned.ends[-1])
-    cuts = np.searchsorted(binned.ends, np.arange(1, shares) * copies // shares)
-    borders = [0, *cuts.tolist(), len(binned.ends)]
-    room = 2 * copies // shares + 1024
+    shares = min(4 * parts, strips) if parts > 1 else 1
+    borders = _equal_ranges(binned, shares) if shares > 1 else [0, strips]
+    room = 2 * binned.copies // shares + 1024
     rooms = [max(room, task.scratch.room(f"pairs {share}") // 8) for share in range(shares)]
     results = threads.run_all(
         [
             partial(
                 sweep_strips,
-                *(plan.axes, binned.edges, binned.tags, binned.ends, first, last, binned.fullest),
-                *(task.filter.categories, task.filter.masks),
+                *(plan.axes, binned.edges, binned.tags, binned.begins, binned.ends),
+                *(first, last, binned.fullest, task.filter.categories, task.filter.masks),
                 *(task.scratch.array(f"pairs {share}", (rooms[share], 2), np.int32), task.limit, task.store),
             )
             for share, (first, last) in enumerate(pairwise(borders))
@@ -153,5 +162,19 @@ def _sweep(task: Task, plan: Plan, binned: Binned, parts: int) -> Found:
         [out[:found] for out, found, _ in results] if task.store else [],
         sum(int(found) for _, found, _ in results),
         sum(int(tests) for _, _, tests in results),
-        len(binned.ends),
+        strips,
     )
+
+
+def _equal_ranges(binned: Binned, shares: int) -> list[int]:
+    """Where to cut the strips into ranges with about equally many copies."""
+    ends = (binned.ends - binned.begins).sum(axis=0).cumsum()
+    cuts = np.searchsorted(ends, np.arange(1, shares) * binned.copies // shares)
+    return [0, *cuts.tolist(), len(ends)]
+
+
+def _without_subtraction(task: Task) -> Found:
+    """For boxes that hold the largest finite number itself; see `broadphase.kernels.edges`."""
+    if task.boxes.dtype == np.float32:
+        return find(replace(task, boxes=task.boxes.astype(np.float64)))
+    return finder("sort_and_sweep")(task)
