@@ -21,7 +21,8 @@ import broadphase as bp
 from broadphase.cli import commands, run, warm_up
 from broadphase.cli.demo import Balls
 from broadphase.cli.progress import Steps
-from broadphase.cli.warm_up import Job, built_methods
+from broadphase.cli.warm_up import Job
+from broadphase.methods import NAMES
 from broadphase.one_shot import search
 
 COMMAND = [sys.executable, "-W", "error", "-m", "broadphase"]
@@ -87,7 +88,7 @@ class TestPairs:
             assert run(["pairs", str(path), "--count", *options]) == 0
             assert capfd.readouterr().out.strip() == count
 
-    @pytest.mark.parametrize("method", ["auto", *built_methods()])
+    @pytest.mark.parametrize("method", bp.METHODS)
     def test_every_method(self, tmp_path, capfd, method):
         boxes = some_boxes(300)
         path = save_csv(tmp_path / "a.csv", boxes)
@@ -437,11 +438,10 @@ class TestDemo:
         result = command("demo", "--balls", 300, "--frames", 4, cwd=tmp_path)
         assert result.stderr == ""
         assert result.returncode == 0
-        for name in built_methods():
+        for name in NAMES:
             assert name in result.stdout
         assert "44,850" in result.stdout  # the tests that brute force makes
-        methods = len(built_methods())
-        assert f"All {methods} methods found the same pairs in each of the 4 frames." in result.stdout
+        assert f"All {len(NAMES)} methods found the same pairs in each of the 4 frames." in result.stdout
         assert [file.name for file in tmp_path.iterdir()] == ["broadphase-demo.png"]
         assert (tmp_path / "broadphase-demo.png").read_bytes().startswith(b"\x89PNG")
 

@@ -10,12 +10,12 @@ import numpy.typing as npt
 from rich.console import Console
 from rich.table import Table
 
-from broadphase import threads
+from broadphase import methods, threads
 from broadphase.boxes import BoxArray, PairArray, as_boxes, as_filter
 from broadphase.cli import complain
 from broadphase.cli.picture import check_output, save_picture
 from broadphase.cli.progress import Steps
-from broadphase.cli.warm_up import Job, built_methods, do_all
+from broadphase.cli.warm_up import Job, do_all
 from broadphase.errors import FileError
 from broadphase.memory import Scratch
 from broadphase.methods.task import Found, Task
@@ -80,7 +80,7 @@ class DisagreementError(Exception):
 def demo(balls: int, frames: int, seed: int, names: Sequence[str] | None, output: str) -> int:
     """Run the demonstration; 0 if all methods agree on every frame."""
     _check(balls, frames, output)
-    names = list(dict.fromkeys(names or built_methods()))
+    names = list(dict.fromkeys(names or methods.NAMES))
     scene = Balls.scattered(balls, seed)
     records = {name: Record() for name in names}
     console = Console(soft_wrap=True, highlight=False)

@@ -4,7 +4,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple
@@ -55,7 +54,7 @@ def warm_up(names: Sequence[str] | None = None) -> None:
     start = perf_counter()
     kinds = [(dim, dtype) for dim in (2, 3) for dtype in ("float32", "float64")]
     with Steps(patience=0) as steps:
-        jobs = [Job(name, *kind) for name in names or built_methods() for kind in kinds]
+        jobs = [Job(name, *kind) for name in names or methods.NAMES for kind in kinds]
         do_all(jobs, steps.step("Compiling"))
     what = "These" if names else "All"
     seconds = perf_counter() - start
@@ -138,11 +137,6 @@ def scene(dim: int, dtype: str) -> BoxArray:
     boxes: BoxArray = np.hstack([low, low + size]).astype(dtype)
     boxes[0, :dim], boxes[0, dim:] = -np.inf, np.inf
     return boxes
-
-
-def built_methods() -> list[str]:
-    """The names of the methods that this version of the package brings."""
-    return [name for name in methods.NAMES if find_spec(f"broadphase.methods.{name}")]
 
 
 def cache_folder() -> Path | None:
