@@ -4,6 +4,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from math import ceil
 from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple
@@ -54,7 +55,7 @@ def warm_up(names: Sequence[str] | None = None) -> None:
     start = perf_counter()
     kinds = [(dim, dtype) for dim in (2, 3) for dtype in ("float32", "float64")]
     with Steps(patience=0) as steps:
-        jobs = [Job(name, *kind) for name in names or methods.NAMES for kind in kinds]
+        jobs = [Job(name, *kind) for kind in kinds for name in names or methods.NAMES]
         do_all(jobs, steps.step("Compiling"))
     what = "These" if names else "All"
     seconds = perf_counter() - start
@@ -92,11 +93,12 @@ def do_all(jobs: Sequence[Job], report: Callable[[int, int], None]) -> None:
 
 
 def _share(jobs: Sequence[Job], tick: Callable[[], None]) -> None:
-    workers = min(threads.cores(), len(jobs))
-    with ThreadPoolExecutor(workers) as pool:
-        for k in range(1, workers):
-            pool.submit(_send_out, jobs[k::workers], tick)
-        for job in jobs[::workers]:
+    # Neighbours stay together: the grid and the hash share kernels, which two processes would both compile.
+    share = ceil(len(jobs) / threads.cores())
+    with ThreadPoolExecutor(threads.cores()) as pool:
+        for begin in range(share, len(jobs), share):
+            pool.submit(_send_out, jobs[begin : begin + share], tick)
+        for job in jobs[:share]:
             job.do()
             tick()
 
