@@ -1,0 +1,172 @@
+"""Every method on every scene, array for array against the oracle."""
+
+import functools
+
+import numpy as np
+import oracle
+import pytest
+import scenes
+from checks import assert_same, in_order
+from hypothesis import given
+from hypothesis import strategies as st
+
+import broadphase as bp
+
+every_method = pytest.mark.parametrize("method", bp.METHODS)
+every_scene = pytest.mark.parametrize(("name", "dim"), scenes.CASES)
+both_dimensions = pytest.mark.parametrize("dim", [2, 3], ids=["2d", "3d"])
+both_dtypes = pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
+touching_or_not = pytest.mark.parametrize("touching", [True, False], ids=["touching", "strict"])
+
+
+@functools.lru_cache(maxsize=4)
+def expected_pairs(name, n, dim, dtype, touching):
+    return oracle.pairs(scenes.make(name, n, dim, dtype), touching)
+
+
+@every_method
+@touching_or_not
+@both_dtypes
+@every_scene
+def test_pairs(name, dim, dtype, touching, method):
+    boxes = scenes.make(name, 300, dim, dtype)
+    expected = expected_pairs(name, 300, dim, dtype, touching)
+    assert_same(bp.pairs(boxes, method=method, touching=touching), expected)
+
+
+@every_method
+@every_scene
+def test_pairs_of_many_boxes(name, dim, method):
+    """Enough boxes for several threads, cells on many levels and more than one block of output."""
+    boxes = scenes.make(name, 2_500, dim, np.float32, seed=1)
+    expected = expected_pairs_of_many(name, dim)
+    assert_same(bp.pairs(boxes, method=method), expected)
+
+
+@functools.lru_cache(maxsize=2)
+def expected_pairs_of_many(name, dim):
+    return oracle.pairs(scenes.make(name, 2_500, dim, np.float32, seed=1))
+
+
+@pytest.mark.smaller_set
+@every_method
+@touching_or_not
+@every_scene
+def test_pairs_of_few_boxes(name, dim, touching, method):
+    boxes = scenes.make(name, 17, dim, np.float32)
+    assert_same(bp.pairs(boxes, method=method, touching=touching), oracle.pairs(boxes, touching))
+
+
+@every_method
+@both_dtypes
+@both_dimensions
+@pytest.mark.parametrize("n", scenes.LANE_EDGES)
+def test_pairs_at_the_edges_of_simd_lanes(n, dim, dtype, method):
+    for name in ("uniform", "integers", "all_equal", "line_along_x"):
+        boxes = scenes.make(name, n, dim, dtype)
+        assert_same(bp.pairs(boxes, method=method), oracle.pairs(boxes))
+
+
+@every_method
+@touching_or_not
+@every_scene
+def test_join(name, dim, touching, method):
+    boxes = scenes.make(name, 240, dim, np.float32, seed=2)
+    for a, b in ((boxes[:120], boxes[120:]), (boxes[:3], boxes[3:]), (boxes[:239], boxes[239:])):
+        assert_same(bp.join(a, b, method=method, touching=touching), oracle.join(a, b, touching))
+
+
+@pytest.mark.smaller_set
+@every_method
+@both_dtypes
+@both_dimensions
+def test_join_of_few_boxes(dim, dtype, method):
+    boxes = scenes.make("integers", 24, dim, dtype)
+    for cut in (0, 1, 12, 23, 24):
+        a, b = boxes[:cut], boxes[cut:]
+        assert_same(bp.join(a, b, method=method), oracle.join(a, b))
+
+
+@every_method
+@both_dimensions
+def test_join_of_very_different_sizes(dim, method):
+    many = scenes.make("power_law", 5_000, dim)
+    few = scenes.make("uniform", 4, dim)
+    assert_same(bp.join(many, few, method=method), oracle.join(many, few))
+    assert_same(bp.join(few, many, method=method), oracle.join(few, many))
+
+
+@pytest.mark.smaller_set
+@every_method
+@pytest.mark.parametrize("shape", [(0,), (0, 4), (0, 6)], ids=str)
+def test_nothing_overlaps_nothing(shape, method):
+    nothing = np.empty(shape)
+    none = np.empty((0, 2), np.int32)
+    dim = 3 if shape == (0, 6) else 2
+    assert_same(bp.pairs(nothing, method=method), none)
+    assert_same(bp.join(nothing, nothing, method=method), none)
+    assert_same(bp.join(nothing, scenes.make("uniform", 5, dim), method=method), none)
+    assert_same(bp.join(scenes.make("uniform", 5, dim), nothing, method=method), none)
+    assert bp.count_pairs(nothing, method=method) == 0
+
+
+@every_method
+@touching_or_not
+@every_scene
+def test_count_pairs(name, dim, touching, method):
+    boxes = scenes.make(name, 300, dim)
+    expected = expected_pairs(name, 300, dim, np.float64, touching)
+    assert bp.count_pairs(boxes, method=method, touching=touching) == len(expected)
+
+
+@every_method
+@both_dtypes
+@every_scene
+def test_unsorted_pairs_are_the_same_set(name, dim, dtype, method):
+    found = bp.pairs(scenes.make(name, 300, dim, dtype), method=method, sort=False)
+    expected = expected_pairs(name, 300, dim, dtype, True)
+    assert_same(in_order(found), expected)
+
+
+@every_method
+@both_dimensions
+def test_unsorted_join_is_the_same_set(dim, method):
+    boxes = scenes.make("integers", 300, dim)
+    a, b = boxes[:100], boxes[100:]
+    found = bp.join(a, b, method=method, sort=False)
+    assert_same(in_order(found), oracle.join(a, b))
+
+
+# Few distinct values, so that edges meet; each pool is a corner of the number line, the last mixes them.
+POOLS = {
+    "small integers": [float(value) for value in range(-4, 5)],
+    "huge": [-3.4e38, -1e38, -1e30, 0.0, 1e30, 1e38, 3.4e38],
+    "denormal": [step * 1e-45 for step in (-9, -2, -1, 0, 1, 2, 9)] + [1.2e-38, -0.0],
+    "endless": [-np.inf, -1.0, 0.0, 1.0, np.inf],
+    "next to each other": [1.0, 1.0 + 2**-23, 1.0 - 2**-24, 16_777_215.0, 16_777_216.0],
+}
+POOLS["all of them"] = sorted({value for pool in POOLS.values() for value in pool})
+
+
+@st.composite
+def degenerate_boxes(draw):
+    dim = draw(st.sampled_from([2, 3]))
+    edge = st.sampled_from(POOLS[draw(st.sampled_from(list(POOLS)))])
+    corners = st.tuples(*[edge] * (2 * dim))
+    rows = np.array(draw(st.lists(corners, max_size=40)), np.float32).reshape(-1, 2 * dim)
+    boxes = scenes.between(rows[:, :dim], rows[:, dim:])
+    return boxes.astype(draw(st.sampled_from([np.float32, np.float64])))
+
+
+@every_method
+@given(boxes=degenerate_boxes(), touching=st.booleans())
+def test_degenerate_coordinates(method, boxes, touching):
+    assert_same(bp.pairs(boxes, method=method, touching=touching), oracle.pairs(boxes, touching))
+
+
+@pytest.mark.smaller_set
+@every_method
+@given(boxes=degenerate_boxes(), cut=st.integers(0, 40), touching=st.booleans())
+def test_degenerate_joins(method, boxes, cut, touching):
+    a, b = boxes[:cut], boxes[cut:]
+    assert_same(bp.join(a, b, method=method, touching=touching), oracle.join(a, b, touching))

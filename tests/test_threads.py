@@ -1,0 +1,101 @@
+"""The number of threads changes nothing but the time, and any thread may call at any time."""
+
+import functools
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+import numpy as np
+import oracle
+import pytest
+import scenes
+from checks import assert_same
+
+import broadphase as bp
+from broadphase import threads
+
+every_method = pytest.mark.parametrize("method", bp.METHODS)
+both_dimensions = pytest.mark.parametrize("dim", [2, 3], ids=["2d", "3d"])
+
+
+@functools.lru_cache(maxsize=2)
+def world(name, n, dim):
+    boxes = scenes.make(name, n, dim, np.float32)
+    return boxes, bp.pairs(boxes, method="brute_force", threads=1)
+
+
+@every_method
+@both_dimensions
+@pytest.mark.parametrize("name", ["integers", "far_clusters", "one_giant", "power_law"])
+def test_thread_counts_agree(name, dim, method):
+    boxes, expected = world(name, 5_000, dim)
+    for count in (1, 2, 5, None):
+        assert_same(bp.pairs(boxes, method=method, threads=count), expected)
+        assert bp.count_pairs(boxes, method=method, threads=count) == len(expected)
+
+
+@pytest.mark.parametrize("method", [name for name in bp.METHODS if name != "brute_force"])
+@both_dimensions
+def test_thread_counts_agree_on_many_boxes(dim, method):
+    boxes, expected = world("uniform", 20_000, dim)
+    for count in (1, 2, 5, None):
+        assert_same(bp.pairs(boxes, method=method, threads=count), expected)
+
+
+@every_method
+@both_dimensions
+def test_thread_counts_agree_in_a_join(dim, method):
+    boxes = scenes.make("uniform", 6_000, dim)
+    a, b = boxes[:2_000], boxes[2_000:]
+    expected = oracle.join(a, b)
+    for count in (1, 2, 5):
+        assert_same(bp.join(a, b, method=method, threads=count), expected)
+
+
+@pytest.mark.smaller_set
+@every_method
+def test_more_threads_than_boxes(method):
+    boxes = scenes.make("all_equal", 3, 2)
+    assert_same(bp.pairs(boxes, method=method, threads=64), oracle.pairs(boxes))
+
+
+@every_method
+def test_python_threads_may_call_at_once(method):
+    """More callers than the pool has threads, each of which asks for two: nobody waits for ever.
+
+    Large and small results at once: their recycled memory must not be handed to two callers.
+    """
+    callers = 6
+    names = ["uniform", "long_walls", "core_and_halo"] * 2
+    worlds = [scenes.make(name, 2_500, 2, np.float32, seed) for seed, name in enumerate(names)]
+    expected = [bp.pairs(boxes, method="brute_force", threads=1) for boxes in worlds]
+    start = Barrier(callers)
+
+    def search(boxes):
+        start.wait(timeout=60)
+        return [bp.pairs(boxes, method=method, threads=2) for _ in range(3)]
+
+    with ThreadPoolExecutor(callers) as pool:
+        for answers, right in zip(pool.map(search, worlds, timeout=60), expected, strict=True):
+            for answer in answers:
+                assert_same(answer, right)
+
+
+@pytest.mark.smaller_set
+def test_an_error_in_one_share_reaches_the_caller():
+    def fail():
+        raise RuntimeError("in a share")
+
+    with pytest.raises(RuntimeError, match="in a share"):
+        threads.run_all([lambda: 1, fail, lambda: 3])
+    assert threads.run_all([lambda: 1, lambda: 2, lambda: 3]) == [1, 2, 3]
+
+
+@pytest.mark.smaller_set
+@pytest.mark.parametrize("parts", [1, 3, 10, 17])
+@pytest.mark.parametrize("n", [0, 1, 10, 11])
+def test_shares_cover_everything_once(n, parts):
+    spans = threads.shares(n, parts)
+    assert len(spans) == parts
+    assert [i for begin, end in spans for i in range(begin, end)] == list(range(n))
+    sizes = [end - begin for begin, end in spans]
+    assert max(sizes) - min(sizes) <= 1
