@@ -32,9 +32,7 @@ def compare_all(columns, touching, filter, begin, end, out, limit, store):  # no
     for i in range(n + LANES):
         ids[0, i] = i
     filtered = filter.classes.shape[0] + filter.categories.shape[0] > 0
-    found = 0
-    counted = 0
-    tests = 0
+    found = counted = tests = np.int64(0)
     for i in range(begin, end):
         if found + n - i + LANES > out.shape[0]:
             if found > limit:

@@ -67,7 +67,7 @@ def _sort_partition(parted, begin, end, first_id, at, seconds, spare, out):
         k = parted[p, 0] - first_id
         seconds[at[k]] = parted[p, 1]
         at[k] += 1
-    row = 0
+    row = np.int64(0)
     for k in range(at.shape[0] - 1):
         if at[k] - row > FEW:
             sort_values(seconds, row, at[k], spare)

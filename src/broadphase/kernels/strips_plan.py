@@ -126,7 +126,7 @@ def equal_widths(boxes, size):
     """
     n, dim = boxes.shape[0], boxes.shape[1] // 2
     statistics, spanned = sample_axes(boxes, size)
-    swept = 0
+    swept = np.int64(0)
     for axis in range(1, dim):
         if statistics[axis, REACHED] < statistics[swept, REACHED]:
             swept = axis

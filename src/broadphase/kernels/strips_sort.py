@@ -41,7 +41,7 @@ def sort_strip(axes, edges, tags, begins, ends, strip, columns, marks, histogram
     Numba counts references at each access to a field, which made this three times slower.
     """
     kind = edges.dtype.type
-    n = 0
+    n = np.int64(0)
     low = np.finfo(edges.dtype).max
     high = np.finfo(edges.dtype).min
     for part in range(begins.shape[0]):

@@ -48,9 +48,8 @@ def sweep_strips(axes, edges, tags, begins, ends, first, last, fullest, categori
     marks = np.empty((4, fullest + PADDING), np.int32)
     histogram = np.empty(buckets_for(fullest) + 1, np.int32)
     bucket_of, order = np.empty(fullest, np.int32), np.empty(fullest, np.int32)
-    counted = 0
-    found = 0
-    tests = 0
+    # Numbers of a known type: from a literal, Numba compiles what it is passed to twice.
+    counted = found = tests = np.int64(0)
     for strip in range(first, last):
         n = sort_strip(axes, edges, tags, begins, ends, strip, columns, marks, histogram, bucket_of, order)
         if n > 1:
