@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from broadphase.shapes.narrow_phase import contact_boxes as contact_boxes
     from broadphase.shapes.narrow_phase import contact_circles as contact_circles
     from broadphase.shapes.narrow_phase import overlap as overlap
+    from broadphase.world.hits import Hit as Hit
+    from broadphase.world.hits import Movement as Movement
     from broadphase.world.tiles import Tile as Tile
     from broadphase.world.tiles import TileMap as TileMap
 
@@ -70,6 +72,8 @@ _HOME = {
     "overlap": "shapes.narrow_phase",
     "Tile": "world.tiles",
     "TileMap": "world.tiles",
+    "Hit": "world.hits",
+    "Movement": "world.hits",
 }
 _SUBMODULES = ("files", "plot")
 
@@ -81,7 +85,9 @@ __all__ = [
     "Circle",
     "Contact",
     "ContactArrays",
+    "Hit",
     "Index",
+    "Movement",
     "Nearest",
     "PairChanges",
     "PairLimitExceeded",

@@ -28,6 +28,11 @@ class TileGrid(NamedTuple):
     height: float
 
 
+def no_tiles() -> TileGrid:
+    """A grid without a tile, for worlds that have none."""
+    return TileGrid(np.empty((0, 0), np.bool_), np.empty((0, 0), np.uint8), 0.0, 0.0, 1.0, 1.0)
+
+
 @inline
 def edge(origin, size, k):
     """Where cell ``k`` begins and cell ``k - 1`` ends."""
@@ -61,14 +66,15 @@ def cells_between(lo, hi, origin, size, count):
     last = cell_at(hi, origin, size, count)
     if last < 0 or edge(origin, size, last) < hi:
         last += 1
-    return max(first, 0), min(last, count)
+    return (first if first > 0 else 0), (last if last < count else count)
 
 
 @inline
 def sides_at(grid, column, row):
     """The sides of a tile that block, and 0 for a free one; a solid tile blocks on all sides."""
+    sides = np.int64(0)
     if grid.solid[row, column]:
-        return 15
-    if grid.one_way.shape[0] > 0:
-        return int(grid.one_way[row, column])
-    return 0
+        sides = np.int64(15)
+    elif grid.one_way.shape[0] > 0:
+        sides = np.int64(grid.one_way[row, column])
+    return sides

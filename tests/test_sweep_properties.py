@@ -1,0 +1,222 @@
+"""Movement: what holds for every scene, and the same from `resolve_many`."""
+
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from sweep_scenes import (
+    around_boxes,
+    boxes_of_tiles,
+    exact_first_hit,
+    go,
+    overlaps,
+    passes_through,
+)
+
+from broadphase import TileMap
+from broadphase.world.hits import RESPONSES
+from broadphase.world.movement import region
+from broadphase.world.movement_many import regions, resolve_many
+
+# Whole numbers meet exactly, tenths and thirds by rounding, and far from the origin the rounding is coarse.
+grains = st.sampled_from([1.0, 0.1, 1 / 3])
+offsets = st.sampled_from([0.0, 1e3, -1e7])
+whole = st.integers(-40, 40)
+lengths = st.integers(0, 25)
+rows = st.tuples(whole, whole, lengths, lengths)
+
+
+@st.composite
+def scenes(draw, whole_numbers=False):
+    grain = 1.0 if whole_numbers else draw(grains)
+    offset = 0.0 if whole_numbers else draw(offsets)
+
+    def box(row):
+        return (offset + row[0] * grain, offset + row[1] * grain, row[2] * grain, row[3] * grain)
+
+    boxes = [
+        (x, y, x + width, y + height) for x, y, width, height in map(box, draw(st.lists(rows, max_size=6)))
+    ]
+    tiles = None
+    if draw(st.booleans()):
+        tiles = TileMap(np.zeros((6, 6), np.bool_), 9 * grain, (offset - 30 * grain, offset - 30 * grain))
+        for column, row in draw(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=12)):
+            tiles.set(column, row, True)
+    ways = draw(st.lists(st.tuples(st.integers(-90, 90), st.integers(-90, 90)), min_size=1, max_size=5))
+    scale = grain * draw(st.sampled_from([0.1, 1.0, 100.0] if not whole_numbers else [1.0]))
+    return box(draw(rows)), [(dx * scale, dy * scale) for dx, dy in ways], boxes, tiles
+
+
+blocking = st.sampled_from(["slide", "touch", "bounce"])
+
+
+@settings(deadline=None)
+@given(scenes(), blocking)
+def test_never_inside_and_never_through(scene, response):
+    box, ways, boxes, tiles = scene
+    x, y, width, height = box
+    blockers = boxes + boxes_of_tiles(tiles)
+    for way in ways:
+        started_inside = any(overlaps(x, y, width, height, other) for other in blockers)
+        move = go((x, y, width, height), way, boxes, tiles, response)
+        assert not any(overlaps(move.x, move.y, width, height, other) for other in blockers)
+        stops = [hit.touch for hit in move.hits]
+        stops = [*(stops[:1] if started_inside else [(x, y)]), *stops, (move.x, move.y)]
+        slack = Fraction(1e-9) + Fraction(1e-14) * Fraction(max(abs(x), abs(y)))
+        for start, goal in pairwise(stops):
+            for other in blockers:
+                assert not passes_through(start, goal, width, height, other, slack)
+        times = [hit.time for hit in move.hits]
+        assert times == sorted(times)
+        assert all(0 <= time <= 1 for time in times)
+        if response == "slide" and not started_inside:
+            for axis in range(2):
+                free = not any(hit.normal[axis] for hit in move.hits)
+                assert not free or move[axis] == (x, y)[axis] + way[axis]
+        x, y = move.x, move.y
+
+
+@settings(deadline=None)
+@given(scenes(whole_numbers=True))
+def test_the_first_hit_is_the_exact_one(scene):
+    box, ways, boxes, tiles = scene
+    blockers = boxes + boxes_of_tiles(tiles)
+    assume(not any(overlaps(*box, other) for other in blockers))
+    move = go(box, ways[0], boxes, tiles, "touch")
+    expected = exact_first_hit(box, ways[0], blockers)
+    if expected is None:
+        assert move.hits == ()
+        return
+    time, _, number, axis = expected
+    (hit,) = move.hits
+    assert hit.time == float(time)
+    assert hit.normal[axis] == (-1.0 if ways[0][axis] > 0 else 1.0)
+    edge = blockers[number][axis + 2] if ways[0][axis] < 0 else blockers[number][axis] - box[axis + 2]
+    assert hit.touch[axis] == pytest.approx(edge, abs=1e-300, rel=1e-15)
+    named = hit.other if isinstance(hit.other, int) else tiles.bounds_of(*hit.other)
+    assert named == (number if number < len(boxes) else blockers[number])
+
+
+@settings(deadline=None)
+@given(scenes(), st.sampled_from(["slide", "touch", "bounce", "cross"]))
+def test_runs_repeat_to_the_last_bit(scene, response):
+    box, ways, boxes, tiles = scene
+    paths = []
+    for _ in range(2):
+        place, path = box[:2], []
+        for way in ways:
+            move = go((*place, *box[2:]), way, boxes, tiles, response)
+            place = (move.x, move.y)
+            path.append((move.x.hex(), move.y.hex(), move.hits))
+        paths.append(path)
+    assert paths[0] == paths[1]
+
+
+@settings(deadline=None)
+@given(scenes(whole_numbers=True), blocking)
+def test_a_mirrored_scene_gives_the_mirrored_way(scene, response):
+    box, ways, boxes, tiles = scene
+    boxes += boxes_of_tiles(tiles)
+    assume(not any(overlaps(*box, other) for other in boxes))
+    x, y, width, height = box
+    mirrored = [(-other[2], other[1], -other[0], other[3]) for other in boxes]
+    move = go(box, ways[0], boxes, response=response)
+    image = go((-x - width, y, width, height), (-ways[0][0], ways[0][1]), mirrored, response=response)
+    assert (-image.x - width, image.y) == pytest.approx((move.x, move.y), abs=1e-9)
+    assert [hit.other for hit in image.hits] == [hit.other for hit in move.hits]
+
+
+@settings(deadline=None)
+@given(scenes())
+def test_crossing_reports_what_is_on_the_way_and_changes_nothing(scene):
+    box, ways, boxes, tiles = scene
+    move = go(box, ways[0], boxes, tiles, "cross")
+    assert (move.x, move.y) == (box[0] + ways[0][0], box[1] + ways[0][1])
+    met = [hit.other for hit in move.hits]
+    assert len(met) == len(set(met))
+    for number, other in enumerate(boxes):
+        if overlaps(*box, other) or overlaps(move.x, move.y, *box[2:], other):
+            assert number in met
+
+
+@settings(deadline=None)
+@given(scenes(), st.lists(st.tuples(rows, st.sampled_from(sorted(RESPONSES))), max_size=4))
+def test_many_move_as_each_would_alone(scene, more):
+    box, ways, boxes, tiles = scene
+    names = ["slide"] * len(ways) + [name for _, name in more]
+    movers = [(*box, *way) for way in ways] + [(*(float(v) for v in row), *ways[0]) for row, _ in more]
+    movers = np.array(movers, np.float64)
+    codes = np.array([RESPONSES[name] for name in names])
+    bounds = np.array(boxes, np.float64).reshape(-1, 4)
+    reach = regions(movers, codes)
+    pairs = [
+        (m, k)
+        for m in range(len(movers))
+        for k in range(len(bounds))
+        if (reach[m, :2] <= bounds[k, 2:]).all() and (bounds[k, :2] <= reach[m, 2:]).all()
+    ]
+    candidates = np.array(pairs, np.int64).reshape(-1, 2)
+    moved = resolve_many(movers, bounds, candidates, around_boxes(boxes), tiles, codes)
+    for m, name in enumerate(names):
+        alone = go(movers[m, :4], movers[m, 4:].tolist(), boxes, tiles, name)
+        mine = moved.hits.movers == m
+        assert tuple(moved.places[m]) == (alone.x, alone.y)
+        assert moved.hits.times[mine].tolist() == [hit.time for hit in alone.hits]
+        assert [tuple(row) for row in moved.hits.normals[mine]] == [hit.normal for hit in alone.hits]
+        assert [tuple(row) for row in moved.hits.touches[mine]] == [hit.touch for hit in alone.hits]
+        others = zip(moved.hits.others[mine], moved.hits.tiles[mine], strict=True)
+        assert [int(k) if k >= 0 else tuple(tile.tolist()) for k, tile in others] == [
+            hit.other for hit in alone.hits
+        ]
+    assert (np.diff(moved.hits.movers) >= 0).all()
+
+
+def test_threads_change_nothing():
+    random = np.random.default_rng(7)
+    tiles = TileMap(random.random((60, 60)) < 0.2, 10)
+    movers = np.concatenate(
+        [random.uniform(0, 600, (9_000, 2)), np.full((9_000, 2), 3.0), random.normal(0, 40, (9_000, 2))],
+        axis=1,
+    )
+    nobody = np.empty((0, 4))
+    none = np.empty((0, 2), np.int64)
+    runs = [resolve_many(movers, nobody, none, around_boxes([]), tiles, threads=n) for n in (1, 4)]
+    assert (runs[0].places == runs[1].places).all()
+    for one, other in zip(runs[0].hits, runs[1].hits, strict=True):
+        assert (one == other).all()
+    assert len(runs[0].hits.times) > 1_000
+
+
+@pytest.mark.smaller_set
+def test_no_movers():
+    moved = resolve_many(np.empty((0, 6)), np.empty((0, 4)), np.empty((0, 2), np.int64), around_boxes([]))
+    assert moved.places.shape == (0, 2)
+    assert moved.hits.times.shape == (0,)
+
+
+@pytest.mark.smaller_set
+def test_regions():
+    movers = np.array([[0, 0, 2, 3, 5, -7], [1, 1, 1, 1, -4, 0.0]])
+    assert regions(movers).tolist() == [[0, -7, 7, 3], [-3, 1, 2, 2]]
+    assert [region(*mover, False) for mover in movers.tolist()] == [tuple(row) for row in regions(movers)]
+    assert [region(*mover, True) for mover in movers.tolist()] == [
+        tuple(row) for row in regions(movers, "bounce")
+    ]
+    wide = regions(movers, "bounce")
+    assert (wide[0, 0] < -5, wide[0, 2] > 7, wide[0, 1] < -7, wide[0, 3] > 10) == (True,) * 4
+
+
+def test_bad_movers_are_named():
+    none, nobody = np.empty((0, 2), np.int64), np.empty((0, 4))
+    for value in (np.nan, np.inf, 1e301):
+        movers = np.zeros((3, 6))
+        movers[2, 4] = value
+        with pytest.raises(ValueError, match=r"movers\[2\]"):
+            resolve_many(movers, nobody, none, around_boxes([]))
+    with pytest.raises(ValueError, match="unknown response"):
+        resolve_many(np.zeros((1, 6)), nobody, none, around_boxes([]), responses="stop")
+    with pytest.raises(ValueError, match="one number a mover"):
+        resolve_many(np.zeros((1, 6)), nobody, none, around_boxes([]), responses=[1, 2])
