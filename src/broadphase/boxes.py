@@ -70,12 +70,28 @@ def as_float_array(values: Any, name: str) -> BoxArray:
     except ValueError as error:
         raise ValueError(f"{name} must be a rectangular array of numbers: {error}") from None
     if array.dtype == np.float32 or array.dtype == np.float64:
-        if array.dtype.isnative and array.flags.c_contiguous:
-            return array
-        return np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("="))
+        if array.dtype.isnative and array.flags.c_contiguous and array.flags.aligned:
+            return array if array.flags.writeable else _SameMemory(array).as_array()
+        return np.array(array, dtype=array.dtype.newbyteorder("="), order="C")
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{name} must hold real numbers; got dtype {array.dtype}")
     return np.ascontiguousarray(array, dtype=np.float64)
+
+
+class _SameMemory:
+    """A read-only array without that mark.
+
+    Numba would compile every kernel once more for arrays that may not be written, which takes seconds; and
+    kernels never write to boxes.
+    """
+
+    def __init__(self, array: BoxArray) -> None:
+        self._owner = array
+        self.__array_interface__ = array.__array_interface__ | {"data": (array.ctypes.data, False)}
+
+    def as_array(self) -> BoxArray:
+        """The array; it keeps the memory's owner alive."""
+        return np.asarray(self)
 
 
 def check_sound(boxes: BoxArray, name: str) -> None:
