@@ -96,11 +96,11 @@ def test_infinite_boxes_and_outliers_do_not_choose_the_axis():
 
 
 def test_the_axis_of_many_boxes_is_chosen_by_a_sample_that_falls_into_no_step():
-    # Rows of 1,000 tiles: every 1,000th box lies in the same column.
-    x, y = np.meshgrid(np.arange(1000.0), np.arange(40.0))
-    tiles = around(np.column_stack((x.ravel(), y.ravel())), 0.9)
-    assert choose_axis(tiles, "auto") == 0
-    assert choose_axis(tiles[:, [1, 0, 3, 2]], "auto") == 1
+    # 1,024 rows of 100: every hundredth box, a plain sample of a thousand, lies in the same column.
+    x, y = np.meshgrid(np.arange(100.0), np.arange(1024.0))
+    posts = around(np.column_stack((x.ravel(), y.ravel())), np.array([0.9, 200.0]))
+    assert choose_axis(posts, "auto") == 0
+    assert choose_axis(posts[:, [1, 0, 3, 2]], "auto") == 1
 
 
 @pytest.mark.smaller_set

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from method_checks import KINDS, around, assert_exact, odd_boxes, pairs_of, scenes, task
 
 from broadphase.boxes import as_filter, join_filter
+from broadphase.kernels.filters import no_filter
 from broadphase.kernels.tree_build import LEAF, build_tree
 from broadphase.methods.tree import find
 
@@ -71,6 +72,8 @@ def test_filters():
     assert_exact(find, boxes, pair_filter=as_filter(500, static=static))
     assert_exact(find, boxes, pair_filter=as_filter(500, static, categories, masks))
     assert_exact(find, boxes, pair_filter=join_filter(100, 400))
+    many_classes = random.choice(np.array([0, 1, 2, 4, 5, 6], np.uint8), 500)
+    assert_exact(find, boxes, pair_filter=no_filter()._replace(classes=many_classes))
 
 
 @pytest.mark.smaller_set

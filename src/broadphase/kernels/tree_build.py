@@ -41,7 +41,7 @@ class Tree(NamedTuple):
 
     Node 0 is the root.  Node ``k`` and everything below it are the nodes ``k`` to ``after[k] - 1``; it
     is a leaf when ``after[k] == k + 1``.  Else its children are ``k + 1`` and ``after[k + 1]``.  The
-    boxes below it are ``order[begin[k] : begin[after[k]]]``.
+    boxes below it are ``order[begin[k] : begin[after[k]]]``; those of a leaf are of one class.
     """
 
     order: npt.NDArray[np.int32]

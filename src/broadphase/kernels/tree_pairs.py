@@ -49,9 +49,7 @@ def find_common_classes(order, begin, after, classes, common):
     """Write for every node the class bits that all boxes below it share."""
     for node in range(after.shape[0] - 1, -1, -1):
         if after[node] == node + 1:
-            common[node] = classes[order[begin[node]]]
-            for k in range(begin[node], begin[node + 1]):
-                common[node] &= classes[order[k]]
+            common[node] = classes[order[begin[node]]]  # a leaf holds boxes of one class
         else:
             common[node] = common[node + 1] & common[after[node + 1]]
 
