@@ -63,9 +63,9 @@ def sweep_strips(axes, edges, tags, begins, ends, first, last, fullest, categori
                         if found > limit:
                             return out, found, tests
                         out = grow_for_lanes(out, found, ROOM)
-                    before = j
-                    found, j, lanes = _diagonals(axes, columns, marks, i, j, categories, masks, out, found)
-                    tests += LANES * (j - before)
+                    found, tests, j, lanes = _diagonals(
+                        axes, columns, marks, i, j, categories, masks, out, found, tests
+                    )
                     if count_lanes(lanes) <= FEW_LANES:
                         break
                 while lanes != 0:
@@ -77,11 +77,9 @@ def sweep_strips(axes, edges, tags, begins, ends, first, last, fullest, categori
                             if found > limit:
                                 return out, found, tests
                             out = grow_for_lanes(out, found, ROOM)
-                        before = partner
-                        found, partner = _row(
-                            axes, columns, marks, i + lane, partner, categories, masks, out, found
+                        found, tests, partner = _row(
+                            axes, columns, marks, i + lane, partner, categories, masks, out, found, tests
                         )
-                        tests += partner - before
                 if not store:
                     counted += found
                     found = 0
@@ -91,10 +89,10 @@ def sweep_strips(axes, edges, tags, begins, ends, first, last, fullest, categori
 
 
 @inline
-def _diagonals(axes, columns, marks, i, j, categories, masks, out, found):
+def _diagonals(axes, columns, marks, i, j, categories, masks, out, found, tests):
     """Boxes ``i + lane`` against ``j + lane``, then ``j + 1 + lane``, ... at most `STEPS` times.
 
-    Returns how many pairs ``out`` holds now, the next ``j``, and which lanes reach that far.
+    Returns how many pairs ``out`` holds now, the tests so far, the next ``j``, and which lanes reach it.
     """
     reach, ids, classes = load(marks, REACH, i), load(marks, ID, i), load(marks, CLASS, i)
     x0, x1 = load(columns, 0, i), load(columns, 1, i)
@@ -102,8 +100,10 @@ def _diagonals(axes, columns, marks, i, j, categories, masks, out, found):
     z0, z1 = load(columns, 2 * len(axes) - 2, i), load(columns, 2 * len(axes) - 1, i)
     for j in range(j, j + STEPS):  # noqa: B020 - the caller goes on where this stops
         active = load(marks, BUCKET, j) <= reach
-        if bits(active) == 0:
-            return found, j, np.int64(0)
+        lanes = bits(active)
+        if lanes == 0:
+            return found, tests, j, lanes
+        tests += count_lanes(lanes)
         apart = signs(x1 - load(columns, 0, j)) | signs(load(columns, 1, j) - x0)
         apart = apart | signs(y1 - load(columns, 2, j)) | signs(load(columns, 3, j) - y0)
         if len(axes) == 3:
@@ -114,14 +114,14 @@ def _diagonals(axes, columns, marks, i, j, categories, masks, out, found):
             if categories.shape[0] > 0:
                 hits = _let_through(bits(hits), marks, i, j, 1, categories, masks)
             found += put_pairs(out, found, ids, load(marks, ID, j), hits)
-    return found, j + 1, bits(load(marks, BUCKET, j + 1) <= reach)
+    return found, tests, j + 1, bits(load(marks, BUCKET, j + 1) <= reach)
 
 
 @inline
-def _row(axes, columns, marks, i, j, categories, masks, out, found):
+def _row(axes, columns, marks, i, j, categories, masks, out, found, tests):
     """Box ``i`` against the `LANES` boxes from ``j``, then the next ones, at most `STEPS` times.
 
-    Returns how many pairs ``out`` holds now, and the next ``j``.
+    Returns how many pairs ``out`` holds now, the tests so far, and the next ``j``.
     """
     last = marks[REACH, i]
     reach, ids, classes = splat(last), splat(marks[ID, i]), splat(marks[CLASS, i])
@@ -136,13 +136,15 @@ def _row(axes, columns, marks, i, j, categories, masks, out, found):
         if len(axes) == 3:
             apart = apart | signs(z1 - load(columns, 4, j)) | signs(load(columns, 5, j) - z0)
         forbidden = nonzero(classes & load(marks, CLASS, j))
-        hits = without(without(load(marks, BUCKET, j) <= reach, negative(apart)), forbidden)
+        active = load(marks, BUCKET, j) <= reach
+        tests += count_lanes(bits(active))
+        hits = without(without(active, negative(apart)), forbidden)
         if bits(hits) != 0:
             if categories.shape[0] > 0:
                 hits = _let_through(bits(hits), marks, i, j, 0, categories, masks)
             found += put_pairs(out, found, ids, load(marks, ID, j), hits)
         j += LANES
-    return found, j
+    return found, tests, j
 
 
 @inline
