@@ -32,7 +32,7 @@ def agree(method, boxes, touching=True, rules=None, threads=1, **options):
     expected = pairs(brute_force.find(task(boxes, touching, rules)))
     found = method.find(task(boxes, touching, rules, threads=threads), **options)
     np.testing.assert_array_equal(pairs(found), expected)
-    assert found.pairs == len(expected)
+    assert found.tests >= found.pairs == len(expected)
     return found
 
 
@@ -215,14 +215,14 @@ def test_any_boxes(method, dim, data):
 @each_method
 @each_dim
 @each_scene
-@pytest.mark.parametrize("size", [1e-3, 0.3, 50.0, 1e300, 5e-324])
+@pytest.mark.parametrize("size", [1e-3, 1e300, 5e-324])
 def test_every_cell_size(method, dim, scene, size):
     agree(method, make(scene, 80, dim), cell_size=size)
 
 
 @each_dim
 @each_scene
-@pytest.mark.parametrize("table_size", [1, 2, 7, 100])
+@pytest.mark.parametrize("table_size", [1, 7])
 def test_far_cells_share_slots(dim, scene, table_size):
     # With so few slots nearly every box falls into one slot with several of its cells.
     agree(spatial_hash, make(scene, 80, dim), table_size=table_size)
@@ -247,6 +247,20 @@ def test_slots_are_those_of_the_textbook():
     slots = [(x * 1640531513 ^ y * 2654435789) % 101 for x, y in ((3, 5), (4, 900))]
     assert used == len(set(slots)) == 2
     assert [cells.entries[cells.starts[slot]] for slot in slots] == [0, 1]
+
+
+@pytest.mark.smaller_set
+def test_cells_are_numbered_row_by_row():
+    # A box in every cell of a grid of 3 columns, 2 rows and 3 layers, and one in eight of them.
+    corners = np.array([[x, y, z] for z in range(3) for y in range(2) for x in range(3)]) * 1.0
+    boxes = np.vstack((np.hstack((corners + 0.2, corners + 0.8)), [[0.5, 0.5, 0.5, 1.5, 1.5, 1.5]]))
+    layout = uniform_grid.lay_out(boxes, cell_size=1.0)
+    np.testing.assert_array_equal(layout.last[0], [2, 1, 2])
+    cells, used = enter(boxes, layout, *assign_levels(boxes, layout))
+    assert used == 18
+    np.testing.assert_array_equal(cells.entries[cells.starts[:18]], np.arange(18))
+    shared = np.flatnonzero(np.diff(cells.starts[:19]) == 2)
+    np.testing.assert_array_equal(shared, [0, 1, 3, 4, 6, 7, 9, 10])
 
 
 @each_method
@@ -313,13 +327,14 @@ BOUNDED = {
         lambda r, n, d: np.vstack((squares(r, n - 20, d, n ** (-1 / d)), squares(r, 20, d, 1.0, 1e30))),
         60,
     ),
-    "endless columns": (lambda r, n, d: endless_columns_far_apart(r, n, d), 40),
+    "endless columns": (lambda r, n, d: among_endless_columns(r, n, d, 0), 20),
+    "boxes among endless columns": (lambda r, n, d: among_endless_columns(r, n, d, n // 2), 20),
 }
 
 
-def endless_columns_far_apart(random, n, dim):
+def among_endless_columns(random, n, dim, small):
     boxes = on_a_line(random, n, dim, dim - 1)
-    boxes[:, 0], boxes[:, dim] = -np.inf, np.inf
+    boxes[small:, 0], boxes[small:, dim] = -np.inf, np.inf
     return boxes
 
 
@@ -334,6 +349,13 @@ def test_tests_grow_with_the_boxes(method, dim, scene, most):
     found = method.find(task(boxes))
     assert found.tests <= most * n
     assert found.cells <= 12 * n
+
+
+@each_method
+def test_boxes_without_inside_are_not_all_compared(method):
+    # All in one place, but nothing overlaps what has no inside when touching does not count.
+    found = method.find(task(np.full((2_000, 4), 3.0), touching=False))
+    assert (found.pairs, found.tests) == (0, 0)
 
 
 @pytest.mark.parametrize("distance", [1e3, 1e6, 1e12])
@@ -407,6 +429,17 @@ def test_reasons(boxes, size, words):
     suggested = cell_size.suggest_cell_size(as_boxes(boxes))
     assert suggested.size == pytest.approx(size)
     assert words in suggested.reason
+
+
+@pytest.mark.smaller_set
+def test_levels_follow_the_sizes():
+    boxes = np.zeros((1_000, 4))
+    boxes[:, 2:] = np.repeat([1.0, 1e6, 1e12], [600, 399, 1])[:, None]
+    sizes = cell_size.level_sizes(2.5, cell_size.take_sample(boxes))
+    assert sizes[0] == 2.5
+    assert len(sizes) <= 6  # none where no box is
+    assert ((sizes >= 1e6) & (sizes <= 4e6)).any()
+    assert ((sizes >= 1e12) & (sizes <= 4e12)).any()
 
 
 @pytest.mark.smaller_set

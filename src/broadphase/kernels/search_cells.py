@@ -47,10 +47,13 @@ def gather(boxes, entries, begin, end, layout, level, sides, corners):
     dim = boxes.shape[1] // 2
     for k in range(end - begin):
         i = entries[begin + k]
-        for column in range(2 * dim):
-            sides[column, k] = boxes[i, column]
-        for axis in range(dim):
-            corners[k, axis] = cell(boxes[i, axis], layout, level, axis)
+        sides[0, k], sides[dim, k] = boxes[i, 0], boxes[i, dim]
+        sides[1, k], sides[dim + 1, k] = boxes[i, 1], boxes[i, dim + 1]
+        corners[k, 0] = cell(boxes[i, 0], layout, level, 0)
+        corners[k, 1] = cell(boxes[i, 1], layout, level, 1)
+        if dim == 3:
+            sides[2, k], sides[5, k] = boxes[i, 2], boxes[i, 5]
+            corners[k, 2] = cell(boxes[i, 2], layout, level, 2)
 
 
 @inline
@@ -153,6 +156,7 @@ def pairs_with_larger(boxes, touching, filter, cells, reach, begin, end, out, li
     """
     dim = boxes.shape[1] // 2
     layout, starts, entries, axis = cells.layout, cells.starts, cells.entries, cells.axis
+    hits = np.empty(max(1, cells.fullest), np.int32)
     found = 0
     tests = 0
     for i in range(begin, end):
@@ -161,26 +165,33 @@ def pairs_with_larger(boxes, touching, filter, cells, reach, begin, end, out, li
                 continue
             x0, x1, y0, y1, z0, z1 = span(boxes, i, layout, level)
             columns, rows = x1 - x0 + 1, y1 - y0 + 1
-            for step in range(columns * rows * (z1 - z0 + 1)):
-                x = x0 + step % columns
-                y = y0 + step // columns % rows
-                z = z0 + step // (columns * rows)
+            visits = columns * rows * (z1 - z0 + 1)
+            for visit in range(visits):
+                x = x0 + visit % columns
+                y = y0 + visit // columns % rows
+                z = z0 + visit // (columns * rows)
                 here = place(x, y, z, layout, level)
                 section, section_end = starts[here], starts[here + 1]
                 if axis >= 0:  # skip those that all end before this box begins
                     section = first_at_least(reach, boxes[i, axis], section, section_end)
+                hit = 0
                 for p in range(section, section_end):
                     j = entries[p]
                     if axis >= 0 and begins_beyond(boxes[j, axis], boxes[i, dim + axis], touching):
                         break
                     tests += 1
-                    if overlap(boxes, i, j, touching) and home_cell(boxes, i, j, layout, level) == (x, y, z):
-                        if may_pair(filter, i, j):
-                            if store:
-                                if found == len(out):
-                                    if found > limit:
-                                        return out, found, tests
-                                    out = grow(out, limit)
-                                put(out, found, i, j)
-                            found += 1
+                    hits[hit] = j
+                    hit += overlap(boxes, i, j, touching)
+                for h in range(hit):
+                    j = hits[h]
+                    # A box in a single cell shares no other with anyone.
+                    at_home = visits == 1 or home_cell(boxes, i, j, layout, level) == (x, y, z)
+                    if at_home and may_pair(filter, i, j):
+                        if store:
+                            if found == len(out):
+                                if found > limit:
+                                    return out, found, tests
+                                out = grow(out, limit)
+                            put(out, found, i, j)
+                        found += 1
     return out, found, tests

@@ -161,17 +161,17 @@ def at_most(most_cells: int, size: float, world: tuple[FloatArray, FloatArray]) 
 def world_of(sample: Sample) -> tuple[FloatArray, FloatArray]:
     """Low and high corner of where nearly all boxes are.
 
-    One box in a hundred may lie outside on each side, so that a few strays do not stretch the grid; a
-    margin takes in again what only just lies outside.
+    One box in twenty may lie outside on each side, so that strays do not stretch the grid; a margin
+    takes in again what lies only just outside.
     """
     if len(sample.lows) == 0:
         return np.zeros(sample.lows.shape[1]), np.zeros(sample.lows.shape[1])
-    strays = len(sample.lows) // 100
+    strays = len(sample.lows) // 20
     low = np.partition(sample.lows, strays, axis=0)[strays].clip(-LARGEST_CELL, LARGEST_CELL)
     high = np.partition(sample.highs, -1 - strays, axis=0)[-1 - strays].clip(-LARGEST_CELL, LARGEST_CELL)
     high = np.maximum(low, high)
     if strays:
-        margin = (high - low) * 0.05
+        margin = (high - low) * 0.06
         low, high = low - margin, high + margin
     return low, high
 

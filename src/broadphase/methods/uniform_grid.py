@@ -6,9 +6,9 @@ three times the size of a typical box is best.  Two boxes may share several cell
 only in the cell that holds the lower corner of their intersection (the reference point rule of Dittrich
 and Seeger, "Data redundancy and duplicate detection in spatial join processing", 2000).
 
-The grid is bounded: it covers the middle 98 % of the boxes, strays lie in its edge cells, and it has at
-most about two cells a box.  Boxes much larger than a cell go into a coarser grid of a hierarchy (each
-four times as coarse as the one before), and smaller boxes are looked up there.
+The grid is bounded: it covers where nearly all boxes are, strays lie in its edge cells, and it has at most
+about two cells a box.  Boxes much larger than a cell go into a coarser grid of a hierarchy (each four times
+as coarse as the one before), and smaller boxes are looked up there.
 
 Cost: about ``n``, for boxes of any mix of sizes that are spread evenly.  It loses where the boxes crowd
 in a few far-apart clusters: then cells as small as the boxes are too many, and a cell holds a cluster.
