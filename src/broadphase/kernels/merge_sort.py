@@ -7,15 +7,18 @@ from broadphase.kernels.jit import inline
 
 
 @inline
-def argsort(values, n, order, spare):
-    """Write into ``order[:n]`` the indices that sort ``values[:n]``; ``spare`` is scratch of that size."""
-    for i in range(n):
+def argsort(values, first, last, order, spare):
+    """Write into ``order[first:last]`` the indices from ``first`` on that sort ``values[first:last]``.
+
+    ``spare`` is scratch as long as ``order``.
+    """
+    for i in range(first, last):
         order[i] = i
     width = 1
-    while width < n:
-        for begin in range(0, n, 2 * width):
-            middle = min(begin + width, n)
-            end = min(begin + 2 * width, n)
+    while width < last - first:
+        for begin in range(first, last, 2 * width):
+            middle = min(begin + width, last)
+            end = min(begin + 2 * width, last)
             left = begin
             right = middle
             for at in range(begin, end):
@@ -28,7 +31,7 @@ def argsort(values, n, order, spare):
                 else:
                     spare[at] = order[right]
                     right += 1
-        for i in range(n):
+        for i in range(first, last):
             order[i] = spare[i]
         width *= 2
 

@@ -38,7 +38,7 @@ def _sorted_lows(boxes, axis, rows, lows, order, spare):
         if abs(low) <= most:
             spare[finite] = low
             finite += 1
-    argsort(spare, finite, order[0], order[1])
+    argsort(spare, 0, finite, order[0], order[1])
     for k in range(finite):
         lows[k] = spare[order[0, k]]
     return finite
@@ -167,7 +167,7 @@ def equal_shares(boxes, cuts, counts, size, lattice, borders):
                 lows[finite] = boxes[row, cuts[c]]
                 rows[finite] = row
                 finite += 1
-        argsort(lows, finite, order, spare)
+        argsort(lows, 0, finite, order, spare)
         strips = 0
         taken = 0
         extents = 0.0

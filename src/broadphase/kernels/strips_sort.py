@@ -1,7 +1,7 @@
 """One strip's copies, sorted along the swept axis into a structure of arrays.
 
 A counting sort into buckets of equal width, about one bucket a box.  Where that leaves crowded buckets
-(far clusters share a strip), the strip is sorted exactly and the ranks serve as buckets.  Either way a
+(far clusters share a strip), those are sorted exactly and the ranks serve as buckets.  Either way a
 box's *reach* is the last bucket in which a partner can begin, so the sweep only compares integers to
 know when to stop.
 """
@@ -18,9 +18,9 @@ BUCKET, REACH, ID, CLASS = 0, 1, 2, 3
 PADDING = 2 * LANES  # the sweep reads past a strip's last box
 NO_BUCKET = np.int32(2**31 - 1)  # no box reaches it
 MOST_BUCKETS = 2**15
-# Counting sort is given up when a box shares its bucket with more others than this on average.  Each of
-# them costs one lane of the sweep, about 0.1 ns; the exact sort costs about 60 ns a box.
-CROWDED = 256
+# The crowded buckets are sorted too when a box shares its bucket with more others than this on average.
+# Each of them costs one lane of the sweep, about 0.2 ns; sorting costs about 30 ns a box.
+CROWDED = 128
 
 
 @inline
@@ -85,7 +85,7 @@ def sort_strip(axes, edges, tags, begins, ends, strip, columns, marks, histogram
             _place(axes, edges, tags, t, at, columns, marks)
             k += 1
     if crowding > CROWDED * n:
-        _rank(axes, n, columns, marks, order, bucket_of)
+        _rank(axes, n, columns, marks, histogram, buckets, order, bucket_of)
     for at in range(n, n + PADDING):
         marks[BUCKET, at] = NO_BUCKET
         marks[REACH, at] = -1
@@ -108,15 +108,23 @@ def _place(axes, edges, tags, t, at, columns, marks):
 
 
 @inline
-def _rank(axes, n, columns, marks, order, spare):
-    """Sort exactly: a box's bucket becomes its rank, its reach the last rank that begins within it."""
-    argsort(columns[0], n, order, spare)
+def _rank(axes, n, columns, marks, histogram, buckets, order, spare):
+    """Sort within the buckets: a box's bucket becomes its rank, its reach the last that begins within it."""
+    begin = np.int64(0)
+    for bucket in range(buckets):
+        end = np.int64(histogram[bucket])
+        argsort(columns[0], begin, end, order, spare)
+        begin = end
+    floats = np.empty(n, columns.dtype)
     for row in range(2 * len(axes)):
-        _rearrange(columns[row], n, order, np.empty(n, columns.dtype))
+        _rearrange(columns[row], n, order, floats)
     _rearrange(marks[ID], n, order, spare)
     _rearrange(marks[CLASS], n, order, spare)
     for rank in range(n):
-        below, above = 0, n  # how many boxes begin at or before this one's max is between the two
+        step = 1  # gallop, then halve: most boxes reach only a few others
+        while rank + step < n and columns[0, rank + step] <= columns[1, rank]:
+            step *= 2
+        below, above = rank + step // 2, min(rank + step, n)
         while below < above:
             middle = (below + above) // 2
             if columns[0, middle] <= columns[1, rank]:
