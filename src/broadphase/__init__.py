@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from broadphase.indexes.results import RayHits as RayHits
     from broadphase.indexes.results import RayRows as RayRows
     from broadphase.indexes.results import Stats as Stats
+    from broadphase.indexes.spatial_hash import SpatialHash as SpatialHash
+    from broadphase.indexes.uniform_grid import UniformGrid as UniformGrid
     from broadphase.one_shot import METHODS as METHODS
     from broadphase.one_shot import count_pairs as count_pairs
     from broadphase.one_shot import explain as explain
@@ -56,6 +58,8 @@ _HOME = {
     "RayHits": "indexes.results",
     "RayRows": "indexes.results",
     "Stats": "indexes.results",
+    "SpatialHash": "indexes.spatial_hash",
+    "UniformGrid": "indexes.uniform_grid",
     "METHODS": "one_shot",
     "count_pairs": "one_shot",
     "explain": "one_shot",
@@ -95,9 +99,11 @@ __all__ = [
     "RayHit",
     "RayHits",
     "RayRows",
+    "SpatialHash",
     "Stats",
     "Tile",
     "TileMap",
+    "UniformGrid",
     "contact",
     "contact_boxes",
     "contact_circles",

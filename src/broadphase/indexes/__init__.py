@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 CLASSES = {
     "brute_force": "BruteForce",
+    "uniform_grid": "UniformGrid",
+    "spatial_hash": "SpatialHash",
 }
 """Class by name; the module of this package that holds the class bears the name."""
 

@@ -64,10 +64,21 @@ class Cells(NamedTuple):
 
 
 @inline
-def cell(value, layout, level, axis):
+def clamped_cell(value, origin, per_unit, first, last):
     """Cell of a coordinate: floor, clamped first, so that no infinity is ever made an integer."""
-    cells = (value - layout.origin[axis]) * layout.per_unit[level]
-    return math.floor(min(max(cells, layout.first[level, axis]), layout.last[level, axis]))
+    return math.floor(min(max((value - origin) * per_unit, first), last))
+
+
+@inline
+def cell(value, layout, level, axis):
+    """Cell of a coordinate on one level."""
+    return clamped_cell(
+        value,
+        layout.origin[axis],
+        layout.per_unit[level],
+        layout.first[level, axis],
+        layout.last[level, axis],
+    )
 
 
 @inline

@@ -1,0 +1,252 @@
+"""What the uniform grid and the spatial hash have in common: all but where their cells lie.
+
+Boxes that move and static ones are kept in cells of their own: static boxes are never paired with each
+other, and a frame costs nothing for them but the cells that moving boxes touch.
+"""
+
+from abc import abstractmethod
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from broadphase import threads
+from broadphase.boxes import BoxArray, PairArray
+from broadphase.indexes.arguments import Floats, Rows
+from broadphase.indexes.base import Index
+from broadphase.indexes.cell_lists import CellLists, Plan, as_query
+from broadphase.indexes.cell_report import CellReport, report_on
+from broadphase.indexes.storage import IdArray
+from broadphase.kernels.found_ids import FEW
+from broadphase.methods.cell_size import check_cell_size
+from broadphase.methods.task import Found
+
+_MOVING, _STATIC = 0, 1
+_ENOUGH_QUERIES = 1_000
+
+
+class CellIndex(Index):
+    """A grid or a hash; see `broadphase.UniformGrid` and `broadphase.SpatialHash`."""
+
+    _changes_by_query = 0.1
+    _cell_size: float | None
+    """As the caller wants it; None: chosen from the boxes."""
+
+    @abstractmethod
+    def _plan(self, boxes: BoxArray) -> Plan:
+        """Cells for these boxes, at least one of them."""
+
+    # ---- the cells follow the boxes
+
+    def _reset(self) -> None:
+        self._lists = (CellLists(), CellLists())
+        self._leaving: tuple[IdArray, ...] = ()
+        self._build_all_later()
+
+    def _build_all_later(self) -> None:
+        for lists in self._lists:
+            lists.build_later()
+        self._stale = True
+
+    def _refresh(self) -> None:
+        for lists, ids in zip(self._lists, self._shared_out(self._store.ids()), strict=True):
+            if lists.unbuilt:
+                if len(ids):
+                    lists.build(self._store, ids, self._plan(self._store.boxes[ids]))
+                else:
+                    lists.empty()
+
+    def _shared_out(self, ids: IdArray) -> tuple[IdArray, IdArray]:
+        """Those of the ids that move, and the static ones."""
+        if not self._store.any_static:
+            return ids, ids[:0]
+        static = self._store.classes[ids] != 0
+        return ids[~static], ids[static]
+
+    def _inserted(self, ids: IdArray) -> None:
+        for lists, own in zip(self._lists, self._shared_out(ids), strict=True):
+            if len(own):
+                self._stale = True  # until it is done: memory may run out
+                lists.insert(self._store, own)
+        self._stale = self._lists[_MOVING].unbuilt or self._lists[_STATIC].unbuilt
+
+    def _removing(self, ids: IdArray) -> None:
+        for lists, own in zip(self._lists, self._shared_out(ids), strict=True):
+            if len(own):
+                lists.remove(self._store, own)
+        self._stale = self._lists[_MOVING].unbuilt or self._lists[_STATIC].unbuilt
+
+    def _moving(self, ids: IdArray, boxes: BoxArray) -> None:
+        store = self._store
+        if store.any_static:
+            static = store.classes[ids] != 0
+            parts = [(ids[~static], boxes[~static]), (ids[static], boxes[static])]
+        else:
+            parts = [(ids, boxes)]
+        self._leaving = tuple(
+            lists.leave(store, *part) for lists, part in zip(self._lists, parts, strict=False)
+        )
+
+    def _moved(self, ids: IdArray) -> None:
+        for lists, leaving in zip(self._lists, self._leaving, strict=False):
+            if len(leaving):
+                self._stale = True
+                lists.enter(self._store, leaving)
+        self._leaving = ()
+        self._stale = self._lists[_MOVING].unbuilt or self._lists[_STATIC].unbuilt
+
+    # ---- pairs
+
+    def _find_pairs(self) -> Found:
+        store = self._store
+        moving, static = self._lists
+        moving_ids, static_ids = self._shared_out(store.ids())
+        rules = store.filter()._replace(
+            classes=np.empty(0, np.uint8)
+        )  # the two sets of cells are the classes
+        most = threads.resolve(self._threads)
+        chunks, tests = moving.pairs(store, moving_ids, self._touching, rules, most)
+        if moving.boxes and static.boxes:
+            pairs, made = self._pairs_with_static(moving_ids, static_ids)
+            chunks.append(pairs)
+            tests += made
+        return Found(chunks, sum(map(len, chunks)), tests, self._cell_count())
+
+    def _pairs_with_static(self, moving_ids: IdArray, static_ids: IdArray) -> tuple[PairArray, int]:
+        """The fewer are asked about in the cells of the others."""
+        store = self._store
+        moving, static = self._lists
+        ids, lists = (moving_ids, static) if len(moving_ids) <= len(static_ids) else (static_ids, moving)
+        queries = store.boxes[ids].astype(np.float64)
+        parts = min(threads.resolve(self._threads), len(ids) // _ENOUGH_QUERIES + 1)
+        spans = threads.shares(len(ids), parts)
+        found = threads.run_all(
+            [partial(lists.search, store, queries[begin:end], self._touching, -1, -1) for begin, end in spans]
+        )
+        for (begin, end), (rows, _) in zip(spans, found, strict=True):
+            rows[:, 0] = ids[begin:end][rows[:, 0]]
+        pairs = np.concatenate([rows for rows, _ in found])
+        if store.any_sets:
+            i, j = pairs[:, 0], pairs[:, 1]
+            may = store.categories[i] & store.masks[j] != 0
+            may &= store.categories[j] & store.masks[i] != 0
+            pairs = pairs[may]
+        pairs.sort(axis=1)
+        return pairs, sum(tests for _, tests in found)
+
+    # ---- queries
+
+    def _find_in_box(self, box: Floats, touching: bool, category: int, mask: int) -> tuple[IdArray, int]:
+        rows, tests = self._find_in_boxes(as_query(box), touching, category, mask)
+        ids = rows[:, 1].copy()
+        if len(ids) <= FEW:
+            ids.sort()
+        return ids, tests
+
+    def _find_in_boxes(self, boxes: Rows, touching: bool, category: int, mask: int) -> tuple[IdArray, int]:
+        found = [
+            lists.search(self._store, boxes, touching, category, mask) for lists in self._lists if lists.boxes
+        ]
+        if not found:
+            return np.empty((0, 2), np.int32), 0
+        if len(found) == 1:
+            return found[0]
+        rows = np.concatenate([rows for rows, _ in found])
+        # Two ordered halves: a stable sort merges them.
+        return rows[np.argsort(rows[:, 0], kind="stable")], sum(tests for _, tests in found)
+
+    def _find_on_ray(self, ray: Floats, category: int, mask: int) -> tuple[IdArray, int]:
+        ids, _, tests = self._find_on_rays(as_query(ray), category, mask)
+        return ids, tests
+
+    def _find_on_rays(self, rays: Rows, category: int, mask: int) -> tuple[IdArray, IdArray, int]:
+        keys = [np.empty(0, np.int64)]
+        tests = 0
+        for lists in self._lists:
+            if lists.boxes:
+                rows, made = lists.hits(self._store, rays, self._touching, category, mask)
+                keys.append(rows[:, 0].astype(np.int64) << 32 | rows[:, 1])
+                tests += made
+        found = np.unique(np.concatenate(keys))
+        counts = np.bincount(found >> 32, minlength=len(rays)).astype(np.int32)
+        return (found & 0xFFFFFFFF).astype(np.int32), counts, tests
+
+    def _find_first_on_ray(self, ray: Floats, category: int, mask: int) -> tuple[int, int]:
+        ids, tests = self._find_first_on_rays(as_query(ray), category, mask)
+        return int(ids[0]), tests
+
+    def _find_first_on_rays(self, rays: Rows, category: int, mask: int) -> tuple[IdArray, int]:
+        best = np.full(len(rays), -1, np.int32)
+        nearest = np.full(len(rays), np.inf)
+        tests = 0
+        for lists in self._lists:
+            if lists.boxes:
+                tests += lists.first_hits(self._store, rays, best, nearest, self._touching, category, mask)
+        return best, tests
+
+    def _find_nearest(self, point: Floats, k: int, category: int, mask: int) -> tuple[IdArray, int]:
+        ids, tests = self._find_nearest_many(as_query(point), k, category, mask)
+        return ids[0][ids[0] >= 0], tests
+
+    def _find_nearest_many(self, points: Rows, k: int, category: int, mask: int) -> tuple[IdArray, int]:
+        ids = np.full((len(points), k), -1, np.int32)
+        heap = ids, np.empty((len(points), k)), np.zeros(len(points), np.int64)
+        tests = 0
+        for lists in self._lists:
+            if lists.boxes:
+                tests += lists.nearest(self._store, points, heap, category, mask)
+        return ids, tests
+
+    # ---- about itself
+
+    def explain(self) -> CellReport:
+        """Whether the cells are too large, too small or right, and why; print it to read it.
+
+        Measured from who lies where, for the boxes that move (for the static ones where none moves).
+
+        Returns
+        -------
+        CellReport
+        """
+        self._ready()
+        moving, static = self._lists
+        moving_ids, static_ids = self._shared_out(self._store.ids())
+        lists, ids = (moving, moving_ids) if moving.boxes or not static.boxes else (static, static_ids)
+        return report_on(lists, self._store.boxes[ids])
+
+    def tune(self) -> CellReport:
+        """Choose the cell size anew from the boxes as they are now, and bin all of them.
+
+        A cell size that was given is replaced if `explain` finds it wrong.
+
+        Returns
+        -------
+        CellReport
+            About the new cells.
+        """
+        before = self.explain()
+        if self._cell_size is not None and before.verdict in ("too large", "too small"):
+            self._cell_size = before.suggested
+        self._build_all_later()
+        return self.explain()
+
+    @property
+    def cell_size(self) -> float | str:
+        """As it was given or tuned: a number, or ``"auto"``."""
+        return "auto" if self._cell_size is None else self._cell_size
+
+    def _cell_count(self) -> int:
+        return sum(lists.places_in_use for lists in self._lists)
+
+    def _check(self) -> None:
+        for lists, ids in zip(self._lists, self._shared_out(self._store.ids()), strict=True):
+            lists.check(self._store, ids)
+
+
+def as_cell_size(cell_size: Any) -> float | None:
+    """``cell_size=`` as a number, or None for ``"auto"``."""
+    if cell_size is None or (isinstance(cell_size, str) and cell_size == "auto"):
+        return None
+    if isinstance(cell_size, str):
+        raise TypeError(f'cell_size must be a number or "auto"; got {cell_size!r}')
+    return check_cell_size(cell_size)

@@ -1,0 +1,315 @@
+"""Boxes in their cells, kept between frames: the part that the uniform grid and the spatial hash share."""
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase import threads
+from broadphase.boxes import BoxArray, PairArray
+from broadphase.indexes.arguments import Floats, Rows
+from broadphase.indexes.storage import BoxStore, IdArray, expect
+from broadphase.kernels import cell_lists as kernel
+from broadphase.kernels import lattice as columns
+from broadphase.kernels.cell_check import check_lists
+from broadphase.kernels.cell_nearest import search_nearest
+from broadphase.kernels.cell_pairs import pair_places, pair_with_larger
+from broadphase.kernels.cell_query import search_boxes
+from broadphase.kernels.cell_rays import walk_rays
+from broadphase.kernels.filters import PairFilter
+from broadphase.methods.cell_search import ENOUGH_FOR_THREADS, SHARES
+from broadphase.methods.cell_size import LARGEST_CELL
+from broadphase.methods.task import NO_LIMIT
+
+# Up to here boxes are entered one by one, and cells are made for that many at least.
+FEW = 64
+# Where more than this share of the boxes lies in other cells, filling all cells anew costs less.
+_REBIN_ALL = 3
+# With more places than this for each box, going to the boxes' own is faster than looking at all.
+_PLACES_PER_BOX = 16
+_STEPS = (4.0,) * 11 + (64.0,) * 4
+
+
+class Plan(NamedTuple):
+    """Where the cells lie, and how many places there are for them."""
+
+    lattice: npt.NDArray[np.float64]
+    """As of `broadphase.kernels.lattice`."""
+    places: int
+    hashed: bool
+
+
+class Findings(NamedTuple):
+    """What a search for pairs found."""
+
+    chunks: list[PairArray]
+    tests: int
+
+
+def ladder(finest: float) -> npt.NDArray[np.float64]:
+    """Cell sizes of the levels: a factor of four apart, and wide steps for what is larger than that."""
+    sizes: npt.NDArray[np.float64] = finest * np.cumprod(np.array((1.0, *_STEPS)))
+    return sizes[: max(1, int(np.searchsorted(sizes, LARGEST_CELL)))]
+
+
+def empty_lattice(sizes: npt.NDArray[np.float64], origin: npt.NDArray[np.float64]) -> Any:
+    """A lattice without boxes; the coarsest level, one cell, is added to those of the given sizes."""
+    lattice = np.zeros((len(sizes) + 1, columns.WIDTH))
+    lattice[:, columns.ORIGIN : columns.ORIGIN + len(origin)] = origin
+    lattice[:, columns.PER_UNIT] = [*(1.0 / sizes), 1.0]
+    lattice[:, columns.LOWEST : columns.LOWEST + 3] = math.inf
+    lattice[:, columns.HIGHEST : columns.HIGHEST + 3] = -math.inf
+    return lattice
+
+
+class CellLists:
+    """Some boxes of an index in their cells; which boxes and which cells is the index's affair.
+
+    ``unbuilt``: the cells do not follow the boxes until `build` is called.
+    """
+
+    def __init__(self) -> None:
+        self.tally = np.zeros(kernel.TALLY, np.int64)
+        self.empty()
+
+    def empty(self) -> None:
+        """No boxes, and one cell to put some in."""
+        binned = self.tally[kernel.BINNED]
+        self.unbuilt = False
+        self.boxes = 0
+        self.hashed = False
+        self.heads = np.zeros(1, np.int32)
+        self.pool = np.zeros(kernel.UNIT, np.int32)
+        self.tally = np.zeros(kernel.TALLY, np.int64)
+        self.tally[kernel.BINNED] = binned
+        self.lattice = empty_lattice(np.empty(0), np.zeros(3))
+        self.levels = np.empty(0, np.uint8)
+        self._limit = 0
+
+    @property
+    def places_in_use(self) -> int:
+        """How many cells or slots hold a box."""
+        return int(self.tally[kernel.PLACES])
+
+    @property
+    def binned(self) -> int:
+        """How often a box was entered into its cells."""
+        return int(self.tally[kernel.BINNED])
+
+    @property
+    def table(self) -> int:
+        """What kernels are told: the slots of the hash table, 0 for a grid."""
+        return len(self.heads) if self.hashed else 0
+
+    # ---- the cells follow the boxes
+
+    def build_later(self) -> None:
+        """Forget the cells: too much has changed."""
+        self.empty()
+        self.unbuilt = True
+
+    def build(self, store: BoxStore, ids: IdArray, plan: Plan) -> None:
+        """Fill new cells with these boxes, by a counting sort."""
+        heads = np.zeros(plan.places, np.int32)
+        levels = np.full(len(store.alive), columns.ABSENT, np.uint8)
+        tally = np.zeros(kernel.TALLY, np.int64)
+        tally[kernel.BINNED] = self.tally[kernel.BINNED]
+        lattice = plan.lattice
+        table = plan.places if plan.hashed else 0
+        units = int(kernel.count_boxes(store.boxes, ids, heads, tally, lattice, levels, table))
+        pool = _pool_of(units + units // 8)
+        kernel.fill_blocks(store.boxes, ids, heads, pool, tally, lattice, levels, table)
+        self.heads, self.pool, self.tally, self.lattice, self.levels = heads, pool, tally, lattice, levels
+        self.hashed = plan.hashed
+        self.boxes = len(ids)
+        self._limit = max(FEW, 2 * len(ids))
+        self.unbuilt = False
+
+    def insert(self, store: BoxStore, ids: IdArray) -> None:
+        """Enter new boxes; where there are too many for the cells, build later."""
+        if self.unbuilt:
+            return
+        if self.boxes + len(ids) > self._limit:
+            self.build_later()
+            return
+        self.enter(store, ids)
+        self.boxes += len(ids)
+
+    def enter(self, store: BoxStore, ids: IdArray) -> None:
+        """Enter boxes that are in no cell."""
+        try:
+            if len(self.levels) < store.end:
+                levels = np.full(len(store.alive), columns.ABSENT, np.uint8)
+                levels[: len(self.levels)] = self.levels
+                self.levels = levels
+            done = 0
+            while True:
+                done = kernel.enter_boxes(store.boxes, ids, done, *self._lists())
+                if done == len(ids):
+                    return
+                self._make_room()
+        except MemoryError:
+            self.build_later()
+            raise
+
+    def remove(self, store: BoxStore, ids: IdArray) -> None:
+        """Take boxes out, before their rows go."""
+        if self.unbuilt:
+            return
+        if len(ids) > FEW and 2 * len(ids) > self.boxes:
+            self.build_later()
+            return
+        kernel.leave_cells(store.boxes, ids, *self._lists())
+        self.boxes -= len(ids)
+
+    def leave(self, store: BoxStore, ids: IdArray, rows: BoxArray) -> IdArray:
+        """Take those out of their cells that lie in others with their new ``rows``; they are returned."""
+        if self.unbuilt:
+            return ids[:0]
+        rebinned = np.empty(len(ids) + 1, np.int64)
+        count = kernel.find_rebinned(store.boxes, ids, rows, self.lattice, self.levels, self.table, rebinned)
+        if count > FEW and count * _REBIN_ALL > self.boxes:
+            self.build_later()
+            return ids[:0]
+        leaving = ids[rebinned[:count]]
+        if count:
+            kernel.leave_cells(store.boxes, leaving, *self._lists())
+        return leaving
+
+    def _lists(self) -> tuple[Any, ...]:
+        return self.heads, self.pool, self.tally, self.lattice, self.levels, self.table
+
+    def _make_room(self) -> None:
+        units = len(self.pool) // kernel.UNIT
+        pool = _pool_of(2 * units + FEW)
+        pool[: len(self.pool)] = self.pool
+        self.pool = pool
+
+    # ---- what lies in them
+
+    def _end(self, store: BoxStore) -> int:
+        """One more than the largest id that may be in these cells."""
+        return min(store.end, len(self.levels))
+
+    def _cells(self) -> tuple[Any, ...]:
+        return self.heads, self.pool, self.lattice, self.levels, self.table
+
+    def search(
+        self, store: BoxStore, boxes: Rows, touching: bool, category: int, mask: int
+    ) -> tuple[IdArray, int]:
+        """Rows ``[query, id]``, ordered by query, and the tests made."""
+        chunks = []
+        room = 4 * len(boxes) + FEW
+        done = tests = 0
+        while True:
+            out = np.empty((room, 2), np.int32)
+            done, rows, made = search_boxes(
+                store.boxes, self._end(store), store.categories, store.masks, *self._cells(),
+                boxes, done, out, touching, category, mask,
+            )  # fmt: skip
+            chunks.append(out[:rows])
+            tests += made
+            if done == len(boxes):
+                return chunks[0] if len(chunks) == 1 else np.concatenate(chunks), tests
+            room *= 4
+
+    def first_hits(
+        self,
+        store: BoxStore,
+        rays: Rows,
+        best: IdArray,
+        nearest: Rows,
+        touching: bool,
+        category: int,
+        mask: int,
+    ) -> int:
+        """Lower ``best`` and ``nearest`` to what each ray hits first here; returns the tests."""
+        none = np.empty((0, 2), np.int32)
+        _, _, tests = walk_rays(
+            store.boxes, self._end(store), store.categories, store.masks, *self._cells(),
+            rays, 0, True, best, nearest, none, touching, category, mask,
+        )  # fmt: skip
+        return int(tests)
+
+    def hits(
+        self, store: BoxStore, rays: Rows, touching: bool, category: int, mask: int
+    ) -> tuple[IdArray, int]:
+        """Rows ``[ray, id]``, some of them several times, and the tests made."""
+        chunks = []
+        room = 16 * len(rays) + FEW
+        done = tests = 0
+        while True:
+            out = np.empty((room, 2), np.int32)
+            done, rows, made = walk_rays(
+                store.boxes, self._end(store), store.categories, store.masks, *self._cells(),
+                rays, done, False, np.empty(0, np.int32), np.empty(0), out, touching, category, mask,
+            )  # fmt: skip
+            chunks.append(out[:rows])
+            tests += made
+            if done == len(rays):
+                return np.concatenate(chunks), tests
+            room *= 4
+
+    def nearest(
+        self,
+        store: BoxStore,
+        points: Rows,
+        heap: tuple[IdArray, Rows, npt.NDArray[np.int64]],
+        category: int,
+        mask: int,
+    ) -> int:
+        """Offer these boxes to the ids, distances and counts of ``heap``; returns the tests."""
+        tests = search_nearest(
+            store.boxes, self._end(store), store.categories, store.masks, *self._cells(),
+            points, *heap, category, mask,
+        )  # fmt: skip
+        return int(tests)
+
+    def pairs(
+        self, store: BoxStore, ids: IdArray, touching: bool, rules: PairFilter, most_threads: int
+    ) -> Findings:
+        """All pairs among these boxes."""
+        if self.boxes < 2:
+            return Findings([], 0)
+        parts = most_threads * SHARES if most_threads > 1 and self.boxes > ENOUGH_FOR_THREADS else 1
+        places = len(self.heads)
+        visited = np.empty(0, np.int64)
+        if places > _PLACES_PER_BOX * self.boxes:
+            visited = np.empty(int(self.tally[kernel.ENTRIES]), np.int64)
+            places = int(kernel.places_led_by(store.boxes, ids, *self._cells(), visited))
+        common = (store.boxes, touching, rules, *self._cells())
+        calls: list[Callable[[], Any]] = [
+            partial(pair_places, *common, visited, begin, end, np.empty((0, 2), np.int32), NO_LIMIT)
+            for begin, end in threads.shares(places, parts)
+        ]
+        if np.count_nonzero(self.lattice[:, columns.BOXES]) > 1:
+            calls += [
+                partial(pair_with_larger, *common, begin, end, np.empty((0, 2), np.int32), NO_LIMIT)
+                for begin, end in threads.shares(self._end(store), parts)
+            ]
+        results = threads.run_all(calls, most_threads)
+        return Findings([out[:found] for out, found, _ in results], sum(int(made) for *_, made in results))
+
+    def check(self, store: BoxStore, ids: IdArray) -> None:
+        """Raise ``AssertionError`` if the cells do not hold exactly these boxes."""
+        expect(not self.unbuilt, "cells are built before they are read")
+        expect(self.boxes == len(ids), "the number of boxes in cells is right")
+        expect(int(self.lattice[:, columns.BOXES].sum()) == len(ids), "levels count their boxes")
+        in_cells = np.flatnonzero(self.levels != columns.ABSENT)
+        expect(np.array_equal(in_cells, ids), "ids in cells are those that should be")
+        fault = check_lists(store.boxes, ids, *self._lists())
+        expect(fault == 0, f"cells hold the boxes that touch them, once, and blocks add up (case {fault})")
+
+
+def _pool_of(units: int) -> npt.NDArray[np.int32]:
+    if units >= 2**31:
+        raise MemoryError("the cells hold too many boxes; make them larger")
+    return np.empty(max(units, 2) * kernel.UNIT, np.int32)
+
+
+def as_query(values: Floats) -> Rows:
+    """One query as a batch."""
+    return np.array((values,), np.float64)

@@ -1,0 +1,308 @@
+"""What is the grid's and the hash's own: clamping, what is binned again, tables, and advice on cells."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, settings
+from index_scenes import NEEDED, random_boxes
+from test_index_machine import IndexMachine
+
+import broadphase as bp
+from broadphase.indexes import incremental
+
+CLASSES = (bp.UniformGrid, bp.SpatialHash)
+
+
+@pytest.fixture(params=CLASSES)
+def kind(request):
+    return request.param
+
+
+def squares(seed, n, world=100.0, size=1.0, dim=2):
+    low = np.random.default_rng(seed).random((n, dim)) * world
+    return np.hstack((low, low + size))
+
+
+def same_pairs(index, rows, **options):
+    oracle = bp.BruteForce(touching=index.touching)
+    oracle.insert_many(rows, **options)
+    np.testing.assert_array_equal(index.pairs(), oracle.pairs())
+
+
+def binned(index):
+    return sum(lists.binned for lists in index._lists)
+
+
+# ---- the machine, with other cells than those of `index_scenes`
+
+OTHER_CELLS = {
+    "uniform_grid": [
+        lambda dim: {},
+        lambda dim: {"bounds": [0.0] * 2 * dim, "cell_size": 3.0},
+        lambda dim: {"bounds": [-1e6] * dim + [1e6] * dim},
+        lambda dim: {"cell_size": 0.01},
+    ],
+    "spatial_hash": [
+        lambda dim: {"cell_size": 2.0, "table_size": 5},
+        lambda dim: {"cell_size": 1e-3},
+        lambda dim: {"cell_size": 1e9, "table_size": 100},
+    ],
+}
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+@pytest.mark.parametrize(
+    ("name", "case"), [(n, c) for n, cases in OTHER_CELLS.items() for c in range(len(cases))]
+)
+def test_any_cells_do(name, case, dim, monkeypatch):
+    monkeypatch.setattr(incremental, "FEWEST_BOXES", 0)
+    monkeypatch.setitem(NEEDED, name, OTHER_CELLS[name][case])
+    machine = type("Machine", (IndexMachine,), {"name": name, "dim": dim}).TestCase
+    machine.settings = settings(
+        max_examples=8, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
+    )
+    machine().runTest()
+
+
+# ---- bounds
+
+small = pytest.mark.smaller_set
+
+
+@small
+def test_boxes_outside_are_clamped_to_the_edge():
+    grid = bp.UniformGrid([0, 0, 10, 10], 1.0)
+    rows = [
+        [-50, 4, -40, 5],
+        [-45, 4.5, -44, 4.6],
+        [-9, 4.5, -8, 4.6],
+        [40, 40, 41, 41],
+        [40.5, 40.5, 99, 99],
+        [-np.inf, 3, 0, 4],
+    ]
+    grid.insert_many(rows)
+    assert grid.pairs().tolist() == [[0, 1], [0, 5], [3, 4]]
+    assert grid.stats.cells <= 100
+    assert grid.query_box([-46, 4, -43, 9]).tolist() == [0, 1, 5]
+    assert grid.raycast([100, 4.55], [-1, 0]) == (2, 108.0, (1.0, 0.0))
+    assert grid.raycast([-100, 60], [1, -0.1]).id == 4
+    assert grid.nearest([41, 30], 2).ids.tolist() == [3, 4]
+    grid.validate()
+
+
+@small
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([0, 0, 1], 1), r"bounds must have shape \(4,\).*got shape \(3,\)"),
+        (([0, 0, 1, np.inf], 1), "must be finite; SpatialHash needs no bounds"),
+        (([0, 2, 1, 1], 1), "min > max"),
+        (([0, 0, 1e9, 1e9], 1), r"make 1e\+18 cells.*larger cells, or SpatialHash"),
+        (([0, 0, 9, 9], 0), "cell_size must be positive"),
+        (([0, 0, 9, 9], np.nan), "cell_size must be positive"),
+    ],
+)
+def test_grids_that_can_not_be(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        bp.UniformGrid(*arguments)
+
+
+@small
+def test_hashes_that_can_not_be():
+    with pytest.raises(ValueError, match="table_size must be between 1 and"):
+        bp.SpatialHash(table_size=0)
+    with pytest.raises(TypeError, match=r"table_size must be an int or \"auto\"; got 2.5"):
+        bp.SpatialHash(table_size=2.5)
+    with pytest.raises(TypeError, match=r"cell_size must be a number or \"auto\"; got 'small'"):
+        bp.SpatialHash("small")
+    with pytest.raises(TypeError, match="cell_size must be a number"):
+        bp.SpatialHash(cell_size=[1])
+
+
+@small
+def test_options_are_shown_and_kept(tmp_path):
+    for index in (bp.UniformGrid([0, 0, 9, 9], 2), bp.UniformGrid(), bp.SpatialHash(3, table_size=50)):
+        index.insert([1, 1, 2, 2])
+        index.save(tmp_path / "file")
+        assert repr(bp.Index.load(tmp_path / "file")) == repr(index)
+    assert (index.cell_size, index.table_size) == (3.0, 50)
+    assert bp.UniformGrid([0, 0, 9, 9]).bounds == (0.0, 0.0, 9.0, 9.0)
+    assert bp.UniformGrid().cell_size == bp.SpatialHash().table_size == "auto"
+
+
+# ---- what is binned
+
+
+@small
+def test_only_boxes_whose_cells_change_are_binned_again(kind):
+    index = kind(cell_size=4.0) if kind is bp.SpatialHash else kind([0, 0, 100, 100], 4.0)
+    rows = squares(1, 1000)
+    index.insert_many(rows)
+    index.pairs()
+    start = binned(index)
+    assert start == 1000
+    cells = np.floor(rows / 4.0)
+    moved = rows + 1e-9
+    index.update(moved)
+    index.pairs()
+    assert binned(index) - start == (np.floor(moved / 4.0) != cells).any(axis=1).sum()
+    start = binned(index)
+    rows = moved + 0.25
+    index.update(rows)
+    index.pairs()
+    changed = (np.floor(rows / 4.0) != np.floor(moved / 4.0)).any(axis=1).sum()
+    assert 0 < changed < 330
+    assert binned(index) - start == changed
+    same_pairs(index, rows)
+
+
+@small
+def test_when_most_have_moved_all_are_binned_at_once_when_somebody_asks(kind):
+    index = kind()
+    index.insert_many(squares(1, 500))
+    index.pairs()
+    start = binned(index)
+    for seed in range(2, 5):
+        index.update(squares(seed, 500))
+    assert binned(index) == start
+    same_pairs(index, squares(4, 500))
+    assert binned(index) - start == 500
+
+
+@small
+def test_single_changes_are_not_followed_by_binning_all(kind):
+    index = kind()
+    for k in range(300):
+        index.insert([k, k, k + 1.5, k + 1.5])
+        assert len(index.query_point([k + 1.2, k + 1.2])) == 1
+    assert binned(index) <= 300 + 2 * 300
+    for k in range(0, 300, 2):
+        index.remove(k)
+        assert len(index.query_point([k + 0.7, k + 0.7])) == 0
+    assert binned(index) <= 300 + 2 * 300
+    assert len(index) == 150
+    index.validate()
+
+
+@small
+def test_a_giant_that_shrinks_is_a_giant_no_longer(kind):
+    index = kind()
+    rows = squares(1, 200)
+    index.insert_many(rows)
+    index.move(7, [-1e9, -1e9, 1e9, 1e9])
+    assert len(index.pairs()) >= 199
+    index.move(7, rows[7])
+    same_pairs(index, rows)
+    assert index.explain().oversize == 0.0
+
+
+def test_static_boxes_cost_nothing_beyond_the_cells_that_are_touched(kind):
+    index = kind(cell_size=2.5) if kind is bp.SpatialHash else kind([0, 0, 400, 400], 2.5)
+    walls = squares(1, 20_000, 400.0)
+    index.insert_many(walls, static=True)
+    assert len(index.pairs()) == 0
+    assert index.stats.tests == 0
+    movers = squares(2, 100, 400.0)
+    ids = index.insert_many(movers)
+    index.pairs()
+    assert 0 < index.stats.tests < 100 * 40
+    oracle = bp.BruteForce()
+    oracle.insert_many(walls, static=True)
+    oracle.insert_many(movers)
+    for _ in range(3):
+        movers += 0.7
+        index.move_many(ids, movers)
+        oracle.move_many(ids, movers)
+        np.testing.assert_array_equal(index.pairs(), oracle.pairs())
+    index.move(5, [0, 0, 400, 400])  # a wall, after all
+    oracle.move(5, [0, 0, 400, 400])
+    np.testing.assert_array_equal(index.pairs(), oracle.pairs())
+    index.validate()
+
+
+# ---- crowds
+
+
+def test_a_crowded_place_is_swept(kind):
+    rows = squares(3, 3000, world=1.0, size=1e-4)
+    index = kind(cell_size=1e3)
+    index.insert_many(rows)
+    same_pairs(index, rows)
+    assert index.stats.tests < 3000 * 3000 / 100
+
+
+def test_many_in_one_slot_are_told_apart():
+    index = bp.SpatialHash(cell_size=1.0, table_size=1)
+    rows = random_boxes(5, 400, 2)
+    index.insert_many(rows)
+    same_pairs(index, rows)
+    assert index.stats.cells == 1
+    index.validate()
+
+
+def test_threads_find_the_same(kind):
+    rows = np.vstack((squares(6, 6000), squares(7, 50, size=20.0), squares(8, 3, size=1e4)))
+    one, two = kind(threads=1), kind(threads=2)
+    one.insert_many(rows)
+    two.insert_many(rows)
+    np.testing.assert_array_equal(one.pairs(), two.pairs())
+    assert one.stats == two.stats
+    same_pairs(two, rows)
+
+
+# ---- advice
+
+
+@small
+@pytest.mark.parametrize(
+    ("cell_size", "verdict", "reason"),
+    [
+        (2.5, "right", "others in a cell"),
+        (30.0, "too large", "far fewer"),
+        (0.1, "too small", "do not fit"),
+        (0.6, "too small", "with 2.5 it would lie in fewer"),
+    ],
+)
+def test_explain_judges_the_cells(kind, cell_size, verdict, reason):
+    index = kind(cell_size=cell_size) if kind is bp.SpatialHash else kind([0, 0, 60, 60], cell_size)
+    rows = squares(9, 1500, 60.0)
+    index.insert_many(rows)
+    report = index.explain()
+    assert report.verdict == verdict, report
+    assert reason in report.reason
+    assert report.suggested == pytest.approx(2.5)
+    assert report.cell_size == pytest.approx(cell_size)
+    assert report.boxes == 1500
+    assert f"cells of {cell_size:.4g} are {verdict}" in str(report)
+    after = index.tune()
+    assert after.verdict == "right"
+    assert index.cell_size == pytest.approx(cell_size if verdict == "right" else 2.5)
+    same_pairs(index, rows)
+
+
+@small
+def test_crowds_of_equal_boxes_are_nobodys_fault(kind):
+    index = kind()
+    index.insert_many([[0, 0, 1, 1]] * 100)
+    report = index.explain()
+    assert report.verdict == "right"
+    assert "would not part them" in report.reason
+
+
+@small
+def test_explain_an_empty_index_or_one_of_static_boxes(kind):
+    index = kind()
+    assert index.explain().verdict == "empty"
+    index.insert_many(squares(1, 50), static=True)
+    assert index.explain().boxes == 50
+    index.insert_many(squares(2, 20))
+    assert index.explain().boxes == 20
+
+
+@small
+def test_automatic_cells_follow_the_boxes(kind):
+    index = kind()
+    index.insert_many(squares(1, 200, 40.0))
+    assert index.explain().cell_size == pytest.approx(2.5)
+    index.update(squares(1, 200, 40.0, size=5.0))
+    assert index.tune().cell_size == pytest.approx(12.5)
+    assert index.cell_size == "auto"
