@@ -308,9 +308,8 @@ class TestProcess:
             stdin=subprocess.PIPE,
             stderr=subprocess.PIPE,
         ) as process:
-            process.stdin.write(b"x,y,w,h\n" + 4_000 * b"1,2,3,4\n")  # more than a pipe holds: it is reading
+            process.stdin.write(b"x,y,w,h\n" + 40_000 * b"1,2,3,4\n")  # more than a pipe holds: it is reading
             process.stdin.flush()
-            time.sleep(0.5)
             process.send_signal(signal.SIGINT)
             assert process.wait(60) == 130
             assert process.stderr.read() == b"broadphase: interrupted\n"

@@ -52,15 +52,17 @@ import numpy as np
 import broadphase as bp, oracle, scenes
 dim, dtype = int(sys.argv[1]), sys.argv[2]
 boxes = scenes.make("integers", 300, dim, np.dtype(dtype).type)
-for method in ("brute_force", "strips", "auto"):
-    assert np.array_equal(bp.pairs(boxes, method=method), oracle.pairs(boxes)), method
+assert np.array_equal(bp.pairs(boxes, method="brute_force"), oracle.pairs(boxes))
 print("right")
 """
 
 
 def test_several_processes_may_start_on_one_cold_cache(tmp_path):
-    """Two of them even compile the same kernels into the same files at the same time."""
-    kinds = [(2, "float32"), (2, "float32"), (2, "float64"), (3, "float32")]
+    """Two and two of them compile the same kernels into the same files at the same time.
+
+    Brute force has the fewest kernels to compile, and all share one way into the cache.
+    """
+    kinds = [(2, "float32"), (2, "float32"), (2, "float64"), (2, "float64")]
 
     def start(kind):
         return run(COLD_START, *kind, NUMBA_CACHE_DIR=str(tmp_path))
