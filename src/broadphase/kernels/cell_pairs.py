@@ -59,7 +59,7 @@ def pair_places(
             axis = _widest_axis(boxes, pool, at, count)
             for k in range(count):
                 sides[0, k] = boxes[pool[at + k], axis]
-            argsort(sides[0], count, order, spare)
+            argsort(sides[0], 0, count, order, spare)
             for k in range(count):
                 ids[k] = pool[at + order[k]]
         else:
