@@ -307,6 +307,8 @@ class TestProcess:
             [*COMMAND, "pairs", "-", "-o", str(tmp_path / "a.csv")],
             stdin=subprocess.PIPE,
             stderr=subprocess.PIPE,
+            # A shell that starts the tests in the background has SIGINT ignored in all that it starts.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         ) as process:
             process.stdin.write(b"x,y,w,h\n" + 40_000 * b"1,2,3,4\n")  # more than a pipe holds: it is reading
             process.stdin.flush()
