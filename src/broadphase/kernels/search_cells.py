@@ -58,22 +58,14 @@ def gather(boxes, entries, begin, end, layout, level, sides, corners):
 
 @inline
 def mark(sides, p, end, touching, near):
-    """Set ``near[q]`` for the boxes ``p + 1 .. end`` that overlap box ``p``; a loop without branches."""
+    """Set ``near[q]`` for the boxes ``p + 1 .. end`` that overlap box ``p``; loops without branches."""
     dim = sides.shape[0] // 2
-    x0, x1, y0, y1 = sides[0, p], sides[dim, p], sides[1, p], sides[dim + 1, p]
-    if dim == 2:
+    for q in range(p + 1, end):
+        near[q] = True
+    for axis in range(dim):
+        low, high = sides[axis, p], sides[dim + axis, p]
         for q in range(p + 1, end):
-            near[q] = meet(x0, x1, sides[0, q], sides[2, q], touching) & meet(
-                y0, y1, sides[1, q], sides[3, q], touching
-            )
-    else:
-        z0, z1 = sides[2, p], sides[5, p]
-        for q in range(p + 1, end):
-            near[q] = (
-                meet(x0, x1, sides[0, q], sides[3, q], touching)
-                & meet(y0, y1, sides[1, q], sides[4, q], touching)
-                & meet(z0, z1, sides[2, q], sides[5, q], touching)
-            )
+            near[q] &= meet(low, high, sides[axis, q], sides[dim + axis, q], touching)
 
 
 @jit
