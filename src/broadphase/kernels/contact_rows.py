@@ -58,35 +58,35 @@ def contact_circles(a, b, pairs, touching, overlapping, normals, depths):
 def contact_shapes(table, pairs, touching, overlapping, normals, depths):
     """Shape ``i`` against shape ``j`` of a table, whatever they are, for every pair ``i, j``."""
     for k in range(pairs.shape[0]):
-        overlapping[k], normals[k, 0], normals[k, 1], depths[k] = contact_rows(
-            table, pairs[k, 0], pairs[k, 1], touching
+        overlapping[k], normals[k, 0], normals[k, 1], depths[k] = contact_of(
+            table, pairs[k, 0], table, pairs[k, 1], touching
         )
 
 
 @inline
-def contact_rows(table, i, j, touching):
-    """Shape ``i`` against shape ``j``: the kinds in order, and the answer turned round if they were not."""
-    if table.kinds[i] <= table.kinds[j]:
-        return _in_order(table, i, j, touching)
-    hit, nx, ny, depth = _in_order(table, j, i, touching)
+def contact_of(a, i, b, j, touching):
+    """Shape ``i`` of table a against ``j`` of b: the kinds in order, the answer turned if they were not."""
+    if a.kinds[i] <= b.kinds[j]:
+        return _in_order(a, i, b, j, touching)
+    hit, nx, ny, depth = _in_order(b, j, a, i, touching)
     return hit, 0.0 - nx, 0.0 - ny, depth
 
 
 @inline
-def _in_order(table, i, j, touching):
+def _in_order(a, i, b, j, touching):
     """Circles before polygons before boxes."""
-    ax, ay, bx, by = table.x[i], table.y[i], table.x[j], table.y[j]
-    b_right, b_bottom = bx + table.width[j], by + table.height[j]
-    if table.kinds[i] == CIRCLE:
-        radius = table.width[i]
-        if table.kinds[j] == CIRCLE:
-            return circle_circle(ax, ay, radius, bx, by, table.width[j], touching)
-        if table.kinds[j] == BOX:
+    ax, ay, bx, by = a.x[i], a.y[i], b.x[j], b.y[j]
+    b_right, b_bottom = bx + b.width[j], by + b.height[j]
+    if a.kinds[i] == CIRCLE:
+        radius = a.width[i]
+        if b.kinds[j] == CIRCLE:
+            return circle_circle(ax, ay, radius, bx, by, b.width[j], touching)
+        if b.kinds[j] == BOX:
             return circle_box(ax, ay, radius, bx, by, b_right, b_bottom, touching)
-        return circle_polygon(ax, ay, radius, bx, by, points_of(table, j), axes_of(table, j), touching)
-    if table.kinds[i] == BOX:
-        return box_box(ax, ay, ax + table.width[i], ay + table.height[i], bx, by, b_right, b_bottom, touching)
-    points, axes = points_of(table, i), axes_of(table, i)
-    if table.kinds[j] == BOX:
-        return polygon_box(ax, ay, points, axes, bx, by, table.width[j], table.height[j], touching)
-    return polygon_polygon(ax, ay, points, axes, bx, by, points_of(table, j), axes_of(table, j), touching)
+        return circle_polygon(ax, ay, radius, bx, by, points_of(b, j), axes_of(b, j), touching)
+    if a.kinds[i] == BOX:
+        return box_box(ax, ay, ax + a.width[i], ay + a.height[i], bx, by, b_right, b_bottom, touching)
+    points, axes = points_of(a, i), axes_of(a, i)
+    if b.kinds[j] == BOX:
+        return polygon_box(ax, ay, points, axes, bx, by, b.width[j], b.height[j], touching)
+    return polygon_polygon(ax, ay, points, axes, bx, by, points_of(b, j), axes_of(b, j), touching)

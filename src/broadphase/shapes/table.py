@@ -1,5 +1,6 @@
 """Many shapes of mixed kinds as columns, so that one kernel call serves thousands of them."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -79,6 +80,10 @@ class ShapeTable:
         """The shape of a row, where it is now."""
         return self._shapes[row].moved_to(float(self.x[row]), float(self.y[row]))
 
+    def one(self, row: int) -> ShapeColumns:
+        """A table of its own for one shape, where it is now: what movement kernels push about."""
+        return table_of([self.shape(row)]).columns
+
     def bounds(self, rows: npt.NDArray[np.integer[Any]] | None = None) -> BoxArray:
         """``(n, 4)``: the bounding boxes of all shapes, or of some."""
         out = np.empty((len(self) if rows is None else len(rows), 4))
@@ -136,6 +141,14 @@ class ShapeTable:
             room.starts[other] = used
             used += count
         self._points, self._axes, self._points_used = points, axes, int(used)
+
+
+def table_of(shapes: Iterable[Shape]) -> ShapeTable:
+    """A table of some shapes."""
+    table = ShapeTable()
+    for shape in shapes:
+        table.append(shape)
+    return table
 
 
 def _rooms(rows: int) -> ShapeColumns:

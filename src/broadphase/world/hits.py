@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.kernels import travel
+from broadphase.kernels.shape_table import ShapeColumns
 from broadphase.shapes.kinds import Bounds
 
 RESPONSES = {
@@ -25,7 +26,14 @@ class Blockers(NamedTuple):
     """``(n, 4)``, C-contiguous, in the order in which hits at the same time are to be reported."""
     others: Sequence[Any]
     """What a hit names for each of them."""
+    table: ShapeColumns | None = None
+    """Their shapes; ``None`` where all are boxes."""
+    rows: npt.NDArray[np.int64] | None = None
+    """``(n,)``: the row of each of them in the table."""
 
+
+NOTHING = Blockers(np.empty((0, 4)), ())
+"""No bodies in the way."""
 
 Around: TypeAlias = Callable[[Bounds], Blockers]
 """Everything that blocks and overlaps or touches a region; more does no harm."""

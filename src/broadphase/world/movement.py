@@ -64,7 +64,7 @@ def resolve(
     (5.0, 8.0, True, 'wall', 0.25)
     """
     x, y, width, height = box
-    dx, dy = _way(x, dx, "dx"), _way(y, dy, "dy")
+    dx, dy = checked_way(x, dx, "dx"), checked_way(y, dy, "dy")
     if not callable(response):
         code_of(response)
     mirrored = callable(response) or response == "bounce"
@@ -118,7 +118,8 @@ def region(x: float, y: float, width: float, height: float, dx: float, dy: float
     return min(x, goal_x), min(y, goal_y), max(x + width, goal_x + width), max(y + height, goal_y + height)
 
 
-def _way(start: float, way: float, name: str) -> float:
+def checked_way(start: float, way: float, name: str) -> float:
+    """A part of a way as a float; ``ValueError`` or ``TypeError`` where it is no number to go by."""
     number = finite(way, name)
     if not abs(number) < travel.FARTHEST or not abs(start + number) < travel.FARTHEST:
         raise ValueError(f"{name} = {number:g} leads beyond {travel.FARTHEST:g}")

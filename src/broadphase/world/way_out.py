@@ -69,14 +69,14 @@ def leave(
         return (x, y), [hit for hit, _, _ in hits if hit is not None]
     if tiles_cross and not tiles_block:
         grid = NO_TILES
-    place = push_out(box, _without(around, crossed), grid) or (x, y)
+    place = push_out(box, without(around, crossed), grid) or (x, y)
     pushed = [
         _pushed(hit, box, place, bounds) if blocks else hit for hit, bounds, blocks in hits if hit is not None
     ]
     return place, pushed
 
 
-def _without(around: Around, crossed: list[Any]) -> Around:
+def without(around: Around, crossed: list[Any]) -> Around:
     """The same blockers without those that are crossed."""
     if not crossed:
         return around
@@ -84,7 +84,9 @@ def _without(around: Around, crossed: list[Any]) -> Around:
     def others_around(bounds: Bounds) -> Blockers:
         blockers = around(bounds)
         kept = [k for k, other in enumerate(blockers.others) if other not in crossed]
-        return Blockers(blockers.bounds[kept], [blockers.others[k] for k in kept])
+        rows = None if blockers.rows is None else blockers.rows[kept]
+        others = [blockers.others[k] for k in kept]
+        return Blockers(blockers.bounds[kept], others, blockers.table, rows)
 
     return others_around
 

@@ -1,0 +1,93 @@
+"""What is at a place, and what is right beside a body: before moving, changing size or jumping."""
+
+import numpy as np
+
+from broadphase.kernels import push_out, travel_shapes
+from broadphase.shapes.kinds import Box, Shape
+from broadphase.shapes.table import table_of
+from broadphase.world.hits import Around, Hit
+from broadphase.world.movement_shapes import all_boxes, blocker_table, resolve_shape
+from broadphase.world.tiles import Tile, TileMap
+from broadphase.world.way_out import NO_TILES
+
+# Of the coordinates: far more than a stopped body may stand off what stopped it, far less than anyone sees.
+_BESIDE = 2e-13
+
+
+def blocker_at(shape: Shape, around: Around, tiles: TileMap | None = None) -> object | None:
+    """The first thing that a shape overlaps where it is: a body in the order given, else a `Tile`.
+
+    Parameters
+    ----------
+    shape : Box, Circle or Polygon
+        What would be there: a body that wants to stand up, or to appear.
+    around, tiles
+        As for `resolve`; without the body itself.
+
+    Returns
+    -------
+    object or None
+        ``None`` where the place is free.
+
+    Examples
+    --------
+    >>> from broadphase.world.hits import NOTHING
+    >>> level = TileMap([[True], [False]], 32)
+    >>> blocker_at(Box(2, 40, 20, 20), lambda bounds: NOTHING, level) is None
+    True
+    >>> blocker_at(Box(2, 30, 20, 30), lambda bounds: NOTHING, level)
+    Tile(column=0, row=0)
+    """
+    blockers = around(shape.bounds)
+    grid = NO_TILES if tiles is None else tiles.grid
+    if isinstance(shape, Box) and all_boxes(blockers):
+        place = (shape.x, shape.y, shape.width, shape.height)
+        within = push_out.overlapping(*place, blockers.bounds, grid)
+    else:
+        table, rows = blocker_table(blockers)
+        within, _ = travel_shapes.overlapping(table_of([shape]).columns, table, rows, grid)
+    if len(within) == 0:
+        return None
+    body, column, row = within[0].tolist()
+    other: object = Tile(column, row) if body < 0 else blockers.others[body]
+    return other
+
+
+def beside(
+    shape: Shape, direction: tuple[float, float], around: Around, tiles: TileMap | None = None
+) -> Hit | None:
+    """What keeps a shape from going in a direction: what a body stands on, for ``(0, 1)`` with y downward.
+
+    Parameters
+    ----------
+    shape, around, tiles
+        As for `blocker_at`.
+    direction : (float, float)
+        Of any length but 0.
+
+    Returns
+    -------
+    Hit or None
+        ``None`` where the shape is free to go.  For one that is inside something, what it is in, if the
+        way out leads against the direction.
+
+    Raises
+    ------
+    ValueError
+        The direction has no length.
+
+    Examples
+    --------
+    >>> from broadphase.world.hits import NOTHING
+    >>> level = TileMap([[False], [True]], 32)
+    >>> beside(Box(2, 12, 20, 20), (0, 1), lambda bounds: NOTHING, level).other
+    Tile(column=0, row=1)
+    """
+    dx, dy = direction
+    length = float(np.hypot(dx, dy))
+    if not 0.0 < length < np.inf:
+        raise ValueError(f"direction = {direction} must be finite, and have a length")
+    step = _BESIDE * max(map(abs, shape.bounds)) or _BESIDE
+    move = resolve_shape(shape, dx / length * step, dy / length * step, around, tiles, "touch")
+    hits = [hit for hit in move.hits if hit.normal[0] * dx + hit.normal[1] * dy < 0.0]
+    return hits[0] if hits else None
