@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from broadphase.indexes import INDEXES as INDEXES
     from broadphase.indexes import make_index as make_index
     from broadphase.indexes.base import Index as Index
+    from broadphase.indexes.box_tree import BoxTree as BoxTree
     from broadphase.indexes.brute_force import BruteForce as BruteForce
     from broadphase.indexes.results import Nearest as Nearest
     from broadphase.indexes.results import PairChanges as PairChanges
@@ -51,6 +52,7 @@ _HOME = {
     "INDEXES": "indexes",
     "make_index": "indexes",
     "Index": "indexes.base",
+    "BoxTree": "indexes.box_tree",
     "BruteForce": "indexes.brute_force",
     "Nearest": "indexes.results",
     "PairChanges": "indexes.results",
@@ -85,6 +87,7 @@ __all__ = [
     "INDEXES",
     "METHODS",
     "Box",
+    "BoxTree",
     "BruteForce",
     "Circle",
     "Contact",

@@ -13,6 +13,7 @@ CLASSES = {
     "brute_force": "BruteForce",
     "uniform_grid": "UniformGrid",
     "spatial_hash": "SpatialHash",
+    "box_tree": "BoxTree",
 }
 """Class by name; the module of this package that holds the class bears the name."""
 

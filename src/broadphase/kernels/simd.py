@@ -86,17 +86,24 @@ def twin(compiled):
 # --- from memory to lanes -----------------------------------------------------------------------------
 
 
+def _address(context, builder, rows_type, rows, row, at, kind):
+    """Where ``rows[row, at]`` lies, as a pointer to a vector of this kind."""
+    array = context.make_array(rows_type)(context, builder, rows)
+    width = rows_type.dtype.bitwidth // 8
+    begin = builder.mul(row, builder.extract_value(array.strides, 0))
+    begin = builder.add(begin, builder.mul(at, ir.Constant(_I64, width)))
+    begin = builder.add(begin, builder.ptrtoint(array.data, _I64))
+    return builder.inttoptr(begin, kind.as_pointer())
+
+
 @intrinsic
 def _load(typingctx, rows, row, at):
     vector = Vector(rows.dtype)
     width = rows.dtype.bitwidth // 8
 
     def codegen(context, builder, signature, args):
-        array = context.make_array(signature.args[0])(context, builder, args[0])
-        begin = builder.mul(args[1], builder.extract_value(array.strides, 0))
-        begin = builder.add(begin, builder.mul(args[2], ir.Constant(_I64, width)))
-        begin = builder.add(begin, builder.ptrtoint(array.data, _I64))
-        return builder.load(builder.inttoptr(begin, _llvm_type(vector).as_pointer()), align=width)
+        begin = _address(context, builder, signature.args[0], *args, _llvm_type(vector))
+        return builder.load(begin, align=width)
 
     return vector(rows, types.intp, types.intp), codegen
 
@@ -259,7 +266,7 @@ def _lowest_lane(typingctx, lanes):
 @twin(_lowest_lane)
 def lowest_lane(lanes):
     """Index of the lowest set bit of an integer that is not zero."""
-    return (lanes & -lanes).bit_length() - 1
+    return (int(lanes) & -int(lanes)).bit_length() - 1
 
 
 @intrinsic
@@ -308,6 +315,44 @@ def put_pairs(out, at, first, second, mask):
     out[at : at + len(low), 0] = low
     out[at : at + len(low), 1] = high
     return len(low)
+
+
+@intrinsic
+def _store(typingctx, out, row, at, vector):
+    def codegen(context, builder, signature, args):
+        place = _address(context, builder, signature.args[0], *args[:3], args[3].type)
+        builder.store(args[3], place, align=4)
+        return context.get_dummy_value()
+
+    return types.none(out, types.intp, types.intp, vector), codegen
+
+
+@twin(_store)
+def store(out, row, at, vector):
+    """Write all lanes of a vector to ``out[row, at : at + LANES]``."""
+    out[row, at : at + LANES] = vector
+
+
+@intrinsic
+def _put_lanes(typingctx, out, row, at, vector, mask):
+    def codegen(context, builder, signature, args):
+        vector, mask = args[3:]
+        begin = _address(context, builder, signature.args[0], *args[:3], vector.type)
+        builder.store(_compress(builder, vector, mask), begin, align=4)
+        return builder.zext(builder.ctpop(builder.bitcast(mask, _BITS)), _I64)
+
+    return types.int64(out, types.intp, types.intp, vector, mask), codegen
+
+
+@twin(_put_lanes)
+def put_lanes(out, row, at, vector, mask):
+    """Write the int32 lanes in ``mask`` to ``out[row, at:]``, side by side; how many.
+
+    As with `put_pairs`, `LANES` numbers from ``at`` are overwritten.
+    """
+    chosen = vector[mask]
+    out[row, at : at + len(chosen)] = chosen
+    return len(chosen)
 
 
 def _compress(builder, vector, mask):

@@ -1,0 +1,320 @@
+"""Box tree: a living tree of boxes around boxes.
+
+Every leaf holds up to 16 boxes that lie close together, every node above up to 16 nodes and the boxes around
+them; a question only goes down where it meets these.  The tree is never rebuilt for a single change: a new
+box goes down to the leaf where it costs least, and a full node is cut in two; a removed box leaves its leaf,
+and nodes that run empty are merged.  All leaves are equally deep, so no order of insertion makes it lopsided.
+
+Moving costs little because a box that moves gets a *margin*: its slot in the leaf is wider than the box, and
+as long as the box stays within, nothing in the tree changes.  A slot only prunes; the exact box decides.
+A box that has never moved has no margin.  Static boxes live in a tree of their own, which is never paired
+with itself.
+
+Source: Guttman's R-tree (1984) for the balance; the margins are those of the physics engines (the dynamic
+trees of Bullet and Box2D).  Looking at 16 boxes at a time is what suits a processor of today.
+
+Cost: ``log n`` for a query, an insert, a removal and a move beyond the margin.  Many boxes at once are built
+into a tree from the top, as in `broadphase.methods.tree`.  It is the all-round index: no bounds, no cell
+size, any mix of sizes.  It loses, by a constant factor, where all boxes move in every frame (to strips) or
+lie evenly (to grids).
+"""
+
+import math
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase import threads
+from broadphase.boxes import BoxArray, PairArray
+from broadphase.indexes.arguments import Floats, Rows
+from broadphase.indexes.base import Index
+from broadphase.indexes.storage import IdArray
+from broadphase.indexes.tree_arrays import TreeArrays
+from broadphase.indexes.tree_check import check_tree
+from broadphase.kernels.filters import STATIC
+from broadphase.kernels.tree_build import build_tree
+from broadphase.kernels.tree_insert import insert_boxes
+from broadphase.kernels.tree_leaf_pairs import join_leaves, pair_leaves
+from broadphase.kernels.tree_move import move_boxes
+from broadphase.kernels.tree_nearest import search_nearest
+from broadphase.kernels.tree_nodes import HELD, LOOSE, MOVING, NODES, STATIC_TREE, drop_tree
+from broadphase.kernels.tree_pack import most_nodes, pack_nodes
+from broadphase.kernels.tree_query import search_box, search_boxes
+from broadphase.kernels.tree_ray import search_first, search_firsts, search_rays
+from broadphase.kernels.tree_remove import remove_boxes
+from broadphase.methods.task import Found
+from broadphase.pair_order import joined_pairs
+
+# Where more than a quarter of a tree's boxes come or leave their places at once, it is built anew.
+_SHARE = 4
+_FEW = 64
+# A box that moves may go on so many times before it leaves its margin.
+_STEPS = 4.0
+_MOST_LEVELS = 32
+_FIRST_ROOM = 64
+_ENOUGH_FOR_THREADS = 2_000
+
+
+class BoxTree(Index):
+    """A dynamic tree: the index for any scene, and for many questions.
+
+    Parameters
+    ----------
+    margin : float, optional
+        How far a box that moves may go, on every side, before the tree has to change.  By default each box
+        gets four times the step that it made last, but no more than half its longest side.  0 keeps every
+        slot as small as its box: best where queries are many and moves are few.
+    dim, dtype, touching, sort, threads
+        As of `broadphase.Index`.
+
+    Examples
+    --------
+    >>> import broadphase as bp
+    >>> tree = bp.BoxTree(margin=0.5)
+    >>> tree.insert_many([[0, 0, 1, 1], [2, 0, 3, 1], [9, 9, 10, 10]])
+    array([0, 1, 2], dtype=int32)
+    >>> tree.move(1, [0.9, 0, 1.9, 1])
+    >>> tree.pairs()
+    array([[0, 1]], dtype=int32)
+    >>> tree.nearest([5, 5], k=2)
+    Nearest(ids=array([1, 0], dtype=int32), distances=array([5.06063237, 5.65685425]))
+    """
+
+    name = "box_tree"
+    _changes_by_query = 0.1
+
+    def __init__(self, *, margin: float | None = None, **common: Any) -> None:
+        self._margin = _as_margin(margin)
+        super().__init__(**common)
+
+    @property
+    def margin(self) -> float | None:
+        """How much wider than a box that moves its slot is made; None where its step decides."""
+        return self._margin
+
+    # ---- the structure follows the boxes
+
+    def _reset(self) -> None:
+        self._arrays = TreeArrays(self.dim, self.dtype)
+        self._unbuilt = [False, False]
+        self._leaving = np.empty(0, np.int32)
+        if self._store.live:
+            self._build_later(MOVING, STATIC_TREE)
+
+    def _build_later(self, *trees: int) -> None:
+        for tree in trees:
+            self._unbuilt[tree] = True
+        self._stale = True
+
+    def _refresh(self) -> None:
+        self._arrays.make_id_room(self._store.end)
+        for tree, ids in self._by_tree(self._store.ids()):
+            if self._unbuilt[tree]:
+                self._build(tree, ids)
+                self._unbuilt[tree] = False
+
+    def _build(self, tree: int, ids: IdArray) -> None:
+        store, arrays = self._store, self._arrays
+        order = begin = after = ids[:0]
+        if len(ids):
+            order, begin, after, _ = build_tree(store.boxes[ids], np.empty(0, np.uint8))
+            arrays.make_room(most_nodes(len(ids)))
+        drop_tree(arrays.edges, arrays.children, arrays.links, tree)
+        if len(ids):
+            own = (store.boxes, arrays.reach, ids[order], begin, after, tree)
+            pack_nodes(arrays.edges, arrays.children, arrays.links, arrays.where, *own)
+
+    def _by_tree(self, ids: IdArray) -> list[tuple[int, IdArray]]:
+        """The ids of the moving tree and those of the static one."""
+        if not self._store.any_static:
+            return [(MOVING, ids), (STATIC_TREE, ids[:0])]
+        static = self._store.classes[ids] == STATIC
+        return [(MOVING, ids[~static]), (STATIC_TREE, ids[static])]
+
+    def _built(self, ids: IdArray) -> npt.NDArray[np.bool_]:
+        """Which of the ids belong to a tree that is not about to be built anew."""
+        in_static = self._store.classes[ids] == STATIC
+        return np.where(in_static, not self._unbuilt[STATIC_TREE], not self._unbuilt[MOVING])
+
+    def _inserted(self, ids: IdArray) -> None:
+        if len(ids) > _FEW:
+            for tree, own in self._by_tree(ids):
+                if len(own) > self._most_changes(tree):
+                    self._build_later(tree)
+        self._insert(ids, fresh=True)
+
+    def _most_changes(self, tree: int) -> int:
+        """How many boxes may come or go before it costs less to build a tree anew."""
+        return max(int(self._arrays.children[0, HELD + tree]) // _SHARE, _FEW)
+
+    def _insert(self, ids: IdArray, *, fresh: bool) -> None:
+        store, arrays = self._store, self._arrays
+        try:
+            if len(arrays.where) < len(store.alive):
+                arrays.make_id_room(len(store.alive))
+            if self._stale:
+                if fresh:
+                    arrays.reach[ids] = 0.0
+                ids = ids[self._built(ids)]
+            done = 0
+            while done < len(ids):
+                own = (store.boxes, arrays.reach, store.classes, ids, done, fresh)
+                done = insert_boxes(arrays.edges, arrays.children, arrays.links, arrays.where, *own)
+                if done < len(ids):
+                    arrays.make_room(len(arrays.children) // 2 + _MOST_LEVELS)
+        except MemoryError:
+            self._build_later(MOVING, STATIC_TREE)
+            raise
+
+    def _removing(self, ids: IdArray) -> None:
+        arrays = self._arrays
+        if self._stale:
+            ids = ids[self._built(ids)]
+        if len(ids):
+            own = (arrays.where, self._store.classes, ids)
+            remove_boxes(arrays.edges, arrays.children, arrays.links, *own)
+
+    def _moving(self, ids: IdArray, boxes: BoxArray) -> None:
+        if self._store.any_static or self._stale:
+            self._leaving = ids[:0]
+            static, built = self._store.classes[ids] == STATIC, self._built(ids)
+            for tree in (MOVING, STATIC_TREE):
+                own = built & (static == (tree == STATIC_TREE))
+                if own.any():
+                    self._leaving = np.concatenate((self._leaving, self._move(tree, ids[own], boxes[own])))
+        else:
+            self._leaving = self._move(MOVING, ids, boxes)
+        if len(self._leaving):
+            self._removing(self._leaving)
+
+    def _move(self, tree: int, ids: IdArray, boxes: BoxArray) -> IdArray:
+        """Move boxes of one tree as far as they stay in their leaf; returns the others."""
+        store, arrays = self._store, self._arrays
+        leaving = np.empty(len(ids), np.int64)
+        most = self._most_changes(tree)
+        # Never infinite, also in float32: a slot must not begin at inf - inf.
+        margin = -1.0 if self._margin is None else min(self._margin, float(np.finfo(self.dtype).max))
+        own = (store.boxes, arrays.reach, tree, ids, boxes, margin, _STEPS, leaving, most)
+        left = move_boxes(arrays.edges, arrays.children, arrays.links, arrays.where, *own)
+        if left >= most:
+            self._build_later(tree)
+            left = 0
+        return ids[leaving[:left]]
+
+    def _moved(self, ids: IdArray) -> None:
+        if len(self._leaving):
+            self._insert(self._leaving, fresh=False)
+
+    def _make_room(self, room: int) -> None:
+        self._arrays.make_id_room(room)
+        self._arrays.make_room(most_nodes(room))
+
+    # ---- pairs
+
+    def _find_pairs(self) -> Found:
+        chunks: list[PairArray] = []
+        pairs = tests = 0
+        for other in (MOVING, STATIC_TREE):
+            found = self._pairs_with(other)
+            chunks += [out[:count] for out, count, _ in found]
+            pairs += sum(count for _, count, _ in found)
+            tests += sum(made for *_, made in found)
+        return Found(chunks, pairs, tests, self._cell_count())
+
+    def _pairs_with(self, other: int) -> list[tuple[PairArray, int, int]]:
+        """Pairs of the moving tree with itself or the static one: arrays, their counts and the tests."""
+        store, arrays = self._store, self._arrays
+        nodes = (arrays.edges, arrays.children, arrays.links)
+        leaves, count, tests = pair_leaves(*nodes, other)
+        loose = arrays.children[0, LOOSE + MOVING] or arrays.children[0, LOOSE + other]
+        exact = self._touching and not store.any_sets and not loose
+        # The two trees are what the classes say.
+        rules = store.filter()._replace(classes=np.empty(0, np.uint8))
+        parts = threads.resolve(self._threads) if count > _ENOUGH_FOR_THREADS else 1
+        found = threads.run_all(
+            [
+                partial(join_leaves, *nodes, leaves, *span, store.boxes, exact, self._touching, rules)
+                for span in threads.shares(count, parts)
+            ]
+        )
+        return [(out, int(pairs), int(made)) for out, pairs, made in found] + [
+            (np.empty((0, 2), np.int32), 0, int(tests))
+        ]
+
+    # ---- queries
+
+    def _find_in_box(self, box: Floats, touching: bool, category: int, mask: int) -> tuple[IdArray, int]:
+        out = np.empty(_FIRST_ROOM, np.int32)
+        found, tests = search_box(*self._asked(), out, box, touching, category, mask)
+        if found > len(out):
+            out = np.empty(found, np.int32)
+            search_box(*self._asked(), out, box, touching, category, mask)
+        return out[:found], tests
+
+    def _asked(self) -> tuple[npt.NDArray[Any], ...]:
+        """What every query is given."""
+        arrays, store = self._arrays, self._store
+        return arrays.edges, arrays.children, store.boxes, store.categories, store.masks
+
+    def _find_in_boxes(self, boxes: Rows, touching: bool, category: int, mask: int) -> tuple[IdArray, int]:
+        chunks: list[PairArray] = []
+        done = tests = 0
+        room = 8 * len(boxes) + _FIRST_ROOM
+        while done < len(boxes) or not chunks:
+            rows = np.empty((room, 2), np.int32)
+            rules = (touching, category, mask, self._sort)
+            done, found, made = search_boxes(
+                *self._asked(), self._store.end, boxes, done, len(boxes), *rules, rows
+            )
+            chunks.append(rows[:found])
+            tests += made
+            room *= 2
+        return chunks[0] if len(chunks) == 1 else joined_pairs(chunks), tests
+
+    def _find_on_ray(self, ray: Floats, category: int, mask: int) -> tuple[IdArray, int]:
+        ids, _, tests = self._find_on_rays(np.array([ray]), category, mask)
+        return ids, tests
+
+    def _find_on_rays(self, rays: Rows, category: int, mask: int) -> tuple[IdArray, IdArray, int]:
+        counts = np.empty(len(rays), np.int32)
+        ids, tests = search_rays(*self._asked(), rays, self._touching, category, mask, counts)
+        return ids, counts, tests
+
+    def _find_first_on_ray(self, ray: Floats, category: int, mask: int) -> tuple[int, int]:
+        found: tuple[int, int] = search_first(*self._asked(), ray, self._touching, category, mask)
+        return found
+
+    def _find_first_on_rays(self, rays: Rows, category: int, mask: int) -> tuple[IdArray, int]:
+        out = np.empty(len(rays), np.int32)
+        return out, search_firsts(*self._asked(), rays, self._touching, category, mask, out)
+
+    def _find_nearest(self, point: Floats, k: int, category: int, mask: int) -> tuple[IdArray, int]:
+        ids, tests = self._find_nearest_many(np.array([point]), k, category, mask)
+        return ids[ids >= 0], tests
+
+    def _find_nearest_many(self, points: Rows, k: int, category: int, mask: int) -> tuple[IdArray, int]:
+        out = np.empty((len(points), k), np.int32)
+        return out, search_nearest(*self._asked(), points, category, mask, out)
+
+    # ---- about itself
+
+    def _options(self) -> dict[str, Any]:
+        return {"margin": self._margin}
+
+    def _cell_count(self) -> int:
+        return int(self._arrays.children[0, NODES])
+
+    def _check(self) -> None:
+        check_tree(self._arrays, self._store)
+
+
+def _as_margin(margin: Any) -> float | None:
+    if margin is None:
+        return None
+    if isinstance(margin, bool) or not isinstance(margin, (int, float, np.integer, np.floating)):
+        raise TypeError(f"margin must be a number or None; got {margin!r}")
+    if not 0.0 <= margin < math.inf:
+        raise ValueError(f"margin must be finite and not negative; got {margin}")
+    return float(margin)
