@@ -7,6 +7,7 @@ every edge: a division costs little more, and on a map of 10,000 columns no erro
 
 import math
 
+from broadphase.kernels.contact import length
 from broadphase.kernels.jit import inline, jit
 from broadphase.kernels.tile_grid import cell_at, edge
 
@@ -18,6 +19,11 @@ def _time_of_next_edge(start, speed, origin, size, k):
     if speed < 0.0:
         return (edge(origin, size, k) - start) / speed
     return math.inf
+
+
+@inline
+def _step(speed):
+    return 1 if speed > 0.0 else (-1 if speed < 0.0 else 0)
 
 
 @inline
@@ -43,19 +49,18 @@ def _leaves(k, step, count):
 
 
 @jit
-def cast_ray(grid, x, y, dx, dy, length, longest):
+def cast_ray(grid, x, y, dx, dy, size, longest):
     """The first solid tile on the way from ``x, y`` towards ``dx, dy``.
 
     Returns ``column, row, time, normal_x, normal_y``: the ray enters the tile at ``x + time * dx``.
-    Column -1: none with ``time * length`` up to ``longest``.  A ray that starts in a solid tile hits it at
+    Column -1: none with ``time * size`` up to ``longest``.  A ray that starts in a solid tile hits it at
     0 with no normal.  Tiles are open: a ray along an edge, or through a corner, is stopped only where the
     tiles on both sides are solid.
     """
     rows, columns = grid.solid.shape
     column = cell_at(x, grid.x, grid.width, columns)
     row = cell_at(y, grid.y, grid.height, rows)
-    step_x = 1 if dx > 0.0 else (-1 if dx < 0.0 else 0)
-    step_y = 1 if dy > 0.0 else (-1 if dy < 0.0 else 0)
+    step_x, step_y = _step(dx), _step(dy)
     on_edge_x = edge(grid.x, grid.width, column) == x
     on_edge_y = edge(grid.y, grid.height, row) == y
     along_x, along_y = on_edge_x and step_x == 0, on_edge_y and step_y == 0
@@ -71,7 +76,7 @@ def cast_ray(grid, x, y, dx, dy, length, longest):
         time_x = _time_of_next_edge(x, dx, grid.x, grid.width, column)
         time_y = _time_of_next_edge(y, dy, grid.y, grid.height, row)
         time = min(time_x, time_y)
-        if time * length > longest or time == math.inf:
+        if time * size > longest or time == math.inf:
             break
         through_corner = time_x == time_y
         if through_corner and _solid(grid, column + step_x, row) and _solid(grid, column, row + step_y):
@@ -88,15 +93,38 @@ def cast_ray(grid, x, y, dx, dy, length, longest):
 
 
 @jit
-def cast_rays(grid, origins, directions, lengths, longest, tiles, distances, normals):
-    """`cast_ray` for every row of ``origins`` and ``directions``."""
-    for k in range(origins.shape[0]):
-        column, row, time, normals[k, 0], normals[k, 1] = cast_ray(
-            grid, origins[k, 0], origins[k, 1], directions[k, 0], directions[k, 1], lengths[k], longest
+def cast_ray_far(grid, x, y, dx, dy, longest):
+    """`cast_ray` in distances, for a direction of any length: ``column, row, distance, normal, point``.
+
+    The direction is scaled by a power of two, which is exact and lets nothing overflow; along an axis it
+    becomes 1, so that distances there are exact.
+    """
+    _, power = math.frexp(max(abs(dx), abs(dy)))
+    dx, dy = math.ldexp(dx, -power), math.ldexp(dy, -power)
+    if dx == 0.0 or dy == 0.0:
+        dx, dy = (
+            (1.0 if dx > 0.0 else -1.0 if dx < 0.0 else 0.0),
+            (1.0 if dy > 0.0 else -1.0 if dy < 0.0 else 0.0),
         )
-        tiles[k, 0] = column
-        tiles[k, 1] = row
-        distances[k] = time * lengths[k]
+    size = length(dx, dy)
+    column, row, time, nx, ny = cast_ray(grid, x, y, dx, dy, size, longest)
+    if column < 0:
+        return column, row, math.inf, nx, ny, x, y
+    at_x, at_y = x + time * dx, y + time * dy
+    if nx != 0.0:  # on the edge itself, not a rounding error beside it
+        at_x = edge(grid.x, grid.width, column + (1 if nx > 0.0 else 0))
+    if ny != 0.0:
+        at_y = edge(grid.y, grid.height, row + (1 if ny > 0.0 else 0))
+    return column, row, time * size, nx, ny, at_x, at_y
+
+
+@jit
+def cast_rays(grid, origins, directions, longest, tiles, distances, normals):
+    """`cast_ray_far` for every row of ``origins`` and ``directions``."""
+    for k in range(origins.shape[0]):
+        tiles[k, 0], tiles[k, 1], distances[k], normals[k, 0], normals[k, 1], _, _ = cast_ray_far(
+            grid, origins[k, 0], origins[k, 1], directions[k, 0], directions[k, 1], longest
+        )
 
 
 @jit

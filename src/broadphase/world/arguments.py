@@ -77,6 +77,10 @@ def as_cells(values: Any, dtype: type[np.generic], name: str, advice: str) -> np
 
 def as_two(value: Any, name: str) -> tuple[float, float]:
     """Two finite numbers; a single one stands for both."""
+    if isinstance(value, tuple):  # the usual case, without an array
+        if len(value) != 2:
+            raise ValueError(f"{name} must be 2 numbers; got {len(value)}")
+        return finite(value[0], name), finite(value[1], name)
     if np.ndim(value) == 0:
         number = finite(value, name)
         return number, number

@@ -42,7 +42,8 @@ def resolve(
         Solid and one-way tiles that block too.
     response : str or callable
         ``"slide"``, ``"touch"``, ``"cross"`` or ``"bounce"``; or a function that takes a `Hit` and returns
-        one of these names, or ``None`` to ignore it.
+        one of these names, or ``None`` to ignore it.  What is around was asked before, so what the function
+        moves or removes counts only from the next movement on.
 
     Returns
     -------

@@ -5,7 +5,7 @@ takes to open a door, and a map of 10,000 x 10,000 tiles costs its 100 MB of boo
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from operator import index
 from os import PathLike
 from typing import Any, NamedTuple, Self
@@ -306,23 +306,27 @@ class TileMap:
             The arguments are no finite numbers of these shapes, a direction is 0, or ``max_distance`` is
             negative or NaN.
         """
-        starts, ways = as_points(origin, "origin"), as_points(direction, "direction")
         if not max_distance >= 0.0:
             raise ValueError(f"max_distance must not be negative; got {max_distance}")
-        single = starts.ndim == 1 and ways.ndim == 1
+        if isinstance(origin, tuple) and isinstance(direction, tuple):
+            return self._cast_one(as_two(origin, "origin"), as_two(direction, "direction"), max_distance)
+        starts, ways = as_points(origin, "origin"), as_points(direction, "direction")
+        if starts.ndim == 1 and ways.ndim == 1:
+            return self._cast_one(starts.tolist(), ways.tolist(), max_distance)
         starts, ways = of_one_length(starts, ways, "origin", "direction")
-        largest = np.abs(ways).max(axis=1)
-        if (largest == 0.0).any():
-            raise ValueError(f"direction[{int(np.flatnonzero(largest == 0.0)[0])}] has no length")
-        ways = np.ldexp(ways, -np.frexp(largest)[1][:, None])  # exact, and nothing overflows from here on
-        straight = (ways == 0.0).any(axis=1)
-        ways[straight] = np.sign(ways[straight])  # so that their distances are exact
-        lengths = np.hypot(ways[:, 0], ways[:, 1])
+        if not ways.any(axis=1).all():
+            raise ValueError(f"direction[{int(np.flatnonzero(~ways.any(axis=1))[0])}] has no length")
         found = TileHits(np.empty((len(starts), 2), np.int64), np.empty(len(starts)), np.empty(starts.shape))
-        walk_tiles.cast_rays(self._grid, starts, ways, lengths, float(max_distance), *found)
-        if not single:
-            return found
-        return None if found.tiles[0, 0] < 0 else self._single_hit(found, starts[0], ways[0] / lengths[0])
+        walk_tiles.cast_rays(self._grid, starts, ways, float(max_distance), *found)
+        return found
+
+    def _cast_one(self, start: Sequence[float], way: Sequence[float], longest: float) -> TileHit | None:
+        if way[0] == 0.0 and way[1] == 0.0:
+            raise ValueError("direction has no length")
+        column, row, distance, nx, ny, x, y = walk_tiles.cast_ray_far(
+            self._grid, start[0], start[1], way[0], way[1], float(longest)
+        )
+        return None if column < 0 else TileHit(Tile(column, row), distance, (nx, ny), (x, y))
 
     def line_of_sight(self, start: Any, end: Any) -> Any:
         """Whether no solid tile lies between two points; the same in both directions, see `raycast`.
@@ -353,15 +357,6 @@ class TileMap:
         visible = np.empty(len(starts), np.bool_)
         walk_tiles.see(self._grid, starts, ends, visible)
         return bool(visible[0]) if single else visible
-
-    def _single_hit(self, found: TileHits, start: Any, way: Any) -> TileHit:
-        tile, distance = Tile(*found.tiles[0].tolist()), float(found.distances[0])
-        point = (start + way * distance).tolist()
-        normal = found.normals[0].tolist()
-        for axis in range(2):
-            if normal[axis] != 0.0:  # on the edge itself, not a rounding error beside it
-                point[axis] = self.bounds_of(*tile)[axis + (2 if normal[axis] > 0.0 else 0)]
-        return TileHit(tile, distance, (normal[0], normal[1]), (point[0], point[1]))
 
 
 def _copied(cells: npt.NDArray[np.uint8] | None) -> npt.NDArray[np.uint8] | None:
