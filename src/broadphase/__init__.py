@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from broadphase.indexes.results import RayRows as RayRows
     from broadphase.indexes.results import Stats as Stats
     from broadphase.indexes.spatial_hash import SpatialHash as SpatialHash
+    from broadphase.indexes.strips import Strips as Strips
     from broadphase.indexes.uniform_grid import UniformGrid as UniformGrid
     from broadphase.one_shot import METHODS as METHODS
     from broadphase.one_shot import count_pairs as count_pairs
@@ -53,6 +54,7 @@ _HOME = {
     "make_index": "indexes",
     "Index": "indexes.base",
     "BoxTree": "indexes.box_tree",
+    "Strips": "indexes.strips",
     "BruteForce": "indexes.brute_force",
     "Nearest": "indexes.results",
     "PairChanges": "indexes.results",
@@ -104,6 +106,7 @@ __all__ = [
     "RayRows",
     "SpatialHash",
     "Stats",
+    "Strips",
     "Tile",
     "TileMap",
     "UniformGrid",

@@ -14,11 +14,12 @@ CLASSES = {
     "uniform_grid": "UniformGrid",
     "spatial_hash": "SpatialHash",
     "box_tree": "BoxTree",
+    "strips": "Strips",
 }
 """Class by name; the module of this package that holds the class bears the name."""
 
-# What "auto" makes: nothing is known yet about the boxes that will come.
-_ALL_ROUND = "brute_force"
+# What "auto" makes: nothing is known yet about the boxes that will come, and the tree suits all scenes.
+_ALL_ROUND = "box_tree"
 
 
 def make_index(name: str = "auto", **options: Any) -> "Index":
