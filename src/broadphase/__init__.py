@@ -26,8 +26,10 @@ if TYPE_CHECKING:
     from broadphase.indexes.results import RayHits as RayHits
     from broadphase.indexes.results import RayRows as RayRows
     from broadphase.indexes.results import Stats as Stats
+    from broadphase.indexes.sort_and_sweep import SortAndSweep as SortAndSweep
     from broadphase.indexes.spatial_hash import SpatialHash as SpatialHash
     from broadphase.indexes.strips import Strips as Strips
+    from broadphase.indexes.sweep_and_prune import SweepAndPrune as SweepAndPrune
     from broadphase.indexes.uniform_grid import UniformGrid as UniformGrid
     from broadphase.one_shot import METHODS as METHODS
     from broadphase.one_shot import count_pairs as count_pairs
@@ -56,6 +58,8 @@ _HOME = {
     "BoxTree": "indexes.box_tree",
     "Strips": "indexes.strips",
     "BruteForce": "indexes.brute_force",
+    "SortAndSweep": "indexes.sort_and_sweep",
+    "SweepAndPrune": "indexes.sweep_and_prune",
     "Nearest": "indexes.results",
     "PairChanges": "indexes.results",
     "RayHit": "indexes.results",

@@ -15,6 +15,8 @@ CLASSES = {
     "spatial_hash": "SpatialHash",
     "box_tree": "BoxTree",
     "strips": "Strips",
+    "sort_and_sweep": "SortAndSweep",
+    "sweep_and_prune": "SweepAndPrune",
 }
 """Class by name; the module of this package that holds the class bears the name."""
 

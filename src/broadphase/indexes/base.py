@@ -102,7 +102,7 @@ class Index(Editing, Queries):
     def stats(self) -> Stats:
         """What the last call did."""
         call, tests, found = self._last
-        return Stats(self.name, call, self._store.live, tests, found, self._cell_count())
+        return Stats(self.name, call, self._store.live, tests, found, self._cell_count(), self._swap_count())
 
     def pairs(self) -> PairArray:
         """Every pair of ids whose boxes overlap and may be paired.

@@ -158,7 +158,7 @@ def find_changes(index: "Hooks") -> tuple[PairChanges, int]:
     """Against the last call, and the tests made."""
     journal = index._journal
     if not journal.open:
-        changes, tests = _from_all_pairs(index)
+        changes, tests = from_all_pairs(index)
     else:
         began, ended, tests = _from_queries(index)
         changes = PairChanges(began, ended, index._history.advance(began, ended))
@@ -166,7 +166,8 @@ def find_changes(index: "Hooks") -> tuple[PairChanges, int]:
     return changes, tests
 
 
-def _from_all_pairs(index: "Hooks") -> tuple[PairChanges, int]:
+def from_all_pairs(index: "Hooks") -> tuple[PairChanges, int]:
+    """By finding all pairs and comparing them with those of the last call."""
     now, tests = index._pairs(sort=True)
     began, come, ended, gone = split_changes(index._history.pairs(), now, index._store.renewed)
     began, ended = began[:come], ended[:gone]
@@ -180,12 +181,18 @@ def _from_queries(index: "Hooks") -> tuple[PairArray, PairArray, int]:
     queries = np.empty((2 * len(ids), old.shape[1]), np.float64)
     asked = np.empty(2 * len(ids), np.int32)
     planned = kernel.plan_queries(ids, len(ids), old, store.boxes, queries, asked)
+    # Neighbours one after the other: what one query reads, the next one finds in the cache.
+    order = np.argsort(queries[:planned, index._query_axis])
+    queries, asked = queries[order], asked[order]
+    marks = np.zeros((store.end >> 3) + 1, np.uint8)
+    kernel.mark_noted(ids, len(ids), marks)
     columns = _columns(store)
 
     def search(begin: int, end: int) -> tuple[Any, ...]:
         rows, tests = index._find_in_boxes(queries[begin:end], index._touching, -1, -1)
         part = kernel.compare_found(
-            rows, asked[begin:end], columns, index._journal.slots, store.renewed, kept, index._touching
+            *(rows, asked[begin:end], columns, marks, index._journal.slots, store.renewed),
+            *(kept, index._touching),
         )
         return *part, tests
 

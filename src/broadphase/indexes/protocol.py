@@ -87,6 +87,9 @@ class Hooks(ABC):
     """Up to this share of touched boxes, ``changes`` asks `_find_in_boxes` about them instead of finding
     all pairs anew."""
 
+    _query_axis: int = 0
+    """Neighbours in a batch of such queries are neighbours on this axis."""
+
     # ---- the structure follows the boxes
 
     def _inserted(self, ids: IdArray) -> None:
@@ -217,6 +220,10 @@ class Hooks(ABC):
 
     def _cell_count(self) -> int:
         """How many cells, nodes or strips are in use."""
+        return 0
+
+    def _swap_count(self) -> int:
+        """How many swaps the last read needed to bring a sorted order up to date."""
         return 0
 
     def _check(self) -> None:  # noqa: B027 - nothing to do is a good default

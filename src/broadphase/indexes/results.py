@@ -29,6 +29,8 @@ class Stats:
     """How many pairs, ids or rows were found."""
     cells: int
     """How many cells, nodes or strips are in use; 0 where the index has none."""
+    swaps: int = 0
+    """How many ends of boxes were passed on the way to their new places; 0 where the index does not sort."""
 
 
 class RayHit(NamedTuple):

@@ -8,10 +8,10 @@ the journal nor in the rows of free ids.
 
 import numpy as np
 
-from broadphase.kernels.emit import grow, put
+from broadphase.kernels.emit import put
 from broadphase.kernels.jit import inline, jit
+from broadphase.kernels.prefetch import AHEAD, prefetch
 
-_NO_LIMIT = np.int64(2**62)
 # Which of a box's two places a query asks about.
 OLD, NEW = 1, 2
 
@@ -27,6 +27,9 @@ def note(ids, fresh, columns, slots, kept, count, most):
     boxes, classes, categories, masks = columns
     kept_ids, old, old_classes, old_categories, old_masks = kept
     for k in range(ids.shape[0]):
+        if k + AHEAD < ids.shape[0]:
+            prefetch(slots, ids[k + AHEAD], 0)
+            prefetch(boxes, ids[k + AHEAD], 0)
         i = ids[k]
         if slots[i] < 0:
             if count == most:
@@ -90,13 +93,15 @@ def _overlap(first, i, second, j, touching):
     """Whether row ``i`` of one array overlaps row ``j`` of another; a row of NaN overlaps nothing."""
     dim = first.shape[1] // 2
     together = True
-    if touching:
-        for axis in range(dim):
-            together &= (first[i, axis] <= second[j, dim + axis]) & (second[j, axis] <= first[i, dim + axis])
-    else:
-        for axis in range(dim):
-            together &= (first[i, axis] < second[j, dim + axis]) & (second[j, axis] < first[i, dim + axis])
+    for axis in range(dim):
+        together &= _reaches(first[i, axis], second[j, dim + axis], touching)
+        together &= _reaches(second[j, axis], first[i, dim + axis], touching)
     return together
+
+
+@inline
+def _reaches(low, high, touching):
+    return (low < high) | (touching & (low == high))
 
 
 @inline
@@ -110,35 +115,66 @@ def _may(classes, categories, masks, i, other_classes, other_categories, other_m
 
 
 @jit
-def compare_found(rows, asked, columns, slots, renewed, kept, touching):
+def mark_noted(ids, count, marks):
+    """Set the bits of the ids in the journal.
+
+    A bit and not a slot is what nearly all finds are asked about: bits stay in the near cache.
+    """
+    for k in range(count):
+        marks[ids[k] >> 3] |= np.uint8(1 << (ids[k] & 7))
+
+
+@jit
+def compare_found(rows, asked, columns, marks, slots, renewed, kept, touching):
     """Pairs that began or ended, of what the planned queries found: ``began, count, ended, count``.
 
-    ``rows`` are ``[query, id]``.  Of two ids in the journal, the one with the smaller number reports that
-    they began; what ended between them is not reported here (`compare_old`).
+    ``rows`` are ``[query, id]``, ``marks`` the bits of `mark_noted`.  Of two ids in the journal, the one
+    with the smaller number reports that they began; what ended between them is not reported here
+    (`compare_old`).
     """
     boxes, classes, categories, masks = columns
     ids, old, old_classes, old_categories, old_masks = kept
-    began = np.empty((0, 2), np.int32)
-    ended = np.empty((0, 2), np.int32)
+    # At most one of each a row.  Arrays that grow in the loop would be counted in each turn.
+    began = np.empty(rows.shape, np.int32)
+    ended = np.empty(rows.shape, np.int32)
+    dim = boxes.shape[1] // 2
     come = 0
     gone = 0
     for r in range(rows.shape[0]):
+        if r + AHEAD < rows.shape[0]:
+            prefetch(boxes, rows[r + AHEAD, 1], 0)
+            later = ids[asked[rows[r + AHEAD, 0]] >> 2]
+            prefetch(boxes, later, 0)
+            prefetch(renewed, later, 0)
         k = np.int32(asked[rows[r, 0]] >> 2)  # as i, j and t are: the helpers are compiled once
         part = asked[rows[r, 0]] & 3
         i = ids[k]
         j = rows[r, 1]
-        t = slots[j]
+        noted = (marks[j >> 3] >> (j & 7)) & 1
+        same = not renewed[i]
+        if same and not noted:
+            # The usual case: was there, is there, and the other one did not move.  Nothing is called here:
+            # a function with two arrays takes longer to be called than to be computed.
+            now = was = True
+            for axis in range(dim):
+                low, high = boxes[j, axis], boxes[j, dim + axis]
+                now &= _reaches(boxes[i, axis], high, touching) & _reaches(
+                    low, boxes[i, dim + axis], touching
+                )
+                was &= _reaches(old[k, axis], high, touching) & _reaches(low, old[k, dim + axis], touching)
+            if now == was:
+                continue
+        t = slots[j] if noted else np.int32(-1)
         if i == j or (t >= 0 and (part == OLD or i > j)):
             continue
         now = _overlap(boxes, i, boxes, j, touching)
-        same = not renewed[i]
         if t >= 0:
             was = _overlap(old, k, old, t, touching)
             same &= not renewed[j]
         else:
             was = _overlap(old, k, boxes, j, touching)
         if same and was == now:
-            continue  # the usual case: only a box given out anew brings new rules with its id
+            continue  # only a box given out anew brings new rules with its id
         now = now and _may(classes, categories, masks, i, classes, categories, masks, j)
         if t >= 0:
             was = was and _may(
@@ -147,13 +183,9 @@ def compare_found(rows, asked, columns, slots, renewed, kept, touching):
         else:
             was = was and _may(old_classes, old_categories, old_masks, k, classes, categories, masks, j)
         if now and part != OLD and not (was and same):
-            if come == len(began):
-                began = grow(began, _NO_LIMIT)
             put(began, come, i, j)
             come += 1
         if was and part != NEW and t < 0 and not (now and same):
-            if gone == len(ended):
-                ended = grow(ended, _NO_LIMIT)
             put(ended, gone, i, j)
             gone += 1
     return began, come, ended, gone

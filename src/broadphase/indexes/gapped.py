@@ -1,0 +1,208 @@
+"""What `SortAndSweep` and `SweepAndPrune` share: sorted columns with gaps, and the queries on them."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase import threads
+from broadphase.indexes.arguments import Floats, Rows
+from broadphase.indexes.protocol import Hooks
+from broadphase.indexes.storage import BoxStore, IdArray, expect
+from broadphase.kernels import gapped, gapped_search, gapped_walk
+from broadphase.kernels.gapped import DEAD, FAN, FULLEST, end_keys, fill, lift_all, reach_room
+from broadphase.kernels.ordered_bits import PADDING, bits_of, ordered_rows
+from broadphase.kernels.radix_sort import argsort_keys
+
+# Of the slots of a new layout, so many are taken.
+_TAKEN = 0.75
+_MOST_IDS = 2**29
+
+
+class GappedOrders:
+    """The arrays of `broadphase.kernels.gapped`.
+
+    Parameters
+    ----------
+    dim, dtype
+        Of the boxes.
+    axes : tuple of int
+        The axis that each order is sorted along.
+    kinds : int
+        0: an item is a box, at its lower edge.  1: it is an end of a box, lower or upper.
+    touching : bool
+        Whether boxes that share an edge overlap.
+    """
+
+    def __init__(
+        self, dim: int, dtype: "np.dtype[Any]", axes: tuple[int, ...], kinds: int, touching: bool
+    ) -> None:
+        self.dim, self.axes, self.kinds, self.touching = dim, axes, kinds, touching
+        self._type = np.dtype(f"i{dtype.itemsize}")
+        self.slots = self.boxes = 0
+        self.searched = 0
+        """The order whose tree of maxima is kept, for queries."""
+        self._allocate(0)
+        self.places = np.full((len(axes), 0), -1, np.int32)
+
+    def arrays(self) -> tuple[npt.NDArray[Any], ...]:
+        """Columns, items, places and the tree of maxima."""
+        return self.columns, self.items, self.places, self.reach
+
+    def has_room(self, more: int) -> bool:
+        """Whether so many more boxes can be put in one by one."""
+        return ((self.boxes + more) << self.kinds) <= FULLEST * self.slots
+
+    def reserve(self, end: int) -> None:
+        """Make places for the ids below ``end``."""
+        room = self.places.shape[1] >> self.kinds
+        if end > room:
+            self._check_size(end)
+            places = np.full((len(self.axes), max(end, 2 * room) << self.kinds), -1, np.int32)
+            places[:, : self.places.shape[1]] = self.places
+            self.places = places
+
+    def build(self, store: BoxStore, ranks: npt.NDArray[np.int32] | None = None) -> None:
+        """Lay out the live boxes anew; ``ranks`` is the order of their `end_keys` where that is known."""
+        self._check_size(store.end)
+        self.boxes = store.live
+        self._allocate(int((self.boxes << self.kinds) / _TAKEN))
+        self.places = np.full((len(self.axes), store.end << self.kinds), -1, np.int32)
+        if self.boxes:
+            calls: list[Callable[[], None]] = [
+                partial(self._lay_out, store, a, ranks) for a in range(len(self.axes))
+            ]
+            threads.run_all(calls)
+        self._lift()
+
+    def grow(self, more: int) -> None:
+        """Lay out what is there with room for so many more boxes, and then some."""
+        old_columns, old_items, old_slots = self.columns, self.items, self.slots
+        self._allocate(max(int(((self.boxes + more) << self.kinds) / _TAKEN), old_slots * 5 // 4))
+        self.columns[:, :old_slots] = old_columns[:, :old_slots]
+        self.items[:, :old_slots] = old_items[:, :old_slots]
+        for a in range(len(self.axes)):
+            base = 2 * self.dim * a
+            gapped.spread(self.columns, base, self.dim, self.items, self.places, a, 0, self.slots)
+        self._lift()
+
+    def check(self, store: BoxStore) -> None:
+        """Raise ``AssertionError`` where an invariant is broken."""
+        ids = store.ids()
+        rows = ordered_rows(bits_of(store.boxes[ids]), self.touching)
+        row_of = np.full(store.end, -1)
+        row_of[ids] = np.arange(len(ids))
+        expect(self.boxes == len(ids), "all live boxes are in the columns")
+        for a, axis in enumerate(self.axes):
+            base = 2 * self.dim * a
+            keys = self.columns[base, : self.slots]
+            slots = np.flatnonzero(self.items[a, : self.slots] != DEAD)
+            items = self.items[a, slots]
+            kinds = items & self.kinds
+            expect(bool((keys[1:] >= keys[:-1]).all()), "the keys are sorted")
+            expect(len(items) == len(ids) << self.kinds, "each end is there once")
+            expect(np.array_equal(self.places[a, items], slots), "places say where the items are")
+            expect(int((self.places[a] >= 0).sum()) == len(items), "what is not there has no place")
+            wanted = rows[row_of[items >> self.kinds]]
+            turn = [(axis + k) % self.dim for k in range(self.dim)]
+            wanted = wanted[:, turn + [self.dim + k for k in turn]]
+            swapped = wanted.copy()
+            swapped[:, [0, self.dim]] = wanted[:, [self.dim, 0]]
+            wanted = np.where(kinds[:, None] == 1, swapped, wanted)
+            expect(
+                np.array_equal(self.columns[base : base + 2 * self.dim, slots].T, wanted),
+                "keys are the boxes'",
+            )
+            gaps = np.flatnonzero(self.items[a, : self.slots] == DEAD)
+            lowest = np.iinfo(self._type).min
+            expect(
+                bool((self.columns[base + self.dim : base + 2 * self.dim, gaps] == lowest).all()),
+                "gaps overlap nothing",
+            )
+            lower = self.columns[base : base + self.dim, : self.slots]
+            expect(bool((lower > lowest).all()), "gaps do not overlap each other")
+            expect(
+                bool((self.columns[base, self.slots :] == np.iinfo(self._type).max).all()),
+                "walks to the right end behind the slots",
+            )
+        reach = self.reach.copy()
+        self._lift()
+        expect(np.array_equal(reach, self.reach), "the tree of maxima is up to date")
+
+    def _allocate(self, slots: int) -> None:
+        self.slots = max(-(-slots // FAN) * FAN, 4 * FAN)
+        orders = len(self.axes)
+        limits = np.iinfo(self._type)
+        # All gaps: lower edges below any key, and upper edges below these, so that they overlap nothing.
+        self.columns = np.full((2 * self.dim * orders, self.slots + PADDING), limits.min + 1, self._type)
+        self.columns.reshape(orders, 2, self.dim, -1)[:, 1] = limits.min
+        self.columns[:, self.slots :] = limits.max
+        self.items = np.full((orders, self.slots + PADDING), DEAD, np.int32)
+        self.reach = np.empty(reach_room(self.slots), self._type)
+
+    def _check_size(self, end: int) -> None:
+        if end > _MOST_IDS:
+            raise MemoryError(
+                f"an index of this class holds at most {_MOST_IDS} ids: its slots are 32 bits wide"
+            )
+
+    def _lay_out(self, store: BoxStore, a: int, ranks: npt.NDArray[np.int32] | None) -> None:
+        bits, ids, axis = bits_of(store.boxes), store.ids(), self.axes[a]
+        if ranks is None:
+            ranks = argsort_keys(end_keys(bits, ids, axis, self.touching, self.kinds))
+        fill(
+            *(ids, ranks, bits, self.touching, self.kinds),
+            *(self.columns, self.items, self.places, a, axis, self.slots),
+        )
+
+    def _lift(self) -> None:
+        row = 2 * self.dim * self.searched + self.dim
+        lift_all(self.columns, row, self.slots, self.reach)
+
+
+class GappedQueries(Hooks):
+    """The queries of an index that keeps `GappedOrders`."""
+
+    _orders: GappedOrders
+
+    def _find_in_box(self, box: Floats, touching: bool, category: int, mask: int) -> tuple[IdArray, int]:
+        found: tuple[IdArray, int] = gapped_search.search_box(
+            *self._searched(category, mask), box, (touching, not self._touching)
+        )
+        return found
+
+    def _find_in_boxes(self, boxes: Rows, touching: bool, category: int, mask: int) -> tuple[IdArray, int]:
+        found: tuple[IdArray, int] = gapped_search.search_boxes(
+            *self._searched(category, mask), boxes, (touching, not self._touching)
+        )
+        return found
+
+    def _find_on_ray(self, ray: Floats, category: int, mask: int) -> tuple[IdArray, int]:
+        found: tuple[IdArray, int] = gapped_walk.search_ray(
+            *self._searched(category, mask), self._store.boxes, ray, (self._touching, not self._touching)
+        )
+        return found
+
+    def _find_first_on_ray(self, ray: Floats, category: int, mask: int) -> tuple[int, int]:
+        found: tuple[int, int] = gapped_walk.search_first(
+            *self._searched(category, mask), self._store.boxes, ray, (self._touching, not self._touching)
+        )
+        return found
+
+    def _find_nearest(self, point: Floats, k: int, category: int, mask: int) -> tuple[IdArray, int]:
+        found: tuple[IdArray, int] = gapped_walk.search_nearest(
+            *self._searched(category, mask), self._store.boxes, point, k, not self._touching
+        )
+        return found
+
+    def _searched(self, category: int, mask: int) -> tuple[Any, ...]:
+        orders, store = self._orders, self._store
+        first = orders.axes[orders.searched]
+        axes = tuple((first + turn) % orders.dim for turn in range(orders.dim))
+        rules = (store.categories, store.masks, category, mask)
+        return (
+            *(axes, orders.columns, orders.items, orders.reach, orders.searched, orders.slots),
+            *(orders.kinds, rules),
+        )

@@ -1,0 +1,176 @@
+"""Sort and sweep: the boxes in the order of their lower edges on one axis, and that order kept.
+
+Once the boxes are sorted, each one overlaps only boxes that begin before it ends: a walk to the right.
+Sorting is most of the work, and from one frame to the next little of the order changes.  So it is kept, and
+sorted again by insertion: a box moves past the few that it has overtaken, and an order that is nearly right
+is put right in nearly linear time.  Where insertion takes too many steps (everything jumped about), a radix
+sort starts afresh, so no frame costs more than a few passes over the boxes.
+
+The order is a library sort (`broadphase.kernels.gapped`): it has gaps, so that a box that moves, comes or
+goes does not push all others.
+
+Source: the single-axis case of Baraff's coordinate sorting (1992), with its temporal coherence; Bender,
+Farach-Colton and Mosteiro's library sort (2004).
+
+Cost: linear in the boxes for ``update``, logarithmic for a single box; ``pairs`` adds the pairs that overlap
+on the sorted axis, and a query the boxes that overlap it there.  It loses where boxes pile up on that axis:
+in a scene that is spread evenly in the plane, a box shares it with about the square root of all.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from broadphase import threads
+from broadphase.boxes import PairArray
+from broadphase.indexes.base import Index
+from broadphase.indexes.gapped import GappedOrders, GappedQueries
+from broadphase.indexes.storage import IdArray
+from broadphase.indexes.touched import Touched
+from broadphase.kernels.keep_sorted import resort, settle_boxes
+from broadphase.kernels.ordered_bits import bits_of
+from broadphase.kernels.sort_and_sweep import sweep
+from broadphase.methods.sort_and_sweep import Axis, choose_axis
+from broadphase.methods.task import Found, Task, run_in_shares
+
+# Up to this share of the boxes is moved one by one; to put one in its place by itself costs as much as to
+# sort so many together.
+FEW_TOUCHED = 1 / 16
+# Insertion sort may take so many steps a box before the radix sort, which costs about as much, takes over.
+MOST_STEPS = 8
+
+
+class SortAndSweep(GappedQueries, Index):
+    """Boxes in the order of one axis, kept between frames: simple, small, and good where that axis is long.
+
+    ``pairs`` and ``changes`` look at the boxes that share the sorted axis, and so does a query.
+
+    Parameters
+    ----------
+    axis : int or "auto"
+        The axis to sort along; ``"auto"`` is the one on which the boxes are spread most, looked for
+        whenever everything is sorted afresh.
+    dim, dtype, touching, sort, threads
+        As of `broadphase.Index`.
+
+    Notes
+    -----
+    ``stats.swaps`` says how many steps the boxes took in the order since the read before; 0 where it was
+    sorted afresh.
+
+    Examples
+    --------
+    >>> import broadphase as bp
+    >>> index = bp.SortAndSweep(axis=0)
+    >>> index.insert_many([[0, 0, 2, 2], [1, 1, 3, 3], [5, 5, 6, 6]])
+    array([0, 1, 2], dtype=int32)
+    >>> index.pairs()
+    array([[0, 1]], dtype=int32)
+    >>> index.query_box([3, 3, 5, 5])
+    array([1, 2], dtype=int32)
+    """
+
+    name = "sort_and_sweep"
+    _changes_by_query = 0.1
+
+    def __init__(self, *, axis: Axis = "auto", dim: int = 2, **common: Any) -> None:
+        if axis != "auto":
+            choose_axis(np.empty((0, 2 * dim)), axis)  # raises where there is no such axis
+        self._axis = axis
+        self._touched = Touched()
+        super().__init__(dim=dim, **common)
+
+    # ---- the structure follows the boxes
+
+    def _inserted(self, ids: IdArray) -> None:
+        self._touched.add(ids, self._store.live)
+        self._stale = True
+
+    def _removing(self, ids: IdArray) -> None:
+        self._touched.add(ids, self._store.live)
+        self._stale = True
+
+    def _moved(self, ids: IdArray) -> None:
+        self._touched.add(ids, self._store.live)
+
+    def _reset(self) -> None:
+        first = 0 if self._axis == "auto" else self._axis
+        self._orders = GappedOrders(self._reader.dim, self._reader.dtype, (first,), 0, self._touching)
+        self._whole = True
+        """Whether the order is worth nothing."""
+        self._steps = self._reported = 0
+        self._stale = True
+
+    def _refresh(self) -> None:
+        try:
+            if self._whole or len(self._touched) > FEW_TOUCHED * self._store.live:
+                self._sort_all()
+            else:
+                self._settle()
+        except BaseException:  # memory, or the user's patience, ran out in between
+            self._whole = True
+            raise
+        self._whole = False
+        self._touched.clear()
+
+    def _settle(self) -> None:
+        """Move what was touched, box by box."""
+        store, orders = self._store, self._orders
+        orders.reserve(store.end)
+        ids = self._touched.ids()
+        new = int((store.alive[ids] & (orders.places[0, ids] < 0)).sum())
+        if not orders.has_room(new):
+            orders.grow(new)
+        self._steps += settle_boxes(
+            *(ids, store.alive, bits_of(store.boxes), self._touching),
+            *(orders.arrays(), orders.axes[0], orders.slots),
+        )
+        orders.boxes = store.live
+
+    def _sort_all(self) -> None:
+        """By insertion if the order is nearly right, else by radix."""
+        store, orders = self._store, self._orders
+        ranks = np.empty(store.live, np.int32)
+        if not self._whole:
+            ids, bits = store.ids(), bits_of(store.boxes)
+            steps = resort(
+                *(ids, store.alive, bits, orders.axes[0], orders.items, orders.places, orders.slots),
+                *(MOST_STEPS * store.live, ranks),
+            )
+            if steps >= 0:
+                self._steps += steps
+                orders.build(store, ranks)
+                return
+        if store.live:
+            orders.axes = (choose_axis(store.live_boxes(), self._axis),)
+        self._query_axis = orders.axes[0]
+        orders.build(store)
+
+    # ---- pairs
+
+    def _find_pairs(self) -> Found:
+        steps, self._steps = self._steps, 0
+        self._reported = steps
+        store, orders = self._store, self._orders
+        rules = store.filter()
+        axes = tuple(range(orders.dim))
+
+        def search(begin: int, end: int, out: PairArray) -> tuple[PairArray, int, int]:
+            result: tuple[PairArray, int, int] = sweep(
+                axes, orders.columns, orders.items, rules, begin, end, out, task.limit, True
+            )
+            return result
+
+        task = Task(store.boxes, self._touching, rules, threads.resolve(self._threads))
+        return run_in_shares(task, orders.slots, search)
+
+    # ---- about itself
+
+    def _options(self) -> dict[str, Any]:
+        return {"axis": self._axis}
+
+    def _swap_count(self) -> int:
+        return self._reported
+
+    def _check(self) -> None:
+        self._orders.check(self._store)

@@ -1,0 +1,35 @@
+"""Which ids were touched since a structure was last brought up to date."""
+
+import numpy as np
+
+from broadphase.indexes.storage import IdArray
+
+
+class Touched:
+    """Ids, collected at next to no cost for each call and read once."""
+
+    def __init__(self) -> None:
+        self._parts: list[IdArray] = []
+        self._total = 0
+
+    def add(self, ids: IdArray, live: int) -> None:
+        """Add ids; ``live`` is how many are in use, which bounds what is kept."""
+        self._parts.append(ids.copy())  # the caller's array may be the user's by now
+        self._total += len(ids)
+        if self._total > 2 * live + 1000:
+            self._parts = [self.ids()]
+            self._total = len(self._parts[0])
+
+    def ids(self) -> IdArray:
+        """The ids, ascending, each once."""
+        if len(self._parts) == 1:
+            return np.sort(self._parts[0])
+        return np.unique(np.concatenate([np.empty(0, np.int32), *self._parts]))
+
+    def clear(self) -> None:
+        """Start again."""
+        self._parts, self._total = [], 0
+
+    def __len__(self) -> int:
+        """How many, if none was named twice."""
+        return self._total
