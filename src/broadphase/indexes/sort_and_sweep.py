@@ -27,9 +27,10 @@ from broadphase.indexes.base import Index
 from broadphase.indexes.gapped import GappedOrders, GappedQueries
 from broadphase.indexes.storage import IdArray
 from broadphase.indexes.touched import Touched
-from broadphase.kernels.keep_sorted import resort, settle_boxes
-from broadphase.kernels.ordered_bits import bits_of
+from broadphase.kernels.keep_sorted import close_gaps, resort, settle_boxes
+from broadphase.kernels.ordered_bits import PADDING, bits_of
 from broadphase.kernels.sort_and_sweep import sweep
+from broadphase.memory import borrowed_scratch
 from broadphase.methods.sort_and_sweep import Axis, choose_axis
 from broadphase.methods.task import Found, Task, run_in_shares
 
@@ -154,15 +155,21 @@ class SortAndSweep(GappedQueries, Index):
         store, orders = self._store, self._orders
         rules = store.filter()
         axes = tuple(range(orders.dim))
-
-        def search(begin: int, end: int, out: PairArray) -> tuple[PairArray, int, int]:
-            result: tuple[PairArray, int, int] = sweep(
-                axes, orders.columns, orders.items, rules, begin, end, out, task.limit, True
-            )
-            return result
-
         task = Task(store.boxes, self._touching, rules, threads.resolve(self._threads))
-        return run_in_shares(task, orders.slots, search)
+        with borrowed_scratch() as scratch:
+            # Gaps would be compared too; to leave them out costs less than a quarter of the walk.
+            shape = (store.live + PADDING,)
+            columns = scratch.array("columns", (2 * orders.dim, *shape), orders.columns.dtype)
+            ids = scratch.array("ids", (1, *shape), np.int32)
+            close_gaps(orders.columns, orders.items, orders.slots, columns, ids)
+
+            def search(begin: int, end: int, out: PairArray) -> tuple[PairArray, int, int]:
+                result: tuple[PairArray, int, int] = sweep(
+                    axes, columns, ids, rules, begin, end, out, task.limit, True
+                )
+                return result
+
+            return run_in_shares(task, store.live, search)
 
     # ---- about itself
 

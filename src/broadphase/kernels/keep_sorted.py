@@ -102,3 +102,24 @@ def resort(ids, alive, bits, axis, items, places, slots, most, ranks):
         if steps > most:
             return -1
     return steps
+
+
+@jit
+def close_gaps(columns, items, slots, packed, ids):
+    """Copy the boxes in their order, without the gaps; behind them a padding larger than every key."""
+    rows = packed.shape[0]
+    count = 0
+    for slot in range(slots):
+        if items[0, slot] != DEAD:
+            ids[0, count] = items[0, slot]
+            count += 1
+    for row in range(rows):
+        at = 0
+        for slot in range(slots):
+            # Written over and over until the next box comes: no branch to mispredict.
+            packed[row, at] = columns[row, slot]
+            at += items[0, slot] != DEAD
+        for behind in range(count, packed.shape[1]):
+            packed[row, behind] = columns[row, slots]
+    for behind in range(count, packed.shape[1]):
+        ids[0, behind] = 0
