@@ -87,7 +87,7 @@ _HOME = {
     "Hit": "world.hits",
     "Movement": "world.hits",
 }
-_SUBMODULES = ("files", "plot")
+_SUBMODULES = ("balls", "files", "plot")
 
 __all__ = [
     "INDEXES",
