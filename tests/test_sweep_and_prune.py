@@ -5,7 +5,7 @@ import pytest
 from test_index_machine import machine
 
 import broadphase as bp
-from broadphase.indexes import sweep_and_prune
+from broadphase.indexes import pair_set, sweep_and_prune
 
 smaller_set = pytest.mark.smaller_set
 
@@ -294,6 +294,55 @@ def test_changes_that_nobody_asks_for_are_not_kept():
     twin.changes()
     twin.update(index.boxes)
     assert lists(index.changes()) == lists(twin.changes())
+
+
+# ---- what kernels write has room: compiled, they would write over whatever lies behind
+
+
+@smaller_set
+def test_pairs_that_begin_and_end_in_one_call_have_room(row, monkeypatch):
+    """All come to where box 19 was, and then it goes far: each pair with it began and ends."""
+    original = pair_set.kernel.apply_events
+
+    def watched(pairs, count, events, boxes, touching, rules, toggled):
+        result = original(pairs, count, events, boxes, touching, rules, toggled)
+        assert result[1] <= len(toggled)
+        toggles.append((result[1], len(events)))
+        return result
+
+    toggles = []
+    monkeypatch.setattr(pair_set.kernel, "apply_events", watched)
+    monkeypatch.setattr(sweep_and_prune, "FAR", 60)
+    monkeypatch.setattr(sweep_and_prune, "MOST_TOUCHED", 1.0)
+    row.insert_many(row_of_boxes(60) + 300)
+    row.changes()
+    row.move_many(range(12, 20), [*np.tile(row.box(19), (7, 1)), [5000, 0, 5001, 1]])
+    assert len(row.changes().began) == 7 * 6 // 2
+    assert max(made - events for made, events in toggles) == 6
+    row.validate()
+
+
+@smaller_set
+def test_ends_that_pass_many_equal_ones_have_room(monkeypatch):
+    """Of equal ends, lower ones come first: an upper end that arrives there has to pass all of them."""
+    original = sweep_and_prune.move_boxes
+
+    def watched(*arguments):
+        result = original(*arguments)
+        assert result[1] <= len(arguments[-2])
+        most.append(result[1] / len(arguments[-2]))
+        return result
+
+    most = []
+    monkeypatch.setattr(sweep_and_prune, "move_boxes", watched)
+    monkeypatch.setattr(sweep_and_prune, "FAR", 16)
+    index = bp.SweepAndPrune()
+    index.insert_many([*np.tile([5.0, 5, 6, 6], (200, 1)), [0, 0, 1, 5], [0, 0, 1, 1]])
+    index.changes()
+    index.move_many([200, 201], [[0, 0, 5, 5], [0, 0, 5, 5]])
+    assert len(index.changes().began) == 2 * 200
+    assert max(most) > 0.4
+    index.validate()
 
 
 @pytest.mark.parametrize("dim", [2, 3])

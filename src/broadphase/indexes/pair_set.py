@@ -70,7 +70,8 @@ class PairSet:
     ) -> PairKeys:
         """Let pairs begin and end (`kernels.pair_set.apply_events`); returns those that did."""
         self.reserve(end, len(events))
-        toggled = np.empty(len(events) + self.count, np.int64)
+        # What begins may end again in the same call, when the other box goes far: so twice.
+        toggled = np.empty(2 * len(events) + self.count, np.int64)
         self.count, toggles = kernel.apply_events(
             self._arrays(), self.count, events, boxes, touching, rules, toggled
         )

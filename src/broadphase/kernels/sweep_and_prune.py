@@ -64,7 +64,7 @@ def _write_end(columns, axis, slot, edges, end):
 
 @inline
 def _distance(columns, places, slots, dim, i, edges):
-    """How many slots the ends of a box have to pass."""
+    """How many slots the ends of a box have to pass, those of equal keys that `_move_ends` passes among them."""
     total = 0
     for axis in range(dim):
         base = 2 * dim * axis
@@ -72,7 +72,7 @@ def _distance(columns, places, slots, dim, i, edges):
             slot = np.int64(places[axis, 2 * i + end])
             key = edges[dim * end + axis]
             if key != columns[base, slot]:
-                at = first_at_least_from(columns, base, slots, slot, key)
+                at = first_at_least_from(columns, base, slots, slot, key + end)
                 total += abs(at - slot)
     return total
 
