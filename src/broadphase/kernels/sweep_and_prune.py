@@ -64,7 +64,7 @@ def _write_end(columns, axis, slot, edges, end):
 
 @inline
 def _distance(columns, places, slots, dim, i, edges):
-    """How many slots the ends of a box have to pass, those of equal keys that `_move_ends` passes among them."""
+    """How many slots the ends of a box have to pass, as `_move_ends` moves them."""
     total = 0
     for axis in range(dim):
         base = 2 * dim * axis
