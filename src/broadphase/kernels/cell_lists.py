@@ -191,13 +191,13 @@ def _give_back(pool, tally, block):
 def _append(heads, pool, tally, place, i):
     block = np.int64(heads[place])
     if block == 0:
-        block = _new_block(pool, tally, 0)
+        block = _new_block(pool, tally, np.int64(0))
         heads[place] = block
         tally[PLACES] += 1
     at = block * UNIT
     count = np.int64(pool[at])
     if count + HEADER == UNIT << pool[at + 1]:
-        larger = _new_block(pool, tally, pool[at + 1] + 1)
+        larger = _new_block(pool, tally, np.int64(pool[at + 1]) + 1)
         for k in range(count):
             pool[larger * UNIT + HEADER + k] = pool[at + HEADER + k]
         _give_back(pool, tally, block)

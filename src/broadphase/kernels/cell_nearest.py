@@ -28,10 +28,10 @@ def search_nearest(
             done[level] = lattice[level, BOXES] == 0
         for _ in range(lattice.shape[0]):
             # The fullest level first: what it finds keeps the rings of the others small.
-            fullest = -1
+            fullest = np.int64(-1)  # not a plain -1: Numba would compile for it once more
             for level in range(lattice.shape[0]):
                 if not done[level] and (fullest < 0 or lattice[level, BOXES] > lattice[fullest, BOXES]):
-                    fullest = level
+                    fullest = np.int64(level)
             if fullest < 0:
                 break
             done[fullest] = True
@@ -91,7 +91,7 @@ def _search_rings(
                         count = np.int64(pool[at])
                         tests += count
                         for k in range(at + HEADER, at + HEADER + count):
-                            i = pool[k]
+                            i = np.int64(pool[k])
                             # Once: in the one of its cells that is nearest to the middle, the first met.
                             if levels[i] == level and passes(categories, masks, i, category, mask):
                                 nx, ny, nz = _nearest_cell(boxes, i, lattice, level, x, y, z)

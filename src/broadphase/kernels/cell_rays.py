@@ -31,7 +31,7 @@ def walk_rays(
     ``first_only``: lower ``best[q]`` and ``nearest[q]`` to the first hit and its distance.  Otherwise write
     rows ``[ray, id]`` until ``out`` is full; a box that lies in several cells may come several times.
     """
-    rows = 0
+    rows = np.int64(0)  # not a plain 0: Numba would compile the helpers once more for it
     tests = 0
     cell = np.zeros(3, np.int64)
     for q in range(begin, rays.shape[0]):
@@ -61,10 +61,10 @@ def _walk_level(
     furthest = ray[2 * dim]
     if first_only:
         furthest = min(furthest, nearest[q] * (1.0 + DOUBT))
-    main = 0
+    main = np.int64(0)
     for axis in range(1, dim):
         if abs(ray[dim + axis]) > abs(ray[dim + main]):
-            main = axis
+            main = np.int64(axis)
     second = (main + 1) % dim
     third = (main + 2) % dim  # in 2-D the main axis again, where it is not looked at
     forward = ray[dim + main] > 0.0
@@ -116,9 +116,10 @@ def _walk_level(
                 count = np.int64(pool[at])
                 tests += count
                 for entry in range(at + HEADER, at + HEADER + count):
-                    if levels[pool[entry]] == level:
+                    i = np.int64(pool[entry])
+                    if levels[i] == level:
                         found = _meet_box(
-                            boxes, pool[entry], categories, masks, ray, q, first_only, best, nearest,
+                            boxes, i, categories, masks, ray, q, first_only, best, nearest,
                             out, found, touching, category, mask,
                         )  # fmt: skip
     return found, tests
