@@ -13,9 +13,10 @@ from broadphase.kernels.jit import inline, jit
 from broadphase.kernels.lattice import (
     ABSENT,
     BOXES,
-    level_of,
-    lies_well,
+    is_few,
+    places_between,
     places_of,
+    settle,
     span_of,
     widen_reach,
 )
@@ -41,11 +42,11 @@ def count_boxes(boxes, ids, heads, tally, lattice, levels, table):
     places = np.empty(MOST_PLACES, np.int64)
     for k in range(ids.shape[0]):
         i = ids[k]
-        level = level_of(boxes, i, lattice, table)
+        level, x0, x1, y0, y1, z0, z1 = settle(boxes, i, lattice, table)
         levels[i] = level
         lattice[level, BOXES] += 1
-        widen_reach(boxes, i, lattice, level)
-        count = places_of(boxes, i, lattice, level, table, places)
+        widen_reach(x0, x1, y0, y1, z0, z1, lattice, level)
+        count = places_between(x0, x1, y0, y1, z0, z1, lattice, level, table, places)
         for p in range(count):
             heads[places[p]] += 1
         tally[ENTRIES] += count
@@ -86,15 +87,15 @@ def enter_boxes(boxes, ids, begin, heads, pool, tally, lattice, levels, table):
     room = pool.shape[0] // UNIT
     for k in range(begin, ids.shape[0]):
         i = ids[k]
-        level = level_of(boxes, i, lattice, table)
-        count = places_of(boxes, i, lattice, level, table, places)
+        level, x0, x1, y0, y1, z0, z1 = settle(boxes, i, lattice, table)
+        count = places_between(x0, x1, y0, y1, z0, z1, lattice, level, table, places)
         if tally[TOP] + units_needed(places, count, heads, pool) > room:
             return k
         for p in range(count):
             _append(heads, pool, tally, places[p], i)
         levels[i] = level
         lattice[level, BOXES] += 1
-        widen_reach(boxes, i, lattice, level)
+        widen_reach(x0, x1, y0, y1, z0, z1, lattice, level)
         tally[ENTRIES] += count
         tally[BINNED] += 1
     return ids.shape[0]
@@ -124,7 +125,8 @@ def find_rebinned(boxes, ids, rows, lattice, levels, table, rebinned):
         changes = span_of(boxes, ids[k], lattice, level) != span_of(rows, k, lattice, level)
         # A box that has become smaller must not stay among the giants.
         if not changes and level > 0:
-            changes = lies_well(rows, k, lattice, level - 1, table)
+            x0, x1, y0, y1, z0, z1 = span_of(rows, k, lattice, level - 1)
+            changes = is_few(x0, x1, y0, y1, z0, z1, table)
         rebinned[count] = k
         count += changes
     return count

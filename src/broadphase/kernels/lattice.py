@@ -63,9 +63,8 @@ def place_of(x, y, z, lattice, level, table):
 
 
 @inline
-def lies_well(boxes, i, lattice, level, table):
-    """Whether row ``i`` lies in few enough cells of this level, and so of every coarser one."""
-    x0, x1, y0, y1, z0, z1 = span_of(boxes, i, lattice, level)
+def is_few(x0, x1, y0, y1, z0, z1, table):
+    """Whether these are few enough cells for a box to be entered into."""
     enough = MOST_PLACES + 1  # the product of three spans can exceed 64 bits
     copies = min(x1 - x0 + 1, enough) * min(y1 - y0 + 1, enough) * min(z1 - z0 + 1, enough)
     if table > 0:
@@ -76,18 +75,19 @@ def lies_well(boxes, i, lattice, level, table):
 
 
 @inline
-def level_of(boxes, i, lattice, table):
-    """The finest level on which row ``i`` lies well; the coarsest takes everything."""
+def settle(boxes, i, lattice, table):
+    """The finest level on which row ``i`` lies in few cells, and these; the coarsest takes everything."""
     level = 0
-    while level < lattice.shape[0] - 1 and not lies_well(boxes, i, lattice, level, table):
+    x0, x1, y0, y1, z0, z1 = span_of(boxes, i, lattice, level)
+    while level < lattice.shape[0] - 1 and not is_few(x0, x1, y0, y1, z0, z1, table):
         level += 1
-    return level
+        x0, x1, y0, y1, z0, z1 = span_of(boxes, i, lattice, level)
+    return level, x0, x1, y0, y1, z0, z1
 
 
 @inline
-def places_of(boxes, i, lattice, level, table, places):
-    """Write the places of row ``i``, each once even if several of its cells share a slot; how many."""
-    x0, x1, y0, y1, z0, z1 = span_of(boxes, i, lattice, level)
+def places_between(x0, x1, y0, y1, z0, z1, lattice, level, table, places):
+    """Write the places of some cells, each once even if several share a slot; how many."""
     count = 0
     for z in range(z0, z1 + 1):
         for y in range(y0, y1 + 1):
@@ -97,16 +97,21 @@ def places_of(boxes, i, lattice, level, table, places):
                 if table > 0:
                     for k in range(count):
                         fresh &= places[k] != place
-                if fresh:
-                    places[count] = place
-                    count += 1
+                places[count] = place
+                count += fresh
     return count
 
 
 @inline
-def widen_reach(boxes, i, lattice, level):
-    """Let the level's lowest and highest cells take in row ``i``."""
+def places_of(boxes, i, lattice, level, table, places):
+    """Write the places of row ``i`` on its level; how many."""
     x0, x1, y0, y1, z0, z1 = span_of(boxes, i, lattice, level)
+    return places_between(x0, x1, y0, y1, z0, z1, lattice, level, table, places)
+
+
+@inline
+def widen_reach(x0, x1, y0, y1, z0, z1, lattice, level):
+    """Let the level's lowest and highest cells take in those of a box."""
     lattice[level, LOWEST] = min(lattice[level, LOWEST], x0)
     lattice[level, LOWEST + 1] = min(lattice[level, LOWEST + 1], y0)
     lattice[level, LOWEST + 2] = min(lattice[level, LOWEST + 2], z0)
