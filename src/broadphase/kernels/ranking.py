@@ -36,10 +36,18 @@ def keep_nearest(distances, ids, kept, distance, i):
     be beaten.
     """
     if kept == len(ids):
-        if nearer(distance, i, distances[0], ids[0]):
-            _sink(distances, ids, 0, kept, distance, i)
+        # The usual case returns at once: see `query_tests` on branches that meet again.
+        if not nearer(distance, i, distances[0], ids[0]):
+            return kept
+        _sink(distances, ids, 0, kept, distance, i)
         return kept
-    at = kept
+    _rise(distances, ids, kept, distance, i)
+    return kept + 1
+
+
+@inline
+def _rise(distances, ids, at, distance, i):
+    """Put an entry into the heap's hole at ``at``, its end, or above it."""
     while at > 0:
         above = (at - 1) // 2
         if not nearer(distances[above], ids[above], distance, i):
@@ -49,7 +57,6 @@ def keep_nearest(distances, ids, kept, distance, i):
         at = above
     distances[at] = distance
     ids[at] = i
-    return kept + 1
 
 
 @inline
