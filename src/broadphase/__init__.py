@@ -45,10 +45,20 @@ if TYPE_CHECKING:
     from broadphase.shapes.narrow_phase import contact_boxes as contact_boxes
     from broadphase.shapes.narrow_phase import contact_circles as contact_circles
     from broadphase.shapes.narrow_phase import overlap as overlap
+    from broadphase.world.asking import BodyHit as BodyHit
+    from broadphase.world.asking import NearestBodies as NearestBodies
+    from broadphase.world.body import Body as Body
+    from broadphase.world.events import Contacts as Contacts
+    from broadphase.world.events import Events as Events
     from broadphase.world.hits import Hit as Hit
     from broadphase.world.hits import Movement as Movement
+    from broadphase.world.listeners import ANY as ANY
+    from broadphase.world.listeners import Listener as Listener
+    from broadphase.world.pushing import Push as Push
+    from broadphase.world.snapshot import Snapshot as Snapshot
     from broadphase.world.tiles import Tile as Tile
     from broadphase.world.tiles import TileMap as TileMap
+    from broadphase.world.world import World as World
 
 _HOME = {
     "PairLimitExceeded": "errors",
@@ -82,6 +92,16 @@ _HOME = {
     "contact_boxes": "shapes.narrow_phase",
     "contact_circles": "shapes.narrow_phase",
     "overlap": "shapes.narrow_phase",
+    "BodyHit": "world.asking",
+    "NearestBodies": "world.asking",
+    "Body": "world.body",
+    "Contacts": "world.events",
+    "Events": "world.events",
+    "ANY": "world.listeners",
+    "Listener": "world.listeners",
+    "Push": "world.pushing",
+    "Snapshot": "world.snapshot",
+    "World": "world.world",
     "Tile": "world.tiles",
     "TileMap": "world.tiles",
     "Hit": "world.hits",
@@ -90,24 +110,33 @@ _HOME = {
 _SUBMODULES = ("balls", "files", "plot")
 
 __all__ = [
+    "ANY",
     "INDEXES",
     "METHODS",
+    "Body",
+    "BodyHit",
     "Box",
     "BoxTree",
     "BruteForce",
     "Circle",
     "Contact",
     "ContactArrays",
+    "Contacts",
+    "Events",
     "Hit",
     "Index",
+    "Listener",
     "Movement",
     "Nearest",
+    "NearestBodies",
     "PairChanges",
     "PairLimitExceeded",
     "Polygon",
+    "Push",
     "RayHit",
     "RayHits",
     "RayRows",
+    "Snapshot",
     "SortAndSweep",
     "SpatialHash",
     "Stats",
@@ -116,6 +145,7 @@ __all__ = [
     "Tile",
     "TileMap",
     "UniformGrid",
+    "World",
     "contact",
     "contact_boxes",
     "contact_circles",

@@ -170,6 +170,11 @@ class Polygon:
         return points
 
     @property
+    def extent(self) -> Bounds:
+        """The smallest box around the polygon, seen from its first point."""
+        return self._extent
+
+    @property
     def bounds(self) -> Bounds:
         """The smallest box around the polygon."""
         left, top, right, bottom = self._extent

@@ -76,6 +76,10 @@ class ShapeTable:
         self._shapes[row] = shape
         self._write(row, shape)
 
+    def form(self, row: int) -> Shape:
+        """The shape of a row as it was put there, wherever it is now."""
+        return self._shapes[row]
+
     def shape(self, row: int) -> Shape:
         """The shape of a row, where it is now."""
         return self._shapes[row].moved_to(float(self.x[row]), float(self.y[row]))

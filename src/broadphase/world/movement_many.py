@@ -141,15 +141,19 @@ def resolve_many(
         name = _NAMES[int(codes[mover])]
         move = resolve((x, y, width, height), dx, dy, around, tiles, name)
         places[mover] = move.x, move.y
-        more_numbers, more_values = _as_rows(mover, move)
+        more_numbers, more_values = as_rows(mover, move)
         numbers, values = np.concatenate([numbers, more_numbers]), np.concatenate([values, more_values])
     if inside.any():
         order = np.argsort(numbers[:, 0], kind="stable")
         numbers, values = numbers[order], values[order]
-    hits = HitArrays(
+    return Movements(places, hit_arrays(numbers, values))
+
+
+def hit_arrays(numbers: Integers, values: Floats) -> HitArrays:
+    """What `travel` has written, by name."""
+    return HitArrays(
         numbers[:, 0], numbers[:, 1], numbers[:, 2:4], values[:, 0], values[:, 1:3], values[:, 3:5]
     )
-    return Movements(places, hits)
 
 
 _NAMES = {code: name for name, code in RESPONSES.items()}
@@ -174,7 +178,8 @@ def _check(movers: Floats) -> None:
         )
 
 
-def _as_rows(mover: int, move: Movement) -> tuple[Integers, Floats]:
+def as_rows(mover: int, move: Movement) -> tuple[Integers, Floats]:
+    """The hits of one mover as `travel` writes them; its bodies must be named by number."""
     numbers: list[Sequence[int]] = []
     for hit in move.hits:
         is_tile = isinstance(hit.other, Tile)

@@ -1,0 +1,188 @@
+"""A body: the handle by which users hold what they have put into a world.
+
+All that a body is stands in the arrays of its world; the handle knows its row there.  Once removed it keeps
+what it was last, so that whoever is told that a contact has ended can still ask who it was with.
+"""
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from broadphase.shapes.kinds import Bounds, Shape
+
+if TYPE_CHECKING:
+    from broadphase.world.body_store import BodyStore
+
+GONE = -1
+"""The row of a body that was removed."""
+
+
+class Remains(NamedTuple):
+    """What a removed body was."""
+
+    id: int
+    shape: Shape
+    tags: frozenset[Any]
+    static: bool
+    sensor: bool
+    category: int
+    mask: int
+
+
+class Body:
+    """One thing in a `World`: made by `World.add`, never by hand.
+
+    A removed body still answers what it was (``alive`` is False), but can no longer be changed.
+
+    Attributes
+    ----------
+    data : object
+        Whatever the user wants to find again: a sprite, an entity number.  The world never looks at it.
+
+    Examples
+    --------
+    >>> import broadphase as bp
+    >>> world = bp.World()
+    >>> coin = world.add(bp.Circle(5, 5, 2), tag="coin", sensor=True, data={"worth": 10})
+    >>> coin.x += 20
+    >>> coin.shape, coin.bounds, coin.tag
+    (Circle(x=25.0, y=5.0, radius=2.0), (23.0, 3.0, 27.0, 7.0), 'coin')
+    """
+
+    __slots__ = ("__weakref__", "_remains", "_row", "_store", "data")
+
+    def __init__(self, store: "BodyStore", row: int, data: Any) -> None:
+        self._store = store
+        self._row = row
+        self._remains: Remains | None = None
+        self.data = data
+
+    # ---- where it is
+
+    @property
+    def x(self) -> float:
+        """Where its shape is placed.
+
+        A box by its min corner, a circle by its centre, a polygon by its first point.
+        """
+        if self._row < 0:
+            return self._was.shape.x
+        return self._store.x.item(self._row)
+
+    @x.setter
+    def x(self, x: float) -> None:
+        self._store.move_to(self, x, self.y)
+
+    @property
+    def y(self) -> float:
+        """See ``x``."""
+        if self._row < 0:
+            return self._was.shape.y
+        return self._store.y.item(self._row)
+
+    @y.setter
+    def y(self, y: float) -> None:
+        self._store.move_to(self, self.x, y)
+
+    @property
+    def position(self) -> tuple[float, float]:
+        """``x, y``."""
+        return self.x, self.y
+
+    @position.setter
+    def position(self, place: tuple[float, float]) -> None:
+        self.move_to(*place)
+
+    def move_to(self, x: float, y: float) -> None:
+        """Put it somewhere else, whatever is there; `World.move` goes only as far as the way is free.
+
+        Raises
+        ------
+        TypeError, ValueError
+            A coordinate is no finite number within 1e300, or the body was removed; nothing has changed.
+        """
+        self._store.move_to(self, x, y)
+
+    @property
+    def shape(self) -> Shape:
+        """Its shape where it is now; set it to give the body another shape and place, whatever is there."""
+        return self._was.shape if self._row < 0 else self._store.shape(self._row)
+
+    @shape.setter
+    def shape(self, shape: Shape) -> None:
+        self._store.reshape(self, shape)
+
+    @property
+    def bounds(self) -> Bounds:
+        """``min_x, min_y, max_x, max_y``."""
+        return self._was.shape.bounds if self._row < 0 else self._store.bounds(self._row)
+
+    # ---- what it is
+
+    @property
+    def alive(self) -> bool:
+        """Whether it is in its world."""
+        return self._row >= 0
+
+    @property
+    def id(self) -> int:
+        """Its number in the world: contacts and hits come in this order.  Reused after a removal."""
+        return self._was.id if self._row < 0 else self._row
+
+    @property
+    def tag(self) -> Any:
+        """Its tag; ``None`` where it has none, a frozenset where it has several."""
+        tags = self.tags
+        return tags if len(tags) > 1 else next(iter(tags), None)
+
+    @tag.setter
+    def tag(self, tag: Any) -> None:
+        self._store.retag(self, tag)
+
+    @property
+    def tags(self) -> frozenset[Any]:
+        """All its tags."""
+        return self._was.tags if self._row < 0 else self._store.tags(self._row)
+
+    @property
+    def static(self) -> bool:
+        """Whether it hardly ever moves: static bodies are never held against each other."""
+        return self._was.static if self._row < 0 else bool(self._store.static[self._row])
+
+    @static.setter
+    def static(self, static: bool) -> None:
+        self._store.set_static(self, static)
+
+    @property
+    def sensor(self) -> bool:
+        """Whether it has contacts but does not block."""
+        return self._was.sensor if self._row < 0 else bool(self._store.sensor[self._row])
+
+    @sensor.setter
+    def sensor(self, sensor: bool) -> None:
+        self._store.set_sensor(self, sensor)
+
+    @property
+    def category(self) -> int:
+        """What it is, as bits; see ``mask``."""
+        return self._was.category if self._row < 0 else int(self._store.category[self._row])
+
+    @category.setter
+    def category(self, category: int) -> None:
+        self._store.set_sets(self, category, self.mask)
+
+    @property
+    def mask(self) -> int:
+        """What it meets, as bits: two bodies do where each one's category and the other's mask share one."""
+        return self._was.mask if self._row < 0 else int(self._store.mask[self._row])
+
+    @mask.setter
+    def mask(self, mask: int) -> None:
+        self._store.set_sets(self, self.category, mask)
+
+    def __repr__(self) -> str:
+        tag = "" if self.tag is None else f" {self.tag!r}"
+        return f"<Body {self.id}{tag}: {self.shape!r}{'' if self.alive else ', removed'}>"
+
+    @property
+    def _was(self) -> Remains:
+        assert self._remains is not None
+        return self._remains

@@ -1,0 +1,223 @@
+"""The broad phase of a world: bodies that move and static ones, each in an index of its own.
+
+Both are kept twice, once for bodies that somebody listens for and once for the others, which an update need
+not look at.  Nothing is put in at once: what was added, moved or removed is noted by row and handed to the
+indexes in one call each, when somebody asks.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.boxes import BoxArray
+from broadphase.indexes import make_index
+from broadphase.indexes.base import Index
+from broadphase.indexes.storage import expect
+from broadphase.shapes.kinds import Bounds
+from broadphase.world.body_store import NOT_IN, BodyStore, Floats, Rows
+from broadphase.world.listeners import MOVING, QUIET_MOVING, QUIET_STATIC, STATIC
+
+ALL = (MOVING, STATIC, QUIET_MOVING, QUIET_STATIC)
+LISTENED = (MOVING, STATIC)
+STATICS = (STATIC, QUIET_STATIC)
+
+Point = tuple[float, float]
+
+_NO_ROWS = np.empty(0, np.int32)
+
+
+class Layers:
+    """Four indexes that follow the rows of a `BodyStore`."""
+
+    def __init__(self, broadphase: str | Index, store: BodyStore) -> None:
+        self._store = store
+        self.indexes = [_made(broadphase) for _ in ALL]
+        self.rows: list[Rows] = [_NO_ROWS] * len(ALL)
+        """By layer and id: the row of the body."""
+        self.sent = 0
+        """How many boxes the last call of `sync` handed over."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether what an index finds for a box overlaps it, edges not counted."""
+        return not self.indexes[MOVING].touching
+
+    # ---- keeping up
+
+    def sync(self, layers: tuple[int, ...] = ALL) -> None:
+        """Tell the indexes of these layers what has changed."""
+        store = self._store
+        self.sent = 0
+        if store.leaving:
+            self._drop()
+        if store.many_late:
+            rows = np.flatnonzero(store.late).astype(np.int32)
+            store.many_late = False
+        elif len(store.late_rows) == 1:
+            self._send_one(store.late_rows[0], layers)
+            return
+        elif store.late_rows:
+            rows = np.array(store.late_rows, np.int32)
+        else:
+            return
+        store.late_rows = []
+        store.late[rows[~store.alive[rows]]] = False
+        rows = rows[store.alive[rows]]
+        at = store.layer[rows]
+        for layer in ALL:
+            own = rows[at == layer]
+            if len(own) == 0:
+                continue
+            if layer in layers:
+                self._send(layer, own)
+            else:
+                store.many_late = True
+
+    def _drop(self) -> None:
+        for layer in ALL:
+            ids = [gone for at, gone in self._store.leaving if at == layer]
+            if len(ids) == 1:
+                self.indexes[layer].remove(ids[0])
+            elif ids:
+                self.indexes[layer].remove_many(ids)
+        self._store.leaving = []
+
+    def _send_one(self, row: int, layers: tuple[int, ...]) -> None:
+        """The usual case between two movements, without an array."""
+        store = self._store
+        layer, known = int(store.layer[row]), store.index_id.item(row)
+        if not store.alive[row]:
+            store.late[row] = False
+        elif layer not in layers:
+            return
+        elif known == NOT_IN:
+            self._send(layer, np.array([row], np.int32))
+        else:
+            self.indexes[layer].move(known, store.bounds(row))
+            store.late[row] = False
+            self.sent = 1
+        store.late_rows = []
+
+    def _send(self, layer: int, rows: Rows) -> None:
+        store, index = self._store, self.indexes[layer]
+        fresh = store.index_id[rows] == NOT_IN
+        known = rows[~fresh]
+        if len(known):
+            index.move_many(store.index_id[known], store.table.bounds(known))
+        if fresh.any():
+            self._insert(layer, np.sort(rows[fresh]))
+        store.late[rows] = False
+        self.sent += len(rows)
+
+    def _insert(self, layer: int, rows: Rows) -> None:
+        store, index = self._store, self.indexes[layer]
+        bits = {}
+        if layer == MOVING:
+            category, mask = store.listeners.bits()[store.group[rows]].T
+            bits = {"category": category, "mask": mask}
+        ids = index.insert_many(store.table.bounds(rows), **bits)
+        store.index_id[rows] = ids
+        end = int(ids[-1]) + 1
+        if end > len(self.rows[layer]):
+            larger = np.full(2 * end, -1, np.int32)
+            larger[: len(self.rows[layer])] = self.rows[layer]
+            self.rows[layer] = larger
+        self.rows[layer][ids] = rows
+
+    # ---- asking; whoever asks has called `sync` before
+
+    def in_box(self, box: Bounds, layers: tuple[int, ...] = ALL) -> list[int]:
+        """The rows whose bounds overlap a box, ascending."""
+        found: list[int] = []
+        for layer in layers:
+            index = self.indexes[layer]
+            if len(index):
+                ids = index.query_box(box)
+                if len(ids):
+                    found += self.rows[layer][ids].tolist()
+        found.sort()
+        return found
+
+    def in_boxes(self, boxes: BoxArray, layers: tuple[int, ...]) -> npt.NDArray[np.int32]:
+        """Rows ``[query, row]`` whose bounds overlap, unsorted."""
+        found = [np.empty((0, 2), np.int32)]
+        for layer in layers:
+            if len(self.indexes[layer]) and len(boxes):
+                pairs = self.indexes[layer].query_box(boxes)
+                pairs[:, 1] = self.rows[layer][pairs[:, 1]]
+                found.append(pairs)
+        return np.concatenate(found)
+
+    def on_ray(self, origin: Point, direction: Point, furthest: float) -> list[int]:
+        """The rows whose bounds a ray hits, ascending."""
+        found: list[int] = []
+        for layer, index in enumerate(self.indexes):
+            if len(index):
+                hits: Any = index.query_ray(origin, direction, furthest)
+                found += self.rows[layer][hits.ids].tolist()
+        found.sort()
+        return found
+
+    def nearest(self, point: Point, k: int) -> tuple[list[int], float]:
+        """The rows with the nearest bounds, and the least distance of all others; infinite: that is all."""
+        found: list[int] = []
+        beyond = math.inf
+        for layer, index in enumerate(self.indexes):
+            if len(index):
+                ids, distances = index.nearest(point, k)
+                found += self.rows[layer][ids].tolist()
+                if len(ids) < len(index):
+                    beyond = min(beyond, distances[-1].item())
+        return found, beyond
+
+    def pairs(self) -> npt.NDArray[np.int32]:
+        """All pairs of moving bodies that somebody listens for, as rows, unsorted."""
+        pairs: npt.NDArray[np.int32] = self.rows[MOVING][self.indexes[MOVING].pairs()]
+        return pairs
+
+    def check(self) -> None:
+        """Raise ``AssertionError`` where an index and the bodies contradict each other."""
+        self.sync()
+        store = self._store
+        for layer in ALL:
+            index = self.indexes[layer]
+            index.validate()
+            rows = self.rows[layer][index.ids]
+            expect(bool((store.layer[rows] == layer).all()), "bodies are in their layer")
+            expect(np.array_equal(store.index_id[rows], index.ids), "bodies know their id")
+            expect(np.array_equal(store.table.bounds(rows), index.boxes), "indexes know where bodies are")
+        expect(sum(map(len, self.indexes)) == store.live, "every body is in an index")
+
+
+def _made(broadphase: Any) -> Index:
+    if isinstance(broadphase, str):
+        return make_index(broadphase, touching=False, sort=False)
+    if not isinstance(broadphase, Index):
+        raise TypeError(f"broadphase must be the name of an index, or an index; got {broadphase!r}")
+    if len(broadphase) or broadphase.dim != 2 or broadphase.dtype != np.float64:
+        raise ValueError(f"broadphase must be empty, 2-D and float64; got {broadphase!r}")
+    return broadphase.copy()
+
+
+def closed(box: Bounds) -> Bounds:
+    """The next larger box: what overlaps it with its inside touches ``box``.
+
+    Examples
+    --------
+    >>> closed((0.0, 0.0, 1.0, 1.0))[2] > 1.0
+    True
+    """
+    left, top, right, bottom = box
+    return (
+        math.nextafter(left, -math.inf),
+        math.nextafter(top, -math.inf),
+        math.nextafter(right, math.inf),
+        math.nextafter(bottom, math.inf),
+    )
+
+
+def closed_many(boxes: Floats) -> Floats:
+    """`closed` for rows."""
+    return np.hstack((np.nextafter(boxes[:, :2], -np.inf), np.nextafter(boxes[:, 2:], np.inf)))

@@ -1,0 +1,134 @@
+"""Going back: all that a world is, kept aside and brought back."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.shapes.kinds import Shape
+from broadphase.world.body import Body
+from broadphase.world.body_store import NOT_IN, BodyStore, Floats
+from broadphase.world.events import Events
+from broadphase.world.listeners import MOVING, QUIET_MOVING, QUIET_STATIC, STATIC, Matcher
+from broadphase.world.tiles import TileMap
+from broadphase.world.tracker import Found
+
+if TYPE_CHECKING:
+    from broadphase.world.world import World
+
+# The arrays by row that are kept; the others say what the broad phase knows, which does not go back.
+_KEPT = ("alive", "static", "sensor", "category", "mask", "group", "touched", "renewed")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Snapshot:
+    """A moment of a world; see `World.snapshot`."""
+
+    store: BodyStore
+    columns: dict[str, npt.NDArray[Any]]
+    x: Floats
+    y: Floats
+    forms: list[Shape]
+    bodies: list[Body | None]
+    data: list[Any]
+    gone: dict[int, Body]
+    found: Found
+    matcher: Matcher
+    calls: tuple[Any, ...]
+    skipped: frozenset[Any]
+    events: Events
+    tiles: TileMap | None
+
+    def __repr__(self) -> str:
+        return f"<Snapshot of {int(self.columns['alive'].sum())} bodies>"
+
+
+def snapshot(world: "World", tiles: bool) -> Snapshot:
+    """All of a world; see `World.snapshot`."""
+    store = world._store
+    n = len(store.bodies)
+    return Snapshot(
+        store,
+        {name: getattr(store, name)[:n].copy() for name in _KEPT},
+        store.x.copy(),
+        store.y.copy(),
+        [store.table.form(row) for row in range(n)],
+        list(store.bodies),
+        [None if body is None else body.data for body in store.bodies],
+        dict(store.gone),
+        world._tracker.found,
+        world._listeners.matcher,
+        tuple(world._calls),
+        frozenset(world._skipped),
+        world._events,
+        world.tiles.copy() if tiles and world.tiles is not None else None,
+    )
+
+
+def restore(world: "World", moment: Snapshot) -> None:
+    """Back to a moment; see `World.restore`."""
+    store = world._store
+    if moment.store is not store:
+        raise ValueError("the snapshot is of another world; restore it there")
+    _bring_back_bodies(store, moment)
+    _bring_back_rows(store, moment)
+    if moment.matcher is not world._listeners.matcher:
+        store.touched[: len(store.bodies)] = store.alive[: len(store.bodies)]
+    store.gone = dict(moment.gone)
+    world._tracker.found = moment.found
+    world._calls.clear()
+    world._calls.extend(moment.calls)
+    world._skipped = set(moment.skipped)
+    world._events = moment.events
+    if moment.tiles is not None:
+        world.tiles = moment.tiles.copy()
+
+
+def _bring_back_bodies(store: BodyStore, moment: Snapshot) -> None:
+    """The handles: who is there, and who is not."""
+    before = [*moment.bodies, *[None] * (len(store.bodies) - len(moment.bodies))]
+    for row, (now, then) in enumerate(zip(store.bodies, before, strict=True)):
+        if now is not None and now is not then:
+            store.bury(now, row)
+    for row, (body, data) in enumerate(zip(moment.bodies, moment.data, strict=True)):
+        if body is not None:
+            body._row, body._remains, body.data = row, None, data
+    store.bodies = before
+    store.shared = False
+
+
+def _bring_back_rows(store: BodyStore, moment: Snapshot) -> None:
+    """The arrays; and what the broad phase has to be told for it."""
+    n, held = len(store.bodies), len(moment.bodies)
+    alive = np.zeros(n, np.bool_)
+    alive[:held] = moment.columns["alive"]
+    group = store.group[:held].copy()
+    for name, column in moment.columns.items():
+        getattr(store, name)[:held] = column
+        getattr(store, name)[held:n] = False if column.dtype == np.bool_ else getattr(store, name)[held:n]
+    layer = _layers(store, n)
+    known = store.index_id[:n] != NOT_IN
+    stays = known & alive & (layer == store.layer[:n])
+    stays[:held] &= group == store.group[:held]
+    for row in np.flatnonzero(known & ~stays).tolist():
+        store.leaving.append((int(store.layer[row]), int(store.index_id[row])))
+        store.index_id[row] = NOT_IN
+    store.layer[:n] = layer
+    moved = alive & ~stays
+    moved[:held] |= (store.x[:held] != moment.x) | (store.y[:held] != moment.y)
+    for row, form in enumerate(moment.forms):
+        if store.table.form(row) is not form:
+            store.table.put(row, form)
+            moved[row] = True
+    store.x[:held], store.y[:held] = moment.x, moment.y
+    store.late[:n] |= moved
+    store.many_late = True
+    store.count_rows()
+
+
+def _layers(store: BodyStore, n: int) -> npt.NDArray[np.int8]:
+    """Where each body belongs."""
+    hears = store.listeners.bits()[store.group[:n], 1] != 0
+    moving, static = np.where(hears, MOVING, QUIET_MOVING), np.where(hears, STATIC, QUIET_STATIC)
+    return np.where(store.static[:n], static, moving).astype(np.int8)

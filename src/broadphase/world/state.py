@@ -1,0 +1,39 @@
+"""What a world holds, for the parts that ask it and move it."""
+
+from typing import Any
+
+from broadphase.indexes.base import Index
+from broadphase.world.body import Body
+from broadphase.world.body_store import BodyStore
+from broadphase.world.layers import Layers
+from broadphase.world.listeners import Listeners
+from broadphase.world.tiles import TileMap
+from broadphase.world.tracker import Tracker
+
+
+class State:
+    """The bodies, their broad phase, who listens, what is in contact, and the tile map."""
+
+    def __init__(self, broadphase: str | Index) -> None:
+        self._listeners = Listeners()
+        self._store = BodyStore(self._listeners)
+        self._listeners.changed = self._store.listeners_changed
+        self._layers = Layers(broadphase, self._store)
+        self._tracker = Tracker(self._store, self._layers)
+        self._tiles: TileMap | None = None
+
+    @property
+    def tiles(self) -> TileMap | None:
+        """The map whose solid tiles block; set it, and change its tiles, at any time."""
+        return self._tiles
+
+    @tiles.setter
+    def tiles(self, tiles: TileMap | None) -> None:
+        if tiles is not None and not isinstance(tiles, TileMap):
+            raise TypeError(f"tiles must be a TileMap or None; got {tiles!r}")
+        self._tiles = tiles
+
+    def _body(self, row: int) -> Body:
+        """The body of a row that is in use."""
+        body: Any = self._store.bodies[row]
+        return body  # type: ignore[no-any-return]
