@@ -176,7 +176,7 @@ def draw_cells(
     >>> axes = draw_cells([[0, 0, 2, 2], [1, 1, 3, 3]], cell_size=1)
     """
     flat = _flat(boxes, projection)
-    columns, rows, counts = _count_cells(flat, cell_size)
+    columns, rows, counts = count_cells(flat, cell_size)
     ax = _prepared(ax, flat, projection)
     fullest = max(1, int(counts.max(initial=0)))
     ax.pcolormesh(
@@ -335,7 +335,7 @@ def _add_rectangles(ax: "Axes", flat: BoxArray, color: str, fill: float, zorder:
         ax.scatter(points[:, 0], points[:, 1], s=6, c=color, linewidths=0, zorder=zorder)
 
 
-def _count_cells(
+def count_cells(
     flat: BoxArray, cell_size: float
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.int64]]:
     """Borders of the columns, borders of the rows, and the number of boxes in each cell ``[row, column]``."""

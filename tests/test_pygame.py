@@ -1,0 +1,380 @@
+"""The drop-ins against pygame's own functions: the same worlds, made twice, must end the same."""
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+pygame = pytest.importorskip("pygame", reason="the extra pygame is not installed")
+
+from pygame import sprite  # noqa: E402
+from sprite_helpers import Thing, disc, names, outcome  # noqa: E402
+
+from broadphase.adapters import pygame as ours  # noqa: E402
+from broadphase.adapters import sprite_boxes  # noqa: E402
+
+IMAGES = [disc(size) for size in (4, 9, 16)]
+
+
+@ours.rect_first
+def both_even(left, right):
+    return left.number % 2 == 0 and right.number % 2 == 0
+
+
+def any_odd(left, right):
+    """Nothing about rects in it: every pair has to be asked."""
+    return (left.number + right.number) % 3 == 0
+
+
+TESTS = {
+    "default": None,
+    "collide_rect": sprite.collide_rect,
+    "ratio 0.5": sprite.collide_rect_ratio(0.5),
+    "ratio 3": sprite.collide_rect_ratio(3),
+    "ratio -1.5": sprite.collide_rect_ratio(-1.5),
+    "circle": sprite.collide_circle,
+    "circle 0.3": sprite.collide_circle_ratio(0.3),
+    "circle -2": sprite.collide_circle_ratio(-2),
+    "mask": sprite.collide_mask,
+    "rect_first": both_even,
+    "own": any_odd,
+}
+
+
+@pytest.fixture(autouse=True)
+def _never_few(monkeypatch):
+    """Small worlds too go through the broad phase, unless a test says otherwise."""
+    monkeypatch.setattr(ours, "FEW_TESTS", 0)
+    monkeypatch.setattr(ours, "_FEW_SLOW_TESTS", 0)
+
+
+def world(seed, kind="ints", count=30, side=60, make=Thing):
+    """Two groups that share a few sprites; ``kind`` says what their rects hold."""
+    rng = random.Random(seed)
+    things = []
+    for number in range(2 * count):
+        place = [rng.choice([rng.randint(-side, side), rng.uniform(-side, side)]) for _ in "xy"]
+        size = [rng.choice([0, 1, 5, 12, 12, 12, -7, rng.uniform(0, 20)]) for _ in "wh"]
+        float_rect = kind == "floats" or (kind == "mixed" and rng.random() < 0.5)
+        rect = (pygame.FRect if float_rect else pygame.Rect)(*place, *size)
+        more = {"number": number, "image": rng.choice(IMAGES)}
+        if rng.random() < 0.3:
+            more["mask"] = pygame.mask.from_surface(rng.choice(IMAGES))
+        if rng.random() < 0.3:
+            more["radius"] = rng.choice([0, 3, 7.5, -4])
+        things.append(make(f"s{number}", rect, **more))
+    groups = sprite.Group(), rng.choice([sprite.Group, sprite.LayeredUpdates, sprite.RenderUpdates])()
+    groups[0].add(*things[: count + 3])
+    groups[1].add(*things[count:])
+    return *groups, things
+
+
+def state(groups, things):
+    """All that a call may have changed."""
+    return (
+        [names(list(group)) for group in groups],
+        [len(thing.groups()) for thing in things],
+        [vars(thing).get("radius") for thing in things],
+        [tuple(thing.rect) for thing in things],
+    )
+
+
+@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize("kind", ["ints", "floats", "mixed"])
+@pytest.mark.parametrize("kills", [(False, False), (True, False), (False, True), (True, True)])
+def test_groupcollide_ends_as_pygames_does(kind, test, kills):
+    hits = 0
+    for seed in range(12):
+        a, b, things = world(seed, kind)
+        found = ours.groupcollide(a, b, *kills, TESTS[test])
+        c, d, others = world(seed, kind)
+        expected = sprite.groupcollide(c, d, *kills, TESTS[test])
+        assert names(found) == names(expected)
+        assert state((a, b), things) == state((c, d), others)
+        hits += len(found)
+    assert hits
+
+
+@given(st.data())
+def test_whatever_the_rects_are(data):
+    """Small coordinates, so that edges meet, and the odd far or tiny one."""
+    number = st.one_of(
+        st.integers(-4, 4),
+        st.sampled_from([2**31 - 1, -(2**31), 2**30, 2**29, 1e-30, 0.5, 1 / 3, 16777217.0]),
+    )
+    size = st.one_of(st.integers(-3, 4), st.sampled_from([2**31 - 1, 2**30, 1e-30, 0.25, 1 / 3]))
+    kinds = data.draw(st.sampled_from([(pygame.Rect,), (pygame.FRect,), (pygame.Rect, pygame.FRect)]))
+    rows = data.draw(st.lists(st.tuples(st.sampled_from(kinds), number, number, size, size), max_size=16))
+    test = TESTS[data.draw(st.sampled_from(["default", "collide_rect", "ratio 3", "circle", "ratio 0.5"]))]
+    half, kill = len(rows) // 2, data.draw(st.booleans())
+    ends = []
+    for module in (ours, sprite):
+        things = [Thing(f"s{i}", kind(*row)) for i, (kind, *row) in enumerate(rows)]
+        a, b = sprite.Group(things[:half]), sprite.Group(things[half:])
+        ends.append((outcome(module.groupcollide, a, b, False, kill, test), state((a, b), things)))
+    assert ends[0] == ends[1]
+
+
+@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize("kind", ["ints", "floats", "mixed"])
+def test_collide_is_every_pair_of_one_list(kind, test):
+    asked = TESTS[test] or sprite.collide_rect
+    hits = 0
+    for seed in range(8):
+        a, _, _ = world(seed, kind)
+        c, _, _ = world(seed, kind)
+        things = list(c)
+        expected = [(p, q) for i, p in enumerate(things) for q in things[i + 1 :] if asked(p, q)]
+        found = ours.collide(a, TESTS[test])
+        assert names(found) == names(expected)
+        hits += len(found)
+    assert hits
+    assert ours.collide([]) == []
+
+
+def test_one_sprite_against_a_group():
+    for seed in range(8):
+        for test in TESTS.values():
+            a, b, _ = world(seed)
+            c, d, _ = world(seed)
+            one, other = a.sprites()[0], c.sprites()[0]
+            assert outcome(ours.spritecollideany, one, b, test) == outcome(
+                sprite.spritecollideany, other, d, test
+            )
+            for kill in (False, True):
+                assert outcome(ours.spritecollide, one, b, kill, test) == outcome(
+                    sprite.spritecollide, other, d, kill, test
+                )
+            assert names(list(b)) == names(list(d))
+
+
+class Exploding(Thing):
+    """Killing one moves the next, brings a new one into the group, and pushes everybody to the right."""
+
+    def kill(self):
+        groups = self.groups()
+        super().kill()
+        for group in groups[:1]:
+            for other in group:
+                other.rect.move_ip(1, 0)
+            if len(group) < 80:
+                group.add(Exploding(f"{self.name}'", self.rect.move(3, 3), number=1, image=IMAGES[0]))
+
+
+class Sticky(sprite.Group):
+    """A group that keeps every third sprite that it is asked to remove."""
+
+    def remove_internal(self, removed):
+        if removed.number % 3:
+            super().remove_internal(removed)
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_killing_may_change_the_world(test):
+    for seed in range(8):
+        ends = []
+        for module in (ours, sprite):
+            a, b, things = world(seed, make=Exploding, side=100)
+            found = module.groupcollide(a, b, True, True, TESTS[test])
+            ends.append((names(found), state((a, b), things)))
+        assert ends[0] == ends[1]
+
+
+def test_groups_of_ones_own_and_plain_lists_are_taken_as_pygame_takes_them():
+    for seed in range(8):
+        for make in (
+            list,
+            tuple,
+            iter,
+            Sticky,
+            sprite.LayeredUpdates,
+            lambda things: sprite.GroupSingle(*things[:1]),
+        ):
+            ends = []
+            for module in (ours, sprite):
+                a, b, things = world(seed)
+                first, second = make(a.sprites() * 2), make(b.sprites())
+                result = outcome(module.groupcollide, first, second, True, True)
+                ends.append((result, state((a, b), things)))
+            assert ends[0] == ends[1], make
+
+
+class Fickle(sprite.Group):
+    """A group that shows another half of its sprites each time somebody looks."""
+
+    looks = 0
+
+    def sprites(self):
+        self.looks += 1
+        return super().sprites()[self.looks % 2 :: 2]
+
+
+def test_a_group_that_says_itself_who_is_in_it_is_left_to_pygame():
+    results = []
+    for module in (ours, sprite):
+        a, b, _ = world(4)
+        results.append(names(module.groupcollide(a, Fickle(b.sprites()), False, False)))
+    assert results[0] == results[1]
+    assert results[0]
+
+
+def test_circles_that_pygame_would_not_ask_get_no_radius():
+    """The first takes all of the other group with it, so the second meets nobody."""
+    for module in (ours, sprite):
+        rects = [pygame.Rect(0, 0, 8, 8), pygame.Rect(0, 0, 8, 8), pygame.Rect(2, 2, 8, 8)]
+        things = [Thing(f"s{k}", rect) for k, rect in enumerate(rects)]
+        a, b = sprite.Group(things[:2]), sprite.Group(things[2])
+        found = module.groupcollide(a, b, False, True, sprite.collide_circle)
+        assert names(found) == [("s0", ["s2"])]
+        assert [hasattr(thing, "radius") for thing in things] == [True, False, True]
+
+
+def broken_worlds():
+    """Worlds in which pygame raises, or does what nobody expects."""
+    good = {"number": 1, "image": IMAGES[0]}
+    yield "no rect", lambda: [Thing("a", pygame.Rect(0, 0, 5, 5), **good), sprite.Sprite()]
+    yield "rect is None", lambda: [Thing("a", None, **good)]
+    yield "tuples", lambda: [Thing("a", (0, 0, 5, 5), **good)]
+    yield "nan", lambda: [Thing("a", pygame.FRect(float("nan"), 0, 5, 5), **good)]
+    yield "inf", lambda: [Thing("a", pygame.FRect(0, 0, float("inf"), 5), **good)]
+    yield "far", lambda: [Thing("a", pygame.Rect(2**31 - 3, 0, 5, 5), **good)]
+    yield "radius", lambda: [Thing("a", pygame.Rect(0, 0, 5, 5), radius="large", **good)]
+    yield "radius nan", lambda: [Thing("a", pygame.Rect(0, 0, 5, 5), radius=float("nan"), **good)]
+    yield "no image", lambda: [Thing("a", pygame.Rect(0, 0, 5, 5), number=1)]
+    yield "mask is None", lambda: [Thing("a", pygame.Rect(0, 0, 5, 5), mask=None, **good)]
+    yield "empty", list
+
+
+BROKEN = dict(broken_worlds())
+
+
+@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize("name", BROKEN)
+def test_errors_and_oddities_are_pygames(name, test):
+    def sound():
+        return [Thing(f"b{k}", pygame.Rect(k, 0, 5, 5), number=k, image=IMAGES[0]) for k in range(4)]
+
+    make = BROKEN[name]
+    for first, second in ((make, sound), (sound, make), (make, make)):
+        ends = []
+        for module in (ours, sprite):
+            a, b = sprite.Group(first()), sprite.Group(second())
+            ends.append(outcome(module.groupcollide, a, b, False, False, TESTS[test]))
+        assert ends[0] == ends[1]
+
+
+def test_errors_in_a_function_of_ones_own_come_through():
+    @ours.rect_first
+    def broken(left, right):
+        raise ZeroDivisionError(f"{left} {right}")
+
+    a, b, _ = world(1)
+    assert outcome(ours.groupcollide, a, b, False, True, broken) == outcome(
+        sprite.groupcollide, a, b, False, True, broken
+    )
+    with pytest.raises(ZeroDivisionError):
+        ours.groupcollide(a, b, False, False, broken)
+
+
+def test_rects_of_ones_own_type_are_left_to_pygame():
+    class Everywhere(pygame.Rect):
+        def colliderect(self, other):
+            return True
+
+    a = sprite.Group(Thing(f"a{k}", Everywhere(1000 * k, 0, 1, 1)) for k in range(3))
+    b = sprite.Group(Thing(f"b{k}", pygame.Rect(0, 1000 * k, 1, 1)) for k in range(3))
+    assert names(ours.groupcollide(a, b, False, False)) == names(sprite.groupcollide(a, b, False, False))
+    assert len(ours.groupcollide(a, b, False, False)) == 3
+
+
+def test_rect_first_asks_only_where_rects_overlap():
+    asked = []
+
+    @ours.rect_first
+    def noting(left, right):
+        asked.append((left.name, right.name))
+        return True
+
+    a, b, _ = world(3)
+    found = ours.groupcollide(a, b, False, False, noting)
+    assert names(found) == names(sprite.groupcollide(a, b, False, False))
+    assert asked == [(left, right) for left, met in names(found) for right in met]
+
+
+def test_few_sprites_are_left_to_pygame(monkeypatch):
+    """Below the limit nothing is read: the drop-in costs a comparison more than pygame's own."""
+    monkeypatch.undo()
+    monkeypatch.setattr(ours, "plan", lambda *_: pytest.fail("asked for a plan"))
+    a, b, _ = world(1, count=5)
+    assert names(ours.groupcollide(a, b, False, False)) == names(sprite.groupcollide(a, b, False, False))
+    assert len(ours.groupcollide(a, b, False, False)) > 0
+    assert ours.collide(sprite.Group(a.sprites()[:3])) is not None
+
+
+def test_many_sprites_go_through_the_broad_phase(monkeypatch):
+    monkeypatch.undo()
+    plans = []
+    monkeypatch.setattr(ours, "plan", lambda *given: plans.append(given) or sprite_boxes.plan(*given))
+    a, b, _ = world(1, count=60, side=300)
+    assert names(ours.groupcollide(a, b, False, False)) == names(sprite.groupcollide(a, b, False, False))
+    assert len(plans) == 1
+
+
+def test_the_module_stands_in_for_pygame_sprite():
+    assert ours.Group is sprite.Group
+    assert ours.collide_mask is sprite.collide_mask
+    assert issubclass(ours.DirtySprite, ours.Sprite)
+    with pytest.raises(AttributeError):
+        ours.no_such_name  # noqa: B018
+
+
+def test_ours_may_be_put_in_the_place_of_pygames(monkeypatch):
+    a, b, _ = world(2)
+    expected = names(sprite.groupcollide(a, b, False, False, any_odd))
+    monkeypatch.setattr(sprite, "groupcollide", ours.groupcollide)
+    monkeypatch.setattr(sprite, "spritecollide", ours.spritecollide)
+    assert names(sprite.groupcollide(a, b, False, False, any_odd)) == expected
+
+
+def picture(draw):
+    surface = pygame.Surface((80, 60))
+    surface.fill("black")
+    draw(surface)
+    return pygame.surfarray.array3d(surface)
+
+
+def test_boxes_are_outlined_where_the_camera_sees_them():
+    drawn = picture(lambda s: ours.draw_boxes(s, [[110, 210, 130, 220]], color="red", camera=(100, 200)))
+    red = np.argwhere(drawn[:, :, 0] == 255)
+    assert (red.min(axis=0).tolist(), red.max(axis=0).tolist()) == ([10, 10], [29, 19])
+    assert not drawn[20, 15].any()
+    things = [Thing("a", pygame.Rect(30, 20, -20, -10))]
+    assert np.array_equal(
+        picture(lambda s: ours.draw_boxes(s, things, color="red")),
+        picture(lambda s: ours.draw_boxes(s, [[10, 10, 30, 20]], color="red")),
+    )
+    infinite = picture(lambda s: ours.draw_boxes(s, [[-np.inf, 10, np.inf, 20]], color="red"))
+    assert infinite[:, 10, 0].all()
+
+
+def test_contacts_show_what_two_boxes_share_and_the_way_out():
+    boxes = [[10, 10, 40, 40], [30, 10, 60, 40], [0, 50, 5, 55]]
+    drawn = picture(lambda s: ours.draw_contacts(s, boxes, [[0, 1]], [[-1, 0]], color="red"))
+    red = np.argwhere(drawn[:, :, 0] == 255)
+    assert red[:, 0].min() < 30
+    assert red[:, 0].max() < 42
+    assert drawn[30:32, 12:38, 0].all()
+    assert not picture(lambda s: ours.draw_contacts(s, boxes, [])).any()
+
+
+def test_cells_are_outlined_with_their_counts():
+    boxes = [[2, 2, 5, 5], [3, 3, 6, 6], [18, 2, 25, 5]]
+    drawn = picture(lambda s: ours.draw_cells(s, boxes, 20, color="red"))
+    assert drawn[0:41, 0, 0].all()
+    assert not drawn[45:, :, 0].any()
+    assert drawn[5:16, 5:16].any(), "a number"
+    assert not picture(lambda s: ours.draw_cells(s, np.empty((0, 4)), 20)).any()
+    with pytest.raises(ValueError, match="cell_size must be positive"):
+        picture(lambda s: ours.draw_cells(s, boxes, 0))
