@@ -15,7 +15,7 @@ from broadphase.kernels import travel
 from broadphase.kernels.first_hit import BEFORE_ALL
 from broadphase.shapes.check import finite
 from broadphase.shapes.kinds import Bounds
-from broadphase.world.hits import Around, Hit, Movement, Response, answered, code_of
+from broadphase.world.hits import Around, Blockers, Hit, Movement, Response, answered, code_of
 from broadphase.world.tiles import Tile, TileMap
 from broadphase.world.way_out import NO_TILES, BoxPlace, leave
 
@@ -68,7 +68,7 @@ def resolve(
     dx, dy = checked_way(x, dx, "dx"), checked_way(y, dy, "dy")
     if not callable(response):
         code_of(response)
-    mirrored = callable(response) or response == "bounce"
+    mirrored = _may_mirror(response)
     grid = NO_TILES if tiles is None else tiles.grid
     blockers = around(region(x, y, width, height, dx, dy, mirrored))
     hits: list[Hit] = []
@@ -101,6 +101,17 @@ def resolve(
             goal_x, goal_y = travel.turn(x, y, goal_x, goal_y, found[5], code)
             passed, after, turns = time, BEFORE_ALL, turns + 1
     return Movement(x, y, tuple(hits))
+
+
+def way_around(box: BoxPlace, dx: float, dy: float, around: Around, response: Response) -> Blockers:
+    """The first thing that `resolve` asks for with the same arguments."""
+    x, y, width, height = box
+    dx, dy = checked_way(x, dx, "dx"), checked_way(y, dy, "dy")
+    return around(region(x, y, width, height, dx, dy, _may_mirror(response)))
+
+
+def _may_mirror(response: Response) -> bool:
+    return callable(response) or response == "bounce"
 
 
 def region(x: float, y: float, width: float, height: float, dx: float, dy: float, mirrored: bool) -> Bounds:

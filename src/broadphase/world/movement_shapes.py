@@ -78,7 +78,9 @@ def resolve_shape(
     if (dx == 0.0 and dy == 0.0) or _starts_inside(mover, dx, dy, blockers, grid):
         hits = _leave(mover, blockers, around, grid, response)
     x, y = _place(mover)
-    _travel(mover, x + dx, y + dy, around, grid, response, hits)
+    if (x, y) != (shape.x, shape.y):
+        blockers = around(_region(_bounds(mover), dx, dy))
+    _travel(mover, x + dx, y + dy, blockers, around, grid, response, hits)
     return Movement(*_place(mover), tuple(hits))
 
 
@@ -86,6 +88,7 @@ def _travel(
     mover: ShapeColumns,
     goal_x: float,
     goal_y: float,
+    blockers: Blockers,
     around: Around,
     grid: TileGrid,
     response: Response,
@@ -95,7 +98,6 @@ def _travel(
     passed, after = 0.0, travel_shapes.BEFORE_ALL
     held: list[_Normal] = []
     x, y = _place(mover)
-    blockers = around(_region(_bounds(mover), goal_x - x, goal_y - y))
     for _ in range(travel.MOST_TURNS):
         table, rows = blocker_table(blockers)
         _, found, place = travel_shapes.next_hit(mover, goal_x, goal_y, table, rows, grid, after)

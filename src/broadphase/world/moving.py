@@ -10,7 +10,7 @@ from broadphase.world.body import Body
 from broadphase.world.body_store import as_shape
 from broadphase.world.hits import NOTHING, Around, Blockers, Hit, Movement, Response
 from broadphase.world.layers import ALL, closed
-from broadphase.world.movement import resolve
+from broadphase.world.movement import resolve, way_around
 from broadphase.world.movement_shapes import resolve_shape
 from broadphase.world.probe import beside, blocker_at
 from broadphase.world.pushing import Push, push
@@ -220,9 +220,13 @@ class Moving(State):
 
     def _resolve(self, row: int, dx: float, dy: float, around: Around, response: Response) -> Movement:
         shape = self._store.table.form(row)
-        if isinstance(shape, Box) and not self._store.any_round:
+        if isinstance(shape, Box):
             place = (self._store.x.item(row), self._store.y.item(row), shape.width, shape.height)
-            return resolve(place, dx, dy, around, self._tiles, response)
+            if not self._store.any_round:
+                return resolve(place, dx, dy, around, self._tiles, response)
+            first = way_around(place, dx, dy, around, response)
+            if first.table is None:  # only boxes near the way
+                return resolve(place, dx, dy, _known_first(first, around), self._tiles, response)
         return resolve_shape(self._store.shape(row), dx, dy, around, self._tiles, response)
 
     def _around(
@@ -247,8 +251,14 @@ class Moving(State):
                 return NOTHING
             bounds_of = np.array([store.bounds(other) for other in rows])
             others = rows if by_id else [store.bodies[other] for other in rows]
-            if store.any_round:
+            if store.any_round and not all(isinstance(store.table.form(other), Box) for other in rows):
                 return Blockers(bounds_of, others, store.table.columns, np.array(rows, np.int64))
             return Blockers(bounds_of, others)
 
         return around
+
+
+def _known_first(first: Blockers, around: Around) -> Around:
+    """As ``around``, but the answer to the first question is known."""
+    answers = [first]
+    return lambda bounds: answers.pop() if answers else around(bounds)

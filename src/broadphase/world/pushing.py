@@ -2,11 +2,13 @@
 
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from broadphase.shapes.kinds import Bounds
 from broadphase.shapes.narrow_phase import overlap
 from broadphase.world.arguments import as_two
 from broadphase.world.body import Body
-from broadphase.world.hits import Blockers
+from broadphase.world.hits import Around, Blockers
 from broadphase.world.layers import closed
 from broadphase.world.movement import checked_way, region
 from broadphase.world.movement_shapes import resolve_shape
@@ -15,6 +17,8 @@ from broadphase.world.probe import beside
 if TYPE_CHECKING:
     from broadphase.world.moving import Moving
 
+_Way = tuple[float, float]
+
 
 class Push(NamedTuple):
     """Whom a platform took along; each list by id."""
@@ -22,37 +26,39 @@ class Push(NamedTuple):
     carried: list[Body]
     """What stood on it, or on something that did."""
     pushed: list[Body]
-    """What was in the way."""
+    """What was in its way, or in the way of that."""
     squeezed: list[Body]
     """What had no room, and is inside the platform now."""
 
 
-def push(world: "Moving", platform: Body, dx: float, dy: float, down: tuple[float, float]) -> Push:
+def push(world: "Moving", platform: Body, dx: float, dy: float, down: _Way) -> Push:
     """Move a platform; see `World.push`.
 
     First along x, then along y, so that it is clear which way things are pushed.
     """
     store = world._store
-    row = store.row(platform, "body")
+    row = store.row(platform)
     dx, dy = checked_way(platform.x, dx, "dx"), checked_way(platform.y, dy, "dy")
     carried = _standing_on(world, row, as_two(down, "down"))
     pushed: set[int] = set()
     for way in ((dx, 0.0), (0.0, dy)):
-        if way != (0.0, 0.0):
-            in_the_way = _met(world, row, way, carried)
-            pushed.update(other for other, _ in in_the_way)
-            store.put(row, platform.x + way[0], platform.y + way[1])
-            # Those in front go first, and make room for those behind.
-            rest = [(other, 1.0) for other in carried]
-            for other, part in sorted(in_the_way + rest, key=lambda one: _ahead(world, one[0], way)):
-                _take(world, other, row, (way[0] * part, way[1] * part))
-    touched = pushed | set(carried)
-    squeezed = [other for other in sorted(touched) if overlap(store.shape(row), store.shape(other))]
-    bodies = [[world._body(other) for other in rows] for rows in (carried, sorted(pushed), squeezed)]
-    return Push(*bodies)
+        if way == (0.0, 0.0):
+            continue
+        in_the_way = _met(world, row, way, {row, *carried})
+        store.put(row, platform.x + way[0], platform.y + way[1])
+        # Those in front go first, and make room for those behind.
+        for other in _front_first(world, [*in_the_way, *carried], way):
+            if other in in_the_way:
+                _shove(world, other, _part(way, in_the_way[other]), {row}, pushed)
+            else:
+                _take(world, other, way, {row})
+    pushed -= set(carried)
+    taken = sorted(pushed.union(carried))
+    squeezed = [other for other in taken if overlap(store.shape(row), store.shape(other))]
+    return Push(*([world._body(other) for other in rows] for rows in (carried, sorted(pushed), squeezed)))
 
 
-def _standing_on(world: "Moving", row: int, down: tuple[float, float]) -> list[int]:
+def _standing_on(world: "Moving", row: int, down: _Way) -> list[int]:
     """The rows of all that stands on a body, and of what stands on that, ascending."""
     store = world._store
     found: set[int] = set()
@@ -61,54 +67,75 @@ def _standing_on(world: "Moving", row: int, down: tuple[float, float]) -> list[i
         ground = below.pop()
         world._layers.sync()
         for other in world._layers.in_box(_widened(store.bounds(ground))):
-            if other != row and other not in found and _can_be_taken(world, other, ground):
-                only = Blockers(*_one(world, ground))
-                if beside(store.shape(other), down, lambda bounds, only=only: only) is not None:  # type: ignore[misc]
-                    found.add(other)
-                    below.append(other)
+            if (
+                other != row
+                and other not in found
+                and _can_be_taken(world, other, ground)
+                and beside(store.shape(other), down, _only(world, ground)) is not None
+            ):
+                found.add(other)
+                below.append(other)
     return sorted(found)
 
 
-def _met(world: "Moving", row: int, way: tuple[float, float], carried: list[int]) -> list[tuple[int, float]]:
-    """What a body meets on its way along an axis, and which part of the way it has left then."""
+def _met(world: "Moving", row: int, way: _Way, but: set[int]) -> dict[int, float]:
+    """What a body meets on its way along an axis, and which part of the way is left then."""
     store = world._store
     left, top, right, bottom = store.bounds(row)
     world._layers.sync()
-    found = []
+    found = {}
     for other in world._layers.in_box(closed(region(left, top, right - left, bottom - top, *way, False))):
-        if other not in carried and other != row and _can_be_taken(world, other, row):
-            only = Blockers(*_one(world, other))
-            move = resolve_shape(store.shape(row), *way, lambda bounds, only=only: only, None, "cross")  # type: ignore[misc]
+        if other not in but and _can_be_taken(world, other, row):
+            move = resolve_shape(store.shape(row), *way, _only(world, other), None, "cross")
             if move.hits and not overlap(store.shape(row), store.shape(other)):
-                found.append((other, 1.0 - move.hits[0].time))
+                found[other] = 1.0 - move.hits[0].time
     return found
 
 
-def _take(world: "Moving", row: int, platform: int, way: tuple[float, float]) -> None:
-    movement = world._resolve(row, *way, world._around(row, {platform}), "slide")
+def _shove(world: "Moving", row: int, way: _Way, behind: set[int], pushed: set[int]) -> None:
+    """Move a body that is in the way of those behind it; first, what is in its own way."""
+    pushed.add(row)
+    behind = {row, *behind}
+    in_the_way = _met(world, row, way, behind)
+    for other in _front_first(world, [*in_the_way], way):
+        _shove(world, other, _part(way, in_the_way[other]), behind, pushed)
+    _take(world, row, way, behind)
+
+
+def _take(world: "Moving", row: int, way: _Way, unseen: set[int]) -> None:
+    movement = world._resolve(row, *way, world._around(row, unseen), "slide")
     world._store.put(row, movement.x, movement.y)
 
 
-def _ahead(world: "Moving", row: int, way: tuple[float, float]) -> tuple[float, int]:
-    """A key that sorts what is farther ahead to the front."""
-    left, top, right, bottom = world._store.bounds(row)
-    front = (right if way[0] > 0.0 else -left) if way[0] else (bottom if way[1] > 0.0 else -top)
-    return -front, row
+def _front_first(world: "Moving", rows: list[int], way: _Way) -> list[int]:
+    """Sorted by how far ahead they reach, then by id."""
+
+    def behind(row: int) -> tuple[float, int]:
+        left, top, right, bottom = world._store.bounds(row)
+        if way[0]:
+            return (-right if way[0] > 0.0 else left), row
+        return (-bottom if way[1] > 0.0 else top), row
+
+    return sorted(rows, key=behind)
+
+
+def _part(way: _Way, part: float) -> _Way:
+    return way[0] * part, way[1] * part
 
 
 def _can_be_taken(world: "Moving", row: int, by: int) -> bool:
     store = world._store
     if store.static[row] or store.sensor[row]:
         return False
-    meets = int(store.category[row]) & int(store.mask[by]) and int(store.category[by]) & int(store.mask[row])
-    return bool(meets)
+    meets = int(store.category[row]) & int(store.mask[by])
+    return bool(meets and int(store.category[by]) & int(store.mask[row]))
 
 
-def _one(world: "Moving", row: int):  # type: ignore[no-untyped-def]
-    import numpy as np
-
+def _only(world: "Moving", row: int) -> Around:
+    """As if nothing else were there."""
     store = world._store
-    return np.array([store.bounds(row)]), [row], store.table.columns, np.array([row])
+    blockers = Blockers(np.array([store.bounds(row)]), [row], store.table.columns, np.array([row]))
+    return lambda bounds: blockers
 
 
 def _widened(bounds: Bounds) -> Bounds:

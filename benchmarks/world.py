@@ -1,0 +1,165 @@
+"""What a frame of a world costs, by its parts: 5,000 moving bodies with ten tags, three pairs listened for.
+
+``python benchmarks/world.py [bodies]``
+"""
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import broadphase as bp
+from broadphase.world.layers import LISTENED
+
+FRAMES = 200
+TAGS = [f"tag{k}" for k in range(10)]
+PAIRS = [("tag0", "tag1"), ("tag2", "tag3"), ("tag4", "tag4")]
+
+
+def scene(n: int) -> tuple[bp.World, list[bp.Body], np.ndarray]:
+    """``n`` boxes and circles that fill a fifth of a square, and a tenth as many walls that stand still."""
+    rng = np.random.default_rng(1)
+    side = 40.0 * np.sqrt(n)
+    world = bp.World()
+    places = rng.random((n, 2)) * side
+    sizes = rng.uniform(10, 24, n)
+    bodies = []
+    for k, (x, y) in enumerate(places.tolist()):
+        size = float(sizes[k])
+        shape = bp.Circle(x, y, size / 2) if k % 3 == 0 else bp.Box(x, y, size, size)
+        bodies.append(world.add(shape, tag=TAGS[k % 10], data=k))
+    for x, y in (rng.random((n // 10, 2)) * side).tolist():
+        world.add(bp.Box(x, y, 60, 20), tag="wall", static=True)
+    return world, bodies, rng.normal(size=(n, 2)) * 2.0
+
+
+class Clock:
+    """Adds up what wrapped functions take, without what wrapped functions inside take."""
+
+    def __init__(self) -> None:
+        self.best: dict[str, list[float]] = {}
+        self._inner = [0.0]
+
+    def wrap(self, owner: Any, name: str, label: str) -> None:
+        inner = getattr(owner, name)
+
+        def timed(*args: Any) -> Any:
+            self._inner.append(0.0)
+            begin = time.perf_counter()
+            result = inner(*args)
+            took = time.perf_counter() - begin
+            own = took - self._inner.pop()
+            self._inner[-1] += took
+            self.frames[-1][label] = self.frames[-1].get(label, 0.0) + own
+            return result
+
+        setattr(owner, name, timed)
+
+    def run(self, step: Callable[[], None]) -> list[dict[str, float]]:
+        self.frames: list[dict[str, float]] = []
+        for _ in range(FRAMES):
+            self.frames.append({})
+            step()
+        return self.frames
+
+
+def median(frames: list[dict[str, float]], label: str) -> float:
+    return float(np.median([frame.get(label, 0.0) for frame in frames]) * 1e3)
+
+
+def main(n: int) -> None:
+    world, bodies, speed = scene(n)
+    heard = [0, 0]
+
+    def begin(contact: bp.Contact) -> None:
+        heard[0] += 1
+
+    def end(contact: bp.Contact) -> None:
+        heard[1] += 1
+
+    for a, b in PAIRS:
+        world.on(a, b, begin=begin, end=end)
+    ids = np.array([body.id for body in bodies])
+    rng = np.random.default_rng(2)
+
+    def frame() -> None:
+        world.move_all(ids, world.positions[: len(ids)] + speed * rng.choice((-1.0, 1.0), (len(ids), 1)))
+        world.update()
+
+    for _ in range(5):
+        frame()
+    whole = []
+    for _ in range(FRAMES):
+        world.move_all(ids, world.positions[: len(ids)] + speed * rng.choice((-1.0, 1.0), (len(ids), 1)))
+        start = time.perf_counter()
+        world.update()
+        whole.append(time.perf_counter() - start)
+    stats = world.stats
+
+    clock = Clock()
+    tracker, layers = world._tracker, world._layers
+    clock.wrap(world, "move_all", "move_all: places into the arrays")
+    clock.wrap(layers, "sync", "broad phase: boxes into the trees")
+    clock.wrap(layers, "pairs", "broad phase: pairs of moving bodies")
+    clock.wrap(layers, "in_boxes", "broad phase: with static bodies")
+    clock.wrap(tracker, "_candidates", "candidates: filter, sort, unique")
+    clock.wrap(tracker, "_narrow", "narrow phase")
+    clock.wrap(tracker, "_events", "events as arrays")
+    clock.wrap(tracker, "update", "compare with the frame before, rest")
+    clock.wrap(world, "_queue", "which calls to make")
+    clock.wrap(world, "_call_all", "the calls")
+    clock.wrap(world, "update", "update, rest")
+    parts = clock.run(frame)
+    labels = dict.fromkeys(label for one in parts for label in one)
+
+    print(f"{n} moving bodies, {n // 10} walls, {len(TAGS)} tags, {len(PAIRS)} pairs of tags listened for")
+    print(f"a frame: {stats.candidates} candidates, {stats.contacts} contacts, {stats.calls} calls")
+    print(f"update(): median {np.median(whole) * 1e3:.2f} ms, best {min(whole) * 1e3:.2f} ms\n")
+    for label in labels:
+        print(f"{label:40}{median(parts, label):8.3f} ms")
+    still = []
+    for _ in range(50):
+        start = time.perf_counter()
+        world.update()
+        still.append(time.perf_counter() - start)
+    print(f"\n{'update() when nothing has moved':40}{np.median(still) * 1e3:8.3f} ms")
+    few = []
+    for _ in range(50):
+        for body in bodies[:50]:
+            body.x += 1.0
+        start = time.perf_counter()
+        world.update()
+        few.append(time.perf_counter() - start)
+    print(f"{'update() when 50 have moved':40}{np.median(few) * 1e3:8.3f} ms")
+    one_by_one(world, bodies)
+
+
+def one_by_one(world: bp.World, bodies: list[bp.Body]) -> None:
+    """What calls for single bodies cost."""
+    rng = np.random.default_rng(3)
+    some = [bodies[k] for k in rng.integers(0, len(bodies), 500)]
+    calls: dict[str, Callable[[bp.Body], Any]] = {
+        "body.move_to": lambda body: body.move_to(body.x + 0.5, body.y),
+        "world.move": lambda body: world.move(body, 1.0, 0.5),
+        "world.try_move": lambda body: world.try_move(body, 1.0, 0.5),
+        "world.grounded": lambda body: world.grounded(body),
+        "world.query_radius(60)": lambda body: world.query_radius(body.position, 60.0),
+        "world.raycast(500)": lambda body: world.raycast(body.position, (1.0, 0.3), 500.0, ignore=body),
+        "world.nearest(k=3)": lambda body: world.nearest(body.position, 3, ignore=body),
+    }
+    print()
+    for name, call in calls.items():
+        best = np.inf
+        for _ in range(5):
+            start = time.perf_counter()
+            for body in some:
+                call(body)
+            best = min(best, time.perf_counter() - start)
+        print(f"{name:40}{best / len(some) * 1e6:8.1f} us a call")
+    world._layers.sync(LISTENED)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 5_000)

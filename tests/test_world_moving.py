@@ -1,0 +1,420 @@
+"""Movement through a world: every response, pushers, many at once, and what must never happen."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from broadphase import Box, Circle, Polygon, Tile, TileMap, World
+from broadphase.shapes.narrow_phase import contact
+
+ROOM = [[True] * 6, *[[True, False, False, False, False, True]] * 4, [True] * 6]
+
+
+def world_with(*shapes, tiles=None, **options):
+    world = World()
+    world.tiles = tiles
+    return world, [world.add(shape, static=True, **options) for shape in shapes]
+
+
+# ---- one body
+
+
+@pytest.mark.smaller_set
+@pytest.mark.parametrize(
+    ("response", "place", "hits"),
+    [
+        ("slide", (5, 8), 1),
+        ("touch", (5, 2), 1),
+        ("cross", (20, 8), 1),
+        ("bounce", (-10, 8), 1),
+        (lambda hit: "touch", (5, 2), 1),
+        (lambda hit: None, (20, 8), 0),
+    ],
+)
+def test_every_response(response, place, hits):
+    world, [wall] = world_with(Box(15, -50, 10, 100))
+    body = world.add(Box(0, 0, 10, 10))
+    move = world.move(body, 20, 8, response)
+    assert body.position == (move.x, move.y) == place
+    assert [hit.other for hit in move.hits] == [wall] * hits
+    if hits:
+        assert move.hits[0][1:4] == (0.25, (-1, 0), (5, 2))
+
+
+@pytest.mark.smaller_set
+def test_hits_come_by_time_then_id_and_nothing_is_jumped_over():
+    world, _ = world_with()
+    far, second, first, thin = (
+        world.add(shape, static=True)
+        for shape in (Box(500, 0, 1, 10), Box(100, 5, 1, 5), Box(100, 0, 1, 5), Box(300, 0, 0, 10))
+    )
+    body = world.add(Box(0, 0, 10, 10))
+    move = world.move(body, 1e6, 0, "cross")
+    assert [hit.other for hit in move.hits] == [second, first, thin, far]
+    body.x = 0
+    move = world.move(body, 1e6, 0)
+    assert (body.x, move.right, move.hits[0].other) == (90, True, second)
+
+
+@pytest.mark.smaller_set
+def test_what_blocks_and_what_does_not():
+    world = World()
+    body = world.add(Box(0, 0, 10, 10), category=1, mask=0b110)
+    world.add(Box(20, 0, 10, 10), sensor=True, category=2)
+    world.add(Box(40, 0, 10, 10), category=8)
+    world.add(Box(60, 0, 10, 10), category=2, mask=4)
+    stop = world.add(Box(80, 0, 10, 10), category=4)
+    assert world.move(body, 1000, 0).hits[0].other is stop
+    assert body.x == 70
+    world.remove(stop)
+    assert world.move(body, 1000, 0).hits == ()
+
+
+@pytest.mark.smaller_set
+def test_bodies_see_each_other_where_they_are_now():
+    world = World()
+    a, b = world.add(Box(0, 0, 10, 10)), world.add(Box(50, 0, 10, 10))
+    world.move(b, -20, 0)
+    assert world.move(a, 100, 0).hits[0].other is b
+    assert a.x == 20
+    b.move_to(50, 0)
+    world.move(a, 100, 0)
+    assert a.x == 40
+
+
+@pytest.mark.smaller_set
+def test_a_body_that_starts_inside_is_pushed_out():
+    world, [wall] = world_with(Box(0, 0, 100, 100))
+    body = world.add(Box(95, 50, 10, 10))
+    move = world.move(body, 0, 0)
+    assert body.position == (100, 50)
+    assert (move.hits[0].other, move.hits[0].time, move.hits[0].normal) == (wall, 0, (1, 0))
+
+
+@pytest.mark.smaller_set
+def test_a_live_tile_counts_at_once():
+    tiles = TileMap(np.array(ROOM), 10)
+    world = World()
+    world.tiles = tiles
+    body = world.add(Box(12, 12, 6, 6))
+    assert world.try_move(body, 60, 0) == Tile(5, 1)
+    assert body.x == 12
+    tiles.set(5, 1, False)
+    assert world.try_move(body, 60, 0) is None
+    assert body.x == 72
+    world.tiles = None
+    assert world.try_move(body, 0, 1000) is None
+    with pytest.raises(TypeError, match="tiles must be a TileMap or None"):
+        world.tiles = [[True]]
+
+
+@pytest.mark.smaller_set
+def test_one_way_platforms():
+    tiles = TileMap([[False], [False]], 10)
+    tiles.set_one_way(0, 1, "top")
+    world = World()
+    world.tiles = tiles
+    body = world.add(Box(2, 15, 5, 5))
+    world.move(body, 0, -13)
+    assert body.y == 2
+    assert world.move(body, 0, 20).bottom
+    assert body.y == 5
+    assert world.grounded(body).other == Tile(0, 1)
+
+
+@pytest.mark.smaller_set
+@pytest.mark.parametrize("step", [0.1, 1.0, 7.3, 1000.0])
+def test_walking_flush_never_snags(step):
+    tiles = TileMap(np.array([[False] * 400, [True] * 400]), 8.3)
+    world = World()
+    world.tiles = tiles
+    for k in range(30):
+        world.add(Box(k * 8.3, -8.3, 8.3, 8.3), static=True)
+    body = world.add(Box(1, 8.3 - 5, 5, 5))
+    while body.x + step < 400 * 8.3 - 5:
+        before = body.x
+        assert world.grounded(body)
+        move = world.move(body, step, 0)
+        assert move.hits == ()
+        assert body.x == before + step
+        if body.x > 60 * step:
+            break
+
+
+@pytest.mark.smaller_set
+def test_circles_and_polygons_among_boxes():
+    world, [ramp] = world_with(Polygon([(0, 100), (100, 0), (100, 100)]))
+    ball = world.add(Circle(20, 0, 10))
+    move = world.move(ball, 0, 200, "touch")
+    assert move.hits[0].other is ramp
+    assert contact(ball.shape, ramp.shape) is None
+    assert ball.y == pytest.approx(80 - 10 * math.sqrt(2))
+    box = world.add(Box(60, -50, 10, 10))
+    assert world.move(box, 0, 200, "touch").hits[0].other is ramp
+    assert world.grounded(box).other is ramp
+    assert world.grounded(ball).other is ramp
+    assert world.grounded(ball, (0, -1)) is None
+
+
+@pytest.mark.smaller_set
+def test_a_response_may_change_the_world():
+    world, [door] = world_with(Box(20, 0, 5, 50))
+    body = world.add(Box(0, 0, 10, 10))
+
+    def open_door(hit):
+        world.remove(hit.other)
+
+    move = world.move(body, 100, 0, open_door)
+    assert (body.x, move.hits, len(world)) == (100, (), 1)
+    world.add(Box(150, 0, 5, 50))
+    world.move(body, 100, 0, lambda hit: world.remove(body))
+    assert not body.alive
+    assert not door.alive
+
+
+@pytest.mark.smaller_set
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ((math.nan, 0), "dx must be finite"),
+        ((0, 1e301), "leads beyond"),
+        ((0, 0, "fly"), "unknown response 'fly'"),
+    ],
+)
+def test_bad_moves_are_refused(arguments, says):
+    world = World()
+    body = world.add(Box(0, 0, 10, 10))
+    with pytest.raises(ValueError, match=says):
+        world.move(body, *arguments)
+    assert body.position == (0, 0)
+
+
+# ---- standing up, standing on
+
+
+@pytest.mark.smaller_set
+def test_resize_only_if_free():
+    world, [beam] = world_with(Box(0, 0, 30, 10))
+    body = world.add(Box(10, 12, 8, 8))
+    assert world.resize(body, Box(10, 4, 8, 16)) is beam
+    assert body.shape == Box(10, 12, 8, 8)
+    assert world.resize(body, Circle(14, 15, 5)) is None
+    assert body.shape == Circle(14, 15, 5)
+    body.x = 100
+    assert world.resize(body, Box(96, 4, 8, 16)) is None
+    with pytest.raises(TypeError, match="must be a Box"):
+        world.resize(body, None)
+
+
+@pytest.mark.smaller_set
+def test_who_blocks_a_place():
+    world, [wall] = world_with(Box(0, 0, 10, 10), tiles=TileMap([[True]], 5))
+    body = world.add(Box(5, 5, 10, 10))
+    assert world.blocker(Box(4, 4, 2, 2)) is wall
+    assert world.blocker(Box(4, 4, 2, 2), ignore=wall) is body
+    assert world.blocker(Box(4, 4, 2, 2), ignore=[wall, body]) == Tile(0, 0)
+    assert world.blocker(Box(15, 0, 2, 2)) is None
+    assert world.blocker(body) is wall
+    assert world.blocker(body, ignore=wall) is None
+
+
+# ---- pushing
+
+
+@pytest.mark.smaller_set
+def test_a_lift_carries_what_stands_on_it_and_on_that():
+    world = World()
+    lift = world.add(Box(0, 100, 50, 10), static=True)
+    crate = world.add(Box(5, 90, 10, 10))
+    cat = world.add(Box(7, 85, 5, 5))
+    dog = world.add(Box(30, 90, 10, 10))
+    bird = world.add(Box(30, 60, 5, 5))
+    world.add(Box(45, 95, 3, 5), sensor=True)
+    for _ in range(10):
+        pushed = world.push(lift, 3, -2)
+        assert pushed == ([crate, cat, dog], [], [])
+    assert (lift.position, crate.position) == ((30, 80), (35, 70))
+    assert (cat.position, dog.position, bird.position) == ((37, 65), (60, 70), (30, 60))
+    for _ in range(10):
+        assert world.push(lift, -3, 2).carried == [crate, cat, dog]
+    assert (crate.position, cat.position, dog.position) == ((5, 90), (7, 85), (30, 90))
+
+
+@pytest.mark.smaller_set
+def test_a_press_pushes_what_is_in_the_way_however_fast():
+    world, [wall] = world_with(Box(200, -50, 10, 100))
+    press = world.add(Box(0, 0, 10, 10), static=True)
+    a, b = world.add(Box(30, 0, 10, 10)), world.add(Box(60, 2, 10, 10))
+    assert world.push(press, 100, 0) == ([], [a, b], [])
+    assert press.x == 100
+    assert (a.x, b.x) == (110, 120)
+    assert world.push(press, 75, 0).squeezed == [a]
+    assert (a.x, b.x) == (180, 190)
+    assert wall.x == 200
+
+
+@pytest.mark.smaller_set
+def test_a_carried_body_stops_at_a_wall_and_the_platform_goes_on():
+    world, _ = world_with(Box(40, 0, 10, 10))
+    belt = world.add(Box(0, 10, 100, 5), static=True)
+    body = world.add(Box(20, 0, 10, 10))
+    push = world.push(belt, 15, 0)
+    assert (push.carried, push.squeezed, body.x, belt.x) == ([body], [], 30, 15)
+    assert world.push(belt, 0, -4).squeezed == []
+    assert body.y == -4
+
+
+@pytest.mark.smaller_set
+def test_a_ceiling_squeezes():
+    world, _ = world_with(Box(0, 0, 100, 10))
+    lift = world.add(Box(0, 30, 20, 5), static=True)
+    body = world.add(Box(5, 20, 10, 10))
+    assert world.push(lift, 0, -10).squeezed == []
+    assert world.push(lift, 0, -5).squeezed == [body]
+    assert body.y == 10
+
+
+# ---- many bodies
+
+
+def random_world(seed, count=40, walls=30, shapes="box"):
+    rng = np.random.default_rng(seed)
+    world = World()
+    solid = rng.random((20, 20)) < 0.15
+    world.tiles = TileMap(solid, 10)
+    for x, y, width, height in rng.uniform((0, 0, 1, 1), (200, 200, 20, 20), (walls, 4)).round(1).tolist():
+        shape = Circle(x, y, width / 2) if shapes == "mixed" and width > 12 else Box(x, y, width, height)
+        world.add(shape, static=True, sensor=bool(rng.random() < 0.1))
+    bodies = []
+    for x, y, width, height in rng.uniform((0, 0, 1, 1), (200, 200, 6, 6), (count, 4)).round(1).tolist():
+        shape = Circle(x, y, width / 2) if shapes == "mixed" and width > 4 else Box(x, y, width, height)
+        bodies.append(world.add(shape))
+    return world, bodies, rng
+
+
+@pytest.mark.parametrize("response", ["slide", "touch", "cross", "bounce"])
+@pytest.mark.parametrize("shapes", ["box", "mixed"])
+def test_many_go_as_each_alone_among_what_stands_still(response, shapes):
+    for seed in range(3):
+        world, bodies, rng = random_world(seed, shapes=shapes)
+        alone, same, _ = random_world(seed, shapes=shapes)
+        ways = rng.normal(size=(len(bodies), 2)) * 30
+        moved = world.move_many(bodies, ways[:, 0], ways[:, 1], response)
+        hits = []
+        for k, body in enumerate(same):
+            for other in same:
+                other.sensor = other is not body
+            move = alone.move(body, *ways[k], response)
+            assert moved.places[k].tolist() == [move.x, move.y]
+            for hit in move.hits:
+                is_tile = isinstance(hit.other, Tile)
+                hits.append((k, -1 if is_tile else hit.other.id, hit.time))
+        assert [body.position for body in bodies] == [body.position for body in same]
+        numbers = (moved.hits.movers.tolist(), moved.hits.others.tolist(), moved.hits.times.tolist())
+        assert list(zip(*numbers, strict=True)) == hits
+
+
+@pytest.mark.parametrize("shapes", ["box", "mixed"])
+def test_many_in_turn_go_as_one_after_the_other(shapes):
+    for seed in range(4):
+        world, bodies, rng = random_world(seed, shapes=shapes)
+        other, same, _ = random_world(seed, shapes=shapes)
+        for _ in range(5):
+            ways = rng.normal(size=(len(bodies), 2)) * rng.choice((1, 10))
+            moved = world.move_many(bodies, ways[:, 0], ways[:, 1], movers_block=True)
+            hits = []
+            for k, body in enumerate(same):
+                move = other.move(body, *ways[k])
+                hits += [(k, -1 if isinstance(hit.other, Tile) else hit.other.id) for hit in move.hits]
+            assert [body.position for body in bodies] == [body.position for body in same]
+            numbers = (moved.hits.movers.tolist(), moved.hits.others.tolist())
+            assert list(zip(*numbers, strict=True)) == hits
+
+
+@pytest.mark.smaller_set
+def test_many_are_named_by_body_or_id_and_checked_before():
+    world = World()
+    wall = world.add(Box(50, 0, 10, 100), static=True)
+    a, b = world.add(Box(0, 0, 5, 5)), world.add(Box(0, 50, 5, 5))
+    moved = world.move_many(np.array([b.id, a.id]), [100, 10], 1.0)
+    assert (a.position, b.position) == ((10, 1), (45, 51))
+    assert moved.hits.others.tolist() == [wall.id]
+    assert len(world.move_many([], 1, 1).places) == 0
+    world.move_all((one for one in (a, b)), [[1, 2], [3, 4]])
+    assert world.positions.tolist() == [[50, 0], [1, 2], [3, 4]]
+    world.positions = [[50, 0], [0, 0], [9, 9]]
+    assert b.position == (9, 9)
+    world.move_all([], [])
+    bad = [
+        (lambda: world.move_many([a], [1, 2], 0), r"dx must be one number, or have shape \(1,\)"),
+        (lambda: world.move_many([a, b], 0, [0, math.nan]), r"bodies\[1\] lead beyond"),
+        (lambda: world.move_many([a], 0, 0, "fly"), "unknown response"),
+        (lambda: world.move_many(np.array([7]), 0, 0), r"bodies\[0\] = 7 is the id of no body"),
+        (lambda: world.move_all([a], [[0, 0], [1, 1]]), r"positions must have shape \(1, 2\)"),
+        (lambda: world.move_all([a, b], [[0, 0], [1e305, 1]]), r"positions\[1\] = \[1e\+305, 1.0\]"),
+        (lambda: world.body(99), "is the id of no body"),
+    ]
+    for call, says in bad:
+        with pytest.raises(ValueError, match=says):
+            call()
+    assert (a.position, b.position) == ((0, 0), (9, 9))
+
+
+# ---- what must never happen
+
+NUMBERS = st.integers(-20, 20).map(lambda k: k / 2) | st.floats(-20, 20, allow_subnormal=False)
+SIZES = st.integers(1, 12).map(lambda k: k / 2) | st.floats(0.1, 6)
+BOXES = st.builds(Box, NUMBERS, NUMBERS, SIZES, SIZES)
+CIRCLES = st.builds(Circle, NUMBERS, NUMBERS, SIZES)
+SCENES = st.lists(BOXES | CIRCLES, max_size=8)
+WAYS = st.lists(st.tuples(NUMBERS, NUMBERS), min_size=1, max_size=5)
+
+
+def is_free(world, body, slack):
+    """Whether nothing overlaps a body by more than a rounding."""
+    for other in world:
+        met = None if other is body else contact(body.shape, other.shape)
+        if met is not None and met.depth > slack:
+            return False
+    return True
+
+
+@given(SCENES, BOXES | CIRCLES, WAYS, st.sampled_from(("slide", "touch", "bounce")))
+def test_a_body_that_starts_free_never_ends_inside(shapes, mover, ways, response):
+    runs = []
+    for _ in range(2):
+        world, _ = world_with(*shapes)
+        body = world.add(mover)
+        if not is_free(world, body, 0.0):
+            return
+        places = []
+        for dx, dy in ways:
+            world.move(body, dx, dy, response)
+            assert is_free(world, body, 1e-11)
+            places.append(body.position)
+        runs.append(places)
+    assert runs[0] == runs[1]  # bit for bit
+
+
+@given(SCENES, BOXES, st.tuples(NUMBERS, NUMBERS))
+def test_a_straight_way_passes_through_nothing(shapes, mover, way):
+    world, _ = world_with(*shapes)
+    body = world.add(mover)
+    if not is_free(world, body, 0.0):
+        return
+    world.move(body, *way, "touch")
+    goal = body.position
+    for part in np.linspace(0, 1, 23).tolist():
+        body.move_to(mover.x + part * (goal[0] - mover.x), mover.y + part * (goal[1] - mover.y))
+        assert is_free(world, body, 1e-11)
+
+
+@given(st.lists(BOXES, max_size=8), BOXES)
+def test_a_box_pushed_out_of_boxes_is_free(shapes, mover):
+    world, _ = world_with(*shapes)
+    body = world.add(mover)
+    world.move(body, 0, 0)
+    assert is_free(world, body, 0.0)
