@@ -36,30 +36,44 @@ class Reader:
     def __init__(self, dim: int, dtype: "np.dtype[Any]") -> None:
         self.dim = dim
         self.dtype = dtype
+        box = _packer(2 * dim, dtype)
+        self._pack_box, self._unpack_box = box.pack, box.unpack
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Reader, (self.dim, self.dtype)  # what `struct` makes cannot be pickled
 
     def box(self, box: Any, name: str = "box") -> Floats:
         """One sound box as floats that the dtype holds exactly."""
-        values = self.floats(box, 2 * self.dim)
-        if values is None:
-            array = self.array(box, 2 * self.dim, name)
-            if array.ndim != 1:
-                raise ValueError(
-                    f"{name} must be one box of shape ({2 * self.dim},); got shape {array.shape}"
-                )
-            values = tuple(array.tolist())
-        self._check_box(values, name)
+        values = self.box_or_boxes(box, name)
+        if not isinstance(values, tuple):
+            raise ValueError(f"{name} must be one box of shape ({2 * self.dim},); got shape {values.shape}")
         return values
 
-    def box_or_boxes(self, box: Any) -> Floats | Rows:
+    def box_or_boxes(self, box: Any, name: str = "box") -> Floats | Rows:
         """One box, or a batch of shape ``(m, 2 * dim)``."""
-        values = self.floats(box, 2 * self.dim)
-        if values is None:
-            array = self.array(box, 2 * self.dim, "box")
-            if array.ndim == 2:
-                check_sound(array, "box")
-                return array.astype(np.float64, copy=False)
-            values = tuple(array.tolist())
-        self._check_box(values, "box")
+        kind = type(box)
+        row = kind is np.ndarray and box.ndim == 1
+        if kind is tuple or kind is list or row:
+            # The way of nearly every call, without a further one where that can be helped.
+            try:
+                values = self._unpack_box(self._pack_box(*(box.tolist() if row else box)))
+            except (struct.error, OverflowError, TypeError):
+                return self._box_or_boxes(box, name)
+            if self.dim == 2:
+                low_x, low_y, high_x, high_y = values
+                if low_x <= high_x and low_y <= high_y:
+                    return values
+            self._check_box(values, name)
+            return values
+        return self._box_or_boxes(box, name)
+
+    def _box_or_boxes(self, box: Any, name: str) -> Floats | Rows:
+        array = self.array(box, 2 * self.dim, name)
+        if array.ndim == 2:
+            check_sound(array, name)
+            return array.astype(np.float64, copy=False)
+        values = tuple(array.tolist())
+        self._check_box(values, name)
         return values
 
     def boxes(self, boxes: Any) -> BoxArray:
@@ -89,8 +103,7 @@ class Reader:
 
     def direction_or_directions(self, direction: Any) -> Floats | Rows:
         """One direction, or a batch; float64 whatever the index holds, finite, not zero."""
-        wide = Reader(self.dim, np.dtype(np.float64))
-        values = wide.point_or_points(direction, "direction", finite=True)
+        values = _wide_reader(self.dim).point_or_points(direction, "direction", finite=True)
         if isinstance(values, tuple):
             if not any(values):
                 raise ValueError(f"direction = {values} points nowhere; one component must not be zero")
@@ -107,7 +120,10 @@ class Reader:
     def floats(self, values: Any, width: int) -> Floats | None:
         """The short way: a tuple, list or row of ``width`` numbers.  ``None``: look at it as an array."""
         kind = type(values)
-        if kind is tuple or kind is list or (kind is np.ndarray and values.ndim == 1):
+        if kind is np.ndarray and values.ndim == 1:
+            values = values.tolist()  # the numbers of an array cost four times as much as Python's
+            kind = list
+        if kind is tuple or kind is list:
             packer = _packer(width, self.dtype)
             try:
                 return packer.unpack(packer.pack(*values))
@@ -132,6 +148,11 @@ class Reader:
         for axis in range(self.dim):
             if not values[axis] <= values[self.dim + axis]:
                 raise unsound_box_error(np.array(values), name)
+
+
+@cache
+def _wide_reader(dim: int) -> Reader:
+    return Reader(dim, np.dtype(np.float64))
 
 
 def distance_or_distances(value: Any, name: str) -> float | Rows:

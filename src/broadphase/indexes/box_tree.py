@@ -20,6 +20,7 @@ lie evenly (to grids).
 """
 
 import math
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -41,9 +42,10 @@ from broadphase.kernels.tree_move import move_boxes
 from broadphase.kernels.tree_nearest import search_nearest
 from broadphase.kernels.tree_nodes import HELD, LOOSE, MOVING, NODES, STATIC_TREE, drop_tree
 from broadphase.kernels.tree_pack import most_nodes, pack_nodes
-from broadphase.kernels.tree_query import search_box, search_boxes
+from broadphase.kernels.tree_query import search_box, search_box_by_rules, search_boxes
 from broadphase.kernels.tree_ray import search_first, search_firsts, search_rays
 from broadphase.kernels.tree_remove import remove_boxes
+from broadphase.memory import pair_array
 from broadphase.methods.task import Found
 from broadphase.pair_order import joined_pairs
 
@@ -54,7 +56,11 @@ _FEW = 64
 _STEPS = 4.0
 _MOST_LEVELS = 32
 _FIRST_ROOM = 64
+_INT32 = np.dtype(np.int32)
+_empty = np.empty
 _ENOUGH_FOR_THREADS = 2_000
+_ENOUGH_QUESTIONS = 200
+_SAMPLE = 64
 
 
 class BoxTree(Index):
@@ -88,6 +94,8 @@ class BoxTree(Index):
     def __init__(self, *, margin: float | None = None, **common: Any) -> None:
         self._margin = _as_margin(margin)
         super().__init__(**common)
+        # Never infinite, also in float32: a slot must not begin at inf - inf.
+        self._reach = -1.0 if self._margin is None else min(self._margin, float(np.finfo(self.dtype).max))
 
     @property
     def margin(self) -> float | None:
@@ -194,9 +202,7 @@ class BoxTree(Index):
         store, arrays = self._store, self._arrays
         leaving = np.empty(len(ids), np.int64)
         most = self._most_changes(tree)
-        # Never infinite, also in float32: a slot must not begin at inf - inf.
-        margin = -1.0 if self._margin is None else min(self._margin, float(np.finfo(self.dtype).max))
-        own = (store.boxes, arrays.reach, tree, ids, boxes, margin, _STEPS, leaving, most)
+        own = (store.boxes, arrays.reach, tree, ids, boxes, self._reach, _STEPS, leaving, most)
         left = move_boxes(arrays.edges, arrays.children, arrays.links, arrays.where, *own)
         if left >= most:
             self._build_later(tree)
@@ -246,11 +252,15 @@ class BoxTree(Index):
     # ---- queries
 
     def _find_in_box(self, box: Floats, touching: bool, category: int, mask: int) -> tuple[IdArray, int]:
-        out = np.empty(_FIRST_ROOM, np.int32)
-        found, tests = search_box(*self._asked(), out, box, touching, category, mask)
-        if found > len(out):
-            out = np.empty(found, np.int32)
-            search_box(*self._asked(), out, box, touching, category, mask)
+        arrays, store = self._arrays, self._store
+        out = _empty(_FIRST_ROOM, _INT32)
+        if category < 0 and mask < 0:
+            found, tests = search_box(arrays.edges, arrays.children, store.boxes, out, box, touching)
+        else:
+            found, tests = search_box_by_rules(*self._asked(), out, box, touching, category, mask)
+        if found > _FIRST_ROOM:
+            out = _empty(found, _INT32)
+            search_box_by_rules(*self._asked(), out, box, touching, category, mask)
         return out[:found], tests
 
     def _asked(self) -> tuple[npt.NDArray[Any], ...]:
@@ -259,19 +269,43 @@ class BoxTree(Index):
         return arrays.edges, arrays.children, store.boxes, store.categories, store.masks
 
     def _find_in_boxes(self, boxes: Rows, touching: bool, category: int, mask: int) -> tuple[IdArray, int]:
+        chunks, tests = self._search(boxes, 0, len(boxes), 8.0, (touching, category, mask))
+        return chunks[0] if len(chunks) == 1 else joined_pairs(chunks), tests
+
+    def _find_rows(self, boxes: Rows, touching: bool, category: int, mask: int) -> tuple[IdArray, int]:
+        if len(boxes) < _ENOUGH_FOR_THREADS:
+            return self._find_in_boxes(boxes, touching, category, mask)
+        rules = (touching, category, mask)
+        # A few of the queries tell how much memory the answers take: growing costs more than asking.
+        few = np.ascontiguousarray(boxes[:: len(boxes) // _SAMPLE])
+        chunks, _ = self._search(few, 0, len(few), 8.0, rules)
+        each = 1.2 * sum(map(len, chunks)) / len(few)
+        parts = threads.resolve(self._threads)
+        found = threads.run_all(
+            [partial(self._search, boxes, *span, each, rules) for span in threads.shares(len(boxes), parts)]
+        )
+        chunks = [chunk for some, _ in found for chunk in some]
+        return chunks[0] if len(chunks) == 1 else joined_pairs(chunks, parts), sum(made for _, made in found)
+
+    def _search(
+        self, boxes: Rows, begin: int, end: int, each: float, rules: tuple[bool, int, int]
+    ) -> tuple[list[PairArray], int]:
+        """What queries ``begin .. end - 1`` find, ``each`` about so much: rows in chunks; and the tests."""
         chunks: list[PairArray] = []
-        done = tests = 0
-        room = 8 * len(boxes) + _FIRST_ROOM
-        while done < len(boxes) or not chunks:
-            rows = np.empty((room, 2), np.int32)
-            rules = (touching, category, mask, self._sort)
-            done, found, made = search_boxes(
-                *self._asked(), self._store.end, boxes, done, len(boxes), *rules, rows
+        tests = 0
+        while begin < end or not chunks:
+            rows = pair_array(int(each * (end - begin)) + _FIRST_ROOM)
+            before = begin
+            begin, found, made = search_boxes(
+                *self._asked(), self._store.end, boxes, begin, end, *rules, self._sort, rows
             )
             chunks.append(rows[:found])
             tests += made
-            room *= 2
-        return chunks[0] if len(chunks) == 1 else joined_pairs(chunks), tests
+            each = 2.0 * max(each, found / max(begin - before, 1))
+        return chunks, tests
+
+    def _arranged_rows(self, rows: IdArray) -> IdArray:
+        return rows  # they come in order
 
     def _find_on_ray(self, ray: Floats, category: int, mask: int) -> tuple[IdArray, int]:
         ids, _, tests = self._find_on_rays(np.array([ray]), category, mask)
@@ -279,8 +313,12 @@ class BoxTree(Index):
 
     def _find_on_rays(self, rays: Rows, category: int, mask: int) -> tuple[IdArray, IdArray, int]:
         counts = np.empty(len(rays), np.int32)
-        ids, tests = search_rays(*self._asked(), rays, self._touching, category, mask, counts)
-        return ids, counts, tests
+        rules = (self._touching, category, mask)
+        found = self._shared_out(
+            len(rays), lambda begin, end: search_rays(*self._asked(), rays, begin, end, *rules, counts)
+        )
+        ids = found[0][0] if len(found) == 1 else np.concatenate([some for some, _ in found])
+        return ids, counts, sum(made for _, made in found)
 
     def _find_first_on_ray(self, ray: Floats, category: int, mask: int) -> tuple[int, int]:
         found: tuple[int, int] = search_first(*self._asked(), ray, self._touching, category, mask)
@@ -288,7 +326,11 @@ class BoxTree(Index):
 
     def _find_first_on_rays(self, rays: Rows, category: int, mask: int) -> tuple[IdArray, int]:
         out = np.empty(len(rays), np.int32)
-        return out, search_firsts(*self._asked(), rays, self._touching, category, mask, out)
+        rules = (self._touching, category, mask)
+        tests = self._shared_out(
+            len(rays), lambda begin, end: search_firsts(*self._asked(), rays, begin, end, *rules, out)
+        )
+        return out, sum(tests)
 
     def _find_nearest(self, point: Floats, k: int, category: int, mask: int) -> tuple[IdArray, int]:
         ids, tests = self._find_nearest_many(np.array([point]), k, category, mask)
@@ -296,7 +338,16 @@ class BoxTree(Index):
 
     def _find_nearest_many(self, points: Rows, k: int, category: int, mask: int) -> tuple[IdArray, int]:
         out = np.empty((len(points), k), np.int32)
-        return out, search_nearest(*self._asked(), points, category, mask, out)
+        tests = self._shared_out(
+            len(points),
+            lambda begin, end: search_nearest(*self._asked(), points, begin, end, category, mask, out),
+        )
+        return out, sum(tests)
+
+    def _shared_out(self, count: int, search: Callable[[int, int], Any]) -> list[Any]:
+        """Let several threads search, each a share of so many questions, where there are enough of them."""
+        parts = threads.resolve(self._threads) if count >= _ENOUGH_QUESTIONS else 1
+        return threads.run_all([partial(search, *span) for span in threads.shares(count, parts)])
 
     # ---- about itself
 

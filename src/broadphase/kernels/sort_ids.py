@@ -13,15 +13,15 @@ RANKED = 32
 
 
 @inline
-def rank(ids, begin, count, most, value):
-    """How many of ``ids[0, begin : begin + count]`` are less than ``value``; ``count <= most``.
+def rank(ids, begin, count, value):
+    """How many of ``ids[0, begin : begin + count]`` are less than ``value``, which is one of them.
 
     Reads up to ``LANES`` entries more.
     """
     wanted = splat(value)
     not_larger = np.int64(0)
-    for lane in range(0, most, LANES):
-        left = min(max(count - lane, 0), LANES)
+    for lane in range(0, count, LANES):
+        left = min(count - lane, LANES)
         not_larger += count_lanes(bits(load(ids, 0, begin + lane) <= wanted) & ((1 << left) - 1))
     return not_larger - 1
 
@@ -57,13 +57,12 @@ def put_rows(found, begin, end, starts, count, sort, rows, first_row, first_quer
     for k in range(count):
         starts[k + 1] = max(starts[k + 1], starts[k])
         most = max(most, starts[k + 1] - starts[k])
-    reach = min(most, RANKED)
     for at in range(begin, end):
         k = np.int64(found[1, at])
         row = first_row + at - begin
         if sort and starts[k + 1] - starts[k] <= RANKED:
             row = first_row + starts[k]
-            row += rank(found, begin + starts[k], starts[k + 1] - starts[k], reach, found[0, at])
+            row += rank(found, begin + starts[k], starts[k + 1] - starts[k], found[0, at])
         rows[row, 0] = first_query + k
         rows[row, 1] = found[0, at]
     return most

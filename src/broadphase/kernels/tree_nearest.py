@@ -10,11 +10,11 @@ from broadphase.kernels.tree_nodes import WIDTH, child_of, push_roots, stack_roo
 
 @inline
 def _squares(edges, node, dim, point, squares):
-    """Squared distances of the 16 boxes of a node; nan in unused slots."""
+    """Squared distances of the 16 slots of a node; nan where a slot is not in use."""
     for k in range(WIDTH):
         squares[k] = 0.0
     for axis in range(dim):
-        at = point[axis]
+        at = float(point[axis])
         low = edges[(2 * node) * dim + axis]
         high = edges[(2 * node + 1) * dim + axis]
         for k in range(WIDTH):
@@ -27,33 +27,36 @@ def _squares(edges, node, dim, point, squares):
 
 
 @inline
-def _too_far(square, limit):
-    """Whether a node at this squared distance certainly holds nothing as near as ``limit``.
+def _reach(distance):
+    """The square of a distance, a little more: no node beyond holds anything so near.
 
-    Distances are rounded, and their squares may vanish or overflow: then nothing is left out.
+    Distances are rounded, and squares may vanish or overflow: then nothing is left out.
     """
-    return square * (1.0 - 1e-13) > limit * limit + 1e-300
+    return distance * distance * (1.0 + 1e-13) + 1e-300
 
 
 @jit
-def search_nearest(edges, children, boxes, categories, masks, points, category, mask, out):
-    """The nearest ids of each point into its row of ``out``, in no order, then -1; returns the tests."""
+def search_nearest(edges, children, boxes, categories, masks, points, first, last, category, mask, out):
+    """The nearest ids of the points ``first .. last - 1`` into their rows of ``out``; returns the tests.
+
+    As many as a row is long, in no order; the rest of it is -1.
+    """
     dim = boxes.shape[1] // 2
+    wanted = out.shape[1]
     room = stack_room(children)
     squares, keys = np.empty(WIDTH), np.empty(room)
     nodes = np.empty(room, np.int64)
-    wanted = out.shape[1]
     distances = np.empty(wanted)
     tests = np.int64(0)
-    for q in range(points.shape[0]):
+    for q in range(first, last):
         point = points[q]
         ids = out[q]
         kept = np.int64(0)
-        limit = np.inf
+        furthest = np.inf  # squared
         left = push_roots(children, nodes, keys)
         while left > 0:
             left -= 1
-            if _too_far(keys[left], limit):
+            if keys[left] > furthest:
                 continue
             node = nodes[left] >> 6
             level = nodes[left] & 63
@@ -61,23 +64,24 @@ def search_nearest(edges, children, boxes, categories, masks, points, category, 
             tests += WIDTH
             begin = left
             for k in range(WIDTH):
-                if squares[k] >= 0.0 and not _too_far(squares[k], limit):
-                    child = child_of(children, node, k)
-                    if level > 0:
-                        nodes[left] = (child << 6) | (level - 1)
-                        keys[left] = squares[k]
-                        # The nearest on top; the others in any order.
-                        if left > begin and keys[left] > keys[left - 1]:
-                            nodes[left], nodes[left - 1] = nodes[left - 1], nodes[left]
-                            keys[left], keys[left - 1] = keys[left - 1], keys[left]
-                        left += 1
-                    elif passes(categories, masks, child, category, mask):
-                        tests += 1
-                        kept = keep_nearest(
-                            distances, ids, kept, distance_to_box(boxes, child, point), np.int32(child)
-                        )
-                        if kept == wanted:
-                            limit = distances[0]
+                square = squares[k]
+                if not square <= furthest:  # also where the slot is not in use
+                    continue
+                child = child_of(children, node, k)
+                if level > 0:
+                    nodes[left] = (child << 6) | (level - 1)
+                    keys[left] = square
+                    # The nearest on top; the others in any order.
+                    if left > begin and keys[left] > keys[left - 1]:
+                        nodes[left], nodes[left - 1] = nodes[left - 1], nodes[left]
+                        keys[left], keys[left - 1] = keys[left - 1], keys[left]
+                    left += 1
+                elif passes(categories, masks, child, category, mask):
+                    tests += 1
+                    distance = distance_to_box(boxes, child, point)
+                    kept = keep_nearest(distances, ids, kept, distance, np.int32(child))
+                    if kept == wanted:
+                        furthest = _reach(distances[0])
         for k in range(kept, wanted):
             ids[k] = -1
     return tests

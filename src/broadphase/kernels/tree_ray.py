@@ -5,16 +5,22 @@ import numpy as np
 from broadphase.kernels.found_ids import FEW, grow_ids
 from broadphase.kernels.jit import inline, jit
 from broadphase.kernels.query_tests import as_ray, passes, ray_distance
+from broadphase.kernels.simd import LANES, bits, load, lowest_lane
 from broadphase.kernels.tree_nodes import WIDTH, child_of, push_roots, stack_room
+
+# Rows of the times at which a ray is in the slots of a node.
+_NEAR, _FAR = 0, 1
 
 
 @inline
-def _enter_times(edges, node, dim, ray, near, far):
-    """When the ray enters and leaves the 16 boxes of a node, within its length; nan in unused slots.
+def _slots_hit(edges, node, dim, ray, times):
+    """Which slots of a node the ray meets within its length, as bits, and in ``times`` when.
 
     The operations are those of `query_tests.slab_times`, so that no rounding prunes a hit.
     """
     furthest = ray[2 * dim]
+    near = times[_NEAR]
+    far = times[_FAR]
     for k in range(WIDTH):
         near[k] = 0.0
         far[k] = furthest
@@ -36,44 +42,50 @@ def _enter_times(edges, node, dim, ray, near, far):
                 # In this form nan, from an unused slot, stays.
                 near[k] = near[k] if near[k] >= enter else enter
                 far[k] = far[k] if far[k] <= leave else leave
+    hit = np.int64(0)
+    for lane in range(0, WIDTH, LANES):
+        hit |= bits(load(times, _NEAR, lane) <= load(times, _FAR, lane)) << lane
+    return hit
 
 
 @inline
-def _first_hit(
-    edges, children, boxes, categories, masks, ray, touching, category, mask, nodes, times, near, far
-):
+def _first_hit(edges, children, boxes, categories, masks, ray, touching, category, mask, nodes, keys, times):
     """The box that the ray hits first, the lowest id among equals, or -1; and the tests."""
     dim = boxes.shape[1] // 2
     best = np.int64(-1)
     nearest = np.inf
     tests = np.int64(0)
-    left = push_roots(children, nodes, times)
+    left = push_roots(children, nodes, keys)
     while left > 0:
         left -= 1
-        if times[left] > nearest:
+        if keys[left] > nearest:
             continue
         node = nodes[left] >> 6
         level = nodes[left] & 63
-        _enter_times(edges, node, dim, ray, near, far)
+        hit = _slots_hit(edges, node, dim, ray, times)
         tests += WIDTH
         begin = left
-        for k in range(WIDTH):
-            if near[k] <= far[k] and near[k] <= nearest:
-                child = child_of(children, node, k)
-                if level > 0:
-                    nodes[left] = (child << 6) | (level - 1)
-                    times[left] = near[k]
-                    # The nearest on top; the others in any order.
-                    if left > begin and times[left] > times[left - 1]:
-                        nodes[left], nodes[left - 1] = nodes[left - 1], nodes[left]
-                        times[left], times[left - 1] = times[left - 1], times[left]
-                    left += 1
-                elif passes(categories, masks, child, category, mask):
-                    tests += 1
-                    distance = ray_distance(boxes, child, ray, touching)
-                    if distance >= 0.0 and (distance < nearest or (distance == nearest and child < best)):
-                        best = child
-                        nearest = distance
+        while hit != 0:
+            k = lowest_lane(hit)
+            hit &= hit - 1
+            near = times[_NEAR, k]
+            if near > nearest:
+                continue
+            child = child_of(children, node, k)
+            if level > 0:
+                nodes[left] = (child << 6) | (level - 1)
+                keys[left] = near
+                # The nearest on top; the others in any order.
+                if left > begin and keys[left] > keys[left - 1]:
+                    nodes[left], nodes[left - 1] = nodes[left - 1], nodes[left]
+                    keys[left], keys[left - 1] = keys[left - 1], keys[left]
+                left += 1
+            elif passes(categories, masks, child, category, mask):
+                tests += 1
+                distance = ray_distance(boxes, child, ray, touching)
+                if distance >= 0.0 and (distance < nearest or (distance == nearest and child < best)):
+                    best = child
+                    nearest = distance
     return best, tests
 
 
@@ -81,62 +93,65 @@ def _first_hit(
 def search_first(edges, children, boxes, categories, masks, values, touching, category, mask):
     """The box that the ray hits first, the lowest id among equals, or -1; returns ``id, tests``."""
     room = stack_room(children)
-    near, far, times = np.empty(WIDTH), np.empty(WIDTH), np.empty(room)
+    times, keys = np.empty((2, WIDTH)), np.empty(room)
     nodes = np.empty(room, np.int64)
     ray = as_ray(values)
     return _first_hit(
-        edges, children, boxes, categories, masks, ray, touching, category, mask, nodes, times, near, far
+        edges, children, boxes, categories, masks, ray, touching, category, mask, nodes, keys, times
     )
 
 
 @jit
-def search_firsts(edges, children, boxes, categories, masks, rays, touching, category, mask, out):
-    """The same for many rays, into ``out``; returns the tests."""
+def search_firsts(
+    edges, children, boxes, categories, masks, rays, first, last, touching, category, mask, out
+):
+    """The same for the rays ``first .. last - 1``, into ``out``; returns the tests."""
     room = stack_room(children)
-    near, far, times = np.empty(WIDTH), np.empty(WIDTH), np.empty(room)
+    times, keys = np.empty((2, WIDTH)), np.empty(room)
     nodes = np.empty(room, np.int64)
     tests = np.int64(0)
-    for q in range(rays.shape[0]):
+    for q in range(first, last):
         ray = as_ray(rays[q])
         out[q], made = _first_hit(
-            edges, children, boxes, categories, masks, ray, touching, category, mask, nodes, times, near, far
+            edges, children, boxes, categories, masks, ray, touching, category, mask, nodes, keys, times
         )
         tests += made
     return tests
 
 
 @jit
-def search_rays(edges, children, boxes, categories, masks, rays, touching, category, mask, counts):
-    """All boxes that each ray hits, one ray's after the other's; returns ``ids, tests``."""
+def search_rays(
+    edges, children, boxes, categories, masks, rays, first, last, touching, category, mask, counts
+):
+    """All boxes that the rays ``first .. last - 1`` hit, ray after ray; returns ``ids, tests``."""
     dim = boxes.shape[1] // 2
     room = stack_room(children)
-    near, far, times = np.empty(WIDTH), np.empty(WIDTH), np.empty(room)
+    times, keys = np.empty((2, WIDTH)), np.empty(room)
     nodes = np.empty(room, np.int64)
     out = np.empty(FEW, np.int32)
-    found = np.int64(0)
-    tests = np.int64(0)
-    for q in range(rays.shape[0]):
+    found = tests = np.int64(0)
+    for q in range(first, last):
         ray = as_ray(rays[q])
         before = found
-        left = push_roots(children, nodes, times)
+        left = push_roots(children, nodes, keys)
         while left > 0:
             left -= 1
             node = nodes[left] >> 6
             level = nodes[left] & 63
-            _enter_times(edges, node, dim, ray, near, far)
+            hit = _slots_hit(edges, node, dim, ray, times)
             tests += WIDTH
-            for k in range(WIDTH):
-                if near[k] <= far[k]:
-                    child = child_of(children, node, k)
-                    if level > 0:
-                        nodes[left] = (child << 6) | (level - 1)
-                        left += 1
-                    elif passes(categories, masks, child, category, mask):
-                        tests += 1
-                        if ray_distance(boxes, child, ray, touching) >= 0.0:
-                            if found == len(out):
-                                out = grow_ids(out)
-                            out[found] = child
-                            found += 1
+            while hit != 0:
+                child = child_of(children, node, lowest_lane(hit))
+                hit &= hit - 1
+                if level > 0:
+                    nodes[left] = (child << 6) | (level - 1)
+                    left += 1
+                elif passes(categories, masks, child, category, mask):
+                    tests += 1
+                    if ray_distance(boxes, child, ray, touching) >= 0.0:
+                        if found == len(out):
+                            out = grow_ids(out)
+                        out[found] = child
+                        found += 1
         counts[q] = found - before
     return out[:found], tests

@@ -1,0 +1,227 @@
+"""What a frame costs an index, beside finding all pairs anew; all answers are counted before they are timed.
+
+    python benchmarks/frames.py [--n 1000000] [--parts calm all static swaps] [--indexes box_tree strips ...]
+
+Four tables.  *calm*: a small share of the boxes moves by a fifth of their size; `changes` asks what that
+did.  *all*: every box moves; `update` and `pairs`.  *static*: 10,000 boxes move among ``n`` that never do,
+beside the same 10,000 alone.  *swaps*: what `SweepAndPrune` pays for.  Beside each frame stands how often it
+fits into one ``pairs(boxes, sort=False)`` of the same boxes, timed in turns with it.
+"""
+
+import argparse
+import time
+from collections.abc import Callable, Iterator
+from itertools import cycle
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scenes import Boxes, uniform
+from timing import best_of_steps
+
+import broadphase as bp
+
+Frame = tuple[npt.NDArray[np.intp], Boxes]
+_MOVERS = 10_000
+
+
+def made(name: str, boxes: Boxes) -> bp.Index:
+    """An empty index for boxes like these."""
+    options: dict[str, Any] = {"dtype": np.float32, "sort": False}
+    if name == "uniform_grid":
+        side = float((boxes[:, 2:] - boxes[:, :2]).max())
+        options |= {"bounds": [*boxes[:, :2].min(axis=0), *boxes[:, 2:].max(axis=0)], "cell_size": 2 * side}
+    return bp.make_index(name, **options)
+
+
+def frames(boxes: Boxes, share: float, step: float) -> Iterator[Frame]:
+    """Without end: who moves, and where to; a box moves by about ``step`` of its size around its place."""
+    random = np.random.default_rng(11)
+    n = len(boxes)
+    who = [np.sort(random.choice(n, max(int(share * n), 1), replace=False)) for _ in range(4)]
+    there = []
+    for _ in range(2):
+        for ids in who:
+            way = random.normal(size=(len(ids), 2)) * step * (boxes[ids, 2:] - boxes[ids, :2])
+            there.append((ids, (boxes[ids] + np.tile(way, 2)).astype(np.float32)))
+    return cycle(there)
+
+
+def check_changes(index: bp.Index, boxes: Boxes, coming: Iterator[Frame]) -> Boxes:
+    """Two frames whose changes are counted; returns where the boxes are then."""
+    before = np.empty((0, 2), np.int32)
+    index.changes()
+    for turn in range(2):
+        ids, rows = next(coming)
+        if turn == 0:
+            before = bp.pairs(boxes)
+        boxes = boxes.copy()
+        boxes[ids] = rows
+        index.move_many(ids, rows)
+        began, stayed, ended = index.changes()
+        now = bp.pairs(boxes)
+        if len(now) != len(began) + len(stayed) or len(before) != len(ended) + len(stayed):
+            raise SystemExit(f"{index.name} finds other changes")
+        before = now
+    return boxes
+
+
+def calm(names: list[str], boxes: Boxes, seconds: float) -> None:
+    """Few boxes move: `move_many` and `changes`."""
+    for share in (0.01, 0.0001):
+        print(f"\n{share:.2%} of {len(boxes):,} boxes move a little; milliseconds")
+        print(
+            f"  {'index':<16}{'move_many':>11}{'changes':>11}{'pairs():':>11}{'of changes':>12}{'of both':>9}"
+        )
+        for name in names:
+            index = made(name, boxes)
+            index.insert_many(boxes)
+            coming = frames(boxes, share, 0.2)
+            now = check_changes(index, boxes, coming)
+
+            def move(index: bp.Index = index, coming: Iterator[Frame] = coming) -> None:
+                index.move_many(*next(coming))
+
+            best = best_of_steps(
+                {
+                    "move": move,
+                    "changes": index.changes,
+                    "anew": lambda now=now: bp.pairs(now, sort=False),
+                },
+                seconds,
+            )
+            both = best["move"] + best["changes"]
+            print(
+                f"  {name:<16}{1e3 * best['move']:>11.3f}{1e3 * best['changes']:>11.3f}"
+                f"{1e3 * best['anew']:>11.2f}{best['anew'] / best['changes']:>10.1f} x"
+                f"{best['anew'] / both:>7.1f} x"
+            )
+
+
+def everything(names: list[str], boxes: Boxes, seconds: float) -> None:
+    """All boxes move: `update` and `pairs`."""
+    print(f"\nall of {len(boxes):,} boxes move a little; milliseconds")
+    print(f"  {'index':<16}{'update':>11}{'pairs':>11}{'pairs():':>11}{'of both':>9}")
+    for name in names:
+        index = made(name, boxes)
+        index.insert_many(boxes)
+        coming = frames(boxes, 1.0, 0.2)
+        now = boxes
+        for _ in range(2):
+            now = next(coming)[1]
+            index.update(now)
+            if len(index.pairs()) != bp.count_pairs(now):
+                raise SystemExit(f"{name} finds other pairs")
+
+        def update(index: bp.Index = index, coming: Iterator[Frame] = coming) -> None:
+            index.update(next(coming)[1])
+
+        best = best_of_steps(
+            {"update": update, "pairs": index.pairs, "anew": lambda now=now: bp.pairs(now, sort=False)},
+            seconds,
+        )
+        both = best["update"] + best["pairs"]
+        print(
+            f"  {name:<16}{1e3 * best['update']:>11.2f}{1e3 * best['pairs']:>11.2f}"
+            f"{1e3 * best['anew']:>11.2f}{best['anew'] / both:>7.2f} x"
+        )
+
+
+def static(names: list[str], boxes: Boxes, seconds: float) -> None:
+    """Few boxes move, the others are static: `move_many` and `pairs`, beside the movers alone."""
+    movers = boxes[np.random.default_rng(12).choice(len(boxes), _MOVERS, replace=False)]
+    everybody = np.vstack((boxes, movers))
+    is_static = np.arange(len(everybody)) < len(boxes)
+    print(f"\n{_MOVERS:,} boxes move among {len(boxes):,} static ones; milliseconds a frame")
+    print(f"  {'index':<16}{'frame':>11}{'alone':>11}{'pairs():':>11}{'of frame':>10}")
+    for name in names:
+        index, alone = made(name, everybody), made(name, everybody)
+        ids = index.insert_many(everybody, static=is_static)[len(boxes) :]
+        alone.insert_many(movers)
+        coming = frames(movers, 1.0, 0.2)
+        rows = next(coming)[1]
+        index.move_many(ids, rows)
+        everybody[len(boxes) :] = rows
+        if len(index.pairs()) != bp.count_pairs(everybody, static=is_static):
+            raise SystemExit(f"{name} finds other pairs")
+
+        def frame(
+            index: bp.Index = index, ids: Any = ids, coming: Iterator[Frame] = coming
+        ) -> npt.NDArray[np.int32]:
+            index.move_many(ids, next(coming)[1])
+            return index.pairs()
+
+        def frame_alone(index: bp.Index = alone, coming: Iterator[Frame] = coming) -> npt.NDArray[np.int32]:
+            index.update(next(coming)[1])
+            return index.pairs()
+
+        calls: dict[str, Callable[[], Any]] = {
+            "frame": frame,
+            "alone": frame_alone,
+            "anew": lambda: bp.pairs(everybody, static=is_static, sort=False),
+        }
+        best = best_of_steps(calls, seconds)
+        print(
+            f"  {name:<16}{1e3 * best['frame']:>11.3f}{1e3 * best['alone']:>11.3f}"
+            f"{1e3 * best['anew']:>11.2f}{best['anew'] / best['frame']:>8.1f} x"
+        )
+
+
+def swaps(boxes: Boxes) -> None:
+    """What `SweepAndPrune` pays for: ends that are passed, and boxes that are compared."""
+    index = made("sweep_and_prune", boxes)
+    index.insert_many(boxes)
+    index.changes()
+    print(f"\nSweepAndPrune, {len(boxes):,} boxes; milliseconds of changes()")
+    print(f"  {'moved':>9}{'by sizes':>10}{'swaps':>12}{'tests':>12}{'changes':>10}{'ns a swap':>11}")
+    for share, step in (
+        (0.0001, 0.01),
+        (0.0001, 0.1),
+        (0.0001, 1.0),
+        (0.001, 0.1),
+        (0.01, 0.01),
+        (0.01, 0.1),
+    ):
+        coming = frames(boxes, share, step)
+        rows = []
+        for _ in range(8):
+            ids, there = next(coming)
+            index.move_many(ids, there)
+            best = best_of_one(index.changes)
+            rows.append((best, index.stats.swaps, index.stats.tests))
+        seconds, count, tests = min(rows[2:])
+        print(
+            f"  {len(ids):>9,}{step:>10g}{count:>12,}{tests:>12,}{1e3 * seconds:>10.2f}"
+            f"{1e9 * seconds / max(count, 1):>11.1f}"
+        )
+
+
+def best_of_one(call: Callable[[], Any]) -> float:
+    """Seconds of one call that cannot be repeated."""
+    begin = time.perf_counter()
+    call()
+    return time.perf_counter() - begin
+
+
+def main() -> None:
+    """Print the tables that are asked for."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
+    names = [name for name in bp.INDEXES if name not in ("auto", "brute_force")]
+    parser.add_argument("--n", type=int, default=1_000_000)
+    parser.add_argument("--parts", nargs="+", default=["calm", "all", "static", "swaps"])
+    parser.add_argument("--indexes", nargs="+", default=names, choices=names)
+    parser.add_argument("--seconds", type=float, default=1.0, help="for each index and table")
+    options = parser.parse_args()
+    boxes = uniform(options.n, 2)
+    if "calm" in options.parts:
+        calm(options.indexes, boxes, options.seconds)
+    if "all" in options.parts:
+        everything(options.indexes, boxes, options.seconds)
+    if "static" in options.parts:
+        static(options.indexes, boxes, options.seconds)
+    if "swaps" in options.parts:
+        swaps(boxes)
+
+
+if __name__ == "__main__":
+    main()
