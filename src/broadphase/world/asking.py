@@ -85,7 +85,7 @@ class Asking(State):
         bounds = as_bounds(box)
         self._layers.sync()
         rows = self._chosen(self._layers.in_box(bounds), tag, category, mask)
-        if self._store.any_round or not self._layers.exact:
+        if self._store.any_round:
             left, top, right, bottom = (min(max(edge, -_FARTHEST), _FARTHEST) for edge in bounds)
             rows = self._overlapping(rows, Box(left, top, right - left, bottom - top))
         return [self._body(row) for row in rows]
@@ -303,7 +303,7 @@ class Asking(State):
             return rows
         array = np.array(rows, np.int64)
         table = self._store.table.columns
-        if isinstance(shape, Box) and self._layers.exact and (table.kinds[array] == BOX).all():
+        if isinstance(shape, Box) and (table.kinds[array] == BOX).all():
             return rows
         out = np.empty(len(rows), np.bool_)
         overlap_rows(table_of([shape]).columns, table, array, out)

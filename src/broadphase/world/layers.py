@@ -39,11 +39,6 @@ class Layers:
         self.sent = 0
         """How many boxes the last call of `sync` handed over."""
 
-    @property
-    def exact(self) -> bool:
-        """Whether what an index finds for a box overlaps it, edges not counted."""
-        return not self.indexes[MOVING].touching
-
     # ---- keeping up
 
     def sync(self, layers: tuple[int, ...] = ALL) -> None:
@@ -198,7 +193,8 @@ def _made(broadphase: Any) -> Index:
         raise TypeError(f"broadphase must be the name of an index, or an index; got {broadphase!r}")
     if len(broadphase) or broadphase.dim != 2 or broadphase.dtype != np.float64:
         raise ValueError(f"broadphase must be empty, 2-D and float64; got {broadphase!r}")
-    return broadphase.copy()
+    # Flush is no contact here, whatever the index was made for; and order comes later, by row.
+    return type(broadphase)(touching=False, sort=False, threads=broadphase._threads, **broadphase._options())
 
 
 def closed(box: Bounds) -> Bounds:

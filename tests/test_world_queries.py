@@ -1,0 +1,288 @@
+"""Questions to a world, against brute force over the exact shapes."""
+
+import math
+
+import numpy as np
+import pytest
+
+import broadphase as bp
+from broadphase import Box, Circle, Polygon, Tile, TileMap, World
+from broadphase.shapes.narrow_phase import overlap
+
+
+def mixed_world(seed, count=120, broadphase="auto"):
+    rng = np.random.default_rng(seed)
+    world = World(broadphase)
+    world.on("red", "blue")
+    for k in range(count):
+        x, y = rng.uniform(0, 100, 2).round(1).tolist()
+        size, height = rng.uniform(1, 12, 2).round(1).tolist()
+        shape = [
+            Box(x, y, size, height),
+            Circle(x, y, size / 2),
+            Polygon([(x, y), (x + size, y + 1), (x + size / 2, y + height + 1)]),
+        ][k % 3]
+        world.add(
+            shape,
+            tag=["red", "blue", "green", None][k % 4],
+            static=k % 5 == 0,
+            sensor=k % 7 == 0,
+            category=1 << k % 3,
+            mask=[1, 3, 7][k % 3],
+        )
+    return world, rng
+
+
+RULES = [
+    {},
+    {"tag": "red"},
+    {"tag": ["red", "green"]},
+    {"category": 2},
+    {"mask": 6},
+    {"tag": "blue", "mask": 1},
+]
+
+
+def chosen(world, tag=None, category=None, mask=None):
+    tags = None if tag is None else {tag} if isinstance(tag, str) else set(tag)
+    return [
+        body
+        for body in world
+        if (tags is None or tags & body.tags)
+        and (category is None or category & body.mask)
+        and (mask is None or mask & body.category)
+    ]
+
+
+def distance_to(body, point):
+    """By sampling the outline finely is not needed: each kind has its own short formula."""
+    x, y = point
+    shape = body.shape
+    if isinstance(shape, Circle):
+        return max(math.dist((shape.x, shape.y), point) - shape.radius, 0.0)
+    if isinstance(shape, Box):
+        left, top, right, bottom = shape.bounds
+        return math.hypot(max(left - x, 0, x - right), max(top - y, 0, y - bottom))
+    if overlap(shape, Box(x, y, 0, 0)):
+        return 0.0
+    corners = shape.points
+    best = math.inf
+    for (ax, ay), (bx, by) in zip(corners, np.roll(corners, -1, axis=0), strict=True):
+        t = ((x - ax) * (bx - ax) + (y - ay) * (by - ay)) / ((bx - ax) ** 2 + (by - ay) ** 2)
+        t = min(max(t, 0.0), 1.0)
+        best = min(best, math.dist(point, (ax + t * (bx - ax), ay + t * (by - ay))))
+    return best
+
+
+@pytest.mark.smaller_set
+@pytest.mark.parametrize("rule", RULES)
+def test_boxes_points_and_circles(rule):
+    world, rng = mixed_world(1)
+    bodies = chosen(world, **rule)
+    for _ in range(15):
+        x, y, width, height = rng.uniform(0, 60, 4).round(1).tolist()
+        box = Box(x, y, width / 2, height / 2)
+        assert world.query_box(box, **rule) == [body for body in bodies if overlap(box, body.shape)]
+        assert world.query_box(box.bounds, **rule) == world.query_shape(box, **rule)
+        circle = Circle(x, y, width / 3)
+        expected = [body for body in bodies if overlap(circle, body.shape)]
+        assert world.query_radius((x, y), width / 3, **rule) == expected
+        assert world.query_shape(circle, **rule) == expected
+        expected = [body for body in bodies if distance_to(body, (x, y)) == 0.0]
+        assert world.query_point((x, y), **rule) == expected
+    everything = (-math.inf, -math.inf, math.inf, math.inf)
+    assert world.query_box(everything, **rule) == world.query_radius((0, 0), math.inf, **rule) == bodies
+
+
+@pytest.mark.smaller_set
+@pytest.mark.parametrize("rule", RULES)
+def test_nearest(rule):
+    world, rng = mixed_world(2)
+    bodies = chosen(world, **rule)
+    for _ in range(10):
+        point = tuple(rng.uniform(-30, 130, 2).round(1).tolist())
+        ranked = sorted((distance_to(body, point), body.id, body) for body in bodies)
+        for k in (1, 3, 1000):
+            found = world.nearest(point, k, **rule)
+            assert found.distances == pytest.approx([distance for distance, _, _ in ranked[:k]], abs=1e-12)
+            assert found.distances == sorted(found.distances)
+            assert len(set(found.bodies)) == len(found.bodies)
+            for body, distance in zip(*found, strict=True):
+                assert distance == pytest.approx(distance_to(body, point), abs=1e-12)
+    assert world.nearest((0, 0), ignore=ranked[0][2]).bodies != [ranked[0][2]]
+
+
+def first_by_bisection(body, start, way, furthest):
+    """Where a ray first enters a shape: march in small steps, then halve."""
+    at, step = 0.0, 0.05
+
+    def inside(distance):
+        return overlap(Circle(start[0] + way[0] * distance, start[1] + way[1] * distance, 1e-9), body.shape)
+
+    while at < furthest:
+        if inside(at):
+            low, high = max(at - step, 0.0), at
+            for _ in range(40):
+                middle = (low + high) / 2
+                low, high = (low, middle) if inside(middle) else (middle, high)
+            return high
+        at += step
+    return None
+
+
+@pytest.mark.smaller_set
+def test_rays():
+    world, rng = mixed_world(3, 30)
+    for _ in range(6):
+        start = tuple(rng.uniform(0, 100, 2).tolist())
+        angle = rng.uniform(0, 2 * math.pi)
+        way = (math.cos(angle), math.sin(angle))
+        hits = world.query_ray(start, (way[0] * 7, way[1] * 7), 60)
+        assert [hit.distance for hit in hits] == sorted(hit.distance for hit in hits)
+        found = {hit.other: hit for hit in hits}
+        for body in world:
+            expected = first_by_bisection(body, start, way, 60)
+            if expected is None:
+                if body in found:  # a corner, cut by less than a step
+                    at = found[body].distance + 1e-9
+                    assert overlap(Circle(start[0] + way[0] * at, start[1] + way[1] * at, 1e-8), body.shape)
+                continue
+            hit = found[body]
+            assert hit.distance == pytest.approx(expected, abs=0.06)
+            assert hit.point == pytest.approx(
+                (start[0] + way[0] * hit.distance, start[1] + way[1] * hit.distance)
+            )
+            assert math.hypot(*hit.normal) == pytest.approx(1.0 if hit.distance else 0.0)
+            assert hit.normal[0] * way[0] + hit.normal[1] * way[1] <= 0.0
+        assert world.raycast(start, way, 60) == (hits[0] if hits else None)
+
+
+@pytest.mark.smaller_set
+@pytest.mark.parametrize(
+    ("shape", "distance", "normal"),
+    [
+        (Box(5, -2, 4, 4), 5, (-1, 0)),
+        (Circle(7, 0, 2), 5, (-1, 0)),
+        (Circle(7, 1.2, 2), 5.4, (-0.8, -0.6)),
+        (Circle(7, 2, 2), None, None),  # only touched
+        (Box(5, 0, 4, 4), None, None),
+        (Polygon([(5, 0), (9, 0), (9, 4)]), None, None),
+        (Polygon([(5, -2), (9, -2), (9, 2), (5, 2)]), 5, (-1, 0)),
+        (Polygon([(5, 0), (9, -4), (9, 4)]), 5, None),
+        (Box(-1, -1, 2, 2), 0, (0, 0)),
+        (Circle(0.5, 0, 1), 0, (0, 0)),
+        (Box(5, -2, 0, 4), 5, (-1, 0)),  # a wall without thickness
+        (Box(-9, -2, 4, 4), None, None),  # behind
+        (Box(20, -2, 4, 4), None, None),  # too far
+        (Box(10, -2, 4, 4), None, None),  # just so far
+    ],
+)
+def test_a_ray_meets_one_shape(shape, distance, normal):
+    world = World()
+    body = world.add(shape)
+    hit = world.raycast((0, 0), (3, 0), 10)
+    if distance is None:
+        assert hit is None
+        return
+    assert (hit.other, hit.body, hit.distance) == (body, body, pytest.approx(distance, abs=1e-12))
+    if normal is not None:
+        assert hit.normal == pytest.approx(normal)
+
+
+@pytest.mark.smaller_set
+def test_rays_and_tiles():
+    world = World()
+    world.tiles = TileMap([[False, False, False, True, False]], 10)
+    near, far = world.add(Box(15, 0, 2, 10)), world.add(Box(45, 0, 2, 10))
+    eye = world.add(Circle(3, 5, 2))
+    hits = world.query_ray((3, 5), (1, 0), ignore=eye)
+    assert [hit.other for hit in hits] == [near, Tile(3, 0)]
+    assert hits[1] == (Tile(3, 0), 27, (-1, 0), (30, 5))
+    assert hits[1].body is None
+    world.remove(near)
+    assert world.raycast((3, 5), (1, 0), ignore=eye).other == Tile(3, 0)
+    assert world.raycast((3, 5), (1, 0), 26, ignore=eye) is None
+    assert world.raycast((3, 5), (1, 0), tiles=False, ignore=eye).other is far
+    assert world.raycast((3, 5), (1, 0)).other is eye
+
+
+@pytest.mark.smaller_set
+def test_the_lower_id_wins_among_equals():
+    world = World()
+    a, b = world.add(Box(10, -5, 5, 5.5), static=True), world.add(Box(10, -0.5, 5, 5))
+    assert [hit.other for hit in world.query_ray((0, 0), (1, 0))] == [a, b]
+    world.remove(a)
+    c = world.add(Circle(13, 0, 3))
+    assert c.id == 0
+    assert [hit.other for hit in world.query_ray((0, 0), (1, 0))] == [c, b]
+    assert world.nearest((12.5, 0), 2) == ([c, b], [0, 0])
+
+
+@pytest.mark.smaller_set
+@pytest.mark.parametrize("broadphase", ["brute_force", "spatial_hash", bp.BruteForce(touching=True)])
+def test_every_index_gives_the_same_answers(broadphase):
+    world, _ = mixed_world(4)
+    other, _ = mixed_world(4, broadphase=broadphase)
+
+    def ids(bodies):
+        return [body.id for body in bodies]
+
+    for x in range(0, 100, 9):
+        for y in range(0, 100, 23):
+            box = (x, y, x + 10, y + 10)
+            assert ids(world.query_box(box)) == ids(other.query_box(box))
+            assert ids(world.query_point((x, y))) == ids(other.query_point((x, y)))
+            ours, theirs = world.nearest((x, y), 3), other.nearest((x, y), 3)
+            assert (ids(ours.bodies), ours.distances) == (ids(theirs.bodies), theirs.distances)
+            for ours, theirs in zip(
+                world.query_ray((x, y), (1, y + 1)), other.query_ray((x, y), (1, y + 1)), strict=True
+            ):
+                assert ours[1:] == theirs[1:]
+    other.validate()
+
+
+@pytest.mark.smaller_set
+def test_what_has_just_changed_is_found():
+    world = World()
+    body = world.add(Circle(0, 0, 1))
+    assert world.query_point((0, 0)) == [body]
+    body.x = 50
+    assert world.query_point((0, 0)) == []
+    assert world.query_point((50, 0)) == [body]
+    body.shape = Box(7, 7, 2, 2)
+    assert world.query_point((8, 8)) == [body]
+    world.positions = [[20, 20]]
+    assert world.nearest((0, 0)).bodies == world.query_point((21, 21)) == [body]
+    world.remove(body)
+    assert world.query_point((21, 21)) == []
+    assert world.nearest((0, 0)) == ([], [])
+    assert world.raycast((0, 0), (1, 1)) is None
+
+
+@pytest.mark.smaller_set
+def test_bad_questions_are_refused():
+    world = World()
+    world.add(Box(0, 0, 1, 1))
+    bad = [
+        lambda: world.query_box((1, 0, 0, 1)),
+        lambda: world.query_box((0, 0, 1)),
+        lambda: world.query_point((math.nan, 0)),
+        lambda: world.query_radius((0, 0), -1),
+        lambda: world.query_radius((0, 0), math.nan),
+        lambda: world.raycast((0, 0), (0, 0)),
+        lambda: world.raycast((0, math.inf), (1, 0)),
+        lambda: world.raycast((0, 0), (1, 0), -1),
+        lambda: world.nearest((0, 0), 0),
+        lambda: world.query_point((0, 0), mask=-1),
+    ]
+    for ask in bad:
+        with pytest.raises(ValueError, match=r"box|point|r =|direction|origin|max_distance|k must|mask"):
+            ask()
+    for ask in (
+        lambda: world.query_radius((0, 0), "far"),
+        lambda: world.query_shape((0, 0, 1, 1)),
+        lambda: world.raycast((0, 0), "east"),
+        lambda: world.nearest((0, 0), 1.5),
+    ):
+        with pytest.raises(TypeError):
+            ask()
