@@ -181,11 +181,13 @@ class Strips(Index):
         edges = scratch.array("edges", (room, 2 * task.dim), task.boxes.dtype)
         tags = scratch.array("tags", (room, 2), np.int32)
         starts = frame.begins.copy()
+        flat = task.boxes.reshape(1, -1)
         results = threads.run_all(
             [
                 partial(
                     rebin_copies,
-                    *(task.boxes, frame.plan.axes, task.touching, frame.plan.lattice, frame.plan.borders),
+                    *(task.boxes, flat, frame.plan.axes, task.touching),
+                    *(frame.plan.lattice, frame.plan.borders),
                     *(task.filter.classes, begin, end, starts[part], frame.limits[part], edges, tags),
                 )
                 for part, (begin, end) in enumerate(threads.shares(len(task.boxes), parts))

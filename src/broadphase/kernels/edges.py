@@ -8,7 +8,7 @@ things are out of the way:
 - ``touching=False`` asks ``a.min < b.max``.  For floats that is the same as ``a.min <= b.max`` with every
   max moved down to the next float, so that no kernel needs a second comparison.
 
-A box that holds the largest finite number itself must not come here (`broadphase.boxes.Survey.extreme`).
+A box that holds the largest finite number itself must not come here (`is_extreme`).
 """
 
 import numpy as np
@@ -71,3 +71,13 @@ def overlaps_nothing(boxes, i):
     for axis in range(dim):
         nothing |= (boxes[i, axis] == np.inf) | (boxes[i, dim + axis] == -np.inf)
     return nothing
+
+
+@inline
+def is_extreme(boxes, i):
+    """Whether a box holds the largest finite number, with which subtraction cannot deal."""
+    largest = np.finfo(boxes.dtype).max
+    extreme = False
+    for column in range(boxes.shape[1]):
+        extreme |= abs(boxes[i, column]) == largest
+    return extreme

@@ -11,6 +11,11 @@ import numpy as np
 _OPTIONS = {"nogil": True, "error_model": "numpy"}
 
 
+# An index that is known not to be negative: for signed numbers that it reads from memory, Numba adds what
+# lets -1 mean the last element.  Counting the copies of a box in strips takes 2.7 ns without, 14 with.
+unsigned = np.uint64
+
+
 def _stamp_of_all_kernels() -> tuple[float, int]:
     sources = [source.stat() for source in Path(__file__).parent.glob("*.py")]
     return max(stat.st_mtime for stat in sources), sum(stat.st_size for stat in sources)
@@ -46,3 +51,8 @@ def inline(function: Callable[..., Any]) -> Any:
     It gets no wrappers for calls from Python or C: making them is a third of a first call's time.
     """
     return numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **_OPTIONS)(function)
+
+
+def always_inline(function: Callable[..., Any]) -> Any:
+    """As `inline`, where LLVM would rather call: finding a box's strips in 3-D takes 6 ns inlined, 16 called."""
+    return numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True, **_OPTIONS)(function)

@@ -8,12 +8,17 @@ Mamoulis, 2023).
 
 ``axes`` is the swept axis, then the cut ones.  A strip is found through one monotone function for both
 ends of a box (`strip_of`): two boxes that overlap always share a strip, whatever rounding does.
+
+Boxes are taken in blocks.  In a block without infinite edges, which is nearly every one, a box's first
+copy is made without a branch, and those that reach into further strips are noted for a second round:
+asking each box how far it reaches would be guessed wrong at each that does.
 """
 
 import numpy as np
 
-from broadphase.kernels.edges import high_edge, low_edge, overlaps_nothing
-from broadphase.kernels.jit import inline, jit
+from broadphase.kernels.edges import high_edge, is_extreme, low_edge, overlaps_nothing
+from broadphase.kernels.jit import always_inline, inline, jit, unsigned
+from broadphase.kernels.simd import LANES, bits, load, splat
 
 # Class bits of a copy: continued on the first cut axis, on the second; the classes of `filters` follow.
 NEW = np.int32(0)
@@ -24,8 +29,11 @@ FIRST_CLASS_BIT = 2
 # Columns of a lattice; it has a row for each cut axis, in the boxes' own float type.
 HALF_ORIGIN, SCALE, LAST = 0, 1, 2
 
+BLOCK = unsigned(256)
+ONE, TWO = unsigned(1), unsigned(2)
 
-@inline
+
+@always_inline
 def strip_of(value, lattice, borders, cut):
     """Number of the strip that holds a coordinate; the outermost strips reach to infinity.
 
@@ -36,118 +44,212 @@ def strip_of(value, lattice, borders, cut):
     kind = lattice.dtype.type
     if borders.shape[1] == 0:
         at = (value * kind(0.5) - lattice[cut, HALF_ORIGIN]) * lattice[cut, SCALE]
-        return np.int64(min(max(at, kind(0)), lattice[cut, LAST]))
-    below, above = np.int64(0), np.int64(lattice[cut, LAST])
+        return unsigned(np.int32(min(max(at, kind(0)), lattice[cut, LAST])))
+    below, above = unsigned(0), unsigned(lattice[cut, LAST])
     while below < above:
-        middle = (below + above) >> 1
+        middle = (below + above) >> ONE
         if borders[cut, middle] <= value:
-            below = middle + 1
+            below = middle + ONE
         else:
             above = middle
     return below
 
 
-@inline
-def strips_of(boxes, i, axes, touching, lattice, borders):
-    """First and last strip of a box on the first cut axis, then on the second (0 and 0 in 2-D)."""
-    dim = len(axes)  # known to the compiler, unlike the shape
-    first = strip_of(boxes[i, axes[1]], lattice, borders, 0)
-    last = max(first, strip_of(boxes[i, dim + axes[1]], lattice, borders, 0))
-    first_z = last_z = np.int64(0)
-    if dim == 3:
-        first_z = strip_of(boxes[i, axes[-1]], lattice, borders, 1)
-        last_z = max(first_z, strip_of(boxes[i, dim + axes[-1]], lattice, borders, 1))
-    if not touching and overlaps_nothing(boxes, i):
-        last = first - 1  # no copy
-    return first, last, first_z, last_z
+@always_inline
+def strips_of(boxes, i, axes, lattice, borders):
+    """First strip of a box and the one after its last, on each cut axis (0 and 1 on the second in 2-D)."""
+    dim = unsigned(len(axes))  # known to the compiler, unlike the shape
+    y, z = unsigned(axes[1]), unsigned(axes[-1])
+    first = strip_of(boxes[i, y], lattice, borders, 0)
+    end = strip_of(boxes[i, dim + y], lattice, borders, 0) + ONE
+    first_z, end_z = unsigned(0), ONE
+    if len(axes) == 3:
+        first_z = strip_of(boxes[i, z], lattice, borders, 1)
+        end_z = strip_of(boxes[i, dim + z], lattice, borders, 1) + ONE
+    return first, end, first_z, end_z
 
 
 @inline
-def copy_box(boxes, i, axes, strips, touching, class_bits, spans, starts, edges, tags):
-    """Copy a box into the strips of ``spans``; whether it holds the largest finite number."""
-    dim = len(axes)
-    smallest, largest = np.finfo(boxes.dtype).min, np.finfo(boxes.dtype).max
-    zero = boxes.dtype.type(0)
+def all_ordinary(flat, begin, end):
+    """Whether the numbers ``begin .. end - 1`` of ``flat`` are finite and below the largest float."""
+    largest = np.finfo(flat.dtype).max
+    if end < LANES:
+        for k in range(begin, end):
+            if abs(flat[0, k]) >= largest:
+                return False
+        return True
+    high, low = splat(largest), splat(-largest)
+    beyond = high < low
+    for k in range(begin, end - LANES + 1, LANES):
+        numbers = load(flat, 0, k)
+        beyond = beyond | (high <= numbers) | (numbers <= low)
+    # What is left over, together with some that were looked at already.
+    numbers = load(flat, 0, end - LANES)
+    return bits(beyond | (high <= numbers) | (numbers <= low)) == 0
+
+
+@jit
+def count_copies(boxes, flat, axes, touching, lattice, borders, begin, end, spans, steps):
+    """Write the strips of every box to ``spans``, first and end; note in ``steps`` where its copies begin
+    and end.
+
+    Each box adds 1 where its strips begin and takes 1 away where they end, at the corners of a rectangle in
+    3-D; `copies_from_steps` sums that up.  No loop over a box's strips, so no branch to be guessed wrong:
+    3 ns a box in 3-D against 16.  ``flat`` is ``boxes`` as one row.  Returns whether a box holds the largest
+    finite number, for which the sign of a difference does not decide (`broadphase.kernels.edges`).
+    """
+    row = unsigned(lattice[0, LAST]) + TWO
     extreme = False
-    for column in range(2 * dim):
-        extreme |= abs(boxes[i, column]) == largest
-    x0 = low_edge(boxes[i, axes[0]], smallest, largest, zero)
-    x1 = high_edge(boxes[i, dim + axes[0]], touching, smallest, largest, zero)
-    y0 = low_edge(boxes[i, axes[1]], smallest, largest, zero)
-    y1 = high_edge(boxes[i, dim + axes[1]], touching, smallest, largest, zero)
-    z0 = low_edge(boxes[i, axes[-1]], smallest, largest, zero)
-    z1 = high_edge(boxes[i, dim + axes[-1]], touching, smallest, largest, zero)
-    first, last, first_z, last_z = spans
-    for z in range(first_z, last_z + 1):
-        for y in range(first, last + 1):
-            continued = (CONTINUED_Y if y > first else NEW) | (CONTINUED_Z if z > first_z else NEW)
-            at = starts[z * strips + y]
-            starts[z * strips + y] = at + 1
-            edges[at, 0] = x0
-            edges[at, 1] = x1
-            edges[at, 2] = y0
-            edges[at, 3] = y1
-            if dim == 3:
-                edges[at, 4] = z0
-                edges[at, 5] = z1
-            tags[at, 0] = i
-            tags[at, 1] = class_bits | continued
+    for start in range(unsigned(begin), unsigned(end), BLOCK):
+        stop = min(start + BLOCK, unsigned(end))
+        ordinary = all_ordinary(flat, 2 * len(axes) * np.int64(start), 2 * len(axes) * np.int64(stop))
+        for i in range(start, stop):
+            first, past, first_z, past_z = strips_of(boxes, i, axes, lattice, borders)
+            if not ordinary:
+                extreme |= is_extreme(boxes, i)
+                if not touching and overlaps_nothing(boxes, i):
+                    past = first  # no copy
+            spans[i, 0] = first
+            spans[i, 1] = past
+            steps[first_z * row + first] += 1
+            steps[first_z * row + past] -= 1
+            if len(axes) == 3:
+                spans[i, 2] = first_z
+                spans[i, 3] = past_z
+                steps[past_z * row + first] -= 1
+                steps[past_z * row + past] += 1
     return extreme
 
 
 @jit
-def count_copies(boxes, axes, touching, lattice, borders, begin, end, spans, counts):
-    """Write the first and last strip of every box to ``spans``; add its copies to ``counts``."""
+def copies_from_steps(steps, lattice, counts):
+    """How many copies each part of the boxes has in each strip: the running sums of `count_copies`."""
     strips = np.int64(lattice[0, LAST]) + 1
-    for i in range(begin, end):
-        first, last, first_z, last_z = strips_of(boxes, i, axes, touching, lattice, borders)
-        spans[i, 0] = first
-        spans[i, 1] = last + 1
-        if len(axes) == 3:
-            spans[i, 2] = first_z
-            spans[i, 3] = last_z + 1
-        for z in range(first_z, last_z + 1):
-            for strip in range(z * strips + first, z * strips + last + 1):
-                counts[strip] += 1
+    for part in range(counts.shape[0]):
+        for z in range(counts.shape[1] // strips):
+            copies = 0
+            for y in range(strips):
+                copies += steps[part, z * (strips + 1) + y]
+                counts[part, z * strips + y] = copies
+                if z > 0:
+                    counts[part, z * strips + y] += counts[part, (z - 1) * strips + y]
+
+
+@inline
+def _span(spans, i, axes):
+    if len(axes) == 2:
+        return unsigned(spans[i, 0]), unsigned(spans[i, 1]), unsigned(0), ONE
+    return unsigned(spans[i, 0]), unsigned(spans[i, 1]), unsigned(spans[i, 2]), unsigned(spans[i, 3])
+
+
+@always_inline
+def write_copy(boxes, i, axes, touching, class_bits, at, edges, tags):
+    """Copy box ``i`` to row ``at``, its edges comparable by subtraction."""
+    smallest, largest = np.finfo(boxes.dtype).min, np.finfo(boxes.dtype).max
+    zero = boxes.dtype.type(0)
+    # Written out, so that LLVM makes a few instructions for all columns of it: 5 ns a copy against 18.
+    edges[at, 0] = low_edge(boxes[i, 0], smallest, largest, zero)
+    edges[at, 1] = low_edge(boxes[i, 1], smallest, largest, zero)
+    if len(axes) == 2:
+        edges[at, 2] = high_edge(boxes[i, 2], touching, smallest, largest, zero)
+        edges[at, 3] = high_edge(boxes[i, 3], touching, smallest, largest, zero)
+    else:
+        edges[at, 2] = low_edge(boxes[i, 2], smallest, largest, zero)
+        edges[at, 3] = high_edge(boxes[i, 3], touching, smallest, largest, zero)
+        edges[at, 4] = high_edge(boxes[i, 4], touching, smallest, largest, zero)
+        edges[at, 5] = high_edge(boxes[i, 5], touching, smallest, largest, zero)
+    tags[at, 0] = i
+    tags[at, 1] = class_bits
+
+
+@inline
+def class_bits_of(classes, i):
+    """The classes of a box, beside the bits of its copies."""
+    if classes.shape[0] == 0:
+        return NEW
+    return np.int32(classes[i]) << FIRST_CLASS_BIT
+
+
+@inline
+def _next_strip(y, z, first, past):
+    """The strip after ``y, z`` in a box's rectangle of strips, row by row."""
+    y += ONE
+    if y == past:
+        return first, z + ONE
+    return y, z
 
 
 @jit
 def scatter_copies(boxes, axes, strips, touching, classes, begin, end, spans, starts, edges, tags):
     """Copy boxes ``begin..end`` into the strips of ``spans``; ``starts`` moves on to where copies go next.
 
-    ``edges`` gets rows ``[min, max]`` of the swept axis, then of the cut ones; ``tags`` the row of the
-    box and the class bits.  Returns whether a box holds the largest finite number, for which the sign
-    of a difference does not decide (`broadphase.kernels.edges`).
+    ``edges`` gets the boxes' rows, ``tags`` the number of the box and the class bits.
     """
-    extreme = False
-    for i in range(begin, end):
-        class_bits = NEW
-        if classes.shape[0] > 0:
-            class_bits = np.int32(classes[i]) << FIRST_CLASS_BIT
-        span = np.int64(spans[i, 0]), np.int64(spans[i, 1]) - 1, np.int64(0), np.int64(0)
-        if len(axes) == 3:
-            span = span[0], span[1], np.int64(spans[i, 2]), np.int64(spans[i, 3]) - 1
-        extreme |= copy_box(boxes, i, axes, strips, touching, class_bits, span, starts, edges, tags)
-    return extreme
+    strips = unsigned(strips)
+    later = np.empty(BLOCK, np.int32)
+    for start in range(unsigned(begin), unsigned(end), BLOCK):
+        reaching = unsigned(0)
+        for i in range(start, min(start + BLOCK, unsigned(end))):
+            first, past, first_z, past_z = _span(spans, i, axes)
+            if past > first:
+                at = unsigned(starts[first_z * strips + first])
+                starts[first_z * strips + first] = at + ONE
+                write_copy(boxes, i, axes, touching, class_bits_of(classes, i), at, edges, tags)
+            later[reaching] = i
+            reaching += unsigned((past - first) * (past_z - first_z) > ONE)
+        for k in range(reaching):
+            i = unsigned(later[k])
+            first, past, first_z, past_z = _span(spans, i, axes)
+            class_bits = class_bits_of(classes, i)
+            y, z = first, first_z
+            for _ in range(ONE, (past - first) * (past_z - first_z)):
+                y, z = _next_strip(y, z, first, past)
+                continued = (CONTINUED_Y if y > first else NEW) | (CONTINUED_Z if z > first_z else NEW)
+                at = unsigned(starts[z * strips + y])
+                starts[z * strips + y] = at + ONE
+                write_copy(boxes, i, axes, touching, class_bits | continued, at, edges, tags)
 
 
 @jit
-def rebin_copies(boxes, axes, touching, lattice, borders, classes, begin, end, starts, limits, edges, tags):
+def rebin_copies(
+    boxes, flat, axes, touching, lattice, borders, classes, begin, end, starts, limits, edges, tags
+):
     """Copy boxes ``begin..end`` into strips that have room, without counting first.
 
     For a frame that is like the last: ``limits`` is where the room of each strip ends.  Returns whether
     all copies found room, and whether a box holds the largest finite number.
     """
-    strips = np.int64(lattice[0, LAST]) + 1
+    strips = unsigned(lattice[0, LAST]) + ONE
+    later = np.empty(BLOCK, np.int32)
     extreme = False
-    for i in range(begin, end):
-        span = strips_of(boxes, i, axes, touching, lattice, borders)
-        for z in range(span[2], span[3] + 1):
-            for strip in range(z * strips + span[0], z * strips + span[1] + 1):
-                if starts[strip] == limits[strip]:
+    for start in range(unsigned(begin), unsigned(end), BLOCK):
+        stop = min(start + BLOCK, unsigned(end))
+        ordinary = all_ordinary(flat, 2 * len(axes) * np.int64(start), 2 * len(axes) * np.int64(stop))
+        reaching = unsigned(0)
+        for i in range(start, stop):
+            if not ordinary:
+                extreme |= is_extreme(boxes, i)
+                if not touching and overlaps_nothing(boxes, i):
+                    continue
+            first, past, first_z, past_z = strips_of(boxes, i, axes, lattice, borders)
+            at = unsigned(starts[first_z * strips + first])
+            if at >= unsigned(limits[first_z * strips + first]):
+                return False, extreme
+            starts[first_z * strips + first] = at + ONE
+            write_copy(boxes, i, axes, touching, class_bits_of(classes, i), at, edges, tags)
+            later[reaching] = i
+            reaching += unsigned((past - first) * (past_z - first_z) != ONE)
+        for k in range(reaching):
+            i = unsigned(later[k])
+            first, past, first_z, past_z = strips_of(boxes, i, axes, lattice, borders)
+            class_bits = class_bits_of(classes, i)
+            y, z = first, first_z
+            for _ in range(ONE, (past - first) * (past_z - first_z)):
+                y, z = _next_strip(y, z, first, past)
+                continued = (CONTINUED_Y if y > first else NEW) | (CONTINUED_Z if z > first_z else NEW)
+                at = unsigned(starts[z * strips + y])
+                if at >= unsigned(limits[z * strips + y]):
                     return False, extreme
-        class_bits = NEW
-        if classes.shape[0] > 0:
-            class_bits = np.int32(classes[i]) << FIRST_CLASS_BIT
-        extreme |= copy_box(boxes, i, axes, strips, touching, class_bits, span, starts, edges, tags)
+                starts[z * strips + y] = at + ONE
+                write_copy(boxes, i, axes, touching, class_bits | continued, at, edges, tags)
     return True, extreme

@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from broadphase import threads
 from broadphase.kernels.counting import starts_from_counts
-from broadphase.kernels.strips_bin import LAST, count_copies, scatter_copies
+from broadphase.kernels.strips_bin import LAST, copies_from_steps, count_copies, scatter_copies
 from broadphase.kernels.strips_plan import equal_shares, equal_widths
 from broadphase.kernels.strips_sweep import sweep_strips
 from broadphase.methods import finder
@@ -96,30 +96,35 @@ def bin_boxes(task: Task, parts: int) -> tuple[Plan, Binned]:
 def _count(task: Task, plan: Plan, parts: int) -> tuple[Any, ...]:
     n, strips = len(task.boxes), plan.strips
     spans = task.scratch.array("spans", (n, 2 * len(plan.lattice)), np.uint16)
+    rows = [int(last) + 2 for last in plan.lattice[:, LAST].tolist()]
+    steps = task.scratch.array("steps", (parts, math.prod(rows)), np.int32)
+    steps[:] = 0
     counts = task.scratch.array("counts", (parts, strips), np.int64)
-    counts[:] = 0
-    threads.run_all(
+    flat = task.boxes.reshape(1, -1)
+    extreme = threads.run_all(
         [
             partial(
                 count_copies,
-                *(task.boxes, plan.axes, task.touching, plan.lattice, plan.borders),
-                *(begin, end, spans, counts[part]),
+                *(task.boxes, flat, plan.axes, task.touching, plan.lattice, plan.borders),
+                *(begin, end, spans, steps[part]),
             )
             for part, (begin, end) in enumerate(threads.shares(n, parts))
         ],
         parts,
     )
-    return spans, counts, starts_from_counts(counts, task.scratch.array("ends", (strips,), np.int64))
+    copies_from_steps(steps, plan.lattice, counts)
+    totals = starts_from_counts(counts, task.scratch.array("ends", (strips,), np.int64))
+    return spans, counts, any(extreme), totals
 
 
-def _scatter(task: Task, plan: Plan, spans: Any, starts: Any, totals: Any) -> Binned:
+def _scatter(task: Task, plan: Plan, spans: Any, starts: Any, extreme: bool, totals: Any) -> Binned:
     copies, fullest, _ = totals
     edges = task.scratch.array("edges", (copies, 2 * task.dim), task.boxes.dtype)
     tags = task.scratch.array("tags", (copies, 2), np.int32)
     begins = task.scratch.array("begins", starts.shape, np.int64)
     begins[:] = starts
     strips = int(plan.lattice[0, LAST]) + 1
-    extreme = threads.run_all(
+    threads.run_all(
         [
             partial(
                 scatter_copies,
@@ -130,7 +135,7 @@ def _scatter(task: Task, plan: Plan, spans: Any, starts: Any, totals: Any) -> Bi
         ],
         len(starts),
     )
-    return Binned(edges, tags, begins, starts, copies, fullest, any(extreme))
+    return Binned(edges, tags, begins, starts, copies, fullest, extreme)
 
 
 def sweep(task: Task, plan: Plan, binned: Binned, parts: int) -> Found:
