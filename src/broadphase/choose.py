@@ -9,9 +9,9 @@ from broadphase.boxes import BoxArray, join_filter
 from broadphase.methods import finder
 from broadphase.methods.task import Task
 
-# Up to here comparing all pairs, 16 at a time, is over before the boxes could be binned: at 800 boxes
-# both take about 80 microseconds.
-FEW_BOXES = 800
+# Up to here comparing all pairs, 16 at a time, is over before the boxes could be sorted: at 250 boxes both
+# take about 20 microseconds, nearly all of it Python's.
+FEW_BOXES = 250
 _SAMPLE = 1_000
 
 # What `explain` reckons with: measured by `benchmarks/methods.py --threads 1` on 100,000 uniform boxes in

@@ -5,8 +5,6 @@ million pairs that is 5 ms, a quarter of the whole search.  So scratch arrays ar
 the memory of a large result returns here when the last array that shows it is gone.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -52,18 +50,21 @@ class Scratch:
 _idle_scratch: list[Scratch] = []
 
 
-@contextmanager
-def borrowed_scratch() -> Iterator[Scratch]:
+class borrowed_scratch:  # noqa: N801 - reads as the function that it replaces, at a third of the cost
     """Scratch that nobody else uses until the block ends; callers at the same time get others."""
-    try:
-        scratch = _idle_scratch.pop()  # atomic under the GIL, unlike a look at the length first
-    except IndexError:
-        scratch = Scratch()
-    try:
-        yield scratch
-    finally:
-        if scratch.size() <= MOST_KEPT and len(_idle_scratch) < 4:
-            _idle_scratch.append(scratch)
+
+    __slots__ = ("_scratch",)
+
+    def __enter__(self) -> Scratch:
+        try:
+            self._scratch = _idle_scratch.pop()  # atomic under the GIL, unlike a look at the length first
+        except IndexError:
+            self._scratch = Scratch()
+        return self._scratch
+
+    def __exit__(self, *error: object) -> None:
+        if self._scratch.size() <= MOST_KEPT and len(_idle_scratch) < 4:
+            _idle_scratch.append(self._scratch)
 
 
 class _Lease:

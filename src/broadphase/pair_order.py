@@ -17,8 +17,8 @@ from broadphase.memory import Scratch, pair_array
 
 # Below, a second thread costs more than it saves.
 ENOUGH_FOR_THREADS = 50_000
-# The counters of so many ids fit into the nearest cache.
-FEW_IDS = 4_096
+# The counters of so many ids fit into a near cache.
+FEW_IDS = 1 << 17
 
 
 def one_array(
@@ -35,22 +35,26 @@ def sorted_pairs(
     chunks: list[PairArray], n: int, scratch: Scratch | None = None, parts: int = 1
 ) -> PairArray:
     """All pairs of ``chunks``, rows ``i, j`` with ids ``i < n``, sorted by ``i``, then by ``j``."""
-    if len(chunks) == 1 and n <= FEW_IDS:
-        return _sorted_chunk(chunks[0], n)
     scratch = scratch or Scratch()
+    total = sum(map(len, chunks))
+    if total < ENOUGH_FOR_THREADS:
+        parts = 1
+    out = pair_array(total)
+    if len(chunks) == 1 and n <= FEW_IDS and parts == 1:
+        # All ids fit into one partition, so the pairs need not be parted first.
+        keys = scratch.array("order keys 0", (total,), np.int64)
+        sort_partitions(chunks[0], np.array([total]), n.bit_length(), 0, 1, keys, out)
+        return out
     shift = partition_shift(n)
     partitions = ((max(n, 1) - 1) >> shift) + 1
     counts = scratch.array("order counts", (len(chunks), partitions), np.int64)
     counts[:] = 0
-    total = sum(map(len, chunks))
-    if total < ENOUGH_FOR_THREADS:
-        parts = 1
     threads.run_all(
         [partial(count_partitions, chunk, shift, row) for chunk, row in zip(chunks, counts, strict=True)],
         parts,
     )
     ends = scratch.array("order ends", (partitions,), np.int64)
-    starts_from_counts(counts, ends)
+    _, fullest, _ = starts_from_counts(counts, ends)
     parted = scratch.array("order parted", (total, 2), np.int32)
     threads.run_all(
         [
@@ -59,21 +63,15 @@ def sorted_pairs(
         ],
         parts,
     )
-    out = pair_array(total)
+    shares = threads.shares(partitions, min(4 * parts, partitions) if parts > 1 else 1)
+    keys = scratch.array("order keys", (len(shares), fullest), np.int64)
     threads.run_all(
         [
-            partial(sort_partitions, parted, ends, shift, first, last, out)
-            for first, last in threads.shares(partitions, min(4 * parts, partitions) if parts > 1 else 1)
+            partial(sort_partitions, parted, ends, shift, first, last, row, out)
+            for (first, last), row in zip(shares, keys, strict=True)
         ],
         parts,
     )
-    return out
-
-
-def _sorted_chunk(chunk: PairArray, n: int) -> PairArray:
-    """All ids fit into one partition, so the pairs need not be parted first."""
-    out = pair_array(len(chunk))
-    sort_partitions(chunk, np.array([len(chunk)]), n.bit_length(), 0, 1, out)
     return out
 
 

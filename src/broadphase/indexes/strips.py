@@ -29,7 +29,7 @@ from broadphase.indexes.storage import BoxStore, IdArray, expect
 from broadphase.kernels.filters import PairFilter, no_filter
 from broadphase.kernels.strips_bin import rebin_copies
 from broadphase.memory import Scratch, borrowed_scratch
-from broadphase.methods.strips import Binned, Plan, bin_boxes, parts_for, sweep
+from broadphase.methods.strips import Binned, Plan, bin_boxes, cut_world, parts_for, sweep
 from broadphase.methods.task import Found, Task
 from broadphase.pair_order import one_array
 
@@ -160,11 +160,11 @@ class Strips(Index):
             return Found([], 0, 0)
         parts = parts_for(task)
         if not self._frame_lock.acquire(blocking=False):
-            return sweep(task, *bin_boxes(task, parts), parts)
+            return sweep(task, *bin_boxes(task, cut_world(task), parts), parts)
         try:
             binned = self._bin_again(task, parts)
             if binned is None:
-                plan, binned = bin_boxes(task, parts)
+                plan, binned = bin_boxes(task, cut_world(task), parts)
                 self._frame = _room_for_the_next(plan, binned)
             else:
                 plan = self._frame.plan  # type: ignore[union-attr]

@@ -25,9 +25,12 @@ class PairFilter(NamedTuple):
     masks: npt.NDArray[np.uint32]
 
 
+_NO_FILTER = PairFilter(np.empty(0, np.uint8), np.empty(0, np.uint32), np.empty(0, np.uint32))
+
+
 def no_filter() -> PairFilter:
     """Every pair may count."""
-    return PairFilter(np.empty(0, np.uint8), np.empty(0, np.uint32), np.empty(0, np.uint32))
+    return _NO_FILTER
 
 
 @inline

@@ -38,7 +38,7 @@ def argsort(values, first, last, order, spare):
 
 @inline
 def sort_values(values, first, last, spare):
-    """Sort ``values[first:last]`` in place; ``spare`` is scratch at least as long as ``values``."""
+    """Sort ``values[first:last]`` in place; ``spare`` is scratch for so many."""
     width = 1
     while width < last - first:
         for begin in range(first, last, 2 * width):
@@ -51,11 +51,11 @@ def sort_values(values, first, last, spare):
                 if take_left and right < end:
                     take_left = values[left] <= values[right]
                 if take_left:
-                    spare[at] = values[left]
+                    spare[at - first] = values[left]
                     left += 1
                 else:
-                    spare[at] = values[right]
+                    spare[at - first] = values[right]
                     right += 1
         for i in range(first, last):
-            values[i] = spare[i]
+            values[i] = spare[i - first]
         width *= 2

@@ -1,18 +1,19 @@
 """Pairs into their canonical order: by first id, then by second.
 
-Not a comparison sort but two counting sorts, linear in boxes plus pairs: first into partitions of
-neighbouring first ids, so few that every partition's write position stays in the nearest cache; then
-each partition by first id, and the few partners of each id by insertion.  One counting sort straight by
-first id would miss the cache at every pair.
+Not a comparison sort but counting sorts, linear in boxes plus pairs: by first id, in partitions of
+neighbouring first ids so that the counters stay in a near cache; then each id's few partners by exchanging
+neighbours, two rounds of it in vectors, which leaves little to the insertion sort that ends it.  Sorting
+each id's partners by insertion alone guesses wrong at every other id: 9.6 ns a pair against 3.7.
 """
 
 import numpy as np
 
-from broadphase.kernels.jit import inline, jit
+from broadphase.kernels.jit import inline, jit, unsigned
 from broadphase.kernels.merge_sort import sort_values
 
-MOST_PARTITIONS = 512
-FEW = 24  # partners; beyond, insertion sort loses to merging
+MOST_PARTITIONS = 128
+FEW = 24  # partners; beyond, exchanging neighbours loses to merging
+ONE = unsigned(1)
 
 
 def partition_shift(n: int) -> int:
@@ -24,62 +25,86 @@ def partition_shift(n: int) -> int:
 def count_partitions(pairs, shift, counts):
     """Add to ``counts[partition]`` how many of the pairs belong there."""
     for p in range(pairs.shape[0]):
-        counts[pairs[p, 0] >> shift] += 1
+        counts[unsigned(pairs[p, 0]) >> unsigned(shift)] += 1
 
 
 @jit
 def scatter_to_partitions(pairs, shift, starts, parted):
     """Write the pairs into their partitions of ``parted``; ``starts`` moves on."""
     for p in range(pairs.shape[0]):
-        partition = pairs[p, 0] >> shift
-        at = starts[partition]
-        starts[partition] = at + 1
+        partition = unsigned(pairs[p, 0]) >> unsigned(shift)
+        at = unsigned(starts[partition])
+        starts[partition] = at + ONE
         parted[at, 0] = pairs[p, 0]
         parted[at, 1] = pairs[p, 1]
 
 
 @jit
-def sort_partitions(parted, ends, shift, first, last, out):
-    """Sort the partitions ``first .. last - 1`` of ``parted`` into the same rows of ``out``."""
-    width = 1 << shift
-    at = np.empty(width + 1, np.int64)
-    fullest = 0
-    begin = ends[first - 1] if first > 0 else 0
+def sort_partitions(parted, ends, shift, first, last, keys, out):
+    """Sort the partitions ``first .. last - 1`` of ``parted`` into the same rows of ``out``.
+
+    ``keys`` is scratch for the pairs of the fullest of them.
+    """
+    at = np.empty((1 << shift) + 1, np.int32)
+    begin = ends[first - 1] if first > 0 else np.int64(0)
     for partition in range(first, last):
-        fullest = max(fullest, ends[partition] - begin)
-        begin = ends[partition]
-    seconds, spare = np.empty(fullest, np.int32), np.empty(fullest, np.int32)
-    begin = ends[first - 1] if first > 0 else 0
-    for partition in range(first, last):
-        _sort_partition(parted, begin, ends[partition], partition << shift, at, seconds, spare, out)
-        begin = ends[partition]
+        end = ends[partition]
+        longest = _by_first_id(parted, begin, end, partition << shift, at, keys)
+        if longest > FEW:
+            _merge_long_rows(at, keys, np.empty(longest, np.int64))
+        _settle(keys, end - begin)
+        for p in range(end - begin):
+            out[begin + p, 0] = keys[p] >> 32
+            out[begin + p, 1] = keys[p] & 0xFFFFFFFF
+        begin = end
 
 
 @inline
-def _sort_partition(parted, begin, end, first_id, at, seconds, spare, out):
+def _by_first_id(parted, begin, end, first_id, at, keys):
+    """Both ids as one number, sorted by the first; the most partners of one id.  ``at`` becomes row ends."""
     for k in range(at.shape[0]):
         at[k] = 0
     for p in range(begin, end):
-        at[parted[p, 0] - first_id + 1] += 1
+        at[unsigned(parted[p, 0] - first_id) + ONE] += 1
+    longest = np.int32(0)
     for k in range(at.shape[0] - 1):
+        longest = max(longest, at[k + 1])
         at[k + 1] += at[k]
     for p in range(begin, end):
-        k = parted[p, 0] - first_id
-        seconds[at[k]] = parted[p, 1]
-        at[k] += 1
+        k = unsigned(parted[p, 0] - first_id)
+        place = unsigned(at[k])
+        at[k] = place + ONE
+        keys[place] = np.int64(parted[p, 0]) << 32 | np.int64(parted[p, 1])
+    return longest
+
+
+@inline
+def _merge_long_rows(at, keys, spare):
     row = np.int64(0)
     for k in range(at.shape[0] - 1):
-        if at[k] - row > FEW:
-            sort_values(seconds, row, at[k], spare)
-        else:
-            for right in range(row + 1, at[k]):
-                value = seconds[right]
-                left = right
-                while left > row and seconds[left - 1] > value:
-                    seconds[left] = seconds[left - 1]
-                    left -= 1
-                seconds[left] = value
-        while row < at[k]:
-            out[begin + row, 0] = first_id + k
-            out[begin + row, 1] = seconds[row]
-            row += 1
+        end = np.int64(at[k])
+        if end - row > FEW:
+            sort_values(keys, row, end, spare)
+        row = end
+
+
+@inline
+def _settle(keys, n):
+    """Sort numbers that are only a few places away from where they belong."""
+    for _ in range(2):
+        for p in range(n // 2):
+            a, b = keys[2 * p], keys[2 * p + 1]
+            keys[2 * p] = min(a, b)
+            keys[2 * p + 1] = max(a, b)
+        for p in range((n - 1) // 2):
+            a, b = keys[2 * p + 1], keys[2 * p + 2]
+            keys[2 * p + 1] = min(a, b)
+            keys[2 * p + 2] = max(a, b)
+    for p in range(1, n):
+        value = keys[p]
+        if keys[p - 1] > value:
+            left = p
+            while left > 0 and keys[left - 1] > value:
+                keys[left] = keys[left - 1]
+                left -= 1
+            keys[left] = value

@@ -90,8 +90,7 @@ def all_ordinary(flat, begin, end):
 
 @jit
 def count_copies(boxes, flat, axes, touching, lattice, borders, begin, end, spans, steps):
-    """Write the strips of every box to ``spans``, first and end; note in ``steps`` where its copies begin
-    and end.
+    """Write every box's strips to ``spans``, first and end; note in ``steps`` where its copies begin and end.
 
     Each box adds 1 where its strips begin and takes 1 away where they end, at the corners of a rectangle in
     3-D; `copies_from_steps` sums that up.  No loop over a box's strips, so no branch to be guessed wrong:

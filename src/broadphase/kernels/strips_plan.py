@@ -1,25 +1,25 @@
 """Where to cut the world into strips: which axis is swept, and how wide the strips are.
 
 From a sample of the boxes, because a mean over all of them would let one giant decide.  The widths come
-from a model of the cost: narrow strips make copies, wide strips make comparisons.  Where equal widths
-leave the boxes crowded in a few strips (`broadphase.methods.strips` sees that from the exact counts),
-the borders come from the data instead: equal shares of a larger sample, but never narrower than the
-boxes that lie there.
+from a model of the cost: narrow strips make copies, wide strips make comparisons.  A world that is small
+enough stays in one piece.  Where equal widths leave the boxes crowded in a few strips
+(`broadphase.methods.strips` sees that from the exact counts), the borders come from the data instead:
+equal shares of a larger sample, but never narrower than the boxes that lie there.
 """
 
 import numpy as np
 
 from broadphase.kernels.jit import inline, jit
 from broadphase.kernels.merge_sort import argsort
-from broadphase.kernels.strips_bin import HALF_ORIGIN, LAST, SCALE
+from broadphase.kernels.strips_bin import HALF_ORIGIN, LAST, SCALE, all_ordinary
 
-# Nanoseconds for a copy in a strip and for a comparison; only their ratio matters.
-COPY = 14.0
-TEST = 0.22
+# Nanoseconds: to count a box's copies; to make a copy; to sort one; for a comparison; and to call, from
+# Python, what makes more than one strip.  What counts is how they compare with each other.
+COUNT, SCATTER, SORT, TEST, CALLS = 4.0, 6.0, 6.0, 0.35, 15_000.0
 MOST_STRIPS = 60_000  # strip numbers are 16 bits wide
 
 # Columns of the statistics of an axis.
-LOW, HIGH, EXTENT, REACHED = 0, 1, 2, 3
+LOW, HIGH, SPANNED, REACHED = 0, 1, 2, 3
 
 
 @inline
@@ -29,100 +29,111 @@ def sampled_row(k, n):
 
 
 @inline
-def _sorted_lows(boxes, axis, rows, lows, order, spare):
-    """The finite mins of the sampled rows on an axis, in order; returns how many."""
+def _sample(boxes, axis, lows, highs):
+    """Both edges of the sampled boxes on an axis; the lowest and highest finite min (inverted for none)."""
+    n, dim = boxes.shape[0], boxes.shape[1] // 2
     most = np.finfo(boxes.dtype).max
-    finite = 0
-    for k in range(rows.shape[0]):
-        low = boxes[rows[k], axis]
-        if abs(low) <= most:
-            spare[finite] = low
-            finite += 1
-    argsort(spare, 0, finite, order[0], order[1])
-    for k in range(finite):
-        lows[k] = spare[order[0, k]]
-    return finite
+    low, high = np.inf, -np.inf
+    for k in range(lows.shape[0]):
+        row = sampled_row(k, n)
+        lows[k] = boxes[row, axis]
+        highs[k] = boxes[row, dim + axis]
+        if abs(lows[k]) <= most:
+            low = min(low, lows[k])
+            high = max(high, lows[k])
+    return low, high
+
+
+@inline
+def _share_reached(lows, highs, expected):
+    """Which share of the boxes a box has to be compared with when they are sorted on this axis.
+
+    Those that it overlaps there and that begin after it: half of the overlaps, counted pair by pair in the
+    sample, so that clusters and outliers count as what they are.  Where there is none, what is
+    ``expected`` of boxes that are spread evenly, but not so much that one would have been seen.
+    """
+    size = lows.shape[0]
+    overlaps = 0
+    for a in range(size):
+        low, high = lows[a], highs[a]
+        for b in range(size):
+            overlaps += np.int32(lows[b] <= high) & np.int32(low <= highs[b])
+    overlaps -= size
+    pairs = np.float64(max(size * (size - 1), 1))
+    return 0.5 * max(np.float64(overlaps), min(0.5, expected * pairs)) / pairs
 
 
 @inline
 def sample_axes(boxes, size):
-    """Statistics of each axis from ``size`` sampled boxes, and the sampled extents.
+    """Statistics of each axis from ``size`` sampled boxes, and how much of each axis each box spans.
 
-    Returns ``(dim, 4)`` float64: lowest and highest finite min; mean extent; the share of the other
-    boxes that a box reaches on that axis.  And ``(size, dim)``: how much of the axis each box spans,
-    from 0 to 1.
+    Returns ``(dim, 4)`` float64: lowest and highest finite min; how much of the width between them the
+    boxes span on average, from 0 to 1; and `_share_reached`.  And ``(dim, size)``, from 0 to 1.
     """
-    n, dim = boxes.shape[0], boxes.shape[1] // 2
-    rows = np.empty(size, np.int64)
-    for k in range(size):
-        rows[k] = sampled_row(k, n)
+    dim = boxes.shape[1] // 2
     statistics = np.zeros((dim, 4))
-    spanned = np.ones((size, dim))
-    lows, spare = np.empty(size), np.empty(size)
-    order = np.empty((2, size), np.int64)
+    spanned = np.ones((dim, size))
+    lows, highs = np.empty(size), np.empty(size)
     for axis in range(dim):
-        finite = _sorted_lows(boxes, axis, rows, lows, order, spare)
-        statistics[axis, REACHED] = 1.0
-        half_width = 0.0
-        if finite > 0:
-            statistics[axis, LOW] = lows[0]
-            statistics[axis, HIGH] = lows[finite - 1]
-            half_width = lows[finite - 1] * 0.5 - lows[0] * 0.5
-        if half_width <= 0.0:
-            continue
-        total = 0.0
-        for k in range(size):
-            low, high = boxes[rows[k], axis], boxes[rows[k], dim + axis]
-            spanned[k, axis] = min((high * 0.5 - low * 0.5) / half_width, 1.0)
-            total += spanned[k, axis]
-        statistics[axis, EXTENT] = total / size * half_width * 2.0
-        # The middle half of the mins, doubled, stands for the width: one far box must not make a
-        # crowded axis look empty.
-        core = 2.0 * (lows[(3 * finite) // 4] * 0.5 - lows[finite // 4] * 0.5)
-        if core > 0.0:
-            statistics[axis, REACHED] = min(1.0, 2.0 * total / size * half_width / core)
+        low, high = _sample(boxes, axis, lows, highs)
+        statistics[axis, REACHED] = statistics[axis, SPANNED] = 1.0
+        half_width = high * 0.5 - low * 0.5
+        if half_width > 0.0:
+            total = 0.0
+            for k in range(size):
+                share = (highs[k] * 0.5 - lows[k] * 0.5) / half_width
+                spanned[axis, k] = share if share < 1.0 else 1.0  # 1 too for a NaN: a box at infinity
+                total += spanned[axis, k]
+            statistics[axis, LOW] = low
+            statistics[axis, HIGH] = high
+            statistics[axis, SPANNED] = total / size
+            statistics[axis, REACHED] = _share_reached(lows, highs, 2.0 * total / size)
     return statistics, spanned
 
 
 @inline
 def strip_counts(n, statistics, spanned, swept, cuts):
     """How many strips to cut each axis of ``cuts`` into, by the cost model."""
-    size, dim = spanned.shape
+    dim, size = spanned.shape
+    a, b = cuts[0], cuts[cuts.shape[0] - 1]
+    both = 0.0  # how much of the lattice a box spans, for boxes long on both axes are long together
+    for k in range(size):
+        both += spanned[a, k] * spanned[b, k] / size
+    reached = statistics[swept, REACHED]
     best = np.ones(cuts.shape[0], np.int64)
     tried = np.ones(cuts.shape[0], np.int64)
-    best_cost = np.inf
+    best_cost = n * (SORT + TEST * n * reached)
     most = np.float64(MOST_STRIPS) ** (1.0 / cuts.shape[0])
     for step in range(-6, 17):
-        strips = 1.0
         for c in range(cuts.shape[0]):
             axis = cuts[c]
-            width = statistics[axis, HIGH] - statistics[axis, LOW]
             tried[c] = 1
-            if width > 0.0 and width < np.inf:
-                typical = statistics[axis, EXTENT] / width + np.float64(n) ** (-1.0 / dim)
+            if statistics[axis, HIGH] > statistics[axis, LOW]:
+                typical = statistics[axis, SPANNED] + np.float64(n) ** (-1.0 / dim)
                 tried[c] = np.int64(min(max(2.0 ** (-0.5 * step) / typical, 1.0), most))
-            strips *= tried[c]
-        copies = 0.0
-        for k in range(size):
-            touched = 1.0
-            for c in range(cuts.shape[0]):
-                touched *= 1.0 + spanned[k, cuts[c]] * (tried[c] - 1)
-            copies += touched
-        copies *= n / size
-        cost = COPY * copies + TEST * copies * copies / strips * statistics[swept, REACHED]
-        if cost < best_cost:
-            best_cost = cost
-            for c in range(cuts.shape[0]):
-                best[c] = tried[c]
+        further = np.float64(tried[0] - 1), np.float64(tried[cuts.shape[0] - 1] - 1)
+        copies = 1.0 + statistics[a, SPANNED] * further[0]
+        strips = np.float64(tried[0])
+        if dim == 3:
+            copies += statistics[b, SPANNED] * further[1] + both * further[0] * further[1]
+            strips *= tried[1]
+        if strips > 1.0:
+            tests = n * copies * copies / strips * reached
+            cost = CALLS + n * (COUNT + (SCATTER + SORT) * copies + TEST * tests)
+            if cost < best_cost:
+                best_cost = cost
+                for c in range(cuts.shape[0]):
+                    best[c] = tried[c]
     return best
 
 
 @jit
-def equal_widths(boxes, size):
+def equal_widths(boxes, flat, size):
     """Cut the world into strips of equal width, from a sample of ``size`` boxes.
 
-    Returns the swept axis, the cut axes, how many strips the model wants on each of them, and the
-    lattice (see `broadphase.kernels.strips_bin.strip_of`).
+    ``flat`` is ``boxes`` as one row.  Returns the swept axis, the cut axes, how many strips the model wants
+    on each of them, the lattice (see `broadphase.kernels.strips_bin.strip_of`), and whether the world may
+    be swept in one piece as it is: one strip, and no infinite edges.
     """
     n, dim = boxes.shape[0], boxes.shape[1] // 2
     statistics, spanned = sample_axes(boxes, size)
@@ -135,6 +146,7 @@ def equal_widths(boxes, size):
         cuts[c] = c if c < swept else c + 1
     counts = strip_counts(n, statistics, spanned, swept, cuts)
     lattice = np.empty((dim - 1, 3), boxes.dtype)
+    strips = 1
     for c in range(dim - 1):
         low, high = statistics[cuts[c], LOW], statistics[cuts[c], HIGH]
         half_width = high * 0.5 - low * 0.5
@@ -144,7 +156,8 @@ def equal_widths(boxes, size):
         if half_width > 0.0:
             lattice[c, SCALE] = min(counts[c] / half_width, np.float64(np.finfo(boxes.dtype).max))
             lattice[c, LAST] = counts[c] - 1
-    return swept, cuts, counts, lattice
+        strips *= counts[c]
+    return swept, cuts, counts, lattice, strips == 1 and all_ordinary(flat, 0, flat.shape[1])
 
 
 @jit

@@ -1,15 +1,15 @@
 """One strip's copies, sorted along the swept axis into a structure of arrays.
 
-A counting sort into buckets of equal width, about one bucket a box.  Where that leaves crowded buckets
-(far clusters share a strip), those are sorted exactly and the ranks serve as buckets.  Either way a
-box's *reach* is the last bucket in which a partner can begin, so the sweep only compares integers to
-know when to stop.
+A counting sort into buckets of equal width, about one bucket a box.  Where that would leave crowded
+buckets (far clusters share a strip), the strip is put off until `broadphase.kernels.strips_crowded` has
+sorted it exactly, and the ranks serve as buckets.  Either way a box's *reach* is the last bucket in which
+a partner can begin, so the sweep only compares integers to know when to stop.
 """
 
 import numpy as np
 
+from broadphase.kernels.edges import next_down
 from broadphase.kernels.jit import inline, unsigned
-from broadphase.kernels.merge_sort import argsort
 from broadphase.kernels.simd import LANES
 
 # Rows of `marks`.
@@ -18,10 +18,13 @@ BUCKET, REACH, ID, CLASS = 0, 1, 2, 3
 PADDING = 2 * LANES  # the sweep reads past a strip's last box
 NO_BUCKET = np.int32(2**31 - 1)  # no box reaches it
 MOST_BUCKETS = 2**15
-# The crowded buckets are sorted too when a box shares its bucket with more others than this on average.
-# Each of them costs one lane of the sweep, about 0.2 ns; sorting costs about 30 ns a box.
+# A strip is crowded when a box shares its bucket with more others than this on average.  Each of them costs
+# one lane of the sweep, about 0.2 ns; sorting costs about 30 ns a box.
 CROWDED = 128
 ONE = unsigned(1)
+
+# What a strip's edges still need before they can be compared by subtraction (`broadphase.kernels.edges`).
+COMPARABLE, RAW_TOUCHING, RAW_APART = 0, 1, 2
 
 
 @inline
@@ -34,25 +37,26 @@ def buckets_for(n):
 
 
 @inline
-def sort_strip(axes, edges, tags, begins, ends, strip, columns, marks, histogram, bucket_of, order):
+def sort_strip(axes, edges, tags, begins, ends, strip, form, columns, marks, histogram, bucket_of, crowded):
     """Sort the copies of a strip into ``columns`` (edges) and ``marks`` (integers); returns how many.
 
     They lie in one segment for each part that binned boxes: ``begins[part, strip]`` to
-    ``ends[part, strip]``.  The other arrays are scratch.  Plain arrays and not one named tuple of them:
-    Numba counts references at each access to a field, which made this three times slower.
+    ``ends[part, strip]``.  ``form`` says in which form the edges are.  A crowded strip is noted in
+    ``crowded`` instead.  The other arrays are scratch.  Plain arrays and not one named tuple of them: Numba
+    counts references at each access to a field, which made this three times slower.
     """
     kind = edges.dtype.type
-    x0 = unsigned(axes[0])
-    n = unsigned(0)
+    x = unsigned(axes[0])
+    n = np.int64(0)
     low = np.finfo(edges.dtype).max
     high = np.finfo(edges.dtype).min
     for part in range(begins.shape[0]):
-        n += unsigned(ends[part, strip] - begins[part, strip])
+        n += ends[part, strip] - begins[part, strip]
         for t in range(unsigned(begins[part, strip]), unsigned(ends[part, strip])):
-            low = min(low, edges[t, x0])
-            high = max(high, edges[t, x0])
+            low = min(low, edges[t, x])
+            high = max(high, edges[t, x])
     if n < 2:
-        return np.int64(n)
+        return n
     buckets = buckets_for(n)
     # Halves, so that the width does not overflow; a bounded scale, so that 0 * scale stays 0.
     half_low = low * kind(0.5)
@@ -66,7 +70,7 @@ def sort_strip(axes, edges, tags, begins, ends, strip, columns, marks, histogram
     k = unsigned(0)
     for part in range(begins.shape[0]):
         for t in range(unsigned(begins[part, strip]), unsigned(ends[part, strip])):
-            bucket = np.int32(min((edges[t, x0] * kind(0.5) - half_low) * scale, last))
+            bucket = np.int32(min((edges[t, x] * kind(0.5) - half_low) * scale, last))
             bucket_of[k] = bucket
             histogram[unsigned(bucket) + ONE] += 1
             k += ONE
@@ -75,6 +79,9 @@ def sort_strip(axes, edges, tags, begins, ends, strip, columns, marks, histogram
         count = np.int64(histogram[bucket + 1])
         crowding += count * count
         histogram[bucket + 1] += histogram[bucket]
+    if crowding > CROWDED * n:
+        crowded[strip] = True
+        return np.int64(0)
     k = unsigned(0)
     for part in range(begins.shape[0]):
         for t in range(unsigned(begins[part, strip]), unsigned(ends[part, strip])):
@@ -83,20 +90,62 @@ def sort_strip(axes, edges, tags, begins, ends, strip, columns, marks, histogram
             histogram[bucket] = at + ONE
             _place(axes, edges, tags, t, at, columns, marks)
             k += ONE
-    if crowding > CROWDED * n:
-        _rank(axes, np.int64(n), columns, marks, histogram, buckets, order, bucket_of)
-    else:
-        # From the sorted columns, 16 at a time, and not one by one while they are placed: 5 ns a copy
-        # for the whole sort against 7.
+    if form != COMPARABLE:
+        _make_comparable(columns, n, form)
+    # From the sorted columns, 16 at a time, and not one by one while they are placed: 5 ns a copy for the
+    # whole sort against 7.
+    for at in range(n):
+        bucket_at = (columns[0, at] * kind(0.5) - half_low) * scale
+        marks[BUCKET, at] = np.int32(min(bucket_at, last))
+        reach = (columns[1, at] * kind(0.5) - half_low) * scale
+        marks[REACH, at] = np.int32(min(max(reach, kind(0)), last))
+    _close(marks, n)
+    return n
+
+
+@inline
+def take_sorted_strip(axes, edges, tags, begins, ends, strip, columns, marks):
+    """As `sort_strip`, for copies that lie in order already: a box's bucket is its rank."""
+    n = np.int64(0)
+    for part in range(begins.shape[0]):
+        for t in range(unsigned(begins[part, strip]), unsigned(ends[part, strip])):
+            _place(axes, edges, tags, t, unsigned(n), columns, marks)
+            n += 1
+    for rank in range(n):
+        step = 1  # gallop, then halve: most boxes reach only a few others
+        while rank + step < n and columns[0, rank + step] <= columns[1, rank]:
+            step *= 2
+        below, above = rank + step // 2, min(rank + step, n)
+        while below < above:
+            middle = (below + above) // 2
+            if columns[0, middle] <= columns[1, rank]:
+                below = middle + 1
+            else:
+                above = middle
+        marks[BUCKET, rank] = rank
+        marks[REACH, rank] = below - 1
+    _close(marks, n)
+    return n
+
+
+@inline
+def _make_comparable(columns, n, form):
+    """Bring finite edges into the form in which one subtraction decides an overlap."""
+    zero = columns.dtype.type(0)
+    for row in range(columns.shape[0]):
         for at in range(n):
-            bucket_at = (columns[0, at] * kind(0.5) - half_low) * scale
-            marks[BUCKET, at] = np.int32(min(bucket_at, last))
-            reach = (columns[1, at] * kind(0.5) - half_low) * scale
-            marks[REACH, at] = np.int32(min(max(reach, kind(0)), last))
-    for at in range(n, n + unsigned(PADDING)):
+            columns[row, at] += zero
+        if form == RAW_APART and row % 2 == 1:
+            for at in range(n):
+                columns[row, at] = next_down(columns[row, at])
+
+
+@inline
+def _close(marks, n):
+    """No box reaches beyond the last one."""
+    for at in range(n, n + PADDING):
         marks[BUCKET, at] = NO_BUCKET
         marks[REACH, at] = -1
-    return np.int64(n)
 
 
 @inline
@@ -114,39 +163,3 @@ def _place(axes, edges, tags, t, at, columns, marks):
         columns[5, at] = edges[t, dim + z]
     marks[ID, at] = tags[t, 0]
     marks[CLASS, at] = tags[t, 1]
-
-
-@inline
-def _rank(axes, n, columns, marks, histogram, buckets, order, spare):
-    """Sort within the buckets: a box's bucket becomes its rank, its reach the last that begins within it."""
-    begin = np.int64(0)
-    for bucket in range(buckets):
-        end = np.int64(histogram[bucket])
-        argsort(columns[0], begin, end, order, spare)
-        begin = end
-    floats = np.empty(n, columns.dtype)
-    for row in range(2 * len(axes)):
-        _rearrange(columns[row], n, order, floats)
-    _rearrange(marks[ID], n, order, spare)
-    _rearrange(marks[CLASS], n, order, spare)
-    for rank in range(n):
-        step = 1  # gallop, then halve: most boxes reach only a few others
-        while rank + step < n and columns[0, rank + step] <= columns[1, rank]:
-            step *= 2
-        below, above = rank + step // 2, min(rank + step, n)
-        while below < above:
-            middle = (below + above) // 2
-            if columns[0, middle] <= columns[1, rank]:
-                below = middle + 1
-            else:
-                above = middle
-        marks[BUCKET, rank] = rank
-        marks[REACH, rank] = below - 1
-
-
-@inline
-def _rearrange(values, n, order, spare):
-    for rank in range(n):
-        spare[rank] = values[order[rank]]
-    for rank in range(n):
-        values[rank] = spare[rank]

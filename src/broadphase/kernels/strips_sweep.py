@@ -30,7 +30,16 @@ from broadphase.kernels.simd import (
     splat,
     without,
 )
-from broadphase.kernels.strips_sort import BUCKET, CLASS, ID, PADDING, REACH, buckets_for, sort_strip
+from broadphase.kernels.strips_sort import (
+    BUCKET,
+    CLASS,
+    ID,
+    PADDING,
+    REACH,
+    buckets_for,
+    sort_strip,
+    take_sorted_strip,
+)
 
 STEPS = 16  # comparisons between two looks at the room left and at how many lanes go on
 ROOM = (STEPS + 1) * LANES  # pairs that so many comparisons can give
@@ -38,20 +47,30 @@ FEW_LANES = 4  # so few go on one by one
 
 
 @jit
-def sweep_strips(axes, edges, tags, begins, ends, first, last, fullest, categories, masks, out, limit, store):
+def sweep_strips(
+    axes, edges, tags, begins, ends, form, first, last, fullest, crowded, again,
+    categories, masks, out, limit, store,
+):  # fmt: skip
     """All pairs of the strips ``first .. last - 1``; returns ``out, found, tests``.
 
-    ``axes`` is only looked at for its length, which the compiler knows: 2 or 3.  ``out`` grows as it
-    must; without ``store`` it is overwritten as scratch and only the counts are right.
+    Strips that turn out to be crowded are noted in ``crowded`` and left out; ``again`` asks for them alone,
+    after they were sorted.  ``out`` grows as it must; without ``store`` it is overwritten as scratch and
+    only the counts are right.
     """
     columns = np.empty((edges.shape[1], fullest + PADDING), edges.dtype)
     marks = np.empty((4, fullest + PADDING), np.int32)
     histogram = np.empty(buckets_for(fullest) + 1, np.int32)
-    bucket_of, order = np.empty(fullest, np.int32), np.empty(fullest, np.int32)
+    bucket_of = np.empty(fullest, np.int32)
     # Numbers of a known type: from a literal, Numba compiles what it is passed to twice.
     counted = found = tests = np.int64(0)
     for strip in range(first, last):
-        n = sort_strip(axes, edges, tags, begins, ends, strip, columns, marks, histogram, bucket_of, order)
+        n = np.int64(0)
+        if not again:
+            n = sort_strip(
+                axes, edges, tags, begins, ends, strip, form, columns, marks, histogram, bucket_of, crowded
+            )
+        elif crowded[strip]:
+            n = take_sorted_strip(axes, edges, tags, begins, ends, strip, columns, marks)
         if n > 1:
             for i in range(0, n, LANES):
                 # Nothing but numbers comes back from the comparisons: handing `out` to and fro costs

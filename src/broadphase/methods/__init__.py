@@ -5,6 +5,7 @@ pairs; they differ in what that costs.
 """
 
 from collections.abc import Callable
+from functools import cache
 from importlib import import_module
 
 from broadphase.methods.task import Found, Task
@@ -13,6 +14,7 @@ from broadphase.methods.task import Found, Task
 NAMES = ("brute_force", "sort_and_sweep", "uniform_grid", "spatial_hash", "tree", "strips")
 
 
+@cache
 def finder(name: str) -> Callable[[Task], Found]:
     """The ``find`` of the method called ``name``; only its own kernels are imported."""
     find: Callable[[Task], Found] = import_module(f"broadphase.methods.{name}").find

@@ -5,6 +5,8 @@ comparisons whatever the scene.  It wins below a few hundred boxes, where sortin
 than comparing 16 boxes at a time, and loses everywhere else.
 """
 
+import numpy as np
+
 from broadphase.boxes import PairArray
 from broadphase.kernels.brute_force import columns_of, compare_all
 from broadphase.methods.task import Found, Task, run_in_shares
@@ -16,6 +18,15 @@ ENOUGH_FOR_THREADS = 2_000
 def find(task: Task) -> Found:
     """Find all pairs by comparing all pairs."""
     columns = columns_of(task.boxes)
+    n = len(task.boxes)
+    if n <= ENOUGH_FOR_THREADS:
+        room = task.scratch.array("pairs", (max(4 * n, task.scratch.room("pairs") // 8), 2), np.int32)
+        out, found, tests = compare_all(
+            columns, task.touching, task.filter, 0, n, room, task.limit, task.store
+        )
+        if out is not room:
+            task.scratch.keep("pairs", out)
+        return Found([out[:found]] if task.store else [], found, tests, ordered=True)
 
     def search(begin: int, end: int, out: PairArray) -> tuple[PairArray, int, int]:
         result: tuple[PairArray, int, int] = compare_all(
@@ -25,5 +36,4 @@ def find(task: Task) -> Found:
 
     # Row i is compared with the n - 1 - i rows behind it, so the first rows cost most: four shares a
     # thread even that out.
-    parts = 4 * task.threads if len(task.boxes) > ENOUGH_FOR_THREADS else 1
-    return run_in_shares(task, len(task.boxes), search, parts=parts)._replace(ordered=True)
+    return run_in_shares(task, n, search, parts=4 * task.threads)._replace(ordered=True)

@@ -24,15 +24,24 @@ import numpy.typing as npt
 
 from broadphase import threads
 from broadphase.kernels.counting import starts_from_counts
-from broadphase.kernels.strips_bin import LAST, copies_from_steps, count_copies, scatter_copies
+from broadphase.kernels.strips_bin import (
+    FIRST_CLASS_BIT,
+    LAST,
+    copies_from_steps,
+    count_copies,
+    scatter_copies,
+)
+from broadphase.kernels.strips_crowded import sort_crowded
 from broadphase.kernels.strips_plan import equal_shares, equal_widths
+from broadphase.kernels.strips_sort import COMPARABLE, RAW_APART, RAW_TOUCHING
 from broadphase.kernels.strips_sweep import sweep_strips
 from broadphase.methods import finder
 from broadphase.methods.task import Found, Task
 
-SAMPLE, LARGE_SAMPLE = 128, 4096
+SMALL_SAMPLE, SAMPLE, LARGE_SAMPLE = 64, 128, 4096
+SMALL_WORLD = 4_000
 # Handing work to a second thread costs about 50 microseconds, as much as sweeping so many boxes.
-ENOUGH_FOR_THREADS = 8_000
+ENOUGH_FOR_THREADS = 16_000
 # A strip is crowded when a copy shares its strip with so many times more copies than if all were equal.
 CROWDED = 2.5
 
@@ -61,15 +70,39 @@ class Binned(NamedTuple):
     copies: int
     fullest: int
     """The most copies in one strip."""
-    extreme: bool
+    extreme: bool = False
     """Whether a box holds the largest finite number, with which subtraction cannot deal."""
+    form: int = COMPARABLE
+    """In which form the edges are; see `broadphase.kernels.strips_sort`."""
+
+
+class Cut(NamedTuple):
+    """What a sample says about how to cut the world."""
+
+    swept: int
+    cuts: npt.NDArray[np.int64]
+    counts: npt.NDArray[np.int64]
+    """How many strips the cost model wants on each cut axis."""
+    lattice: npt.NDArray[Any]
+    whole: bool
+    """Whether the world may be swept in one piece, as it is."""
 
 
 def find(task: Task) -> Found:
     """Find all pairs with strips."""
+    cut = cut_world(task)
+    found = _sweep_whole(task, cut) if cut.whole else None
+    if found is not None:
+        return found
     parts = parts_for(task)
-    plan, binned = bin_boxes(task, parts)
-    return sweep(task, plan, binned, parts)
+    return sweep(task, *bin_boxes(task, cut, parts), parts)
+
+
+def cut_world(task: Task) -> Cut:
+    """Look at a sample and decide."""
+    n = len(task.boxes)
+    size = min(n, SMALL_SAMPLE if n <= SMALL_WORLD else SAMPLE)
+    return Cut(*equal_widths(task.boxes, task.boxes.reshape(1, -1), size))
 
 
 def parts_for(task: Task) -> int:
@@ -77,18 +110,18 @@ def parts_for(task: Task) -> int:
     return task.threads if len(task.boxes) >= ENOUGH_FOR_THREADS else 1
 
 
-def bin_boxes(task: Task, parts: int) -> tuple[Plan, Binned]:
-    """Cut the world, count the copies in each strip, and make them."""
+def bin_boxes(task: Task, cut: Cut, parts: int) -> tuple[Plan, Binned]:
+    """Count the copies in each strip, and make them."""
     boxes, n = task.boxes, len(task.boxes)
-    swept, cuts, counts, lattice = equal_widths(boxes, min(n, SAMPLE))
-    plan = Plan((swept, *cuts.tolist()), lattice, np.empty((task.dim - 1, 0), boxes.dtype))
+    axes = (cut.swept, *cut.cuts.tolist())
+    plan = Plan(axes, cut.lattice, np.empty((task.dim - 1, 0), boxes.dtype))
     counted = _count(task, plan, parts)
     copies, _, crowding = counted[-1]
     if crowding * plan.strips > CROWDED * copies * copies + 64 * copies * plan.strips:
-        borders = np.empty((task.dim - 1, int(counts.max()) + 1), boxes.dtype)
-        shares = lattice.copy()
-        equal_shares(boxes, cuts, counts, min(n, LARGE_SAMPLE), shares, borders)
-        plan = Plan(plan.axes, shares, borders)
+        borders = np.empty((task.dim - 1, int(cut.counts.max()) + 1), boxes.dtype)
+        lattice = cut.lattice.copy()
+        equal_shares(boxes, cut.cuts, cut.counts, min(n, LARGE_SAMPLE), lattice, borders)
+        plan = Plan(axes, lattice, borders)
         counted = _count(task, plan, parts)
     return plan, _scatter(task, plan, *counted)
 
@@ -138,6 +171,43 @@ def _scatter(task: Task, plan: Plan, spans: Any, starts: Any, extreme: bool, tot
     return Binned(edges, tags, begins, starts, copies, fullest, extreme)
 
 
+def _sweep_whole(task: Task, cut: Cut) -> Found | None:
+    """Sweep a small world in one piece, straight from its boxes; ``None`` where they crowd somewhere."""
+    n = len(task.boxes)
+    form = RAW_TOUCHING if task.touching else RAW_APART
+    rules = task.filter
+    crowded = np.zeros(1, np.bool_)
+    room = max(4 * n, task.scratch.room("pairs") // 8)
+    out = task.scratch.array("pairs", (room, 2), np.int32)
+    out, found, tests = sweep_strips(
+        *((cut.swept, *cut.cuts.tolist()), task.boxes, _tags(task), _FIRST, np.array([[n]]), form, 0, 1, n),
+        *(crowded, False, rules.categories, rules.masks, out, task.limit, task.store),
+    )
+    if crowded[0]:
+        return None
+    if len(out) > room:
+        task.scratch.keep("pairs", out)
+    return Found([out[:found]] if task.store else [], found, tests, 1)
+
+
+_FIRST = np.zeros((1, 1), np.int64)
+_numbers = np.empty((0, 2), np.int32)
+
+
+def _tags(task: Task) -> npt.NDArray[np.int32]:
+    """The number and class bits of each box."""
+    global _numbers
+    n, classes = len(task.boxes), task.filter.classes
+    if len(classes) or len(_numbers) < n:
+        tags = np.zeros((n, 2), np.int32)
+        tags[:, 0] = np.arange(n)
+        if len(classes):
+            np.left_shift(classes, FIRST_CLASS_BIT, out=tags[:, 1], dtype=np.int32)
+            return tags
+        _numbers = tags
+    return _numbers[:n]
+
+
 def sweep(task: Task, plan: Plan, binned: Binned, parts: int) -> Found:
     """Sort and sweep every strip."""
     if binned.extreme:
@@ -146,28 +216,59 @@ def sweep(task: Task, plan: Plan, binned: Binned, parts: int) -> Found:
     # Four ranges of strips a thread, cut where the copies are equal: crowded strips take longer.
     shares = min(4 * parts, strips) if parts > 1 else 1
     borders = _equal_ranges(binned, shares) if shares > 1 else [0, strips]
+    crowded = np.zeros(strips, np.bool_)
+    found = _sweep_some(task, plan.axes, binned, borders, crowded, False)
+    if crowded.any():
+        crowds = np.flatnonzero(crowded)
+        threads.run_all(
+            [
+                partial(
+                    sort_crowded,
+                    *(plan.axes, binned.edges, binned.tags, binned.begins, binned.ends),
+                    *(crowds, first, last),
+                )
+                for first, last in threads.shares(len(crowds), min(4 * parts, len(crowds)))
+            ],
+            parts,
+        )
+        more = _sweep_some(task, plan.axes, binned, borders, crowded, True)
+        found = Found([*found.chunks, *more.chunks], found.pairs + more.pairs, found.tests + more.tests)
+    return found._replace(cells=strips)
+
+
+def _sweep_some(
+    task: Task,
+    axes: tuple[int, ...],
+    binned: Binned,
+    borders: list[int],
+    crowded: npt.NDArray[np.bool_],
+    again: bool,
+) -> Found:
+    """Sweep the ranges of strips between ``borders``: those that are not crowded, or those that are."""
+    shares = len(borders) - 1
     room = 2 * binned.copies // shares + 1024
-    rooms = [max(room, task.scratch.room(f"pairs {share}") // 8) for share in range(shares)]
+    names = [f"pairs {again:d} {share}" for share in range(shares)]
+    rooms = [max(room, task.scratch.room(name) // 8) for name in names]
     results = threads.run_all(
         [
             partial(
                 sweep_strips,
-                *(plan.axes, binned.edges, binned.tags, binned.begins, binned.ends),
-                *(first, last, binned.fullest, task.filter.categories, task.filter.masks),
-                *(task.scratch.array(f"pairs {share}", (rooms[share], 2), np.int32), task.limit, task.store),
+                *(axes, binned.edges, binned.tags, binned.begins, binned.ends, binned.form),
+                *(first, last, binned.fullest, crowded, again, task.filter.categories, task.filter.masks),
+                *(task.scratch.array(names[share], (rooms[share], 2), np.int32), task.limit, task.store),
             )
             for share, (first, last) in enumerate(pairwise(borders))
         ],
-        parts,
+        task.threads,
     )
     for share, (out, _, _) in enumerate(results):
         if len(out) > rooms[share]:
-            task.scratch.keep(f"pairs {share}", out)
+            task.scratch.keep(names[share], out)
     return Found(
         [out[:found] for out, found, _ in results] if task.store else [],
         sum(int(found) for _, found, _ in results),
         sum(int(tests) for _, _, tests in results),
-        strips,
+        1,
     )
 
 

@@ -15,7 +15,7 @@ from broadphase.memory import Scratch
 NO_LIMIT = 2**62
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: to make one would take 1.6 microseconds and not 0.6
 class Task:
     """One search for overlapping pairs; everything in it has been checked."""
 
