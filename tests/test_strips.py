@@ -1,4 +1,4 @@
-"""Strips where scenes alone would not lead: small worlds in many strips, crowded strips, worlds in one piece."""
+"""Strips where scenes alone do not lead: small worlds in many strips, crowded strips, worlds in one piece."""
 
 import numpy as np
 import pytest

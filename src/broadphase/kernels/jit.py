@@ -54,5 +54,5 @@ def inline(function: Callable[..., Any]) -> Any:
 
 
 def always_inline(function: Callable[..., Any]) -> Any:
-    """As `inline`, where LLVM would rather call: to find a box's strips in 3-D takes 6 ns inlined, 16 called."""
+    """As `inline`, where LLVM would rather call: finding a 3-D box's strips takes 6 ns inlined, 16 called."""
     return numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True, **_OPTIONS)(function)

@@ -34,28 +34,3 @@ def argsort(values, first, last, order, spare):
         for i in range(first, last):
             order[i] = spare[i]
         width *= 2
-
-
-@inline
-def sort_values(values, first, last, spare):
-    """Sort ``values[first:last]`` in place; ``spare`` is scratch for so many."""
-    width = 1
-    while width < last - first:
-        for begin in range(first, last, 2 * width):
-            middle = min(begin + width, last)
-            end = min(begin + 2 * width, last)
-            left = begin
-            right = middle
-            for at in range(begin, end):
-                take_left = left < middle
-                if take_left and right < end:
-                    take_left = values[left] <= values[right]
-                if take_left:
-                    spare[at - first] = values[left]
-                    left += 1
-                else:
-                    spare[at - first] = values[right]
-                    right += 1
-        for i in range(first, last):
-            values[i] = spare[i - first]
-        width *= 2

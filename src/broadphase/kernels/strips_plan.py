@@ -16,7 +16,6 @@ from broadphase.kernels.strips_bin import HALF_ORIGIN, LAST, SCALE, all_ordinary
 # Nanoseconds: to count a box's copies; to make a copy; to sort one; for a comparison; and to call, from
 # Python, what makes more than one strip.  What counts is how they compare with each other.
 COUNT, SCATTER, SORT, TEST, CALLS = 4.0, 6.0, 6.0, 0.35, 15_000.0
-MOST_STRIPS = 60_000  # strip numbers are 16 bits wide
 
 # Columns of the statistics of an axis.
 LOW, HIGH, SPANNED, REACHED = 0, 1, 2, 3
@@ -29,22 +28,6 @@ def sampled_row(k, n):
 
 
 @inline
-def _sample(boxes, axis, lows, highs):
-    """Both edges of the sampled boxes on an axis; the lowest and highest finite min (inverted for none)."""
-    n, dim = boxes.shape[0], boxes.shape[1] // 2
-    most = np.finfo(boxes.dtype).max
-    low, high = np.inf, -np.inf
-    for k in range(lows.shape[0]):
-        row = sampled_row(k, n)
-        lows[k] = boxes[row, axis]
-        highs[k] = boxes[row, dim + axis]
-        if abs(lows[k]) <= most:
-            low = min(low, lows[k])
-            high = max(high, lows[k])
-    return low, high
-
-
-@inline
 def _share_reached(lows, highs, expected):
     """Which share of the boxes a box has to be compared with when they are sorted on this axis.
 
@@ -53,99 +36,100 @@ def _share_reached(lows, highs, expected):
     ``expected`` of boxes that are spread evenly, but not so much that one would have been seen.
     """
     size = lows.shape[0]
-    overlaps = 0
+    overlaps = -size
     for a in range(size):
         low, high = lows[a], highs[a]
         for b in range(size):
             overlaps += np.int32(lows[b] <= high) & np.int32(low <= highs[b])
-    overlaps -= size
     pairs = np.float64(max(size * (size - 1), 1))
     return 0.5 * max(np.float64(overlaps), min(0.5, expected * pairs)) / pairs
 
 
 @inline
-def sample_axes(boxes, size):
-    """Statistics of each axis from ``size`` sampled boxes, and how much of each axis each box spans.
+def sample_axes(boxes, edges, spanned, statistics):
+    """Statistics of each axis from a sample of the boxes, and how much of each axis each of them spans.
 
-    Returns ``(dim, 4)`` float64: lowest and highest finite min; how much of the width between them the
-    boxes span on average, from 0 to 1; and `_share_reached`.  And ``(dim, size)``, from 0 to 1.
+    ``statistics`` becomes, for each axis, the lowest and highest finite min; how much of the width between
+    them a box spans on average, from 0 to 1; and `_share_reached`.  ``spanned[axis]`` is of each sampled
+    box; ``edges`` is scratch for the two edges of each.
     """
-    dim = boxes.shape[1] // 2
-    statistics = np.zeros((dim, 4))
-    spanned = np.ones((dim, size))
-    lows, highs = np.empty(size), np.empty(size)
+    n, dim = boxes.shape[0], boxes.shape[1] // 2
+    most = np.finfo(boxes.dtype).max
+    size = edges.shape[1]
+    lows, highs = edges[0], edges[1]
     for axis in range(dim):
-        low, high = _sample(boxes, axis, lows, highs)
-        statistics[axis, REACHED] = statistics[axis, SPANNED] = 1.0
+        low, high = np.inf, -np.inf
+        for k in range(size):
+            row = sampled_row(k, n)
+            lows[k] = boxes[row, axis]
+            highs[k] = boxes[row, dim + axis]
+            if abs(lows[k]) <= most:
+                low = min(low, lows[k])
+                high = max(high, lows[k])
         half_width = high * 0.5 - low * 0.5
-        if half_width > 0.0:
-            total = 0.0
-            for k in range(size):
-                share = (highs[k] * 0.5 - lows[k] * 0.5) / half_width
-                spanned[axis, k] = share if share < 1.0 else 1.0  # 1 too for a NaN: a box at infinity
-                total += spanned[axis, k]
-            statistics[axis, LOW] = low
-            statistics[axis, HIGH] = high
-            statistics[axis, SPANNED] = total / size
-            statistics[axis, REACHED] = _share_reached(lows, highs, 2.0 * total / size)
-    return statistics, spanned
+        statistics[axis, LOW] = low if half_width > 0.0 else 0.0
+        statistics[axis, HIGH] = high if half_width > 0.0 else 0.0
+        total = 0.0
+        for k in range(size):
+            share = (highs[k] * 0.5 - lows[k] * 0.5) / half_width if half_width > 0.0 else 1.0
+            spanned[axis, k] = share if share < 1.0 else 1.0  # 1 too for a NaN: a box at infinity
+            total += spanned[axis, k]
+        statistics[axis, SPANNED] = total / size
+        statistics[axis, REACHED] = _share_reached(lows, highs, 2.0 * total / size)
 
 
 @inline
-def strip_counts(n, statistics, spanned, swept, cuts):
-    """How many strips to cut each axis of ``cuts`` into, by the cost model."""
+def strip_counts(n, statistics, spanned, swept, cuts, best):
+    """How many strips to cut each axis of ``cuts`` into, by the cost model: written to ``best``."""
     dim, size = spanned.shape
-    a, b = cuts[0], cuts[cuts.shape[0] - 1]
+    a, b = cuts[0], cuts[dim - 2]
     both = 0.0  # how much of the lattice a box spans, for boxes long on both axes are long together
     for k in range(size):
         both += spanned[a, k] * spanned[b, k] / size
     reached = statistics[swept, REACHED]
-    best = np.ones(cuts.shape[0], np.int64)
-    tried = np.ones(cuts.shape[0], np.int64)
+    best[0] = best[dim - 2] = 1
     best_cost = n * (SORT + TEST * n * reached)
-    most = np.float64(MOST_STRIPS) ** (1.0 / cuts.shape[0])
+    most = 60_000.0 if dim == 2 else 244.0  # strip numbers are 16 bits wide
+    even = n ** (-1.0 / dim)
     for step in range(-6, 17):
-        for c in range(cuts.shape[0]):
-            axis = cuts[c]
-            tried[c] = 1
-            if statistics[axis, HIGH] > statistics[axis, LOW]:
-                typical = statistics[axis, SPANNED] + np.float64(n) ** (-1.0 / dim)
-                tried[c] = np.int64(min(max(2.0 ** (-0.5 * step) / typical, 1.0), most))
-        further = np.float64(tried[0] - 1), np.float64(tried[cuts.shape[0] - 1] - 1)
-        copies = 1.0 + statistics[a, SPANNED] * further[0]
-        strips = np.float64(tried[0])
+        size_a = 2.0 ** (0.5 * step) * (statistics[a, SPANNED] + even)
+        size_b = 2.0 ** (0.5 * step) * (statistics[b, SPANNED] + even)
+        # An axis without width is not cut.
+        strips_a = np.floor(min(max(1.0 / size_a, 1.0), most)) if statistics[a, SPANNED] < 1.0 else 1.0
+        strips_b = np.floor(min(max(1.0 / size_b, 1.0), most)) if statistics[b, SPANNED] < 1.0 else 1.0
+        copies = 1.0 + statistics[a, SPANNED] * (strips_a - 1.0)
+        strips = strips_a
         if dim == 3:
-            copies += statistics[b, SPANNED] * further[1] + both * further[0] * further[1]
-            strips *= tried[1]
-        if strips > 1.0:
-            tests = n * copies * copies / strips * reached
-            cost = CALLS + n * (COUNT + (SCATTER + SORT) * copies + TEST * tests)
-            if cost < best_cost:
-                best_cost = cost
-                for c in range(cuts.shape[0]):
-                    best[c] = tried[c]
-    return best
+            strips *= strips_b
+            copies += (statistics[b, SPANNED] + both * (strips_a - 1.0)) * (strips_b - 1.0)
+        tests = n * copies * copies / strips * reached
+        cost = CALLS + n * (COUNT + (SCATTER + SORT) * copies + TEST * tests)
+        if strips > 1.0 and cost < best_cost:
+            best_cost = cost
+            best[0] = np.int64(strips_a)
+            best[dim - 2] = np.int64(strips_b)
 
 
 @jit
-def equal_widths(boxes, flat, size):
-    """Cut the world into strips of equal width, from a sample of ``size`` boxes.
+def equal_widths(boxes, flat, edges, spanned, statistics, cuts, counts, lattice):
+    """Cut the world into strips of equal width, from a sample of the boxes.
 
-    ``flat`` is ``boxes`` as one row.  Returns the swept axis, the cut axes, how many strips the model wants
-    on each of them, the lattice (see `broadphase.kernels.strips_bin.strip_of`), and whether the world may
-    be swept in one piece as it is: one strip, and no infinite edges.
+    ``flat`` is ``boxes`` as one row; the next three arrays are scratch for the sample, as large as it shall
+    be.  ``cuts`` becomes the cut axes, ``counts`` how many strips the model wants on each of them, and
+    ``lattice`` what `broadphase.kernels.strips_bin.strip_of` takes.  Returns the swept axis, and whether the
+    world may be swept in one piece as it is: one strip, and no infinite edges.
+
+    The caller brings all memory: to compile what makes an array takes 0.1 s for each kind of it.
     """
     n, dim = boxes.shape[0], boxes.shape[1] // 2
-    statistics, spanned = sample_axes(boxes, size)
+    sample_axes(boxes, edges, spanned, statistics)
     swept = np.int64(0)
     for axis in range(1, dim):
         if statistics[axis, REACHED] < statistics[swept, REACHED]:
             swept = axis
-    cuts = np.empty(dim - 1, np.int64)
     for c in range(dim - 1):
         cuts[c] = c if c < swept else c + 1
-    counts = strip_counts(n, statistics, spanned, swept, cuts)
-    lattice = np.empty((dim - 1, 3), boxes.dtype)
+    strip_counts(np.float64(n), statistics, spanned, swept, cuts, counts)
     strips = 1
     for c in range(dim - 1):
         low, high = statistics[cuts[c], LOW], statistics[cuts[c], HIGH]
@@ -157,7 +141,7 @@ def equal_widths(boxes, flat, size):
             lattice[c, SCALE] = min(counts[c] / half_width, np.float64(np.finfo(boxes.dtype).max))
             lattice[c, LAST] = counts[c] - 1
         strips *= counts[c]
-    return swept, cuts, counts, lattice, strips == 1 and all_ordinary(flat, 0, flat.shape[1])
+    return swept, strips == 1 and all_ordinary(flat, 0, flat.shape[1])
 
 
 @jit

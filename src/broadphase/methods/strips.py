@@ -102,7 +102,14 @@ def cut_world(task: Task) -> Cut:
     """Look at a sample and decide."""
     n = len(task.boxes)
     size = min(n, SMALL_SAMPLE if n <= SMALL_WORLD else SAMPLE)
-    return Cut(*equal_widths(task.boxes, task.boxes.reshape(1, -1), size))
+    boxes, dim = task.boxes, task.dim
+    edges, spanned, statistics = np.empty((2, size)), np.empty((dim, size)), np.empty((dim, 4))
+    cuts, counts = np.empty(dim - 1, np.int64), np.empty(dim - 1, np.int64)
+    lattice = np.empty((dim - 1, 3), boxes.dtype)
+    swept, whole = equal_widths(
+        boxes, boxes.reshape(1, -1), edges, spanned, statistics, cuts, counts, lattice
+    )
+    return Cut(swept, cuts, counts, lattice, whole)
 
 
 def parts_for(task: Task) -> int:
