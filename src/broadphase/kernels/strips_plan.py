@@ -16,6 +16,8 @@ from broadphase.kernels.strips_bin import HALF_ORIGIN, LAST, SCALE, all_ordinary
 # Nanoseconds: to count a box's copies; to make a copy; to sort one; for a comparison; and to call, from
 # Python, what makes more than one strip.  What counts is how they compare with each other.
 COUNT, SCATTER, SORT, TEST, CALLS = 4.0, 6.0, 6.0, 0.35, 15_000.0
+# Sorting takes up to three times as long in a strip of more boxes than the nearest cache holds.
+FAR = 8_000.0
 
 # Columns of the statistics of an axis.
 LOW, HIGH, SPANNED, REACHED = 0, 1, 2, 3
@@ -88,7 +90,7 @@ def strip_counts(n, statistics, spanned, swept, cuts, best):
         both += spanned[a, k] * spanned[b, k] / size
     reached = statistics[swept, REACHED]
     best[0] = best[dim - 2] = 1
-    best_cost = n * (SORT + TEST * n * reached)
+    best_cost = n * (SORT * (1.0 + 2.0 * min(n / FAR, 1.0)) + TEST * n * reached)
     most = 60_000.0 if dim == 2 else 244.0  # strip numbers are 16 bits wide
     even = n ** (-1.0 / dim)
     for step in range(-6, 17):
@@ -103,7 +105,8 @@ def strip_counts(n, statistics, spanned, swept, cuts, best):
             strips *= strips_b
             copies += (statistics[b, SPANNED] + both * (strips_a - 1.0)) * (strips_b - 1.0)
         tests = n * copies * copies / strips * reached
-        cost = CALLS + n * (COUNT + (SCATTER + SORT) * copies + TEST * tests)
+        sort = SORT * (1.0 + 2.0 * min(n * copies / strips / FAR, 1.0))
+        cost = CALLS + n * (COUNT + (SCATTER + sort) * copies + TEST * tests)
         if strips > 1.0 and cost < best_cost:
             best_cost = cost
             best[0] = np.int64(strips_a)

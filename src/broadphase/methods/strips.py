@@ -40,8 +40,8 @@ from broadphase.methods.task import Found, Task
 
 SMALL_SAMPLE, SAMPLE, LARGE_SAMPLE = 64, 128, 4096
 SMALL_WORLD = 4_000
-# Handing work to a second thread costs about 50 microseconds, as much as sweeping so many boxes.
-ENOUGH_FOR_THREADS = 16_000
+# Waking a second thread three times costs about 200 microseconds, a fifth of what so many boxes take.
+ENOUGH_FOR_THREADS = 40_000
 # A strip is crowded when a copy shares its strip with so many times more copies than if all were equal.
 CROWDED = 2.5
 
