@@ -41,6 +41,7 @@ RATE, BURST = 240.0, 480.0
 # A page that draws nothing for so long is not reading any more.
 SILENCE = 30.0
 _OUTBOX = 64
+_MOST_DRAINED = 8 * LARGEST
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; "
@@ -138,12 +139,17 @@ class Lab:
 
     async def upload(self, request: Request) -> Response:
         """Take a file of boxes in; answers with the token under which a scene finds them."""
-        content = bytearray()
+        content, size = bytearray(), 0
         with contextlib.suppress(ClientDisconnect):
             async for chunk in request.stream():
-                content += chunk
-                if len(content) > LARGEST:
-                    return JSONResponse({"error": f"the file is larger than {LARGEST >> 20} MB"}, 413)
+                size += len(chunk)
+                if size <= LARGEST:
+                    content += chunk
+                elif size > _MOST_DRAINED:
+                    break
+        # Read, but not kept: an answer in the middle of a request would not reach the page.
+        if size > LARGEST:
+            return JSONResponse({"error": f"the file is larger than {LARGEST >> 20} MB"}, 413)
         name = request.query_params.get("name", "")[:200]
         try:
             token, upload = await asyncio.to_thread(self.uploads.add, name, bytes(content))

@@ -64,7 +64,7 @@ class Scene:
         """Whether anybody has dragged a body: then the seed alone does not say where things are."""
         self._advance = advance
         self._held = -1
-        self._target = np.zeros(2)
+        self._target = self._before = np.zeros(2)
 
     def __len__(self) -> int:
         return len(self.centers)
@@ -82,7 +82,8 @@ class Scene:
     def follow(self) -> None:
         """The held body goes where the pointer is; also while everything else stands still."""
         if self._held >= 0:
-            way = self._target - self.centers[self._held]
+            way = self._target - self._before
+            self._before = self._target
             self.centers[self._held] = self._target
             self.velocities[self._held] = _MEMORY * self.velocities[self._held] + (1 - _MEMORY) * way
 
@@ -101,6 +102,7 @@ class Scene:
 
     def _hold(self, body: int) -> None:
         self._held = body
+        self._before = self.centers[body].copy()
         self.velocities[body] = 0.0
         self.touched = True
 

@@ -2,23 +2,55 @@
 
 import numpy as np
 
+from broadphase.balls import BallSimulation
 from broadphase.boxes import BoxArray
 from broadphase.lab.scenes.base import Bounds, Scene, Start, Vectors, bounce, stand_still, wrap
 
 ASPECT = 4 / 3
+FRAMES_A_SECOND = 60
 
 
 def balls(count: int, seed: int) -> Scene:
-    """Balls in a box, a third of which they fill."""
-    random = np.random.default_rng(seed)
-    radii = random.uniform(6, 14, count)
-    bounds = _room(float((np.pi * radii**2).sum()) / 0.22)
-    centers = _spread_out(random, radii, bounds)
-    return Scene(
-        Start(centers, _square(radii), _headings(random, random.uniform(0.5, 2.5, count)), bounds),
-        bounce,
-        is_round=True,
+    """`broadphase.balls.BallSimulation`: elastic balls in a box, a fifth of which they fill."""
+    smallest, largest = 6.0, 14.0
+    mean_square = (largest**3 - smallest**3) / (3 * (largest - smallest))
+    bounds = _room(count * np.pi * mean_square / 0.2)
+    return _Balls(
+        BallSimulation(count, radius=(smallest, largest), bounds=bounds, speed=150.0, seed=seed), bounds
     )
+
+
+class _Balls(Scene):
+    """The simulation as a scene; its arrays are the scene's."""
+
+    def __init__(self, simulation: BallSimulation, bounds: Bounds) -> None:
+        self._simulation = simulation
+        halves = _square(simulation.radii)
+        super().__init__(
+            Start(simulation.positions, halves, simulation.velocities, bounds), stand_still, is_round=True
+        )
+
+    def step(self) -> None:
+        self._simulation.step(1 / FRAMES_A_SECOND)
+        self.frame += 1
+
+    def follow(self) -> None:
+        if self._held >= 0:  # everything else stands still, so the simulation is not asked
+            self.centers[self._held] = self._target
+
+    def _hold(self, body: int) -> None:
+        super()._hold(body)
+        self._simulation.grab(body)
+
+    def drag(self, x: float, y: float) -> None:
+        super().drag(x, y)
+        if self._held >= 0:
+            self._simulation.drag(self._held, (x, y))
+
+    def release(self) -> None:
+        if self._held >= 0:
+            self._simulation.release(self._held)
+        super().release()
 
 
 def side_scroller(count: int, seed: int) -> Scene:
@@ -187,16 +219,3 @@ def _square(halves: Vectors) -> Vectors:
 def _headings(random: np.random.Generator, speeds: Vectors) -> Vectors:
     angles = random.uniform(0, 2 * np.pi, len(speeds))
     return np.column_stack([np.cos(angles), np.sin(angles)]) * speeds[:, None]
-
-
-def _spread_out(random: np.random.Generator, radii: Vectors, bounds: Bounds) -> Vectors:
-    """Places on a jittered raster: balls that begin inside each other would fly apart at once."""
-    count = len(radii)
-    columns = max(1, int(np.ceil(np.sqrt(count * ASPECT))))
-    rows = -(-count // columns)
-    spots = random.permutation(columns * rows)[:count]
-    step = np.array([bounds[2] / columns, bounds[3] / rows])
-    centers = (np.column_stack([spots % columns, spots // columns]) + 0.5) * step
-    room = np.maximum(step / 2 - radii[:, None], 0.0)
-    spread: Vectors = centers + random.uniform(-1, 1, (count, 2)) * room
-    return spread
