@@ -129,42 +129,47 @@ def everything(names: list[str], boxes: Boxes, seconds: float) -> None:
 
 def static(names: list[str], boxes: Boxes, seconds: float) -> None:
     """Few boxes move, the others are static: `move_many` and `pairs`, beside the movers alone."""
-    movers = boxes[np.random.default_rng(12).choice(len(boxes), _MOVERS, replace=False)]
+    print(f"\n{_MOVERS:,} boxes move among static ones; milliseconds a frame")
+    print(f"  {'index':<16}{'static':>11}{'frame':>11}{'alone':>11}{'pairs():':>11}{'of frame':>10}")
+    for name in names:
+        for n in (len(boxes) // 100, len(boxes) // 10, len(boxes)):
+            # A corner of the same world, as crowded as the whole: so many boxes meet a mover in each.
+            part = boxes[boxes[:, :2].max(axis=1) < (n / len(boxes)) ** 0.5]
+            movers = part[np.random.default_rng(12).integers(0, len(part), _MOVERS)]
+            _static_frame(name, part, movers, seconds)
+
+
+def _static_frame(name: str, boxes: Boxes, movers: Boxes, seconds: float) -> None:
     everybody = np.vstack((boxes, movers))
     is_static = np.arange(len(everybody)) < len(boxes)
-    print(f"\n{_MOVERS:,} boxes move among {len(boxes):,} static ones; milliseconds a frame")
-    print(f"  {'index':<16}{'frame':>11}{'alone':>11}{'pairs():':>11}{'of frame':>10}")
-    for name in names:
-        index, alone = made(name, everybody), made(name, everybody)
-        ids = index.insert_many(everybody, static=is_static)[len(boxes) :]
-        alone.insert_many(movers)
-        coming = frames(movers, 1.0, 0.2)
-        rows = next(coming)[1]
-        index.move_many(ids, rows)
-        everybody[len(boxes) :] = rows
-        if len(index.pairs()) != bp.count_pairs(everybody, static=is_static):
-            raise SystemExit(f"{name} finds other pairs")
+    index, alone = made(name, everybody), made(name, everybody)
+    ids = index.insert_many(everybody, static=is_static)[len(boxes) :]
+    alone.insert_many(movers)
+    coming = frames(movers, 1.0, 0.2)
+    rows = next(coming)[1]
+    index.move_many(ids, rows)
+    everybody[len(boxes) :] = rows
+    if len(index.pairs()) != bp.count_pairs(everybody, static=is_static):
+        raise SystemExit(f"{name} finds other pairs")
 
-        def frame(
-            index: bp.Index = index, ids: Any = ids, coming: Iterator[Frame] = coming
-        ) -> npt.NDArray[np.int32]:
-            index.move_many(ids, next(coming)[1])
-            return index.pairs()
+    def frame() -> npt.NDArray[np.int32]:
+        index.move_many(ids, next(coming)[1])
+        return index.pairs()
 
-        def frame_alone(index: bp.Index = alone, coming: Iterator[Frame] = coming) -> npt.NDArray[np.int32]:
-            index.update(next(coming)[1])
-            return index.pairs()
+    def frame_alone() -> npt.NDArray[np.int32]:
+        alone.update(next(coming)[1])
+        return alone.pairs()
 
-        calls: dict[str, Callable[[], Any]] = {
-            "frame": frame,
-            "alone": frame_alone,
-            "anew": lambda: bp.pairs(everybody, static=is_static, sort=False),
-        }
-        best = best_of_steps(calls, seconds)
-        print(
-            f"  {name:<16}{1e3 * best['frame']:>11.3f}{1e3 * best['alone']:>11.3f}"
-            f"{1e3 * best['anew']:>11.2f}{best['anew'] / best['frame']:>8.1f} x"
-        )
+    calls: dict[str, Callable[[], Any]] = {
+        "frame": frame,
+        "alone": frame_alone,
+        "anew": lambda: bp.pairs(everybody, static=is_static, sort=False),
+    }
+    best = best_of_steps(calls, seconds)
+    print(
+        f"  {name:<16}{len(boxes):>11,}{1e3 * best['frame']:>11.3f}{1e3 * best['alone']:>11.3f}"
+        f"{1e3 * best['anew']:>11.2f}{best['anew'] / best['frame']:>8.1f} x"
+    )
 
 
 def swaps(boxes: Boxes) -> None:

@@ -337,3 +337,24 @@ def test_a_copy_holds_only_what_is_in_use():
     twin.validate()
     tree.validate()
     assert len(tree) == 50
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+@pytest.mark.parametrize("sets", [False, True])
+def test_few_movers_among_many_static_boxes(dim, sets):
+    random = np.random.default_rng(dim)
+    low = random.integers(0, (14, 5)[dim - 2], (600, dim)).astype(float)
+    boxes = np.hstack((low, low + random.integers(0, 3, (600, dim))))
+    is_static = random.random(600) < 0.95
+    rules = {"category": random.choice((1, 2, 3), 600), "mask": random.choice((1, 2, 3), 600)} if sets else {}
+    for touching in (True, False):
+        tree, twin = (kind(dim=dim, touching=touching) for kind in (bp.BoxTree, bp.BruteForce))
+        for index in (tree, twin):
+            index.insert_many(boxes, static=is_static, **rules)
+            index.remove_many(range(0, 600, 7))
+            movers = index.ids[~is_static[index.ids]]
+            index.move_many(movers, boxes[movers] + 1)
+        found = tree.pairs()
+        assert len(found) > 20
+        np.testing.assert_array_equal(found, twin.pairs())
+        tree.validate()

@@ -17,9 +17,9 @@ class Counting(bp.BruteForce):
         super().__init__(**options)
         self.searches = self.queries = 0
 
-    def _find_pairs(self):
+    def _find_pairs(self, limit, scratch):
         self.searches += 1
-        return super()._find_pairs()
+        return super()._find_pairs(limit, scratch)
 
     def _find_in_boxes(self, boxes, *rest):
         self.queries += len(boxes)

@@ -5,6 +5,7 @@ import pytest
 from index_scenes import NAMES, make
 
 import broadphase as bp
+from broadphase.memory import Scratch
 
 pytestmark = pytest.mark.smaller_set
 
@@ -173,3 +174,43 @@ def test_views_are_read_only(name):
     assert 1.5 not in index
     assert 0 not in index
     assert 1 in index
+
+
+# ---- max_pairs
+
+
+@pytest.mark.parametrize("statics", [0.0, 0.4, 0.95])
+@pytest.mark.parametrize("name", NAMES)
+def test_max_pairs(name, statics):
+    random = np.random.default_rng(7)
+    index = make(name)
+    low = random.random((90, 2)) * 20
+    index.insert_many(np.hstack((low, low + 3)), static=np.arange(90) < statics * 90)
+    index.remove(0)
+    found = index.pairs()
+    assert len(found) > 15
+    np.testing.assert_array_equal(index.pairs(max_pairs=len(found)), found)
+    for most in (len(found) - 1, len(found) // 2, 1, 0):
+        with pytest.raises(bp.PairLimitExceeded, match=f"max_pairs={most}"):
+            index.pairs(max_pairs=most)
+    np.testing.assert_array_equal(index.pairs(), found)
+    index.validate()
+
+
+@pytest.mark.parametrize("statics", [0, 50, 950])
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "sweep_and_prune"])
+def test_max_pairs_ends_the_search(name, statics):
+    """All boxes equal: of half a million pairs, or 50,000 with static boxes, few are ever stored."""
+    index = make(name, threads=1)
+    index.insert_many(np.tile(BOX, (1_000, 1)), static=np.arange(1_000) < statics)
+    index.validate()
+    stored = sum(map(len, index._find_pairs(100, Scratch()).chunks))
+    assert 100 < stored < 20_000
+
+
+@pytest.mark.parametrize("wrong", [1.5, "many", True])
+def test_max_pairs_is_a_number(index, wrong):
+    with pytest.raises(TypeError, match="max_pairs"):
+        index.pairs(max_pairs=wrong)
+    with pytest.raises(ValueError, match="max_pairs"):
+        index.pairs(max_pairs=-1)

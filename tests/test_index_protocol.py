@@ -108,9 +108,9 @@ class Late(bp.BruteForce):
         time.sleep(0.05)
         self.built += 1
 
-    def _find_pairs(self):
+    def _find_pairs(self, limit, scratch):
         assert not self._stale
-        return self._search_live(brute_force.find)
+        return self._search_live(brute_force.find, limit, scratch)
 
 
 def test_what_is_stale_is_built_once_however_many_ask():

@@ -9,7 +9,7 @@ from broadphase.boxes import BoxArray, PairArray, as_boxes, as_filter, join_filt
 from broadphase.errors import PairLimitExceeded
 from broadphase.kernels.filters import PairFilter
 from broadphase.memory import borrowed_scratch
-from broadphase.methods.task import NO_LIMIT, Found, Task
+from broadphase.methods.task import Found, Task, pair_limit
 from broadphase.pair_order import one_array
 from broadphase.threads import resolve
 
@@ -210,22 +210,12 @@ def _stored(
     threads: int | None,
     max_pairs: int | None,
 ) -> PairArray:
-    limit = _limit(max_pairs)
+    limit = pair_limit(max_pairs)
     with borrowed_scratch() as scratch:
         task = Task(boxes, bool(touching), pair_filter, resolve(threads), limit, scratch=scratch)
         found = search(method, task)
         # A copy in any case: the chunks may lie in scratch memory.
         return one_array(found.chunks, len(boxes), sort and not found.ordered, scratch, task.threads)
-
-
-def _limit(max_pairs: int | None) -> int:
-    if max_pairs is None:
-        return NO_LIMIT
-    if isinstance(max_pairs, bool) or not isinstance(max_pairs, (int, np.integer)):
-        raise TypeError(f"max_pairs must be an int or None; got {max_pairs!r}")
-    if max_pairs < 0:
-        raise ValueError(f"max_pairs must not be negative; got {max_pairs}")
-    return int(max_pairs)
 
 
 def _same_dimension(a: BoxArray, b: BoxArray) -> tuple[BoxArray, BoxArray]:

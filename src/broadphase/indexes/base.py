@@ -17,6 +17,7 @@ from broadphase.indexes.incremental import History, Journal
 from broadphase.indexes.queries import Queries
 from broadphase.indexes.results import PairChanges, Stats
 from broadphase.indexes.storage import BoxStore
+from broadphase.methods.task import pair_limit
 
 
 class Index(Editing, Queries):
@@ -104,13 +105,25 @@ class Index(Editing, Queries):
         call, tests, found = self._last
         return Stats(self.name, call, self._store.live, tests, found, self._cell_count(), self._swap_count())
 
-    def pairs(self) -> PairArray:
+    def pairs(self, *, max_pairs: int | None = None) -> PairArray:
         """Every pair of ids whose boxes overlap and may be paired.
+
+        Parameters
+        ----------
+        max_pairs : int, optional
+            The most pairs to take memory for.  (`SweepAndPrune` keeps all pairs in any case.)
 
         Returns
         -------
         numpy.ndarray
             ``(m, 2)`` int32, rows ``i < j``, sorted unless the index was made with ``sort=False``.
+
+        Raises
+        ------
+        PairLimitExceeded
+            There are more than ``max_pairs``; memory was never taken for much more than about that many.
+        TypeError, ValueError
+            ``max_pairs`` is no int, or negative.
 
         Examples
         --------
@@ -121,8 +134,9 @@ class Index(Editing, Queries):
         >>> index.pairs()
         array([[0, 1]], dtype=int32)
         """
+        limit = pair_limit(max_pairs)
         self._ready()
-        found, tests = self._pairs(sort=self._sort)
+        found, tests = self._pairs(sort=self._sort, limit=limit)
         self._last = ("pairs", tests, len(found))
         return found
 

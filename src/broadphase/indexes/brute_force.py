@@ -6,6 +6,7 @@ and the one that the others are held against; it loses everywhere else.
 """
 
 from broadphase.indexes.base import Index
+from broadphase.memory import Scratch
 from broadphase.methods import brute_force
 from broadphase.methods.task import Found
 
@@ -31,5 +32,5 @@ class BruteForce(Index):
     name = "brute_force"
     answers_boxes_quickly = False
 
-    def _find_pairs(self) -> Found:
-        return self._search_live(brute_force.find)
+    def _find_pairs(self, limit: int, scratch: Scratch) -> Found:
+        return self._search_live(brute_force.find, limit, scratch)

@@ -16,8 +16,10 @@ from broadphase.indexes.arguments import Floats, Rows
 from broadphase.indexes.base import Index
 from broadphase.indexes.cell_lists import CellLists, Plan, as_query
 from broadphase.indexes.cell_report import CellReport, report_on
+from broadphase.indexes.protocol import find_in_parts
 from broadphase.indexes.storage import IdArray
 from broadphase.kernels.found_ids import FEW
+from broadphase.memory import Scratch
 from broadphase.methods.cell_size import check_cell_size
 from broadphase.methods.task import Found
 
@@ -97,7 +99,7 @@ class CellIndex(Index):
 
     # ---- pairs
 
-    def _find_pairs(self) -> Found:
+    def _find_pairs(self, limit: int, scratch: Scratch) -> Found:
         store = self._store
         moving, static = self._lists
         moving_ids, static_ids = self._shared_out(store.ids())
@@ -105,18 +107,22 @@ class CellIndex(Index):
             classes=np.empty(0, np.uint8)
         )  # the two sets of cells are the classes
         most = threads.resolve(self._threads)
-        chunks, tests = moving.pairs(store, moving_ids, self._touching, rules, most)
-        if moving.boxes and static.boxes:
-            pairs, made = self._pairs_with_static(moving_ids, static_ids)
+        chunks, tests = moving.pairs(store, moving_ids, self._touching, rules, most, limit)
+        if moving.boxes and static.boxes and sum(map(len, chunks)) <= limit:
+            few, many = sorted((moving_ids, static_ids), key=len)
+            lists = static if many is static_ids else moving
+
+            def search(begin: int, end: int) -> tuple[PairArray, int]:
+                return self._pairs_with(lists, few[begin:end])
+
+            pairs, made = find_in_parts(search, len(few), len(many), limit)
             chunks.append(pairs)
             tests += made
         return Found(chunks, sum(map(len, chunks)), tests, self._cell_count())
 
-    def _pairs_with_static(self, moving_ids: IdArray, static_ids: IdArray) -> tuple[PairArray, int]:
-        """The fewer are asked about in the cells of the others."""
+    def _pairs_with(self, lists: CellLists, ids: IdArray) -> tuple[PairArray, int]:
+        """Ask about some boxes in the cells of others: one kind moves, the other is static."""
         store = self._store
-        moving, static = self._lists
-        ids, lists = (moving_ids, static) if len(moving_ids) <= len(static_ids) else (static_ids, moving)
         queries = store.boxes[ids].astype(np.float64)
         parts = min(threads.resolve(self._threads), len(ids) // _ENOUGH_QUERIES + 1)
         spans = threads.shares(len(ids), parts)

@@ -22,7 +22,6 @@ from broadphase.kernels.cell_rays import walk_rays
 from broadphase.kernels.filters import PairFilter
 from broadphase.methods.cell_search import ENOUGH_FOR_THREADS, SHARES
 from broadphase.methods.cell_size import LARGEST_CELL
-from broadphase.methods.task import NO_LIMIT
 
 # Up to here boxes are entered one by one, and cells are made for that many at least.
 FEW = 64
@@ -269,9 +268,9 @@ class CellLists:
         return int(tests)
 
     def pairs(
-        self, store: BoxStore, ids: IdArray, touching: bool, rules: PairFilter, most_threads: int
+        self, store: BoxStore, ids: IdArray, touching: bool, rules: PairFilter, most_threads: int, limit: int
     ) -> Findings:
-        """All pairs among these boxes."""
+        """All pairs among these boxes; it may stop when there are more than ``limit``."""
         if self.boxes < 2:
             return Findings([], 0)
         parts = most_threads * SHARES if most_threads > 1 and self.boxes > ENOUGH_FOR_THREADS else 1
@@ -282,12 +281,12 @@ class CellLists:
             places = int(kernel.places_led_by(store.boxes, ids, *self._cells(), visited))
         common = (store.boxes, touching, rules, *self._cells())
         calls: list[Callable[[], Any]] = [
-            partial(pair_places, *common, visited, begin, end, np.empty((0, 2), np.int32), NO_LIMIT)
+            partial(pair_places, *common, visited, begin, end, np.empty((0, 2), np.int32), limit)
             for begin, end in threads.shares(places, parts)
         ]
         if np.count_nonzero(self.lattice[:, columns.BOXES]) > 1:
             calls += [
-                partial(pair_with_larger, *common, begin, end, np.empty((0, 2), np.int32), NO_LIMIT)
+                partial(pair_with_larger, *common, begin, end, np.empty((0, 2), np.int32), limit)
                 for begin, end in threads.shares(self._end(store), parts)
             ]
         results = threads.run_all(calls, most_threads)

@@ -29,8 +29,8 @@ class PairSet:
         self._heads = np.empty(0, np.int32)
 
     def pairs(self) -> PairArray:
-        """All pairs in an array of their own, in no order."""
-        return self._pairs[: self.count].copy()
+        """All pairs, in no order; good until the next change."""
+        return self._pairs[: self.count]
 
     def fill(self, chunks: list[PairArray]) -> None:
         """Hold exactly these pairs."""

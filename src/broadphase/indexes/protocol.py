@@ -17,7 +17,8 @@ How to write an index
 
    *Kept up to date*: override ``_inserted``, ``_removing``, ``_moving`` or ``_moved``, and ``_reset``, which
    builds everything from the stored boxes (it is called by the constructor, ``clear`` and ``load``).
-3. ``_find_pairs``.  For a method that `broadphase.methods` has: ``return self._search_live(find)``.
+3. ``_find_pairs``.  For a method that `broadphase.methods` has: ``return self._search_live(find, limit,
+   scratch)``.
 4. As many of the ``_find_...`` queries as the structure makes faster; the rest look at every box.
    The geometry is in `broadphase.kernels.query_tests`, and must be used as it is: the answers of all indexes
    are compared bit for bit.  Prune with the same functions on a node's box (they are monotone).
@@ -51,13 +52,14 @@ import numpy as np
 
 from broadphase import threads
 from broadphase.boxes import BoxArray, PairArray
+from broadphase.errors import PairLimitExceeded
 from broadphase.indexes.arguments import Floats, Reader, Rows
 from broadphase.indexes.incremental import History, Journal, find_changes
 from broadphase.indexes.results import PairChanges
 from broadphase.indexes.storage import BoxStore, IdArray
 from broadphase.kernels import scan
-from broadphase.memory import borrowed_scratch
-from broadphase.methods.task import Found, Task
+from broadphase.memory import Scratch, borrowed_scratch
+from broadphase.methods.task import NO_LIMIT, Found, Task
 from broadphase.pair_order import one_array
 
 
@@ -123,8 +125,11 @@ class Hooks(ABC):
     # ---- pairs
 
     @abstractmethod
-    def _find_pairs(self) -> Found:
-        """All pairs of ids that overlap and may count, in any order; the chunks are copied at once."""
+    def _find_pairs(self, limit: int, scratch: Scratch) -> Found:
+        """All pairs of ids that overlap and may count, in any order; the chunks are copied at once.
+
+        Once more than ``limit`` are found, the search may stop.  The chunks may lie in ``scratch``.
+        """
 
     def _find_changes(self) -> tuple[PairChanges, int]:
         """Against the last call, and the tests made; afterwards no id is ``renewed``.
@@ -239,26 +244,46 @@ class Hooks(ABC):
                     self._refresh()
                     self._stale = False
 
-    def _search_live(self, find: Callable[[Task], Found]) -> Found:
+    def _search_live(self, find: Callable[[Task], Found], limit: int, scratch: Scratch) -> Found:
         """Let a method of `broadphase.methods` search the live boxes, and turn its rows into ids."""
         store = self._store
+        parts = threads.resolve(self._threads)
         found = find(
-            Task(store.live_boxes(), self._touching, store.live_filter(), threads.resolve(self._threads))
+            Task(store.live_boxes(), self._touching, store.live_filter(), parts, limit, scratch=scratch)
         )
         if store.live == store.end:
             return found
         ids = store.ids()
         return found._replace(chunks=[ids[chunk] for chunk in found.chunks])
 
-    def _pairs(self, *, sort: bool) -> tuple[PairArray, int]:
-        """`_find_pairs` as one array, and the tests made."""
+    def _pairs(self, *, sort: bool, limit: int = NO_LIMIT) -> tuple[PairArray, int]:
+        """`_find_pairs` as an array of their own, and the tests made."""
         if self._store.live < 2:
             return np.empty((0, 2), np.int32), 0
-        found = self._find_pairs()
-        return arranged(found, self._store.end, threads.resolve(self._threads), sort), found.tests
+        with borrowed_scratch() as scratch:
+            found = self._find_pairs(limit, scratch)
+            if found.pairs > limit:
+                raise PairLimitExceeded(limit)
+            parts = threads.resolve(self._threads)
+            sorting = sort and not found.ordered
+            return one_array(found.chunks, self._store.end, sorting, scratch, parts), found.tests
 
 
-def arranged(found: Found, end: int, parts: int, sort: bool) -> PairArray:
-    """The pairs of ids below ``end`` as an array of their own: the chunks may lie in scratch memory."""
-    with borrowed_scratch() as scratch:
-        return one_array(found.chunks, end, sort and not found.ordered, scratch, parts)
+def find_in_parts(
+    find: Callable[[int, int], tuple[PairArray, int]], count: int, others: int, limit: int
+) -> tuple[PairArray, int]:
+    """Ask about ``count`` boxes, each of which may meet ``others``, without finding far more than ``limit``.
+
+    ``find(begin, end)`` gives pairs and tests.  Without a limit it is called once.
+    """
+    each = count if limit == NO_LIMIT else max(limit // max(others, 1), 1)
+    chunks = [np.empty((0, 2), np.int32)]
+    found = tests = 0
+    for begin in range(0, count, max(each, 1)):
+        pairs, made = find(begin, min(begin + each, count))
+        chunks.append(pairs)
+        found += len(pairs)
+        tests += made
+        if found > limit:
+            break
+    return np.concatenate(chunks) if len(chunks) > 2 else chunks[-1], tests

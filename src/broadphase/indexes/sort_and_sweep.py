@@ -30,7 +30,7 @@ from broadphase.indexes.touched import Touched
 from broadphase.kernels.keep_sorted import close_gaps, resort, settle_boxes
 from broadphase.kernels.ordered_bits import PADDING, bits_of
 from broadphase.kernels.sort_and_sweep import sweep
-from broadphase.memory import borrowed_scratch
+from broadphase.memory import Scratch
 from broadphase.methods.sort_and_sweep import Axis, choose_axis
 from broadphase.methods.task import Found, Task, run_in_shares
 
@@ -149,27 +149,26 @@ class SortAndSweep(GappedQueries, Index):
 
     # ---- pairs
 
-    def _find_pairs(self) -> Found:
+    def _find_pairs(self, limit: int, scratch: Scratch) -> Found:
         steps, self._steps = self._steps, 0
         self._reported = steps
         store, orders = self._store, self._orders
         rules = store.filter()
         axes = tuple(range(orders.dim))
-        task = Task(store.boxes, self._touching, rules, threads.resolve(self._threads))
-        with borrowed_scratch() as scratch:
-            # Gaps would be compared too; to leave them out costs less than a quarter of the walk.
-            shape = (store.live + PADDING,)
-            columns = scratch.array("columns", (2 * orders.dim, *shape), orders.columns.dtype)
-            ids = scratch.array("ids", (1, *shape), np.int32)
-            close_gaps(orders.columns, orders.items, orders.slots, columns, ids)
+        # Gaps would be compared too; to leave them out costs less than a quarter of the walk.
+        shape = (store.live + PADDING,)
+        columns = scratch.array("columns", (2 * orders.dim, *shape), orders.columns.dtype)
+        ids = scratch.array("ids", (1, *shape), np.int32)
+        close_gaps(orders.columns, orders.items, orders.slots, columns, ids)
 
-            def search(begin: int, end: int, out: PairArray) -> tuple[PairArray, int, int]:
-                result: tuple[PairArray, int, int] = sweep(
-                    axes, columns, ids, rules, begin, end, out, task.limit, True
-                )
-                return result
+        def search(begin: int, end: int, out: PairArray) -> tuple[PairArray, int, int]:
+            result: tuple[PairArray, int, int] = sweep(
+                axes, columns, ids, rules, begin, end, out, limit, True
+            )
+            return result
 
-            return run_in_shares(task, store.live, search)
+        task = Task(store.boxes, self._touching, rules, threads.resolve(self._threads), limit)
+        return run_in_shares(task, store.live, search)
 
     # ---- about itself
 

@@ -25,13 +25,13 @@ from broadphase.boxes import PairArray
 from broadphase.indexes.arguments import NO_RULE, Floats, Rows
 from broadphase.indexes.base import Index
 from broadphase.indexes.box_tree import BoxTree
+from broadphase.indexes.protocol import find_in_parts
 from broadphase.indexes.storage import BoxStore, IdArray, expect
 from broadphase.kernels.filters import PairFilter, no_filter
 from broadphase.kernels.strips_bin import rebin_copies
-from broadphase.memory import Scratch, borrowed_scratch
+from broadphase.memory import Scratch
 from broadphase.methods.strips import Binned, Plan, bin_boxes, cut_world, parts_for, sweep
 from broadphase.methods.task import Found, Task
-from broadphase.pair_order import one_array
 
 # Crowds have formed when a copy shares its strip with so many times more copies than when the world was cut.
 _CROWDED = 1.5
@@ -108,33 +108,28 @@ class Strips(Index):
 
     # ---- pairs
 
-    def _find_pairs(self) -> Found:
-        return self._search(Scratch())
-
-    def _pairs(self, *, sort: bool) -> tuple[PairArray, int]:
-        store = self._store
-        if store.live < 2:
-            return np.empty((0, 2), np.int32), 0
-        with borrowed_scratch() as scratch:
-            found = self._search(scratch)
-            parts = threads.resolve(self._threads)
-            return one_array(found.chunks, store.end, sort, scratch, parts), found.tests
-
-    def _search(self, scratch: Scratch) -> Found:
+    def _find_pairs(self, limit: int, scratch: Scratch) -> Found:
         """The pairs among the moving boxes by strips, and theirs with static ones by the tree."""
         store = self._store
         parts = threads.resolve(self._threads)
         if not store.any_static:
-            task = Task(store.live_boxes(), self._touching, store.live_filter(), parts, scratch=scratch)
+            task = Task(
+                store.live_boxes(), self._touching, store.live_filter(), parts, limit, scratch=scratch
+            )
             return _renamed(self._sweep(task), store.ids())
         movers = self._mover_ids()
         rules = PairFilter(no_filter().classes, *_sets_of(store, movers))
-        task = Task(store.boxes[movers], self._touching, rules, parts, scratch=scratch)
+        task = Task(store.boxes[movers], self._touching, rules, parts, limit, scratch=scratch)
         among = _renamed(self._sweep(task), movers)
-        rows, tests = self._static_tree()._find_rows(
-            task.boxes.astype(np.float64, copy=False), self._touching, NO_RULE, NO_RULE
-        )
-        touching_static = self._let_through(movers[rows[:, 0]], self._static_ids()[rows[:, 1]])
+        if among.pairs > limit:
+            return among
+        queries, statics = task.boxes.astype(np.float64, copy=False), self._static_ids()
+
+        def search(begin: int, end: int) -> tuple[PairArray, int]:
+            rows, tests = self._static_tree()._find_rows(queries[begin:end], self._touching, NO_RULE, NO_RULE)
+            return self._let_through(movers[begin:end][rows[:, 0]], statics[rows[:, 1]]), tests
+
+        touching_static, tests = find_in_parts(search, len(movers), len(statics), limit)
         return Found(
             [*among.chunks, touching_static],
             among.pairs + len(touching_static),

@@ -31,8 +31,9 @@ from broadphase.indexes.storage import IdArray
 from broadphase.indexes.touched import Touched
 from broadphase.kernels.ordered_bits import bits_of
 from broadphase.kernels.sweep_and_prune import move_boxes, take_boxes
+from broadphase.memory import Scratch, borrowed_scratch
 from broadphase.methods.sort_and_sweep import choose_axis
-from broadphase.methods.task import Found
+from broadphase.methods.task import NO_LIMIT, Found
 
 # A box whose ends would pass more slots than this is put in elsewhere and searched for: 16 slots are
 # passed in 2 ns, so this costs what a search does.
@@ -160,12 +161,14 @@ class SweepAndPrune(GappedQueries, Index):
         store = self._store
         self._orders.searched = choose_axis(store.live_boxes(), "auto") if store.live else 0
         self._orders.build(store)
-        chunks: list[PairArray] = []
         if store.live > 1:
-            found = self._search_live(methods.finder(choose.choose(store.live_boxes())))
-            chunks = found.chunks
+            with borrowed_scratch() as scratch:
+                finder = methods.finder(choose.choose(store.live_boxes()))
+                found = self._search_live(finder, NO_LIMIT, scratch)
+                self._set.fill(found.chunks)
             self._work = self._work[0], self._work[1] + found.tests
-        self._set.fill(chunks)
+        else:
+            self._set.fill([])
         self._toggled = None
 
     def _axes(self) -> tuple[int, ...]:
@@ -173,7 +176,7 @@ class SweepAndPrune(GappedQueries, Index):
 
     # ---- pairs
 
-    def _find_pairs(self) -> Found:
+    def _find_pairs(self, limit: int, scratch: Scratch) -> Found:
         work, self._work = self._work, (0, 0)
         self._reported = work
         return Found([self._set.pairs()], self._set.count, work[1])

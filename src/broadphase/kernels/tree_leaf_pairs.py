@@ -125,16 +125,21 @@ def pair_leaves(edges, children, links, other):
 
 
 @jit
-def join_leaves(edges, children, links, leaves, first, last, boxes, exact, touching, filter):  # noqa: A002
+def join_leaves(
+    edges, children, links, leaves, first, last, boxes, exact, touching, filter, limit,  # noqa: A002
+):  # fmt: skip
     """Pairs of boxes of the leaf pairs ``first .. last - 1``; returns ``out, found, tests``.
 
-    ``exact``: a slot that meets is a pair, without another look at boxes and rules.
+    ``exact``: a slot that meets is a pair, without another look at boxes and rules.  Stops when there are
+    more than ``limit``.
     """
     dim = boxes.shape[1] // 2
     out = np.empty((8 * (last - first) + WIDTH * WIDTH + LANES, 2), np.int32)
     found = np.int64(0)
     tests = np.int64(0)
     for at in range(first, last):
+        if found > limit:
+            break
         a = np.int64(leaves[0, at])
         b = np.int64(leaves[1, at])
         if found + WIDTH * WIDTH + LANES > out.shape[0]:
