@@ -405,6 +405,15 @@ class TestWarmup:
         warm_up.do_all(jobs, lambda *progress: told.append(progress))
         return done, told
 
+    def test_the_world_is_a_job_too(self, monkeypatch, capsys):
+        jobs: list[Job] = []
+        monkeypatch.setattr(warm_up, "cache_folder", lambda: Path())
+        monkeypatch.setattr(warm_up, "do_all", lambda todo, report: jobs.extend(todo))
+        warm_up.warm_up()
+        assert [job for job in jobs if job.method == warm_up.WORLD] == [Job("world", 2, "float64")]
+        Job.parse("world:2:float64").do()
+        assert "The world and all methods are ready" in capsys.readouterr().out
+
     JOBS = [Job("brute_force", dim, dtype) for dim in (2, 3) for dtype in ("float32", "float64")]  # noqa: RUF012
 
     def test_what_is_in_the_cache_is_loaded_without_help(self, monkeypatch):

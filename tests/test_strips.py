@@ -8,6 +8,7 @@ from method_checks import KINDS, assert_exact, odd_boxes, pairs_of, scenes, task
 
 from broadphase.boxes import as_filter
 from broadphase.kernels.strips_bin import HALF_ORIGIN, LAST, SCALE
+from broadphase.kernels.strips_plan import IN_STRIPS
 from broadphase.methods import strips
 
 
@@ -26,7 +27,7 @@ def cut_into(counts, form=strips.Cut):
             with np.errstate(over="ignore"):
                 width = max(high - low, np.finfo(lattice.dtype).tiny)
                 lattice[c, SCALE] = min(counts / width, np.finfo(lattice.dtype).max)
-        return form(cut.swept, cut.cuts, np.full_like(cut.counts, counts), lattice, False)
+        return form(cut.swept, cut.cuts, np.full_like(cut.counts, counts), lattice, IN_STRIPS)
 
     return cut_world
 

@@ -351,6 +351,7 @@ def test_many_are_named_by_body_or_id_and_checked_before():
     bad = [
         (lambda: world.move_many([a], [1, 2], 0), r"dx must be one number, or have shape \(1,\)"),
         (lambda: world.move_many([a, b], 0, [0, math.nan]), r"bodies\[1\] lead beyond"),
+        (lambda: world.move_many([a, b, a], 0, 0), "names a body twice"),
         (lambda: world.move_many([a], 0, 0, "fly"), "unknown response"),
         (lambda: world.move_many(np.array([7]), 0, 0), r"bodies\[0\] = 7 is the id of no body"),
         (lambda: world.move_all([a], [[0, 0], [1, 1]]), r"positions must have shape \(1, 2\)"),

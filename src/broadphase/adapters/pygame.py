@@ -20,12 +20,14 @@ from typing import Any
 import numpy as np
 
 from broadphase.adapters.pygame_draw import draw_boxes, draw_cells, draw_contacts
+from broadphase.adapters.pygame_world import SpriteBodies
 from broadphase.adapters.sprite_boxes import Plan, Sprites, plan, rect_first
 from broadphase.boxes import PairArray
 from broadphase.extras import need
 from broadphase.one_shot import join, pairs
 
 __all__ = [
+    "SpriteBodies",
     "collide",
     "draw_boxes",
     "draw_cells",

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from cyclopts import App, CycloptsError, Parameter
+from cyclopts import App, CycloptsError, Parameter, validators
 
 import broadphase
 from broadphase.cli import complain
@@ -154,6 +154,29 @@ def demo(
     from broadphase.cli.demo import demo as run
 
     return run(balls, frames, seed, methods, output)
+
+
+@app.command
+def lab(
+    *,
+    host: str = "127.0.0.1",
+    port: Annotated[int, Parameter(validator=validators.Number(gte=0, lte=65535))] = 8008,
+    browser: bool = True,
+) -> int:
+    """Serve the lab: a page on which the methods can be watched at work, frame by frame.
+
+    Parameters
+    ----------
+    host
+        The address to listen on. Only this machine can reach the default.
+    port
+        The port to listen on; 0 takes any that is free.
+    browser
+        Whether to open the page.
+    """
+    from broadphase.cli.lab import lab as run
+
+    return run(host, port, browser)
 
 
 def _answer(

@@ -14,14 +14,18 @@ from rich.console import Console
 
 from broadphase import count_pairs, join, methods, pairs, threads
 from broadphase.boxes import BoxArray
+from broadphase.cli import warm_world
 from broadphase.cli.progress import Steps
 from broadphase.kernels import survey
+
+WORLD = "world"
+"""Stands for everything that a `broadphase.World` needs, in the place of a method's name."""
 
 _BOXES = 3_000  # enough that every method takes its road for many boxes
 
 
 class Job(NamedTuple):
-    """One method for one kind of boxes."""
+    """One method for one kind of boxes, or the world."""
 
     method: str
     dim: int
@@ -38,6 +42,9 @@ class Job(NamedTuple):
 
     def do(self) -> None:
         """Call the public functions, so that all is compiled that they compile."""
+        if self.method == WORLD:
+            warm_world.play()
+            return
         boxes = scene(self.dim, self.dtype)
         half = len(boxes) // 2
         pairs(boxes, method=self.method, categories=1)
@@ -46,7 +53,7 @@ class Job(NamedTuple):
 
 
 def warm_up(names: Sequence[str] | None = None) -> None:
-    """Compile the methods ``names``, or all, for every kind of boxes; say where the compiled code lies."""
+    """Compile the methods ``names``, or all and the world, for every kind of boxes; say where it lies."""
     console = Console(soft_wrap=True, highlight=False)
     folder = cache_folder()
     if folder is None:
@@ -56,11 +63,13 @@ def warm_up(names: Sequence[str] | None = None) -> None:
     kinds = [(dim, dtype) for dim in (2, 3) for dtype in ("float32", "float64")]
     with Steps(patience=0) as steps:
         jobs = [Job(name, *kind) for kind in kinds for name in names or methods.NAMES]
+        if not names:
+            jobs.append(Job(WORLD, 2, "float64"))
         do_all(jobs, steps.step("Compiling"))
-    what = "These" if names else "All"
+    what = "These methods" if names else "The world and all methods"
     seconds = perf_counter() - start
     size = sum(file.stat().st_size for file in folder.glob("*.nb[ic]"))
-    console.print(f"{what} methods are ready, in 2-D and 3-D, float32 and float64 ({seconds:.1f} s).")
+    console.print(f"{what} are ready, in 2-D and 3-D, float32 and float64 ({seconds:.1f} s).")
     console.print(f"The compiled code lies in {folder} ({size / 1e6:.1f} MB).", markup=False)
 
 

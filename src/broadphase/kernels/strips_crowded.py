@@ -7,34 +7,34 @@ put nearly all boxes into one.  Rare, so it is compiled and run only when `sort_
 import numpy as np
 
 from broadphase.kernels.jit import jit
-from broadphase.kernels.merge_sort import argsort
+from broadphase.kernels.ordered_bits import ordered
+from broadphase.kernels.radix_sort import argsort_keys
 
 
 @jit
-def sort_crowded(axes, edges, tags, begins, ends, strips, first, last):
-    """Sort the copies of ``strips[first:last]`` by their min on the swept axis, each strip in its place."""
-    fullest = 0
+def sort_crowded(axes, edges, bits, tags, begins, ends, strips, first, last):
+    """Sort the copies of ``strips[first:last]`` by their min on the swept axis, each strip in its place.
+
+    ``bits`` is the memory of ``edges`` as integers.
+    """
+    top = 8 * bits.itemsize - 1
     for s in range(first, last):
         n = 0
         for part in range(begins.shape[0]):
             n += ends[part, strips[s]] - begins[part, strips[s]]
-        fullest = max(fullest, n)
-    lows = np.empty(fullest, edges.dtype)
-    order, spare = np.empty(fullest, np.int64), np.empty(fullest, np.int64)
-    rows = np.empty(fullest, np.int64)
-    held_edges, held_tags = np.empty((fullest, edges.shape[1]), edges.dtype), np.empty((fullest, 2), np.int32)
-    for s in range(first, last):
+        keys, rows = np.empty(n, bits.dtype), np.empty(n, np.int64)
+        held_edges, held_tags = np.empty((n, edges.shape[1]), edges.dtype), np.empty((n, 2), np.int32)
         n = 0
         for part in range(begins.shape[0]):
             for t in range(begins[part, strips[s]], ends[part, strips[s]]):
                 rows[n] = t
-                lows[n] = edges[t, axes[0]]
+                keys[n] = ordered(bits[t, axes[0]], top)
                 for column in range(edges.shape[1]):
                     held_edges[n, column] = edges[t, column]
                 held_tags[n, 0] = tags[t, 0]
                 held_tags[n, 1] = tags[t, 1]
                 n += 1
-        argsort(lows, 0, n, order, spare)
+        order = argsort_keys(keys)
         for k in range(n):
             for column in range(edges.shape[1]):
                 edges[rows[k], column] = held_edges[order[k], column]

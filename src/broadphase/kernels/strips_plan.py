@@ -16,6 +16,14 @@ from broadphase.kernels.strips_bin import HALF_ORIGIN, LAST, SCALE, all_ordinary
 # Nanoseconds: to count a box's copies; to make a copy; to sort one; for a comparison; and to call, from
 # Python, what makes more than one strip.  What counts is how they compare with each other.
 COUNT, SCATTER, SORT, TEST, CALLS = 4.0, 6.0, 6.0, 0.35, 15_000.0
+# Sorting takes up to three times as long in a strip of more boxes than the nearest cache holds.
+FAR = 8_000.0
+# In far clusters strips of equal width are of no use: nanoseconds to find a box's strips by borders from the
+# data, after it was counted in vain, and to sort a box exactly.  So uneven an axis is taken for clusters.
+SHARES, EXACT, UNEVEN = 80.0, 30.0, 16.0
+
+# Whether the world may be swept in one piece.
+IN_STRIPS, WHOLE, WHOLE_SORTED = 0, 1, 2
 
 # Columns of the statistics of an axis.
 LOW, HIGH, SPANNED, REACHED = 0, 1, 2, 3
@@ -79,6 +87,18 @@ def sample_axes(boxes, edges, spanned, statistics):
 
 
 @inline
+def _uneven(statistics, axis):
+    """Whether boxes meet far more often on an axis than if they were spread evenly."""
+    return statistics[axis, REACHED] > UNEVEN * statistics[axis, SPANNED]
+
+
+@inline
+def _sort_cost(boxes, clusters):
+    """Nanoseconds to sort one of so many boxes of a strip."""
+    return EXACT if clusters else SORT * (1.0 + 2.0 * min(boxes / FAR, 1.0))
+
+
+@inline
 def strip_counts(n, statistics, spanned, swept, cuts, best):
     """How many strips to cut each axis of ``cuts`` into, by the cost model: written to ``best``."""
     dim, size = spanned.shape
@@ -87,8 +107,10 @@ def strip_counts(n, statistics, spanned, swept, cuts, best):
     for k in range(size):
         both += spanned[a, k] * spanned[b, k] / size
     reached = statistics[swept, REACHED]
+    clusters = _uneven(statistics, swept)
+    shares = SHARES if _uneven(statistics, a) or _uneven(statistics, b) else 0.0
     best[0] = best[dim - 2] = 1
-    best_cost = n * (SORT + TEST * n * reached)
+    best_cost = n * (_sort_cost(n, clusters) + TEST * n * reached)
     most = 60_000.0 if dim == 2 else 244.0  # strip numbers are 16 bits wide
     even = n ** (-1.0 / dim)
     for step in range(-6, 17):
@@ -103,7 +125,8 @@ def strip_counts(n, statistics, spanned, swept, cuts, best):
             strips *= strips_b
             copies += (statistics[b, SPANNED] + both * (strips_a - 1.0)) * (strips_b - 1.0)
         tests = n * copies * copies / strips * reached
-        cost = CALLS + n * (COUNT + (SCATTER + SORT) * copies + TEST * tests)
+        copying = (SCATTER + _sort_cost(n * copies / strips, clusters)) * copies
+        cost = CALLS + n * (COUNT + shares + copying + TEST * tests)
         if strips > 1.0 and cost < best_cost:
             best_cost = cost
             best[0] = np.int64(strips_a)
@@ -117,7 +140,7 @@ def equal_widths(boxes, flat, edges, spanned, statistics, cuts, counts, lattice)
     ``flat`` is ``boxes`` as one row; the next three arrays are scratch for the sample, as large as it shall
     be.  ``cuts`` becomes the cut axes, ``counts`` how many strips the model wants on each of them, and
     ``lattice`` what `broadphase.kernels.strips_bin.strip_of` takes.  Returns the swept axis, and whether the
-    world may be swept in one piece as it is: one strip, and no infinite edges.
+    world may be swept in one piece, straight from the boxes: one strip and no infinite edges.
 
     The caller brings all memory: to compile what makes an array takes 0.1 s for each kind of it.
     """
@@ -141,7 +164,9 @@ def equal_widths(boxes, flat, edges, spanned, statistics, cuts, counts, lattice)
             lattice[c, SCALE] = min(counts[c] / half_width, np.float64(np.finfo(boxes.dtype).max))
             lattice[c, LAST] = counts[c] - 1
         strips *= counts[c]
-    return swept, strips == 1 and all_ordinary(flat, 0, flat.shape[1])
+    if strips > 1 or not all_ordinary(flat, 0, flat.shape[1]):
+        return swept, IN_STRIPS
+    return swept, WHOLE_SORTED if _uneven(statistics, swept) else WHOLE
 
 
 @jit

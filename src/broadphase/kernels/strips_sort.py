@@ -104,13 +104,15 @@ def sort_strip(axes, edges, tags, begins, ends, strip, form, columns, marks, his
 
 
 @inline
-def take_sorted_strip(axes, edges, tags, begins, ends, strip, columns, marks):
+def take_sorted_strip(axes, edges, tags, begins, ends, strip, form, columns, marks):
     """As `sort_strip`, for copies that lie in order already: a box's bucket is its rank."""
     n = np.int64(0)
     for part in range(begins.shape[0]):
         for t in range(unsigned(begins[part, strip]), unsigned(ends[part, strip])):
             _place(axes, edges, tags, t, unsigned(n), columns, marks)
             n += 1
+    if form != COMPARABLE:
+        _make_comparable(columns, n, form)
     for rank in range(n):
         step = 1  # gallop, then halve: most boxes reach only a few others
         while rank + step < n and columns[0, rank + step] <= columns[1, rank]:

@@ -70,7 +70,7 @@ def sweep_strips(
                 axes, edges, tags, begins, ends, strip, form, columns, marks, histogram, bucket_of, crowded
             )
         elif crowded[strip]:
-            n = take_sorted_strip(axes, edges, tags, begins, ends, strip, columns, marks)
+            n = take_sorted_strip(axes, edges, tags, begins, ends, strip, form, columns, marks)
         if n > 1:
             for i in range(0, n, LANES):
                 # Nothing but numbers comes back from the comparisons: handing `out` to and fro costs

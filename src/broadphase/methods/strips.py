@@ -24,6 +24,8 @@ import numpy.typing as npt
 
 from broadphase import threads
 from broadphase.kernels.counting import starts_from_counts
+from broadphase.kernels.ordered_bits import bits_of
+from broadphase.kernels.radix_sort import stable_argsort
 from broadphase.kernels.strips_bin import (
     FIRST_CLASS_BIT,
     LAST,
@@ -32,7 +34,7 @@ from broadphase.kernels.strips_bin import (
     scatter_copies,
 )
 from broadphase.kernels.strips_crowded import sort_crowded
-from broadphase.kernels.strips_plan import equal_shares, equal_widths
+from broadphase.kernels.strips_plan import IN_STRIPS, WHOLE, equal_shares, equal_widths
 from broadphase.kernels.strips_sort import COMPARABLE, RAW_APART, RAW_TOUCHING
 from broadphase.kernels.strips_sweep import sweep_strips
 from broadphase.methods import finder
@@ -40,8 +42,8 @@ from broadphase.methods.task import Found, Task
 
 SMALL_SAMPLE, SAMPLE, LARGE_SAMPLE = 64, 128, 4096
 SMALL_WORLD = 4_000
-# Handing work to a second thread costs about 50 microseconds, as much as sweeping so many boxes.
-ENOUGH_FOR_THREADS = 16_000
+# Waking a second thread three times costs about 200 microseconds, a fifth of what so many boxes take.
+ENOUGH_FOR_THREADS = 40_000
 # A strip is crowded when a copy shares its strip with so many times more copies than if all were equal.
 CROWDED = 2.5
 
@@ -84,16 +86,15 @@ class Cut(NamedTuple):
     counts: npt.NDArray[np.int64]
     """How many strips the cost model wants on each cut axis."""
     lattice: npt.NDArray[Any]
-    whole: bool
-    """Whether the world may be swept in one piece, as it is."""
+    whole: int
+    """Whether the world may be swept in one piece; see `broadphase.kernels.strips_plan`."""
 
 
 def find(task: Task) -> Found:
     """Find all pairs with strips."""
     cut = cut_world(task)
-    found = _sweep_whole(task, cut) if cut.whole else None
-    if found is not None:
-        return found
+    if cut.whole != IN_STRIPS:
+        return _sweep_whole(task, cut)
     parts = parts_for(task)
     return sweep(task, *bin_boxes(task, cut, parts), parts)
 
@@ -178,20 +179,27 @@ def _scatter(task: Task, plan: Plan, spans: Any, starts: Any, extreme: bool, tot
     return Binned(edges, tags, begins, starts, copies, fullest, extreme)
 
 
-def _sweep_whole(task: Task, cut: Cut) -> Found | None:
-    """Sweep a small world in one piece, straight from its boxes; ``None`` where they crowd somewhere."""
-    n = len(task.boxes)
-    form = RAW_TOUCHING if task.touching else RAW_APART
-    rules = task.filter
+def _sweep_whole(task: Task, cut: Cut) -> Found:
+    """Sweep a small world in one piece, straight from its boxes."""
     crowded = np.zeros(1, np.bool_)
+    if cut.whole == WHOLE:
+        found = _sweep_one(task, cut, task.boxes, _tags(task), crowded, False)
+        if not crowded[0]:
+            return found
+    order = stable_argsort(task.boxes[:, cut.swept])
+    crowded[0] = True
+    return _sweep_one(task, cut, task.boxes.take(order, 0), _tags(task).take(order, 0), crowded, True)
+
+
+def _sweep_one(task: Task, cut: Cut, edges: Any, tags: Any, crowded: Any, in_order: bool) -> Found:
+    n, rules = len(edges), task.filter
+    form = RAW_TOUCHING if task.touching else RAW_APART
     room = max(4 * n, task.scratch.room("pairs") // 8)
     out = task.scratch.array("pairs", (room, 2), np.int32)
     out, found, tests = sweep_strips(
-        *((cut.swept, *cut.cuts.tolist()), task.boxes, _tags(task), _FIRST, np.array([[n]]), form, 0, 1, n),
-        *(crowded, False, rules.categories, rules.masks, out, task.limit, task.store),
+        *((cut.swept, *cut.cuts.tolist()), edges, tags, _FIRST, np.array([[n]]), form, 0, 1, n),
+        *(crowded, in_order, rules.categories, rules.masks, out, task.limit, task.store),
     )
-    if crowded[0]:
-        return None
     if len(out) > room:
         task.scratch.keep("pairs", out)
     return Found([out[:found]] if task.store else [], found, tests, 1)
@@ -231,8 +239,8 @@ def sweep(task: Task, plan: Plan, binned: Binned, parts: int) -> Found:
             [
                 partial(
                     sort_crowded,
-                    *(plan.axes, binned.edges, binned.tags, binned.begins, binned.ends),
-                    *(crowds, first, last),
+                    *(plan.axes, binned.edges, bits_of(binned.edges), binned.tags),
+                    *(binned.begins, binned.ends, crowds, first, last),
                 )
                 for first, last in threads.shares(len(crowds), min(4 * parts, len(crowds)))
             ],

@@ -1,19 +1,26 @@
 """Movement of thousands of bodies in one call."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from broadphase.boxes import as_float_array
 from broadphase.kernels.shape_table import BOX
 from broadphase.kernels.travel import FARTHEST
+from broadphase.kernels.travel_in_turn import travel_in_turn
+from broadphase.one_shot import pairs
 from broadphase.shapes.check import finite
 from broadphase.shapes.kinds import Bounds
 from broadphase.world.body_store import Floats, Rows
-from broadphase.world.hits import Blockers
+from broadphase.world.hits import code_of
 from broadphase.world.layers import ALL, STATICS, closed_many
-from broadphase.world.movement_many import Movements, as_rows, hit_arrays, regions, resolve_many
+from broadphase.world.movement_many import HitArrays, Movements, as_rows, hit_arrays, regions
 from broadphase.world.moving import Moving
+from broadphase.world.way_out import NO_TILES
+
+_Hits = tuple[npt.NDArray[np.int64], Floats]
+"""Hits as `travel` writes them, bodies by their row in the world."""
 
 
 class MovingMany(Moving):
@@ -25,7 +32,7 @@ class MovingMany(Moving):
         """Move many bodies among static bodies and tiles, in one call.
 
         Each goes as `move` would take it.  Bodies that are not static are no obstacles, unless
-        ``movers_block``.
+        ``movers_block``.  Fast where all that can meet are boxes; else as many calls of `move`.
 
         Parameters
         ----------
@@ -36,7 +43,7 @@ class MovingMany(Moving):
             ``"slide"``, ``"touch"``, ``"cross"`` or ``"bounce"``.
         movers_block : bool
             Whether bodies that are not static block too, those that move in this call among them: each is
-            moved in turn, and the next sees it at its new place.  As many calls of `move`, then.
+            moved in turn, and the next sees it at its new place, as with a call of `move` for each.
 
         Returns
         -------
@@ -46,7 +53,8 @@ class MovingMany(Moving):
         Raises
         ------
         TypeError, ValueError
-            A body is not in this world, a number is not finite, or the lengths differ; nothing has changed.
+            A body is not in this world or named twice, a number is not finite, or the lengths differ;
+            nothing has changed.
 
         Examples
         --------
@@ -58,7 +66,10 @@ class MovingMany(Moving):
         >>> moved.places.tolist(), moved.hits.movers.tolist(), moved.hits.others.tolist() == [wall.id] * 2
         ([[48.0, 10.0], [48.0, 30.0], [1000.0, 150.0]], [0, 1], True)
         """
+        code_of(response)
         rows = self._store.rows_of(bodies)
+        if len(np.unique(rows)) < len(rows):
+            raise ValueError("bodies names a body twice; each can move once in a call")
         ways = np.column_stack((_ways(dx, len(rows), "dx"), _ways(dy, len(rows), "dy")))
         goals = self._places(rows) + ways
         unsound = np.flatnonzero(~(np.abs(goals) < FARTHEST).all(axis=1))
@@ -68,12 +79,10 @@ class MovingMany(Moving):
                 f"dx, dy = {ways[at].tolist()} of bodies[{at}] lead beyond {FARTHEST:g}, or are nan"
             )
         layers = ALL if movers_block else STATICS
-        if movers_block or self._store.any_sets or self._any_round(rows):
-            found = self._move_in_turn(rows, ways, response, layers)
-        else:
-            found = self._move_boxes(rows, ways, response)
-            self._store.put_many(rows, found.places)
-        return found
+        if not self._any_round(rows, layers):
+            return self._boxes(rows, ways, response, layers)
+        places, hits = self._one_by_one(rows, ways, response, layers)
+        return Movements(places, hit_arrays(*hits))
 
     def move_all(self, bodies: Any, positions: Any) -> None:
         """Put many bodies somewhere else, whatever is there: `Body.move_to` for arrays.
@@ -118,52 +127,131 @@ class MovingMany(Moving):
     def _places(self, rows: Rows) -> Floats:
         return np.column_stack((self._store.x[rows], self._store.y[rows]))
 
-    def _any_round(self, rows: Rows) -> bool:
-        """Whether a mover or a static body is no box."""
+    def _any_round(self, rows: Rows, layers: tuple[int, ...]) -> bool:
+        """Whether a mover, or a body that it may meet, is no box."""
         store = self._store
         n = len(store.bodies)
-        taking_part = store.alive[:n] & store.static[:n]
+        taking_part = store.alive[:n] & (store.static[:n] | (layers == ALL))
         taking_part[rows] = True
         return store.any_round and bool((store.table.columns.kinds[taking_part] != BOX).any())
 
-    def _move_boxes(self, rows: Rows, ways: Floats, response: str) -> Movements:
-        """Boxes among static boxes: all of them in one kernel call."""
+    def _boxes(self, rows: Rows, ways: Floats, response: str, layers: tuple[int, ...]) -> Movements:
+        """Boxes among boxes: in one kernel call as long as none starts inside something.
+
+        One that does is pushed out by itself.  If it ends where those after it have not looked for it,
+        they go one by one.
+        """
+        scene = self._scene(rows, ways, response, layers)
+        grid = NO_TILES if self._tiles is None else self._tiles.grid
+        codes = np.full(len(rows), code_of(response), np.int64)
+        places, inside = np.empty((len(rows), 2)), np.zeros(len(rows), np.bool_)
+        parts = []
+        done = 0
+        while done < len(rows):
+            begin = done
+            numbers, values, found, done = travel_in_turn(
+                scene.movers, codes, begin, scene.boxes, *scene.near, grid, places, inside
+            )
+            self._store.put_many(rows[begin:done], places[begin:done])
+            numbers = numbers[:found]
+            hit = numbers[:, 1] >= 0
+            numbers[hit, 1] = scene.rows[numbers[hit, 1]]
+            parts.append((numbers, values[:found]))
+            if inside[done - 1]:
+                own = slice(done - 1, done)
+                places[own], hits = self._one_by_one(rows[own], ways[own], response, layers, done - 1)
+                parts.append(hits)
+                box = self._store.bounds(int(rows[done - 1]))
+                scene.boxes[scene.near.own[done - 1]] = box
+                if layers == ALL and not _holds(scene.reach[done - 1], box):
+                    rest = slice(done, len(rows))
+                    places[rest], hits = self._one_by_one(rows[rest], ways[rest], response, layers, done)
+                    parts.append(hits)
+                    break
+        return Movements(places, _joined(parts))
+
+    def _scene(self, rows: Rows, ways: Floats, response: str, layers: tuple[int, ...]) -> "_Scene":
+        """The movers, and all that may lie in their way."""
         store = self._store
         table = store.table.columns
         movers = np.column_stack((self._places(rows), table.width[rows], table.height[rows], ways))
-        self._layers.sync(STATICS)
-        near = self._layers.in_boxes(closed_many(regions(movers, response)), STATICS)
-        near = near[~store.sensor[near[:, 1]]]
-        near = near[near[:, 1] != rows[near[:, 0]]]
+        reach = closed_many(regions(movers, response))
+        self._layers.sync(layers)
+        near = self._layers.in_boxes(reach, layers)
+        if layers == ALL:  # the movers count wherever they may come to, not only where they are
+            moves = np.zeros(len(store.bodies), np.bool_)
+            moves[rows] = True
+            both = pairs(reach)
+            both = np.concatenate((both, both[:, ::-1]))
+            both[:, 1] = rows[both[:, 1]]
+            near = np.concatenate((near[~moves[near[:, 1]]], both))
+        mover, other = rows[near[:, 0]], near[:, 1]
+        blocks = ~store.sensor[other] & (other != mover)
+        if store.any_sets:
+            blocks &= store.category[mover] & store.mask[other] != 0
+            blocks &= store.category[other] & store.mask[mover] != 0
+        near = near[blocks]
         near = near[np.lexsort((near[:, 1], near[:, 0]))]
-        blocking, place = np.unique(near[:, 1], return_inverse=True)
-        near[:, 1] = place
-        row_of = blocking.tolist()
+        known = np.unique(np.concatenate((near[:, 1], rows)))
+        return _Scene(
+            movers,
+            reach,
+            known,
+            store.table.bounds(known).astype(np.float64, copy=False),
+            _Near(
+                np.searchsorted(known, rows),
+                np.searchsorted(known, near[:, 1]),
+                np.searchsorted(near[:, 0], np.arange(len(rows) + 1)),
+            ),
+        )
 
-        def around(bounds: Bounds) -> Blockers:
-            at = np.flatnonzero(_touch(walls, bounds))
-            return Blockers(walls[at], at.tolist())
-
-        walls: Floats = store.table.bounds(blocking).astype(np.float64, copy=False)
-        found = resolve_many(movers, walls, near, around, self._tiles, response)
-        known = found.hits.others >= 0
-        others = found.hits.others.copy()
-        others[known] = np.array(row_of, np.int64)[others[known]] if row_of else -1
-        return Movements(found.places, found.hits._replace(others=others))
-
-    def _move_in_turn(self, rows: Rows, ways: Floats, response: str, layers: tuple[int, ...]) -> Movements:
+    def _one_by_one(
+        self, rows: Rows, ways: Floats, response: str, layers: tuple[int, ...], first: int = 0
+    ) -> tuple[Floats, _Hits]:
+        """Each as `move` would take it; the first is mover number ``first``."""
         places = np.empty((len(rows), 2))
-        numbers, values = [np.empty((0, 4), np.int64)], [np.empty((0, 5))]
+        parts = []
         for at, (row, (dx, dy)) in enumerate(zip(rows.tolist(), ways.tolist(), strict=True)):
             around = self._around(row, (), layers, by_id=True)
             move = self._resolve(row, dx, dy, around, response)
             self._store.put(row, move.x, move.y)
             places[at] = move.x, move.y
             if move.hits:
-                more_numbers, more_values = as_rows(at, move)
-                numbers.append(more_numbers)
-                values.append(more_values)
-        return Movements(places, hit_arrays(np.concatenate(numbers), np.concatenate(values)))
+                parts.append(as_rows(first + at, move))
+        return places, _concatenated(parts)
+
+
+class _Near(NamedTuple):
+    """Which boxes may lie in the way of which mover, as `travel_in_turn` takes it."""
+
+    own: npt.NDArray[np.int64]
+    chosen: npt.NDArray[np.int64]
+    starts: npt.NDArray[np.int64]
+
+
+class _Scene(NamedTuple):
+    movers: Floats
+    reach: Floats
+    """All that each mover can pass."""
+    rows: Rows
+    """The body of each box."""
+    boxes: Floats
+    near: _Near
+
+
+def _joined(parts: list[_Hits]) -> HitArrays:
+    return hit_arrays(*_concatenated(parts))
+
+
+def _concatenated(parts: list[_Hits]) -> _Hits:
+    numbers = [np.empty((0, 4), np.int64), *(numbers for numbers, _ in parts)]
+    values = [np.empty((0, 5)), *(values for _, values in parts)]
+    return np.concatenate(numbers), np.concatenate(values)
+
+
+def _holds(reach: Floats, box: Bounds) -> bool:
+    left, top, right, bottom = reach.tolist()
+    return bool(left <= box[0] and top <= box[1] and box[2] <= right and box[3] <= bottom)
 
 
 def _ways(values: Any, count: int, name: str) -> Floats:
@@ -174,9 +262,3 @@ def _ways(values: Any, count: int, name: str) -> Floats:
     if array.shape != (count,):
         raise ValueError(f"{name} must be one number, or have shape ({count},); got shape {array.shape}")
     return array
-
-
-def _touch(boxes: Floats, bounds: Bounds) -> Any:
-    left, top, right, bottom = bounds
-    across = (boxes[:, 0] <= right) & (boxes[:, 2] >= left)
-    return across & (boxes[:, 1] <= bottom) & (boxes[:, 3] >= top)

@@ -38,7 +38,8 @@ class Snapshot:
     calls: tuple[Any, ...]
     skipped: frozenset[Any]
     events: Events
-    tiles: TileMap | None
+    tiles: tuple[TileMap, TileMap] | None
+    """The map, and a copy of it."""
 
     def __repr__(self) -> str:
         return f"<Snapshot of {int(self.columns['alive'].sum())} bodies>"
@@ -62,7 +63,7 @@ def snapshot(world: "World", tiles: bool) -> Snapshot:
         tuple(world._calls),
         frozenset(world._skipped),
         world._events,
-        world.tiles.copy() if tiles and world.tiles is not None else None,
+        (world.tiles, world.tiles.copy()) if tiles and world.tiles is not None else None,
     )
 
 
@@ -82,7 +83,10 @@ def restore(world: "World", moment: Snapshot) -> None:
     world._skipped = set(moment.skipped)
     world._events = moment.events
     if moment.tiles is not None:
-        world.tiles = moment.tiles.copy()
+        world.tiles, kept = moment.tiles
+        world.tiles.solid[:] = kept.solid
+        if world.tiles.one_way is not None:
+            world.tiles.one_way[:] = 0 if kept.one_way is None else kept.one_way
 
 
 def _bring_back_bodies(store: BodyStore, moment: Snapshot) -> None:

@@ -328,7 +328,7 @@ class World(MovingMany, Asking):
         Parameters
         ----------
         tiles : bool
-            Whether to keep the tiles too; without, the map is left alone.
+            Whether to keep the cells of the tile map too; without, the map is left alone.
 
         Returns
         -------

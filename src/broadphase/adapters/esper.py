@@ -1,0 +1,270 @@
+"""Collisions for entity-component games on esper: components, and a processor that calls who wants to know.
+
+A component holds a tag and the functions to call by the tag of the other; those of both sides are collected,
+and called after the whole pass.  Only pairs of tags that somebody has a function for are tested, and only
+bodies that moved are looked at again: that is what `broadphase.World` does.
+
+Cost a frame: half a microsecond for each entity with a collider, to see what changed, and the world's update.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from broadphase.extras import need
+from broadphase.shapes.kinds import Shape
+from broadphase.shapes.narrow_phase import Contact
+from broadphase.world.body import Body
+from broadphase.world.hits import Movement, Response
+from broadphase.world.world import World
+
+__all__ = ["Callbacks", "Collider", "CollisionProcessor", "Tag"]
+
+_esper = need("esper", extra="esper", purpose="the esper adapter")
+
+_Processor: Any = _esper.Processor
+
+Function = Callable[[int, int, Contact], Any]
+"""Called with the own entity, the other, and the contact seen from the own side."""
+
+
+@dataclass(eq=False)
+class Collider:
+    """Component: the entity has a body.
+
+    Parameters
+    ----------
+    shape : Box, Circle or Polygon
+        Where it is at first, too.
+    static, sensor, category, mask
+        As in `broadphase.World.add`.  To change them later, change the body.
+    """
+
+    shape: Shape
+    static: bool = False
+    sensor: bool = False
+    category: int = 1
+    mask: int = 0xFFFFFFFF
+    body: Body | None = field(default=None, init=False)
+    """What stands for it in the world, from the first `CollisionProcessor.process` on."""
+
+
+class Tag:
+    """Component: what others know the entity by; several names are allowed.
+
+    Examples
+    --------
+    >>> Tag("monster", "flying")
+    Tag('flying', 'monster')
+    """
+
+    __slots__ = ("names",)
+
+    def __init__(self, *names: Any) -> None:
+        self.names = frozenset(names)
+        if not self.names:
+            raise ValueError("a Tag must have a name; leave the component out where there is none")
+
+    def __repr__(self) -> str:
+        return f"Tag({', '.join(sorted(map(repr, self.names)))})"
+
+
+@dataclass(eq=False)
+class Callbacks:
+    """Component: functions to call when the entity meets others, by the tag of the other.
+
+    Each is called with the own entity, the other, and the `Contact` whose ``a`` is the own body.
+
+    Parameters
+    ----------
+    begin, stay, end : dict of tag to function
+        For contacts that have begun, that go on, and that have ended.
+    """
+
+    begin: Mapping[Any, Function] = field(default_factory=dict)
+    stay: Mapping[Any, Function] = field(default_factory=dict)
+    end: Mapping[Any, Function] = field(default_factory=dict)
+
+
+class _Entity(int):
+    """The number of an entity, as the world keeps it in ``Body.data``."""
+
+
+class _Known(NamedTuple):
+    """What an entity had when it was last looked at."""
+
+    collider: Collider
+    tag: Tag | None
+    shape: Shape
+
+
+class CollisionProcessor(_Processor):  # type: ignore[misc]  # the class comes with the extra
+    """Processor: keeps a world in step with the entities, and calls their `Callbacks`.
+
+    Parameters
+    ----------
+    world : World, optional
+        By default a new one.  Bodies, tiles and listeners of one's own may be in it too.
+    position : type, optional
+        A component of yours with attributes ``x`` and ``y``.  Entities that have it are where it says: the
+        processor moves their bodies there, and `move` writes to it.  Without, the bodies' own places count.
+
+    Examples
+    --------
+    >>> import esper
+    >>> import broadphase as bp
+    >>> from broadphase.adapters.esper import Callbacks, Collider, CollisionProcessor, Tag
+    >>> def eat(player, food, contact):
+    ...     esper.delete_entity(food)
+    >>> player = esper.create_entity(Collider(bp.Box(0, 0, 8, 8)), Tag("player"), Callbacks({"food": eat}))
+    >>> food = esper.create_entity(Collider(bp.Circle(20, 4, 2), sensor=True), Tag("food"))
+    >>> collisions = CollisionProcessor()
+    >>> esper.add_processor(collisions)
+    >>> esper.process()
+    >>> move = collisions.move(player, 15, 0)
+    >>> esper.process()
+    >>> esper.entity_exists(food)
+    False
+    """
+
+    def __init__(self, world: World | None = None, *, position: type | None = None) -> None:
+        self.world = World() if world is None else world
+        self._position = position
+        self._known: dict[int, _Known] = {}
+        self._heard: set[tuple[Any, Any]] = set()
+        self._listening: dict[int, Callbacks] = {}
+
+    def process(self, *_args: Any, **_options: Any) -> None:
+        """Find who meets whom, then call all functions: what began, what stayed, what ended.
+
+        Contacts come by the ids of the bodies, and both sides of one after the other.  For an entity that is
+        deleted on the way, nothing more that began or stayed is told, to either side.
+
+        Raises
+        ------
+        Exception
+            What a function raises comes through; what was still to be told in this frame is lost.
+        """
+        self._follow()
+        events = self.world.update()
+        calls = [
+            (phase, *call)
+            for phase, contacts in zip(("begin", "stay", "end"), events, strict=True)
+            if self._anyone(phase)
+            for contact in contacts
+            for call in self._calls(contact, phase)
+        ]
+        exists = _esper.entity_exists
+        for phase, function, entity, other, contact in calls:
+            if exists(entity) and (phase == "end" or exists(other)):
+                function(entity, other, contact)
+
+    def move(self, entity: int, dx: float, dy: float, response: Response = "slide") -> Movement:
+        """Move an entity as far as it can; see `broadphase.World.move`.
+
+        Raises
+        ------
+        KeyError
+            The entity has no `Collider`, or was not processed yet.
+        """
+        collider = self._known[entity].collider
+        assert collider.body is not None
+        place = None if self._position is None else _esper.try_component(entity, self._position)
+        if place is not None:
+            collider.body.move_to(place.x, place.y)
+        movement = self.world.move(collider.body, dx, dy, response)
+        if place is not None:
+            place.x, place.y = movement.x, movement.y
+        return movement
+
+    # ---- the world follows the entities
+
+    def _follow(self) -> None:
+        tags = dict(_esper.get_component(Tag))
+        present = [pair for pair in _esper.get_component(Collider) if _esper.entity_exists(pair[0])]
+        for entity in self._known.keys() - {entity for entity, _ in present}:
+            self._drop(entity)
+        for entity, collider in present:
+            known = self._known.get(entity)
+            tag = tags.get(entity)
+            if known is None or known.collider is not collider:
+                if known is not None:
+                    self._drop(entity)
+                self._add(entity, collider, tag)
+            elif known.tag is not tag or known.shape is not collider.shape:
+                self._change(known, collider, tag)
+            else:
+                continue
+            self._known[entity] = _Known(collider, tag, collider.shape)
+        self._listen(tags)
+        if self._position is not None:
+            self._move_all(self._position)
+
+    def _add(self, entity: int, collider: Collider, tag: Tag | None) -> None:
+        collider.body = self.world.add(
+            collider.shape,
+            tag=None if tag is None else tag.names,
+            static=collider.static,
+            sensor=collider.sensor,
+            category=collider.category,
+            mask=collider.mask,
+            data=_Entity(entity),
+        )
+
+    def _change(self, known: _Known, collider: Collider, tag: Tag | None) -> None:
+        body = collider.body
+        assert body is not None
+        if known.tag is not tag:
+            body.tag = None if tag is None else tag.names
+        if known.shape is not collider.shape:
+            body.shape = collider.shape
+
+    def _drop(self, entity: int) -> None:
+        collider = self._known.pop(entity).collider
+        if collider.body is not None and collider.body.alive:
+            self.world.remove(collider.body)
+        collider.body = None
+
+    def _move_all(self, position: type) -> None:
+        places = dict(_esper.get_component(position))
+        moved = [
+            (known.collider.body, places[entity]) for entity, known in self._known.items() if entity in places
+        ]
+        if moved:
+            goals = np.array([(place.x, place.y) for _, place in moved], np.float64)
+            self.world.move_all([body for body, _ in moved], goals)
+
+    def _listen(self, tags: dict[int, Tag]) -> None:
+        """Ask the world for every pair of tags that some entity has a function for."""
+        self._listening = dict(_esper.get_component(Callbacks))
+        for entity, callbacks in self._listening.items():
+            tag = tags.get(entity)
+            if tag is not None:
+                for wanted in (*callbacks.begin, *callbacks.stay, *callbacks.end):
+                    for own in tag.names:
+                        if (own, wanted) not in self._heard:
+                            self._heard.add((own, wanted))
+                            self.world.on(own, wanted)
+
+    # ---- who is called
+
+    def _anyone(self, phase: str) -> bool:
+        return any(getattr(callbacks, phase) for callbacks in self._listening.values())
+
+    def _calls(self, contact: Contact, phase: str) -> list[tuple[Function, int, int, Contact]]:
+        """The functions of both sides of a contact, in the order of the bodies."""
+        found = []
+        (nx, ny), depth = contact.normal, contact.depth
+        turned = Contact(contact.b, contact.a, (0.0 - nx, 0.0 - ny), depth)
+        for seen in sorted((contact, turned), key=lambda side: side.a.id):
+            if not (isinstance(seen.a.data, _Entity) and isinstance(seen.b.data, _Entity)):
+                continue  # bodies of the user's own
+            callbacks = self._listening.get(seen.a.data)
+            if callbacks is not None:
+                by_tag: Mapping[Any, Function] = getattr(callbacks, phase)
+                for tag, function in by_tag.items():
+                    if tag in seen.b.tags:
+                        found.append((function, int(seen.a.data), int(seen.b.data), seen))
+        return found

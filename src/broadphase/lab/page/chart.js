@@ -1,0 +1,160 @@
+// Line charts on a canvas: running ones, and ones with logarithmic axes.
+
+import { colour, DASHES, sharp, short } from "./palette.js";
+
+const MARGIN = { left: 46, right: 10, top: 8, bottom: 22 };
+const FONT = "11px system-ui, sans-serif";
+
+/** A ceiling just above a value: 1, 2 or 5 times a power of ten. */
+function ceiling(value) {
+  const power = 10 ** Math.floor(Math.log10(value));
+  return [1, 2, 5, 10].find((factor) => factor * power >= value) * power;
+}
+
+class Plot {
+  constructor(canvas) {
+    this.canvas = canvas;
+    this.width = canvas.clientWidth;
+    this.height = canvas.clientHeight;
+    this.context = sharp(canvas, this.width, this.height);
+    this.context.clearRect(0, 0, this.width, this.height);
+    this.context.font = FONT;
+  }
+
+  x(share) {
+    return MARGIN.left + share * (this.width - MARGIN.left - MARGIN.right);
+  }
+
+  y(share) {
+    return this.height - MARGIN.bottom - share * (this.height - MARGIN.top - MARGIN.bottom);
+  }
+
+  /** A line across with its number. */
+  across(share, text) {
+    const { context } = this;
+    context.strokeStyle = colour("line");
+    context.lineWidth = 1;
+    context.beginPath();
+    context.moveTo(this.x(0), Math.round(this.y(share)) + 0.5);
+    context.lineTo(this.x(1), Math.round(this.y(share)) + 0.5);
+    context.stroke();
+    context.fillStyle = colour("soft");
+    context.textAlign = "right";
+    context.textBaseline = "middle";
+    context.fillText(text, MARGIN.left - 6, this.y(share));
+  }
+
+  below(share, text, align = "center") {
+    this.context.fillStyle = colour("soft");
+    this.context.textAlign = align;
+    this.context.textBaseline = "top";
+    this.context.fillText(text, this.x(share), this.height - MARGIN.bottom + 6);
+  }
+
+  /** A line through points `[x, y]`, shares of the axes; a point without a number interrupts it. */
+  line(points, number, dots = false) {
+    const { context } = this;
+    context.save();
+    context.strokeStyle = context.fillStyle = colour(`series-${number % 8}`);
+    context.lineWidth = 2;
+    context.lineJoin = "round";
+    context.setLineDash(DASHES[number % 8]);
+    context.beginPath();
+    let pen = false;
+    for (const [x, y] of points) {
+      if (Number.isFinite(y)) {
+        if (pen) context.lineTo(this.x(x), this.y(y));
+        else context.moveTo(this.x(x), this.y(y));
+      }
+      pen = Number.isFinite(y);
+    }
+    context.stroke();
+    if (dots) {
+      for (const [x, y] of points) {
+        context.beginPath();
+        context.arc(this.x(x), this.y(y), 3, 0, 2 * Math.PI);
+        context.fill();
+      }
+    }
+    context.restore();
+  }
+
+  empty(text) {
+    this.context.fillStyle = colour("soft");
+    this.context.textAlign = "center";
+    this.context.textBaseline = "middle";
+    this.context.fillText(text, this.width / 2, this.height / 2);
+  }
+}
+
+/** The last values of some series. */
+export class Running {
+  #series = [];
+  #ceiling = 0;
+
+  constructor(canvas, length = 240) {
+    this.canvas = canvas;
+    this.length = length;
+  }
+
+  clear(count) {
+    this.#series = Array.from({ length: count }, () => []);
+    this.#ceiling = 0;
+  }
+
+  push(values) {
+    values.forEach((value, k) => {
+      const series = this.#series[k];
+      series?.push(value);
+      if (series?.length > this.length) series.shift();
+    });
+  }
+
+  /** `styles`: for each series the number of its colour. */
+  draw(styles) {
+    const plot = new Plot(this.canvas);
+    const most = Math.max(...this.#series.flat().filter(Number.isFinite), 0);
+    if (!(most > 0)) {
+      plot.empty(this.#series[0]?.length ? "nothing to count so far" : "waiting for the first frame");
+      return;
+    }
+    // The ceiling sinks only when there is much room, so that the chart does not jump about.
+    const wanted = ceiling(most * 1.05);
+    if (wanted > this.#ceiling || wanted * 2.5 < this.#ceiling) this.#ceiling = wanted;
+    for (const share of [0, 0.5, 1]) plot.across(share, short(share * this.#ceiling));
+    plot.below(0, `${this.length} frames ago`, "left");
+    plot.below(1, "now", "right");
+    this.#series.forEach((series, k) => {
+      const behind = this.length - series.length;
+      plot.line(series.map((value, at) => [(behind + at) / (this.length - 1), value / this.#ceiling]), styles[k]);
+    });
+  }
+}
+
+/** Points `{method, count, value}` on logarithmic axes; names stand at the ends of the lines. */
+export function drawGrowth(canvas, series, unit) {
+  const plot = new Plot(canvas);
+  const all = series.flatMap((one) => one.points).filter((point) => point.value > 0);
+  if (!all.length) {
+    plot.empty("nothing measured yet");
+    return;
+  }
+  const range = (values) => [Math.floor(Math.log10(Math.min(...values))), Math.ceil(Math.log10(Math.max(...values)) + 1e-9)];
+  const [left, right] = range(all.map((point) => point.count));
+  let [bottom, top] = range(all.map((point) => point.value));
+  if (top === bottom) top += 1;
+  const every = Math.ceil((top - bottom) / 6);
+  for (let power = bottom; power <= top; power += every) {
+    plot.across((power - bottom) / (top - bottom), `${short(10 ** power)}${unit}`);
+  }
+  for (let power = left; power <= right; power++) {
+    plot.below((power - left) / (right - left), short(10 ** power), power === left ? "left" : power === right ? "right" : "center");
+  }
+  for (const one of series) {
+    const points = one.points.filter((point) => point.value > 0).map((point) => [
+      (Math.log10(point.count) - left) / (right - left),
+      (Math.log10(point.value) - bottom) / (top - bottom),
+    ]);
+    plot.line(points, one.style, true);
+  }
+}

@@ -1,0 +1,101 @@
+// The form on the side: from the state to the controls and back.
+
+import { named, short, whole } from "./palette.js";
+
+// Sliders are steps; what they mean grows by a factor with each.
+const COUNT_STEPS = 1000;
+const CELL_STEP = 2 ** (1 / 10);
+const SLOT_STEP = 10 ** (1 / 33);
+const SPEEDS = [0.2, 60];
+
+const countOf = (step, hello) => {
+  const value = hello.fewest * (hello.most / hello.fewest) ** (step / COUNT_STEPS);
+  return Math.round(Number(value.toPrecision(value < 100 ? 2 : 3)));
+};
+const stepOfCount = (count, hello) =>
+  Math.round((COUNT_STEPS * Math.log(count / hello.fewest)) / Math.log(hello.most / hello.fewest));
+const rateOf = (step) => SPEEDS[0] * (SPEEDS[1] / SPEEDS[0]) ** (step / 100);
+const stepOfRate = (rate) => Math.round((100 * Math.log(rate / SPEEDS[0])) / Math.log(SPEEDS[1] / SPEEDS[0]));
+
+const isCells = (method) => method === "uniform_grid" || method === "spatial_hash";
+
+export class Controls {
+  /** `change(fields)` is called with what the user has changed. */
+  constructor(hello, change) {
+    this.hello = hello;
+    this.find = (id) => document.getElementById(id);
+    const { find } = this;
+    find("scene").replaceChildren(...hello.scenes.map((scene) => new Option(scene.title, scene.name)));
+    find("scene").addEventListener("change", () => change({ scene: find("scene").value, file: "" }));
+    find("count").addEventListener("input", () => change({ count: countOf(Number(find("count").value), hello) }));
+    this.#number("count-number", hello.fewest, hello.most, (count) => change({ count }));
+    this.#number("seed", 0, 2147483647, (seed) => change({ seed }));
+    find("speed").addEventListener("input", () => change({ rate: Number(rateOf(Number(find("speed").value)).toPrecision(3)) }));
+    find("show-tests").addEventListener("change", (event) => change({ tests: event.target.checked }));
+    find("show-structure").addEventListener("change", (event) => change({ structure: event.target.checked }));
+    find("cell").addEventListener("input", () => change({ cell: CELL_STEP ** Number(find("cell").value) }));
+    find("cell-auto").addEventListener("change", (event) => change({ cell: event.target.checked ? null : 1 }));
+    find("slots").addEventListener("input", () => change({ slots: SLOT_STEP ** Number(find("slots").value) }));
+    find("slots-auto").addEventListener("change", (event) => change({ slots: event.target.checked ? null : 10 }));
+    find("controls").addEventListener("submit", (event) => event.preventDefault());
+  }
+
+  #number(id, low, high, take) {
+    const field = this.find(id);
+    field.addEventListener("change", () => {
+      const value = Math.round(Number(field.value));
+      take(Number.isFinite(value) ? Math.min(Math.max(value, low), high) : low);
+    });
+  }
+
+  show(state) {
+    const { find, hello } = this;
+    const scene = hello.scenes.find((one) => one.name === state.scene);
+    this.#showFile(state, scene);
+    find("count").value = stepOfCount(state.count, hello);
+    find("count").setAttribute("aria-valuetext", whole(state.count));
+    find("count-number").value = state.count;
+    find("seed").value = state.seed;
+    find("speed").value = stepOfRate(state.rate);
+    find("speed-text").value = `${short(state.rate)} frames / s`;
+    find("show-tests").checked = state.tests;
+    find("show-structure").checked = state.structure;
+    find("play").textContent = state.playing ? "Pause" : "Play";
+    find("play").setAttribute("aria-pressed", String(state.playing));
+    find("cells-group").hidden = !state.methods.some(isCells);
+    find("table-group").hidden = !state.methods.includes("spatial_hash");
+    this.#showCells(state);
+  }
+
+  #showFile(state, scene) {
+    const { find, hello } = this;
+    const isFile = state.scene === hello.file;
+    const own = find("scene").querySelector(`option[value="${hello.file}"]`);
+    if (isFile && !own) find("scene").add(new Option("Your own boxes", hello.file));
+    else if (!isFile && own && !state.file) own.remove();
+    find("scene").value = state.scene;
+    find("about").textContent = scene ? scene.about : "Boxes from your file. They stand still until you drag one.";
+    for (const id of ["count", "count-number", "seed"]) find(id).disabled = isFile;
+  }
+
+  #showCells(state) {
+    const { find } = this;
+    const cell = Math.round(Math.log(state.cell ?? 1) / Math.log(CELL_STEP));
+    find("cell").value = cell;
+    find("cell-auto").checked = state.cell === null;
+    find("cell-text").value = state.cell === null ? "auto" : `× ${short(state.cell)}`;
+    find("cell").setAttribute("aria-valuetext", state.cell === null ? "auto" : `${short(state.cell)} times what suits the bodies`);
+    find("slots").value = Math.round(Math.log(state.slots ?? 10) / Math.log(SLOT_STEP));
+    find("slots-auto").checked = state.slots === null;
+    find("slots-text").value = state.slots === null ? "auto" : `${short(state.slots)} a body`;
+    find("slots").setAttribute("aria-valuetext", `${short(state.slots ?? 10)} slots a body`);
+  }
+
+  /** What is too much to be drawn. */
+  showLimits(scene) {
+    const left = [];
+    if (!scene.traced) left.push("pairs one by one (up to 400 bodies)");
+    if (!scene.structured) left.push("cells, nodes and orders (up to 5,000)");
+    this.find("limits").textContent = left.length ? `Too many bodies to draw ${left.join(" and ")}; they are counted all the same.` : "";
+  }
+}

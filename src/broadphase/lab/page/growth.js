@@ -1,0 +1,112 @@
+// How time and tests grow with the number of bodies: asked for, drawn as it comes, and stopped.
+
+import { drawGrowth } from "./chart.js";
+import { colour, DASHES, milliseconds, named, whole } from "./palette.js";
+
+export class Growth {
+  #points = [];
+  #find;
+
+  constructor(find, start, stop) {
+    this.#find = find;
+    find("grow").addEventListener("click", () => {
+      this.#points = [];
+      this.#running(true);
+      start();
+    });
+    find("grow-stop").addEventListener("click", stop);
+  }
+
+  #running(running) {
+    this.#find("grow").disabled = running;
+    this.#find("grow-stop").disabled = !running;
+    this.#find("grow-progress").hidden = !running;
+    if (running) this.#find("grow-progress").value = 0;
+  }
+
+  /** A message of the server. */
+  take(words) {
+    const text = this.#find("grow-text");
+    if (words.ended) {
+      this.#running(false);
+      text.textContent = words.stopped ? "Stopped; what was measured stays." : "Done. A line ends where a frame takes longer than a quarter of a second.";
+      return;
+    }
+    this.#find("grow-progress").value = words.done / words.total;
+    if (words.method) {
+      this.#points.push(words);
+      text.textContent = `${words.done} of ${words.total}: ${named(words.method)} with ${whole(words.count)} bodies`;
+    }
+    this.draw();
+  }
+
+  fail() {
+    this.#running(false);
+  }
+
+  draw() {
+    const methods = [...new Set(this.#points.map((point) => point.method))];
+    const series = (value) => methods.map((method, style) => ({
+      method,
+      style,
+      points: this.#points.filter((point) => point.method === method).map((point) => ({ count: point.count, value: value(point) })),
+    }));
+    drawGrowth(this.#find("growth-time"), series((point) => point.milliseconds), " ms");
+    drawGrowth(this.#find("growth-tests"), series((point) => point.tests), "");
+    this.#tabulate(methods);
+  }
+
+  /** The same as a table: the legend of the charts, and what a screen reader reads. */
+  #tabulate(methods) {
+    const place = this.#find("growth-table");
+    place.hidden = !methods.length;
+    if (!methods.length) return;
+    const sizes = [...new Set(this.#points.map((point) => point.count))].sort((a, b) => a - b);
+    const table = document.createElement("table");
+    table.createCaption().textContent = "Milliseconds a frame by number of bodies";
+    const head = table.createTHead().insertRow();
+    head.append(cell("th", "method"), ...sizes.map((size) => cell("th", whole(size))));
+    const body = table.createTBody();
+    methods.forEach((method, number) => {
+      const row = body.insertRow();
+      const name = cell("th", "");
+      name.scope = "row";
+      name.append(sample(number), ` ${named(method)}`);
+      row.append(name);
+      for (const size of sizes) {
+        const found = this.#points.find((point) => point.method === method && point.count === size);
+        row.append(cell("td", found ? milliseconds(found.milliseconds / 1e3) : "–"));
+      }
+    });
+    place.replaceChildren(table);
+  }
+}
+
+function cell(kind, text) {
+  const made = document.createElement(kind);
+  made.textContent = text;
+  return made;
+}
+
+/** A piece of the line that stands for a method. */
+function sample(number) {
+  const line = document.createElement("canvas");
+  line.className = "sample";
+  line.width = 68;
+  line.height = 12;
+  line.dataset.series = number;
+  requestAnimationFrame(() => paintSample(line, number));
+  return line;
+}
+
+function paintSample(line, number) {
+  const context = line.getContext("2d");
+  context.clearRect(0, 0, 68, 12);
+  context.strokeStyle = colour(`series-${number % 8}`);
+  context.lineWidth = 4;
+  context.setLineDash(DASHES[number % 8].map((length) => 2 * length));
+  context.beginPath();
+  context.moveTo(0, 6);
+  context.lineTo(68, 6);
+  context.stroke();
+}

@@ -1,0 +1,313 @@
+// The page: one state, shown by the controls, the lanes and the charts, and kept in the URL.
+
+import { Camera } from "./camera.js";
+import { Running } from "./chart.js";
+import { Controls } from "./controls.js";
+import { Growth } from "./growth.js";
+import { Lane } from "./lane.js";
+import { forget, milliseconds, named, whole } from "./palette.js";
+import { listenToShare, savePicture } from "./share.js";
+import { fromQuery, setupOf, toQuery } from "./state.js";
+import { listenToTheme } from "./theme.js";
+import { Wire } from "./wire.js";
+
+const SLOW = 5; // frames a second below which the pairs light up one after the other
+const CHART_EVERY = 100; // milliseconds
+const NEXT = ["strips", "spatial_hash", "box_tree", "uniform_grid", "sweep_and_prune", "sort_and_sweep", "brute_force"];
+
+const find = (id) => document.getElementById(id);
+
+class Page {
+  camera = new Camera();
+  world = { halves: new Float32Array(0), still: new Uint8Array(0), tiles: null, round: false };
+  state = null;
+  hello = null;
+  lanes = [];
+  frame = null;
+  age = 0;
+  drawn = 0;
+  oldest = 0;
+  #epoch = -1;
+  #scene = null;
+  #arrived = 0;
+  #asked = false;
+  #charted = 0;
+  #lastWorld = "";
+  #urlTimer = 0;
+
+  constructor() {
+    this.charts = { tests: new Running(find("chart-tests")), time: new Running(find("chart-time")), pairs: new Running(find("chart-pairs")) };
+    this.growth = new Growth(find, () => this.wire.send("growth", { run: true, methods: this.hello.measured }),
+      () => this.wire.send("growth", { run: false, methods: this.hello.measured }));
+    this.wire = new Wire({
+      open: () => this.#connection("open", "connected"),
+      lost: (reason) => {
+        this.#connection("lost", reason || "connection lost, trying again");
+        this.growth.fail();
+      },
+      words: (words) => this.#hear(words),
+      frame: (frame) => this.#take(frame),
+    });
+    this.#listen();
+  }
+
+  // ---- what the server says
+
+  #connection(state, text) {
+    find("connection").dataset.state = state;
+    find("connection").textContent = text;
+  }
+
+  #hear(words) {
+    switch (words.type) {
+      case "hello":
+        this.#begin(words);
+        break;
+      case "busy":
+        find("frame-text").textContent = words.text;
+        break;
+      case "scene":
+        this.#enter(words);
+        break;
+      case "lanes":
+        if (words.epoch === this.#epoch) words.lanes.forEach((report, number) => this.lanes[number]?.tell(report));
+        break;
+      case "growth":
+        this.growth.take(words);
+        break;
+      case "explain":
+        find("explanation").textContent = words.text;
+        break;
+      case "code":
+        find("code").textContent = words.text;
+        find("code-dialog").showModal();
+        break;
+      case "refused":
+      case "error":
+        this.problem(words.text);
+        break;
+    }
+  }
+
+  /** The first words of a server, also of one that was started again. */
+  #begin(hello) {
+    this.hello = hello;
+    if (!this.state) {
+      this.state = fromQuery(location.search, hello);
+      this.controls = new Controls(hello, (fields) => this.change(fields));
+      this.#makeLanes();
+    }
+    this.#epoch = -1;
+    this.controls.show(this.state);
+    this.#sendPlay();
+    this.wire.send("show", { tests: this.state.tests, structure: this.state.structure });
+    this.wire.send("setup", setupOf(this.state));
+  }
+
+  #enter(scene) {
+    this.problem("");
+    this.#epoch = scene.epoch;
+    this.#scene = scene;
+    this.world = { ...this.world, round: scene.round };
+    const world = JSON.stringify([scene.scene, scene.count, this.state.seed, scene.file]);
+    if (world !== this.#lastWorld) this.camera.fit(scene.bounds);
+    this.#lastWorld = world;
+    for (const lane of this.lanes) lane.reset();
+    this.charts.tests.clear(this.lanes.length);
+    this.charts.time.clear(this.lanes.length);
+    this.charts.pairs.clear(this.lanes.length + 1);
+    this.controls.showLimits(scene);
+  }
+
+  #take(frame) {
+    if (frame.epoch !== this.#epoch) {
+      this.wire.send("ack", { frame: frame.serial });
+      return;
+    }
+    if (frame.halves) this.world = { ...this.world, halves: frame.halves, still: frame.still, tiles: frame.tiles ?? null };
+    this.frame = frame;
+    this.#arrived = performance.now();
+    for (const lane of this.lanes) lane.count(frame);
+    const numbers = frame.lanes.map((lane) => lane.numbers);
+    this.charts.tests.push(numbers.map((lane) => lane[0]));
+    this.charts.time.push(numbers.map((lane) => lane[5] * 1e3));
+    this.charts.pairs.push([...numbers.map((lane) => lane[1]), numbers[0][2]]);
+    if (document.hidden) this.#acknowledge(frame);
+    this.redraw();
+  }
+
+  #acknowledge(frame) {
+    if (frame.acknowledged) return;
+    frame.acknowledged = true;
+    this.wire.send("ack", { frame: frame.serial });
+  }
+
+  // ---- drawing
+
+  redraw() {
+    if (this.#asked) return;
+    this.#asked = true;
+    requestAnimationFrame((now) => this.#draw(now));
+  }
+
+  #draw(now) {
+    this.#asked = false;
+    const { frame } = this;
+    if (!frame || frame.lanes.length !== this.lanes.length) return;
+    const slow = this.state.playing && this.state.rate < SLOW;
+    const share = slow ? Math.min((performance.now() - this.#arrived) / (900 / this.state.rate), 1) : 1;
+    for (const lane of this.lanes) lane.draw(frame, share);
+    if (!frame.acknowledged) this.#mark(frame);
+    this.#acknowledge(frame);
+    if (now - this.#charted > CHART_EVERY) this.#drawCharts(now);
+    if (share < 1) this.redraw();
+  }
+
+  #mark(frame) {
+    this.drawn += 1;
+    this.age = Date.now() - frame.made;
+    this.oldest = Math.max(this.oldest, this.age);
+    find("frame-text").textContent = `frame ${whole(frame.frame)}`;
+    if (!this.state.playing) {
+      find("said").textContent = `Frame ${frame.frame}. ${this.lanes.map((lane, k) =>
+        `${named(this.state.methods[k])}: ${lane.numbers.tests.textContent} tests, ${lane.numbers.overlaps.textContent} overlaps`).join("; ")}.`;
+    }
+  }
+
+  #drawCharts(now) {
+    this.#charted = now;
+    const styles = this.lanes.map((_, number) => number);
+    this.charts.tests.draw(styles);
+    this.charts.time.draw(styles);
+    this.charts.pairs.draw([...styles, 6]);
+  }
+
+  drawEverything() {
+    forget();
+    this.lanes.forEach((lane, number) => lane.show(this.state.methods[number], this.lanes.length > 1));
+    this.#charted = 0;
+    this.redraw();
+    this.growth.draw();
+  }
+
+  // ---- what the user does
+
+  /** Change the state; the page, the URL and the server follow. */
+  change(fields) {
+    const before = this.state;
+    this.state = { ...before, ...fields };
+    this.controls.show(this.state);
+    this.#keepUrl();
+    const touched = (names) => names.some((name) => name in fields);
+    if (touched(["playing", "rate"])) this.#sendPlay();
+    if (touched(["tests", "structure"])) this.wire.send("show", { tests: this.state.tests, structure: this.state.structure });
+    if (touched(["methods"])) this.#makeLanes();
+    if (touched(["scene", "count", "seed", "methods", "cell", "slots", "file"])) this.wire.send("setup", setupOf(this.state));
+    this.redraw();
+  }
+
+  #keepUrl() {
+    clearTimeout(this.#urlTimer);
+    // Browsers allow only so many changes a second.
+    this.#urlTimer = setTimeout(() => history.replaceState(null, "", toQuery(this.state)), 150);
+  }
+
+  #sendPlay() {
+    this.wire.send("play", { playing: this.state.playing && !document.hidden, rate: this.state.rate });
+  }
+
+  #makeLanes() {
+    const { methods } = this.state;
+    while (this.lanes.length > methods.length) this.lanes.pop().element.remove();
+    while (this.lanes.length < methods.length) {
+      const lane = new Lane(this, this.lanes.length, this.hello.methods);
+      this.lanes.push(lane);
+      find("lanes").append(lane.element);
+    }
+    methods.forEach((method, number) => this.lanes[number].show(method, methods.length > 1));
+    find("add-lane").disabled = methods.length >= this.hello.lanes;
+  }
+
+  changeMethod(number, method) {
+    this.change({ methods: this.state.methods.map((name, k) => (k === number ? method : name)) });
+  }
+
+  removeLane(number) {
+    this.change({ methods: this.state.methods.filter((_, k) => k !== number) });
+  }
+
+  point(phase, x, y, reach = 0) {
+    const inside = (value) => Math.min(Math.max(value, -1e15), 1e15);
+    this.wire.send("pointer", { phase, x: inside(x), y: inside(y), reach: Math.min(reach, 1e15) });
+  }
+
+  /** Whether a body lies within reach of a point of the world. */
+  isNear(x, y, reach) {
+    const centers = this.frame?.centers ?? [];
+    const { halves } = this.world;
+    for (let i = 0; i < centers.length; i += 2) {
+      const dx = Math.max(Math.abs(centers[i] - x) - halves[i], 0);
+      const dy = Math.max(Math.abs(centers[i + 1] - y) - halves[i + 1], 0);
+      if (Math.hypot(dx, dy) <= reach) return true;
+    }
+    return false;
+  }
+
+  problem(text) {
+    find("problem").hidden = !text;
+    find("problem").textContent = text;
+  }
+
+  #zoom(factor) {
+    const [width, height] = this.lanes[0].size;
+    this.camera.zoomAt(factor, width / 2, height / 2, width, height);
+    this.redraw();
+  }
+
+  #step() {
+    this.change({ playing: false });
+    this.wire.send("step");
+  }
+
+  #listen() {
+    const click = (id, act) => find(id).addEventListener("click", act);
+    click("play", () => this.change({ playing: !this.state.playing }));
+    click("step", () => this.#step());
+    click("restart", () => this.#restart());
+    click("zoom-in", () => this.#zoom(1.4));
+    click("zoom-out", () => this.#zoom(1 / 1.4));
+    click("fit", () => {
+      this.camera.fit();
+      this.redraw();
+    });
+    click("add-lane", () => {
+      const fresh = NEXT.find((name) => !this.state.methods.includes(name)) ?? NEXT[0];
+      this.change({ methods: [...this.state.methods, fresh] });
+    });
+    click("explain", () => this.wire.send("ask", { what: "explain" }));
+    click("show-code", () => this.wire.send("ask", { what: "code" }));
+    click("save-picture", () => savePicture(this));
+    listenToShare(this);
+    listenToTheme(() => this.drawEverything());
+    window.addEventListener("resize", () => this.drawEverything());
+    document.addEventListener("visibilitychange", () => this.state && this.#sendPlay());
+    document.addEventListener("keydown", (event) => this.#key(event));
+  }
+
+  #restart() {
+    this.wire.send("restart");
+  }
+
+  #key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || !this.state) return;
+    if (event.target.closest("input, select, button, textarea, dialog, pre")) return;
+    if (event.key === " ") this.change({ playing: !this.state.playing });
+    else if (event.key === ".") this.#step();
+    else return;
+    event.preventDefault();
+  }
+}
+
+const page = new Page();
+// For tests and for the curious.
+globalThis.lab = page;

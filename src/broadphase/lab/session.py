@@ -1,0 +1,245 @@
+"""One browser tab: a scene, its methods and a thread that runs them as fast as the page can draw."""
+
+import json
+import logging
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from broadphase.choose import explain
+from broadphase.indexes import make_index
+from broadphase.lab import growth, painting, tracing
+from broadphase.lab.frames import encode
+from broadphase.lab.lanes import Lane
+from broadphase.lab.mailbox import Mailbox
+from broadphase.lab.messages import FILE, BadMessage, Growth, Message, Setup, Show
+from broadphase.lab.painting import Seen
+from broadphase.lab.scenes import MOST, SCENES, Scene, make_scene
+from broadphase.lab.scenes.worlds import still
+from broadphase.lab.snippet import snippet
+from broadphase.lab.uploads import Uploads
+
+log = logging.getLogger("broadphase.lab")
+
+Send = Callable[[bytes | str], None]
+"""Hands a frame or an answer to the event loop; does not wait."""
+
+_BETWEEN_REPORTS = 0.4  # seconds
+_MOST_GROWN = 50_000
+
+
+class Session:
+    """What one page shows; `put` is called by the event loop, everything else happens in a thread.
+
+    Parameters
+    ----------
+    send : callable
+        Given bytes (a frame) or text (JSON).
+    uploads : Uploads
+        Where the scene ``file`` finds its boxes.
+    """
+
+    def __init__(self, send: Send, uploads: Uploads) -> None:
+        self._send = send
+        self._uploads = uploads
+        self.mail = Mailbox()
+        self._setup: Setup | None = None
+        self._scene: Scene | None = None
+        self._file_name = ""
+        self._lanes: list[tuple[Lane, int]] = []
+        """Each with the frame in which it was made."""
+        self._epoch = 0
+        self._first = False
+        self._reported = 0.0
+        self._growing: threading.Thread | None = None
+        self._stop_growing = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="lab session", daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def put(self, message: Message) -> None:
+        """Take in a message of the page.
+
+        Raises
+        ------
+        BadMessage
+            It cannot be obeyed now.
+        """
+        if isinstance(message, Growth):
+            self._grow(message)
+        else:
+            self.mail.put(message)
+
+    def close(self) -> None:
+        """End; the thread finishes its frame first."""
+        self._stop_growing.set()
+        self.mail.close()
+
+    def join(self, timeout: float) -> None:
+        """Wait for the thread to end."""
+        self._thread.join(timeout)
+
+    # ---- the thread
+
+    def _run(self) -> None:
+        while self.mail.wait():
+            try:
+                self._turn()
+            except BadMessage as error:
+                self.mail.pause()
+                self._say("refused", text=str(error))
+            except Exception as error:  # one bad scene must not end the session
+                log.exception("a frame failed")
+                self.mail.pause()
+                self._say("error", text=f"{type(error).__name__}: {error}"[:400])
+
+    def _turn(self) -> None:
+        """Whatever is to be done now, at most one frame."""
+        for what in sorted(self.mail.take_asked()):
+            self._answer(what)
+        if not self.mail.may_draw():
+            return
+        setup = self.mail.take_setup()
+        if self.mail.take_restart():
+            setup, self._scene = setup or self._setup, None
+        if setup is not None:
+            self._set_up(setup)
+        if self._scene is None:
+            self.mail.pause()
+            return
+        self._point(self._scene)
+        if self.mail.take_frame() and setup is None:
+            self._scene.step()
+        else:
+            self._scene.follow()
+        self._draw(self._scene, self.mail.show)
+
+    def _set_up(self, setup: Setup) -> None:
+        before = self._setup
+        if self._scene is None or before is None or before.world != setup.world:
+            self._scene, self._file_name = self._make_scene(setup)
+            self._lanes = []
+        old = {} if before is None else dict(zip(_lane_keys(before), self._lanes, strict=False))
+        boxes, static, frame = self._scene.boxes(), self._scene.static, self._scene.frame
+        lanes = []
+        for key in _lane_keys(setup):
+            # What has not changed goes on with all that it has kept; two lanes never share an index.
+            kept = old.pop(key, None)
+            if kept is None:
+                self._say("busy", text=f"{key[0]}: getting ready")
+                kept = Lane(key[0], boxes, static, *key[1:3]), frame
+            lanes.append(kept)
+        self._lanes = lanes
+        self._setup = setup
+        self._epoch += 1
+        self._first = True
+        self._reported = 0.0
+        self._say(
+            "scene",
+            epoch=self._epoch,
+            scene=setup.scene,
+            count=len(self._scene),
+            bounds=self._scene.bounds,
+            round=self._scene.is_round,
+            file=self._file_name,
+            traced=len(self._scene) <= tracing.MOST_TRACED,
+            structured=len(self._scene) <= tracing.MOST_STRUCTURE,
+        )
+
+    def _make_scene(self, setup: Setup) -> tuple[Scene, str]:
+        if setup.scene != FILE:
+            return make_scene(setup.scene, count=setup.count, seed=setup.seed), ""
+        upload = self._uploads.get(setup.file)
+        if upload is None:
+            raise BadMessage("the file is not here any more; upload it again")
+        return still(upload.boxes), upload.name
+
+    def _point(self, scene: Scene) -> None:
+        for pointer in self.mail.take_pointers():
+            if pointer.phase == "grab":
+                scene.grab(pointer.x, pointer.y, pointer.reach)
+            elif pointer.phase == "drag":
+                scene.drag(pointer.x, pointer.y)
+            else:
+                scene.release()
+
+    def _draw(self, scene: Scene, show: Show) -> None:
+        boxes = scene.boxes()
+        seen: list[Seen] = []
+        trace = show.tests and len(scene) <= tracing.MOST_TRACED
+        for lane, _ in self._lanes:
+            outcome = lane.run(boxes, remember=trace and tracing.needs_before(lane.index))
+            seen.append(painting.look(lane, outcome, show))
+        if any(not np.array_equal(one.outcome.pairs, seen[0].outcome.pairs) for one in seen[1:]):
+            raise AssertionError("the methods disagree about the pairs")
+        sections = painting.sections(scene, seen, show, first=self._first)
+        self._first = False
+        self._send(encode(self._epoch, scene.frame, self.mail.next_serial(), sections))
+        now = time.monotonic()
+        if now - self._reported > _BETWEEN_REPORTS:
+            self._reported = now
+            self._say("lanes", epoch=self._epoch, lanes=[lane.report() for lane, _ in self._lanes])
+
+    # ---- words
+
+    def _say(self, kind: str, **fields: Any) -> None:
+        self._send(json.dumps({"type": kind, **fields}))
+
+    def _answer(self, what: str) -> None:
+        if self._scene is None or self._setup is None:
+            return
+        if what == "code":
+            text = snippet(self._setup, self._scene, self._lanes, self._file_name)
+        else:
+            lasting = make_index("auto").name
+            text = (
+                f"{explain(self._scene.boxes())}\n\n"
+                f'Between frames, make_index("auto") makes a {lasting}: it suits every scene, whatever comes.'
+            )
+        self._say(what, text=text)
+
+    # ---- growth
+
+    def _grow(self, wish: Growth) -> None:
+        self._stop_growing.set()
+        if not wish.run:
+            return
+        if self._growing is not None:
+            self._growing.join(0.0)
+            if self._growing.is_alive():
+                raise BadMessage("the measurement before has not stopped yet; try again")
+        if self._setup is None:
+            raise BadMessage("there is no scene to measure yet")
+        self._stop_growing = threading.Event()
+        self._growing = threading.Thread(
+            target=self._measure, args=(wish.methods, self._setup, self._stop_growing), daemon=True
+        )
+        self._growing.start()
+
+    def _measure(self, methods: tuple[str, ...], setup: Setup, stop: threading.Event) -> None:
+        try:
+            upload = self._uploads.get(setup.file) if setup.scene == FILE else None
+            given = None if upload is None else upload.boxes
+            name = setup.scene if setup.scene in SCENES else "balls"
+            frames = growth.scene_frames(name, setup.seed, given)
+            most = min(_MOST_GROWN, MOST if given is None else len(given))
+            growth.measure(methods, frames, most, lambda point: self._say("growth", **point), stop.is_set)
+        except Exception as error:
+            log.exception("a measurement failed")
+            self._say("error", text=f"{type(error).__name__}: {error}"[:400])
+        self._say("growth", ended=True, stopped=stop.is_set())
+
+
+def _lane_keys(setup: Setup) -> list[tuple[Any, ...]]:
+    """What makes a lane what it is; the last number tells lanes with the same method apart."""
+    keys = []
+    for number, method in enumerate(setup.methods):
+        scale = setup.cell_scale if method in ("uniform_grid", "spatial_hash") else None
+        slots = setup.slots if method == "spatial_hash" else None
+        keys.append((method, scale, slots, setup.methods[:number].count(method)))
+    return keys

@@ -1,0 +1,74 @@
+"""The Python lines that do what the page shows: run them, and they print the page's numbers."""
+
+from broadphase.lab.lanes import Lane
+from broadphase.lab.messages import FILE, Setup
+from broadphase.lab.scenes import Scene
+
+
+def snippet(setup: Setup, scene: Scene, lanes: list[tuple[Lane, int]], file_name: str) -> str:
+    """A program for the scene and its methods at this frame.
+
+    Parameters
+    ----------
+    setup : Setup
+        What is shown.
+    scene : Scene
+        As it is now.
+    lanes : list of (Lane, int)
+        Each with the frame in which its index was made.
+    file_name : str
+        Where the boxes came from, where the scene is a file.
+    """
+    lines = ["import broadphase as bp"]
+    if setup.scene == FILE:
+        lines += ["", f"boxes = bp.files.read_boxes({file_name!r}).boxes"]
+        lines += ["boxes = boxes[:, [0, 1, 3, 4]] if boxes.shape[1] == 6 else boxes"]
+    else:
+        lines += ["from broadphase.lab.scenes import make_scene"]
+    if scene.touched:
+        lines += ["", "# A body was dragged on the page; what the hand did is not in these lines."]
+    for lane, born in lanes:
+        lines += ["", *(_still(lane) if setup.scene == FILE else _moving(setup, scene, lane, born))]
+    return "\n".join(lines) + "\n"
+
+
+def _moving(setup: Setup, scene: Scene, lane: Lane, born: int) -> list[str]:
+    lines = [f"scene = make_scene({setup.scene!r}, count={setup.count}, seed={setup.seed})"]
+    if born:
+        lines += [f"for _ in range({born}):", "    scene.step()"]
+    lines += [
+        f"index = {_construction(lane)}",
+        "index.insert_many(scene.boxes(), static=scene.static)",
+        "pairs = index.pairs()",
+    ]
+    if scene.frame > born:
+        lines += [
+            f"for _ in range({scene.frame - born}):",
+            "    scene.step()",
+            *("    " + line for line in _update(scene)),
+            "    pairs = index.pairs()",
+        ]
+    return [*lines, "print(index.stats)"]
+
+
+def _update(scene: Scene) -> list[str]:
+    if not scene.static.any():
+        return ["index.update(scene.boxes())"]
+    return [
+        "moved = (scene.boxes() != index.boxes).any(axis=1)",
+        "index.move_many(index.ids[moved], scene.boxes()[moved])",
+    ]
+
+
+def _still(lane: Lane) -> list[str]:
+    return [
+        f"index = {_construction(lane)}",
+        "index.insert_many(boxes)",
+        "pairs = index.pairs()",
+        "print(index.stats)",
+    ]
+
+
+def _construction(lane: Lane) -> str:
+    own = "".join(f", {name}={value!r}" for name, value in lane.options.items())
+    return f"bp.make_index({lane.method!r}{own})"

@@ -1,0 +1,62 @@
+"""What an index compared in its last `pairs`, retold from its own state after the fact.
+
+The engine counts its comparisons but does not write them down: ordinary calls pay nothing.  Here each
+method's search is told once more in plain NumPy and Python, reading the real index's columns, cells, nodes
+and borders, for as few bodies as can be drawn.  The tests hold every retelling against ``stats.tests`` and
+the pairs that the engine found, and the session does the same for every frame: a retelling that does not
+add up is not shown.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from broadphase.indexes.base import Index
+from broadphase.indexes.box_tree import BoxTree
+from broadphase.indexes.brute_force import BruteForce
+from broadphase.indexes.cell_index import CellIndex
+from broadphase.indexes.sort_and_sweep import SortAndSweep
+from broadphase.indexes.strips import Strips
+from broadphase.indexes.sweep_and_prune import SweepAndPrune
+from broadphase.lab.tracing import brute_force, cells, sort_and_sweep, strips, sweep_and_prune, tree
+from broadphase.lab.tracing.told import Told
+
+MOST_TRACED = 400
+"""Bodies of which the comparisons are drawn one by one."""
+MOST_STRUCTURE = 5_000
+"""Bodies of which cells, nodes and orders are drawn."""
+
+
+_TELLERS: dict[type[Any], Callable[..., Told | None]] = {
+    BruteForce: brute_force.tests,
+    SortAndSweep: sort_and_sweep.tests,
+    SweepAndPrune: sweep_and_prune.tests,
+    CellIndex: cells.tests,
+    BoxTree: tree.tests,
+    Strips: strips.tests,
+}
+
+
+def needs_before(index: Index) -> bool:
+    """Whether `trace` has to be given the index as it was before the frame."""
+    return isinstance(index, SweepAndPrune)
+
+
+def trace(index: Index, before: Index | None = None) -> Told | None:
+    """Retell the last ``pairs()`` of an index.
+
+    Parameters
+    ----------
+    index : Index
+        2-D, with ``touching``; nothing has changed in it since.
+    before : Index, optional
+        A copy from before the boxes were moved, for the method that keeps its pairs between frames.
+
+    Returns
+    -------
+    Told or None
+        ``None`` where there is no retelling of what happened.
+    """
+    for kind, teller in _TELLERS.items():
+        if isinstance(index, kind):
+            return teller(index, before) if needs_before(index) else teller(index)
+    return None

@@ -1,0 +1,131 @@
+"""The strips and their borders, and who was compared in each."""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.boxes import BoxArray
+from broadphase.indexes.arguments import NO_RULE
+from broadphase.indexes.strips import Strips
+from broadphase.kernels.strips_bin import CONTINUED_Y, HALF_ORIGIN, LAST, NEW, SCALE
+from broadphase.kernels.strips_sort import CROWDED, MOST_BUCKETS
+from broadphase.lab.tracing.told import Ids, Numbers, Told, walks
+from broadphase.methods.strips import Plan
+
+MOST_STRIPS = 2_000
+
+
+class Borders(NamedTuple):
+    """How the world is cut."""
+
+    swept: int
+    """The axis along which each strip is swept; the strips cut the other one."""
+    borders: npt.NDArray[np.float64]
+    """Between the strips, one fewer than these."""
+    copies: Numbers
+    """How many copies lie in each strip."""
+    continued: npt.NDArray[np.bool_]
+    """For each moving body, whether it is copied into more than one strip."""
+
+
+def structure(index: Strips) -> Borders | None:
+    """The borders of the last frame; None where there was nothing to cut, or there are too many."""
+    if index._frame is None or index._frame.plan.strips > MOST_STRIPS:
+        return None
+    plan = index._frame.plan
+    boxes = index._store.boxes[index._mover_ids()]
+    first, last = _spans(plan, boxes)
+    counts = np.zeros(plan.strips + 1, np.int64)
+    np.add.at(counts, first, 1)
+    np.add.at(counts, last + 1, -1)
+    return Borders(plan.axes[0], _borders(plan), counts.cumsum()[:-1], last > first)
+
+
+def class_bits(index: Strips) -> Ids:
+    """``(copies, 3)`` rows ``[strip, id, bits]``: a pair is reported where the AND of their bits is 0."""
+    if index._frame is None:
+        return np.empty((0, 3), np.int32)
+    ids = index._mover_ids()
+    strip, body, first = _copies(index._frame.plan, index._store.boxes[ids])
+    bits = np.where(strip > first[body], CONTINUED_Y, NEW)
+    return np.column_stack([strip, ids[body], bits]).astype(np.int32)
+
+
+def tests(index: Strips) -> Told | None:
+    """The pairs compared, strip by strip; then what moving boxes met in the tree of the static ones."""
+    ids = index._mover_ids()
+    boxes = index._store.boxes[ids]
+    told = [np.empty((0, 2), np.int32)]
+    others = 0
+    if len(ids) > 1:
+        if index._frame is None or bool((np.abs(boxes) == np.finfo(boxes.dtype).max).any()):
+            return None
+        strip, body, _ = _copies(index._frame.plan, boxes)
+        for one in np.unique(strip):
+            told.append(ids[_in_strip(boxes, index._frame.plan.axes[0], body[strip == one])])
+    if index._store.any_static:
+        rows, made = index._static_tree()._find_rows(boxes.astype(np.float64), True, NO_RULE, NO_RULE)
+        told.append(np.column_stack([ids[rows[:, 0]], index._static_ids()[rows[:, 1]]]).astype(np.int32))
+        others = int(made) - len(rows)
+    return Told(np.concatenate(told), others)
+
+
+def _borders(plan: Plan) -> npt.NDArray[np.float64]:
+    last = int(plan.lattice[0, LAST])
+    if plan.borders.shape[1]:
+        return plan.borders[0, :last].astype(np.float64)
+    numbers = np.arange(1, last + 1)
+    borders: npt.NDArray[np.float64] = 2 * (numbers / plan.lattice[0, SCALE] + plan.lattice[0, HALF_ORIGIN])
+    return borders
+
+
+def _strip_of(plan: Plan, values: BoxArray) -> Numbers:
+    """As `broadphase.kernels.strips_bin.strip_of` says it."""
+    last = plan.lattice[0, LAST]
+    if plan.borders.shape[1]:
+        return np.searchsorted(plan.borders[0, : int(last)], values, "right")
+    half = values.dtype.type(0.5)
+    at = (values * half - plan.lattice[0, HALF_ORIGIN]) * plan.lattice[0, SCALE]
+    strip: Numbers = np.clip(at, 0, last).astype(np.int64)
+    return strip
+
+
+def _spans(plan: Plan, boxes: BoxArray) -> tuple[Numbers, Numbers]:
+    cut = plan.axes[1]
+    first = _strip_of(plan, boxes[:, cut])
+    return first, np.maximum(first, _strip_of(plan, boxes[:, 2 + cut]))
+
+
+def _copies(plan: Plan, boxes: BoxArray) -> tuple[Numbers, Numbers, Numbers]:
+    """The strip and the row of every copy, by row; and the first strip of every row."""
+    first, last = _spans(plan, boxes)
+    counts = last - first + 1
+    body = np.repeat(np.arange(len(boxes)), counts)
+    strip = np.arange(len(body)) - np.repeat(counts.cumsum() - counts, counts) + first[body]
+    return strip, body, first
+
+
+def _in_strip(boxes: BoxArray, axis: int, rows: Numbers) -> Ids:
+    """The rows compared in one strip: by buckets, as `broadphase.kernels.strips_sort` sorts them."""
+    kind = boxes.dtype.type
+    limits = np.finfo(boxes.dtype)
+    low = np.clip(boxes[rows, axis], limits.min, limits.max)
+    high = np.clip(boxes[rows, 2 + axis], limits.min, limits.max)
+    n = len(rows)
+    if n < 2:
+        return np.empty((0, 2), np.int32)
+    buckets = min(max(16, 1 << (n - 1).bit_length()), MOST_BUCKETS)
+    half_low = low.min() * kind(0.5)
+    half_width = low.max() * kind(0.5) - half_low
+    scale = min(kind(buckets) / half_width, limits.max) if half_width > 0 else kind(0)
+    last = kind(buckets - 1)
+    bucket = np.minimum((low * kind(0.5) - half_low) * scale, last).astype(np.int64)
+    reach = np.clip((high * kind(0.5) - half_low) * scale, 0, last).astype(np.int64)
+    order = np.argsort(bucket, kind="stable")
+    if int(np.square(np.bincount(bucket)).sum()) > CROWDED * n:
+        order = np.lexsort([low, bucket])
+        stops = np.searchsorted(low[order], high[order], "right")
+    else:
+        stops = np.searchsorted(bucket[order], reach[order], "right")
+    return walks(rows[order].astype(np.int32), stops)

@@ -1,0 +1,156 @@
+"""A lab of its own for tests, in a process of its own, and a page that reads as fast as it comes."""
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+from websockets.sync.client import ClientConnection, connect
+
+from broadphase.lab.frames import Decoded, decode
+
+WAIT = 120.0  # seconds; only what hangs takes so long, or a first compilation
+SOURCE = Path(__file__).parent.parent / "src"
+
+
+class Running(NamedTuple):
+    """A server that runs."""
+
+    process: "subprocess.Popen[str]"
+    port: int
+    errors: Path
+
+    @property
+    def host(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
+    @property
+    def address(self) -> str:
+        return f"http://{self.host}/"
+
+
+@contextlib.contextmanager
+def running(folder: Path, port: int = 0) -> Iterator[Running]:
+    """A lab on ``port``, or on any that is free."""
+    errors = folder / "lab-errors.txt"
+    command = [sys.executable, "-W", "error", "-m", "broadphase", "lab", "--no-browser", "--port", str(port)]
+    with errors.open("a") as stderr:
+        process = subprocess.Popen(
+            command,
+            env={**os.environ, "PYTHONPATH": str(SOURCE)},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            text=True,
+        )
+    with process:
+        try:
+            assert process.stdout is not None
+            line = process.stdout.readline()
+            assert line.startswith("The lab is at http://127.0.0.1:"), line + errors.read_text()
+            yield Running(process, int(line.split("/")[2].partition(":")[2]), errors)
+        finally:
+            process.terminate()
+            process.wait(WAIT)
+
+
+def setup_message(**changes: Any) -> str:
+    """A set-up as the page sends it."""
+    fields: dict[str, Any] = {
+        "type": "setup",
+        "scene": "balls",
+        "count": 40,
+        "seed": 1,
+        "methods": ["brute_force"],
+        "cell_scale": None,
+        "slots": None,
+        "file": "",
+    }
+    return json.dumps(fields | changes)
+
+
+class Tab:
+    """A page without a browser."""
+
+    def __init__(self, server: Running) -> None:
+        self._open = contextlib.ExitStack()
+        self.socket: ClientConnection = self._open.enter_context(
+            connect(
+                f"ws://{server.host}/live",
+                origin=f"http://{server.host}",
+                compression=None,
+                max_size=None,
+            )
+        )
+        self.words: list[dict[str, Any]] = []
+        self.frames: list[Decoded] = []
+
+    def __enter__(self) -> "Tab":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Leave."""
+        self._open.close()
+
+    def send(self, text: str | bytes) -> None:
+        self.socket.send(text)
+
+    def say(self, kind: str, **fields: Any) -> None:
+        self.send(json.dumps({"type": kind, **fields}))
+
+    def read(self, *, acknowledge: bool = True, timeout: float = WAIT) -> Decoded | dict[str, Any]:
+        """The next frame or the next words; a frame is acknowledged."""
+        got = self.socket.recv(timeout)
+        if isinstance(got, bytes):
+            frame = decode(got)
+            self.frames.append(frame)
+            if acknowledge:
+                self.say("ack", frame=frame.serial)
+            return frame
+        words: dict[str, Any] = json.loads(got)
+        self.words.append(words)
+        return words
+
+    def frame(self, wanted: int | None = None) -> Decoded:
+        """The next frame, or the one with this number."""
+        deadline = time.monotonic() + WAIT
+        while time.monotonic() < deadline:
+            got = self.read()
+            if isinstance(got, Decoded) and wanted in (None, got.frame):
+                return got
+        raise AssertionError("no such frame came")
+
+    def read_to_the_end(self) -> None:
+        """Until nothing more comes, or the server hangs up."""
+        while True:
+            self.read()
+
+    def hear(self, kind: str) -> dict[str, Any]:
+        """The next words of a kind."""
+        deadline = time.monotonic() + WAIT
+        while time.monotonic() < deadline:
+            got = self.read()
+            if isinstance(got, dict) and got["type"] == kind:
+                return got
+        raise AssertionError(f"nobody said {kind}")
+
+
+def fetch(server: Running, path: str, body: bytes | None = None, **headers: str) -> tuple[int, bytes, Any]:
+    """Status, content and headers of a request."""
+    request = Request(f"{server.address}{path}", body, headers)
+    try:
+        with urlopen(request, timeout=WAIT) as answer:
+            return answer.status, answer.read(), answer.headers
+    except HTTPError as error:
+        with error:
+            return error.code, error.read(), error.headers

@@ -1,0 +1,96 @@
+"""Bodies that follow sprites."""
+
+import pytest
+
+pygame = pytest.importorskip("pygame", reason="the extra pygame is not installed")
+
+from sprite_helpers import Thing  # noqa: E402
+
+import broadphase as bp  # noqa: E402
+from broadphase.adapters.pygame import SpriteBodies  # noqa: E402
+
+
+def box(name, *rect, kind=pygame.Rect, **attributes):
+    return Thing(name, kind(*rect), **attributes)
+
+
+def test_bodies_are_where_the_rects_are():
+    bodies = SpriteBodies()
+    plain, turned = box("a", 1, 2, 3, 4), box("b", 10, 10, -4, -6)
+    disc, wide = box("c", 0, 0, 9, 5), box("d", 0, 0, 8, 8, radius=3)
+    assert bodies.add(plain, tag="x").shape == bp.Box(1, 2, 3, 4)
+    assert bodies.add(turned).shape == bp.Box(6, 4, 4, 6)
+    assert bodies.add(disc, round=True).shape == bp.Circle(4.5, 2.5, 4.5)
+    assert bodies.add(wide, round=True).shape == bp.Circle(4, 4, 3)
+    assert bodies.body(plain).data is plain
+    assert bodies.body(plain).tag == "x"
+    with pytest.raises(ValueError, match="has a body already"):
+        bodies.add(plain)
+
+
+def test_bodies_go_where_sprites_go():
+    bodies = SpriteBodies()
+    a, b, c = box("a", 0, 0, 4, 4), box("b", 50, 0, 4, 4), box("c", 9, 9, 4, 4)
+    for thing in (a, b):
+        bodies.add(thing, tag="thing")
+    bodies.add(c, round=True)
+    bodies.world.on("thing", "thing")
+    assert len(bodies.world.update().began) == 0
+    b.rect.x = 2
+    c.rect.move_ip(5, 5)
+    a.rect.width = 40
+    bodies.sync()
+    assert bodies.body(a).shape == bp.Box(0, 0, 40, 4)
+    assert bodies.body(c).shape == bp.Circle(16, 16, 2)
+    (contact,) = bodies.world.update().began
+    assert {contact.a.data, contact.b.data} == {a, b}
+
+
+def test_a_group_is_followed_as_it_changes():
+    bodies = SpriteBodies()
+    group = pygame.sprite.Group()
+    first, second = box("a", 0, 0, 4, 4), box("b", 9, 9, 4, 4)
+    group.add(first)
+    alone = box("c", 5, 5, 2, 2)
+    bodies.add(alone)
+    bodies.follow(group, tag="ball", round=True)
+    group.add(second)
+    first.kill()
+    bodies.sync()
+    assert {body.data for body in bodies.world} == {second, alone}
+    assert bodies.body(second).tag == "ball"
+    assert isinstance(bodies.body(second).shape, bp.Circle)
+    with pytest.raises(KeyError):
+        bodies.body(first)
+    bodies.world.remove(bodies.body(second))
+    second.kill()
+    bodies.sync()
+    assert [body.data for body in bodies.world] == [alone]
+
+
+@pytest.mark.parametrize("kind", [pygame.Rect, pygame.FRect])
+def test_sprites_go_where_the_world_moves_them(kind):
+    bodies = SpriteBodies()
+    player, wall = box("p", 0, 0, 10, 10, kind=kind), box("w", 30, -50, 10, 100, kind=kind)
+    bodies.add(player)
+    bodies.add(wall, static=True)
+    for _ in range(8):
+        bodies.move(player, 0.25, 0.125)
+    assert tuple(player.rect) == (2, 1, 10, 10)
+    player.rect.y = 5  # the game has a say too
+    move = bodies.move(player, 100, 0)
+    assert move.right
+    assert move.hits[0].other.data is wall
+    assert tuple(player.rect) == (20, 5, 10, 10)
+    bodies.sync()
+    assert bodies.body(player).position == (20, 5)
+
+
+def test_fractions_are_kept_though_the_rect_is_whole():
+    bodies = SpriteBodies()
+    player = box("p", 0, 0, 10, 10)
+    bodies.add(player)
+    for _ in range(100):
+        bodies.move(player, 0.3, -0.3)
+        bodies.sync()
+    assert player.rect.topleft == (30, -30)
