@@ -1,0 +1,161 @@
+"""Components: an entity-component game on esper, with the grid drawn and the bodies in each cell counted.
+
+Arrow keys steer the ship; it collects coins and loses them to mines.  G shows the cells: of 150, as in the
+series of articles, two to three times the ship.  Each component knows only its tag and whom it answers to.
+"""
+
+import math
+import random
+from dataclasses import dataclass
+
+import esper
+import pygame
+
+import broadphase as bp
+from broadphase.adapters import pygame as sprite
+from broadphase.adapters.esper import Callbacks, Collider, CollisionProcessor, Tag
+from examples.stage import BLUE, GREEN, LIGHT, ORANGE, Game, main
+
+CELL = 150
+SPEED = 4.0
+
+
+@dataclass
+class Place:
+    """Where an entity is."""
+
+    x: float
+    y: float
+
+
+@dataclass
+class Drift:
+    """How far it goes each frame."""
+
+    dx: float
+    dy: float
+
+
+@dataclass
+class Look:
+    """How it is drawn."""
+
+    color: tuple[int, int, int]
+
+
+class DriftProcessor(esper.Processor):
+    """Moves what drifts, round the edges of the screen."""
+
+    def __init__(self, size: tuple[int, int]) -> None:
+        self.size = size
+
+    def process(self) -> None:
+        """One frame."""
+        width, height = self.size
+        for _, (place, drift) in esper.get_components(Place, Drift):
+            place.x = (place.x + drift.dx) % width
+            place.y = (place.y + drift.dy) % height
+
+
+class Components(Game):
+    """A ship, coins and mines."""
+
+    title = "components"
+
+    def __init__(self, coins: int = 150, mines: int = 40) -> None:
+        super().__init__()
+        esper.switch_world(f"components {id(self)}")
+        self.rng = random.Random(2)
+        self.coins = self.hits = 0
+        self.show_cells = True
+        self.collisions = CollisionProcessor(position=Place)
+        esper.add_processor(DriftProcessor(self.size), priority=2)
+        esper.add_processor(self.collisions, priority=1)
+        self.ship = esper.create_entity(
+            Place(400, 300),
+            Drift(0, 0),
+            Look(BLUE),
+            Collider(bp.Box(400, 300, 64, 40)),
+            Tag("ship"),
+            Callbacks(begin={"coin": self.collect, "mine": self.explode}),
+        )
+        for _ in range(coins):
+            self.add_coin()
+        for _ in range(mines):
+            self.create("mine", ORANGE, bp.Circle(0, 0, 12), 1.0)
+
+    def create(self, tag: str, color: tuple[int, int, int], shape: bp.Box | bp.Circle, speed: float) -> int:
+        """Put one more thing somewhere, drifting somewhere."""
+        x, y, way = (
+            self.rng.uniform(0, self.size[0]),
+            self.rng.uniform(0, self.size[1]),
+            self.rng.uniform(0, 7),
+        )
+        drift = Drift(speed * math.cos(way), speed * math.sin(way))
+        collider = Collider(shape.moved_to(x, y), sensor=True)
+        return esper.create_entity(Place(x, y), drift, Look(color), collider, Tag(tag))
+
+    def add_coin(self) -> None:
+        """One more coin."""
+        self.create("coin", GREEN, bp.Box(0, 0, 10, 10), 0.5)
+
+    def collect(self, ship: int, coin: int, contact: bp.Contact) -> None:
+        """The ship's answer to a coin: another one comes elsewhere."""
+        self.coins += 1
+        esper.delete_entity(coin)
+        self.add_coin()
+
+    def explode(self, ship: int, mine: int, contact: bp.Contact) -> None:
+        """The ship's answer to a mine: it is thrown back, the way out of it."""
+        self.hits += 1
+        self.coins = max(self.coins - 5, 0)
+        (nx, ny), drift = contact.normal, esper.component_for_entity(ship, Drift)
+        drift.dx, drift.dy = 2 * SPEED * nx, 2 * SPEED * ny
+
+    def handle(self, event: pygame.event.Event) -> None:
+        """G shows and hides the cells."""
+        if event.type == pygame.KEYDOWN and event.key == pygame.K_g:
+            self.show_cells = not self.show_cells
+
+    def update(self) -> None:
+        """Steer, drift, collide."""
+        drift = esper.component_for_entity(self.ship, Drift)
+        keys = pygame.key.get_pressed()
+        ahead = keys[pygame.K_RIGHT] - keys[pygame.K_LEFT], keys[pygame.K_DOWN] - keys[pygame.K_UP]
+        if self.by_itself:
+            turn = self.timer.frames / 40
+            ahead = math.cos(turn), math.sin(1.7 * turn)
+        drift.dx += (SPEED * ahead[0] - drift.dx) / 8
+        drift.dy += (SPEED * ahead[1] - drift.dy) / 8
+        with self.timer.part("components"):
+            esper.process()
+
+    def draw(self, surface: pygame.Surface) -> None:
+        """Things, and the cells with their counts."""
+        bounds = []
+        for entity, (collider, look) in esper.get_components(Collider, Look):
+            if collider.body is None:
+                continue  # it came in this frame
+            left, top, right, bottom = collider.body.bounds
+            bounds.append((left, top, right, bottom))
+            if isinstance(collider.shape, bp.Circle):
+                pygame.draw.circle(surface, look.color, collider.body.position, collider.shape.radius)
+            else:
+                pygame.draw.rect(
+                    surface, look.color, (left, top, right - left, bottom - top), entity != self.ship
+                )
+        if self.show_cells:
+            sprite.draw_cells(surface, bounds, CELL, color=LIGHT)
+
+    def lines(self) -> list[str]:
+        """Coins, and what the collisions cost."""
+        stats = self.collisions.world.stats
+        every = stats.bodies * (stats.bodies - 1) // 2
+        return [
+            f"{self.coins} coins, {self.hits} mines hit",
+            f"{stats.bodies} bodies, {stats.moved} moved, {stats.candidates} pairs tested of {every:,}",
+        ]
+
+
+if __name__ == "__main__":
+    main(Components)
