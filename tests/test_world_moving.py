@@ -380,14 +380,25 @@ def is_free(world, body, slack):
         met = None if other is body else contact(body.shape, other.shape)
         if met is not None and met.depth > slack:
             return False
+    tiles = [] if world.tiles is None else world.tiles.tiles_in(body.bounds).tolist()
+    for column, row in tiles:
+        left, top, right, bottom = world.tiles.bounds_of(column, row)
+        met = contact(body.shape, Box(left, top, right - left, bottom - top))
+        if met is not None and met.depth > slack:
+            return False
     return True
 
 
-@given(SCENES, BOXES | CIRCLES, WAYS, st.sampled_from(("slide", "touch", "bounce")))
-def test_a_body_that_starts_free_never_ends_inside(shapes, mover, ways, response):
+TILES = st.none() | st.lists(st.lists(st.booleans(), min_size=5, max_size=5), min_size=1, max_size=5).map(
+    lambda rows: TileMap(np.array(rows), 4.1, (-10, -10))
+)
+
+
+@given(SCENES, TILES, BOXES | CIRCLES, WAYS, st.sampled_from(("slide", "touch", "bounce")))
+def test_a_body_that_starts_free_never_ends_inside(shapes, tiles, mover, ways, response):
     runs = []
     for _ in range(2):
-        world, _ = world_with(*shapes)
+        world, _ = world_with(*shapes, tiles=tiles)
         body = world.add(mover)
         if not is_free(world, body, 0.0):
             return
@@ -400,9 +411,9 @@ def test_a_body_that_starts_free_never_ends_inside(shapes, mover, ways, response
     assert runs[0] == runs[1]  # bit for bit
 
 
-@given(SCENES, BOXES, st.tuples(NUMBERS, NUMBERS))
-def test_a_straight_way_passes_through_nothing(shapes, mover, way):
-    world, _ = world_with(*shapes)
+@given(SCENES, TILES, BOXES, st.tuples(NUMBERS, NUMBERS))
+def test_a_straight_way_passes_through_nothing(shapes, tiles, mover, way):
+    world, _ = world_with(*shapes, tiles=tiles)
     body = world.add(mover)
     if not is_free(world, body, 0.0):
         return
@@ -413,9 +424,9 @@ def test_a_straight_way_passes_through_nothing(shapes, mover, way):
         assert is_free(world, body, 1e-11)
 
 
-@given(st.lists(BOXES, max_size=8), BOXES)
-def test_a_box_pushed_out_of_boxes_is_free(shapes, mover):
-    world, _ = world_with(*shapes)
+@given(st.lists(BOXES, max_size=8), TILES, BOXES)
+def test_a_box_pushed_out_of_boxes_is_free(shapes, tiles, mover):
+    world, _ = world_with(*shapes, tiles=tiles)
     body = world.add(mover)
     world.move(body, 0, 0)
     assert is_free(world, body, 0.0)

@@ -8,20 +8,22 @@ import numpy.typing as npt
 
 from broadphase.shapes.narrow_phase import Contact
 from broadphase.world.body import Body
-from broadphase.world.listeners import Matcher
+from broadphase.world.listeners import Match, Matcher
 
 Floats = npt.NDArray[np.float64]
 RowPairs = npt.NDArray[np.int32]
+Rows = npt.NDArray[np.integer[Any]]
 
 
 class Contacts(Sequence[Contact]):
     """A list of `Contact`, kept as arrays until one is asked for; equal to a list of the same contacts.
 
     The two bodies of a contact stand in the order of the first listener that it concerns; for two with the
-    same tag, or where several fit, the lower id comes first.
+    same tag, or where several fit, the lower id comes first.  Contacts that are over have the bodies that
+    they were with, and normal and depth as they were last.
     """
 
-    __slots__ = ("_bodies", "_groups", "_matcher", "depths", "ids", "normals")
+    __slots__ = ("_bodies", "_gone", "_matcher", "depths", "groups", "ids", "normals")
 
     def __init__(
         self,
@@ -29,7 +31,8 @@ class Contacts(Sequence[Contact]):
         groups: RowPairs,
         normals: Floats,
         depths: Floats,
-        bodies: Sequence[tuple[Body, Body]] | list[Body | None],
+        bodies: list[Body | None],
+        gone: dict[int, Body],
         matcher: Matcher,
     ) -> None:
         self.ids = ids
@@ -38,8 +41,10 @@ class Contacts(Sequence[Contact]):
         """``(m, 2)``: unit vectors from the body with the higher id to that with the lower."""
         self.depths = depths
         """``(m,)``"""
-        self._groups = groups
+        self.groups = groups
+        """``(m, 2)`` int32: the numbers of the bodies' sets of tags, as listeners know them."""
         self._bodies = bodies
+        self._gone = gone
         self._matcher = matcher
 
     def __len__(self) -> int:
@@ -51,13 +56,11 @@ class Contacts(Sequence[Contact]):
     def __getitem__(self, at: slice) -> list[Contact]: ...
     def __getitem__(self, at: int | slice) -> Contact | list[Contact]:
         if isinstance(at, slice):
-            return [self[k] for k in range(*at.indices(len(self)))]
-        k = range(len(self))[at]
-        matches = self._matcher.matches(*self._groups[k].tolist())
-        return self.contact(k, bool(matches) and matches[0].turned)
+            return list(self._some(np.arange(len(self))[at]))
+        return next(self._some(np.array([range(len(self))[at]])))
 
     def __iter__(self) -> Iterator[Contact]:
-        return (self[k] for k in range(len(self)))
+        return self._some(np.arange(len(self)))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Sequence):
@@ -69,34 +72,36 @@ class Contacts(Sequence[Contact]):
     def __repr__(self) -> str:
         return f"<{len(self)} contacts>" if len(self) > 3 else repr(list(self))
 
-    def contact(self, k: int, turned: bool) -> Contact:
-        """Contact ``k`` with the body of the lower id first, or turned round."""
-        first, second = self.bodies(k)
-        (nx, ny), depth = self.normals[k].tolist(), self.depths.item(k)
-        if turned:
-            return Contact(second, first, (0.0 - nx, 0.0 - ny), depth)
-        return Contact(first, second, (nx, ny), depth)
+    def told(self, rows: Rows) -> Iterator[tuple[Match, Contact]]:
+        """Each of some contacts once for every listener that it concerns, in the order that this wants."""
+        for found, first, second, (nx, ny), depth in self._lists(rows):
+            for match in found:
+                if match.turned:
+                    yield match, Contact(second, first, (0.0 - nx, 0.0 - ny), depth)
+                else:
+                    yield match, Contact(first, second, (nx, ny), depth)
 
-    def bodies(self, k: int) -> tuple[Any, Any]:
-        """The bodies of contact ``k``, the lower id first."""
-        first, second = self.ids[k].tolist()
-        return self._bodies[first], self._bodies[second]
+    def _some(self, rows: Rows) -> Iterator[Contact]:
+        for found, first, second, (nx, ny), depth in self._lists(rows):
+            if found and found[0].turned:
+                yield Contact(second, first, (0.0 - nx, 0.0 - ny), depth)
+            else:
+                yield Contact(first, second, (nx, ny), depth)
 
-    @property
-    def groups(self) -> RowPairs:
-        """The numbers of the bodies' sets of tags."""
-        return self._groups
-
-
-class Ended(Contacts):
-    """Contacts that are over, with the bodies that they were with, and normal and depth as they were last."""
-
-    __slots__ = ()
-
-    def bodies(self, k: int) -> tuple[Any, Any]:
-        """The bodies of contact ``k``; another may have the id by now."""
-        pair: Any = self._bodies[k]
-        return pair[0], pair[1]
+    def _lists(
+        self, rows: Rows
+    ) -> Iterator[tuple[tuple[Match, ...], Body, Body, tuple[float, float], float]]:
+        """What it takes to make contacts: NumPy gives a thousand numbers as fast as one."""
+        bodies: list[Any] = self._bodies
+        gone, matches = self._gone, self._matcher.matches
+        for (i, j), pair, normal, depth in zip(
+            self.ids[rows].tolist(),
+            self.groups[rows].tolist(),
+            self.normals[rows].tolist(),
+            self.depths[rows].tolist(),
+            strict=True,
+        ):
+            yield matches(*pair), gone.get(i) or bodies[i], gone.get(j) or bodies[j], normal, depth
 
 
 class Events(NamedTuple):

@@ -2,20 +2,21 @@
 
 Only pairs with a body that was touched in between are looked for and tested; all others are as they were.
 Where few bodies were touched, the broad phase is asked about these, else for all its pairs.  The narrow
-phase takes all candidates in one kernel call.
+phase takes all candidates of a kind in one kernel call.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.kernels.contact_rows import contact_shapes
 from broadphase.kernels.pair_changes import split_changes
+from broadphase.world.body import Body
 from broadphase.world.body_store import BodyStore, Floats, Rows
-from broadphase.world.events import Contacts, Ended, Events, RowPairs
+from broadphase.world.events import Contacts, Events, RowPairs
 from broadphase.world.layers import Layers
 from broadphase.world.listeners import MOVING, STATIC
+from broadphase.world.narrow import contacts_of
 
 # Above this share of touched bodies, finding all pairs costs less than asking about each.
 _SHARE = 4
@@ -113,9 +114,9 @@ class Tracker:
         return may
 
     def _narrow(self, pairs: RowPairs) -> Found:
-        count = self.candidates = len(pairs)
-        overlapping, normals, depths = np.zeros(count, np.bool_), np.zeros((count, 2)), np.zeros(count)
-        contact_shapes(self._store.table.columns, pairs, False, overlapping, normals, depths)
+        self.candidates = len(pairs)
+        contacts: Any = contacts_of(self._store.table, pairs)
+        overlapping, normals, depths = contacts
         ids = pairs[overlapping]
         return Found(ids, normals[overlapping], depths[overlapping], self._store.group[ids])
 
@@ -127,22 +128,13 @@ class Tracker:
         stays = np.ones(len(now.ids), np.bool_)
         stays[began_at] = False
         matcher, bodies = store.listeners.matcher, store.bodies
-        were = [tuple(store.gone.get(row, bodies[row]) for row in pair) for pair in ended.tolist()]
+
+        def contacts(found: Found, at: npt.NDArray[Any], gone: dict[int, Body]) -> Contacts:
+            ids, normals, depths, groups = (column[at] for column in found)
+            return Contacts(ids, groups, normals, depths, bodies, gone, matcher)
+
         return Events(
-            Contacts(
-                began, now.groups[began_at], now.normals[began_at], now.depths[began_at], bodies, matcher
-            ),
-            Contacts(
-                now.ids[stays], now.groups[stays], now.normals[stays], now.depths[stays], bodies, matcher
-            ),
-            Ended(
-                ended,
-                before.groups[ended_at],
-                before.normals[ended_at],
-                before.depths[ended_at],
-                were,
-                matcher,
-            ),
+            contacts(now, began_at, {}), contacts(now, stays, {}), contacts(before, ended_at, store.gone)
         )
 
 

@@ -7,7 +7,7 @@ and calls whoever listens.
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -45,8 +45,7 @@ class WorldStats:
     """How many functions were called."""
 
 
-@dataclass(slots=True)
-class _Call:
+class _Call(NamedTuple):
     listener: Listener
     phase: str
     contact: Contact
@@ -215,6 +214,7 @@ class World(MovingMany, Asking):
         if not gone:
             raise ValueError(f"{what!r} is not listening")
         self._listeners.remove(gone)
+        self._skipped = {one for one in self._skipped if one[0].active}
 
     def update(self) -> Events:
         """Find what is in contact, and call whoever listens.
@@ -264,10 +264,9 @@ class World(MovingMany, Asking):
         heard = matcher.chosen(
             contacts.groups, lambda found: any(getattr(match.listener, phase) is not None for match in found)
         )
-        for k in np.flatnonzero(heard).tolist():
-            for listener, turned in matcher.matches(*contacts.groups[k].tolist()):
-                if getattr(listener, phase) is not None:
-                    self._calls.append(_Call(listener, phase, contacts.contact(k, turned)))
+        for match, contact in contacts.told(np.flatnonzero(heard)):
+            if getattr(match.listener, phase) is not None:
+                self._calls.append(_Call(match.listener, phase, contact))
 
     def _call_all(self) -> int:
         made = 0
