@@ -1,0 +1,310 @@
+"""What each trick of the fast kernels brings: the kernel as it is, beside the same work without the trick.
+
+    python benchmarks/tricks.py [--n 100000] [name ...]
+
+Both sides take turns, the best of each counts, and their answers are compared before anything is timed.
+The figures in docs/how-it-is-fast.md are what this prints.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scenes import Boxes, uniform
+from timing import best_of
+
+import broadphase as bp
+from broadphase import memory
+from broadphase.boxes import as_filter
+from broadphase.kernels.jit import jit
+from broadphase.kernels.strips_bin import copies_from_steps, count_copies
+from broadphase.kernels.strips_plan import IN_STRIPS
+from broadphase.memory import Scratch
+from broadphase.methods import strips
+from broadphase.methods.task import Task
+from broadphase.pair_order import sorted_pairs
+
+
+class Trick(NamedTuple):
+    """One comparison: both calls do the same work."""
+
+    title: str
+    with_it: Callable[[], object]
+    without: Callable[[], object]
+
+
+def _task(boxes: Boxes, threads: int = 1) -> Task:
+    return Task(boxes, True, as_filter(len(boxes)), threads, scratch=Scratch())
+
+
+@jit
+def _compare_one_by_one(boxes):
+    found = 0
+    for i in range(boxes.shape[0]):
+        for j in range(i + 1, boxes.shape[0]):
+            if (
+                boxes[i, 0] <= boxes[j, 2]
+                and boxes[j, 0] <= boxes[i, 2]
+                and boxes[i, 1] <= boxes[j, 3]
+                and boxes[j, 1] <= boxes[i, 3]
+            ):
+                found += 1
+    return found
+
+
+def lanes(n: int) -> Trick:
+    """Brute force, 16 (or 8) comparisons at a time and one at a time."""
+    boxes = uniform(min(n, 5_000), 2)
+    return Trick(
+        "many comparisons at a time (brute force)",
+        lambda: bp.count_pairs(boxes, method="brute_force", threads=1),
+        lambda: int(_compare_one_by_one(boxes)),
+    )
+
+
+def cutting(n: int) -> Trick:
+    """A world in strips, and swept as a whole along one axis."""
+    boxes = uniform(n, 2)
+    return Trick(
+        "cutting the world into strips before it is swept",
+        lambda: bp.count_pairs(boxes, method="strips", threads=1),
+        lambda: bp.count_pairs(boxes, method="sort_and_sweep", threads=1),
+    )
+
+
+def in_one_piece(n: int) -> Trick:
+    """A small world swept as it is, and cut into strips first."""
+    boxes = uniform(1_000, 2)
+    asked = _task(boxes)
+    cut = strips.cut_world(asked)
+    lattice = cut.lattice.copy()
+    lattice[:, 1] *= 5
+    lattice[:, 2] = 4
+    pieces = cut._replace(counts=np.full_like(cut.counts, 5), lattice=lattice, whole=IN_STRIPS)
+    return Trick(
+        "1,000 boxes swept in one piece",
+        lambda: strips.find(asked).pairs,
+        lambda: strips.sweep(asked, *strips.bin_boxes(asked, pieces, 1), 1).pairs,
+    )
+
+
+@jit
+def _count_by_loop(boxes, lattice, counts):
+    """A box's strips found and counted the obvious way: signed indices, a loop over what it touches."""
+    counts[:] = 0
+    last = int(lattice[0, 2])
+    for i in range(boxes.shape[0]):
+        first = min(max(int((boxes[i, 1] * 0.5 - lattice[0, 0]) * lattice[0, 1]), 0), last)
+        end = min(max(int((boxes[i, 4] * 0.5 - lattice[0, 0]) * lattice[0, 1]), 0), last)
+        first_z = min(max(int((boxes[i, 2] * 0.5 - lattice[1, 0]) * lattice[1, 1]), 0), last)
+        end_z = min(max(int((boxes[i, 5] * 0.5 - lattice[1, 0]) * lattice[1, 1]), 0), last)
+        for z in range(first_z, end_z + 1):
+            for y in range(first, end + 1):
+                counts[z * (last + 1) + y] += 1
+    return counts.sum()
+
+
+def counting(n: int) -> Trick:
+    """The copies in each 3-D strip by steps, without a branch, and by a loop over each box's strips."""
+    boxes = uniform(n, 3)
+    cut = strips.cut_world(_task(boxes))
+    lattice = cut.lattice.copy()
+    # The same axes for both, and as many strips on each.
+    lattice[:] = [0.0, 2.0 * (lattice[0, 2] + 1), lattice[0, 2]]
+    rows = int(lattice[0, 2]) + 1
+    spans = np.empty((n, 4), np.uint16)
+    steps, counts = np.empty((1, (rows + 1) ** 2), np.int32), np.empty((1, rows * rows), np.int64)
+    borders, flat = np.empty((2, 0), np.float32), boxes.reshape(1, -1)
+
+    def by_steps() -> int:
+        steps[:] = 0
+        count_copies(boxes, flat, (0, 1, 2), True, lattice, borders, 0, n, spans, steps[0])
+        copies_from_steps(steps, lattice, counts)
+        return int(counts.sum())
+
+    return Trick(
+        "counting strips by steps instead of a loop (3-D)",
+        by_steps,
+        lambda: int(_count_by_loop(boxes, lattice, counts[0])),
+    )
+
+
+@jit
+def _order_by_insertion(pairs, at, seconds, out):
+    """A counting sort by first id, then each id's partners by insertion."""
+    at[:] = 0
+    for p in range(pairs.shape[0]):
+        at[pairs[p, 0] + 1] += 1
+    for k in range(at.shape[0] - 1):
+        at[k + 1] += at[k]
+    for p in range(pairs.shape[0]):
+        k = pairs[p, 0]
+        seconds[at[k]] = pairs[p, 1]
+        at[k] += 1
+    row = 0
+    for k in range(at.shape[0] - 1):
+        for right in range(row + 1, at[k]):
+            value = seconds[right]
+            left = right
+            while left > row and seconds[left - 1] > value:
+                seconds[left] = seconds[left - 1]
+                left -= 1
+            seconds[left] = value
+        while row < at[k]:
+            out[row, 0] = k
+            out[row, 1] = seconds[row]
+            row += 1
+
+
+def _found_pairs(n: int) -> np.ndarray:
+    return bp.pairs(uniform(n, 2), sort=False, threads=1)
+
+
+def ordering(n: int) -> Trick:
+    """Pairs into order by exchanging neighbours, and by insertion."""
+    n = min(n, 100_000)
+    pairs = _found_pairs(n)
+    at, seconds, out = np.empty(n + 1, np.int64), np.empty(len(pairs), np.int32), np.empty_like(pairs)
+    scratch = Scratch()
+
+    def by_insertion() -> np.ndarray:
+        _order_by_insertion(pairs, at, seconds, out)
+        return out
+
+    return Trick(
+        "sorting pairs by exchanging neighbours, not by insertion",
+        lambda: sorted_pairs([pairs], n, scratch),
+        by_insertion,
+    )
+
+
+def ordering_by_keys(n: int) -> Trick:
+    """Pairs into order by counting sorts, and by NumPy's sort of 64-bit keys."""
+    n = min(n, 100_000)
+    pairs = _found_pairs(n)
+    scratch = Scratch()
+
+    def by_keys() -> np.ndarray:
+        keys = pairs[:, 0].astype(np.int64) << 32 | pairs[:, 1]
+        keys.sort()
+        return np.column_stack((keys >> 32, keys & 0xFFFFFFFF)).astype(np.int32)
+
+    return Trick(
+        "sorting pairs by counting, not by comparing",
+        lambda: sorted_pairs([pairs], n, scratch),
+        by_keys,
+    )
+
+
+def recycling(n: int) -> Trick:
+    """Results and scratch in memory that was used before, and in fresh pages."""
+    boxes = uniform(n, 2)
+
+    def fresh() -> int:
+        memory._idle_scratch.clear()
+        memory._shelf.clear()
+        return len(bp.pairs(boxes, sort=False))
+
+    return Trick("recycled memory", lambda: len(bp.pairs(boxes, sort=False)), fresh)
+
+
+def two_threads(n: int) -> Trick:
+    """All cores, and one."""
+    boxes = uniform(n, 2)
+    return Trick(
+        "all cores",
+        lambda: len(bp.pairs(boxes, sort=False)),
+        lambda: len(bp.pairs(boxes, sort=False, threads=1)),
+    )
+
+
+def between_frames(n: int) -> Trick:
+    """A frame in which all boxes move, with last frame's strips, and from nothing."""
+    rng = np.random.default_rng(7)
+    frames = [uniform(n, 2)]
+    for _ in range(3):
+        step = rng.normal(0, 0.1 * n**-0.5, (n, 2)).astype(np.float32)
+        frames.append(frames[-1] + np.hstack([step, step]))
+    for frame in frames:  # rounding must not turn a box inside out
+        np.maximum(frame[:, 2:], frame[:, :2], out=frame[:, 2:])
+    index = bp.Strips(dtype=np.float32, sort=False)
+    index.insert_many(frames[0])
+    turns = {"with": 0, "without": 0}
+
+    def next_frame(side: str) -> Boxes:
+        turns[side] += 1
+        return frames[turns[side] % len(frames)]
+
+    def with_it() -> int:
+        index.update(next_frame("with"))
+        return len(index.pairs())
+
+    return Trick(
+        "last frame's strips (update and pairs)",
+        with_it,
+        lambda: len(bp.pairs(next_frame("without"), sort=False)),
+    )
+
+
+TRICKS = {
+    trick.__name__: trick
+    for trick in (
+        *(lanes, cutting, in_one_piece, counting, ordering, ordering_by_keys),
+        *(recycling, two_threads, between_frames),
+    )
+}
+_SIMD = "import sys; sys.path[:0] = {path!r}; import tricks; tricks.time_simd({n})"
+
+
+def time_simd(n: int) -> None:
+    """Print the register's name and the time of all pairs on one thread: run for each processor."""
+    from broadphase.kernels.simd import REGISTER
+
+    boxes = uniform(n, 2)
+    best = best_of({"": lambda: bp.pairs(boxes, sort=False, threads=1)})
+    print(REGISTER or "128 bits", best[""])
+
+
+def processors(n: int) -> None:
+    """All pairs as compiled for this processor, and for one with AVX2 only."""
+    program = _SIMD.format(path=sys.path[:1], n=n)
+    for title, more in (
+        ("this processor", {}),
+        ("AVX2", {"NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": ""}),
+    ):
+        answer = subprocess.run(
+            [sys.executable, "-c", program], env=os.environ | more, capture_output=True, text=True, check=True
+        )
+        register, seconds = answer.stdout.rsplit(" ", 1)
+        print(f"{title} ({register})".ljust(60), f"{1e3 * float(seconds):>10.3f} ms")
+
+
+def main() -> None:
+    """Print a line for each trick."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
+    parser.add_argument("names", nargs="*", choices=[*TRICKS, "processors", []])
+    parser.add_argument("--n", type=int, default=100_000)
+    parser.add_argument("--seconds", type=float, default=1.0, help="for each side")
+    options = parser.parse_args()
+    print(f"{options.n:,} boxes or as said".ljust(60), "   with it      without    gain")
+    for name in options.names or TRICKS:
+        if name == "processors":
+            continue
+        trick = TRICKS[name](options.n)
+        if not np.array_equal(trick.with_it(), trick.without()) and name != "between_frames":
+            raise SystemExit(f"{name}: the two sides disagree")
+        best = best_of({"with": trick.with_it, "without": trick.without}, options.seconds)
+        print(
+            f"{name}: {trick.title}".ljust(60),
+            f"{1e3 * best['with']:>10.3f} {1e3 * best['without']:>10.3f} ms {best['without'] / best['with']:>6.2f} x",
+        )
+    if not options.names or "processors" in options.names:
+        processors(options.n)
+
+
+if __name__ == "__main__":
+    main()
