@@ -16,6 +16,8 @@ from broadphase.shapes.narrow_phase import ContactArrays, as_pairs
 _FIRST_ROOM = 16
 _BY_ROW = 7  # how many of the columns have one entry a shape
 _NO_ROWS = np.empty(0, np.int64)
+_NO_ONE = np.zeros(1, np.int64)
+_NO_POINTS = np.empty((0, 2))
 
 
 class ShapeTable:
@@ -161,6 +163,19 @@ def table_of(shapes: Iterable[Shape]) -> ShapeTable:
     for shape in shapes:
         table.append(shape)
     return table
+
+
+def columns_of(shape: Shape) -> ShapeColumns:
+    """What kernels take for one shape: as of a table that holds nothing else, in a fifth of the time."""
+    if isinstance(shape, Polygon):
+        return table_of([shape]).columns
+    kind, width, height = CIRCLE, 0.0, 0.0
+    if isinstance(shape, Box):
+        kind, width, height = BOX, shape.width, shape.height
+    else:
+        width = shape.radius
+    x, y, w, h = np.array([[shape.x], [shape.y], [width], [height]])
+    return ShapeColumns(np.array([kind]), x, y, w, h, _NO_ONE, _NO_ONE, _NO_POINTS, _NO_POINTS)
 
 
 def _rooms(rows: int) -> ShapeColumns:

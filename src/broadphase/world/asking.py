@@ -13,12 +13,15 @@ from broadphase.indexes import arguments
 from broadphase.kernels.ask_shapes import distance_rows, overlap_rows, ray_rows
 from broadphase.kernels.shape_table import BOX
 from broadphase.shapes.kinds import Box, Circle, Shape
-from broadphase.shapes.table import table_of
+from broadphase.shapes.table import columns_of
 from broadphase.world.arguments import as_bounds, as_two
 from broadphase.world.body import Body
 from broadphase.world.body_store import as_shape
 from broadphase.world.listeners import as_tags
 from broadphase.world.state import State
+
+_Rules = tuple[Any, int | None, int | None, bool, Body | None]
+"""``tag, category, mask, tiles, ignore``"""
 
 # A box without limits, for a kernel that subtracts its edges.
 _FARTHEST = 1e300
@@ -174,9 +177,7 @@ class Asking(State):
         >>> hit.other is wall, hit.distance, hit.normal
         (True, 10.0, (-1.0, 0.0))
         """
-        hits = self.query_ray(
-            origin, direction, max_distance, tag=tag, category=category, mask=mask, tiles=tiles, ignore=ignore
-        )
+        hits = self._hits(origin, direction, max_distance, (tag, category, mask, tiles, ignore), 1)
         return hits[0] if hits else None
 
     def query_ray(
@@ -198,38 +199,8 @@ class Asking(State):
         origin, direction, max_distance, tag, category, mask, tiles, ignore
             As of `raycast`.
         """
-        start, (dx, dy) = as_two(origin, "origin"), as_two(direction, "direction")
-        furthest = _distance(max_distance, "max_distance")
-        if dx == 0.0 and dy == 0.0:
-            raise ValueError(f"direction = {direction} points nowhere; one component must not be zero")
-        # Scaled first: the square of a component must not overflow or vanish.
-        largest = max(abs(dx), abs(dy))
-        length = math.hypot(dx / largest, dy / largest)
-        dx, dy = dx / largest / length, dy / largest / length
-        last: list[BodyHit] = []
-        if tiles and self._tiles is not None:
-            stop = self._tiles.raycast(start, (dx, dy), furthest)
-            if stop is not None:
-                last = [BodyHit(stop.tile, stop.distance, stop.normal, stop.point)]
-                furthest = math.nextafter(stop.distance, math.inf)
-        self._layers.sync()
-        rows = self._chosen(self._layers.on_ray(start, (dx, dy), furthest), tag, category, mask)
-        if ignore is not None:
-            own = self._store.row(ignore, "ignore")
-            rows = [row for row in rows if row != own]
-        array = np.array(rows, np.int64)
-        distances, normals = np.empty(len(rows)), np.empty((len(rows), 2))
-        ray_rows(self._store.table.columns, array, *start, dx, dy, furthest, distances, normals)
-        hits = []
-        for k in np.lexsort((array, distances)).tolist():
-            distance = distances.item(k)
-            if distance >= 0.0:
-                normal, point = (
-                    tuple(normals[k].tolist()),
-                    (start[0] + distance * dx, start[1] + distance * dy),
-                )
-                hits.append(BodyHit(self._body(rows[k]), distance, normal, point))
-        return hits + last
+        rules = (tag, category, mask, tiles, ignore)
+        return self._hits(origin, direction, max_distance, rules, len(self._store.bodies))
 
     def nearest(
         self,
@@ -285,6 +256,41 @@ class Asking(State):
 
     # ---- what the queries share
 
+    def _hits(
+        self, origin: Any, direction: Any, max_distance: float, rules: _Rules, most: int
+    ) -> list[BodyHit]:
+        """The first ``most`` bodies that a ray hits, then the tile that ends it."""
+        start, (dx, dy) = as_two(origin, "origin"), as_two(direction, "direction")
+        tag, category, mask, tiles, ignore = rules
+        furthest = _distance(max_distance, "max_distance")
+        if dx == 0.0 and dy == 0.0:
+            raise ValueError(f"direction = {direction} points nowhere; one component must not be zero")
+        # Scaled first: the square of a component must not overflow or vanish.
+        largest = max(abs(dx), abs(dy))
+        length = math.hypot(dx / largest, dy / largest)
+        dx, dy = dx / largest / length, dy / largest / length
+        last: list[BodyHit] = []
+        if tiles and self._tiles is not None:
+            stop = self._tiles.raycast(start, (dx, dy), furthest)
+            if stop is not None:
+                last = [BodyHit(stop.tile, stop.distance, stop.normal, stop.point)]
+                furthest = math.nextafter(stop.distance, math.inf)
+        self._layers.sync()
+        rows = self._chosen(self._layers.on_ray(start, (dx, dy), furthest), tag, category, mask)
+        if ignore is not None:
+            own = self._store.row(ignore, "ignore")
+            rows = [row for row in rows if row != own]
+        array = np.array(rows, np.int64)
+        distances, normals = np.empty(len(rows)), np.empty((len(rows), 2))
+        ray_rows(self._store.table.columns, array, *start, dx, dy, furthest, distances, normals)
+        hits = []
+        met = np.flatnonzero(distances >= 0.0)
+        for k in met[np.lexsort((array[met], distances[met]))[:most]].tolist():
+            distance, normal = distances.item(k), tuple(normals[k].tolist())
+            point = (start[0] + distance * dx, start[1] + distance * dy)
+            hits.append(BodyHit(self._body(rows[k]), distance, normal, point))
+        return hits + last
+
     def _chosen(self, rows: list[int], tag: Any, category: int | None, mask: int | None) -> list[int]:
         store = self._store
         if tag is not None:
@@ -306,7 +312,7 @@ class Asking(State):
         if isinstance(shape, Box) and (table.kinds[array] == BOX).all():
             return rows
         out = np.empty(len(rows), np.bool_)
-        overlap_rows(table_of([shape]).columns, table, array, out)
+        overlap_rows(columns_of(shape), table, array, out)
         return array[out].tolist()  # type: ignore[no-any-return]
 
 

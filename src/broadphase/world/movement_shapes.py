@@ -14,7 +14,7 @@ from broadphase.kernels.bound_shapes import bound_rows
 from broadphase.kernels.shape_table import BOX, ShapeColumns
 from broadphase.kernels.tile_grid import TileGrid
 from broadphase.shapes.kinds import Bounds, Box, Shape
-from broadphase.shapes.table import table_of
+from broadphase.shapes.table import columns_of
 from broadphase.world.hits import Around, Blockers, Hit, Movement, Response, answered, code_of
 from broadphase.world.movement import checked_way, region, resolve
 from broadphase.world.tiles import Tile, TileMap
@@ -73,7 +73,7 @@ def resolve_shape(
     blockers = around(_region(shape.bounds, dx, dy))
     if isinstance(shape, Box) and all_boxes(blockers):
         return resolve((shape.x, shape.y, shape.width, shape.height), dx, dy, around, tiles, response)
-    mover = table_of([shape]).columns
+    mover = columns_of(shape)
     hits: list[Hit] = []
     if (dx == 0.0 and dy == 0.0) or _starts_inside(mover, dx, dy, blockers, grid):
         hits = _leave(mover, blockers, around, grid, response)

@@ -183,8 +183,9 @@ class Moving(State):
         """Move a platform all the way, with what stands on it, pushing aside what is in the way.
 
         The platform itself is stopped by nothing.  What stands on it, or on what does, goes along as far
-        as it can.  What is in the way is moved on as far as it can.  What has no room ends up inside the
-        platform: it is ``squeezed``, and what becomes of it is the caller's choice.
+        as it can.  What is in the way is moved on as far as it can, and pushes what is in its own way.
+        What has no room ends up inside the platform: it is ``squeezed``, and what becomes of it is the
+        caller's choice.
 
         Parameters
         ----------

@@ -4,7 +4,7 @@ import numpy as np
 
 from broadphase.kernels import push_out, travel_shapes
 from broadphase.shapes.kinds import Box, Shape
-from broadphase.shapes.table import table_of
+from broadphase.shapes.table import columns_of
 from broadphase.world.hits import Around, Hit
 from broadphase.world.movement_shapes import all_boxes, blocker_table, resolve_shape
 from broadphase.world.tiles import Tile, TileMap
@@ -45,7 +45,7 @@ def blocker_at(shape: Shape, around: Around, tiles: TileMap | None = None) -> ob
         within = push_out.overlapping(*place, blockers.bounds, grid)
     else:
         table, rows = blocker_table(blockers)
-        within, _ = travel_shapes.overlapping(table_of([shape]).columns, table, rows, grid)
+        within, _ = travel_shapes.overlapping(columns_of(shape), table, rows, grid)
     if len(within) == 0:
         return None
     body, column, row = within[0].tolist()

@@ -54,7 +54,8 @@ class _Call(NamedTuple):
 class World(MovingMany, Asking):
     """Bodies that meet, move and are looked for.
 
-    Shapes that share only an edge or a point are not in contact, and do not stop each other.
+    Shapes that share only an edge or a point are not in contact, and do not stop each other.  A world is
+    for one thread at a time.  Two worlds that are given the same calls stay the same, bit for bit.
 
     Parameters
     ----------
@@ -148,7 +149,7 @@ class World(MovingMany, Asking):
         return self._store.live
 
     def __iter__(self) -> Iterator[Body]:
-        """All bodies by id; those that are added on the way may or may not come."""
+        """All bodies by id, as they are now: bodies may be added and removed on the way."""
         return iter([body for body in self._store.bodies if body is not None])
 
     def __contains__(self, body: object) -> bool:
