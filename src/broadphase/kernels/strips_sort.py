@@ -12,8 +12,10 @@ from broadphase.kernels.edges import next_down
 from broadphase.kernels.jit import inline, unsigned
 from broadphase.kernels.simd import LANES
 
-# Rows of `marks`.
-BUCKET, REACH, ID, CLASS = 0, 1, 2, 3
+# Rows of `marks`: what the sweep reads, then scratch of the sort.  In one array, because each that a kernel is
+# given or makes costs something.
+BUCKET, REACH, ID, CLASS, BUCKET_OF, HISTOGRAM = 0, 1, 2, 3, 4, 5
+MARKS = 6
 
 PADDING = 2 * LANES  # the sweep reads past a strip's last box
 NO_BUCKET = np.int32(2**31 - 1)  # no box reaches it
@@ -37,12 +39,18 @@ def buckets_for(n):
 
 
 @inline
-def sort_strip(axes, edges, tags, begins, ends, strip, form, columns, marks, histogram, bucket_of, crowded):
+def room_for(n):
+    """How long the rows of `columns` and `marks` must be for strips of up to ``n`` boxes."""
+    return max(n + PADDING, buckets_for(n) + 1)
+
+
+@inline
+def sort_strip(axes, edges, tags, begins, ends, strip, form, columns, marks, crowded):
     """Sort the copies of a strip into ``columns`` (edges) and ``marks`` (integers); returns how many.
 
     They lie in one segment for each part that binned boxes: ``begins[part, strip]`` to
     ``ends[part, strip]``.  ``form`` says in which form the edges are.  A crowded strip is noted in
-    ``crowded`` instead.  The other arrays are scratch.  Plain arrays and not one named tuple of them: Numba
+    ``crowded`` instead.  Plain arrays and not one named tuple of them: Numba
     counts references at each access to a field, which made this three times slower.
     """
     kind = edges.dtype.type
@@ -66,28 +74,28 @@ def sort_strip(axes, edges, tags, begins, ends, strip, form, columns, marks, his
         scale = min(kind(buckets) / half_width, np.finfo(edges.dtype).max)
     last = kind(buckets - 1)
     for bucket in range(buckets + 1):
-        histogram[bucket] = 0
+        marks[HISTOGRAM, bucket] = 0
     k = unsigned(0)
     for part in range(begins.shape[0]):
         for t in range(unsigned(begins[part, strip]), unsigned(ends[part, strip])):
             bucket = np.int32(min((edges[t, x] * kind(0.5) - half_low) * scale, last))
-            bucket_of[k] = bucket
-            histogram[unsigned(bucket) + ONE] += 1
+            marks[BUCKET_OF, k] = bucket
+            marks[HISTOGRAM, unsigned(bucket) + ONE] += 1
             k += ONE
     crowding = 0
     for bucket in range(buckets):
-        count = np.int64(histogram[bucket + 1])
+        count = np.int64(marks[HISTOGRAM, bucket + 1])
         crowding += count * count
-        histogram[bucket + 1] += histogram[bucket]
+        marks[HISTOGRAM, bucket + 1] += marks[HISTOGRAM, bucket]
     if crowding > CROWDED * n:
         crowded[strip] = True
         return np.int64(0)
     k = unsigned(0)
     for part in range(begins.shape[0]):
         for t in range(unsigned(begins[part, strip]), unsigned(ends[part, strip])):
-            bucket = unsigned(bucket_of[k])
-            at = unsigned(histogram[bucket])
-            histogram[bucket] = at + ONE
+            bucket = unsigned(marks[BUCKET_OF, k])
+            at = unsigned(marks[HISTOGRAM, bucket])
+            marks[HISTOGRAM, bucket] = at + ONE
             _place(axes, edges, tags, t, at, columns, marks)
             k += ONE
     if form != COMPARABLE:

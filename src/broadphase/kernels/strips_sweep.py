@@ -34,9 +34,9 @@ from broadphase.kernels.strips_sort import (
     BUCKET,
     CLASS,
     ID,
-    PADDING,
+    MARKS,
     REACH,
-    buckets_for,
+    room_for,
     sort_strip,
     take_sorted_strip,
 )
@@ -57,18 +57,14 @@ def sweep_strips(
     after they were sorted.  ``out`` grows as it must; without ``store`` it is overwritten as scratch and
     only the counts are right.
     """
-    columns = np.empty((edges.shape[1], fullest + PADDING), edges.dtype)
-    marks = np.empty((4, fullest + PADDING), np.int32)
-    histogram = np.empty(buckets_for(fullest) + 1, np.int32)
-    bucket_of = np.empty(fullest, np.int32)
+    columns = np.empty((edges.shape[1], room_for(fullest)), edges.dtype)
+    marks = np.empty((MARKS, room_for(fullest)), np.int32)
     # Numbers of a known type: from a literal, Numba compiles what it is passed to twice.
     counted = found = tests = np.int64(0)
     for strip in range(first, last):
         n = np.int64(0)
         if not again:
-            n = sort_strip(
-                axes, edges, tags, begins, ends, strip, form, columns, marks, histogram, bucket_of, crowded
-            )
+            n = sort_strip(axes, edges, tags, begins, ends, strip, form, columns, marks, crowded)
         elif crowded[strip]:
             n = take_sorted_strip(axes, edges, tags, begins, ends, strip, form, columns, marks)
         if n > 1:
