@@ -12,8 +12,8 @@ from broadphase.kernels.edges import next_down
 from broadphase.kernels.jit import inline, unsigned
 from broadphase.kernels.simd import LANES
 
-# Rows of `marks`: what the sweep reads, then scratch of the sort.  In one array, because each that a kernel is
-# given or makes costs something.
+# Rows of `marks`: what the sweep reads, then scratch of the sort.  In one array, because each that a kernel
+# is given or makes costs something.
 BUCKET, REACH, ID, CLASS, BUCKET_OF, HISTOGRAM = 0, 1, 2, 3, 4, 5
 MARKS = 6
 
