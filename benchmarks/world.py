@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 import broadphase as bp
-from broadphase.world.layers import LISTENED
 
 FRAMES = 200
 TAGS = [f"tag{k}" for k in range(10)]
@@ -67,6 +66,24 @@ class Clock:
         return self.frames
 
 
+def next_places(world: bp.World, ids: np.ndarray, speed: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Every body a step on, to and fro."""
+    places = world.positions[np.searchsorted(world.ids, ids)]
+    return places + speed * rng.choice((-1.0, 1.0), (len(ids), 1))
+
+
+def times(world: bp.World, move: Callable[[], object]) -> list[float]:
+    """What `World.update` takes after each of many moves."""
+    found = []
+    for number in range(FRAMES + 5):
+        move()
+        start = time.perf_counter()
+        world.update()
+        if number >= 5:
+            found.append(time.perf_counter() - start)
+    return found
+
+
 def median(frames: list[dict[str, float]], label: str) -> float:
     return float(np.median([frame.get(label, 0.0) for frame in frames]) * 1e3)
 
@@ -87,17 +104,10 @@ def main(n: int) -> None:
     rng = np.random.default_rng(2)
 
     def frame() -> None:
-        world.move_all(ids, world.positions[: len(ids)] + speed * rng.choice((-1.0, 1.0), (len(ids), 1)))
+        world.move_all(ids, next_places(world, ids, speed, rng))
         world.update()
 
-    for _ in range(5):
-        frame()
-    whole = []
-    for _ in range(FRAMES):
-        world.move_all(ids, world.positions[: len(ids)] + speed * rng.choice((-1.0, 1.0), (len(ids), 1)))
-        start = time.perf_counter()
-        world.update()
-        whole.append(time.perf_counter() - start)
+    whole = times(world, lambda: world.move_all(ids, next_places(world, ids, speed, rng)))
     stats = world.stats
 
     clock = Clock()
@@ -110,8 +120,7 @@ def main(n: int) -> None:
     clock.wrap(tracker, "_narrow", "narrow phase")
     clock.wrap(tracker, "_events", "events as arrays")
     clock.wrap(tracker, "update", "compare with the frame before, rest")
-    clock.wrap(world, "_queue", "which calls to make")
-    clock.wrap(world, "_call_all", "the calls")
+    clock.wrap(world, "_call_all", "making the calls")
     clock.wrap(world, "update", "update, rest")
     parts = clock.run(frame)
     labels = dict.fromkeys(label for one in parts for label in one)
@@ -121,20 +130,17 @@ def main(n: int) -> None:
     print(f"update(): median {np.median(whole) * 1e3:.2f} ms, best {min(whole) * 1e3:.2f} ms\n")
     for label in labels:
         print(f"{label:40}{median(parts, label):8.3f} ms")
-    still = []
-    for _ in range(50):
-        start = time.perf_counter()
-        world.update()
-        still.append(time.perf_counter() - start)
-    print(f"\n{'update() when nothing has moved':40}{np.median(still) * 1e3:8.3f} ms")
-    few = []
-    for _ in range(50):
-        for body in bodies[:50]:
-            body.x += 1.0
-        start = time.perf_counter()
-        world.update()
-        few.append(time.perf_counter() - start)
-    print(f"{'update() when 50 have moved':40}{np.median(few) * 1e3:8.3f} ms")
+    for number in (0, 50):
+        some = bodies[:number]
+        few = times(world, lambda: [body.move_to(body.x + 1.0, body.y) for body in some])  # noqa: B023
+        print(f"{f'update() when {number} have moved':40}{np.median(few) * 1e3:8.3f} ms")
+    quiet = [world.add(bp.Box(*at, 20, 20), tag="quiet") for at in world.positions[:n].tolist()]
+    more = np.array([body.id for body in (*bodies, *quiet)])
+    again = np.vstack((speed, speed))
+    both = times(world, lambda: world.move_all(more, next_places(world, more, again, rng)))
+    print(f"{f'update() with {n} more, not listened for':40}{np.median(both) * 1e3:8.3f} ms\n")
+    for body in quiet:
+        world.remove(body)
     one_by_one(world, bodies)
 
 
@@ -151,7 +157,6 @@ def one_by_one(world: bp.World, bodies: list[bp.Body]) -> None:
         "world.raycast(500)": lambda body: world.raycast(body.position, (1.0, 0.3), 500.0, ignore=body),
         "world.nearest(k=3)": lambda body: world.nearest(body.position, 3, ignore=body),
     }
-    print()
     for name, call in calls.items():
         best = np.inf
         for _ in range(5):
@@ -160,7 +165,6 @@ def one_by_one(world: bp.World, bodies: list[bp.Body]) -> None:
                 call(body)
             best = min(best, time.perf_counter() - start)
         print(f"{name:40}{best / len(some) * 1e6:8.1f} us a call")
-    world._layers.sync(LISTENED)
 
 
 if __name__ == "__main__":

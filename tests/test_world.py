@@ -324,6 +324,7 @@ def test_only_what_somebody_listens_for_is_tested():
     assert len(began) == 3
     assert world.stats.candidates == 3
     assert world.stats.listened == 4
+    world.query_point((5, 5))
     assert world.stats.moved == 4
     assert (world.update().began, world.stats.candidates, world.stats.moved) == ([], 0, 0)
 

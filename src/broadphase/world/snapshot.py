@@ -60,7 +60,7 @@ def snapshot(world: "World", tiles: bool) -> Snapshot:
         dict(store.gone),
         world._tracker.found,
         world._listeners.matcher,
-        tuple(world._calls),
+        world._left,
         frozenset(world._skipped),
         world._events,
         (world.tiles, world.tiles.copy()) if tiles and world.tiles is not None else None,
@@ -78,8 +78,7 @@ def restore(world: "World", moment: Snapshot) -> None:
         store.touched[: len(store.bodies)] = store.alive[: len(store.bodies)]
     store.gone = dict(moment.gone)
     world._tracker.found = moment.found
-    world._calls.clear()
-    world._calls.extend(moment.calls)
+    world._left = moment.calls
     world._skipped = set(moment.skipped)
     world._events = moment.events
     if moment.tiles is not None:

@@ -4,7 +4,6 @@ A frame is: move bodies (`Body.move_to`, `World.move`), then `World.update`, whi
 and calls whoever listens.
 """
 
-from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -83,10 +82,10 @@ class World(MovingMany, Asking):
 
     def __init__(self, broadphase: str | Index = "auto") -> None:
         super().__init__(broadphase)
-        self._calls: deque[_Call] = deque()
+        self._left: tuple[_Call, ...] = ()
         self._skipped: set[tuple[Listener, Body, Body]] = set()
         self._calling = False
-        self._counts = (0, 0)
+        self._made = self._sent = 0
         self._events = self._tracker.update()
 
     # ---- bodies
@@ -242,14 +241,14 @@ class World(MovingMany, Asking):
         """
         if self._calling:
             raise RuntimeError("update() was called from a function that it calls; let it return first")
-        made = self._call_all()
+        self._made = 0
+        left, self._left = self._left, ()
+        self._call_all(iter(left))
         self._layers.sync(LISTENED)
+        self._sent = self._layers.sent
         events = self._events = self._tracker.update()
-        self._queue(events.began, "begin")
-        self._queue(events.stayed, "stay")
-        self._queue(events.ended, "end")
-        self._counts = (self._layers.sent, made + len(self._calls))
-        self._call_all()
+        phases = zip(events, ("begin", "stay", "end"), strict=True)
+        self._call_all(call for contacts, phase in phases for call in self._calls(contacts, phase))
         return events
 
     @property
@@ -257,32 +256,28 @@ class World(MovingMany, Asking):
         """What the last update found, also if a function raised."""
         return self._events
 
-    def _queue(self, contacts: Contacts, phase: str) -> None:
-        matcher = self._listeners.matcher
-        wanted = [one for one in matcher.listeners if getattr(one, phase) is not None]
-        if not wanted or not len(contacts):
+    def _calls(self, contacts: Contacts, phase: str) -> Iterator["_Call"]:
+        """Made one by one: a hundred thousand at once would keep Python's garbage collector busy."""
+        if not len(contacts) or not any(getattr(one, phase) for one in contacts.matcher.listeners):
             return
-        heard = matcher.chosen(
-            contacts.groups, lambda found: any(getattr(match.listener, phase) is not None for match in found)
+        heard = contacts.matcher.chosen(
+            contacts.groups, lambda found: any(getattr(match.listener, phase) for match in found)
         )
         for match, contact in contacts.told(np.flatnonzero(heard)):
             if getattr(match.listener, phase) is not None:
-                self._calls.append(_Call(match.listener, phase, contact))
+                yield _Call(match.listener, phase, contact)
 
-    def _call_all(self) -> int:
-        made = 0
+    def _call_all(self, calls: Iterator["_Call"]) -> None:
         self._calling = True
         try:
-            while self._calls:
-                call = self._calls.popleft()
-                made += 1
+            for call in calls:
+                self._made += 1
                 self._call(call)
         except BaseException:
-            self._calls = deque(call for call in self._calls if call.phase != "stay")
+            self._left = tuple(call for call in calls if call.phase != "stay")
             raise
         finally:
             self._calling = False
-        return made
 
     def _call(self, call: _Call) -> None:
         listener, contact = call.listener, call.contact
@@ -367,13 +362,13 @@ class World(MovingMany, Asking):
             bodies=store.live,
             static=int((store.alive & store.static).sum()),
             listened=int((store.alive & listened).sum()),
-            moved=self._counts[0],
+            moved=self._sent,
             candidates=self._tracker.candidates,
             contacts=began + stayed,
             began=began,
             stayed=stayed,
             ended=ended,
-            calls=self._counts[1],
+            calls=self._made,
         )
 
     def validate(self) -> None:
