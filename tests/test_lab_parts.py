@@ -15,7 +15,7 @@ from broadphase.lab import growth, messages, uploads
 from broadphase.lab.frames import Kind, Section, decode, drawable, encode
 from broadphase.lab.lanes import Lane
 from broadphase.lab.mailbox import IN_FLIGHT, Mailbox
-from broadphase.lab.messages import Ack, Ask, BadMessage, Play, Pointer, Setup, Step, parse
+from broadphase.lab.messages import Ack, Ask, BadMessage, Play, Pointer, Setup, Show, Step, parse
 from broadphase.lab.scenes import SCENES, make_scene
 from broadphase.lab.scenes.worlds import still
 from broadphase.lab.snippet import snippet
@@ -184,6 +184,23 @@ def test_steps_come_one_by_one_and_pause():
     mail.put(Step())
     mail.put(Step())
     assert [mail.take_frame() for _ in range(3)] == [True, True, False]
+
+
+@pytest.mark.smaller_set
+def test_what_comes_before_the_first_setup_is_not_lost():
+    mail = Mailbox()
+    mail.put(Play(playing=True, rate=60))
+    mail.put(Show(tests=False, structure=True))
+    waiting = threading.Thread(target=mail.wait)
+    waiting.start()
+    waiting.join(0.1)
+    assert waiting.is_alive()
+    mail.put(A_SETUP)
+    waiting.join(30)
+    assert not waiting.is_alive()
+    assert mail.take_setup() == A_SETUP
+    assert mail.take_frame()
+    assert mail.show == Show(tests=False, structure=True)
 
 
 @pytest.mark.smaller_set

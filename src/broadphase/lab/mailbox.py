@@ -103,9 +103,13 @@ class Mailbox:
         return max(self._sent - self._acknowledged, self._unsent) < IN_FLIGHT
 
     def _is_due(self) -> bool:
-        if self._setup is not None or self._pointers or self._steps or self._redraw or self._restart:
+        if self._setup is not None:
             return True
-        return self._begun and self._play.playing and time.perf_counter() >= self._due
+        if not self._begun:  # what came before the first set-up waits for it
+            return False
+        if self._pointers or self._steps or self._redraw or self._restart:
+            return True
+        return self._play.playing and time.perf_counter() >= self._due
 
     def _patience(self) -> float | None:
         if self._begun and self._play.playing and self._has_room():

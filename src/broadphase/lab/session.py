@@ -15,7 +15,7 @@ from broadphase.lab import growth, painting, tracing
 from broadphase.lab.frames import encode
 from broadphase.lab.lanes import Lane
 from broadphase.lab.mailbox import Mailbox
-from broadphase.lab.messages import FILE, BadMessage, Growth, Message, Setup, Show
+from broadphase.lab.messages import FILE, BadMessage, Growth, Message, Pointer, Setup, Show
 from broadphase.lab.painting import Seen
 from broadphase.lab.scenes import MOST, SCENES, Scene, make_scene
 from broadphase.lab.scenes.worlds import still
@@ -105,15 +105,15 @@ class Session:
         if not self.mail.may_draw():
             return
         setup = self.mail.take_setup()
-        if self.mail.take_restart():
+        if self.mail.take_restart() and self._setup is not None:
             setup, self._scene = setup or self._setup, None
         if setup is not None:
             self._set_up(setup)
+        pointers, moves_on = self.mail.take_pointers(), self.mail.take_frame()
         if self._scene is None:
-            self.mail.pause()
             return
-        self._point(self._scene)
-        if self.mail.take_frame() and setup is None:
+        self._point(self._scene, pointers)
+        if moves_on and setup is None:
             self._scene.step()
         else:
             self._scene.follow()
@@ -159,8 +159,8 @@ class Session:
             raise BadMessage("the file is not here any more; upload it again")
         return still(upload.boxes), upload.name
 
-    def _point(self, scene: Scene) -> None:
-        for pointer in self.mail.take_pointers():
+    def _point(self, scene: Scene, pointers: list[Pointer]) -> None:
+        for pointer in pointers:
             if pointer.phase == "grab":
                 scene.grab(pointer.x, pointer.y, pointer.reach)
             elif pointer.phase == "drag":

@@ -17,6 +17,9 @@ const stepOfCount = (count, hello) =>
 const rateOf = (step) => SPEEDS[0] * (SPEEDS[1] / SPEEDS[0]) ** (step / 100);
 const stepOfRate = (rate) => Math.round((100 * Math.log(rate / SPEEDS[0])) / Math.log(SPEEDS[1] / SPEEDS[0]));
 
+// As many digits as the URL has: the link must show the very same cells.
+const rounded = (value) => Number(value.toPrecision(4));
+
 const isCells = (method) => method === "uniform_grid" || method === "spatial_hash";
 
 export class Controls {
@@ -33,9 +36,9 @@ export class Controls {
     find("speed").addEventListener("input", () => change({ rate: Number(rateOf(Number(find("speed").value)).toPrecision(3)) }));
     find("show-tests").addEventListener("change", (event) => change({ tests: event.target.checked }));
     find("show-structure").addEventListener("change", (event) => change({ structure: event.target.checked }));
-    find("cell").addEventListener("input", () => change({ cell: CELL_STEP ** Number(find("cell").value) }));
+    find("cell").addEventListener("input", () => change({ cell: rounded(CELL_STEP ** Number(find("cell").value)) }));
     find("cell-auto").addEventListener("change", (event) => change({ cell: event.target.checked ? null : 1 }));
-    find("slots").addEventListener("input", () => change({ slots: SLOT_STEP ** Number(find("slots").value) }));
+    find("slots").addEventListener("input", () => change({ slots: rounded(SLOT_STEP ** Number(find("slots").value)) }));
     find("slots-auto").addEventListener("change", (event) => change({ slots: event.target.checked ? null : 10 }));
     find("controls").addEventListener("submit", (event) => event.preventDefault());
   }
@@ -61,7 +64,6 @@ export class Controls {
     find("show-tests").checked = state.tests;
     find("show-structure").checked = state.structure;
     find("play").textContent = state.playing ? "Pause" : "Play";
-    find("play").setAttribute("aria-pressed", String(state.playing));
     find("cells-group").hidden = !state.methods.some(isCells);
     find("table-group").hidden = !state.methods.includes("spatial_hash");
     this.#showCells(state);

@@ -22,16 +22,15 @@ export function drawIntervals(canvas, order, frame, world, place, tested) {
     const left = edge(k, -1);
     const right = edge(k, 1);
     bars.rect(left, y, Math.max(right - left, 1), Math.max(step * 0.7, 0.5));
-    if (stops[k] > k + 1) walks.rect(right, y, 1, (stops[k] - k - 1) * step + step * 0.7);
+    // The boxes that this one reaches begin left of its right end: its walk goes down to the last of them.
+    if (stops[k] > k + 1) walks.rect(right - 0.5, y, 1, (stops[k] - k - 1) * step + step * 0.7);
   }
-  context.fillStyle = colour("test");
-  context.globalAlpha = 0.5;
+  context.fillStyle = colour("series-1");
   context.fill(walks);
-  context.globalAlpha = 1;
   context.fillStyle = colour("series-0");
   context.fill(bars);
   if (tested !== null) mark(context, ids, stops, edge, step, tested);
-  title(context, `${axis ? "y" : "x"} intervals in order; blue lines reach as far down as each walk goes`, width);
+  title(context, `${axis ? "y" : "x"} intervals in order; a line down from a right end is the walk of that body`, width);
 }
 
 /** The body whose walk is under way in slow motion. */

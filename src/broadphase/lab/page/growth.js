@@ -89,9 +89,10 @@ function cell(kind, text) {
 }
 
 /** A piece of the line that stands for a method. */
-function sample(number) {
+export function sample(number) {
   const line = document.createElement("canvas");
   line.className = "sample";
+  line.ariaHidden = "true"; // its name stands beside it
   line.width = 68;
   line.height = 12;
   line.dataset.series = number;

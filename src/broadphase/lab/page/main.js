@@ -3,7 +3,7 @@
 import { Camera } from "./camera.js";
 import { Running } from "./chart.js";
 import { Controls } from "./controls.js";
-import { Growth } from "./growth.js";
+import { Growth, sample } from "./growth.js";
 import { Lane } from "./lane.js";
 import { forget, milliseconds, named, whole } from "./palette.js";
 import { listenToShare, savePicture } from "./share.js";
@@ -13,7 +13,11 @@ import { Wire } from "./wire.js";
 
 const SLOW = 5; // frames a second below which the pairs light up one after the other
 const CHART_EVERY = 100; // milliseconds
+const PATIENCE = 1500; // milliseconds
 const NEXT = ["strips", "spatial_hash", "box_tree", "uniform_grid", "sweep_and_prune", "sort_and_sweep", "brute_force"];
+
+const WARMING = 3; // frames after a change, in which indexes are built and code is loaded
+const NARROW = "(max-width: 68rem)";
 
 const find = (id) => document.getElementById(id);
 
@@ -33,6 +37,7 @@ class Page {
   #asked = false;
   #charted = 0;
   #lastWorld = "";
+  #warming = 0;
   #urlTimer = 0;
 
   constructor() {
@@ -49,6 +54,13 @@ class Page {
       frame: (frame) => this.#take(frame),
     });
     this.#listen();
+    setInterval(() => this.#sayBusy(), 500);
+  }
+
+  /** A method that runs for the first time is compiled, which takes seconds. */
+  #sayBusy() {
+    const waiting = this.state?.playing && this.state.rate > 2 && find("connection").dataset.state === "open";
+    if (waiting && performance.now() - this.#arrived > PATIENCE) find("frame-text").textContent = "the engine is busy or compiling";
   }
 
   // ---- what the server says
@@ -113,6 +125,7 @@ class Page {
     if (world !== this.#lastWorld) this.camera.fit(scene.bounds);
     this.#lastWorld = world;
     for (const lane of this.lanes) lane.reset();
+    this.#warming = WARMING;
     this.charts.tests.clear(this.lanes.length);
     this.charts.time.clear(this.lanes.length);
     this.charts.pairs.clear(this.lanes.length + 1);
@@ -120,7 +133,8 @@ class Page {
   }
 
   #take(frame) {
-    if (frame.epoch !== this.#epoch) {
+    // A frame from before a change of methods is of no use any more.
+    if (frame.epoch !== this.#epoch || frame.lanes.length !== this.lanes.length) {
       this.wire.send("ack", { frame: frame.serial });
       return;
     }
@@ -130,7 +144,8 @@ class Page {
     for (const lane of this.lanes) lane.count(frame);
     const numbers = frame.lanes.map((lane) => lane.numbers);
     this.charts.tests.push(numbers.map((lane) => lane[0]));
-    this.charts.time.push(numbers.map((lane) => lane[5] * 1e3));
+    this.charts.time.push(numbers.map((lane) => (this.#warming > 0 ? NaN : lane[5] * 1e3)));
+    this.#warming -= 1;
     this.charts.pairs.push([...numbers.map((lane) => lane[1]), numbers[0][2]]);
     if (document.hidden) this.#acknowledge(frame);
     this.redraw();
@@ -153,7 +168,11 @@ class Page {
   #draw(now) {
     this.#asked = false;
     const { frame } = this;
-    if (!frame || frame.lanes.length !== this.lanes.length) return;
+    if (!frame) return;
+    if (frame.lanes.length !== this.lanes.length) {
+      this.#acknowledge(frame);
+      return;
+    }
     const slow = this.state.playing && this.state.rate < SLOW;
     const share = slow ? Math.min((performance.now() - this.#arrived) / (900 / this.state.rate), 1) : 1;
     for (const lane of this.lanes) lane.draw(frame, share);
@@ -188,6 +207,17 @@ class Page {
     this.#charted = 0;
     this.redraw();
     this.growth.draw();
+    this.#nameLines();
+  }
+
+  /** Which line of the charts is whose. */
+  #nameLines() {
+    const lines = [...this.state.methods.map((method, number) => [named(method), number]), ["overlaps", 6]];
+    find("chart-legend").replaceChildren(...lines.map(([text, number]) => {
+      const item = document.createElement("li");
+      item.append(sample(number), text);
+      return item;
+    }));
   }
 
   // ---- what the user does
@@ -225,6 +255,7 @@ class Page {
       find("lanes").append(lane.element);
     }
     methods.forEach((method, number) => this.lanes[number].show(method, methods.length > 1));
+    this.#nameLines();
     find("add-lane").disabled = methods.length >= this.hello.lanes;
   }
 
@@ -287,6 +318,12 @@ class Page {
     click("explain", () => this.wire.send("ask", { what: "explain" }));
     click("show-code", () => this.wire.send("ask", { what: "code" }));
     click("save-picture", () => savePicture(this));
+    const narrow = matchMedia(NARROW);
+    const fold = () => {
+      find("side").open = !narrow.matches;
+    };
+    narrow.addEventListener("change", fold);
+    fold();
     listenToShare(this);
     listenToTheme(() => this.drawEverything());
     window.addEventListener("resize", () => this.drawEverything());

@@ -109,7 +109,7 @@ def clusters(count: int, seed: int) -> Scene:
     random = np.random.default_rng(seed)
     crowds = 5
     size = 30.0 * np.sqrt(count / crowds)
-    side = 14.0 * size
+    side = 8.0 * size
     # On the cells of a coarse raster, so that no two crowds fall together.
     spots = random.permutation(16)[:crowds]
     homes = (np.column_stack(np.divmod(spots, 4)) + 0.5) * (side * ASPECT / 4, side / 4)
