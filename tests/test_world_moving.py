@@ -280,6 +280,11 @@ def test_a_ceiling_squeezes():
 # ---- many bodies
 
 
+def sets(rng, seed):
+    """Categories and masks in every other world."""
+    return {"category": int(rng.integers(1, 4)), "mask": int(rng.integers(1, 4))} if seed % 2 else {}
+
+
 def random_world(seed, count=40, walls=30, shapes="box"):
     rng = np.random.default_rng(seed)
     world = World()
@@ -287,11 +292,11 @@ def random_world(seed, count=40, walls=30, shapes="box"):
     world.tiles = TileMap(solid, 10)
     for x, y, width, height in rng.uniform((0, 0, 1, 1), (200, 200, 20, 20), (walls, 4)).round(1).tolist():
         shape = Circle(x, y, width / 2) if shapes == "mixed" and width > 12 else Box(x, y, width, height)
-        world.add(shape, static=True, sensor=bool(rng.random() < 0.1))
+        world.add(shape, static=True, sensor=bool(rng.random() < 0.1), **sets(rng, seed))
     bodies = []
     for x, y, width, height in rng.uniform((0, 0, 1, 1), (200, 200, 6, 6), (count, 4)).round(1).tolist():
         shape = Circle(x, y, width / 2) if shapes == "mixed" and width > 4 else Box(x, y, width, height)
-        bodies.append(world.add(shape))
+        bodies.append(world.add(shape, **sets(rng, seed)))
     return world, bodies, rng
 
 
@@ -430,3 +435,31 @@ def test_a_box_pushed_out_of_boxes_is_free(shapes, tiles, mover):
     body = world.add(mover)
     world.move(body, 0, 0)
     assert is_free(world, body, 0.0)
+
+
+@given(
+    st.lists(BOXES, max_size=8),
+    st.lists(BOXES, max_size=3),
+    BOXES,
+    st.lists(st.tuples(NUMBERS, NUMBERS), min_size=1, max_size=4),
+)
+def test_a_platform_arrives_and_only_what_is_squeezed_is_inside(crates, walls, platform, ways):
+    world = World()
+    moving = world.add(platform, static=True)
+    for shape, static in [*((wall, True) for wall in walls), *((crate, False) for crate in crates)]:
+        if world.blocker(shape) is None:
+            world.add(shape, static=static)
+    for dx, dy in ways:
+        x, y = moving.position
+        before = {body: body.position for body in world}
+        push = world.push(moving, dx, dy)
+        assert moving.position == (x + dx, y + dy)
+        for body in world:
+            if body.static:
+                continue
+            taken = body in push.carried or body in push.pushed
+            assert taken or body.position == before[body]
+            inside = {other.id for other in world.query_shape(body.shape)} - {body.id}
+            assert inside <= ({moving.id} if body in push.squeezed else set())
+        for body in push.squeezed:
+            world.remove(body)
