@@ -182,6 +182,27 @@ def test_killing_may_change_the_world(test):
         assert ends[0] == ends[1]
 
 
+def test_one_sprite_may_die_in_its_own_way():
+    """``kill`` of one object, and not of its class: it takes another along, and one out of a list."""
+    for make in (sprite.Group, list):
+        ends = []
+        for module in (ours, sprite):
+            a, b, things = world(5)
+            lefts = make(a.sprites())
+            rights = make(b.sprites())
+
+            def kill(lefts=lefts, things=things):
+                things[-2].kill()
+                if isinstance(lefts, list) and lefts:
+                    lefts.pop()
+
+            for k in (35, 40, 45, 50):
+                things[k].kill = kill
+            ends.append((names(module.groupcollide(lefts, rights, False, True)), state((a, b), things)))
+        assert ends[0] == ends[1]
+        assert ends[0][0]
+
+
 def test_groups_of_ones_own_and_plain_lists_are_taken_as_pygame_takes_them():
     for seed in range(8):
         for make in (

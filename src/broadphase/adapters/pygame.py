@@ -92,14 +92,22 @@ def groupcollide(
         the second that it meets, in the order of theirs.
     """
     if not (_is_known(groupa) and _is_known(groupb) and _is_many(groupa, groupb, collided)):
-        answer: dict[Any, list[Any]] = _groupcollide(groupa, groupb, dokilla, dokillb, collided)
-        return answer
+        return _all_asked(groupa, groupb, dokilla, dokillb, collided)
+    # A list is gone through as it is, not as it was: somebody's `kill` may take sprites out of it.
+    if dokillb and type(groupa) is list and not all(map(_dies_quietly, groupb)):
+        return _all_asked(groupa, groupb, dokilla, dokillb, collided)
     lefts = list(groupa)
     found = _Groups(lefts, groupb, dokillb, collided).collide()
     if dokilla:
         for sprite in found:
             sprite.kill()
     return found
+
+
+def _all_asked(*arguments: Any) -> dict[Any, list[Any]]:
+    """Pygame's way."""
+    answer: dict[Any, list[Any]] = _groupcollide(*arguments)
+    return answer
 
 
 class _Groups:
@@ -217,8 +225,9 @@ def _is_known(group: Any) -> bool:
 
 def _dies_quietly(sprite: Any) -> bool:
     """Whether ``kill`` does no more than to take the sprite out of its groups."""
-    return getattr(type(sprite), "kill", None) is _sprite.Sprite.kill and all(
-        getattr(type(group), "remove_internal", None) in _STOCK_REMOVALS for group in sprite.groups()
+    kill = getattr(sprite, "kill", None)
+    return getattr(kill, "__func__", None) is _sprite.Sprite.kill and all(
+        getattr(group.remove_internal, "__func__", None) in _STOCK_REMOVALS for group in sprite.groups()
     )
 
 
