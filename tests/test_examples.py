@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 pygame = pytest.importorskip("pygame", reason="the extra pygame is not installed")
-pytest.importorskip("esper", reason="the extra esper is not installed")
+esper = pytest.importorskip("esper", reason="the extra esper is not installed")
 
 import broadphase as bp  # noqa: E402
 
@@ -27,6 +27,7 @@ def _without_a_display(monkeypatch):
     pygame.display.init()
     yield
     pygame.display.quit()
+    esper.switch_world("default")  # the example of components plays in a world of its own
 
 
 def play(game, frames):
