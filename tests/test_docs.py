@@ -9,6 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 PAGES = [page for page in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md") if (ROOT / page).exists()]
+PAGES += sorted(page.relative_to(ROOT).as_posix() for page in (ROOT / "docs").glob("*.md"))
 FIRST_COMMANDS = [
     'python -m pip install ".[cli]" && broadphase demo',
     'python -m pip install -e ".[test]" && python -m pytest',
