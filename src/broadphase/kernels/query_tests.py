@@ -63,7 +63,8 @@ def is_live(boxes, i):
 @inline
 def passes(categories, masks, i, category, mask):
     """Whether the query's ``category`` and ``mask`` let box ``i`` count."""
-    return _wanted(categories[i], masks[i], category, mask)
+    # Without a filter the two arrays may be empty: they must not even be read.
+    return (category < 0 and mask < 0) or _wanted(categories[i], masks[i], category, mask)
 
 
 @inline
