@@ -149,6 +149,7 @@ def test_whatever_happens_to_the_list(seed, hashed, monkeypatch):
             assert set(found) == set(expected), step
 
 
+@pytest.mark.smaller_set
 @pytest.mark.parametrize(
     "place", [(1e30, 1e30), (3e38, 0), (math.nan, 0), (math.inf, 0), (1e300, 1e300), (1e-40, 0)]
 )
@@ -172,6 +173,7 @@ def test_another_sprite_of_the_same_number():
     assert ours.check_for_collision_with_list(new, whole) == [whole[-1]]
 
 
+@pytest.mark.smaller_set
 def test_several_lists():
     lists = [live(scatter(seed, 80), use_spatial_hash=seed == 2) for seed in range(3)]
     lists[2].append(lists[0][0])
