@@ -10,7 +10,11 @@ import sys
 import pytest
 
 os.environ.setdefault("ARCADE_HEADLESS", "True")  # before the import: no display is needed
-arcade = pytest.importorskip("arcade", reason="the extra arcade is not installed")
+arcade = pytest.importorskip(
+    "arcade",
+    exc_type=ImportError,
+    reason="the extra arcade, or the system's libGL that it loads, is not installed",
+)
 
 from broadphase.adapters import arcade as ours  # noqa: E402
 
@@ -182,6 +186,16 @@ def test_several_lists():
         assert ours.check_for_collision_with_lists(sprite, lists) == expected
         assert ours.check_for_collision_with_lists(sprite, iter(lists), 3) == expected
     assert ours.check_for_collision_with_lists(lists[0][0], []) == []
+
+
+def test_ours_may_be_put_in_the_place_of_arcades(monkeypatch):
+    whole = live(scatter(1, 60))
+    expected = by_the_book(whole[0], whole)
+    monkeypatch.setattr(arcade, "check_for_collision_with_list", ours.check_for_collision_with_list)
+    monkeypatch.setattr(arcade, "check_for_collision_with_lists", ours.check_for_collision_with_lists)
+    whole._initialized = False
+    assert arcade.check_for_collision_with_list(whole[0], whole) == expected
+    assert arcade.check_for_collision_with_lists(whole[0], [whole]) == expected
 
 
 def test_a_list_that_was_never_drawn_is_left_to_arcade(monkeypatch):

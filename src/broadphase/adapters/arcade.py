@@ -31,12 +31,6 @@ from broadphase.kernels import sprite_hits
 
 __all__ = ["check_for_collision_with_list", "check_for_collision_with_lists"]
 
-_arcade = need("arcade", extra="arcade", purpose="the arcade adapter")
-
-# As they are now: somebody may put ours in their place.
-_plain_with_list = _arcade.check_for_collision_with_list
-_SpriteSequence = _arcade.sprite_list.sprite_list.SpriteSequence
-
 # Below, arcade's loop is over before the arrays are at hand.
 _FEW_SPRITES = 24
 # From here on a look into the spatial hash, where there is one, costs less than a pass over the arrays.
@@ -84,7 +78,9 @@ def check_for_collision_with_list(sprite: Any, sprite_list: Any, method: int = 0
     """
     found = _find(sprite, sprite_list)
     if found is None:
-        found = _plain_with_list(sprite, sprite_list, method)
+        found = _own(
+            _arcade().sprite_list.collision.check_for_collision_with_list(sprite, sprite_list, method)
+        )
     return found
 
 
@@ -107,9 +103,10 @@ def check_for_collision_with_lists(sprite: Any, sprite_lists: Iterable[Any], met
     TypeError
         As in arcade.
     """
-    if not isinstance(sprite, _arcade.BasicSprite):
-        found: list[Any] = _arcade.check_for_collision_with_lists(sprite, sprite_lists, method)
-        return found
+    if not isinstance(sprite, _arcade().BasicSprite):
+        return _own(
+            _arcade().sprite_list.collision.check_for_collision_with_lists(sprite, sprite_lists, method)
+        )
     return [
         other
         for sprite_list in sprite_lists
@@ -117,10 +114,22 @@ def check_for_collision_with_lists(sprite: Any, sprite_lists: Iterable[Any], met
     ]
 
 
+@cache
+def _arcade() -> Any:
+    """The library; imported when needed, because it does not load without the system's graphics."""
+    return need("arcade", extra="arcade", purpose="the arcade adapter")
+
+
+def _own(found: Any) -> list[Any]:
+    """What arcade's functions found; those of the inner module, for somebody may put ours in their place."""
+    answer: list[Any] = found
+    return answer
+
+
 def _find(sprite: Any, sprite_list: Any) -> list[Any] | None:
     """The answer; ``None`` where arcade has to say."""
     kind: Any = type(sprite_list)
-    if not (_keeps_arrays(kind) and isinstance(sprite, _arcade.BasicSprite)):
+    if not (_keeps_arrays(kind) and isinstance(sprite, _arcade().BasicSprite)):
         return None
     # Before a list is first drawn it does not note the size of a new texture.
     if len(sprite_list) < _FEW_SPRITES or not sprite_list._initialized:
@@ -147,7 +156,7 @@ def _find(sprite: Any, sprite_list: Any) -> list[Any] | None:
 @cache
 def _keeps_arrays(kind: Any) -> bool:
     """Whether it is a sprite list that writes places and sizes into its arrays, as arcade's own does."""
-    stock = _arcade.SpriteList
+    stock = _arcade().SpriteList
     return (
         isinstance(kind, type)
         and issubclass(kind, stock)
