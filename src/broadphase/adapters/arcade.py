@@ -75,12 +75,6 @@ def check_for_collision_with_list(sprite: Any, sprite_list: Any, method: int = 0
     ------
     TypeError
         As in arcade.
-
-    Examples
-    --------
-    >>> import arcade  # doctest: +SKIP
-    >>> from broadphase.adapters.arcade import check_for_collision_with_list  # doctest: +SKIP
-    >>> coins_hit = check_for_collision_with_list(player, coins)  # doctest: +SKIP
     """
     found = _find(sprite, sprite_list)
     if found is None:
