@@ -479,7 +479,8 @@ def test_every_control_has_a_name_for_screen_readers(show):
     page = show("n=40&methods=sort_and_sweep,spatial_hash")
     nameless = page.evaluate(
         """() => [...document.querySelectorAll('button, select, input, canvas, progress')].filter(element =>
-            !element.ariaHidden && !(element.getAttribute('aria-label') || element.labels?.length || element.textContent.trim())
+            !element.ariaHidden && !element.getAttribute('aria-label')
+            && !element.labels?.length && !element.textContent.trim()
         ).map(element => element.outerHTML.slice(0, 80))"""
     )
     assert nameless == []

@@ -2,7 +2,9 @@
 
 import { channels, colour } from "./palette.js";
 
-const SMALLEST_SHAPE = 2.2; // pixels from the middle to the edge
+// So many bodies, so small (pixels from the middle to the edge), are quicker drawn pixel by pixel.
+const MANY = 600;
+const SMALL = 12;
 const TURN = 2 * Math.PI;
 
 /** 1 for every body with a partner. */
@@ -21,7 +23,7 @@ export function drawBodies(context, world, frame, place) {
   for (let i = 0; i < Math.min(count, 64); i++) typical += Math.max(halves[2 * i], halves[2 * i + 1]);
   typical = (typical / Math.min(count, 64)) * place.scale;
   const hit = hitBodies(frame, count);
-  if (typical < SMALLEST_SHAPE && count > 600) drawPixels(context, world, centers, hit, place);
+  if (typical < SMALL && count > MANY) drawPixels(context, world, centers, hit, place);
   else drawShapes(context, world, centers, hit, place, typical);
 }
 
@@ -66,34 +68,67 @@ function fill(context, path, inside, edge, width, dash) {
   context.restore();
 }
 
-/** Tens of thousands of bodies, each a few pixels: written straight into the picture. */
+/** Many bodies, each a few pixels: written straight into a picture, row by row. */
 function drawPixels(context, world, centers, hit, place) {
   const ratio = context.getTransform().a;
   const width = context.canvas.width;
   const height = context.canvas.height;
-  const picture = context.getImageData(0, 0, width, height);
+  const picture = dustPicture(width, height);
   const pixels = new Uint32Array(picture.data.buffer);
-  const packed = ["body", "hit", "static"].map((name) => {
-    const [red, green, blue] = channels(name);
-    return (255 << 24) | (blue << 16) | (green << 8) | red;
-  });
+  pixels.fill(0);
+  const edges = ["body", "hit", "static"].map(packed);
+  const insides = ["body-fill", "hit-fill", "static"].map(packed);
   const scale = place.scale * ratio;
   const count = centers.length / 2;
+  const { halves, still, round } = world;
   for (let turn = 0; turn < 2; turn++) {
     // Those that overlap come last: they must not be hidden.
     for (let i = 0; i < count; i++) {
       if (hit[i] !== turn) continue;
-      const shade = packed[hit[i] ? 1 : world.still[i] ? 2 : 0];
+      const kind = turn ? 1 : still[i] ? 2 : 0;
       const x = (centers[2 * i] - place.left) * scale;
       const y = (centers[2 * i + 1] - place.top) * scale;
-      const wide = world.halves[2 * i] * scale;
-      const high = world.halves[2 * i + 1] * scale;
-      const left = Math.max(Math.floor(x - wide), 0);
-      const right = Math.min(Math.max(Math.ceil(x + wide), left + 1), width);
-      const top = Math.max(Math.floor(y - high), 0);
-      const bottom = Math.min(Math.max(Math.ceil(y + high), top + 1), height);
-      for (let row = top; row < bottom; row++) pixels.fill(shade, row * width + left, row * width + right);
+      const wide = halves[2 * i] * scale;
+      const high = halves[2 * i + 1] * scale;
+      if (x + wide < 0 || y + high < 0 || x - wide > width || y - high > height) continue;
+      paint(pixels, width, height, x, y, wide, high, round, edges[kind]);
+      if (Math.min(wide, high) > 2.5) paint(pixels, width, height, x, y, wide - 1.5, high - 1.5, round, insides[kind]);
     }
   }
-  context.putImageData(picture, 0, 0);
+  dust.getContext("2d").putImageData(picture, 0, 0);
+  context.save();
+  context.resetTransform();
+  context.drawImage(dust, 0, 0);
+  context.restore();
+}
+
+/** One disc or rectangle, never less than a pixel. */
+function paint(pixels, width, height, x, y, wide, high, round, shade) {
+  const top = Math.max(Math.floor(y - high + 0.5), 0);
+  const bottom = Math.min(Math.max(Math.floor(y + high + 0.5), top + 1), height);
+  for (let row = top; row < bottom; row++) {
+    const up = (row + 0.5 - y) / high;
+    const reach = round && high > 1 ? wide * Math.sqrt(Math.max(1 - up * up, 0)) : wide;
+    const left = Math.max(Math.floor(x - reach + 0.5), 0);
+    const right = Math.min(Math.max(Math.floor(x + reach + 0.5), left + 1), width);
+    pixels.fill(shade, row * width + left, row * width + right);
+  }
+}
+
+function packed(name) {
+  const [red, green, blue] = channels(name);
+  return (255 << 24) | (blue << 16) | (green << 8) | red;
+}
+
+// Laid over what is there already; made once for each size.
+const dust = document.createElement("canvas");
+let dustPixels = null;
+
+function dustPicture(width, height) {
+  if (!dustPixels || dust.width !== width || dust.height !== height) {
+    dust.width = width;
+    dust.height = height;
+    dustPixels = new ImageData(width, height);
+  }
+  return dustPixels;
 }

@@ -2,7 +2,7 @@
 
 import { colour, DASHES, sharp, short } from "./palette.js";
 
-const MARGIN = { left: 46, right: 10, top: 8, bottom: 22 };
+const MARGIN = { left: 58, right: 10, top: 8, bottom: 22 };
 const FONT = "11px system-ui, sans-serif";
 
 /** A ceiling just above a value: 1, 2 or 5 times a power of ten. */

@@ -60,7 +60,7 @@ export class Controls {
     find("count-number").value = state.count;
     find("seed").value = state.seed;
     find("speed").value = stepOfRate(state.rate);
-    find("speed-text").value = `${short(state.rate)} frames / s`;
+    find("speed-text").value = `${short(state.rate)} fps`;
     find("show-tests").checked = state.tests;
     find("show-structure").checked = state.structure;
     find("play").textContent = state.playing ? "Pause" : "Play";

@@ -5,8 +5,7 @@ import { colour, sharp, whole } from "./palette.js";
 export const HEIGHT = 170;
 
 /** Intervals in their order, one line each, with the walk that each begins; what the early way out saved. */
-export function drawIntervals(canvas, order, frame, world, place, tested) {
-  const width = canvas.clientWidth;
+export function drawIntervals(canvas, width, order, frame, world, place, tested) {
   const context = sharp(canvas, width, HEIGHT);
   context.clearRect(0, 0, width, HEIGHT);
   const [axis, count] = order;
@@ -57,8 +56,7 @@ export function savedText(order, tests) {
 }
 
 /** The order of the ends before (above) and now (below); lines that cross are ends that have swapped. */
-export function drawEnds(canvas, ends, before, frame) {
-  const width = canvas.clientWidth;
+export function drawEnds(canvas, width, ends, before) {
   const context = sharp(canvas, width, HEIGHT);
   context.clearRect(0, 0, width, HEIGHT);
   const items = 2 * ends[0];

@@ -45,6 +45,8 @@ export class Growth {
   }
 
   draw() {
+    this.#find("growth-charts").hidden = !this.#points.length;
+    if (!this.#points.length) return;
     const methods = [...new Set(this.#points.map((point) => point.method))];
     const series = (value) => methods.map((method, style) => ({
       method,
@@ -59,8 +61,7 @@ export class Growth {
   /** The same as a table: the legend of the charts, and what a screen reader reads. */
   #tabulate(methods) {
     const place = this.#find("growth-table");
-    place.hidden = !methods.length;
-    if (!methods.length) return;
+    place.hidden = false;
     const sizes = [...new Set(this.#points.map((point) => point.count))].sort((a, b) => a - b);
     const table = document.createElement("table");
     table.createCaption().textContent = "Milliseconds a frame by number of bodies";

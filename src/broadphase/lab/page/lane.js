@@ -3,10 +3,11 @@
 import { drawBodies } from "./bodies.js";
 import { HEIGHT, drawEnds, drawIntervals, savedText } from "./details.js";
 import * as overlay from "./overlays.js";
-import { colour, milliseconds, named, sharp, whole } from "./palette.js";
+import { colour, milliseconds, named, several, sharp, whole } from "./palette.js";
 
 const REACH = 14; // pixels
 const SMOOTH = 0.12;
+export const WARMING = 3; // frames after a change, in which indexes are built and code is loaded
 
 export class Lane {
   /** `page` gives camera, world, and takes what the hand does. */
@@ -23,12 +24,19 @@ export class Lane {
     this.numbers = Object.fromEntries([...this.element.querySelectorAll("[data-number]")].map((cell) => [cell.dataset.number, cell]));
     for (const name of methods) this.select.add(new Option(named(name), name));
     this.seconds = NaN;
+    this.seen = 0;
     this.ends = null;
     this.cross = null;
     this.select.addEventListener("change", () => page.changeMethod(number, this.select.value));
     find(".remove").addEventListener("click", () => page.removeLane(number));
     find(".key").classList.add(`key-${number}`);
     this.key = find(".key");
+    // Asking the page for a width in every frame would make it lay itself out in every frame.
+    this.width = 0;
+    new ResizeObserver(() => {
+      this.width = this.canvas.clientWidth;
+      page.redraw();
+    }).observe(find(".stage"));
     this.#listen();
   }
 
@@ -43,6 +51,7 @@ export class Lane {
   /** Forget what belongs to the frames before. */
   reset() {
     this.seconds = NaN;
+    this.seen = 0;
     this.ends = null;
     this.report = null;
     this.verdict.hidden = true;
@@ -50,7 +59,7 @@ export class Lane {
   }
 
   get size() {
-    const width = this.canvas.clientWidth;
+    const width = this.width || this.canvas.clientWidth;
     return [width, Math.max(Math.min(Math.round(width * 0.75), Math.round(window.innerHeight * 0.62)), 220)];
   }
 
@@ -64,7 +73,7 @@ export class Lane {
   draw(frame, share) {
     const own = frame.lanes[this.number];
     const { place } = this;
-    this.canvas.style.height = `${place.height}px`;
+    setHeight(this.canvas, place.height);
     const context = sharp(this.canvas, place.width, place.height);
     context.clearRect(0, 0, place.width, place.height);
     const { world } = this.page;
@@ -81,31 +90,40 @@ export class Lane {
   }
 
   #drawDetail(frame, own, place, share) {
-    this.detail.hidden = !(own.order || own.ends);
-    if (this.detail.hidden) return;
-    this.detail.style.height = `${HEIGHT}px`;
+    const hidden = !(own.order || own.ends);
+    if (this.detail.hidden !== hidden) this.detail.hidden = hidden;
+    if (hidden) return;
+    setHeight(this.detail, HEIGHT);
     if (own.order) {
       const tested = share < 1 && own.tests ? Math.round((share * own.tests.length) / 2) : null;
-      drawIntervals(this.detail, own.order, frame, this.page.world, place, tested);
+      drawIntervals(this.detail, this.width, own.order, frame, this.page.world, place, tested);
       this.detail.setAttribute("aria-label", "The sorted intervals of the sweep");
     } else {
-      drawEnds(this.detail, own.ends, this.ends?.before, frame);
+      drawEnds(this.detail, this.width, own.ends, this.ends?.before);
       this.detail.setAttribute("aria-label", "The order of the ends, before and now");
     }
   }
 
-  /** Numbers of a frame that has just come. */
+  /** Takes in a frame that has just come, also if it is never drawn. */
   count(frame) {
     const own = frame.lanes[this.number];
-    const [tests, candidates, overlaps, cells, swaps, seconds] = own.numbers;
-    this.seconds = Number.isFinite(this.seconds) ? this.seconds + SMOOTH * (seconds - this.seconds) : seconds;
+    const seconds = own.numbers[5];
+    this.seen += 1;
+    // The first frames build the index and may load code: what comes after them counts.
+    this.seconds = this.seen > WARMING ? this.seconds + SMOOTH * (seconds - this.seconds) : seconds;
+    if (own.ends && this.ends?.frame !== frame.frame) {
+      this.ends = { before: this.ends?.now ?? null, now: own.ends, frame: frame.frame };
+    }
+  }
+
+  /** Writes the numbers of a frame. */
+  write(frame) {
+    const own = frame.lanes[this.number];
+    const [tests, candidates, overlaps, cells, swaps] = own.numbers;
     this.numbers.tests.textContent = whole(tests);
     this.numbers.candidates.textContent = whole(candidates);
     this.numbers.overlaps.textContent = whole(overlaps);
     this.numbers.time.textContent = milliseconds(this.seconds);
-    if (own.ends && this.ends?.frame !== frame.frame) {
-      this.ends = { before: this.ends?.now ?? null, now: own.ends, frame: frame.frame };
-    }
     this.note.textContent = this.#noteOf(own, tests, cells, swaps);
   }
 
@@ -116,21 +134,21 @@ export class Lane {
       case "brute_force":
         return `${chosen}Every body with every other.`;
       case "sort_and_sweep":
-        return `${own.order ? savedText(own.order, tests) : "Sorted along one axis."} ${whole(swaps)} steps brought last frame's order up to date.`;
+        return `${own.order ? savedText(own.order, tests) : "Sorted along one axis."} ${several(swaps, "step")} brought last frame's order up to date.`;
       case "sweep_and_prune":
         return swaps
-          ? `The ends kept from the frame before were sorted with ${whole(swaps)} swaps.`
+          ? `The ends kept from the frame before were sorted with ${several(swaps, "swap")}.`
           : "Nothing has swapped, or so much moved that all was sorted and searched anew: this method wants scenes in which little moves.";
       case "uniform_grid":
-        return `${whole(cells)} cells hold a body.`;
+        return `${several(cells, "cell")} in use.`;
       case "spatial_hash":
-        return `${whole(cells)} slots hold a body. Hatched: distant cells share the slot; the number behind + is theirs.`;
+        return `${several(cells, "slot")} in use. Hatched: distant cells share the slot; the number behind + is theirs.`;
       case "box_tree":
-        return `${chosen}${whole(cells)} nodes, the root outermost; dashed ones are leaves. Tests count bounds of nodes too.`;
+        return `${chosen}${several(cells, "node")}, the root outermost; dashed ones are leaves. Tests count bounds of nodes too.`;
       case "strips":
         return own.strips
-          ? `${whole(cells)} strips, each swept along ${own.strips[0] ? "y" : "x"}; at the edge how many copies lie in each. A mark is a class bit: the body began in an earlier strip.`
-          : `${whole(cells)} strips.`;
+          ? `${several(cells, "strip")}, each swept along ${own.strips[0] ? "y" : "x"}; at the edge how many copies lie in each. A mark is a class bit: the body began in an earlier strip.`
+          : `${several(cells, "strip")}.`;
       default:
         return "";
     }
@@ -257,4 +275,9 @@ export class Lane {
     if (this.holding) this.page.point("release", ...this.cross);
     this.holding = false;
   }
+}
+
+function setHeight(canvas, height) {
+  const wanted = `${height}px`;
+  if (canvas.style.height !== wanted) canvas.style.height = wanted;
 }

@@ -4,7 +4,7 @@ import { Camera } from "./camera.js";
 import { Running } from "./chart.js";
 import { Controls } from "./controls.js";
 import { Growth, sample } from "./growth.js";
-import { Lane } from "./lane.js";
+import { Lane, WARMING } from "./lane.js";
 import { forget, milliseconds, named, whole } from "./palette.js";
 import { listenToShare, savePicture } from "./share.js";
 import { fromQuery, setupOf, toQuery } from "./state.js";
@@ -12,11 +12,12 @@ import { listenToTheme } from "./theme.js";
 import { Wire } from "./wire.js";
 
 const SLOW = 5; // frames a second below which the pairs light up one after the other
-const CHART_EVERY = 100; // milliseconds
+const CHART_EVERY = 150; // milliseconds
+const WRITE_EVERY = 90;
+const KEPT_AGES = 2000;
 const PATIENCE = 1500; // milliseconds
 const NEXT = ["strips", "spatial_hash", "box_tree", "uniform_grid", "sweep_and_prune", "sort_and_sweep", "brute_force"];
 
-const WARMING = 3; // frames after a change, in which indexes are built and code is loaded
 const NARROW = "(max-width: 68rem)";
 
 const find = (id) => document.getElementById(id);
@@ -30,12 +31,13 @@ class Page {
   frame = null;
   age = 0;
   drawn = 0;
-  oldest = 0;
+  ages = []; // of the last frames when their pictures were finished, in milliseconds
   #epoch = -1;
   #scene = null;
   #arrived = 0;
   #asked = false;
   #charted = 0;
+  #written = 0;
   #lastWorld = "";
   #warming = 0;
   #urlTimer = 0;
@@ -176,6 +178,7 @@ class Page {
     const slow = this.state.playing && this.state.rate < SLOW;
     const share = slow ? Math.min((performance.now() - this.#arrived) / (900 / this.state.rate), 1) : 1;
     for (const lane of this.lanes) lane.draw(frame, share);
+    if (now - this.#written > WRITE_EVERY || !this.state.playing) this.#write(frame, now);
     if (!frame.acknowledged) this.#mark(frame);
     this.#acknowledge(frame);
     if (now - this.#charted > CHART_EVERY) this.#drawCharts(now);
@@ -185,12 +188,19 @@ class Page {
   #mark(frame) {
     this.drawn += 1;
     this.age = Date.now() - frame.made;
-    this.oldest = Math.max(this.oldest, this.age);
-    find("frame-text").textContent = `frame ${whole(frame.frame)}`;
+    this.ages.push(this.age);
+    if (this.ages.length > KEPT_AGES) this.ages.shift();
     if (!this.state.playing) {
       find("said").textContent = `Frame ${frame.frame}. ${this.lanes.map((lane, k) =>
         `${named(this.state.methods[k])}: ${lane.numbers.tests.textContent} tests, ${lane.numbers.overlaps.textContent} overlaps`).join("; ")}.`;
     }
+  }
+
+  /** Numbers, more slowly than pictures: nobody reads sixty a second. */
+  #write(frame, now) {
+    this.#written = now;
+    find("frame-text").textContent = `frame ${whole(frame.frame)}`;
+    for (const lane of this.lanes) lane.write(frame);
   }
 
   #drawCharts(now) {

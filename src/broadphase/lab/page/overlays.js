@@ -3,6 +3,7 @@
 import { colour, whole } from "./palette.js";
 
 const FULLEST = 0.5; // how dark the fullest cell is
+const SHADES = 12;
 const SMALLEST_NUMBER = 17; // pixels that a cell needs to have its number written into it
 
 export function drawTiles(context, tiles, place) {
@@ -21,21 +22,28 @@ export function drawTiles(context, tiles, place) {
 export function drawCells(context, cells, place) {
   let most = 1;
   for (let at = 0; at < cells.length; at += 7) most = Math.max(most, cells[at + 4]);
+  // One path for each shade and each width of line: a call for every cell would be slow.
+  const shades = Array.from({ length: SHADES + 1 }, () => new Path2D());
+  const outlines = Array.from({ length: 4 }, () => new Path2D());
   const shared = new Path2D();
-  context.save();
   for (let at = 0; at < cells.length; at += 7) {
     const box = onScreen(cells, at, place);
     if (!box) continue;
-    const [left, top, width, height] = box;
-    context.globalAlpha = (FULLEST * cells[at + 4]) / most;
-    context.fillStyle = colour("cell");
-    context.fillRect(left, top, width, height);
-    context.globalAlpha = 0.45;
-    context.strokeStyle = colour("cell");
-    context.lineWidth = 0.8 + 0.7 * Math.min(cells[at + 5], 3);
-    context.strokeRect(left, top, width, height);
-    if (cells[at + 6] > 0) hatch(shared, left, top, width, height);
+    shades[Math.ceil((SHADES * cells[at + 4]) / most)].rect(...box);
+    outlines[Math.min(cells[at + 5], 3)].rect(...box);
+    if (cells[at + 6] > 0) hatch(shared, ...box);
   }
+  context.save();
+  context.fillStyle = context.strokeStyle = colour("cell");
+  shades.forEach((path, shade) => {
+    context.globalAlpha = (FULLEST * shade) / SHADES;
+    context.fill(path);
+  });
+  context.globalAlpha = 0.45;
+  outlines.forEach((path, level) => {
+    context.lineWidth = 0.8 + 0.7 * level;
+    context.stroke(path);
+  });
   context.globalAlpha = 0.8;
   context.strokeStyle = colour("shared");
   context.lineWidth = 1;

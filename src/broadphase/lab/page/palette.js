@@ -29,6 +29,8 @@ export function whole(value) {
   return Number.isFinite(value) ? Math.round(value).toLocaleString("en") : "–";
 }
 
+export const several = (count, noun) => `${whole(count)} ${noun}${count === 1 ? "" : "s"}`;
+
 export function short(value) {
   if (!Number.isFinite(value)) return "–";
   if (value === 0) return "0";

@@ -1,0 +1,99 @@
+"""The lab as one watches it: frames a second, and how old a frame is when the page has drawn it.
+
+Run it with Chromium installed: ``python benchmarks/lab.py``.  Server and browser share this machine, and a
+browser without a graphics card draws on the same cores.  ``--without-browser`` reads the frames as fast as
+they come and draws nothing: what the server alone can do.
+"""
+
+import argparse
+import contextlib
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+from websockets.sync.client import connect
+
+from broadphase.lab.frames import decode
+
+VIEWS = (
+    ("2,000 balls, two methods", 2_000, ("strips", "spatial_hash"), 60, 100),
+    ("20,000 bodies, one method", 20_000, ("strips",), 30, None),
+)
+SECONDS = 8.0
+WARM_UP = 120.0  # the first frames compile
+
+
+@contextlib.contextmanager
+def server() -> Iterator[int]:
+    command = [sys.executable, "-m", "broadphase", "lab", "--no-browser", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        yield int(process.stdout.readline().split("/")[2].partition(":")[2])
+        process.terminate()
+
+
+def without_browser(port: int, count: int, methods: tuple[str, ...]) -> tuple[float, list[float]]:
+    """Frames a second, and the age of each frame in milliseconds when it is read."""
+    setup = {"type": "setup", "scene": "balls", "count": count, "seed": 1, "methods": methods}
+    setup |= {"cell_scale": None, "slots": None, "file": ""}
+    host = f"127.0.0.1:{port}"
+    with connect(f"ws://{host}/live", origin=f"http://{host}", compression=None, max_size=None) as socket:
+        socket.send(json.dumps({"type": "play", "playing": True, "rate": 60}))
+        socket.send(json.dumps(setup))
+        seen, ages, until = 0, [], time.perf_counter() + WARM_UP
+        while time.perf_counter() < until:
+            wire = socket.recv()
+            if isinstance(wire, str):
+                continue
+            frame = decode(wire)
+            socket.send(json.dumps({"type": "ack", "frame": frame.serial}))
+            seen += 1
+            if seen == 60:  # by now everything is compiled
+                until, ages = time.perf_counter() + SECONDS, []
+            ages.append(time.time() * 1e3 - frame.made)
+    return len(ages) / SECONDS, ages
+
+
+def with_browser(port: int, count: int, methods: tuple[str, ...]) -> tuple[float, list[float]]:
+    """The same on a page: a frame is as old as it is when its picture is finished."""
+    from playwright.sync_api import sync_playwright
+
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    root = hasattr(os, "geteuid") and os.geteuid() == 0
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"] if root else [])
+        page = browser.new_page(viewport={"width": 1440, "height": 900})
+        page.goto(f"http://127.0.0.1:{port}/?n={count}&methods={','.join(methods)}")
+        until = time.perf_counter() + WARM_UP
+        while time.perf_counter() < until and page.evaluate("lab.drawn") < 60:
+            page.wait_for_timeout(100)
+        first = page.evaluate("lab.ages.length = 0, lab.frame.frame")
+        begin = time.perf_counter()
+        page.wait_for_timeout(SECONDS * 1000)
+        last, ages = page.evaluate("[lab.frame.frame, [...lab.ages]]")
+        seconds = time.perf_counter() - begin
+        browser.close()
+    return (last - first) / seconds, ages
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--without-browser", action="store_true")
+    measure = without_browser if parser.parse_args().without_browser else with_browser
+    for title, count, methods, wanted, oldest in VIEWS:
+        with server() as port:
+            rate, ages = measure(port, count, methods)
+        print(
+            f"{title}: {rate:.1f} frames/s (wanted: {wanted}); age of a frame: median "
+            f"{statistics.median(ages):.0f} ms, oldest {max(ages):.0f} ms"
+            + (f" (wanted: {oldest})" if oldest else "")
+        )
+
+
+if __name__ == "__main__":
+    main()
