@@ -219,7 +219,9 @@ class Editing(Hooks):
     @property
     def ids(self) -> IdArray:
         """The ids in use, ascending: ``(len,)`` int32, read-only."""
-        return self._store.ids()
+        ids = self._store.ids()[:]
+        ids.flags.writeable = False
+        return ids
 
     @property
     def boxes(self) -> BoxArray:

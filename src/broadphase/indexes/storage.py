@@ -64,14 +64,14 @@ class BoxStore:
             setattr(self, name, larger)
 
     def ids(self) -> IdArray:
-        """The live ids, ascending; read-only, and the same array until one is added or removed."""
+        """The live ids, ascending; nobody writes to it; the same array until one is added or removed."""
         ids = self._ids
         if ids is None:
             if self.live == self.end:
                 ids = np.arange(self.end, dtype=np.int32)
             else:
                 ids = np.flatnonzero(self.alive[: self.end]).astype(np.int32)
-            ids.flags.writeable = False
+            # Not marked as read-only: that is another type, for which kernels would be compiled once more.
             self._ids = ids
         return ids
 
