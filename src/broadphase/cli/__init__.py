@@ -1,7 +1,7 @@
 """The command ``broadphase``; also ``python -m broadphase``.
 
-Exit codes: 0 done; 1 the methods of the demo disagree; 2 the input or the options cannot be used, or
-something is missing; 130 interrupted; 141 nobody reads the output any more.
+Exit codes: 0 done; 1 the methods of the demo or the contestants of the bench disagree; 2 the input or the
+options cannot be used, or something is missing; 130 interrupted; 141 nobody reads the output any more.
 """
 
 import os

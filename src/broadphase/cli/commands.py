@@ -14,16 +14,40 @@ from broadphase.errors import FileError
 
 Method = Literal["auto", "brute_force", "sort_and_sweep", "uniform_grid", "spatial_hash", "tree", "strips"]
 SingleMethod = Literal["brute_force", "sort_and_sweep", "uniform_grid", "spatial_hash", "tree", "strips"]
+Scene = Literal[
+    "uniform",
+    "mixed_sizes",
+    "far_clusters",
+    "line",
+    "walls",
+    "brownian",
+    "mixed_cubes",
+    "sphere_surface",
+    "skewed",
+    "spiral_sparse",
+    "spiral",
+    "spiral_dense",
+    "spiral_mega_dense",
+    "gsap",
+    "kitten",
+    "atoms",
+    "few_movers",
+    "large_and_small",
+]
 
 
-def _no_option(kind: Any, name: str) -> None:
-    if name.startswith("-") and name != "-":
+def _no_option(kind: Any, name: str | None) -> None:
+    if name is not None and name.startswith("-") and name != "-":
         raise ValueError(f"There is no such option; a file of that name is ./{name}.")
 
 
 File = Annotated[str, Parameter(allow_leading_hyphen=True, validator=_no_option)]
 Output = Annotated[File, Parameter(name=["--output", "-o"])]
 Methods = Annotated[list[SingleMethod] | None, Parameter(consume_multiple=True, negative="")]
+Scenes = Annotated[list[Scene] | None, Parameter(consume_multiple=True, negative="")]
+Sizes = Annotated[list[int] | None, Parameter(consume_multiple=True, negative="")]
+Dims = Annotated[list[Literal[2, 3]] | None, Parameter(name="--dim", consume_multiple=True, negative="")]
+Threads = Annotated[int | None, Parameter(validator=validators.Number(gte=1))]
 Count = Annotated[bool, Parameter(negative="")]
 IdColumn = Annotated[str | None, Parameter(name="--id")]
 
@@ -177,6 +201,55 @@ def lab(
     from broadphase.cli.lab import lab as run
 
     return run(host, port, browser)
+
+
+@app.command
+def bench(
+    *,
+    scenes: Scenes = None,
+    sizes: Sizes = None,
+    dim: Dims = None,
+    methods: Methods = None,
+    peers: bool = True,
+    threads: Threads = None,
+    seconds: float = 0.3,
+    memory: bool = True,
+    json: File | None = None,
+    chart: File | None = None,
+    markdown: File | None = None,
+) -> int:
+    """Time the methods on named scenes, beside the other libraries that are installed.
+
+    Every number of pairs is checked first; then the contestants take turns and the best of each counts.
+
+    Parameters
+    ----------
+    scenes
+        Which scenes, one or more; uniform and mixed_sizes if it is not given.
+    sizes
+        How many boxes, one or more numbers; 1000, 10000 and 100000 if it is not given.
+    dim
+        2, 3 or both; 2 if it is not given, and 3 for scenes that have only that.
+    methods
+        Methods to time beside the default arguments and sort=False.
+    peers
+        Whether other libraries and the yardstick in C++ take part, as far as they are there.
+    threads
+        The most threads that ours use; all cores if it is not given.
+    seconds
+        For how long each contestant takes its turns, at each size of each scene.
+    memory
+        Whether to measure memory too, each contestant in a process of its own at the largest size.
+    json
+        A file for all figures, with machine and versions.
+    chart
+        A file for a picture, in any format that matplotlib writes.
+    markdown
+        A file for the tables as a page.
+    """
+    from broadphase.cli.bench import bench as run
+
+    return run(scenes, sizes, dim, methods, peers, threads, seconds, memory, json, chart, markdown)
 
 
 def _answer(

@@ -1,0 +1,114 @@
+"""``broadphase bench``: scenes, methods and peers, timed in turns."""
+
+import json
+import shlex
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from broadphase.cli import complain
+from broadphase.cli.progress import Steps
+from broadphase.errors import FileError
+from broadphase.extras import need
+from broadphase.files.writing import whole_file
+
+DISAGREEMENT = 1
+_LARGEST = 100_000_000
+
+
+def bench(
+    scenes: Sequence[str] | None,
+    sizes: Sequence[int] | None,
+    dims: Sequence[int] | None,
+    methods: Sequence[str] | None,
+    peers: bool,
+    threads: int | None,
+    seconds: float,
+    memory: bool,
+    json_file: str | None,
+    chart: str | None,
+    markdown: str | None,
+) -> int:
+    """Measure, print, and write what was asked for; 1 if contestants disagree."""
+    from broadphase.bench.contest import DisagreementError
+    from broadphase.bench.run import Options, measure, places
+
+    _check(sizes, seconds, json_file, chart, markdown)
+    given = {"scenes": scenes, "sizes": sizes, "dims": dims, "methods": methods}
+    chosen: dict[str, Any] = {name: tuple(value) for name, value in given.items() if value}
+    options = Options(peers=peers, threads=threads, seconds=seconds, memory=memory, **chosen)
+    try:
+        places(options)
+    except ValueError as error:
+        raise FileError(str(error)) from None
+    try:
+        with Steps() as steps:
+
+            def progress(doing: str) -> None:
+                steps.step(doing)
+
+            report = measure(options, progress)
+    except DisagreementError as error:
+        return complain(str(error), DISAGREEMENT)
+    from broadphase.bench import report as reports
+
+    reports.show(report, Console(soft_wrap=True, highlight=False))
+    if json_file:
+        with whole_file(Path(json_file)) as file:
+            file.write((json.dumps(asdict(report), indent=1) + "\n").encode())
+    if chart:
+        from broadphase.bench import chart as charts
+
+        with whole_file(Path(chart)) as file:
+            charts.save(report, file, _ending(chart))
+    if markdown:
+        with whole_file(Path(markdown)) as file:
+            file.write(reports.markdown(report, _command(options)).encode())
+    return 0
+
+
+def _check(
+    sizes: Sequence[int] | None,
+    seconds: float,
+    json_file: str | None,
+    chart: str | None,
+    markdown: str | None,
+) -> None:
+    """Refuse before any work what could only fail after it."""
+    for size in sizes or ():
+        if not 2 <= size <= _LARGEST:
+            raise FileError(f"a scene has from 2 to {_LARGEST:,} boxes; got --sizes {size}")
+    if not 0 < seconds < float("inf"):
+        raise FileError(f"every contestant needs some time; got --seconds {seconds:g}")
+    for name in filter(None, (json_file, chart, markdown)):
+        if not Path(name).resolve().parent.is_dir():
+            raise FileError(f"{name}: No such folder")
+        if Path(name).is_dir():
+            raise FileError(f"{name}: Is a directory")
+    if chart:
+        bases = need("matplotlib.backend_bases", extra="bench", purpose="the chart")
+        formats = bases.FigureCanvasBase.get_supported_filetypes()
+        if _ending(chart) not in formats:
+            raise FileError(f"{chart}: the name of a picture ends in .{', .'.join(formats)}")
+
+
+def _ending(name: str) -> str:
+    return Path(name).suffix.lower().removeprefix(".")
+
+
+def _command(options: object) -> str:
+    """The command that gives the same run again."""
+    words = ["broadphase", "bench"]
+    names = {"dims": "--dim"}
+    for name, value in vars(options).items():
+        if name == "slow" or value is None or value == ():
+            continue
+        option = names.get(name, f"--{name}")
+        if isinstance(value, bool):
+            words += [] if value else [f"--no-{name}"]
+        else:
+            words += [option, *(map(str, value) if isinstance(value, tuple) else [str(value)])]
+    return shlex.join(words)

@@ -1,0 +1,379 @@
+"""The bench: scenes, peers, fair turns, and the command; at small sizes, and nothing hangs on a time."""
+
+import json
+import subprocess
+from dataclasses import asdict
+from pathlib import Path
+from types import SimpleNamespace
+from typing import get_args
+
+import numpy as np
+import oracle
+import pytest
+
+import broadphase as bp
+from broadphase.bench import contest, memory, run, timing, yardstick
+from broadphase.bench.chart import save as save_chart
+from broadphase.bench.peers import PEERS, Peer
+from broadphase.bench.report import markdown, tables
+from broadphase.bench.run import Options, Result, measure
+from broadphase.bench.scenes import CATALOGUE, SCENES, Case
+from broadphase.bench.timing import Search, best_of_searches
+from broadphase.cli import commands
+from broadphase.cli import run as run_command
+
+PLACES = [(name, dim) for name, scene in CATALOGUE.items() for dim in scene.dims]
+QUICK = Options(("uniform",), (60, 240), seconds=1e-4, memory=False)
+
+
+@pytest.fixture
+def two_peers(monkeypatch):
+    """Only the peers that the tests' extra installs, and no compiler."""
+    for name in set(PEERS) - {"shapely", "scipy"}:
+        monkeypatch.delitem(PEERS, name)
+    monkeypatch.setattr(yardstick, "build", lambda folder: None)
+
+
+def expected(case: Case) -> int:
+    if case.first_side is not None:
+        return len(oracle.join(*case.sides))
+    return len(oracle.pairs(case.boxes, static=case.static))
+
+
+class TestScenes:
+    @pytest.mark.parametrize(("name", "dim"), PLACES)
+    def test_sound_and_the_same_every_time(self, name, dim):
+        case, again = (CATALOGUE[name].case(300, dim) for _ in range(2))
+        assert case.boxes.shape == (300, 2 * dim)
+        assert case.boxes.dtype == np.float32
+        assert np.isfinite(case.boxes).all()
+        assert (case.boxes[:, :dim] <= case.boxes[:, dim:]).all()
+        assert np.array_equal(case.boxes, again.boxes)
+        assert len(contest.ask(case)) == expected(case)
+
+    @pytest.mark.parametrize(("name", "dim"), [place for place in PLACES if CATALOGUE[place[0]].constant])
+    def test_those_that_say_so_are_as_crowded_at_any_size(self, name, dim):
+        small, large = (CATALOGUE[name].case(n, dim) for n in (10_000, 40_000))
+        before, after = (len(contest.ask(case, sort=False)) / len(case.boxes) for case in (small, large))
+        assert after == pytest.approx(before, rel=0.3, abs=0.01)
+
+    def test_the_command_knows_all(self):
+        assert set(get_args(commands.Scene)) == set(CATALOGUE)
+        assert set(SCENES) < set(CATALOGUE)
+        assert all(scene.about for scene in CATALOGUE.values())
+
+
+class TestTiming:
+    def test_turns_and_what_counts(self, monkeypatch):
+        clock, order = SimpleNamespace(now=0.0), []
+
+        def does(name, *, preparing, running):
+            def prepare():
+                clock.now += preparing
+
+            def call(_):
+                order.append(name)
+                clock.now += running / len(order)  # the later, the faster
+
+            return Search(call, prepare=prepare)
+
+        monkeypatch.setattr(timing.time, "perf_counter", lambda: clock.now)
+        searches = {
+            "light": does("light", preparing=0.0, running=1.0),
+            "heavy": does("heavy", preparing=8.0, running=1.0),
+        }
+        best, whole = best_of_searches(searches, 9.5)
+        assert order[:4] == ["light", "heavy", "light", "heavy"]
+        assert order.count("heavy") == 2, "preparing uses up time too"
+        assert best["heavy"] == pytest.approx(1 / 4), "but does not count"
+        assert whole["heavy"] == pytest.approx(8 + 1 / 4)
+        assert best["light"] == pytest.approx(1 / len(order))
+
+    def test_everyone_gets_a_turn_and_may_bring_a_clock(self):
+        best, _ = best_of_searches({"a": Search(lambda _: 7.0, seconds=lambda said: said)}, 0.0)
+        assert best == {"a": 7.0}
+
+    def test_plain_calls(self):
+        calls = []
+        assert set(timing.best_of({"a": lambda: calls.append(1)}, 0.0)) == {"a"}
+        assert len(calls) == 2, "one that is not counted, and one turn"
+
+
+class TestPeers:
+    @pytest.mark.parametrize("name", PEERS)
+    def test_as_many_pairs_as_there_are(self, name):
+        took_part = 0
+        for scene, dim in PLACES:
+            case = CATALOGUE[scene].case(200, dim)
+            search = contest.peer_search(name, case)
+            if isinstance(search, str):
+                if search.startswith("not installed"):
+                    pytest.skip(search)
+                continue
+            count, tolerated = expected(case), PEERS[name].tolerated
+            for _ in range(2):
+                found = search.count(search.timed()[2])
+                assert abs(found - count) <= tolerated * count + 2 * bool(tolerated), (scene, dim)
+            took_part += 1
+        assert took_part > 2
+
+    def test_who_is_missing_is_told_apart_from_who_cannot(self, monkeypatch):
+        def missing(case):
+            raise ModuleNotFoundError("No module named 'gone'", name="gone")
+
+        case = CATALOGUE["uniform"].case(20, 2)
+        monkeypatch.setitem(PEERS, "shapely", Peer("gone", missing, ""))
+        monkeypatch.setitem(PEERS, "scipy", Peer("scipy", lambda case: None, ""))
+        assert contest.peer_search("shapely", case) == "not installed (gone)"
+        assert contest.peer_search("scipy", case) == "cannot do this scene"
+
+    @pytest.mark.parametrize("off", [-1, 1])
+    def test_a_wrong_count_stops_the_run(self, two_peers, monkeypatch, capfd, off):
+        make = PEERS["shapely"].make
+
+        def wrong(case):
+            search = make(case)
+            return Search(search.run, lambda hits: search.count(hits) + off)
+
+        monkeypatch.setitem(PEERS, "shapely", Peer("shapely", wrong, ""))
+        case = CATALOGUE["uniform"].case(60, 2)
+        there = expected(case)
+        with pytest.raises(
+            contest.DisagreementError, match=f"shapely finds {there + off} pairs where there are {there}"
+        ):
+            measure(QUICK)
+        assert run_command(["bench", "--sizes", "60", "--seconds", "0.001", "--no-memory"]) == 1
+        captured = capfd.readouterr()
+        assert captured.out == ""
+        assert captured.err == f"broadphase: shapely finds {there + off} pairs where there are {there}\n"
+
+    def test_one_of_ours_that_is_wrong_stops_the_run_too(self, two_peers, monkeypatch):
+        ask = contest.ask
+        monkeypatch.setattr(
+            contest, "ask", lambda case, **how: ask(case, **how)[1 if how.get("method") == "tree" else 0 :]
+        )
+        with pytest.raises(contest.DisagreementError, match="tree finds"):
+            measure(Options(("uniform",), (60,), methods=("tree",), seconds=1e-4, memory=False))
+
+
+class TestRun:
+    def test_figures_fit_together(self, two_peers):
+        report = measure(QUICK)
+        assert [result.boxes for result in report.results] == [60, 240]
+        for result in report.results:
+            case = CATALOGUE["uniform"].case(result.boxes, 2)
+            assert result.pairs == expected(case)
+            assert set(result.milliseconds) == {"broadphase", "sort=False", "shapely", "scipy", "limit"}
+            assert result.times_broadphase["broadphase"] == 1
+            for name, times in result.times_broadphase.items():
+                ours, limit = result.milliseconds["broadphase"], result.milliseconds["limit"]
+                assert times == pytest.approx(result.milliseconds[name] / ours)
+                assert result.times_limit[name] == pytest.approx(result.milliseconds[name] / limit)
+            assert list(result.left_out) == ["yardstick"]
+        assert list(report.contestants) == list(report.results[0].milliseconds)
+        assert report.growth[0].boxes == [60, 240]
+
+    def test_the_slow_are_left_out_of_larger_sizes(self, two_peers):
+        options = Options(("uniform",), (240, 60), seconds=1e-4, slow=0.0, memory=False)
+        small, large = measure(options).results
+        assert "shapely" in small.milliseconds
+        assert set(large.milliseconds) == {"broadphase", "limit"}
+        assert large.left_out["shapely"] == "takes 0.0 s for 60 boxes"
+
+    def test_methods_threads_and_the_other_questions(self, two_peers):
+        scenes = ("few_movers", "large_and_small")
+        options = Options(scenes, (200,), (2, 3), ("tree", "strips"), threads=1, seconds=1e-4, memory=False)
+        report = measure(options)
+        assert [(r.scene, r.dim, r.asked) for r in report.results] == [
+            ("few_movers", 2, "pairs, static"),
+            ("few_movers", 3, "pairs, static"),
+            ("large_and_small", 2, "join"),
+            ("large_and_small", 3, "join"),
+        ]
+        assert all({"tree", "strips"} < set(r.milliseconds) for r in report.results)
+        assert "shapely" in report.results[0].milliseconds
+        assert "shapely" not in report.results[1].milliseconds
+
+    def test_a_scene_that_is_only_3d(self):
+        assert run.places(Options(("atoms", "line"))) == [("atoms", 3), ("line", 2)]
+        assert run.places(Options(("atoms", "line"), dims=(3, 2))) == [("atoms", 3), ("line", 2), ("line", 3)]
+        with pytest.raises(ValueError, match="the scene atoms exists only in 3-D"):
+            run.places(Options(("atoms",), dims=(2,)))
+
+    def test_exponents(self):
+        def result(n, **milliseconds):
+            return Result("uniform", 2, n, "pairs", n, milliseconds, {}, {}, {})
+
+        results = [result(n, a=n**1.5, b=7.0 * n) for n in (1_000, 10_000, 100_000)]
+        del results[2].milliseconds["b"]
+        results[0].milliseconds["a"] *= 5  # small sizes may cost more; from 10,000 on that is not seen
+        growth = run._growth(results)
+        assert growth.exponents_from_10000 == {"a": pytest.approx(1.5)}
+        assert growth.exponents == {"a": pytest.approx(1.5 - np.log10(5) / 2)}
+
+    def test_tables_and_page(self, two_peers):
+        report = measure(QUICK)
+        (lines,) = tables(report)
+        assert lines.heading[1:3] == ["60 boxes", "240 boxes"]
+        assert all(len(row) == len(lines.heading) for row in lines.rows)
+        assert [row[0] for row in lines.rows] == ["pairs", *report.results[0].milliseconds]
+        page = markdown(report, "broadphase bench --sizes 60 240")
+        assert "`broadphase bench --sizes 60 240`" in page
+        assert "| shapely |" in page
+        assert "- left out: yardstick: could not be built" in page
+
+
+class TestCommand:
+    def test_everything_that_it_writes(self, two_peers, tmp_path, capfd):
+        files = {
+            name: tmp_path / f"out.{end}"
+            for name, end in (("json", "json"), ("chart", "png"), ("markdown", "md"))
+        }
+        asked = [
+            "bench",
+            "--scenes",
+            "uniform",
+            "atoms",
+            "--sizes",
+            "50",
+            "100",
+            "--seconds",
+            "0.001",
+            "--no-memory",
+        ]
+        for name, file in files.items():
+            asked += [f"--{name}", str(file)]
+        assert run_command(asked) == 0
+        captured = capfd.readouterr()
+        assert captured.err == ""
+        assert "uniform, 2-D: Equal squares" in captured.out
+        assert "atoms, 3-D: " in captured.out
+        assert not set("│┃━┏╭") & set(captured.out), "plain where nobody looks"
+        assert files["chart"].read_bytes().startswith(b"\x89PNG")
+        page = files["markdown"].read_text()
+        assert "`broadphase bench --scenes uniform atoms --sizes 50 100 --seconds 0.001 --no-memory`" in page
+        found = json.loads(files["json"].read_text())
+        assert set(found) == {
+            *(
+                "schema",
+                "machine",
+                "versions",
+                "options",
+                "scenes",
+                "contestants",
+                "results",
+                "growth",
+                "memory",
+            )
+        }
+        assert found["schema"] == 1
+        assert {"processor", "cores", "vectors", "register"} <= set(found["machine"])
+        assert {"broadphase", "python", "numpy", "numba", "shapely", "scipy"} <= set(found["versions"])
+        assert [(r["scene"], r["dim"], r["boxes"]) for r in found["results"]] == [
+            *(("uniform", 2, 50), ("uniform", 2, 100), ("atoms", 3, 50), ("atoms", 3, 100))
+        ]
+        assert set(found["results"][0]) == {
+            *("scene", "dim", "boxes", "asked", "pairs", "milliseconds"),
+            *("times_broadphase", "times_limit", "left_out"),
+        }
+        assert set(found["growth"][0]) == {"scene", "dim", "boxes", "exponents", "exponents_from_10000"}
+
+    @pytest.mark.parametrize(
+        ("options", "line"),
+        [
+            (["--sizes", "1"], "a scene has from 2 to 100,000,000 boxes; got --sizes 1"),
+            (["--seconds", "0"], "every contestant needs some time; got --seconds 0"),
+            (["--seconds", "nan"], "every contestant needs some time; got --seconds nan"),
+            (
+                ["--scenes", "atoms", "--dim", "2"],
+                "the scene atoms exists only in 3-D; ask for it with --dim 3",
+            ),
+            (["--json", "no/such/out.json"], "no/such/out.json: No such folder"),
+            (["--chart", "out.exe"], "out.exe: the name of a picture ends in .eps"),
+            (["--scenes", "nowhere"], "Invalid value"),
+            (["--dim", "4"], "Invalid value"),
+            (["--threads", "0"], "Invalid value"),
+            (["--methods", "magic"], "Invalid value"),
+        ],
+    )
+    def test_one_line_errors(self, capfd, options, line):
+        assert run_command(["bench", *options]) == 2
+        captured = capfd.readouterr()
+        assert captured.out == ""
+        assert len(captured.err.splitlines()) == 1
+        assert captured.err.startswith("broadphase: ")
+        assert line in captured.err
+
+
+class TestMemory:
+    def test_a_box_takes_at_least_its_pairs(self, tmp_path):
+        case = CATALOGUE["uniform"].case(40_000, 2)
+        memory.save(case, tmp_path / "case.npz")
+        found = memory.per_box(tmp_path / "case.npz", "sort=False", len(case.boxes), 1)
+        if found is None:
+            assert not Path("/proc/self/clear_refs").exists(), "Linux tells"
+            pytest.skip("this system does not tell")
+        assert 8 * bp.count_pairs(case.boxes) / len(case.boxes) < found < 2_000
+
+    @pytest.mark.parametrize("name", ["uniform", "few_movers", "large_and_small"])
+    def test_a_case_comes_back_from_its_file(self, tmp_path, name):
+        case = CATALOGUE[name].case(500, 2)
+        memory.save(case, tmp_path / "case.npz")
+        again = memory._load(tmp_path / "case.npz")
+        assert np.array_equal(case.boxes, again.boxes)
+        assert np.array_equal(case.static, again.static)
+        assert case.first_side == again.first_side
+        some = memory._first(case)
+        assert len(some.boxes) == 100
+        assert len(contest.ask(some)) == expected(some)
+
+    def test_what_fails_is_not_told(self, tmp_path):
+        assert memory.per_box(tmp_path / "none.npz", "sort=False", 1, None) is None
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
+    built = yardstick.build(tmp_path_factory.mktemp("yardstick"))
+    if built is None:
+        pytest.skip("no C++ compiler, or no AVX-512")
+    return built
+
+
+class TestYardstick:
+    @pytest.mark.parametrize(("name", "dim"), [(n, d) for n, d in PLACES if CATALOGUE[n].yardstick])
+    def test_finds_what_there_is(self, program, tmp_path, name, dim):
+        case = CATALOGUE[name].case(500, dim)
+        search = yardstick.search(program, case, tmp_path)
+        seconds, _, said = search.timed()
+        assert search.count(said) == expected(case)
+        assert seconds == said["ms"] / 1e3 > 0
+        assert said["side"] > 0
+
+    def test_takes_part(self, program, two_peers, monkeypatch):
+        monkeypatch.setattr(yardstick, "build", lambda folder: program)
+        uniform, mixed = measure(Options(sizes=(100,), seconds=1e-4, memory=False)).results
+        assert uniform.milliseconds["yardstick"] > 0
+        assert mixed.left_out["yardstick"] == "cannot do this scene"
+
+    def test_says_no_where_it_cannot(self, program, tmp_path, monkeypatch):
+        assert yardstick.search(program, CATALOGUE["few_movers"].case(50, 2), tmp_path) is None
+        monkeypatch.setattr(yardstick.shutil, "which", lambda name: None)
+        assert yardstick.build(tmp_path) is None
+
+        def fails(*arguments, **options):
+            raise subprocess.CalledProcessError(1, "c++")
+
+        monkeypatch.setattr(yardstick.shutil, "which", lambda name: "c++")
+        monkeypatch.setattr(yardstick.subprocess, "run", fails)
+        assert yardstick.build(tmp_path) is None
+        assert yardstick.search(program, CATALOGUE["uniform"].case(50, 2), tmp_path) is None
+
+
+def test_a_chart_of_many_panels(two_peers, tmp_path):
+    scenes = ("uniform", "line", "atoms", "kitten")
+    report = measure(Options(scenes, (50, 100), seconds=1e-4, memory=False))
+    file = tmp_path / "chart.svg"
+    with file.open("wb") as out:
+        save_chart(report, out, "svg")
+    assert file.read_text().count("<!-- nanoseconds a box -->") == len(scenes)
+    assert json.dumps(asdict(report))
