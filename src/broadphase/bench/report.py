@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import NamedTuple
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
@@ -40,8 +41,8 @@ def tables(report: Report) -> Iterator[Lines]:
             row.append(f"{exponents[name]:.2f}" if name in exponents else "")
             row.append(f"{memory[name]:,.0f}" if name in memory else "")
             rows.append(row)
-        sizes = [f"{result.boxes:,} boxes" for result in results]
-        heading = ["milliseconds", *sizes, "/ limit", "grows n^", "bytes a box"]
+        sizes = [f"{result.boxes:,}" for result in results]
+        heading = ["boxes", *sizes, "/ limit", "n^", "bytes/box"]
         reasons = results[-1].left_out
         grouped: dict[str, list[str]] = {}
         for name, reason in reasons.items():
@@ -75,22 +76,21 @@ def preamble(report: Report) -> list[str]:
     return [
         f"{at['processor']}, {at['cores']} cores, {at['vectors']}; {at['system']} {at['architecture']}.",
         f"{versions}.",
-        "Best of many, the contestants taking turns; every number of pairs was checked first. In brackets: "
-        f"how many times as long as {DEFAULT} with default arguments"
+        "Milliseconds: best of many, the contestants taking turns; every number of pairs was checked first. "
+        f"In brackets: how many times as long as {DEFAULT} with default arguments"
         + (f" and threads={threads}." if threads else "."),
         "/ limit: how many times as long as copying the boxes in and the pairs out, at the largest size. "
-        "n^: time grows with the number of boxes to this power. Bytes a box: peak growth of a fresh process.",
+        "n^: time grows with the number of boxes to this power. Bytes/box: peak growth of a fresh process.",
     ]
 
 
 def show(report: Report, console: Console) -> None:
-    """Print everything; with lines and colours only where a person looks."""
+    """Print everything; with lines and bold type only where a person looks."""
     for line in preamble(report):
         console.print(line, markup=False)
     for lines in tables(report):
         console.print(f"\n{lines.title}: {lines.about}", markup=False, style="bold")
-        # A pipe gets plain columns that are never cut, whatever the width that is assumed there.
-        table = Table(box=None, pad_edge=False) if not console.is_terminal else Table()
+        table = Table(box=SIMPLE_HEAD if console.is_terminal else None, pad_edge=False)
         for column, head in enumerate(lines.heading):
             table.add_column(head, justify="right" if column else "left", no_wrap=True)
         for row in lines.rows:

@@ -40,7 +40,7 @@ class Options:
     seconds: float = 0.3
     """For each contestant, scene and size."""
     slow: float = 1.0
-    """Who takes more seconds than this for one search is left out of larger sizes."""
+    """Who takes more seconds, or would take three times as many at the next size, is left out there."""
     memory: bool = True
 
 
@@ -162,7 +162,8 @@ def _one_scene(
     elif options.peers and not scene.yardstick:
         left_out[YARDSTICK] = "cannot do this scene"
     results = []
-    for n in sorted(set(options.sizes)):
+    sizes = sorted(set(options.sizes))
+    for n, larger in zip(sizes, [*sizes[1:], None], strict=True):
         where = f"{name} {dim}-D, {n:,} boxes"
         progress(where)
         case = scene.case(n, dim)
@@ -175,9 +176,14 @@ def _one_scene(
         best, longest = best_of_searches(searches, options.seconds)
         results.append(_result(name, facts(case), pairs, best, left_out))
         for who, took in longest.items():
-            if took > options.slow and who not in (DEFAULT, LIMIT):
-                left_out[who] = f"takes {took:.1f} s for {n:,} boxes"
+            if larger and who not in (DEFAULT, LIMIT) and _too_slow(took, larger / n, options.slow):
+                left_out[who] = f"takes {took:.2g} s for {n:,} boxes"
     return results
+
+
+def _too_slow(took: float, times_as_many: float, slow: float) -> bool:
+    """Whether a contestant is to be spared the next size, which may take it longer than three are worth."""
+    return took > slow or took * times_as_many > 3 * slow
 
 
 def _result(

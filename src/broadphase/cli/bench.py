@@ -2,21 +2,24 @@
 
 import json
 import shlex
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from rich.markup import escape
 
 from broadphase.cli import complain
-from broadphase.cli.progress import Steps
 from broadphase.errors import FileError
 from broadphase.extras import need
 from broadphase.files.writing import whole_file
 
 DISAGREEMENT = 1
 _LARGEST = 100_000_000
+_WIDE = 1_000  # columns: no figure is cut to fit a window
 
 
 def bench(
@@ -45,17 +48,13 @@ def bench(
     except ValueError as error:
         raise FileError(str(error)) from None
     try:
-        with Steps() as steps:
-
-            def progress(doing: str) -> None:
-                steps.step(doing)
-
+        with _progress() as progress:
             report = measure(options, progress)
     except DisagreementError as error:
         return complain(str(error), DISAGREEMENT)
     from broadphase.bench import report as reports
 
-    reports.show(report, Console(soft_wrap=True, highlight=False))
+    reports.show(report, Console(soft_wrap=True, highlight=False, width=_WIDE))
     if json_file:
         with whole_file(Path(json_file)) as file:
             file.write((json.dumps(asdict(report), indent=1) + "\n").encode())
@@ -68,6 +67,16 @@ def bench(
         with whole_file(Path(markdown)) as file:
             file.write(reports.markdown(report, _command(options)).encode())
     return 0
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[str], None]]:
+    """One line on stderr that says what is being done; nothing where stderr is no terminal."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield lambda doing: None
+        return
+    with Console(stderr=True).status("") as status:
+        yield lambda doing: status.update(escape(doing))
 
 
 def _check(
