@@ -196,6 +196,10 @@ class TestRun:
             ("large_and_small", 3, "join"),
         ]
         assert all({"tree", "strips"} < set(r.milliseconds) for r in report.results)
+        for result in report.results:
+            best = min(result.milliseconds[name] for name in ("tree", "strips"))
+            assert result.auto_times_best == pytest.approx(result.milliseconds["sort=False"] / best)
+        assert next(tables(report)).rows[-1][0] == "auto/best"
         assert "shapely" in report.results[0].milliseconds
         assert "shapely" not in report.results[1].milliseconds
 
@@ -270,7 +274,7 @@ class TestCommand:
         assert places == [(*place, n) for place in (("uniform", 2), ("atoms", 3)) for n in sizes]
         assert set(found["results"][0]) == {
             *("scene", "dim", "boxes", "asked", "pairs", "milliseconds"),
-            *("times_broadphase", "times_limit", "left_out"),
+            *("times_broadphase", "times_limit", "left_out", "auto_times_best"),
         }
         assert set(found["growth"][0]) == {"scene", "dim", "boxes", "exponents", "exponents_from_10000"}
 

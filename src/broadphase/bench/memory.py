@@ -44,7 +44,7 @@ def per_box(file: Path, name: str, boxes: int, threads: int | None) -> float | N
         answer = subprocess.run(asked, capture_output=True, text=True, check=True, timeout=_WAIT)
     except subprocess.SubprocessError:
         return None
-    grown = int(answer.stdout)
+    grown = int(answer.stdout.split()[-1])  # a peer may have said something before
     return None if grown < 0 else grown / boxes
 
 

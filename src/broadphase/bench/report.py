@@ -41,6 +41,8 @@ def tables(report: Report) -> Iterator[Lines]:
             row.append(f"{exponents[name]:.2f}" if name in exponents else "")
             row.append(f"{memory[name]:,.0f}" if name in memory else "")
             rows.append(row)
+        if any(result.auto_times_best for result in results):
+            rows.append(["auto/best", *(_times(result.auto_times_best) for result in results), "", "", ""])
         sizes = [f"{result.boxes:,}" for result in results]
         heading = ["boxes", *sizes, "/ limit", "n^", "bytes/box"]
         reasons = results[-1].left_out
@@ -79,6 +81,7 @@ def preamble(report: Report) -> list[str]:
         "Milliseconds: best of many, the contestants taking turns; every number of pairs was checked first. "
         f"In brackets: how many times as long as {DEFAULT} with default arguments"
         + (f" and threads={threads}." if threads else "."),
+        "auto/best: sort=False (which is auto) against the best of the methods that were asked for. "
         "/ limit: how many times as long as copying the boxes in and the pairs out, at the largest size. "
         "n^: time grows with the number of boxes to this power. Bytes/box: peak growth of a fresh process.",
     ]

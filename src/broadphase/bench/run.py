@@ -15,11 +15,12 @@ import numpy as np
 import broadphase
 from broadphase import threads
 from broadphase.bench import memory, yardstick
-from broadphase.bench.contest import DEFAULT, LIMIT, YARDSTICK, Contest, included
+from broadphase.bench.contest import DEFAULT, LIMIT, UNSORTED, YARDSTICK, Contest, included
 from broadphase.bench.peers import PEERS
 from broadphase.bench.scenes import CATALOGUE, facts
 from broadphase.bench.timing import best_of_searches
 from broadphase.kernels.simd import REGISTER
+from broadphase.methods import NAMES
 
 SCHEMA = 1
 _REGISTERS = {"zmm": "AVX-512, 16 lanes", "ymm": "AVX2, 8 lanes", "": "128 bits or less, 8 lanes"}
@@ -59,6 +60,8 @@ class Result:
     times_limit: dict[str, float]
     """The distance to the limit: time in times of copying boxes in and pairs out."""
     left_out: dict[str, str]
+    auto_times_best: float | None = None
+    """What auto takes, unsorted, in times of the best of the methods that were asked for."""
 
 
 @dataclass
@@ -190,6 +193,7 @@ def _result(
     scene: str, case: dict[str, Any], pairs: int, best: dict[str, float], left_out: dict[str, str]
 ) -> Result:
     limit = best.pop(LIMIT)
+    methods = [best[name] for name in NAMES if name in best]
     return Result(
         scene,
         case["dim"],
@@ -200,6 +204,7 @@ def _result(
         {name: seconds / best[DEFAULT] for name, seconds in best.items()},
         {name: seconds / limit for name, seconds in best.items()},
         dict(left_out),
+        best[UNSORTED] / min(methods) if methods and UNSORTED in best else None,
     )
 
 
