@@ -217,7 +217,6 @@ def test_whoever_waits_is_woken_when_all_is_over():
 # ---- scenes
 
 
-@pytest.mark.smaller_set
 @pytest.mark.parametrize("name", SCENES)
 def test_scenes_repeat_and_stay_finite_and_seeds_differ(name):
     first, second, other = (make_scene(name, count=30, seed=seed) for seed in (4, 4, 5))
@@ -256,7 +255,6 @@ def test_monsters_never_walk_into_walls():
     assert sum(before) == sum(after) == 0
 
 
-@pytest.mark.smaller_set
 @pytest.mark.parametrize("name", SCENES)
 def test_a_body_that_is_dragged_goes_there_and_no_other(name):
     moved, left_alone = make_scene(name, count=12, seed=3), make_scene(name, count=12, seed=3)
@@ -274,7 +272,6 @@ def test_a_body_that_is_dragged_goes_there_and_no_other(name):
     assert moved.held == -1
 
 
-@pytest.mark.smaller_set
 def test_a_throw_flies_on():
     scene = make_scene("asteroids", count=5, seed=3)
     held = scene.grab(*scene.centers[0])
@@ -287,7 +284,6 @@ def test_a_throw_flies_on():
     assert 2 < scene.centers[held, 0] - x < 4
 
 
-@pytest.mark.smaller_set
 def test_there_is_nothing_to_grab_in_empty_places():
     scene = make_scene("clusters", count=20, seed=3)
     assert scene.grab(-1e6, -1e6, 10) == -1

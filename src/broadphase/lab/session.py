@@ -147,6 +147,7 @@ class Session:
             bounds=self._scene.bounds,
             round=self._scene.is_round,
             file=self._file_name,
+            most_traced=tracing.MOST_TRACED,
             traced=len(self._scene) <= tracing.MOST_TRACED,
             structured=len(self._scene) <= tracing.MOST_STRUCTURE,
         )

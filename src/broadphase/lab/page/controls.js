@@ -96,7 +96,7 @@ export class Controls {
   /** What is too much to be drawn. */
   showLimits(scene) {
     const left = [];
-    if (!scene.traced) left.push("pairs one by one (up to 400 bodies)");
+    if (!scene.traced) left.push(`pairs one by one (up to ${whole(scene.most_traced)} bodies)`);
     if (!scene.structured) left.push("cells, nodes and orders (up to 5,000)");
     this.find("limits").textContent = left.length ? `Too many bodies to draw ${left.join(" and ")}; they are counted all the same.` : "";
   }

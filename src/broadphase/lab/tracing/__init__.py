@@ -10,6 +10,7 @@ add up is not shown.
 from collections.abc import Callable
 from typing import Any
 
+from broadphase.choose import FEW_BOXES
 from broadphase.indexes.base import Index
 from broadphase.indexes.box_tree import BoxTree
 from broadphase.indexes.brute_force import BruteForce
@@ -20,8 +21,9 @@ from broadphase.indexes.sweep_and_prune import SweepAndPrune
 from broadphase.lab.tracing import brute_force, cells, sort_and_sweep, strips, sweep_and_prune, tree
 from broadphase.lab.tracing.told import Told
 
-MOST_TRACED = 400
-"""Bodies of which the comparisons are drawn one by one."""
+MOST_TRACED = FEW_BOXES
+"""Bodies of which the comparisons are drawn one by one: as many as sweep and prune compares all with all
+when everything has moved."""
 MOST_STRUCTURE = 5_000
 """Bodies of which cells, nodes and orders are drawn."""
 

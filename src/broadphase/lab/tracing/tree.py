@@ -5,8 +5,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.indexes.box_tree import BoxTree
-from broadphase.kernels.tree_nodes import ABOVE, COUNT, HEIGHT, MOVING, STATIC_TREE, WIDTH
+from broadphase.indexes.arguments import NO_RULE
+from broadphase.indexes.box_tree import _SPARSE, BoxTree
+from broadphase.kernels.tree_nodes import ABOVE, COUNT, HEIGHT, HELD, MOVING, STATIC_TREE, WIDTH
 from broadphase.lab.tracing.told import Ids, Numbers, Told
 
 Edges = npt.NDArray[np.floating[Any]]
@@ -69,15 +70,30 @@ def structure(index: BoxTree) -> Nodes | None:
 
 
 def tests(index: BoxTree) -> Told:
-    """The pairs of boxes compared, leaf pair by leaf pair; and the comparisons with bounds of nodes."""
+    """The pairs of boxes compared, leaf pair by leaf pair; and how many other comparisons there were."""
     tree = _Tree(index)
     pairs, others = [], 0
+    moving, static = tree.children[0, HELD : HELD + 2].tolist()
     for other in (MOVING, STATIC_TREE):
+        if other == STATIC_TREE and 0 < moving * _SPARSE < static:
+            compared, made = _few_with_static(index)
+            pairs.append(compared)
+            others += made
+            continue
         a, b, made = _leaf_pairs(tree, other)
         compared, with_bounds = _on_leaves(tree, a, b)
         pairs.append(compared)
         others += made + with_bounds
     return Told(np.concatenate(pairs), others)
+
+
+def _few_with_static(index: BoxTree) -> tuple[Ids, int]:
+    """Where few move, each is asked about; of these comparisons only the hits are told."""
+    movers = next(own for _, own in index._by_tree(index.ids))
+    rows, made = index._find_rows(index._store.boxes[movers].astype(np.float64), True, NO_RULE, NO_RULE)
+    pairs = np.column_stack([movers[rows[:, 0]], rows[:, 1]])
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    return pairs, int(made) - len(pairs)
 
 
 def _leaf_pairs(tree: _Tree, other: int) -> tuple[Numbers, Numbers, int]:
