@@ -332,7 +332,6 @@ def test_boxes_with_three_axes_are_seen_from_above():
     assert "3-D" in upload.note
 
 
-@pytest.mark.smaller_set
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
