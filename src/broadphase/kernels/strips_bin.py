@@ -185,7 +185,7 @@ def scatter_copies(boxes, axes, strips, touching, classes, begin, end, spans, st
     ``edges`` gets the boxes' rows, ``tags`` the number of the box and the class bits.
     """
     strips = unsigned(strips)
-    later = np.empty(BLOCK, np.int32)
+    later = np.empty(np.int64(BLOCK), np.int32)
     for start in range(unsigned(begin), unsigned(end), BLOCK):
         reaching = unsigned(0)
         for i in range(start, min(start + BLOCK, unsigned(end))):
@@ -219,8 +219,8 @@ def rebin_copies(
     all copies found room, and whether a box holds the largest finite number.
     """
     strips = unsigned(lattice[0, LAST]) + ONE
-    later = np.empty(BLOCK, np.int32)
-    spans = np.empty((BLOCK, 2 * len(axes) - 2), np.uint16)
+    later = np.empty(np.int64(BLOCK), np.int32)
+    spans = np.empty((np.int64(BLOCK), np.int64(2 * len(axes) - 2)), np.uint16)
     extreme = False
     for start in range(unsigned(begin), unsigned(end), BLOCK):
         stop = min(start + BLOCK, unsigned(end))

@@ -164,7 +164,7 @@ def equal_widths(boxes, flat, edges, spanned, statistics, cuts, counts, lattice)
             lattice[c, SCALE] = min(counts[c] / half_width, np.float64(np.finfo(boxes.dtype).max))
             lattice[c, LAST] = counts[c] - 1
         strips *= counts[c]
-    if strips > 1 or not all_ordinary(flat, 0, flat.shape[1]):
+    if strips > 1 or not all_ordinary(flat, np.int64(0), flat.shape[1]):
         return swept, IN_STRIPS
     return swept, WHOLE_SORTED if _uneven(statistics, swept) else WHOLE
 

@@ -44,6 +44,7 @@ from broadphase.kernels.strips_sort import (
 STEPS = 16  # comparisons between two looks at the room left and at how many lanes go on
 ROOM = (STEPS + 1) * LANES  # pairs that so many comparisons can give
 FEW_LANES = 4  # so few go on one by one
+DIAGONAL, ROW = np.int64(1), np.int64(0)  # not literals: Numba compiles what takes one once more for it
 
 
 @jit
@@ -127,7 +128,7 @@ def _diagonals(axes, columns, marks, i, j, categories, masks, out, found, tests)
         hits = without(without(active, negative(apart)), forbidden)
         if bits(hits) != 0:
             if categories.shape[0] > 0:
-                hits = _let_through(bits(hits), marks, i, j, 1, categories, masks)
+                hits = _let_through(bits(hits), marks, i, j, DIAGONAL, categories, masks)
             found += put_pairs(out, found, ids, load(marks, ID, j), hits)
     return found, tests, j + 1, bits(load(marks, BUCKET, j + 1) <= reach)
 
@@ -156,7 +157,7 @@ def _row(axes, columns, marks, i, j, categories, masks, out, found, tests):
         hits = without(without(active, negative(apart)), forbidden)
         if bits(hits) != 0:
             if categories.shape[0] > 0:
-                hits = _let_through(bits(hits), marks, i, j, 0, categories, masks)
+                hits = _let_through(bits(hits), marks, i, j, ROW, categories, masks)
             found += put_pairs(out, found, ids, load(marks, ID, j), hits)
         j += LANES
     return found, tests, j
