@@ -300,7 +300,8 @@ def main() -> None:
         best = best_of({"with": trick.with_it, "without": trick.without}, options.seconds)
         print(
             f"{name}: {trick.title}".ljust(60),
-            f"{1e3 * best['with']:>10.3f} {1e3 * best['without']:>10.3f} ms {best['without'] / best['with']:>6.2f} x",
+            f"{1e3 * best['with']:>10.3f} {1e3 * best['without']:>10.3f} ms",
+            f"{best['without'] / best['with']:>6.2f} x",
         )
     if not options.names or "processors" in options.names:
         processors(options.n)
