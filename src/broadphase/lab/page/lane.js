@@ -2,6 +2,7 @@
 
 import { drawBodies } from "./bodies.js";
 import { HEIGHT, drawEnds, drawIntervals, savedText } from "./details.js";
+import { sample } from "./growth.js";
 import * as overlay from "./overlays.js";
 import { colour, milliseconds, named, several, sharp, whole } from "./palette.js";
 
@@ -29,7 +30,6 @@ export class Lane {
     this.cross = null;
     this.select.addEventListener("change", () => page.changeMethod(number, this.select.value));
     find(".remove").addEventListener("click", () => page.removeLane(number));
-    find(".key").classList.add(`key-${number}`);
     this.key = find(".key");
     // Asking the page for a width in every frame would make it lay itself out in every frame.
     this.width = 0;
@@ -44,8 +44,7 @@ export class Lane {
     this.select.value = method;
     this.element.querySelector(".remove").hidden = !removable;
     this.element.setAttribute("aria-label", named(method));
-    this.key.style.borderTopColor = colour(`series-${this.number}`);
-    this.key.style.borderTopStyle = ["solid", "dashed", "dotted", "double"][this.number];
+    this.key.replaceChildren(sample(this.number));
   }
 
   /** Forget what belongs to the frames before. */
