@@ -7,7 +7,7 @@ from collections import deque
 from broadphase.lab.messages import Ack, Ask, BadMessage, Message, Play, Pointer, Restart, Setup, Show, Step
 
 IN_FLIGHT = 2
-"""Frames that may be on their way before the page has drawn one."""
+"""Frames that may be on their way before the page has read one."""
 _MOST_STEPS, _MOST_POINTERS = 4, 16
 
 

@@ -89,7 +89,7 @@ class Pointer:
 
 @dataclass(frozen=True)
 class Ack:
-    """A frame has been drawn."""
+    """A frame has been read."""
 
     frame: int
 

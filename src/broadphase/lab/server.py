@@ -38,7 +38,7 @@ MOST_SESSIONS = 12
 LARGEST_MESSAGE = 16 * LONGEST
 # Messages a second, and how many at once.
 RATE, BURST = 240.0, 480.0
-# A page that draws nothing for so long is not reading any more.
+# A page that acknowledges nothing for so long is not reading any more.
 SILENCE = 30.0
 _OUTBOX = 64
 _MOST_DRAINED = 8 * LARGEST

@@ -149,14 +149,10 @@ class Page {
     this.charts.time.push(numbers.map((lane) => (this.#warming > 0 ? NaN : lane[5] * 1e3)));
     this.#warming -= 1;
     this.charts.pairs.push([...numbers.map((lane) => lane[1]), numbers[0][2]]);
-    if (document.hidden) this.#acknowledge(frame);
-    this.redraw();
-  }
-
-  #acknowledge(frame) {
-    if (frame.acknowledged) return;
-    frame.acknowledged = true;
+    // When it has been read, not when it is drawn: the scene keeps its pace where drawing is slow, and what is
+    // drawn is the latest.  A page that is too busy to read slows the scene down all the same.
     this.wire.send("ack", { frame: frame.serial });
+    this.redraw();
   }
 
   // ---- drawing
@@ -171,21 +167,18 @@ class Page {
     this.#asked = false;
     const { frame } = this;
     if (!frame) return;
-    if (frame.lanes.length !== this.lanes.length) {
-      this.#acknowledge(frame);
-      return;
-    }
+    if (frame.lanes.length !== this.lanes.length) return;
     const slow = this.state.playing && this.state.rate < SLOW;
     const share = slow ? Math.min((performance.now() - this.#arrived) / (900 / this.state.rate), 1) : 1;
     for (const lane of this.lanes) lane.draw(frame, share);
     if (now - this.#written > WRITE_EVERY || !this.state.playing) this.#write(frame, now);
-    if (!frame.acknowledged) this.#mark(frame);
-    this.#acknowledge(frame);
+    if (!frame.drawn) this.#mark(frame);
     if (now - this.#charted > CHART_EVERY) this.#drawCharts(now);
     if (share < 1) this.redraw();
   }
 
   #mark(frame) {
+    frame.drawn = true;
     this.drawn += 1;
     this.age = Date.now() - frame.made;
     this.ages.push(this.age);
