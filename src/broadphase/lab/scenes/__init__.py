@@ -99,7 +99,7 @@ def make_scene(name: str, *, count: int, seed: int = 1) -> Scene:
     Examples
     --------
     >>> make_scene("dungeon", count=10).tiles
-    <TileMap: 30 columns, 22 rows, tile_size=(32.0, 32.0)>
+    <TileMap of 30 x 22 tiles of 32 x 32 at (0.0, 0.0)>
     """
     if name not in SCENES:
         raise ValueError(f"unknown scene {name!r}; choose one of {', '.join(SCENES)}")
