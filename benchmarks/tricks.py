@@ -21,7 +21,7 @@ import broadphase as bp
 from broadphase import memory
 from broadphase.boxes import as_filter
 from broadphase.kernels.jit import jit
-from broadphase.kernels.strips_bin import copies_from_steps, count_copies
+from broadphase.kernels.strips_bin import count_copies
 from broadphase.kernels.strips_plan import IN_STRIPS
 from broadphase.memory import Scratch
 from broadphase.methods import strips
@@ -117,19 +117,19 @@ def counting(n: int) -> Trick:
     lattice[:] = [0.0, 2.0 * (lattice[0, 2] + 1), lattice[0, 2]]
     rows = int(lattice[0, 2]) + 1
     spans = np.empty((n, 4), np.uint16)
-    steps, counts = np.empty((1, (rows + 1) ** 2), np.int32), np.empty((1, rows * rows), np.int64)
+    steps, counts = np.empty((1, (rows + 1) ** 2), np.int32), np.empty(rows * rows, np.int64)
     borders, flat = np.empty((2, 0), np.float32), boxes.reshape(1, -1)
 
     def by_steps() -> int:
         steps[:] = 0
         count_copies(boxes, flat, (0, 1, 2), True, lattice, borders, 0, n, spans, steps[0])
-        copies_from_steps(steps, lattice, counts)
-        return int(counts.sum())
+        counts = steps.reshape(rows + 1, rows + 1).cumsum(axis=0).cumsum(axis=1)
+        return int(counts[:-1, :-1].sum())
 
     return Trick(
         "counting strips by steps instead of a loop (3-D)",
         by_steps,
-        lambda: int(_count_by_loop(boxes, lattice, counts[0])),
+        lambda: int(_count_by_loop(boxes, lattice, counts)),
     )
 
 

@@ -29,7 +29,6 @@ from broadphase.kernels.radix_sort import stable_argsort
 from broadphase.kernels.strips_bin import (
     FIRST_CLASS_BIT,
     LAST,
-    copies_from_steps,
     count_copies,
     scatter_copies,
 )
@@ -153,7 +152,10 @@ def _count(task: Task, plan: Plan, parts: int) -> tuple[Any, ...]:
         ],
         parts,
     )
-    copies_from_steps(steps, plan.lattice, counts)
+    sums: npt.NDArray[Any] = steps.reshape(parts, *rows[::-1])
+    for axis in range(1, task.dim):
+        sums = sums.cumsum(axis=axis)
+    counts[:] = sums[:, *[slice(-1)] * (task.dim - 1)].reshape(parts, strips)
     totals = starts_from_counts(counts, task.scratch.array("ends", (strips,), np.int64))
     return spans, counts, any(extreme), totals
 
