@@ -5,11 +5,13 @@ is computed in float32, everything else in float64.  Infinite boxes are legal, N
 are not.
 """
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from broadphase import threads
 from broadphase.kernels.filters import IN_A, IN_B, STATIC, PairFilter, no_filter
 from broadphase.kernels.survey import first_unsound_row
 
@@ -96,7 +98,13 @@ class _SameMemory:
 
 def check_sound(boxes: BoxArray, name: str) -> None:
     """Raise ``ValueError`` for the first row with NaN or with ``min > max``."""
-    row = int(first_unsound_row(boxes))
+    n = len(boxes)
+    if n < threads.ENOUGH_TO_COPY:
+        row = int(first_unsound_row(boxes, 0, n))
+    else:
+        shares = threads.shares(n, threads.cores())
+        found = threads.run_all([partial(first_unsound_row, boxes, *share) for share in shares])
+        row = next((int(row) for row in found if row >= 0), -1)
     if row >= 0:
         raise unsound_row_error(boxes, row, name)
 
