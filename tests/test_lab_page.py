@@ -99,8 +99,18 @@ def go_to(page, frame):
 
 
 def number(page, name, lane=0):
+    # A frame that has come is drawn with the browser's next picture.
+    page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done())))")
     text = page.locator(".lane").nth(lane).locator(f"[data-number={name}]").inner_text()
     return None if text == NOT_KNOWN else int(text.replace(",", ""))
+
+
+def wait_for_number(page, name, value):
+    """While a scene plays, numbers are written a few times a second only."""
+    deadline = time.monotonic() + WAIT / 1000
+    while number(page, name) != value:
+        assert time.monotonic() < deadline, f"{name} never became {value}"
+        page.wait_for_timeout(20)
 
 
 def centers(page):
@@ -361,7 +371,7 @@ def test_a_file_is_shown_and_one_that_is_none_is_told(show, tmp_path):
     boxes.write_text("0,0,2,2\n1,1,3,3\n9,9,10,10\n")
     page.locator("#file").set_input_files(boxes)
     until(page, "lab.state.scene === 'file' && lab.frame.centers.length === 6")
-    assert number(page, "overlaps") == 1
+    wait_for_number(page, "overlaps", 1)
     assert "3 boxes" in page.locator("#file-note").inner_text()
     page.get_by_label("Scene", exact=True).select_option("balls")
     until(page, "lab.frame.centers.length === 40")
