@@ -5,13 +5,11 @@ is computed in float32, everything else in float64.  Infinite boxes are legal, N
 are not.
 """
 
-from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from broadphase import threads
 from broadphase.kernels.filters import IN_A, IN_B, STATIC, PairFilter, no_filter
 from broadphase.kernels.survey import first_unsound_row
 
@@ -98,13 +96,7 @@ class _SameMemory:
 
 def check_sound(boxes: BoxArray, name: str) -> None:
     """Raise ``ValueError`` for the first row with NaN or with ``min > max``."""
-    n = len(boxes)
-    if n < threads.ENOUGH_TO_COPY:
-        row = int(first_unsound_row(boxes, 0, n))
-    else:
-        shares = threads.shares(n, threads.cores())
-        found = threads.run_all([partial(first_unsound_row, boxes, *share) for share in shares])
-        row = next((int(row) for row in found if row >= 0), -1)
+    row = int(first_unsound_row(boxes))
     if row >= 0:
         raise unsound_row_error(boxes, row, name)
 

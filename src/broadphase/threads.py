@@ -6,18 +6,12 @@ Not Numba's ``parallel=True``: its default layer aborts the process when two thr
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache, partial
+from functools import cache
 from itertools import pairwise
 from numbers import Integral
-from typing import Any, TypeVar, cast
-
-import numpy as np
-import numpy.typing as npt
+from typing import TypeVar, cast
 
 Result = TypeVar("Result")
-
-# Rows; reading or copying fewer takes less than waking another thread.
-ENOUGH_TO_COPY = 200_000
 
 
 @cache
@@ -71,17 +65,6 @@ def run_all(calls: list[Callable[[], Result]], limit: int | None = None) -> list
         if failure is not None:
             raise failure
     return cast("list[Result]", results)
-
-
-def copy_rows(target: npt.NDArray[Any], source: npt.NDArray[Any]) -> None:
-    """``target[:] = source``, on all cores where there is much to copy."""
-    n = len(target)
-    if n < ENOUGH_TO_COPY:
-        target[:] = source
-    else:
-        run_all(
-            [partial(np.copyto, target[begin:end], source[begin:end]) for begin, end in shares(n, cores())]
-        )
 
 
 def shares(n: int, parts: int) -> list[tuple[int, int]]:

@@ -109,7 +109,7 @@ def _fill(index: "Index", arrays: dict[str, npt.NDArray[Any]]) -> None:
     for name, dtype in _BY_BOX.items():
         _require(arrays[name].shape == (n,) and arrays[name].dtype == dtype, f"{name} is damaged")
     _require(boxes.shape == (n, 2 * index.dim) and boxes.flags.c_contiguous, "boxes is damaged")
-    _require(int(first_unsound_row(boxes, 0, len(boxes))) < 0, "boxes holds nan or min > max")
+    _require(int(first_unsound_row(boxes)) < 0, "boxes holds nan or min > max")
     _require(bool(np.isin(arrays["classes"], [0, int(STATIC)]).all()), "classes is damaged")
     _require(seen.ndim == 2 and seen.shape[1] == 2 and seen.dtype == np.int32, "seen is damaged")
     _require(bool((seen[:, 0] >= 0).all() and (seen[:, 0] < seen[:, 1]).all()), "seen is damaged")

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from broadphase import threads
 from broadphase.boxes import MOST_BOXES, BoxArray
 from broadphase.kernels.filters import STATIC, PairFilter, no_filter
 
@@ -170,7 +169,7 @@ class BoxStore:
     def write(self, ids: IdArray, boxes: BoxArray) -> None:
         """Give these live ids new boxes."""
         if ids is self._ids and self.live == self.end:
-            threads.copy_rows(self.boxes[: self.end], boxes)
+            self.boxes[: self.end] = boxes
         else:
             self.boxes[ids] = boxes
 

@@ -6,14 +6,14 @@ from broadphase.kernels.jit import jit
 
 
 @jit
-def first_unsound_row(boxes, begin, end):
-    """Index of the first of the rows ``begin .. end - 1`` with a NaN or with ``min > max``, or -1.
+def first_unsound_row(boxes):
+    """Index of the first row with a NaN or with ``min > max``, or -1.
 
     ``not (min <= max)`` holds for both, so one comparison per axis finds them.
     """
     # Both dimensions written out: a loop over axes whose number the compiler does not know takes three
     # times as long.
-    for i in range(begin, end):
+    for i in range(boxes.shape[0]):
         if boxes.shape[1] == 4:
             sound = (boxes[i, 0] <= boxes[i, 2]) & (boxes[i, 1] <= boxes[i, 3])
         else:
