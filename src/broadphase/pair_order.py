@@ -42,7 +42,7 @@ def sorted_pairs(
     out = pair_array(total)
     if len(chunks) == 1 and n <= FEW_IDS and parts == 1:
         # All ids fit into one partition, so the pairs need not be parted first.
-        keys = scratch.array("order keys 0", (total,), np.int64)
+        keys = scratch.array("order keys", (total,), np.int64)
         sort_partitions(chunks[0], np.array([total]), n.bit_length(), 0, 1, keys, out)
         return out
     shift = partition_shift(n)

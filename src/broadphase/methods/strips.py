@@ -71,10 +71,8 @@ class Binned(NamedTuple):
     copies: int
     fullest: int
     """The most copies in one strip."""
-    extreme: bool = False
+    extreme: bool
     """Whether a box holds the largest finite number, with which subtraction cannot deal."""
-    form: int = COMPARABLE
-    """In which form the edges are; see `broadphase.kernels.strips_sort`."""
 
 
 class Cut(NamedTuple):
@@ -87,6 +85,11 @@ class Cut(NamedTuple):
     lattice: npt.NDArray[Any]
     whole: int
     """Whether the world may be swept in one piece; see `broadphase.kernels.strips_plan`."""
+
+    @property
+    def axes(self) -> tuple[int, ...]:
+        """The swept axis, then the cut ones: what the kernels take."""
+        return self.swept, *self.cuts.tolist()
 
 
 def find(task: Task) -> Found:
@@ -120,15 +123,14 @@ def parts_for(task: Task) -> int:
 def bin_boxes(task: Task, cut: Cut, parts: int) -> tuple[Plan, Binned]:
     """Count the copies in each strip, and make them."""
     boxes, n = task.boxes, len(task.boxes)
-    axes = (cut.swept, *cut.cuts.tolist())
-    plan = Plan(axes, cut.lattice, np.empty((task.dim - 1, 0), boxes.dtype))
+    plan = Plan(cut.axes, cut.lattice, np.empty((task.dim - 1, 0), boxes.dtype))
     counted = _count(task, plan, parts)
     copies, _, crowding = counted[-1]
     if crowding * plan.strips > CROWDED * copies * copies + 64 * copies * plan.strips:
         borders = np.empty((task.dim - 1, int(cut.counts.max()) + 1), boxes.dtype)
         lattice = cut.lattice.copy()
         equal_shares(boxes, cut.cuts, cut.counts, min(n, LARGE_SAMPLE), lattice, borders)
-        plan = Plan(axes, lattice, borders)
+        plan = Plan(plan.axes, lattice, borders)
         counted = _count(task, plan, parts)
     return plan, _scatter(task, plan, *counted)
 
@@ -199,7 +201,7 @@ def _sweep_one(task: Task, cut: Cut, edges: Any, tags: Any, crowded: Any, in_ord
     room = max(4 * n, task.scratch.room("pairs") // 8)
     out = task.scratch.array("pairs", (room, 2), np.int32)
     out, found, tests = sweep_strips(
-        *((cut.swept, *cut.cuts.tolist()), edges, tags, _FIRST, np.array([[n]]), form, 0, 1, n),
+        *(cut.axes, edges, tags, _FIRST, np.array([[n]]), form, 0, 1, n),
         *(crowded, in_order, rules.categories, rules.masks, out, task.limit, task.store),
     )
     if len(out) > room:
@@ -270,7 +272,7 @@ def _sweep_some(
         [
             partial(
                 sweep_strips,
-                *(axes, binned.edges, binned.tags, binned.begins, binned.ends, binned.form),
+                *(axes, binned.edges, binned.tags, binned.begins, binned.ends, COMPARABLE),
                 *(first, last, binned.fullest, crowded, again, task.filter.categories, task.filter.masks),
                 *(task.scratch.array(names[share], (rooms[share], 2), np.int32), task.limit, task.store),
             )
