@@ -5,7 +5,7 @@ import numpy as np
 from broadphase.kernels.jit import inline, jit
 from broadphase.kernels.query_tests import distance_to_box, passes
 from broadphase.kernels.ranking import keep_nearest
-from broadphase.kernels.tree_nodes import WIDTH, child_of, push_roots, stack_room
+from broadphase.kernels.tree_nodes import WIDTH, child_of, push_roots, stack_by_key, stack_room
 
 
 @inline
@@ -69,13 +69,7 @@ def search_nearest(edges, children, boxes, categories, masks, points, first, las
                     continue
                 child = child_of(children, node, k)
                 if level > 0:
-                    nodes[left] = (child << 6) | (level - 1)
-                    keys[left] = square
-                    # The nearest on top; the others in any order.
-                    if left > begin and keys[left] > keys[left - 1]:
-                        nodes[left], nodes[left - 1] = nodes[left - 1], nodes[left]
-                        keys[left], keys[left - 1] = keys[left - 1], keys[left]
-                    left += 1
+                    left = stack_by_key(nodes, keys, left, begin, child, level, square)
                 elif passes(categories, masks, child, category, mask):
                     tests += 1
                     distance = distance_to_box(boxes, child, point)

@@ -166,6 +166,20 @@ def stack_room(children):
 
 
 @inline
+def stack_by_key(nodes, keys, left, begin, child, level, key):
+    """Put a child of a node of ``level`` among those that wait from ``begin`` on; how many wait now.
+
+    The one with the smallest key comes to lie on top; the others in any order.
+    """
+    nodes[left] = (child << 6) | (level - 1)
+    keys[left] = key
+    if left > begin and keys[left] > keys[left - 1]:
+        nodes[left], nodes[left - 1] = nodes[left - 1], nodes[left]
+        keys[left], keys[left - 1] = keys[left - 1], keys[left]
+    return left + 1
+
+
+@inline
 def push_roots(children, nodes, keys):
     """Begin a depth-first search: ``node << 6 | level`` for both roots; how many there are."""
     left = np.int64(0)

@@ -6,7 +6,7 @@ from broadphase.kernels.found_ids import FEW, grow_ids
 from broadphase.kernels.jit import inline, jit
 from broadphase.kernels.query_tests import as_ray, passes, ray_distance
 from broadphase.kernels.simd import LANES, bits, load, lowest_lane
-from broadphase.kernels.tree_nodes import WIDTH, child_of, push_roots, stack_room
+from broadphase.kernels.tree_nodes import WIDTH, child_of, push_roots, stack_by_key, stack_room
 
 # Rows of the times at which a ray is in the slots of a node.
 _NEAR, _FAR = 0, 1
@@ -73,13 +73,7 @@ def _first_hit(edges, children, boxes, categories, masks, ray, touching, categor
                 continue
             child = child_of(children, node, k)
             if level > 0:
-                nodes[left] = (child << 6) | (level - 1)
-                keys[left] = near
-                # The nearest on top; the others in any order.
-                if left > begin and keys[left] > keys[left - 1]:
-                    nodes[left], nodes[left - 1] = nodes[left - 1], nodes[left]
-                    keys[left], keys[left - 1] = keys[left - 1], keys[left]
-                left += 1
+                left = stack_by_key(nodes, keys, left, begin, child, level, near)
             elif passes(categories, masks, child, category, mask):
                 tests += 1
                 distance = ray_distance(boxes, child, ray, touching)
