@@ -9,6 +9,7 @@ from broadphase.boxes import BoxArray, PairArray, as_boxes, as_filter, join_filt
 from broadphase.errors import PairLimitExceeded
 from broadphase.kernels.filters import PairFilter
 from broadphase.memory import borrowed_scratch
+from broadphase.methods.few_among_many import boxes_near
 from broadphase.methods.task import Found, Task, pair_limit
 from broadphase.pair_order import one_array
 from broadphase.threads import resolve
@@ -123,10 +124,23 @@ def join(
            [1, 1]], dtype=int32)
     """
     first, second = _same_dimension(as_boxes(a, "a"), as_boxes(b, "b"))
-    both = np.concatenate((first, second))
-    pair_filter = join_filter(len(first), len(second))
-    result = _stored(both, pair_filter, method, touching, sort, threads, max_pairs)
-    result[:, 1] -= len(first)
+    with borrowed_scratch() as scratch:
+        near = None
+        if method in ("auto", "strips") and first.dtype == second.dtype:
+            few, many = (first, second) if len(first) < len(second) else (second, first)
+            near = boxes_near(few, many, resolve(threads), scratch)
+        if near is None:
+            both, rows_of_a = np.concatenate((first, second)), len(first)
+        elif few is first:
+            both, rows_of_a = near.both, len(first)
+        else:
+            both, rows_of_a = np.concatenate((near.others, near.few)), len(near.rows)
+        pair_filter = join_filter(rows_of_a, len(both) - rows_of_a)
+        result = _stored(both, pair_filter, method, touching, sort, threads, max_pairs)
+        result[:, 1] -= rows_of_a
+        if near is not None:
+            column = 1 if few is first else 0
+            result[:, column] = near.rows.take(result[:, column])
     return result
 
 

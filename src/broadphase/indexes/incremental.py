@@ -39,11 +39,14 @@ if TYPE_CHECKING:
 
 PairKeys = npt.NDArray[np.int64]
 """Pairs as numbers ``i << 32 | j``, which sort as the pairs do."""
+Compared = tuple[PairArray, int, PairArray, int, int]
+"""What began, how many, what ended, how many, and the tests made."""
 
 # Among fewer boxes than this all pairs are found in less time than the Python code below takes.
 FEWEST_BOXES = 1000
-# So many touched boxes are asked about by one thread; a second one costs as much to call.
+# So few touched boxes are asked about by one thread; a second one costs as much to call.
 _ENOUGH_FOR_THREADS = 200
+_A_PART = 500  # queries: 5,000 at once take 1.3 times as long
 _FIRST_ROOM = 64
 _SMALLEST_MERGE = 1024
 
@@ -187,23 +190,31 @@ def _from_queries(index: "Hooks") -> tuple[PairArray, PairArray, int]:
     marks = np.zeros((store.end >> 3) + 1, np.uint8)
     kernel.mark_noted(ids, len(ids), marks)
     columns = _columns(store)
+    now, renewed = store.boxes.take(ids, 0), store.renewed.take(ids)
+    ruled = store.any_static or store.any_sets
 
-    def search(begin: int, end: int) -> tuple[Any, ...]:
+    def search(begin: int, end: int) -> Compared:
         rows, tests = index._find_in_boxes(queries[begin:end], index._touching, -1, -1)
-        part = kernel.compare_found(
-            *(rows, asked[begin:end], columns, marks, index._journal.slots, store.renewed),
-            *(kept, index._touching),
+        began, come, ended, gone = kernel.compare_found(
+            *(rows, asked[begin:end], columns, marks, index._journal.slots, now, kept, renewed, ruled),
+            index._touching,
         )
-        return *part, tests
+        return began, come, ended, gone, tests
 
-    most = threads.resolve(index._threads)
-    parts = min(most, planned // _ENOUGH_FOR_THREADS + 1)
-    found = threads.run_all([partial(search, *span) for span in threads.shares(planned, parts)])
-    old_ended, tests = _ended_among(index, kept, columns)
+    def search_old() -> Compared:
+        ended, tests = _ended_among(index, kept, columns)
+        return ended[:0], 0, ended, len(ended), tests
+
+    # What a part finds is compared while it is in the near cache.
+    parts = planned // _A_PART + 1
+    calls: list[Callable[[], Compared]] = [search_old]
+    calls += [partial(search, *span) for span in threads.shares(planned, parts)]
+    most = threads.resolve(index._threads) if planned > _ENOUGH_FOR_THREADS else 1
+    found = threads.run_all(calls, most)
     return (
         _in_order([began[:count] for began, count, *_ in found], store.end),
-        _in_order([old_ended, *(ended[:count] for _, _, ended, count, _ in found)], store.end),
-        tests + sum(int(part[-1]) for part in found),
+        _in_order([ended[:count] for _, _, ended, count, _ in found], store.end),
+        sum(int(tests) for *_, tests in found),
     )
 
 
@@ -215,7 +226,7 @@ def _ended_among(index: "Hooks", kept: tuple[npt.NDArray[Any], ...], columns: An
     boxes: BoxArray = kept[1]
     if len(boxes) < 2:
         return np.empty((0, 2), np.int32), 0
-    task = Task(boxes, index._touching, PairFilter(*kept[2:]), threads.resolve(index._threads))
+    task = Task(boxes, index._touching, PairFilter(*kept[2:]))
     found = methods.finder(choose.choose(boxes))(task)
     entries = np.concatenate([np.empty((0, 2), np.int32), *found.chunks])
     gone = kernel.compare_old(entries, columns, index._store.renewed, kept, index._touching)
@@ -238,7 +249,10 @@ def _in_order(chunks: list[PairArray], end: int) -> PairArray:
     if count * 16 > end:
         return sorted_pairs(chunks, end)
     keys = np.sort(_keys(chunks))  # few pairs: the counting sort would look at every id
-    return np.column_stack((keys >> 32, keys & 0xFFFFFFFF)).astype(np.int32)
+    out = np.empty((count, 2), np.int32)
+    out[:, 0] = keys >> 32
+    out[:, 1] = keys & 0xFFFFFFFF
+    return out
 
 
 def _keys(chunks: list[PairArray]) -> PairKeys:

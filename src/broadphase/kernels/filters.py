@@ -33,6 +33,16 @@ def no_filter() -> PairFilter:
     return _NO_FILTER
 
 
+def rules_of(filter: PairFilter, rows: npt.NDArray[np.int32]) -> PairFilter:  # noqa: A002
+    """The rules of some of the boxes."""
+    classes, categories, masks = filter
+    return PairFilter(
+        classes[rows] if len(classes) else classes,
+        categories[rows] if len(categories) else categories,
+        masks[rows] if len(masks) else masks,
+    )
+
+
 @inline
 def may_pair(filter, i, j):  # noqa: A002
     """Whether no rule forbids the pair of boxes ``i`` and ``j``."""

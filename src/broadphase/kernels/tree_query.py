@@ -12,7 +12,8 @@ What comes out are candidates: a slot may be wider than its box, and rules may k
 import numpy as np
 
 from broadphase.kernels.edges import next_down
-from broadphase.kernels.jit import inline, jit
+from broadphase.kernels.jit import always_inline, inline, jit
+from broadphase.kernels.prefetch import AHEAD, prefetch
 from broadphase.kernels.query_tests import box_meets, passes
 from broadphase.kernels.simd import LANES, load, put_lanes, splat, store
 from broadphase.kernels.sort_ids import RANKED, group_by_query, put_rows, rank, sort_rows_by_bits
@@ -40,6 +41,18 @@ def round_outwards(query, limits, k):
             limits[k, column] = -next_down(-limits[k, column])
         same &= limits[k, column] == query[column]
     return same
+
+
+@always_inline
+def _row_meets(boxes, i, limits, k, touching):
+    """Whether box ``i`` overlaps a query that is exactly what its ``limits`` say."""
+    dim = boxes.shape[1] // 2
+    meets = True
+    for axis in range(dim):
+        low, high = boxes[i, axis], boxes[i, dim + axis]
+        meets &= (low < limits[k, dim + axis]) | (touching & (low == limits[k, dim + axis]))
+        meets &= (limits[k, axis] < high) | (touching & (limits[k, axis] == high))
+    return meets
 
 
 @inline
@@ -101,9 +114,10 @@ def find_in_block(
     Those of one tree come in the order of the queries.  Returns ``begin, end, tests``; ``begin`` is -1 if the
     queue is too short.
     """
-    exact = touching and category < 0 and mask < 0
+    same = True
     for k in range(count):
-        exact &= round_outwards(queries[first + k], limits, k)
+        same &= round_outwards(queries[first + k], limits, k)
+    exact = same and touching and category < 0 and mask < 0
     begin = end = tests = np.int64(0)
     for tree in range(2):
         root = np.int64(children[0, tree])
@@ -125,12 +139,16 @@ def find_in_block(
             else:
                 tests += stop - start
                 for at in range(start, stop):
+                    prefetch(boxes, queue[0, min(at + AHEAD, stop - 1)], 0)
                     i, k = np.int64(queue[0, at]), np.int64(queue[1, at])
                     queue[0, end], queue[1, end] = i, k
-                    end += np.int64(
-                        box_meets(boxes, i, queries[first + k], touching)
-                        and passes(categories, masks, i, category, mask)
+                    # A row of the queries is an array, and to hold it an atomic count: 60 ns a candidate.
+                    meets = (
+                        _row_meets(boxes, i, limits, k, touching)
+                        if same
+                        else box_meets(boxes, i, queries[first + k], touching)
                     )
+                    end += np.int64(meets and passes(categories, masks, i, category, mask))
     return begin, end, tests
 
 

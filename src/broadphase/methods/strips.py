@@ -24,6 +24,7 @@ import numpy.typing as npt
 
 from broadphase import threads
 from broadphase.kernels.counting import starts_from_counts
+from broadphase.kernels.filters import rules_of
 from broadphase.kernels.ordered_bits import bits_of
 from broadphase.kernels.radix_sort import stable_argsort
 from broadphase.kernels.strips_bin import (
@@ -37,6 +38,7 @@ from broadphase.kernels.strips_plan import IN_STRIPS, WHOLE, equal_shares, equal
 from broadphase.kernels.strips_sort import COMPARABLE, RAW_APART, RAW_TOUCHING
 from broadphase.kernels.strips_sweep import sweep_strips
 from broadphase.methods import finder
+from broadphase.methods.few_among_many import boxes_near, of_one_class
 from broadphase.methods.task import Found, Task
 
 SMALL_SAMPLE, SAMPLE, LARGE_SAMPLE = 64, 128, 4096
@@ -94,6 +96,15 @@ class Cut(NamedTuple):
 
 def find(task: Task) -> Found:
     """Find all pairs with strips."""
+    many = of_one_class(task)
+    near = None if many is None else boxes_near(task.boxes[~many], task.boxes, task.threads, task.scratch)
+    if near is None:
+        return _find_among(task)
+    found = _find_among(replace(task, boxes=near.others, filter=rules_of(task.filter, near.rows)))
+    return found._replace(chunks=[near.rows.take(chunk) for chunk in found.chunks])
+
+
+def _find_among(task: Task) -> Found:
     cut = cut_world(task)
     if cut.whole != IN_STRIPS:
         return _sweep_whole(task, cut)
@@ -301,5 +312,5 @@ def _equal_ranges(binned: Binned, shares: int) -> list[int]:
 def _without_subtraction(task: Task) -> Found:
     """For boxes that hold the largest finite number itself; see `broadphase.kernels.edges`."""
     if task.boxes.dtype == np.float32:
-        return find(replace(task, boxes=task.boxes.astype(np.float64)))
+        return _find_among(replace(task, boxes=task.boxes.astype(np.float64)))
     return finder("sort_and_sweep")(task)

@@ -1,0 +1,144 @@
+"""A few boxes among many: which of the many can meet any of the few at all.
+
+Where ten thousand boxes are asked what they meet among a million, most of the million are near none of them,
+and putting these into strips is in vain.  One pass over the many, a question of one bit each
+(`broadphase.kernels.near_few`), leaves a tenth of them; the few and those are then searched as usual.
+
+Cost: a pass over the many, about a sixth of what it takes to find their pairs, and the cells of the few.  It
+loses where the few cover most of the world: a sample tells, and nothing is left out then.
+"""
+
+import math
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase import threads
+from broadphase.boxes import BoxArray
+from broadphase.kernels.near_few import mark_cells, select_near
+from broadphase.kernels.strips_bin import HALF_ORIGIN, LAST, SCALE
+from broadphase.kernels.survey import finite_bounds
+from broadphase.memory import Scratch
+from broadphase.methods.task import Task
+
+# Below, or with fewer of them for each of the few, searching all costs no more than leaving some out.
+ENOUGH = 20_000
+FEW = 24
+_SAMPLE = 256
+# Cells of the lattice, one bit each: what lies in the near cache.
+_MOST_CELLS = 1 << 22
+# A cell is so much narrower than the space around a box of the few in which another one may begin.
+_CELLS_ACROSS = 3.0
+# Expecting to keep more than this share of the many, leave none out.
+_MOST_KEPT = 0.5
+_QUANTILES = (0.5, 0.75, 0.9, 1.0)
+
+
+class Near(NamedTuple):
+    """The few, and what is left of the many; in scratch memory."""
+
+    both: BoxArray
+    """First the few, then the others."""
+    rows: npt.NDArray[np.int32]
+    """Which of the many the others are, ascending."""
+
+    @property
+    def few(self) -> BoxArray:
+        """The few."""
+        return self.both[: len(self.both) - len(self.rows)]
+
+    @property
+    def others(self) -> BoxArray:
+        """What is left of the many."""
+        return self.both[len(self.both) - len(self.rows) :]
+
+
+class _Picture(NamedTuple):
+    """How coarse the picture of the few is."""
+
+    lattice: npt.NDArray[Any]
+    """A row an axis, as `broadphase.kernels.strips_bin.strip_of` takes it."""
+    slack: npt.NDArray[Any]
+
+
+def boxes_near(few: BoxArray, many: BoxArray, parts: int, scratch: Scratch) -> Near | None:
+    """The boxes of ``many``, of the same type, that may overlap one of ``few``; ``None`` where all may."""
+    if not len(few) or len(many) < max(ENOUGH, FEW * len(few)):
+        return None
+    picture = _plan(few, many)
+    if picture is None:
+        return None
+    cells = math.prod(int(last) + 1 for last in picture.lattice[:, LAST].tolist())
+    marks = scratch.array("near marks", (cells // 64 + 1,), np.uint64)
+    marks[:] = 0
+    mark_cells(few, *picture, np.empty((few.shape[1] // 2, 0), few.dtype), marks)
+    rows = scratch.array("near rows", (len(many),), np.int32)
+    boxes = scratch.array("near boxes", (len(few) + len(many), few.shape[1]), few.dtype)
+    boxes[: len(few)] = few
+    others = boxes[len(few) :]
+    own = (many, many.reshape(-1), *picture, marks)
+    spans = threads.shares(len(many), parts)
+    counts = threads.run_all(
+        [partial(select_near, *own, begin, end, rows[begin:], others[begin:]) for begin, end in spans], parts
+    )
+    left = 0
+    for (begin, _), count in zip(spans, map(int, counts), strict=True):
+        if begin > left:
+            rows[left : left + count] = rows[begin : begin + count]
+            others[left : left + count] = others[begin : begin + count]
+        left += count
+    return Near(boxes[: len(few) + left], rows[:left])
+
+
+def of_one_class(task: Task) -> npt.NDArray[np.bool_] | None:
+    """Which boxes are of the class, such as static, that nearly all are of; ``None`` where few are."""
+    classes = task.filter.classes
+    if len(classes) < ENOUGH:
+        return None
+    usual = np.bincount(classes[:: len(classes) // _SAMPLE]).argmax()
+    if usual == 0:
+        return None  # boxes without a class are paired with each other
+    many: npt.NDArray[np.bool_] = classes == usual
+    return many if (len(many) - np.count_nonzero(many)) * FEW <= len(many) else None
+
+
+@np.errstate(all="ignore")  # where all is one point, or something has no end
+def _plan(few: BoxArray, many: BoxArray) -> _Picture | None:
+    """The picture that leaves most out, judging by a sample; ``None`` where it would not be much."""
+    dim, kind = few.shape[1] // 2, few.dtype
+    low, high = finite_bounds(few)
+    sides, lengths = _lengths(few), _lengths(many)
+    # A row for each slack that is tried.
+    slack = np.sort(lengths, axis=0)[[int(share * (len(lengths) - 1)) for share in _QUANTILES]]
+    space = high - low + slack
+    most = _MOST_CELLS ** (1.0 / dim)
+    cell = np.maximum((sides.mean(axis=0) + slack) / _CELLS_ACROSS, space / most)
+    counts = np.fmin(np.fmax(np.floor(space / cell), 1.0), most)
+    reached = np.fmin((sides + (slack + cell)[:, None]) / space[:, None], 1.0).prod(axis=2).mean(axis=1)
+    longer = (lengths > slack[:, None]).any(axis=2).mean(axis=1)
+    kept = np.where(np.isfinite(space + cell).all(axis=1), longer + len(few) * reached, np.inf)
+    best = int(kept.argmin())
+    if not kept[best] < _MOST_KEPT:
+        return None
+    # What is computed in the boxes' own type may be rounded.
+    wide = (slack[best] * (1.0 + 8.0 * np.finfo(kind).eps)).astype(kind)
+    half_width = 0.5 * high - 0.5 * low + 0.5 * wide
+    lattice = np.empty((dim, 3), kind)
+    lattice[:, HALF_ORIGIN] = 0.5 * low - 0.5 * wide
+    lattice[:, SCALE] = np.where(
+        half_width > 0.0, np.minimum(counts[best] / half_width, np.finfo(kind).max), 1.0
+    )
+    lattice[:, LAST] = np.floor(counts[best]) - 1.0
+    # No number of a box may become NaN: at the end of the range there is no picture.
+    return _Picture(lattice, wide) if np.isfinite(lattice).all() and lattice[:, SCALE].all() else None
+
+
+def _lengths(boxes: BoxArray) -> npt.NDArray[np.float64]:
+    """Sides of a sample; infinite where a box has no end."""
+    dim = boxes.shape[1] // 2
+    rows = boxes[:: max(len(boxes) // _SAMPLE, 1)].astype(np.float64)
+    with np.errstate(invalid="ignore", over="ignore"):
+        sides: npt.NDArray[np.float64] = rows[:, dim:] - rows[:, :dim]
+    return np.nan_to_num(sides, nan=np.inf, posinf=np.inf)
