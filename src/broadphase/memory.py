@@ -13,6 +13,7 @@ import numpy.typing as npt
 from broadphase.boxes import PairArray
 
 SMALL = 1 << 16  # bytes; below, malloc recycles well enough by itself
+_LINE = 64  # bytes
 MOST_KEPT = 1 << 28  # bytes of scratch, and of results, that are kept when nobody uses them
 
 
@@ -31,7 +32,7 @@ class Scratch:
         memory = self._memory.get(name)
         if memory is None or len(memory) < size:
             # A quarter more than asked for: the next frame's count is a little different.
-            memory = self._memory[name] = np.empty(size + size // 4 + 64, np.uint8)
+            memory = self._memory[name] = _from_a_cache_line(size + size // 4 + 64)
         return memory[:size].view(kind).reshape(shape)
 
     def keep(self, name: str, memory: npt.NDArray[Any]) -> None:
@@ -45,6 +46,13 @@ class Scratch:
     def size(self) -> int:
         """Bytes held."""
         return sum(len(memory) for memory in self._memory.values())
+
+
+def _from_a_cache_line(size: int) -> npt.NDArray[np.uint8]:
+    """So many bytes that begin with a cache line, so that a row of 32 bytes never lies in two of them."""
+    memory = np.empty(size + _LINE, np.uint8)
+    begin = -memory.ctypes.data % _LINE
+    return memory[begin : begin + size]
 
 
 _idle_scratch: list[Scratch] = []

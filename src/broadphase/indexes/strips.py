@@ -30,7 +30,7 @@ from broadphase.indexes.storage import BoxStore, IdArray, expect
 from broadphase.kernels.filters import PairFilter, no_filter
 from broadphase.kernels.strips_bin import rebin_copies
 from broadphase.memory import Scratch
-from broadphase.methods.strips import Binned, Plan, bin_boxes, cut_world, parts_for, sweep
+from broadphase.methods.strips import Binned, Plan, bin_boxes, cut_world, parts_for, room_for_copies, sweep
 from broadphase.methods.task import Found, Task
 
 # Crowds have formed when a copy shares its strip with so many times more copies than when the world was cut.
@@ -173,8 +173,7 @@ class Strips(Index):
         if frame is None or len(frame.begins) != parts:
             return None
         room = int(frame.limits[-1, -1])
-        edges = scratch.array("edges", (room, 2 * task.dim), task.boxes.dtype)
-        tags = scratch.array("tags", (room, 2), np.int32)
+        edges, tags = room_for_copies(scratch, room, task.dim, task.boxes.dtype)
         starts = frame.begins.copy()
         flat = task.boxes.reshape(1, -1)
         results = threads.run_all(

@@ -128,6 +128,12 @@ def _span(spans, i, axes):
 
 
 @always_inline
+def id_column(tags):
+    """Where in a row of the tags the number of the box stands; its class bits are the column after that."""
+    return unsigned(tags.shape[1]) - TWO
+
+
+@always_inline
 def write_copy(boxes, i, axes, touching, class_bits, at, edges, tags):
     """Copy box ``i`` to row ``at``, its edges comparable by subtraction."""
     smallest, largest = np.finfo(boxes.dtype).min, np.finfo(boxes.dtype).max
@@ -143,8 +149,8 @@ def write_copy(boxes, i, axes, touching, class_bits, at, edges, tags):
         edges[at, 3] = high_edge(boxes[i, 3], touching, smallest, largest, zero)
         edges[at, 4] = high_edge(boxes[i, 4], touching, smallest, largest, zero)
         edges[at, 5] = high_edge(boxes[i, 5], touching, smallest, largest, zero)
-    tags[at, 0] = i
-    tags[at, 1] = class_bits
+    tags[at, id_column(tags)] = i
+    tags[at, id_column(tags) + ONE] = class_bits
 
 
 @inline

@@ -12,10 +12,10 @@ from broadphase.kernels.radix_sort import argsort_keys
 
 
 @jit
-def sort_crowded(axes, edges, bits, tags, begins, ends, strips, first, last):
+def sort_crowded(axes, bits, begins, ends, strips, first, last):
     """Sort the copies of ``strips[first:last]`` by their min on the swept axis, each strip in its place.
 
-    ``bits`` is the memory of ``edges`` as integers.
+    ``bits`` is the memory of the copies as integers.
     """
     top = 8 * bits.itemsize - 1
     for s in range(first, last):
@@ -23,20 +23,16 @@ def sort_crowded(axes, edges, bits, tags, begins, ends, strips, first, last):
         for part in range(begins.shape[0]):
             n += ends[part, strips[s]] - begins[part, strips[s]]
         keys, rows = np.empty(n, bits.dtype), np.empty(n, np.int64)
-        held_edges, held_tags = np.empty((n, edges.shape[1]), edges.dtype), np.empty((n, 2), np.int32)
+        held = np.empty((n, bits.shape[1]), bits.dtype)
         n = 0
         for part in range(begins.shape[0]):
             for t in range(begins[part, strips[s]], ends[part, strips[s]]):
                 rows[n] = t
                 keys[n] = ordered(bits[t, axes[0]], top)
-                for column in range(edges.shape[1]):
-                    held_edges[n, column] = edges[t, column]
-                held_tags[n, 0] = tags[t, 0]
-                held_tags[n, 1] = tags[t, 1]
+                for column in range(bits.shape[1]):
+                    held[n, column] = bits[t, column]
                 n += 1
         order = argsort_keys(keys)
         for k in range(n):
-            for column in range(edges.shape[1]):
-                edges[rows[k], column] = held_edges[order[k], column]
-            tags[rows[k], 0] = held_tags[order[k], 0]
-            tags[rows[k], 1] = held_tags[order[k], 1]
+            for column in range(bits.shape[1]):
+                bits[rows[k], column] = held[order[k], column]

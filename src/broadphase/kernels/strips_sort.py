@@ -11,6 +11,7 @@ import numpy as np
 from broadphase.kernels.edges import next_down
 from broadphase.kernels.jit import inline, unsigned
 from broadphase.kernels.simd import LANES
+from broadphase.kernels.strips_bin import id_column
 
 # Rows of `marks`: what the sweep reads, then scratch of the sort.  In one array, because each that a kernel
 # is given or makes costs something.
@@ -171,5 +172,5 @@ def _place(axes, edges, tags, t, at, columns, marks):
     if len(axes) == 3:
         columns[4, at] = edges[t, z]
         columns[5, at] = edges[t, dim + z]
-    marks[ID, at] = tags[t, 0]
-    marks[CLASS, at] = tags[t, 1]
+    marks[ID, at] = tags[t, id_column(tags)]
+    marks[CLASS, at] = tags[t, id_column(tags) + ONE]

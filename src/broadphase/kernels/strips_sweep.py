@@ -58,7 +58,7 @@ def sweep_strips(
     after they were sorted.  ``out`` grows as it must; without ``store`` it is overwritten as scratch and
     only the counts are right.
     """
-    columns = np.empty((edges.shape[1], room_for(fullest)), edges.dtype)
+    columns = np.empty((2 * len(axes), room_for(fullest)), edges.dtype)
     marks = np.empty((MARKS, room_for(fullest)), np.int32)
     # Numbers of a known type: from a literal, Numba compiles what it is passed to twice.
     counted = found = tests = np.int64(0)
