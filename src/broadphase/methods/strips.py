@@ -179,8 +179,8 @@ def _count(task: Task, plan: Plan, parts: int) -> tuple[Any, ...]:
 def room_for_copies(scratch: Scratch, copies: int, dim: int, dtype: Any) -> tuple[Any, Any]:
     """``edges`` and ``tags`` of so many copies, a row of one behind a row of the other in the same memory.
 
-    So that a copy, wherever it goes, is written to one cache line and not to two: a million 3-D boxes, of which
-    each has two copies in 3,600 strips, are scattered in 10 ms and not in 26.
+    So that a copy, wherever it goes, is written to one cache line and not to two: a million 3-D boxes, of
+    which each has two copies in 3,600 strips, are scattered in 10 ms and not in 26.
     """
     edges = scratch.array("copies", (copies, 2 * dim + (2 if dtype == np.float32 else 1)), dtype)
     return edges, edges.view(np.int32)
