@@ -5,19 +5,23 @@ is computed in float32, everything else in float64.  Infinite boxes are legal, N
 are not.
 """
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from broadphase.kernels.filters import IN_A, IN_B, STATIC, PairFilter, no_filter
-from broadphase.kernels.survey import first_unsound_row
+from broadphase.kernels.survey import copy_sound_rows, first_unsound_row
+from broadphase.threads import resolve, run_all, shares
 
 BoxArray = npt.NDArray[np.floating[Any]]
 PairArray = npt.NDArray[np.int32]
 
 MOST_BOXES = 2**31 - 1  # ids are int32
 _AXES = "xyz"
+# Fewer boxes are copied in the time that a second thread takes to begin.
+_ENOUGH_FOR_THREADS = 200_000
 
 
 def as_boxes(boxes: Any, name: str = "boxes") -> BoxArray:
@@ -99,6 +103,17 @@ def check_sound(boxes: BoxArray, name: str) -> None:
     row = int(first_unsound_row(boxes))
     if row >= 0:
         raise unsound_row_error(boxes, row, name)
+
+
+def copy_sound(boxes: BoxArray, into: BoxArray, name: str, threads: int | None = None) -> None:
+    """Copy boxes into as many rows of another array; raises what `check_sound` does."""
+    parts = resolve(threads) if len(boxes) >= _ENOUGH_FOR_THREADS else 1
+    rows = run_all(
+        [partial(copy_sound_rows, boxes, into, begin, end) for begin, end in shares(len(boxes), parts)]
+    )
+    for row in map(int, rows):
+        if row >= 0:
+            raise unsound_row_error(boxes, row, name)
 
 
 def unsound_row_error(boxes: BoxArray, row: int, name: str) -> ValueError:

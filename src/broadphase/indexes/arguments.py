@@ -78,13 +78,18 @@ class Reader:
 
     def boxes(self, boxes: Any) -> BoxArray:
         """Any number of sound boxes in the dtype of the index."""
+        array = self.rows(boxes)
+        check_sound(array, "boxes")
+        return array
+
+    def rows(self, boxes: Any) -> BoxArray:
+        """Any number of boxes in the dtype of the index, which are still to be checked."""
         array = self.array(boxes, 2 * self.dim, "boxes")
         if array.ndim == 1:
             raise ValueError(
                 f"boxes must have shape (n, {2 * self.dim}), rows of [min..., max...]; "
                 f"got shape {array.shape}"
             )
-        check_sound(array, "boxes")
         return array
 
     def point_or_points(self, point: Any, name: str, *, finite: bool = False) -> Floats | Rows:

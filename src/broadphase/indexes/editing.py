@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from broadphase.boxes import BoxArray, bit_sets, static_flags
+from broadphase.boxes import BoxArray, bit_sets, check_sound, copy_sound, static_flags
 from broadphase.indexes import arguments
 from broadphase.indexes.protocol import Hooks
 from broadphase.indexes.storage import EVERY_BIT, IdArray
@@ -192,13 +192,19 @@ class Editing(Hooks):
         TypeError, ValueError
             A box is not sound, or there are more or fewer than live boxes; nothing has changed.
         """
-        rows = self._reader.boxes(boxes)
-        if len(rows) != self._store.live:
+        store, rows = self._store, self._reader.rows(boxes)
+        if len(rows) == store.live == store.end:
+            checked = store.next_boxes()
+            copy_sound(rows, checked, "boxes", self._threads)
+            rows = checked
+        else:
+            check_sound(rows, "boxes")
+        if len(rows) != store.live:
             raise ValueError(
-                f"boxes has {len(rows)} rows, but the index holds {self._store.live} boxes; "
+                f"boxes has {len(rows)} rows, but the index holds {store.live} boxes; "
                 "update() replaces all of them in id order, move_many() some"
             )
-        self._replace(self._store.ids(), rows)
+        self._replace(store.ids(), rows)
 
     def reserve(self, n: int) -> None:
         """Make room for ``n`` boxes in all, so that filling the index copies nothing on the way."""

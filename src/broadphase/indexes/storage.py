@@ -51,6 +51,8 @@ class BoxStore:
         self._free: list[int] | None = []
         """A heap of the free ids below ``end``; ``None`` when it has to be collected anew."""
         self._ids: IdArray | None = None
+        self._spare: BoxArray | None = None
+        self._next: BoxArray | None = None
 
     def reserve(self, room: int) -> None:
         """Make room for ids below ``room`` without another copy on the way there."""
@@ -166,10 +168,24 @@ class BoxStore:
         else:
             self._free = None
 
+    def next_boxes(self) -> BoxArray:
+        """Rows for new boxes of all ids, none of which is free: to be filled, and handed to `write`.
+
+        Two arrays take turns: new boxes are checked while they are copied, and after an error the old ones
+        are still there.
+        """
+        spare = self._spare
+        if spare is None or len(spare) != len(self.boxes):
+            spare = self._spare = np.full_like(self.boxes, np.nan)
+        self._next = spare[: self.end]
+        return self._next
+
     def write(self, ids: IdArray, boxes: BoxArray) -> None:
         """Give these live ids new boxes."""
-        if ids is self._ids and self.live == self.end:
-            self.boxes[: self.end] = boxes
+        if boxes is self._next:
+            assert self._spare is not None
+            self.boxes, self._spare = self._spare, self.boxes
+            self._next = None
         else:
             self.boxes[ids] = boxes
 
@@ -178,6 +194,7 @@ class BoxStore:
         for name, usual in _COLUMNS.items():
             getattr(self, name)[: self.end] = usual
         self.end = self.live = 0
+        self._spare = self._next = None
         self.any_static = self.any_sets = False
         self._free = []
         self._ids = None
@@ -213,7 +230,7 @@ class BoxStore:
             expect(sorted(self._free) == np.flatnonzero(~alive).tolist(), "the heap holds the free ids")
 
     def __getstate__(self) -> dict[str, Any]:
-        state = self.__dict__ | {"_free": None, "_ids": None}
+        state = self.__dict__ | {"_free": None, "_ids": None, "_spare": None, "_next": None}
         for name in _COLUMNS:
             state[name] = state[name][: self.end]
         return state

@@ -9,9 +9,11 @@ Mamoulis, 2023).
 ``axes`` is the swept axis, then the cut ones.  A strip is found through one monotone function for both
 ends of a box (`strip_of`): two boxes that overlap always share a strip, whatever rounding does.
 
-Boxes are taken in blocks.  In a block without infinite edges, which is nearly every one, a box's first
-copy is made without a branch, and those that reach into further strips are noted for a second round:
-asking each box how far it reaches would be guessed wrong at each that does.
+Boxes are taken in blocks, in rounds of their own for each step.  First the strip of every number of the
+block, also of those on the swept axis: computing what nobody asks for, in vectors, takes 0.5 ns a box, and
+only what is needed, box by box, 2.5.  Then a box's first copy is made without a branch, and those that reach
+into further strips are noted for another round: asking each box how far it reaches would be guessed wrong at
+each that does.
 """
 
 import numpy as np
@@ -88,6 +90,44 @@ def all_ordinary(flat, begin, end):
     return bits(beyond | (high <= numbers) | (numbers <= low)) == 0
 
 
+@inline
+def _strips_of_numbers(flat, lattice, cut, numbers):
+    """The strip on a cut axis, of equal width, for each number of ``flat``, whatever axis it is of."""
+    # As in `strip_of`, but from numbers at hand, or LLVM would make no vectors of it.
+    half, zero = flat.dtype.type(0.5), flat.dtype.type(0)
+    half_origin, scale, last = lattice[cut, HALF_ORIGIN], lattice[cut, SCALE], lattice[cut, LAST]
+    for k in range(flat.shape[0]):
+        numbers[k] = np.int32(min(max((flat[k] * half - half_origin) * scale, zero), last))
+
+
+@inline
+def _find_spans(boxes, flat, axes, lattice, borders, start, stop, numbers, spans):
+    """Write the strips of boxes ``start .. stop - 1`` to ``spans``, first and end; ``numbers`` is scratch."""
+    dim = len(axes)  # known to the compiler, unlike the shape
+    begin, end = 2 * dim * np.int64(start), 2 * dim * np.int64(stop)
+    if borders.shape[1] > 0:
+        for i in range(start, stop):
+            first, past, first_z, past_z = strips_of(boxes, i, axes, lattice, borders)
+            spans[i, 0] = first
+            spans[i, 1] = past
+            if dim == 3:
+                spans[i, 2] = first_z
+                spans[i, 3] = past_z
+        return
+    _strips_of_numbers(flat[0, begin:end], lattice, 0, numbers[0])
+    if dim == 3:
+        _strips_of_numbers(flat[0, begin:end], lattice, 1, numbers[1])
+    low_y, high_y = unsigned(axes[1]), unsigned(axes[1] + dim)
+    low_z, high_z = unsigned(axes[-1]), unsigned(axes[-1] + dim)
+    for i in range(start, stop):
+        at = (i - start) * unsigned(2 * dim)
+        spans[i, 0] = numbers[0, at + low_y]
+        spans[i, 1] = numbers[0, at + high_y] + np.int32(1)
+        if dim == 3:
+            spans[i, 2] = numbers[1, at + low_z]
+            spans[i, 3] = numbers[1, at + high_z] + np.int32(1)
+
+
 @jit
 def count_copies(boxes, flat, axes, touching, lattice, borders, begin, end, spans, steps):
     """Write every box's strips to ``spans``, first and end; note in ``steps`` where its copies begin and end.
@@ -98,23 +138,22 @@ def count_copies(boxes, flat, axes, touching, lattice, borders, begin, end, span
     finite number, for which the sign of a difference does not decide (`broadphase.kernels.edges`).
     """
     row = unsigned(lattice[0, LAST]) + TWO
+    width = 2 * len(axes)
+    numbers = np.empty((len(axes) - 1, np.int64(BLOCK) * width), np.int32)
     extreme = False
     for start in range(unsigned(begin), unsigned(end), BLOCK):
         stop = min(start + BLOCK, unsigned(end))
-        ordinary = all_ordinary(flat, 2 * len(axes) * np.int64(start), 2 * len(axes) * np.int64(stop))
-        for i in range(start, stop):
-            first, past, first_z, past_z = strips_of(boxes, i, axes, lattice, borders)
-            if not ordinary:
+        _find_spans(boxes, flat, axes, lattice, borders, start, stop, numbers, spans)
+        if not all_ordinary(flat, width * np.int64(start), width * np.int64(stop)):
+            for i in range(start, stop):
                 extreme |= is_extreme(boxes, i)
                 if not touching and overlaps_nothing(boxes, i):
-                    past = first  # no copy
-            spans[i, 0] = first
-            spans[i, 1] = past
+                    spans[i, 1] = spans[i, 0]  # no copy
+        for i in range(start, stop):
+            first, past, first_z, past_z = _span(spans, i, axes)
             steps[first_z * row + first] += 1
             steps[first_z * row + past] -= 1
             if len(axes) == 3:
-                spans[i, 2] = first_z
-                spans[i, 3] = past_z
                 steps[past_z * row + first] -= 1
                 steps[past_z * row + past] += 1
     return extreme
@@ -199,58 +238,3 @@ def scatter_copies(boxes, axes, strips, touching, classes, begin, end, spans, st
                 at = unsigned(starts[z * strips + y])
                 starts[z * strips + y] = at + ONE
                 write_copy(boxes, i, axes, touching, class_bits | continued, at, edges, tags)
-
-
-@jit
-def rebin_copies(
-    boxes, flat, axes, touching, lattice, borders, classes, begin, end, starts, limits, edges, tags
-):
-    """Copy boxes ``begin..end`` into strips that have room, without counting first.
-
-    For a frame that is like the last: ``limits`` is where the room of each strip ends.  Returns whether
-    all copies found room, and whether a box holds the largest finite number.
-    """
-    strips = unsigned(lattice[0, LAST]) + ONE
-    later = np.empty(np.int64(BLOCK), np.int32)
-    spans = np.empty((np.int64(BLOCK), np.int64(2 * len(axes) - 2)), np.uint16)
-    extreme = False
-    for start in range(unsigned(begin), unsigned(end), BLOCK):
-        stop = min(start + BLOCK, unsigned(end))
-        ordinary = all_ordinary(flat, 2 * len(axes) * np.int64(start), 2 * len(axes) * np.int64(stop))
-        # Strips first and copies then, in loops of their own: both at once takes twice as long.
-        for i in range(start, stop):
-            first, past, first_z, past_z = strips_of(boxes, i, axes, lattice, borders)
-            if not ordinary:
-                extreme |= is_extreme(boxes, i)
-                if not touching and overlaps_nothing(boxes, i):
-                    past = first  # no copy
-            spans[i - start, 0] = first
-            spans[i - start, 1] = past
-            if len(axes) == 3:
-                spans[i - start, 2] = first_z
-                spans[i - start, 3] = past_z
-        reaching = unsigned(0)
-        for i in range(start, stop):
-            first, past, first_z, past_z = _span(spans, i - start, axes)
-            if past > first:
-                at = unsigned(starts[first_z * strips + first])
-                if at >= unsigned(limits[first_z * strips + first]):
-                    return False, extreme
-                starts[first_z * strips + first] = at + ONE
-                write_copy(boxes, i, axes, touching, class_bits_of(classes, i), at, edges, tags)
-            later[reaching] = i
-            reaching += unsigned((past - first) * (past_z - first_z) > ONE)
-        for k in range(reaching):
-            i = unsigned(later[k])
-            first, past, first_z, past_z = _span(spans, i - start, axes)
-            class_bits = class_bits_of(classes, i)
-            y, z = first, first_z
-            for _ in range(ONE, (past - first) * (past_z - first_z)):
-                y, z = _next_strip(y, z, first, past)
-                continued = (CONTINUED_Y if y > first else NEW) | (CONTINUED_Z if z > first_z else NEW)
-                at = unsigned(starts[z * strips + y])
-                if at >= unsigned(limits[z * strips + y]):
-                    return False, extreme
-                starts[z * strips + y] = at + ONE
-                write_copy(boxes, i, axes, touching, class_bits | continued, at, edges, tags)
-    return True, extreme

@@ -24,6 +24,29 @@ def first_unsound_row(boxes):
 
 
 @jit
+def copy_sound_rows(boxes, into, begin, end):
+    """Copy rows ``begin .. end - 1`` up to the first that is unsound; returns its index or -1.
+
+    Both in one pass: reading a million boxes twice takes 0.6 ms more.
+    """
+    for i in range(begin, end):
+        if boxes.shape[1] == 4:
+            sound = (boxes[i, 0] <= boxes[i, 2]) & (boxes[i, 1] <= boxes[i, 3])
+        else:
+            sound = (boxes[i, 0] <= boxes[i, 3]) & (boxes[i, 1] <= boxes[i, 4]) & (boxes[i, 2] <= boxes[i, 5])
+        if not sound:
+            return i
+        into[i, 0] = boxes[i, 0]
+        into[i, 1] = boxes[i, 1]
+        into[i, 2] = boxes[i, 2]
+        into[i, 3] = boxes[i, 3]
+        if boxes.shape[1] == 6:
+            into[i, 4] = boxes[i, 4]
+            into[i, 5] = boxes[i, 5]
+    return -1
+
+
+@jit
 def finite_bounds(boxes):
     """Smallest and largest finite coordinate on each axis: ``(2, dim)``; inverted where there is none."""
     dim = boxes.shape[1] // 2
