@@ -46,7 +46,7 @@ from broadphase.kernels.tree_pack import most_nodes, pack_nodes
 from broadphase.kernels.tree_query import search_box, search_box_by_rules, search_boxes
 from broadphase.kernels.tree_ray import search_first, search_firsts, search_rays
 from broadphase.kernels.tree_remove import remove_boxes
-from broadphase.memory import Scratch, pair_array
+from broadphase.memory import Scratch, SharedRows, pair_array
 from broadphase.methods.task import Found
 from broadphase.pair_order import joined_pairs
 
@@ -310,21 +310,36 @@ class BoxTree(Index):
         few = np.ascontiguousarray(boxes[:: len(boxes) // _SAMPLE])
         chunks, _ = self._search(few, 0, len(few), 8.0, rules)
         each = 1.2 * sum(map(len, chunks)) / len(few)
-        parts = threads.resolve(self._threads)
+        spans = threads.shares(len(boxes), threads.resolve(self._threads))
+        rooms = [int(each * (end - begin)) + _FIRST_ROOM for begin, end in spans]
+        # One array for all threads: what they find is moved together in it, not copied out of it.
+        memory = SharedRows(rooms)
         found = threads.run_all(
-            [partial(self._search, boxes, *span, each, rules) for span in threads.shares(len(boxes), parts)]
+            [
+                partial(self._search, boxes, *span, each, rules, rows)
+                for span, rows in zip(spans, memory.parts, strict=True)
+            ]
         )
-        chunks = [chunk for some, _ in found for chunk in some]
-        return chunks[0] if len(chunks) == 1 else joined_pairs(chunks, parts), sum(made for _, made in found)
+        tests = sum(made for _, made in found)
+        if all(len(chunks) == 1 for chunks, _ in found):
+            return memory.gathered([len(chunks[0]) for chunks, _ in found]), tests
+        return joined_pairs([chunk for some, _ in found for chunk in some], len(spans)), tests
 
     def _search(
-        self, boxes: Rows, begin: int, end: int, each: float, rules: tuple[bool, int, int]
+        self,
+        boxes: Rows,
+        begin: int,
+        end: int,
+        each: float,
+        rules: tuple[bool, int, int],
+        rows: PairArray | None = None,
     ) -> tuple[list[PairArray], int]:
         """What queries ``begin .. end - 1`` find, ``each`` about so much: rows in chunks; and the tests."""
         chunks: list[PairArray] = []
         tests = 0
         while begin < end or not chunks:
-            rows = pair_array(int(each * (end - begin)) + _FIRST_ROOM)
+            if rows is None or chunks:
+                rows = pair_array(int(each * (end - begin)) + _FIRST_ROOM)
             before = begin
             begin, found, made = search_boxes(
                 *self._asked(), self._store.end, boxes, begin, end, *rules, self._sort, rows

@@ -5,11 +5,14 @@ Neither compares in order to branch, which would cost 15 cycles for each wrong g
 
 import numpy as np
 
-from broadphase.kernels.jit import inline
+from broadphase.kernels.jit import inline, unsigned
 from broadphase.kernels.simd import LANES, bits, count_lanes, load, lowest_lane, splat
 
 # Up to this many ids are sorted by rank.
 RANKED = 32
+# Shifts from an id to its word of 64 bits and to its block of 64 words.
+_WORD, _BLOCK = unsigned(6), unsigned(12)
+_BIT, _ONE = unsigned(63), unsigned(1)
 
 
 @inline
@@ -43,11 +46,10 @@ def group_by_query(found, begin, end, grouped, starts, count):
 
 
 @inline
-def put_rows(found, begin, end, starts, count, sort, rows, first_row, first_query):
-    """Write ids ``found[0]`` and their queries ``found[1] < count``, which come in order, as rows.
+def count_rows(found, begin, end, starts, count):
+    """How many rows a query has at most; ``starts`` becomes where those of each begin, counted from 0.
 
-    With ``sort`` the ids of a query that has no more than `RANKED` are put in order.  Sets ``starts`` to the
-    row, counted from ``first_row``, at which every query begins; returns how many rows a query has at most.
+    ``found[1, begin:end]`` are the queries ``< count`` of what was found; they come in order.
     """
     for k in range(count + 1):
         starts[k] = 0
@@ -57,41 +59,56 @@ def put_rows(found, begin, end, starts, count, sort, rows, first_row, first_quer
     for k in range(count):
         starts[k + 1] = max(starts[k + 1], starts[k])
         most = max(most, starts[k + 1] - starts[k])
-    for at in range(begin, end):
-        k = np.int64(found[1, at])
-        row = first_row + at - begin
-        if sort and starts[k + 1] - starts[k] <= RANKED:
-            row = first_row + starts[k]
-            row += rank(found, begin + starts[k], starts[k + 1] - starts[k], found[0, at])
-        rows[row, 0] = first_query + k
-        rows[row, 1] = found[0, at]
     return most
 
 
 @inline
-def sort_rows_by_bits(rows, first_row, starts, count, words, end):
-    """Sort the ids, all less than ``end``, of the queries that have more than `RANKED` rows; see `put_rows`.
+def put_rows(found, begin, starts, count, sort, rows, first_row, first_query):
+    """Write ids ``found[0]`` and their queries ``found[1] < count`` as rows, from ``first_row`` on.
+
+    With ``sort`` the ids of each query, of which there are no more than `RANKED`, in order.
+    """
+    for at in range(starts[count]):
+        k = np.int64(found[1, begin + at])
+        row = first_row + at
+        if sort:
+            row = first_row + starts[k]
+            row += rank(found, begin + starts[k], starts[k + 1] - starts[k], found[0, begin + at])
+        rows[row, 0] = first_query + k
+        rows[row, 1] = found[0, begin + at]
+
+
+@inline
+def put_long_rows(found, begin, starts, count, rows, first_row, first_query, words, end):
+    """The same in order, however many ids a query has; all are less than ``end``.
 
     ``words`` are zeros before and after: one bit an id, and behind them one bit for each of these words.
     """
-    summary = end // 64 + 1
+    summary = unsigned(end) // unsigned(64) + _ONE
     for k in range(count):
-        at = first_row + starts[k]
-        if starts[k + 1] - starts[k] <= RANKED:
+        row = first_row + starts[k]
+        few = starts[k + 1] - starts[k]
+        if few <= RANKED:
+            for at in range(begin + starts[k], begin + starts[k + 1]):
+                place = row + rank(found, begin + starts[k], few, found[0, at])
+                rows[place, 0] = first_query + k
+                rows[place, 1] = found[0, at]
             continue
-        for row in range(at, first_row + starts[k + 1]):
-            i = np.int64(rows[row, 1])
-            words[i >> 6] |= np.int64(1) << (i & 63)
-            words[summary + (i >> 12)] |= np.int64(1) << ((i >> 6) & 63)
-        for block in range(end // 4096 + 1):
+        for at in range(begin + starts[k], begin + starts[k + 1]):
+            i = unsigned(found[0, at])
+            words[i >> _WORD] |= _ONE << (i & _BIT)
+            words[summary + (i >> _BLOCK)] |= _ONE << ((i >> _WORD) & _BIT)
+        row = unsigned(row)
+        for block in range(unsigned(end) // unsigned(4096) + _ONE):
             marked = words[summary + block]
-            words[summary + block] = 0
-            while marked != 0:
-                word = block * 64 + lowest_lane(marked)
-                marked &= marked - 1
+            words[summary + block] = unsigned(0)
+            while marked != unsigned(0):
+                word = (block << _WORD) + unsigned(lowest_lane(np.int64(marked)))
+                marked &= marked - _ONE
                 left = words[word]
-                words[word] = 0
-                while left != 0:
-                    rows[at, 1] = word * 64 + lowest_lane(left)
-                    at += 1
-                    left &= left - 1
+                words[word] = unsigned(0)
+                while left != unsigned(0):
+                    rows[row, 0] = first_query + k
+                    rows[row, 1] = (word << _WORD) + unsigned(lowest_lane(np.int64(left)))
+                    row += _ONE
+                    left &= left - _ONE

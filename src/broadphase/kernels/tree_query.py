@@ -16,7 +16,7 @@ from broadphase.kernels.jit import always_inline, inline, jit
 from broadphase.kernels.prefetch import AHEAD, prefetch
 from broadphase.kernels.query_tests import box_meets, passes
 from broadphase.kernels.simd import LANES, load, put_lanes, splat, store
-from broadphase.kernels.sort_ids import RANKED, group_by_query, put_rows, rank, sort_rows_by_bits
+from broadphase.kernels.sort_ids import RANKED, count_rows, group_by_query, put_long_rows, put_rows, rank
 from broadphase.kernels.tree_nodes import HEIGHT, LOOSE, MOVING, NODE_0, STATIC_TREE, WIDTH
 
 _ONE = np.int64(1)
@@ -230,7 +230,7 @@ def search_boxes(
     queue = np.empty((2, _ROOM), np.int32)
     grouped = np.empty((2, 0), np.int32)
     starts = np.empty(BLOCK + 1, np.int64)
-    words = np.zeros(0, np.int64)
+    words = np.zeros(0, np.uint64)
     both = children[0, MOVING] > 0 and children[0, STATIC_TREE] > 0
     total = tests = np.int64(0)
     block = np.int64(BLOCK)
@@ -264,14 +264,15 @@ def search_boxes(
             if grouped.shape[1] < queue.shape[1]:
                 grouped = np.empty((2, queue.shape[1]), np.int32)
             group_by_query(queue, begin, end, grouped, starts, count)
-            most = put_rows(grouped, NODE_0, end - begin, starts, count, sort, rows, total, at)
-            begin, end = 0, end - begin
-        else:
-            most = put_rows(queue, begin, end, starts, count, sort, rows, total, at)
+            queue, grouped = grouped, queue
+            begin, end = NODE_0, end - begin
+        most = count_rows(queue, begin, end, starts, count)
         if sort and most > RANKED:
             if len(words) == 0:
-                words = np.zeros(end_of_ids // 64 + end_of_ids // 4096 + 2, np.int64)
-            sort_rows_by_bits(rows, total, starts, count, words, end_of_ids)
+                words = np.zeros(end_of_ids // 64 + end_of_ids // 4096 + 2, np.uint64)
+            put_long_rows(queue, begin, starts, count, rows, total, at, words, end_of_ids)
+        else:
+            put_rows(queue, begin, starts, count, sort, rows, total, at)
         total += end - begin
         tests += made
         at += count
