@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase import threads
-from broadphase.kernels.counting import starts_from_counts
+from broadphase.kernels.counting import starts_from_steps
 from broadphase.kernels.filters import rules_of
 from broadphase.kernels.ordered_bits import bits_of
 from broadphase.kernels.radix_sort import stable_argsort
@@ -176,11 +176,7 @@ def _count(task: Task, plan: Plan, parts: int) -> tuple[Any, ...]:
         ],
         parts,
     )
-    sums: npt.NDArray[Any] = steps.reshape(parts, *rows[::-1])
-    for axis in range(1, task.dim):
-        sums = sums.cumsum(axis=axis)
-    counts[:] = sums[:, *[slice(-1)] * (task.dim - 1)].reshape(parts, strips)
-    totals = starts_from_counts(counts, task.scratch.array("ends", (strips,), np.int64))
+    totals = starts_from_steps(steps, rows[0], counts, task.scratch.array("ends", (strips,), np.int64))
     return spans, counts, any(extreme), totals
 
 
