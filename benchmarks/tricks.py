@@ -14,17 +14,19 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from scenes import Boxes, uniform
 from timing import best_of
 
 import broadphase as bp
 from broadphase import memory
 from broadphase.boxes import as_filter
+from broadphase.kernels.counting import starts_from_steps
 from broadphase.kernels.jit import jit
-from broadphase.kernels.strips_bin import count_copies
+from broadphase.kernels.strips_bin import count_copies, scatter_copies
 from broadphase.kernels.strips_plan import IN_STRIPS
 from broadphase.memory import Scratch
-from broadphase.methods import strips
+from broadphase.methods import few_among_many, strips
 from broadphase.methods.task import Task
 from broadphase.pair_order import sorted_pairs
 
@@ -118,18 +120,60 @@ def counting(n: int) -> Trick:
     rows = int(lattice[0, 2]) + 1
     spans = np.empty((n, 4), np.uint16)
     steps, counts = np.empty((1, (rows + 1) ** 2), np.int32), np.empty(rows * rows, np.int64)
+    starts, ends = np.empty((1, rows * rows), np.int64), np.empty(rows * rows, np.int64)
     borders, flat = np.empty((2, 0), np.float32), boxes.reshape(1, -1)
 
     def by_steps() -> int:
         steps[:] = 0
         count_copies(boxes, flat, (0, 1, 2), True, lattice, borders, 0, n, spans, steps[0])
-        counts = steps.reshape(rows + 1, rows + 1).cumsum(axis=0).cumsum(axis=1)
-        return int(counts[:-1, :-1].sum())
+        copies, _, _ = starts_from_steps(steps, rows + 1, starts, ends)
+        return int(copies)
 
     return Trick(
         "counting strips by steps instead of a loop (3-D)",
         by_steps,
         lambda: int(_count_by_loop(boxes, lattice, counts)),
+    )
+
+
+def one_line(n: int) -> Trick:
+    """3-D copies with the tags behind the edges in one array, and in two arrays."""
+    boxes = uniform(n, 3)
+    asked = _task(boxes)
+    plan, binned = strips.bin_boxes(asked, strips.cut_world(asked), 1)
+    spans, starts, _, _ = strips._count(asked, plan, 1)
+    edges, tags = np.empty((binned.copies, 6), np.float32), np.empty((binned.copies, 2), np.int32)
+
+    def scatter(edges: Boxes, tags: npt.NDArray[np.int32]) -> int:
+        at = starts[0].copy()
+        no_classes = np.empty(0, np.uint8)
+        row = int(plan.lattice[0, 2]) + 1
+        scatter_copies(boxes, plan.axes, row, True, no_classes, 0, n, spans, at, edges, tags)
+        return int(at[-1])
+
+    return Trick(
+        "a copy and its tags in one place (3-D)",
+        lambda: scatter(binned.edges, binned.tags),
+        lambda: scatter(edges, tags),
+    )
+
+
+def leaving_out(n: int) -> Trick:
+    """One box in a hundred joined with all, without those that are near none of them, and with all."""
+    many = uniform(n, 2)
+    few = np.ascontiguousarray(many[::100])
+
+    def with_all() -> int:
+        usual, few_among_many.ENOUGH = few_among_many.ENOUGH, n + 1
+        try:
+            return len(bp.join(few, many, sort=False))
+        finally:
+            few_among_many.ENOUGH = usual
+
+    return Trick(
+        "a few joined with many, of which most are left out",
+        lambda: len(bp.join(few, many, sort=False)),
+        with_all,
     )
 
 
@@ -254,7 +298,7 @@ TRICKS = {
     trick.__name__: trick
     for trick in (
         *(lanes, cutting, in_one_piece, counting, ordering, ordering_by_keys),
-        *(recycling, two_threads, between_frames),
+        *(one_line, leaving_out, recycling, two_threads, between_frames),
     )
 }
 _SIMD = "import sys; sys.path[:0] = {path!r}; import tricks; tricks.time_simd({n})"
