@@ -93,6 +93,20 @@ class TestTiming:
         best, _ = best_of_searches({"a": Search(lambda _: 7.0, seconds=lambda said: said)}, 0.0)
         assert best == {"a": 7.0}
 
+    def test_who_is_done_quickly_is_called_again_in_its_turn(self, monkeypatch):
+        clock, order = SimpleNamespace(now=0.0), []
+
+        def does(name, milliseconds):
+            def call(_):
+                order.append(name)
+                clock.now += 1e-3 * milliseconds
+
+            return Search(call)
+
+        monkeypatch.setattr(timing.time, "perf_counter", lambda: clock.now)
+        best_of_searches({"quick": does("quick", 0.75), "slow": does("slow", 5.0)}, 0.004)
+        assert order == ["quick", "quick", "quick", "slow", "quick", "quick", "quick"]
+
     def test_plain_calls(self):
         calls = []
         assert set(timing.best_of({"a": lambda: calls.append(1)}, 0.0)) == {"a"}
@@ -179,6 +193,13 @@ class TestRun:
         assert "shapely" in small.milliseconds
         assert set(large.milliseconds) == {"broadphase", "limit"}
         assert large.left_out["shapely"].endswith("s for 60 boxes")
+
+    def test_a_heat_before_a_large_first_size(self, two_peers, monkeypatch):
+        monkeypatch.setattr(run, "_HEAT", 60)
+        options = Options(("uniform",), (240,), seconds=1e-4, slow=0.0, memory=False)
+        (only,) = measure(options).results
+        assert only.boxes == 240
+        assert only.left_out["shapely"].endswith("s for 60 boxes")
 
     def test_who_would_be_slow_at_the_next_size_is_spared_it(self):
         assert run._too_slow(1.1, 2, slow=1.0)

@@ -47,7 +47,7 @@ def best_of_searches(
     for turn in range(1_000):
         for name, search in searches.items():
             in_turn = 0.0
-            while in_turn < _TURN and (turn == 0 or spent[name] < seconds):
+            while in_turn < _TURN and (spent[name] < seconds or turn == in_turn == 0):
                 counted, took, _ = search.timed()
                 best[name] = min(best[name], counted)
                 whole[name] = min(whole[name], took)
