@@ -29,9 +29,8 @@ from broadphase.indexes.box_tree import BoxTree
 from broadphase.indexes.protocol import find_in_parts
 from broadphase.indexes.storage import BoxStore, IdArray, expect
 from broadphase.kernels.filters import PairFilter, no_filter
-from broadphase.kernels.strips_plan import IN_STRIPS
 from broadphase.memory import Scratch
-from broadphase.methods.strips import Plan, bin_again, bin_boxes, cut_world, parts_for, sweep, sweep_whole
+from broadphase.methods.strips import Plan, bin_again, bin_boxes, cut_world, parts_for, sweep
 from broadphase.methods.task import Found, Task
 
 # Crowds have formed when a copy shares its strip with so many times more copies than when the world was cut.
@@ -151,10 +150,7 @@ class Strips(Index):
             binned = bin_again(task, frame.plan, parts, _CROWDED * frame.crowding)
             if binned is not None:
                 return sweep(task, frame.plan, binned, parts)
-        cut = cut_world(task)
-        if cut.whole != IN_STRIPS:
-            return sweep_whole(task, cut)
-        plan, binned = bin_boxes(task, cut, parts)
+        plan, binned = bin_boxes(task, cut_world(task), parts)
         self._frame = _Frame(plan, binned.crowding)
         return sweep(task, plan, binned, parts)
 

@@ -2,23 +2,24 @@
 
 import numpy as np
 
-from broadphase.kernels.jit import jit
+from broadphase.kernels.jit import always_inline, jit
+
+
+@always_inline
+def _is_sound(boxes, i):
+    """Whether a row has no NaN and no ``min > max``: one comparison an axis tells both."""
+    # Both dimensions written out: a loop over axes whose number the compiler does not know takes three
+    # times as long.
+    if boxes.shape[1] == 4:
+        return (boxes[i, 0] <= boxes[i, 2]) & (boxes[i, 1] <= boxes[i, 3])
+    return (boxes[i, 0] <= boxes[i, 3]) & (boxes[i, 1] <= boxes[i, 4]) & (boxes[i, 2] <= boxes[i, 5])
 
 
 @jit
 def first_unsound_row(boxes):
-    """Index of the first row with a NaN or with ``min > max``, or -1.
-
-    ``not (min <= max)`` holds for both, so one comparison per axis finds them.
-    """
-    # Both dimensions written out: a loop over axes whose number the compiler does not know takes three
-    # times as long.
+    """Index of the first row with a NaN or with ``min > max``, or -1."""
     for i in range(boxes.shape[0]):
-        if boxes.shape[1] == 4:
-            sound = (boxes[i, 0] <= boxes[i, 2]) & (boxes[i, 1] <= boxes[i, 3])
-        else:
-            sound = (boxes[i, 0] <= boxes[i, 3]) & (boxes[i, 1] <= boxes[i, 4]) & (boxes[i, 2] <= boxes[i, 5])
-        if not sound:
+        if not _is_sound(boxes, i):
             return i
     return -1
 
@@ -30,11 +31,7 @@ def copy_sound_rows(boxes, into, begin, end):
     Both in one pass: reading a million boxes twice takes 0.6 ms more.
     """
     for i in range(begin, end):
-        if boxes.shape[1] == 4:
-            sound = (boxes[i, 0] <= boxes[i, 2]) & (boxes[i, 1] <= boxes[i, 3])
-        else:
-            sound = (boxes[i, 0] <= boxes[i, 3]) & (boxes[i, 1] <= boxes[i, 4]) & (boxes[i, 2] <= boxes[i, 5])
-        if not sound:
+        if not _is_sound(boxes, i):
             return i
         into[i, 0] = boxes[i, 0]
         into[i, 1] = boxes[i, 1]

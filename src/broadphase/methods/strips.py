@@ -111,7 +111,7 @@ def find(task: Task) -> Found:
 def _find_among(task: Task) -> Found:
     cut = cut_world(task)
     if cut.whole != IN_STRIPS:
-        return sweep_whole(task, cut)
+        return _sweep_whole(task, cut)
     parts = parts_for(task)
     return sweep(task, *bin_boxes(task, cut, parts), parts)
 
@@ -204,7 +204,7 @@ def _scatter(task: Task, plan: Plan, spans: Any, starts: Any, extreme: bool, tot
     return Binned(edges, tags, begins, starts, copies, fullest, extreme, crowding / max(copies, 1))
 
 
-def sweep_whole(task: Task, cut: Cut) -> Found:
+def _sweep_whole(task: Task, cut: Cut) -> Found:
     """Sweep a small world in one piece, straight from its boxes."""
     crowded = np.zeros(1, np.bool_)
     if cut.whole == WHOLE:
