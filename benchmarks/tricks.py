@@ -21,10 +21,10 @@ from timing import best_of
 import broadphase as bp
 from broadphase import memory
 from broadphase.boxes import as_filter
-from broadphase.kernels.counting import starts_from_steps
-from broadphase.kernels.jit import jit
-from broadphase.kernels.strips_bin import count_copies, scatter_copies
-from broadphase.kernels.strips_plan import IN_STRIPS
+from broadphase.kernels.arrays.counting import starts_from_steps
+from broadphase.kernels.machine.jit import jit
+from broadphase.kernels.strips.bin import count_copies, scatter_copies
+from broadphase.kernels.strips.plan import IN_STRIPS
 from broadphase.memory import Scratch
 from broadphase.methods import few_among_many, strips
 from broadphase.methods.task import Task
@@ -306,7 +306,7 @@ _SIMD = "import sys; sys.path[:0] = {path!r}; import tricks; tricks.time_simd({n
 
 def time_simd(n: int) -> None:
     """Print the register's name and the time of all pairs on one thread: run for each processor."""
-    from broadphase.kernels.simd import REGISTER
+    from broadphase.kernels.machine.simd import REGISTER
 
     boxes = uniform(n, 2)
     best = best_of({"": lambda: bp.pairs(boxes, sort=False, threads=1)})

@@ -11,10 +11,10 @@ import broadphase as bp
 from broadphase.boxes import as_filter
 from broadphase.indexes import sort_and_sweep
 from broadphase.indexes.pair_set import PairSet
-from broadphase.kernels import gapped as gapped_kernels
-from broadphase.kernels import gapped_search, gapped_walk
-from broadphase.kernels.gapped import FAN, lift_all, reach_room
-from broadphase.kernels.ordered_bits import bits_of, ordered_rows
+from broadphase.kernels.arrays.ordered_bits import bits_of, ordered_rows
+from broadphase.kernels.sorted import gapped as gapped_kernels
+from broadphase.kernels.sorted import gapped_search, gapped_walk
+from broadphase.kernels.sorted.gapped import FAN, lift_all, reach_room
 
 smaller_set = pytest.mark.smaller_set
 

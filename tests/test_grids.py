@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from broadphase.boxes import as_boxes, as_filter, join_filter
-from broadphase.kernels.filters import no_filter
+from broadphase.kernels.boxes.filters import no_filter
 from broadphase.methods import brute_force, cell_size, spatial_hash, uniform_grid
 from broadphase.methods.cell_search import assign_levels, enter
 from broadphase.methods.task import Task

@@ -6,7 +6,7 @@ from oracle import pairs as expected_pairs
 
 from broadphase.indexes import CLASSES
 from broadphase.indexes.cell_index import CellIndex
-from broadphase.kernels.cell_lists import UNIT
+from broadphase.kernels.cells.lists import UNIT
 from broadphase.lab import tracing
 from broadphase.lab.lanes import Lane
 from broadphase.lab.scenes import SCENES, make_scene

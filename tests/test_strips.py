@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from method_checks import KINDS, assert_exact, odd_boxes, pairs_of, scenes, task
 
 from broadphase.boxes import as_filter
-from broadphase.kernels.strips_bin import HALF_ORIGIN, LAST, SCALE
-from broadphase.kernels.strips_plan import IN_STRIPS
+from broadphase.kernels.strips.bin import HALF_ORIGIN, LAST, SCALE
+from broadphase.kernels.strips.plan import IN_STRIPS
 from broadphase.methods import strips
 
 

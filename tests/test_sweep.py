@@ -7,7 +7,7 @@ import pytest
 from sweep_scenes import around_boxes, go, overlaps
 
 from broadphase import Tile, TileMap
-from broadphase.kernels.travel import MOST_TURNS
+from broadphase.kernels.movement.travel import MOST_TURNS
 from broadphase.world.hits import Hit
 from broadphase.world.movement import resolve
 

@@ -24,7 +24,7 @@ from broadphase.ball_setup import Vectors
 from broadphase.boxes import BoxArray, PairArray
 from broadphase.indexes import make_index
 from broadphase.indexes.base import Index
-from broadphase.kernels import balls as kernel
+from broadphase.kernels.movement import balls as kernel
 
 _EVERYWHERE = (-math.inf, -math.inf, math.inf, math.inf)
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.kernels.filters import IN_A, IN_B, STATIC, PairFilter, no_filter
-from broadphase.kernels.survey import copy_sound_rows, first_unsound_row
+from broadphase.kernels.boxes.filters import IN_A, IN_B, STATIC, PairFilter, no_filter
+from broadphase.kernels.boxes.survey import copy_sound_rows, first_unsound_row
 from broadphase.threads import resolve, run_all, shares
 
 BoxArray = npt.NDArray[np.floating[Any]]

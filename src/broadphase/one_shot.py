@@ -7,7 +7,7 @@ import numpy as np
 from broadphase import choose, methods
 from broadphase.boxes import BoxArray, PairArray, as_boxes, as_filter, join_filter
 from broadphase.errors import PairLimitExceeded
-from broadphase.kernels.filters import PairFilter
+from broadphase.kernels.boxes.filters import PairFilter
 from broadphase.memory import borrowed_scratch
 from broadphase.methods.few_among_many import boxes_near
 from broadphase.methods.task import Found, Task, pair_limit

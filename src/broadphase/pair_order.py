@@ -6,8 +6,8 @@ import numpy as np
 
 from broadphase import threads
 from broadphase.boxes import PairArray
-from broadphase.kernels.counting import starts_from_counts
-from broadphase.kernels.order import (
+from broadphase.kernels.arrays.counting import starts_from_counts
+from broadphase.kernels.pairs.order import (
     count_partitions,
     partition_shift,
     scatter_to_partitions,

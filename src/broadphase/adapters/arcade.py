@@ -27,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.extras import need
-from broadphase.kernels import sprite_hits
+from broadphase.kernels.shapes import sprite_hits
 
 __all__ = ["check_for_collision_with_list", "check_for_collision_with_lists"]
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.extras import need
-from broadphase.kernels.tile_grid import BOTTOM, LEFT, RIGHT, TOP
+from broadphase.kernels.tiles.grid import BOTTOM, LEFT, RIGHT, TOP
 from broadphase.world.tiles import SIDES, TileMap
 
 Map = TypeVar("Map", bound=TileMap)

@@ -19,7 +19,7 @@ from broadphase.bench.contest import DEFAULT, LIMIT, UNSORTED, YARDSTICK, Contes
 from broadphase.bench.peers import PEERS
 from broadphase.bench.scenes import CATALOGUE, facts
 from broadphase.bench.timing import best_of_searches
-from broadphase.kernels.simd import REGISTER
+from broadphase.kernels.machine.simd import REGISTER
 from broadphase.methods import NAMES
 
 SCHEMA = 1

@@ -16,7 +16,7 @@ from broadphase import count_pairs, join, methods, pairs, threads
 from broadphase.boxes import BoxArray
 from broadphase.cli import warm_world
 from broadphase.cli.progress import Steps
-from broadphase.kernels import survey
+from broadphase.kernels.boxes import survey
 
 WORLD = "world"
 """Stands for everything that a `broadphase.World` needs, in the place of a method's name."""

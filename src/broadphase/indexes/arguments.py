@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from broadphase.boxes import BoxArray, as_float_array, check_sound, unsound_box_error
 from broadphase.indexes.storage import EVERY_BIT, BoxStore, IdArray
-from broadphase.kernels.id_tests import first_bad_id
+from broadphase.kernels.arrays.id_tests import first_bad_id
 
 Floats = tuple[float, ...]
 Rows = npt.NDArray[np.float64]

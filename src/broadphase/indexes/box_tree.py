@@ -35,17 +35,17 @@ from broadphase.indexes.protocol import find_in_parts
 from broadphase.indexes.storage import IdArray
 from broadphase.indexes.tree_arrays import TreeArrays
 from broadphase.indexes.tree_check import check_tree
-from broadphase.kernels.filters import STATIC
-from broadphase.kernels.tree_build import build_tree
-from broadphase.kernels.tree_insert import insert_boxes
-from broadphase.kernels.tree_leaf_pairs import join_leaves, pair_leaves
-from broadphase.kernels.tree_move import move_boxes
-from broadphase.kernels.tree_nearest import search_nearest
-from broadphase.kernels.tree_nodes import HELD, LOOSE, MOVING, NODES, STATIC_TREE, drop_tree
-from broadphase.kernels.tree_pack import most_nodes, pack_nodes
-from broadphase.kernels.tree_query import search_box, search_box_by_rules, search_boxes
-from broadphase.kernels.tree_ray import search_first, search_firsts, search_rays
-from broadphase.kernels.tree_remove import remove_boxes
+from broadphase.kernels.boxes.filters import STATIC
+from broadphase.kernels.tree.build import build_tree
+from broadphase.kernels.tree.insert import insert_boxes
+from broadphase.kernels.tree.leaf_pairs import join_leaves, pair_leaves
+from broadphase.kernels.tree.move import move_boxes
+from broadphase.kernels.tree.nearest import search_nearest
+from broadphase.kernels.tree.nodes import HELD, LOOSE, MOVING, NODES, STATIC_TREE, drop_tree
+from broadphase.kernels.tree.pack import most_nodes, pack_nodes
+from broadphase.kernels.tree.query import search_box, search_box_by_rules, search_boxes
+from broadphase.kernels.tree.ray import search_first, search_firsts, search_rays
+from broadphase.kernels.tree.remove import remove_boxes
 from broadphase.memory import Scratch, SharedRows, pair_array
 from broadphase.methods.task import Found
 from broadphase.pair_order import joined_pairs

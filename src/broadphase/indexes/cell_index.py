@@ -18,7 +18,7 @@ from broadphase.indexes.cell_lists import CellLists, Plan, as_query
 from broadphase.indexes.cell_report import CellReport, report_on
 from broadphase.indexes.protocol import find_in_parts
 from broadphase.indexes.storage import IdArray
-from broadphase.kernels.found_ids import FEW
+from broadphase.kernels.arrays.found_ids import FEW
 from broadphase.memory import Scratch
 from broadphase.methods.cell_size import check_cell_size
 from broadphase.methods.task import Found

@@ -12,14 +12,14 @@ from broadphase import threads
 from broadphase.boxes import BoxArray, PairArray
 from broadphase.indexes.arguments import Floats, Rows
 from broadphase.indexes.storage import BoxStore, IdArray, expect
-from broadphase.kernels import cell_lists as kernel
-from broadphase.kernels import lattice as columns
-from broadphase.kernels.cell_check import check_lists
-from broadphase.kernels.cell_nearest import search_nearest
-from broadphase.kernels.cell_pairs import pair_places, pair_with_larger
-from broadphase.kernels.cell_query import search_boxes
-from broadphase.kernels.cell_rays import walk_rays
-from broadphase.kernels.filters import PairFilter
+from broadphase.kernels.boxes.filters import PairFilter
+from broadphase.kernels.cells import lattice as columns
+from broadphase.kernels.cells import lists as kernel
+from broadphase.kernels.cells.check import check_lists
+from broadphase.kernels.cells.nearest import search_nearest
+from broadphase.kernels.cells.pairs import pair_places, pair_with_larger
+from broadphase.kernels.cells.query import search_boxes
+from broadphase.kernels.cells.rays import walk_rays
 from broadphase.methods.cell_search import ENOUGH_FOR_THREADS, SHARES
 from broadphase.methods.cell_size import LARGEST_CELL
 
@@ -36,7 +36,7 @@ class Plan(NamedTuple):
     """Where the cells lie, and how many places there are for them."""
 
     lattice: npt.NDArray[np.float64]
-    """As of `broadphase.kernels.lattice`."""
+    """As of `broadphase.kernels.cells.lattice`."""
     places: int
     hashed: bool
 

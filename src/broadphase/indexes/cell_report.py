@@ -6,8 +6,8 @@ import numpy as np
 
 from broadphase.boxes import BoxArray
 from broadphase.indexes.cell_lists import CellLists
-from broadphase.kernels import lattice as columns
-from broadphase.kernels.cell_lists import ENTRIES, UNIT
+from broadphase.kernels.cells import lattice as columns
+from broadphase.kernels.cells.lists import ENTRIES, UNIT
 from broadphase.methods.cell_size import suggest_cell_size
 
 # A box that shares its cell with more others than this spends the most time on comparing.

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.kernels.filters import STATIC
-from broadphase.kernels.survey import first_unsound_row
+from broadphase.kernels.boxes.filters import STATIC
+from broadphase.kernels.boxes.survey import first_unsound_row
 
 if TYPE_CHECKING:
     from broadphase.indexes.base import Index

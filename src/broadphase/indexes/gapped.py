@@ -11,10 +11,10 @@ from broadphase import threads
 from broadphase.indexes.arguments import Floats, Rows
 from broadphase.indexes.protocol import Hooks
 from broadphase.indexes.storage import BoxStore, IdArray, expect
-from broadphase.kernels import gapped, gapped_search, gapped_walk
-from broadphase.kernels.gapped import DEAD, FAN, FULLEST, end_keys, fill, lift_all, reach_room
-from broadphase.kernels.ordered_bits import PADDING, bits_of, ordered_rows
-from broadphase.kernels.radix_sort import argsort_keys
+from broadphase.kernels.arrays.ordered_bits import PADDING, bits_of, ordered_rows
+from broadphase.kernels.arrays.radix_sort import argsort_keys
+from broadphase.kernels.sorted import gapped, gapped_search, gapped_walk
+from broadphase.kernels.sorted.gapped import DEAD, FAN, FULLEST, end_keys, fill, lift_all, reach_room
 
 # Of the slots of a new layout, so many are taken.
 _TAKEN = 0.75
@@ -22,7 +22,7 @@ _MOST_IDS = 2**29
 
 
 class GappedOrders:
-    """The arrays of `broadphase.kernels.gapped`.
+    """The arrays of `broadphase.kernels.sorted.gapped`.
 
     Parameters
     ----------

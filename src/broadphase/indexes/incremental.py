@@ -28,9 +28,9 @@ from broadphase import choose, methods, threads
 from broadphase.boxes import BoxArray, PairArray
 from broadphase.indexes.results import PairChanges
 from broadphase.indexes.storage import BoxStore, IdArray, expect
-from broadphase.kernels import journal as kernel
-from broadphase.kernels.filters import PairFilter
-from broadphase.kernels.pair_changes import split_changes, toggle_pairs
+from broadphase.kernels.boxes.filters import PairFilter
+from broadphase.kernels.pairs import journal as kernel
+from broadphase.kernels.pairs.pair_changes import split_changes, toggle_pairs
 from broadphase.methods.task import Task
 from broadphase.pair_order import sorted_pairs
 

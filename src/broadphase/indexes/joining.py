@@ -12,7 +12,7 @@ import numpy as np
 from broadphase import choose, methods, threads
 from broadphase.boxes import PairArray
 from broadphase.indexes.storage import BoxStore, IdArray
-from broadphase.kernels.filters import IN_A, IN_B, PairFilter
+from broadphase.kernels.boxes.filters import IN_A, IN_B, PairFilter
 from broadphase.memory import borrowed_scratch
 from broadphase.methods.task import Task
 from broadphase.pair_order import joined_pairs, sorted_pairs

@@ -1,4 +1,4 @@
-"""The arrays of a persistent set of pairs (`broadphase.kernels.pair_set`)."""
+"""The arrays of a persistent set of pairs (`broadphase.kernels.pairs.pair_set`)."""
 
 from typing import Any
 
@@ -8,9 +8,9 @@ import numpy.typing as npt
 from broadphase.boxes import BoxArray, PairArray
 from broadphase.indexes.incremental import PairKeys
 from broadphase.indexes.storage import IdArray, expect
-from broadphase.kernels import pair_set as kernel
-from broadphase.kernels.filters import PairFilter
-from broadphase.kernels.pair_set import NONE
+from broadphase.kernels.boxes.filters import PairFilter
+from broadphase.kernels.pairs import pair_set as kernel
+from broadphase.kernels.pairs.pair_set import NONE
 
 _FIRST_ROOM = 64
 _MOST_PAIRS = 2**30  # a row has two links, which are 32 bits wide
@@ -68,7 +68,7 @@ class PairSet:
     def apply(
         self, events: PairKeys, end: int, boxes: BoxArray, touching: bool, rules: PairFilter
     ) -> PairKeys:
-        """Let pairs begin and end (`kernels.pair_set.apply_events`); returns those that did."""
+        """Let pairs begin and end (`kernels.pairs.pair_set.apply_events`); returns those that did."""
         self.reserve(end, len(events))
         # What begins may end again in the same call, when the other box goes far: so twice.
         toggled = np.empty(2 * len(events) + self.count, np.int64)

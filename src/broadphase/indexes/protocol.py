@@ -20,7 +20,7 @@ How to write an index
 3. ``_find_pairs``.  For a method that `broadphase.methods` has: ``return self._search_live(find, limit,
    scratch)``.
 4. As many of the ``_find_...`` queries as the structure makes faster; the rest look at every box.
-   The geometry is in `broadphase.kernels.query_tests`, and must be used as it is: the answers of all indexes
+   The geometry is in `kernels.boxes.query_tests`, and must be used as it is: the answers of all indexes
    are compared bit for bit.  Prune with the same functions on a node's box (they are monotone).
 5. ``_changes_by_query = 0.1``, or the share at which a batch of ``_find_in_boxes`` begins to cost more than
    ``_find_pairs``: ``changes`` then costs what was touched since the call before, not all pairs.  Nothing
@@ -57,7 +57,7 @@ from broadphase.indexes.arguments import Floats, Reader, Rows
 from broadphase.indexes.incremental import History, Journal, find_changes
 from broadphase.indexes.results import PairChanges
 from broadphase.indexes.storage import BoxStore, IdArray
-from broadphase.kernels import scan
+from broadphase.kernels.boxes import scan
 from broadphase.memory import Scratch, borrowed_scratch
 from broadphase.methods.task import NO_LIMIT, Found, Task
 from broadphase.pair_order import one_array

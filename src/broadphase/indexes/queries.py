@@ -11,8 +11,8 @@ from broadphase.indexes.arguments import NO_RULE, Floats, Rows, count, distance_
 from broadphase.indexes.protocol import Hooks
 from broadphase.indexes.results import Nearest, RayHit, RayHits, RayRows
 from broadphase.indexes.storage import IdArray
-from broadphase.kernels import query_tests, ranking
-from broadphase.kernels.found_ids import FEW, sort_few_rows
+from broadphase.kernels.arrays.found_ids import FEW, sort_few_rows
+from broadphase.kernels.boxes import query_tests, ranking
 
 # Fewer queries a thread than this are answered faster than they are handed over.
 _SHARE = 1_000

@@ -6,7 +6,7 @@ sorted again by insertion: a box moves past the few that it has overtaken, and a
 is put right in nearly linear time.  Where insertion takes too many steps (everything jumped about), a radix
 sort starts afresh, so no frame costs more than a few passes over the boxes.
 
-The order is a library sort (`broadphase.kernels.gapped`): it has gaps, so that a box that moves, comes or
+The order is a library sort (`kernels.sorted.gapped`): it has gaps, so that a box that moves, comes or
 goes does not push all others.
 
 Source: the single-axis case of Baraff's coordinate sorting (1992), with its temporal coherence; Bender,
@@ -27,9 +27,9 @@ from broadphase.indexes.base import Index
 from broadphase.indexes.gapped import GappedOrders, GappedQueries
 from broadphase.indexes.storage import IdArray
 from broadphase.indexes.touched import Touched
-from broadphase.kernels.keep_sorted import close_gaps, resort, settle_boxes
-from broadphase.kernels.ordered_bits import PADDING, bits_of
-from broadphase.kernels.sort_and_sweep import sweep
+from broadphase.kernels.arrays.ordered_bits import PADDING, bits_of
+from broadphase.kernels.sorted.keep_sorted import close_gaps, resort, settle_boxes
+from broadphase.kernels.sorted.sort_and_sweep import sweep
 from broadphase.memory import Scratch
 from broadphase.methods.sort_and_sweep import Axis, choose_axis
 from broadphase.methods.task import Found, Task, run_in_shares

@@ -22,8 +22,8 @@ import numpy as np
 from broadphase.boxes import BoxArray
 from broadphase.indexes.cell_index import CellIndex, as_cell_size
 from broadphase.indexes.cell_lists import FEW, Plan, empty_lattice, ladder
-from broadphase.kernels.cells import FARTHEST
-from broadphase.kernels.lattice import FIRST, LAST, OFFSET
+from broadphase.kernels.cells.binning import FARTHEST
+from broadphase.kernels.cells.lattice import FIRST, LAST, OFFSET
 from broadphase.methods.cell_size import take_sample, typical_cell
 from broadphase.methods.spatial_hash import SLOTS_PER_BOX, next_prime
 

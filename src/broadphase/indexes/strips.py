@@ -28,7 +28,7 @@ from broadphase.indexes.base import Index
 from broadphase.indexes.box_tree import BoxTree
 from broadphase.indexes.protocol import find_in_parts
 from broadphase.indexes.storage import BoxStore, IdArray, expect
-from broadphase.kernels.filters import PairFilter, no_filter
+from broadphase.kernels.boxes.filters import PairFilter, no_filter
 from broadphase.memory import Scratch
 from broadphase.methods.strips import Plan, bin_again, bin_boxes, cut_world, parts_for, sweep
 from broadphase.methods.task import Found, Task

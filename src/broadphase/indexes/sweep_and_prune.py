@@ -29,8 +29,8 @@ from broadphase.indexes.pair_set import PairSet
 from broadphase.indexes.results import PairChanges
 from broadphase.indexes.storage import IdArray
 from broadphase.indexes.touched import Touched
-from broadphase.kernels.ordered_bits import bits_of
-from broadphase.kernels.sweep_and_prune import move_boxes, take_boxes
+from broadphase.kernels.arrays.ordered_bits import bits_of
+from broadphase.kernels.sorted.sweep_and_prune import move_boxes, take_boxes
 from broadphase.memory import Scratch, borrowed_scratch
 from broadphase.methods.sort_and_sweep import choose_axis
 from broadphase.methods.task import NO_LIMIT, Found

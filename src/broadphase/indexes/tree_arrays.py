@@ -6,14 +6,14 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.boxes import BoxArray
-from broadphase.kernels.tree_nodes import NODES, USED, WIDTH, clear_nodes
+from broadphase.kernels.tree.nodes import NODES, USED, WIDTH, clear_nodes
 
 _CACHE_LINE = 64
 _FIRST_ROOM = 16
 
 
 class TreeArrays:
-    """The nodes of both trees (see `broadphase.kernels.tree_nodes`), and what is known of each id."""
+    """The nodes of both trees (see `broadphase.kernels.tree.nodes`), and what is known of each id."""
 
     def __init__(self, dim: int, dtype: npt.DTypeLike) -> None:
         self.rows = 2 * dim

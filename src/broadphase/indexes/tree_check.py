@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from broadphase.indexes.storage import BoxStore, expect
 from broadphase.indexes.tree_arrays import TreeArrays
-from broadphase.kernels.tree_nodes import (
+from broadphase.kernels.tree.nodes import (
     ABOVE,
     COUNT,
     FREE,

@@ -24,7 +24,7 @@ import numpy as np
 from broadphase.boxes import BoxArray
 from broadphase.indexes.cell_index import CellIndex, as_cell_size
 from broadphase.indexes.cell_lists import Plan, empty_lattice, ladder
-from broadphase.kernels.lattice import LAST, OFFSET
+from broadphase.kernels.cells.lattice import LAST, OFFSET
 from broadphase.methods.cell_size import LARGEST_CELL, at_most, take_sample, typical_cell, world_of
 from broadphase.methods.uniform_grid import CELLS_PER_BOX
 

@@ -1,4 +1,14 @@
-"""Compiled code only: arrays in, arrays out.
+"""Compiled code only: arrays in, arrays out.  One room for each structure, on five floors.
+
+::
+
+    movement
+    tiles
+    cells    sorted    strips    tree    shapes
+    pairs
+    boxes
+    arrays
+    machine
 
 Every kernel takes contiguous arrays that were checked above (`broadphase.boxes`) and scalars, never
 raises, releases the GIL, and returns counts.  With Numba's JIT switched off the same functions run as

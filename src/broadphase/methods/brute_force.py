@@ -8,7 +8,7 @@ than comparing 16 boxes at a time, and loses everywhere else.
 import numpy as np
 
 from broadphase.boxes import PairArray
-from broadphase.kernels.brute_force import columns_of, compare_all
+from broadphase.kernels.boxes.brute_force import columns_of, compare_all
 from broadphase.methods.task import Found, Task, run_in_shares
 
 # So many boxes take about as long as handing work to another thread.

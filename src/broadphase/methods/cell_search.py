@@ -6,9 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.boxes import BoxArray, PairArray
-from broadphase.kernels import cells as kernel
-from broadphase.kernels.cells import MOST_PLACES, Cells, Layout
-from broadphase.kernels.search_cells import pairs_of_one_level, pairs_with_larger, running_reach
+from broadphase.kernels.cells import binning as kernel
+from broadphase.kernels.cells.binning import MOST_PLACES, Cells, Layout
+from broadphase.kernels.cells.search import pairs_of_one_level, pairs_with_larger, running_reach
 from broadphase.methods.task import Found, Task, run_in_shares
 
 # Where a place holds more boxes than this, sorting all boxes costs less than comparing them unsorted.

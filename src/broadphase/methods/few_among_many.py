@@ -2,7 +2,7 @@
 
 Where ten thousand boxes are asked what they meet among a million, most of the million are near none of them,
 and putting these into strips is in vain.  One pass over the many, a question of one bit each
-(`broadphase.kernels.near_few`), leaves a tenth of them; the few and those are then searched as usual.
+(`broadphase.kernels.strips.near_few`), leaves a tenth of them; the few and those are then searched as usual.
 
 Cost: a pass over the many, about a sixth of what it takes to find their pairs, and the cells of the few.  It
 loses where the few cover most of the world: a sample tells, and nothing is left out then.
@@ -17,9 +17,9 @@ import numpy.typing as npt
 
 from broadphase import threads
 from broadphase.boxes import BoxArray
-from broadphase.kernels.near_few import mark_cells, select_near
-from broadphase.kernels.strips_bin import HALF_ORIGIN, LAST, SCALE
-from broadphase.kernels.survey import finite_bounds
+from broadphase.kernels.boxes.survey import finite_bounds
+from broadphase.kernels.strips.bin import HALF_ORIGIN, LAST, SCALE
+from broadphase.kernels.strips.near_few import mark_cells, select_near
 from broadphase.memory import Scratch
 from broadphase.methods.task import Task
 
@@ -59,7 +59,7 @@ class _Picture(NamedTuple):
     """How coarse the picture of the few is."""
 
     lattice: npt.NDArray[Any]
-    """A row an axis, as `broadphase.kernels.strips_bin.strip_of` takes it."""
+    """A row an axis, as `broadphase.kernels.strips.bin.strip_of` takes it."""
     slack: npt.NDArray[Any]
 
 

@@ -16,9 +16,9 @@ from typing import Literal
 import numpy as np
 
 from broadphase.boxes import BoxArray, PairArray
-from broadphase.kernels.ordered_bits import bits_of, ordered_column, ordered_columns
-from broadphase.kernels.radix_sort import argsort_keys
-from broadphase.kernels.sort_and_sweep import sweep
+from broadphase.kernels.arrays.ordered_bits import bits_of, ordered_column, ordered_columns
+from broadphase.kernels.arrays.radix_sort import argsort_keys
+from broadphase.kernels.sorted.sort_and_sweep import sweep
 from broadphase.methods.task import Found, Task, run_in_shares
 
 Axis = int | Literal["auto"]

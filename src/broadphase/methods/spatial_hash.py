@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.boxes import BoxArray
-from broadphase.kernels.cells import FARTHEST, Layout
+from broadphase.kernels.cells.binning import FARTHEST, Layout
 from broadphase.methods.cell_search import assign_levels, enter, search
 from broadphase.methods.cell_size import check_cell_size, level_sizes, take_sample, typical_cell
 from broadphase.methods.task import Found, Task

@@ -3,7 +3,7 @@
 The world is cut into strips (2-D: rows; 3-D: columns over a lattice), every box is copied into each
 strip that it touches, and every strip is sorted and swept along the remaining axis, 16 boxes at a time.
 A pair is reported in exactly one of the strips that its boxes share, without any memory of what was
-reported before: see `broadphase.kernels.strips_bin`.
+reported before: see `broadphase.kernels.strips.bin`.
 
 Source: the two-layer partitioning of Tsitsigkos and Mamoulis; box pruning as by Terdiman; their
 combination and the diagonal sweep are our own.
@@ -23,20 +23,20 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase import threads
-from broadphase.kernels.counting import starts_from_steps
-from broadphase.kernels.filters import rules_of
-from broadphase.kernels.ordered_bits import bits_of
-from broadphase.kernels.radix_sort import stable_argsort
-from broadphase.kernels.strips_bin import (
+from broadphase.kernels.arrays.counting import starts_from_steps
+from broadphase.kernels.arrays.ordered_bits import bits_of
+from broadphase.kernels.arrays.radix_sort import stable_argsort
+from broadphase.kernels.boxes.filters import rules_of
+from broadphase.kernels.strips.bin import (
     FIRST_CLASS_BIT,
     LAST,
     count_copies,
     scatter_copies,
 )
-from broadphase.kernels.strips_crowded import sort_crowded
-from broadphase.kernels.strips_plan import IN_STRIPS, WHOLE, equal_shares, equal_widths
-from broadphase.kernels.strips_sort import COMPARABLE, RAW_APART, RAW_TOUCHING
-from broadphase.kernels.strips_sweep import sweep_strips
+from broadphase.kernels.strips.crowded import sort_crowded
+from broadphase.kernels.strips.plan import IN_STRIPS, WHOLE, equal_shares, equal_widths
+from broadphase.kernels.strips.sort import COMPARABLE, RAW_APART, RAW_TOUCHING
+from broadphase.kernels.strips.sweep import sweep_strips
 from broadphase.methods import finder
 from broadphase.methods.few_among_many import boxes_near, of_one_class
 from broadphase.methods.task import Found, Task
@@ -90,7 +90,7 @@ class Cut(NamedTuple):
     """How many strips the cost model wants on each cut axis."""
     lattice: npt.NDArray[Any]
     whole: int
-    """Whether the world may be swept in one piece; see `broadphase.kernels.strips_plan`."""
+    """Whether the world may be swept in one piece; see `broadphase.kernels.strips.plan`."""
 
     @property
     def axes(self) -> tuple[int, ...]:
@@ -320,7 +320,7 @@ def _equal_ranges(binned: Binned, shares: int) -> list[int]:
 
 
 def _without_subtraction(task: Task) -> Found:
-    """For boxes that hold the largest finite number itself; see `broadphase.kernels.edges`."""
+    """For boxes that hold the largest finite number itself; see `broadphase.kernels.boxes.edges`."""
     if task.boxes.dtype == np.float32:
         return _find_among(replace(task, boxes=task.boxes.astype(np.float64)))
     return finder("sort_and_sweep")(task)

@@ -9,7 +9,7 @@ import numpy as np
 
 from broadphase import threads
 from broadphase.boxes import BoxArray, PairArray
-from broadphase.kernels.filters import PairFilter
+from broadphase.kernels.boxes.filters import PairFilter
 from broadphase.memory import Scratch
 
 NO_LIMIT = 2**62

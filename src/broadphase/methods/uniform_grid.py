@@ -18,7 +18,7 @@ Overfull cells are swept along an axis, which costs about ``n ** 1.5`` and not `
 import numpy as np
 
 from broadphase.boxes import BoxArray
-from broadphase.kernels.cells import Layout
+from broadphase.kernels.cells.binning import Layout
 from broadphase.methods.cell_search import assign_levels, enter, search
 from broadphase.methods.cell_size import (
     at_most,

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.boxes import BoxArray, PairArray, as_boxes, as_float_array
-from broadphase.kernels import contact as kernel
-from broadphase.kernels import contact_rows
+from broadphase.kernels.shapes import contact as kernel
+from broadphase.kernels.shapes import contact_rows
 from broadphase.shapes.kinds import Box, Circle, Polygon, Shape
 
 _Answer = tuple[bool, float, float, float]

@@ -7,9 +7,9 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.boxes import BoxArray
-from broadphase.kernels.bound_shapes import bound_rows
-from broadphase.kernels.contact_rows import contact_shapes
-from broadphase.kernels.shape_table import BOX, CIRCLE, POLYGON, ShapeColumns
+from broadphase.kernels.shapes.bounds import bound_rows
+from broadphase.kernels.shapes.contact_rows import contact_shapes
+from broadphase.kernels.shapes.table import BOX, CIRCLE, POLYGON, ShapeColumns
 from broadphase.shapes.kinds import Box, Circle, Polygon, Shape
 from broadphase.shapes.narrow_phase import ContactArrays, as_pairs
 

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from broadphase.indexes import arguments
-from broadphase.kernels.ask_shapes import distance_rows, overlap_rows, ray_rows
-from broadphase.kernels.shape_table import BOX
+from broadphase.kernels.shapes.ask import distance_rows, overlap_rows, ray_rows
+from broadphase.kernels.shapes.table import BOX
 from broadphase.shapes.kinds import Box, Circle, Shape
 from broadphase.shapes.table import columns_of
 from broadphase.world.arguments import as_bounds, as_two

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from broadphase.indexes import arguments
 from broadphase.indexes.storage import EVERY_BIT, expect
-from broadphase.kernels.travel import FARTHEST
+from broadphase.kernels.movement.travel import FARTHEST
 from broadphase.shapes.check import finite
 from broadphase.shapes.kinds import Bounds, Box, Circle, Polygon, Shape
 from broadphase.shapes.table import ShapeTable

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.kernels import travel
-from broadphase.kernels.shape_table import ShapeColumns
+from broadphase.kernels.movement import travel
+from broadphase.kernels.shapes.table import ShapeColumns
 from broadphase.shapes.kinds import Bounds
 
 RESPONSES = {

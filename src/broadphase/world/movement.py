@@ -11,8 +11,8 @@ neither overlaps afterwards nor snags when it walks on along it.
 
 import numpy as np
 
-from broadphase.kernels import travel
-from broadphase.kernels.first_hit import BEFORE_ALL
+from broadphase.kernels.movement import travel
+from broadphase.kernels.movement.first_hit import BEFORE_ALL
 from broadphase.shapes.check import finite
 from broadphase.shapes.kinds import Bounds
 from broadphase.world.hits import Around, Blockers, Hit, Movement, Response, answered, code_of

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase import threads as pool
-from broadphase.kernels import travel
+from broadphase.kernels.movement import travel
 from broadphase.world.hits import RESPONSES, Around, Movement, code_of
 from broadphase.world.movement import resolve
 from broadphase.world.tiles import Tile, TileMap

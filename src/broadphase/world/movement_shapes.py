@@ -9,10 +9,10 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.kernels import travel, travel_shapes
-from broadphase.kernels.bound_shapes import bound_rows
-from broadphase.kernels.shape_table import BOX, ShapeColumns
-from broadphase.kernels.tile_grid import TileGrid
+from broadphase.kernels.movement import travel, travel_shapes
+from broadphase.kernels.shapes.bounds import bound_rows
+from broadphase.kernels.shapes.table import BOX, ShapeColumns
+from broadphase.kernels.tiles.grid import TileGrid
 from broadphase.shapes.kinds import Bounds, Box, Shape
 from broadphase.shapes.table import columns_of
 from broadphase.world.hits import Around, Blockers, Hit, Movement, Response, answered, code_of

@@ -6,9 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.boxes import as_float_array
-from broadphase.kernels.shape_table import BOX
-from broadphase.kernels.travel import FARTHEST
-from broadphase.kernels.travel_in_turn import travel_in_turn
+from broadphase.kernels.movement.travel import FARTHEST
+from broadphase.kernels.movement.travel_in_turn import travel_in_turn
+from broadphase.kernels.shapes.table import BOX
 from broadphase.one_shot import pairs
 from broadphase.shapes.check import finite
 from broadphase.shapes.kinds import Bounds

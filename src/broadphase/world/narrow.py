@@ -7,8 +7,8 @@ but their numbers: a tenth of the time that the one for shapes of any kind needs
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.kernels.contact_rows import contact_boxes, contact_circles, contact_shapes
-from broadphase.kernels.shape_table import BOX, CIRCLE
+from broadphase.kernels.shapes.contact_rows import contact_boxes, contact_circles, contact_shapes
+from broadphase.kernels.shapes.table import BOX, CIRCLE
 from broadphase.shapes.narrow_phase import ContactArrays
 from broadphase.shapes.table import ShapeTable
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from broadphase.kernels import push_out, travel_shapes
+from broadphase.kernels.movement import push_out, travel_shapes
 from broadphase.shapes.kinds import Box, Shape
 from broadphase.shapes.table import columns_of
 from broadphase.world.hits import Around, Hit

@@ -13,8 +13,9 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.kernels import list_tiles, walk_tiles
-from broadphase.kernels.tile_grid import BOTTOM, LEFT, RIGHT, TOP, TileGrid
+from broadphase.kernels.tiles import list as list_tiles
+from broadphase.kernels.tiles import walk as walk_tiles
+from broadphase.kernels.tiles.grid import BOTTOM, LEFT, RIGHT, TOP, TileGrid
 from broadphase.shapes.check import finite
 from broadphase.shapes.kinds import Bounds
 from broadphase.world.arguments import as_bounds, as_cells, as_points, as_two, check_edges, of_one_length

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.kernels.pair_changes import split_changes
+from broadphase.kernels.pairs.pair_changes import split_changes
 from broadphase.world.body import Body
 from broadphase.world.body_store import BodyStore, Floats, Rows
 from broadphase.world.events import Contacts, Events, RowPairs

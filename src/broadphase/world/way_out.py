@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from broadphase.kernels import push_out as kernel
-from broadphase.kernels import travel
-from broadphase.kernels.contact import box_box
-from broadphase.kernels.list_tiles import bounds_of_cell
-from broadphase.kernels.tile_grid import TileGrid, no_tiles
+from broadphase.kernels.movement import push_out as kernel
+from broadphase.kernels.movement import travel
+from broadphase.kernels.shapes.contact import box_box
+from broadphase.kernels.tiles.grid import TileGrid, no_tiles
+from broadphase.kernels.tiles.list import bounds_of_cell
 from broadphase.shapes.kinds import Bounds
 from broadphase.world.hits import Around, Blockers, Hit, Response, answered
 from broadphase.world.tiles import Tile

@@ -9,10 +9,10 @@ from broadphase.boxes import BoxArray
 from broadphase.indexes.cell_index import CellIndex
 from broadphase.indexes.cell_lists import CellLists
 from broadphase.indexes.storage import BoxStore
-from broadphase.kernels import lattice as columns
-from broadphase.kernels.cell_lists import HEADER, UNIT
-from broadphase.kernels.cell_pairs import OVERFULL
-from broadphase.kernels.spatial_hash import LOW_31_BITS, PRIME_X, PRIME_Y
+from broadphase.kernels.cells import lattice as columns
+from broadphase.kernels.cells.lists import HEADER, UNIT
+from broadphase.kernels.cells.pairs import OVERFULL
+from broadphase.kernels.cells.spatial_hash import LOW_31_BITS, PRIME_X, PRIME_Y
 from broadphase.lab.tracing.told import Ids, Numbers, Told, counting, walks
 
 MOST_CELLS = 4_000
@@ -56,7 +56,7 @@ def _cells_of(lists: CellLists, boxes: BoxArray, levels: Numbers) -> Cells:
 
 
 def _spans(lists: CellLists, boxes: BoxArray, levels: Numbers) -> Numbers:
-    """``(n, 4)``: first and last cell on x, first and last on y, as `kernels.lattice` reckons them."""
+    """``(n, 4)``: first and last cell on x, first and last on y, as `kernels.cells.lattice` reckons them."""
     lattice = lists.lattice[levels]
     spans = np.empty((len(boxes), 4), np.int64)
     for axis in range(2):

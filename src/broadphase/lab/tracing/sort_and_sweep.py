@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from broadphase.indexes.sort_and_sweep import SortAndSweep
-from broadphase.kernels.gapped import DEAD
+from broadphase.kernels.sorted.gapped import DEAD
 from broadphase.lab.tracing.told import Ids, Numbers, Told, walks
 
 

@@ -8,8 +8,8 @@ import numpy.typing as npt
 from broadphase.boxes import BoxArray
 from broadphase.indexes.arguments import NO_RULE
 from broadphase.indexes.strips import Strips
-from broadphase.kernels.strips_bin import CONTINUED_Y, HALF_ORIGIN, LAST, NEW, SCALE
-from broadphase.kernels.strips_sort import CROWDED, MOST_BUCKETS
+from broadphase.kernels.strips.bin import CONTINUED_Y, HALF_ORIGIN, LAST, NEW, SCALE
+from broadphase.kernels.strips.sort import CROWDED, MOST_BUCKETS
 from broadphase.lab.tracing.told import Ids, Numbers, Told, walks
 from broadphase.methods.strips import Plan
 
@@ -81,7 +81,7 @@ def _borders(plan: Plan) -> npt.NDArray[np.float64]:
 
 
 def _strip_of(plan: Plan, values: BoxArray) -> Numbers:
-    """As `broadphase.kernels.strips_bin.strip_of` says it."""
+    """As `broadphase.kernels.strips.bin.strip_of` says it."""
     last = plan.lattice[0, LAST]
     if plan.borders.shape[1]:
         return np.searchsorted(plan.borders[0, : int(last)], values, "right")
@@ -107,7 +107,7 @@ def _copies(plan: Plan, boxes: BoxArray) -> tuple[Numbers, Numbers, Numbers]:
 
 
 def _in_strip(boxes: BoxArray, axis: int, rows: Numbers) -> Ids:
-    """The rows compared in one strip: by buckets, as `broadphase.kernels.strips_sort` sorts them."""
+    """The rows compared in one strip: by buckets, as `broadphase.kernels.strips.sort` sorts them."""
     kind = boxes.dtype.type
     limits = np.finfo(boxes.dtype)
     low = np.clip(boxes[rows, axis], limits.min, limits.max)

@@ -6,8 +6,8 @@ import numpy as np
 
 from broadphase import choose
 from broadphase.indexes.sweep_and_prune import MOST_TOUCHED, SweepAndPrune
-from broadphase.kernels.gapped import DEAD
-from broadphase.kernels.ordered_bits import bits_of, ordered_rows
+from broadphase.kernels.arrays.ordered_bits import bits_of, ordered_rows
+from broadphase.kernels.sorted.gapped import DEAD
 from broadphase.lab.tracing import brute_force
 from broadphase.lab.tracing.told import Ids, Told
 

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from broadphase.indexes.arguments import NO_RULE
 from broadphase.indexes.box_tree import _SPARSE, BoxTree
-from broadphase.kernels.tree_nodes import ABOVE, COUNT, HEIGHT, HELD, MOVING, STATIC_TREE, WIDTH
+from broadphase.kernels.tree.nodes import ABOVE, COUNT, HEIGHT, HELD, MOVING, STATIC_TREE, WIDTH
 from broadphase.lab.tracing.told import Ids, Numbers, Told
 
 Edges = npt.NDArray[np.floating[Any]]

@@ -1,0 +1,25 @@
+"""Are these ids all in use, and each named once?"""
+
+import numpy as np
+
+from broadphase.kernels.machine.jit import jit
+
+
+@jit
+def first_bad_id(ids, alive, end):
+    """Row of the first id that is not in use or that came before; -1 when all are good."""
+    count = ids.shape[0]
+    if count <= 16:
+        for k in range(count):
+            if ids[k] < 0 or ids[k] >= end or not alive[ids[k]]:
+                return k
+            for earlier in range(k):
+                if ids[earlier] == ids[k]:
+                    return k
+        return -1
+    named = np.zeros(end, np.bool_)
+    for k in range(count):
+        if ids[k] < 0 or ids[k] >= end or not alive[ids[k]] or named[ids[k]]:
+            return k
+        named[ids[k]] = True
+    return -1

@@ -1,0 +1,86 @@
+"""Floats as integers that compare the same way: edges, once turned, need no care any more.
+
+The bits of an IEEE float, read as an integer, already rise with the value; for negative values they
+fall, so all but the sign bit are flipped there.  What that buys:
+
+- infinities and denormals are ordinary integers, and no processor mode flushes them;
+- -0.0 becomes +0.0, so equal values have equal keys;
+- a key minus one is the next smaller float, so ``a < b`` is ``a <= b - 1``: boxes that may not touch are
+  searched by the same code with their upper edges one lower (no key is so low that this wraps round);
+- minima and maxima of integers vectorise without fast-math, and radix sort takes them as they are.
+"""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.kernels.machine.jit import inline, jit
+from broadphase.kernels.machine.simd import LANES
+
+PADDING = LANES
+
+
+def bits_of(floats: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.signedinteger[Any]]:
+    """The same memory as int32 (of float32) or int64 (of float64)."""
+    return floats.view(np.int32) if floats.dtype == np.float32 else floats.view(np.int64)
+
+
+@inline
+def ordered(bits, top):
+    """The key of one float's ``bits``; ``top`` is the place of the sign bit, 31 or 63.
+
+    Turning a key again gives the float's bits back.
+    """
+    key = bits ^ ((bits >> top) & ~(-1 << top))
+    return key + (key == -1)  # -1 is what becomes of -0.0
+
+
+@jit
+def ordered_column(bits, column):
+    """Keys of one column of ``bits``, the bits of ``(n, 2 * dim)`` boxes."""
+    top = 8 * bits.itemsize - 1
+    keys = np.empty(bits.shape[0], bits.dtype)
+    for i in range(bits.shape[0]):
+        keys[i] = ordered(bits[i, column], top)
+    return keys
+
+
+@jit
+def ordered_rows(bits, touching):
+    """Keys of all edges, in the layout of ``bits``; upper edges one lower unless ``touching``."""
+    dim = bits.shape[1] // 2
+    top = 8 * bits.itemsize - 1
+    keys = np.empty(bits.shape, bits.dtype)
+    for i in range(bits.shape[0]):
+        for axis in range(dim):
+            keys[i, axis] = ordered(bits[i, axis], top)
+            keys[i, dim + axis] = ordered(bits[i, dim + axis], top) - (not touching)
+    return keys
+
+
+@jit
+def ordered_columns(bits, order, first_axis, touching):
+    """Keys of the boxes in the given order, one row an edge, ``(2 * dim, n)``, and ``order`` as ``(1, n)``.
+
+    ``first_axis`` comes first, the others follow in turn; upper edges are one lower unless ``touching``.
+    Both have `PADDING` more columns than there are boxes; keys there are larger than every other, so
+    that a walk along lower edges ends there.
+    """
+    n = order.shape[0]
+    dim = bits.shape[1] // 2
+    top = 8 * bits.itemsize - 1
+    columns = np.empty((2 * dim, n + PADDING), bits.dtype)
+    for turn in range(dim):
+        axis = (first_axis + turn) % dim
+        for k in range(n):
+            columns[turn, k] = ordered(bits[order[k], axis], top)
+            columns[dim + turn, k] = ordered(bits[order[k], dim + axis], top) - (not touching)
+    ids = np.empty((1, n + PADDING), np.int32)
+    for k in range(n):
+        ids[0, k] = order[k]
+    for k in range(n, n + PADDING):
+        ids[0, k] = 0
+        for row in range(2 * dim):
+            columns[row, k] = ~(-1 << top)
+    return columns, ids

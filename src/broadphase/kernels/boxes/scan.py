@@ -1,0 +1,90 @@
+"""Queries by looking at every box: what an index does that has nothing better, and the oracle."""
+
+import numpy as np
+
+from broadphase.kernels.arrays.emit import grow
+from broadphase.kernels.arrays.found_ids import FEW, finished, first_ids, first_rows, grow_ids, put_row
+from broadphase.kernels.boxes.query_tests import (
+    as_array,
+    as_ray,
+    box_meets,
+    distance_to_box,
+    is_live,
+    passes,
+    ray_distance,
+)
+from broadphase.kernels.boxes.ranking import keep_nearest
+from broadphase.kernels.machine.jit import jit
+
+
+@jit
+def scan_for_box(boxes, n, categories, masks, values, touching, category, mask):
+    """Ids of the first ``n`` rows that overlap the box; returns ``ids, tests``."""
+    query = as_array(values)
+    out = np.empty(FEW, np.int32)
+    found = 0
+    for i in range(n):
+        if box_meets(boxes, i, query, touching) and passes(categories, masks, i, category, mask):
+            if found == len(out):
+                out = grow_ids(out)
+            out[found] = i
+            found += 1
+    return finished(out, found), n
+
+
+@jit
+def scan_for_boxes(boxes, n, categories, masks, queries, touching, category, mask):
+    """Rows ``[query, id]`` for a batch of boxes; returns ``rows, tests``."""
+    out = np.empty((FEW, 2), np.int32)
+    found = 0
+    for q in range(queries.shape[0]):
+        query = queries[q]
+        for i in range(n):
+            if box_meets(boxes, i, query, touching) and passes(categories, masks, i, category, mask):
+                if found == len(out):
+                    out = grow(out, np.int64(2**62))
+                put_row(out, found, q, i)
+                found += 1
+    return first_rows(out, found), n * queries.shape[0]
+
+
+@jit
+def scan_for_ray(boxes, n, categories, masks, values, touching, category, mask):
+    """Ids of all boxes that the ray hits; returns ``ids, tests``."""
+    ray = as_ray(values)
+    out = np.empty(FEW, np.int32)
+    found = 0
+    for i in range(n):
+        if ray_distance(boxes, i, ray, touching) >= 0.0 and passes(categories, masks, i, category, mask):
+            if found == len(out):
+                out = grow_ids(out)
+            out[found] = i
+            found += 1
+    return finished(out, found), n
+
+
+@jit
+def scan_for_first(boxes, n, categories, masks, values, touching, category, mask):
+    """The box that the ray hits first, the lowest id among equals, or -1; returns ``id, tests``."""
+    ray = as_ray(values)
+    best = -1
+    nearest = np.inf
+    for i in range(n):
+        distance = ray_distance(boxes, i, ray, touching)
+        if 0.0 <= distance < nearest and passes(categories, masks, i, category, mask):
+            best = i
+            nearest = distance
+    return best, n
+
+
+@jit
+def scan_for_nearest(boxes, n, categories, masks, values, k, category, mask):
+    """The ``k`` nearest boxes in no order; returns ``ids, tests``."""
+    point = as_array(values)
+    distances = np.empty(k, np.float64)
+    ids = np.empty(k, np.int32)
+    kept = 0
+    for i in range(n):
+        if is_live(boxes, i) and passes(categories, masks, i, category, mask):
+            kept = keep_nearest(distances, ids, kept, distance_to_box(boxes, i, point), i)
+    return first_ids(ids, kept), n

@@ -1,0 +1,60 @@
+"""One pass over the boxes: is every row sound, and where and how large are they?"""
+
+import numpy as np
+
+from broadphase.kernels.machine.jit import always_inline, jit
+
+
+@always_inline
+def _is_sound(boxes, i):
+    """Whether a row has no NaN and no ``min > max``: one comparison an axis tells both."""
+    # Both dimensions written out: a loop over axes whose number the compiler does not know takes three
+    # times as long.
+    if boxes.shape[1] == 4:
+        return (boxes[i, 0] <= boxes[i, 2]) & (boxes[i, 1] <= boxes[i, 3])
+    return (boxes[i, 0] <= boxes[i, 3]) & (boxes[i, 1] <= boxes[i, 4]) & (boxes[i, 2] <= boxes[i, 5])
+
+
+@jit
+def first_unsound_row(boxes):
+    """Index of the first row with a NaN or with ``min > max``, or -1."""
+    for i in range(boxes.shape[0]):
+        if not _is_sound(boxes, i):
+            return i
+    return -1
+
+
+@jit
+def copy_sound_rows(boxes, into, begin, end):
+    """Copy rows ``begin .. end - 1`` up to the first that is unsound; returns its index or -1.
+
+    Both in one pass: reading a million boxes twice takes 0.6 ms more.
+    """
+    for i in range(begin, end):
+        if not _is_sound(boxes, i):
+            return i
+        into[i, 0] = boxes[i, 0]
+        into[i, 1] = boxes[i, 1]
+        into[i, 2] = boxes[i, 2]
+        into[i, 3] = boxes[i, 3]
+        if boxes.shape[1] == 6:
+            into[i, 4] = boxes[i, 4]
+            into[i, 5] = boxes[i, 5]
+    return -1
+
+
+@jit
+def finite_bounds(boxes):
+    """Smallest and largest finite coordinate on each axis: ``(2, dim)``; inverted where there is none."""
+    dim = boxes.shape[1] // 2
+    bounds = np.empty((2, dim), np.float64)
+    bounds[0] = np.inf
+    bounds[1] = -np.inf
+    for i in range(boxes.shape[0]):
+        for column in range(2 * dim):
+            value = boxes[i, column]
+            if np.isfinite(value):
+                axis = column % dim
+                bounds[0, axis] = min(bounds[0, axis], value)
+                bounds[1, axis] = max(bounds[1, axis], value)
+    return bounds

@@ -1,0 +1,182 @@
+"""What lies in a box: the living cells that it covers, or all boxes of a level where those are fewer.
+
+A look into a cell is three steps, place, block, boxes, and among many boxes each step waits for memory.  So
+the cells of several queries are collected first and every step is taken for all of them: the processor
+then fetches a dozen things at a time, which is five times as fast among a million boxes.
+"""
+
+import numpy as np
+
+from broadphase.kernels.arrays.found_ids import put_row
+from broadphase.kernels.boxes.query_tests import box_meets, passes
+from broadphase.kernels.cells.lattice import BOXES, HIGHEST, LOWEST, cell_of, place_of, span_of
+from broadphase.kernels.cells.lists import HEADER, UNIT
+from broadphase.kernels.machine.jit import inline, jit
+
+# So many cells are collected at most, and so many boxes; what they need lies in the nearest cache.
+CELLS = 128
+NEAR = 512
+AT_ONCE = 64
+# The columns of a collected cell.
+BLOCK, QUERY, LEVEL, X, Y, Z, COUNT = range(7)
+
+
+@jit
+def search_boxes(
+    boxes, end, categories, masks, heads, pool, lattice, levels, table,
+    queries, begin, out, touching, category, mask,
+):  # fmt: skip
+    """Rows ``[query, id]`` of the queries from ``begin`` on, until ``out`` is full.
+
+    Returns the query to go on with, the rows and the tests.  A query is answered wholly or not at all.
+    """
+    cells = np.empty((CELLS, 7), np.int64)
+    near = np.empty((2, NEAR), np.int32)
+    # Not plain zeros: Numba would compile the helpers once more, for a number that is known to be 0.
+    collected = found = rows = np.int64(0)
+    tests = made = 0
+    done = begin
+    for q in range(begin, queries.shape[0]):
+        for level in range(lattice.shape[0]):
+            if lattice[level, BOXES] == 0:
+                continue
+            x0, x1, y0, y1, z0, z1 = span_of(queries, q, lattice, level)
+            x0, x1 = max(x0, int(lattice[level, LOWEST])), min(x1, int(lattice[level, HIGHEST]))
+            y0, y1 = max(y0, int(lattice[level, LOWEST + 1])), min(y1, int(lattice[level, HIGHEST + 1]))
+            z0, z1 = max(z0, int(lattice[level, LOWEST + 2])), min(z1, int(lattice[level, HIGHEST + 2]))
+            if x0 > x1 or y0 > y1 or z0 > z1:
+                continue
+            all_boxes = float(x1 - x0 + 1) * float(y1 - y0 + 1) * float(z1 - z0 + 1) > end
+            if all_boxes:
+                x1, y1, z1 = x0, y0, z0
+            for z in range(z0, z1 + 1):
+                for y in range(y0, y1 + 1):
+                    for x in range(x0, x1 + 1):
+                        if all_boxes or collected == CELLS:
+                            found, here = _look_into(
+                                boxes, categories, masks, pool, lattice, levels, table, queries,
+                                cells, collected, near, out, found, touching, category, mask,
+                            )  # fmt: skip
+                            tests += here
+                            collected = np.int64(0)
+                        if all_boxes:
+                            found, here = _look_at_all(
+                                boxes, end, categories, masks, levels, level, queries, q,
+                                out, found, touching, category, mask,
+                            )  # fmt: skip
+                            tests += here
+                            continue
+                        cells[collected, BLOCK] = heads[place_of(x, y, z, lattice, level, table)]
+                        cells[collected, QUERY] = q
+                        cells[collected, LEVEL] = level
+                        cells[collected, X] = x
+                        cells[collected, Y] = y
+                        cells[collected, Z] = z
+                        collected += 1
+        if collected > CELLS // 2 or found > rows or q == queries.shape[0] - 1:
+            found, here = _look_into(
+                boxes, categories, masks, pool, lattice, levels, table, queries,
+                cells, collected, near, out, found, touching, category, mask,
+            )  # fmt: skip
+            tests += here
+            collected = np.int64(0)
+            if found > out.shape[0]:
+                return done, rows, made
+            done = q + 1
+            rows = found
+            made = tests
+    return done, rows, made
+
+
+@inline
+def _look_into(
+    boxes, categories, masks, pool, lattice, levels, table, queries,
+    cells, collected, near, out, found, touching, category, mask,
+):  # fmt: skip
+    """Boxes in the collected cells; returns the rows found by now, and the tests."""
+    for c in range(collected):
+        cells[c, COUNT] = pool[cells[c, BLOCK] * UNIT] if cells[c, BLOCK] > 0 else 0
+    tests = 0
+    close = np.int64(0)
+    for c in range(collected):
+        first = cells[c, BLOCK] * UNIT + HEADER
+        stop = first + cells[c, COUNT]
+        tests += cells[c, COUNT]
+        while first < stop:
+            if close + AT_ONCE > near.shape[1]:
+                found = _report(
+                    boxes, categories, masks, lattice, levels, table, queries,
+                    cells, near, close, out, found, category, mask,
+                )  # fmt: skip
+                close = np.int64(0)
+            until = min(first + AT_ONCE, stop)
+            close = _compare(boxes, pool, first, until, queries, cells[c, QUERY], c, touching, near, close)
+            first = until
+    found = _report(
+        boxes, categories, masks, lattice, levels, table, queries,
+        cells, near, close, out, found, category, mask,
+    )  # fmt: skip
+    return found, tests
+
+
+@inline
+def _compare(boxes, pool, first, until, queries, q, c, touching, near, close):
+    """Add those of some ids in the pool to ``near`` that overlap query ``q``; how many there are then.
+
+    What `box_meets` says, without branches: while one box is on its way from memory, the next are asked for.
+    """
+    if boxes.shape[1] == 4:
+        x0, y0, x1, y1 = queries[q, 0], queries[q, 1], queries[q, 2], queries[q, 3]
+        for k in range(first, until):
+            i = np.uintp(pool[k])
+            near[0, close] = i
+            near[1, close] = c
+            if touching:
+                close += (boxes[i, 0] <= x1) & (x0 <= boxes[i, 2]) & (boxes[i, 1] <= y1) & (y0 <= boxes[i, 3])
+            else:
+                close += (boxes[i, 0] < x1) & (x0 < boxes[i, 2]) & (boxes[i, 1] < y1) & (y0 < boxes[i, 3])
+        return close
+    query = queries[q]
+    for k in range(first, until):
+        near[0, close] = pool[k]
+        near[1, close] = c
+        close += box_meets(boxes, pool[k], query, touching)
+    return close
+
+
+@inline
+def _report(
+    boxes, categories, masks, lattice, levels, table, queries, cells, near, close, out, found, category, mask
+):  # fmt: skip
+    """Write the rows of the overlaps that have their lower corner in the cell at hand: one cell of each."""
+    for h in range(close):
+        i = near[0, h]
+        c = near[1, h]
+        q = cells[c, QUERY]
+        level = cells[c, LEVEL]
+        home = cell_of(max(float(boxes[i, 0]), queries[q, 0]), lattice, level, 0) == cells[c, X]
+        home &= cell_of(max(float(boxes[i, 1]), queries[q, 1]), lattice, level, 1) == cells[c, Y]
+        if boxes.shape[1] == 6:
+            home &= cell_of(max(float(boxes[i, 2]), queries[q, 2]), lattice, level, 2) == cells[c, Z]
+        # The slot of a hash table may hold boxes of several levels.
+        if home and (table == 0 or levels[i] == level) and passes(categories, masks, i, category, mask):
+            if found < out.shape[0]:
+                put_row(out, found, q, i)
+            found += 1
+    return found
+
+
+@inline
+def _look_at_all(
+    boxes, end, categories, masks, levels, level, queries, q, out, found, touching, category, mask
+):  # fmt: skip
+    tests = 0
+    query = queries[q]
+    for i in range(end):
+        if levels[i] == level:
+            tests += 1
+            if box_meets(boxes, i, query, touching) and passes(categories, masks, i, category, mask):
+                if found < out.shape[0]:
+                    put_row(out, found, q, i)
+                found += 1
+    return found, tests

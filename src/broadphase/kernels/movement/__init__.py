@@ -1,0 +1,6 @@
+"""How far a body may move: swept tests, so that nothing is jumped over.
+
+`sweep` (boxes) and `sweep_shapes` find the time of impact, `first_hit` the first of all, `travel`,
+`travel_shapes` and `travel_in_turn` go the whole way with slides and bounces, `push_out` frees what starts
+inside.  `balls` is the same for elastic balls.
+"""

@@ -1,0 +1,111 @@
+"""Balls: a step of time, bounces off the walls, bounces off each other.
+
+Only Python's own arithmetic, in one order: the answer is the same on every machine and thread count.
+"""
+
+import math
+
+from broadphase.kernels.machine.jit import inline, jit
+
+
+@jit
+def advance_balls(positions, velocities, radii, held, targets, bounds, gravity, dt, restitution, boxes):
+    """Let all balls fly for ``dt``, bounce them off the walls, and write the box around each.
+
+    Held balls go to their targets instead, as fast as that takes.
+    """
+    for i in range(positions.shape[0]):
+        radius = radii[i]
+        for axis in range(2):
+            place, speed = positions[i, axis], velocities[i, axis]
+            low, high = bounds[axis] + radius, bounds[2 + axis] - radius
+            if held[i]:
+                goal = min(max(targets[i, axis], low), high)
+                if dt > 0.0:
+                    speed = (goal - place) / dt
+                place = goal
+            else:
+                pull = gravity[axis]
+                place += (speed + 0.5 * pull * dt) * dt
+                speed += pull * dt
+                if place > high:
+                    place, speed = _bounce(place, speed, pull, high, 1.0, high - low, restitution)
+                elif place < low:
+                    place, speed = _bounce(place, speed, pull, low, -1.0, high - low, restitution)
+            positions[i, axis], velocities[i, axis] = place, speed
+            boxes[i, axis], boxes[i, 2 + axis] = place - radius, place + radius
+
+
+@inline
+def _bounce(place, speed, pull, wall, outward, room, restitution):
+    """Back inside from ``place`` behind a wall, with the energy that the ball had there.
+
+    Kinetic and potential energy along one axis say how fast the ball was at the wall; it leaves with
+    that times ``restitution``, and what is left of its way it goes back.
+    """
+    behind = (place - wall) * outward
+    against = pull * outward
+    pushed = speed * outward <= 0.0  # out by another ball, and already on its way in
+    kept = abs(speed) if pushed else abs(speed) * restitution
+    rise = 0.0 if pushed else min(behind * restitution, room)
+    if against != 0.0:
+        at_wall = math.sqrt(max(speed * speed - 2.0 * against * behind, 0.0))
+        kept = at_wall if pushed else at_wall * restitution
+        if against > 0.0:
+            rise = min(rise, 0.5 * kept * kept / against)
+        kept = math.sqrt(max(kept * kept - 2.0 * against * rise, 0.0))
+    return wall - outward * rise, -outward * kept
+
+
+@jit
+def collide_balls(positions, velocities, radii, masses, held, pairs, restitution):
+    """Bounce the pairs of balls that touch, one after the other, and part those that overlap.
+
+    The push along the line between the centres is equal and opposite, so momentum is kept, and with
+    ``restitution`` 1 energy is.  Overlapping balls are parted about their common centre of mass, which
+    keeps the energy in a field of gravity too.
+    """
+    for k in range(pairs.shape[0]):
+        i, j = pairs[k, 0], pairs[k, 1]
+        dx = positions[j, 0] - positions[i, 0]
+        dy = positions[j, 1] - positions[i, 1]
+        reach = radii[i] + radii[j]
+        squared = dx * dx + dy * dy
+        if squared > reach * reach or (held[i] and held[j]):
+            continue
+        distance = math.sqrt(squared)
+        if distance > 0.0:
+            nx, ny = dx / distance, dy / distance
+        else:
+            nx, ny = 1.0, 0.0  # one on the other: any way out will do, but always the same
+        # How much of the push each takes; a hand is as heavy as needed.
+        if held[i]:
+            share_i, share_j = 0.0, 1.0
+        elif held[j]:
+            share_i, share_j = 1.0, 0.0
+        else:
+            both = masses[i] + masses[j]
+            share_i, share_j = masses[j] / both, masses[i] / both
+        closing = (velocities[i, 0] - velocities[j, 0]) * nx + (velocities[i, 1] - velocities[j, 1]) * ny
+        if closing > 0.0:
+            change = (1.0 + restitution) * closing
+            velocities[i, 0] -= change * share_i * nx
+            velocities[i, 1] -= change * share_i * ny
+            velocities[j, 0] += change * share_j * nx
+            velocities[j, 1] += change * share_j * ny
+        overlap = reach - distance
+        positions[i, 0] -= overlap * share_i * nx
+        positions[i, 1] -= overlap * share_i * ny
+        positions[j, 0] += overlap * share_j * nx
+        positions[j, 1] += overlap * share_j * ny
+
+
+@jit
+def touching_balls(positions, radii, pairs, touch):
+    """Mark the pairs of boxes whose balls touch."""
+    for k in range(pairs.shape[0]):
+        i, j = pairs[k, 0], pairs[k, 1]
+        dx = positions[j, 0] - positions[i, 0]
+        dy = positions[j, 1] - positions[i, 1]
+        reach = radii[i] + radii[j]
+        touch[k] = dx * dx + dy * dy <= reach * reach

@@ -1,0 +1,193 @@
+"""The shortest way for a box out of everything that it overlaps.
+
+Where a box may stand is all places but a union of rectangles: each blocker, grown by the box.  The nearest
+free place lies on the edge of one of them, straight ahead, or where two edges cross.  So it is enough to
+try every x at which the box would be flush with some blocker, and its own, with every such y, nearest
+first.  Cost: blockers nearby, squared, times the few that each place is held against; beyond 256 edges on
+an axis only the four straight ways are walked.
+"""
+
+import math
+
+import numpy as np
+
+from broadphase.kernels.machine.jit import inline, jit
+from broadphase.kernels.movement.sweep import flush_before
+from broadphase.kernels.shapes.contact import length, part_intervals
+from broadphase.kernels.tiles.grid import cells_between, edge
+
+MOST_EDGES = 256
+
+
+@inline
+def _solid_in(grid, left, top, right, bottom):
+    """The column and row of a solid tile that a box overlaps, or -1, -1."""
+    if grid.solid.shape[0] > 0:
+        rows, columns = grid.solid.shape
+        first, last = cells_between(left, right, grid.x, grid.width, columns)
+        top_row, low_row = cells_between(top, bottom, grid.y, grid.height, rows)
+        for row in range(top_row, low_row):
+            for column in range(first, last):
+                if grid.solid[row, column]:
+                    return column, row
+    return -1, -1
+
+
+@inline
+def _body_in(boxes, left, top, right, bottom):
+    """The row of a body that a box overlaps, or -1."""
+    for k in range(boxes.shape[0]):
+        if left < boxes[k, 2] and boxes[k, 0] < right and top < boxes[k, 3] and boxes[k, 1] < bottom:
+            return k
+    return -1
+
+
+@inline
+def _note(places, count, place, start):
+    """Keep a place in order of its distance from the start, the smaller one first where two are equal."""
+    if count >= MOST_EDGES:
+        return MOST_EDGES + 1
+    at = count
+    while at > 0:
+        before = places[at - 1]
+        if before == place:
+            return count
+        far, near = abs(before - start), abs(place - start)
+        if far < near or (far == near and before < place):
+            break
+        at -= 1
+    for k in range(count, at, -1):
+        places[k] = places[k - 1]
+    places[at] = place
+    return count + 1
+
+
+@inline
+def _note_both(places, count, lo, hi, size, start):
+    if lo > -math.inf:
+        count = _note(places, count, flush_before(lo, size), start)
+    if hi < math.inf:
+        count = _note(places, count, hi, start)
+    return count
+
+
+@inline
+def _edges_near(x, y, width, height, boxes, grid, reach):
+    """The places on each axis that are worth trying: ``xs, how many, ys, how many``."""
+    xs, ys = np.empty(MOST_EDGES, np.float64), np.empty(MOST_EDGES, np.float64)
+    xs[0], ys[0] = x, y
+    count_x, count_y = 1, 1
+    left, top, right, bottom = x - reach, y - reach, x + width + reach, y + height + reach
+    for k in range(boxes.shape[0]):
+        if left < boxes[k, 2] and boxes[k, 0] < right and top < boxes[k, 3] and boxes[k, 1] < bottom:
+            count_x = _note_both(xs, count_x, boxes[k, 0], boxes[k, 2], width, x)
+            count_y = _note_both(ys, count_y, boxes[k, 1], boxes[k, 3], height, y)
+    if grid.solid.shape[0] > 0:
+        rows, columns = grid.solid.shape
+        first, last = cells_between(left, right, grid.x, grid.width, columns)
+        top_row, low_row = cells_between(top, bottom, grid.y, grid.height, rows)
+        for column in range(first, last if last - first < MOST_EDGES else first):
+            near, far = edge(grid.x, grid.width, column), edge(grid.x, grid.width, column + 1)
+            count_x = _note_both(xs, count_x, near, far, width, x)
+        for row in range(top_row, low_row if low_row - top_row < MOST_EDGES else top_row):
+            near, far = edge(grid.y, grid.height, row), edge(grid.y, grid.height, row + 1)
+            count_y = _note_both(ys, count_y, near, far, height, y)
+        if last - first >= MOST_EDGES or low_row - top_row >= MOST_EDGES:
+            count_x = MOST_EDGES + 1
+    return xs, count_x, ys, count_y
+
+
+@inline
+def _walk_straight(x, y, width, height, boxes, grid, axis, sign):
+    """In one direction from blocker to blocker, until the box is free."""
+    while True:
+        right, bottom = x + width, y + height
+        body = _body_in(boxes, x, y, right, bottom)
+        if body >= 0:
+            near, far = boxes[body, axis], boxes[body, 2 + axis]
+        else:
+            column, row = _solid_in(grid, x, y, right, bottom)
+            if column < 0:
+                return x, y
+            if axis == 0:
+                near, far = edge(grid.x, grid.width, column), edge(grid.x, grid.width, column + 1)
+            else:
+                near, far = edge(grid.y, grid.height, row), edge(grid.y, grid.height, row + 1)
+        if axis == 0:
+            x = far if sign > 0 else flush_before(near, width)
+        else:
+            y = far if sign > 0 else flush_before(near, height)
+        if not abs(x + y) < math.inf:
+            return x, y
+
+
+@jit
+def deepest(x, y, width, height, boxes, grid):
+    """How far the box is from leaving each single blocker: the longest of these ways; 0 if it is free."""
+    right, bottom = x + width, y + height
+    longest = 0.0
+    for k in range(boxes.shape[0]):
+        if x < boxes[k, 2] and boxes[k, 0] < right and y < boxes[k, 3] and boxes[k, 1] < bottom:
+            across = part_intervals(x, right, boxes[k, 0], boxes[k, 2])[1]
+            along = part_intervals(y, bottom, boxes[k, 1], boxes[k, 3])[1]
+            longest = max(longest, min(across, along))
+    if _solid_in(grid, x, y, right, bottom)[0] >= 0:
+        longest = max(longest, min(grid.width, grid.height))
+    return longest
+
+
+@jit
+def push_out(x, y, width, height, boxes, grid, reach):
+    """The nearest free place within ``reach`` on each axis: ``found, x, y, distance``.
+
+    ``boxes`` must hold every body that overlaps the box grown by ``reach``.  Of equal ways, the one
+    along x comes first, then the one towards smaller coordinates.
+    """
+    xs, count_x, ys, count_y = _edges_near(x, y, width, height, boxes, grid, reach)
+    best, best_x, best_y = math.inf, x, y
+    if count_x > MOST_EDGES or count_y > MOST_EDGES:
+        for way in range(4):
+            at_x, at_y = _walk_straight(x, y, width, height, boxes, grid, way // 2, 2 * (way % 2) - 1)
+            distance = abs(at_x - x) + abs(at_y - y)
+            if distance < best and distance <= reach:
+                best, best_x, best_y = distance, at_x, at_y
+        return best < math.inf, best_x, best_y, best
+    for j in range(count_y):
+        at_y = ys[j]
+        if abs(at_y - y) > reach or abs(at_y - y) >= best:
+            break
+        for i in range(count_x):
+            at_x = xs[i]
+            distance = length(at_x - x, at_y - y)
+            if abs(at_x - x) > reach or distance >= best:
+                break
+            if _body_in(boxes, at_x, at_y, at_x + width, at_y + height) >= 0:
+                continue
+            if _solid_in(grid, at_x, at_y, at_x + width, at_y + height)[0] < 0:
+                best, best_x, best_y = distance, at_x, at_y
+                break
+    return best < math.inf, best_x, best_y, best
+
+
+@jit
+def overlapping(x, y, width, height, boxes, grid):
+    """Everything that the box overlaps: rows ``body, column, row``, bodies first; -1 for what it is not."""
+    right, bottom = x + width, y + height
+    first, last, top_row, low_row = 0, 0, 0, 0
+    if grid.solid.shape[0] > 0:
+        rows, columns = grid.solid.shape
+        first, last = cells_between(x, right, grid.x, grid.width, columns)
+        top_row, low_row = cells_between(y, bottom, grid.y, grid.height, rows)
+    tiles = (last - first) * (low_row - top_row) if last > first and low_row > top_row else 0
+    out = np.empty((boxes.shape[0] + tiles, 3), np.int64)
+    found = 0
+    for k in range(boxes.shape[0]):
+        if x < boxes[k, 2] and boxes[k, 0] < right and y < boxes[k, 3] and boxes[k, 1] < bottom:
+            out[found, 0], out[found, 1], out[found, 2] = k, -1, -1
+            found += 1
+    for row in range(top_row, low_row):
+        for column in range(first, last):
+            if grid.solid[row, column]:
+                out[found, 0], out[found, 1], out[found, 2] = -1, column, row
+                found += 1
+    return out[:found]

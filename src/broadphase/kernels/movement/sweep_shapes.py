@@ -1,0 +1,214 @@
+"""When does a moving shape of any kind meet one that stands still?
+
+Two convex shapes meet when the place of the one enters the other grown by it (their Minkowski difference),
+so the question is when a point on a straight way enters a convex set.  Between polygons the set lies
+between two lines for every axis, and the last of them to be crossed decides (J. M. Cyrus and J. Beck,
+*Generalized two- and three-dimensional clipping*, 1978).  Where a circle takes part it is a polygon with
+rounded corners: lines beside the edges, circles about the corners, and the first to be met decides.
+
+Lengths are rounded here, so "flush" needs room, see `slack`: a shape stops so far before the other, and one
+that starts that near is not stopped by a rounding.  So a circle that lies on a floor rolls without a snag.
+"""
+
+import math
+
+from broadphase.kernels.machine.jit import inline
+from broadphase.kernels.movement.sweep import NEVER
+from broadphase.kernels.shapes.bounds import bounds_at
+from broadphase.kernels.shapes.contact import length, span_of_points
+from broadphase.kernels.shapes.table import CIRCLE, POLYGON, axes_of, points_of
+
+# Of the coordinates: some hundred units in the last place, far less than a pixel in any world.
+_SLACK = 2e-14
+
+MISS = (NEVER, 0.0, 0.0, 0.0, 0.0)
+_INSIDE = -1.0
+_STRAIGHT = 1e-9
+
+
+@inline
+def slack(mover, m, table, i):
+    """How far apart, or how deep in each other, two shapes count as flush."""
+    return _SLACK * (
+        abs(mover.x[m])
+        + abs(mover.y[m])
+        + abs(table.x[i])
+        + abs(table.y[i])
+        + mover.width[m]
+        + mover.height[m]
+        + table.width[i]
+        + table.height[i]
+    )
+
+
+@inline
+def _outline(table, i, corners):
+    """The corners of a shape relative to its place, counter-clockwise; a circle is its centre."""
+    if table.kinds[i] == POLYGON:
+        return points_of(table, i)
+    if table.kinds[i] == CIRCLE:
+        corners[0, 0], corners[0, 1] = 0.0, 0.0
+        return corners[:1]
+    width, height = table.width[i], table.height[i]
+    corners[0, 0], corners[0, 1] = 0.0, 0.0
+    corners[1, 0], corners[1, 1] = width, 0.0
+    corners[2, 0], corners[2, 1] = width, height
+    corners[3, 0], corners[3, 1] = 0.0, height
+    return corners[:4]
+
+
+@inline
+def _axes(table, i, box_axes):
+    """One axis an edge of the outline; none for a circle."""
+    if table.kinds[i] == POLYGON:
+        return axes_of(table, i)
+    if table.kinds[i] == CIRCLE:
+        return box_axes[:0]
+    return box_axes[:4]
+
+
+@inline
+def _enter_lines(dx, dy, vx, vy, a, a_axes, b, b_axes, grow):
+    """When polygon a, moving by v, enters polygon b grown by ``grow``: as `meet_shapes`, without a stop.
+
+    ``dx, dy`` is b's place seen from a's.  Time -1: a is inside from the start.
+    """
+    enter, leave = -1.0, math.inf
+    corner, nx, ny = 0.0, 0.0, 0.0
+    for k in range(a_axes.shape[0] + b_axes.shape[0]):
+        axis = a_axes[k] if k < a_axes.shape[0] else b_axes[k - a_axes.shape[0]]
+        size = length(axis[0], axis[1])
+        x, y = axis[0] / size, axis[1] / size
+        a_lo, a_hi = span_of_points(a, x, y)
+        b_lo, b_hi = span_of_points(b, x, y)
+        offset, speed = dx * x + dy * y, vx * x + vy * y
+        ahead = (b_lo - a_hi) + offset - grow
+        behind = (a_lo - b_hi) - offset - grow
+        begin, sign = -1.0, 0.0
+        if ahead >= 0.0 or behind >= 0.0:
+            sign = -1.0 if ahead >= 0.0 else 1.0
+            if speed * sign >= 0.0:
+                return MISS
+            begin = (ahead if sign < 0.0 else behind) / abs(speed)
+        if speed != 0.0:
+            end = (-behind if speed > 0.0 else -ahead) / abs(speed)
+            leave = end if end < leave else leave
+        if begin > enter:
+            enter, corner, nx, ny = begin, 0.0, sign * x, sign * y
+        elif begin == enter and begin >= 0.0 and abs(nx * y - ny * x) > 1e-9:
+            corner = 1.0
+    if not enter < leave:
+        return MISS
+    return enter, corner, nx, ny, 0.0
+
+
+@inline
+def _straightened(nx, ny):
+    """A normal on an axis, where it nearly is: above the seam of two tiles the rounding must not tilt it."""
+    if abs(nx) < _STRAIGHT:
+        return 0.0, (1.0 if ny > 0.0 else -1.0)
+    if abs(ny) < _STRAIGHT:
+        return (1.0 if nx > 0.0 else -1.0), 0.0
+    return nx, ny
+
+
+@inline
+def _enter_rounded(cx, cy, vx, vy, points, axes, radius):
+    """When a centre, moving by v, comes nearer than ``radius`` to a polygon, or to a single point."""
+    speed = length(vx, vy)
+    ux, uy = vx / speed, vy / speed
+    best, nx, ny = math.inf, 0.0, 0.0
+    nearest, highest = math.inf, -math.inf
+    for k in range(points.shape[0]):
+        from_x, from_y = cx - points[k, 0], cy - points[k, 1]
+        distance = length(from_x, from_y)
+        nearest = distance if distance < nearest else nearest
+        # The circle about the corner: by its distance from the way, which is exact for far starts too.
+        along, across = from_x * ux + from_y * uy, from_x * uy - from_y * ux
+        if along < 0.0 and abs(across) < radius:
+            way = -along - math.sqrt((radius - across) * (radius + across))
+            if distance >= radius and way < best:
+                best = way if way > 0.0 else 0.0  # it comes from outside, whatever the rounding says
+                nx, ny = _straightened((from_x + way * ux) / radius, (from_y + way * uy) / radius)
+        after = k + 1 if k + 1 < points.shape[0] else 0
+        edge_x, edge_y = points[after, 0] - points[k, 0], points[after, 1] - points[k, 1]
+        size = length(edge_x, edge_y)
+        if size == 0.0:
+            highest = math.inf  # a point or a line has no inside
+            continue
+        axis = length(axes[k, 0], axes[k, 1])
+        out = 1.0 if edge_y > 0.0 or (edge_y == 0.0 and edge_x < 0.0) else -1.0
+        out_x, out_y = out * axes[k, 0] / axis, out * axes[k, 1] / axis
+        height, sinking = from_x * out_x + from_y * out_y, -(ux * out_x + uy * out_y)
+        highest = height if height > highest else highest
+        beside = (from_x * edge_x + from_y * edge_y) / size
+        if 0.0 <= beside <= size and 0.0 <= height < nearest:
+            nearest = height
+        if sinking > 0.0 and height >= radius:
+            way = (height - radius) / sinking
+            at = ((from_x + way * ux) * edge_x + (from_y + way * uy) * edge_y) / size
+            if way <= best and 0.0 <= at <= size:
+                best, nx, ny = way, out_x, out_y
+    if nearest < radius or highest < 0.0:
+        return _INSIDE, 0.0, 0.0, 0.0, 0.0
+    return best / speed, 0.0, nx + 0.0, ny + 0.0, 0.0
+
+
+@inline
+def _enter(mover, m, vx, vy, table, i, grow, scratch):
+    """When the mover enters the other grown by ``grow``: as `meet_shapes`, without a stop."""
+    dx, dy = table.x[i] - mover.x[m], table.y[i] - mover.y[m]
+    a, b = _outline(mover, m, scratch[0]), _outline(table, i, scratch[1])
+    a_axes, b_axes = _axes(mover, m, scratch[2]), _axes(table, i, scratch[2])
+    round_a, round_b = mover.kinds[m] == CIRCLE, table.kinds[i] == CIRCLE
+    radius = (mover.width[m] if round_a else 0.0) + (table.width[i] if round_b else 0.0) + grow
+    if round_a and round_b and radius <= 0.0:
+        return MISS  # two points never overlap
+    if not (round_a or round_b) or radius <= 0.0:
+        return _enter_lines(dx, dy, vx, vy, a, a_axes, b, b_axes, radius)
+    # The circle goes toward the polygon; where the polygon moves, that is the other way round.
+    sign = -1.0
+    if not round_a:
+        sign, b, b_axes = 1.0, a, a_axes
+    found = _enter_rounded(sign * dx, sign * dy, -sign * vx, -sign * vy, b, b_axes, radius)
+    return found[0], found[1], 0.0 - sign * found[2], 0.0 - sign * found[3], 0.0
+
+
+@inline
+def _bounds_overlap_at(mover, m, x, y, table, i):
+    left, top, right, bottom = bounds_at(mover, m, x, y)
+    other_left, other_top, other_right, other_bottom = bounds_at(table, i, table.x[i], table.y[i])
+    return left < other_right and other_left < right and top < other_bottom and other_top < bottom
+
+
+@inline
+def meet_shapes(mover, m, goal_x, goal_y, table, i, scratch):
+    """When and how the mover, on its way to a goal, hits shape ``i``: ``time, corner, normal, stop``.
+
+    Time is `NEVER` where it does not, and -1 where it starts inside.  Stop is the time at which it is to
+    stop, a hair before.  ``scratch`` holds room for two outlines, and the axes of a box.
+
+    Where the mover comes from farther away than `slack`, all is plain.  Where it starts flush, its way may
+    enter the other by a rounding alone; that counts if it goes deeper than slack, or ends in a place that
+    a broad phase would call an overlap.
+    """
+    room = slack(mover, m, table, i)
+    vx, vy = goal_x - mover.x[m], goal_y - mover.y[m]
+    meets = MISS
+    for grow in (0.0, room, -room):  # one place that asks: the question is long to compile
+        found = _enter(mover, m, vx, vy, table, i, grow, scratch)
+        if grow == 0.0:
+            meets = found
+            if found[0] > 1.0:
+                return MISS
+        elif grow > 0.0:
+            if found[0] >= 0.0:
+                stop = found[0] if found[0] < meets[0] else meets[0]
+                return meets[0], meets[1], meets[2], meets[3], stop
+        elif found[0] < 0.0:
+            return _INSIDE, 0.0, 0.0, 0.0, 0.0
+        elif found[0] <= 1.0:
+            return (meets[0] if meets[0] > 0.0 else 0.0), found[1], found[2], found[3], 0.0
+        elif meets[0] >= 0.0 and _bounds_overlap_at(mover, m, goal_x, goal_y, table, i):
+            return meets[0], meets[1], meets[2], meets[3], 0.0
+    return MISS

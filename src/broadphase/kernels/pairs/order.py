@@ -1,0 +1,120 @@
+"""Pairs into their canonical order: by first id, then by second.
+
+Not a comparison sort but counting sorts, linear in boxes plus pairs: by first id, in partitions of
+neighbouring first ids so that the counters stay in a near cache; then each id's few partners by exchanging
+neighbours, two rounds of it in vectors, which leaves little to the insertion sort that ends it.  Sorting
+each id's partners by insertion alone guesses wrong at every other id: 9.6 ns a pair against 3.7.
+"""
+
+import numpy as np
+
+from broadphase.kernels.machine.jit import inline, jit, unsigned
+
+MOST_PARTITIONS = 128
+FEW = 24  # partners; beyond, exchanging neighbours takes too many rounds
+ONE = unsigned(1)
+
+
+def partition_shift(n: int) -> int:
+    """By how many bits to shift an id below ``n`` so that at most `MOST_PARTITIONS` numbers remain."""
+    return max(0, (max(n, 1) - 1).bit_length() - (MOST_PARTITIONS - 1).bit_length())
+
+
+@jit
+def count_partitions(pairs, shift, counts):
+    """Add to ``counts[partition]`` how many of the pairs belong there."""
+    for p in range(pairs.shape[0]):
+        counts[unsigned(pairs[p, 0]) >> unsigned(shift)] += 1
+
+
+@jit
+def scatter_to_partitions(pairs, shift, starts, parted):
+    """Write the pairs into their partitions of ``parted``; ``starts`` moves on."""
+    for p in range(pairs.shape[0]):
+        partition = unsigned(pairs[p, 0]) >> unsigned(shift)
+        at = unsigned(starts[partition])
+        starts[partition] = at + ONE
+        parted[at, 0] = pairs[p, 0]
+        parted[at, 1] = pairs[p, 1]
+
+
+@jit
+def sort_partitions(parted, ends, shift, first, last, keys, out):
+    """Sort the partitions ``first .. last - 1`` of ``parted`` into the same rows of ``out``.
+
+    ``keys`` is scratch for the pairs of the fullest of them.
+    """
+    at = np.empty((1 << shift) + 1, np.int32)
+    begin = ends[first - 1] if first > 0 else np.int64(0)
+    for partition in range(first, last):
+        end = ends[partition]
+        longest = _by_first_id(parted, begin, end, partition << shift, at, keys)
+        if longest > FEW:
+            _sort_long_rows(at, keys)
+        _settle(keys, end - begin)
+        for p in range(end - begin):
+            out[begin + p, 0] = keys[p] >> 32
+            out[begin + p, 1] = keys[p] & 0xFFFFFFFF
+        begin = end
+
+
+@inline
+def _by_first_id(parted, begin, end, first_id, at, keys):
+    """Both ids as one number, sorted by the first; the most partners of one id.  ``at`` becomes row ends."""
+    for k in range(at.shape[0]):
+        at[k] = 0
+    for p in range(begin, end):
+        at[unsigned(parted[p, 0] - first_id) + ONE] += 1
+    longest = np.int32(0)
+    for k in range(at.shape[0] - 1):
+        longest = max(longest, at[k + 1])
+        at[k + 1] += at[k]
+    for p in range(begin, end):
+        k = unsigned(parted[p, 0] - first_id)
+        place = unsigned(at[k])
+        at[k] = place + ONE
+        keys[place] = np.int64(parted[p, 0]) << 32 | np.int64(parted[p, 1])
+    return longest
+
+
+@inline
+def _sort_long_rows(at, keys):
+    """Sort the rows of ids with many partners (D. L. Shell, 1959): rare, so short code beats a fast sort."""
+    begin = np.int64(0)
+    for k in range(at.shape[0] - 1):
+        end = np.int64(at[k])
+        gap = np.int64(1)
+        while gap < (end - begin) // 3:
+            gap = 3 * gap + 1
+        while gap > 1:  # the last step, between neighbours, is left to `_settle`
+            for p in range(begin + gap, end):
+                value = keys[p]
+                left = p
+                while left >= begin + gap and keys[left - gap] > value:
+                    keys[left] = keys[left - gap]
+                    left -= gap
+                keys[left] = value
+            gap //= 3
+        begin = end
+
+
+@inline
+def _settle(keys, n):
+    """Sort numbers that are only a few places away from where they belong."""
+    for _ in range(2):
+        for p in range(n // 2):
+            a, b = keys[2 * p], keys[2 * p + 1]
+            keys[2 * p] = min(a, b)
+            keys[2 * p + 1] = max(a, b)
+        for p in range((n - 1) // 2):
+            a, b = keys[2 * p + 1], keys[2 * p + 2]
+            keys[2 * p + 1] = min(a, b)
+            keys[2 * p + 2] = max(a, b)
+    for p in range(1, n):
+        value = keys[p]
+        if keys[p - 1] > value:
+            left = p
+            while left > 0 and keys[left - 1] > value:
+                keys[left] = keys[left - 1]
+                left -= 1
+            keys[left] = value

@@ -1,0 +1,86 @@
+"""Sorted pair lists side by side: what came, what went, and a list with some pairs changed."""
+
+import numpy as np
+
+from broadphase.kernels.arrays.emit import grow_for_lanes
+from broadphase.kernels.machine.jit import inline, jit
+
+
+@inline
+def _key(pairs, row):
+    """A pair as one number that sorts as the pair does."""
+    return (np.int64(pairs[row, 0]) << 32) | np.int64(pairs[row, 1])
+
+
+@jit
+def split_changes(before, now, renewed):
+    """One merge of two sorted lists: ``began, count, ended, count``.
+
+    A pair in both lists has stayed, unless one of its ids was given out anew in between: then what was
+    has ended, and what is has begun.
+    """
+    began = np.empty((0, 2), np.int32)
+    ended = np.empty((0, 2), np.int32)
+    come = 0
+    gone = 0
+    b = 0
+    n = 0
+    while b < before.shape[0] or n < now.shape[0]:
+        leaves = n == now.shape[0] or (b < before.shape[0] and _key(before, b) <= _key(now, n))
+        enters = b == before.shape[0] or (n < now.shape[0] and _key(now, n) <= _key(before, b))
+        if leaves and enters and not (renewed[now[n, 0]] or renewed[now[n, 1]]):
+            b += 1
+            n += 1
+            continue
+        if leaves:
+            if gone == len(ended):
+                ended = grow_for_lanes(ended, gone, 1)
+            ended[gone, 0] = before[b, 0]
+            ended[gone, 1] = before[b, 1]
+            gone += 1
+            b += 1
+        if enters:
+            if come == len(began):
+                began = grow_for_lanes(began, come, 1)
+            began[come, 0] = now[n, 0]
+            began[come, 1] = now[n, 1]
+            come += 1
+            n += 1
+    return began, come, ended, gone
+
+
+@jit
+def toggle_pairs(base, keys, out):
+    """Copy the sorted ``base`` to ``out``, without the pairs of ``keys`` that it has, with those it has not.
+
+    ``keys`` are sorted, ``first << 32 | second``; one that is there an even number of times counts for
+    nothing.  Returns how many pairs were written.
+    """
+    b = 0
+    written = 0
+    k = 0
+    while k < keys.shape[0]:
+        key = keys[k]
+        times = 0
+        while k < keys.shape[0] and keys[k] == key:
+            times += 1
+            k += 1
+        if times % 2 == 0:
+            continue
+        while b < base.shape[0] and _key(base, b) < key:
+            out[written, 0] = base[b, 0]
+            out[written, 1] = base[b, 1]
+            written += 1
+            b += 1
+        if b < base.shape[0] and _key(base, b) == key:
+            b += 1
+        else:
+            out[written, 0] = key >> 32
+            out[written, 1] = key & 0xFFFFFFFF
+            written += 1
+    while b < base.shape[0]:
+        out[written, 0] = base[b, 0]
+        out[written, 1] = base[b, 1]
+        written += 1
+        b += 1
+    return written

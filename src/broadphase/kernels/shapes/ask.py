@@ -1,0 +1,140 @@
+"""What overlaps a shape, meets a ray or lies near a point: of shapes of any kind, exactly.
+
+The broad phase has asked the bounding boxes before; these ask the shapes in the rows that it named.
+Shapes are open sets: what only touches an edge does not count.
+"""
+
+import math
+
+from broadphase.kernels.machine.jit import inline, jit
+from broadphase.kernels.shapes.contact import length
+from broadphase.kernels.shapes.contact_rows import contact_of
+from broadphase.kernels.shapes.table import BOX, CIRCLE, points_of
+
+
+@jit
+def overlap_rows(asked, table, rows, out):
+    """Whether shape 0 of ``asked`` overlaps each of ``table[rows]``."""
+    for k in range(rows.shape[0]):
+        out[k] = contact_of(asked, 0, table, rows[k], False)[0]
+
+
+@jit
+def distance_rows(table, rows, x, y, out):
+    """From a point to each of ``table[rows]``; 0 inside."""
+    for k in range(rows.shape[0]):
+        i = rows[k]
+        from_x, from_y = x - table.x[i], y - table.y[i]
+        if table.kinds[i] == CIRCLE:
+            out[k] = max(length(from_x, from_y) - table.width[i], 0.0)
+        elif table.kinds[i] == BOX:
+            right, bottom = table.x[i] + table.width[i], table.y[i] + table.height[i]
+            out[k] = length(max(-from_x, 0.0, x - right), max(-from_y, 0.0, y - bottom))
+        else:
+            out[k] = _distance_to_polygon(points_of(table, i), from_x, from_y)
+
+
+@inline
+def _distance_to_polygon(points, x, y):
+    """The points run counter-clockwise: outside is to the right of a side."""
+    nearest = math.inf
+    inside = True
+    count = points.shape[0]
+    for k in range(count):
+        after = k + 1 if k + 1 < count else 0
+        side_x, side_y = points[after, 0] - points[k, 0], points[after, 1] - points[k, 1]
+        size = length(side_x, side_y)
+        side_x, side_y = side_x / size, side_y / size
+        from_x, from_y = x - points[k, 0], y - points[k, 1]
+        height = from_x * side_y - from_y * side_x
+        along = from_x * side_x + from_y * side_y
+        inside &= height <= 0.0
+        if along <= 0.0:
+            distance = length(from_x, from_y)
+        elif along >= size:
+            distance = length(x - points[after, 0], y - points[after, 1])
+        else:
+            distance = abs(height)
+        nearest = min(nearest, distance)
+    return 0.0 if inside else nearest
+
+
+@jit
+def ray_rows(table, rows, x, y, dx, dy, furthest, distances, normals):
+    """How far along a ray each of ``table[rows]`` begins, and the normal there; -1 where it misses.
+
+    ``dx, dy`` is a unit vector.  A ray that starts inside meets the shape at 0, with a normal of zeros.
+    """
+    for k in range(rows.shape[0]):
+        i = rows[k]
+        from_x, from_y = x - table.x[i], y - table.y[i]
+        if table.kinds[i] == CIRCLE:
+            enter, leave, nx, ny = _through_circle(from_x, from_y, dx, dy, table.width[i])
+        elif table.kinds[i] == BOX:
+            enter, leave, nx, ny = _through_box(from_x, from_y, dx, dy, table.width[i], table.height[i])
+        else:
+            enter, leave, nx, ny = _through_polygon(points_of(table, i), from_x, from_y, dx, dy)
+        distances[k], normals[k, 0], normals[k, 1] = -1.0, 0.0, 0.0
+        if enter < leave and leave > 0.0 and enter < furthest:
+            distances[k] = max(enter, 0.0)
+            if enter >= 0.0:
+                normals[k, 0], normals[k, 1] = nx, ny
+
+
+@inline
+def _through_circle(x, y, dx, dy, radius):
+    """When the ray enters and leaves, and the normal at the entry; infinity before minus infinity: never."""
+    across = x * dy - y * dx
+    if not abs(across) < radius:
+        return math.inf, -math.inf, 0.0, 0.0
+    half = radius * math.sqrt((1.0 - across / radius) * (1.0 + across / radius))
+    middle = -(x * dx + y * dy)
+    enter = middle - half
+    nx, ny = (x + enter * dx) / radius, (y + enter * dy) / radius
+    size = length(nx, ny)
+    return enter, middle + half, nx / size, ny / size
+
+
+@inline
+def _through_box(x, y, dx, dy, width, height):
+    enter, leave, nx, ny = -math.inf, math.inf, 0.0, 0.0
+    for axis in range(2):
+        at, step, size = (x, dx, width) if axis == 0 else (y, dy, height)
+        if step == 0.0:
+            if at <= 0.0 or at >= size:
+                return math.inf, -math.inf, 0.0, 0.0
+            continue
+        first, last = -at / step, (size - at) / step
+        if first > last:
+            first, last = last, first
+        if size == 0.0:  # a wall without thickness is hit by what crosses it
+            last = math.nextafter(first, math.inf)
+        if first > enter:
+            enter = first
+            sign = -1.0 if step > 0.0 else 1.0
+            nx, ny = (sign, 0.0) if axis == 0 else (0.0, sign)
+        leave = min(leave, last)
+    return enter, leave, nx, ny
+
+
+@inline
+def _through_polygon(points, x, y, dx, dy):
+    """Cut the ray at the line through each side (M. Cyrus and J. Beck, 1978)."""
+    enter, leave, nx, ny = -math.inf, math.inf, 0.0, 0.0
+    count = points.shape[0]
+    for k in range(count):
+        after = k + 1 if k + 1 < count else 0
+        out_x, out_y = points[after, 1] - points[k, 1], points[k, 0] - points[after, 0]
+        size = length(out_x, out_y)
+        out_x, out_y = out_x / size, out_y / size
+        height = (x - points[k, 0]) * out_x + (y - points[k, 1]) * out_y
+        towards = dx * out_x + dy * out_y
+        if towards == 0.0:
+            if height >= 0.0:
+                return math.inf, -math.inf, 0.0, 0.0
+        elif towards < 0.0:
+            if -height / towards > enter:
+                enter, nx, ny = -height / towards, out_x, out_y
+        else:
+            leave = min(leave, -height / towards)
+    return enter, leave, nx + 0.0, ny + 0.0

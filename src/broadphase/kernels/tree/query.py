@@ -1,0 +1,288 @@
+"""Ask the living tree what boxes overlap.
+
+Level by level, for many queries at once: a queue holds every node of a level together with the query that
+meets it; each is looked at, 16 slots at a time, and the children that the query meets are appended for the
+next level.  Nothing in that depends on what the node before gave, so the processor has several nodes on
+their way from memory at once, and there is no branch to be guessed wrong.  It is twice as fast as one query
+after the other.
+
+What comes out are candidates: a slot may be wider than its box, and rules may keep a box from counting.
+"""
+
+import numpy as np
+
+from broadphase.kernels.arrays.sort_ids import (
+    RANKED,
+    count_rows,
+    group_by_query,
+    put_long_rows,
+    put_rows,
+    rank,
+)
+from broadphase.kernels.boxes.edges import next_down
+from broadphase.kernels.boxes.query_tests import box_meets, passes
+from broadphase.kernels.machine.jit import always_inline, inline, jit
+from broadphase.kernels.machine.prefetch import AHEAD, prefetch
+from broadphase.kernels.machine.simd import LANES, load, put_lanes, splat, store
+from broadphase.kernels.tree.nodes import HEIGHT, LOOSE, MOVING, NODE_0, STATIC_TREE, WIDTH
+
+_ONE = np.int64(1)
+_NO_SETS = np.empty(0, np.uint32)
+BLOCK = 64  # queries that go down the tree together
+_SPARE = RANKED + WIDTH  # entries after the last one that may be overwritten or read
+_SMALL_ROOM = 107  # for one query: within what malloc hands out fastest
+_ROOM = 12_000  # queue entries, two rows of them below the size at which malloc asks the system
+
+
+@inline
+def round_outwards(query, limits, k):
+    """Write a query into ``limits[k]`` in the nodes' type, never smaller; whether it is still the same."""
+    dim = limits.shape[1] // 2
+    same = True
+    for column in range(2 * dim):
+        limits[k, column] = query[column]
+        if column < dim:
+            if limits[k, column] > query[column]:
+                limits[k, column] = next_down(limits[k, column])
+        elif limits[k, column] < query[column]:
+            limits[k, column] = -next_down(-limits[k, column])
+        same &= limits[k, column] == query[column]
+    return same
+
+
+@always_inline
+def _row_meets(boxes, i, limits, k, touching):
+    """Whether box ``i`` overlaps a query that is exactly what its ``limits`` say."""
+    dim = boxes.shape[1] // 2
+    meets = True
+    for axis in range(dim):
+        low, high = boxes[i, axis], boxes[i, dim + axis]
+        meets &= (low < limits[k, dim + axis]) | (touching & (low == limits[k, dim + axis]))
+        meets &= (limits[k, axis] < high) | (touching & (limits[k, axis] == high))
+    return meets
+
+
+@inline
+def descend(edges, children, root, height, limits, count, queue, start):
+    """Let queries ``0 .. count - 1`` go down a tree, in the queue from ``start`` on.
+
+    Returns where the candidates begin and end: ids in ``queue[0]`` and their queries in ``queue[1]``; -1 if
+    the queue is too short.
+    """
+    dim = limits.shape[1] // 2
+    begin = start
+    end = start + count
+    if end + _SPARE > queue.shape[1]:
+        return np.int64(-1), end
+    for k in range(count):
+        queue[0, start + k] = root
+        queue[1, start + k] = k
+    for _ in range(height):
+        tail = end
+        for at in range(begin, end):
+            if tail + _SPARE > queue.shape[1]:
+                return np.int64(-1), end
+            node = np.int64(queue[0, at])
+            k = np.int64(queue[1, at])
+            row = node * (2 * dim)
+            for lane in range(0, WIDTH, LANES):
+                meets = load(edges, row, lane) <= splat(limits[k, dim])
+                meets = meets & (splat(limits[k, 0]) <= load(edges, row + dim, lane))
+                meets = meets & (load(edges, row + 1, lane) <= splat(limits[k, dim + 1]))
+                meets = meets & (splat(limits[k, 1]) <= load(edges, row + dim + 1, lane))
+                if dim == 3:
+                    meets = meets & (load(edges, row + 2, lane) <= splat(limits[k, 5]))
+                    meets = meets & (splat(limits[k, 2]) <= load(edges, row + 5, lane))
+                store(queue, 1, tail, splat(np.int32(k)))
+                tail += put_lanes(queue, 0, tail, load(children, node, lane), meets)
+        begin = end
+        end = tail
+    return begin, end
+
+
+@inline
+def find_in_block(
+    edges,
+    children,
+    boxes,
+    categories,
+    masks,
+    queries,
+    first,
+    count,
+    limits,
+    touching,
+    category,
+    mask,
+    queue,
+):
+    """What ``queries[first : first + count]`` meet; returns where in the queue that begins and ends.
+
+    Those of one tree come in the order of the queries.  Returns ``begin, end, tests``; ``begin`` is -1 if the
+    queue is too short.
+    """
+    same = True
+    for k in range(count):
+        same &= round_outwards(queries[first + k], limits, k)
+    exact = same and touching and category < 0 and mask < 0
+    begin = end = tests = np.int64(0)
+    for tree in range(2):
+        root = np.int64(children[0, tree])
+        if root > 0:
+            height = np.int64(children[0, HEIGHT + tree])
+            start, stop = descend(edges, children, root, height, limits, count, queue, end)
+            if start < 0:
+                return np.int64(-1), end, tests
+            tests += (start - end) * WIDTH
+            if exact and children[0, LOOSE + tree] == 0:
+                if end == 0:
+                    begin = start
+                    end = stop
+                    continue
+                for at in range(start, stop):
+                    queue[0, end] = queue[0, at]
+                    queue[1, end] = queue[1, at]
+                    end += 1
+            else:
+                tests += stop - start
+                for at in range(start, stop):
+                    prefetch(boxes, queue[0, min(at + AHEAD, stop - 1)], 0)
+                    i, k = np.int64(queue[0, at]), np.int64(queue[1, at])
+                    queue[0, end], queue[1, end] = i, k
+                    # A row of the queries is an array, and to hold it an atomic count: 60 ns a candidate.
+                    meets = (
+                        _row_meets(boxes, i, limits, k, touching)
+                        if same
+                        else box_meets(boxes, i, queries[first + k], touching)
+                    )
+                    end += np.int64(meets and passes(categories, masks, i, category, mask))
+    return begin, end, tests
+
+
+@inline
+def _search_one(edges, children, boxes, categories, masks, out, values, touching, category, mask):
+    limits = np.empty((1, len(values)), edges.dtype)
+    queue = np.empty((2, _SMALL_ROOM), np.int32)
+    queries = (values,)
+    while True:
+        begin, end, tests = find_in_block(
+            edges,
+            children,
+            boxes,
+            categories,
+            masks,
+            queries,
+            NODE_0,
+            _ONE,
+            limits,
+            touching,
+            category,
+            mask,
+            queue,
+        )
+        if begin >= 0:
+            break
+        queue = np.empty((2, 8 * queue.shape[1]), np.int32)
+    found = end - begin
+    if found <= len(out):
+        if found <= RANKED:
+            for at in range(begin, end):
+                out[rank(queue, begin, found, queue[0, at])] = queue[0, at]
+        else:
+            for k in range(found):
+                out[k] = queue[0, begin + k]
+    return found, tests
+
+
+@jit
+def search_box(edges, children, boxes, out, values, touching):
+    """Ids that meet a box into ``out``, sorted if they are few; returns ``found, tests``.
+
+    ``found`` may be larger than ``out``, which then holds nothing of use.
+    """
+    return _search_one(
+        edges, children, boxes, _NO_SETS, _NO_SETS, out, values, touching, np.int64(-1), np.int64(-1)
+    )
+
+
+@jit
+def search_box_by_rules(edges, children, boxes, categories, masks, out, values, touching, category, mask):
+    """The same with rules: a kernel of its own, because each argument costs 50 nanoseconds to hand over."""
+    return _search_one(edges, children, boxes, categories, masks, out, values, touching, category, mask)
+
+
+@jit
+def search_boxes(
+    edges,
+    children,
+    boxes,
+    categories,
+    masks,
+    end_of_ids,
+    queries,
+    first,
+    last,
+    touching,
+    category,
+    mask,
+    sort,
+    rows,
+):
+    """Rows ``[query, id]`` of the queries ``first .. last - 1``; returns ``next, found, tests``.
+
+    In the order of the queries, and with ``sort`` of the ids, which are all less than ``end_of_ids``.  Where
+    ``rows`` is too short for the answer of query ``next``, it stops.
+    """
+    limits = np.empty((BLOCK, queries.shape[1]), edges.dtype)
+    queue = np.empty((2, _ROOM), np.int32)
+    grouped = np.empty((2, 0), np.int32)
+    starts = np.empty(BLOCK + 1, np.int64)
+    words = np.zeros(0, np.uint64)
+    both = children[0, MOVING] > 0 and children[0, STATIC_TREE] > 0
+    total = tests = np.int64(0)
+    block = np.int64(BLOCK)
+    at = np.int64(first)
+    while at < last:
+        count = min(block, last - at)
+        begin, end, made = find_in_block(
+            edges,
+            children,
+            boxes,
+            categories,
+            masks,
+            queries,
+            at,
+            count,
+            limits,
+            touching,
+            category,
+            mask,
+            queue,
+        )
+        if begin < 0 or total + (end - begin) > rows.shape[0]:
+            if count > 1:
+                block = max(count // 4, 1)
+            elif begin < 0:
+                queue = np.empty((2, 4 * queue.shape[1]), np.int32)
+            else:
+                break
+            continue
+        if both:
+            if grouped.shape[1] < queue.shape[1]:
+                grouped = np.empty((2, queue.shape[1]), np.int32)
+            group_by_query(queue, begin, end, grouped, starts, count)
+            queue, grouped = grouped, queue
+            begin, end = NODE_0, end - begin
+        most = count_rows(queue, begin, end, starts, count)
+        if sort and most > RANKED:
+            if len(words) == 0:
+                words = np.zeros(end_of_ids // 64 + end_of_ids // 4096 + 2, np.uint64)
+            put_long_rows(queue, begin, starts, count, rows, total, at, words, end_of_ids)
+        else:
+            put_rows(queue, begin, starts, count, sort, rows, total, at)
+        total += end - begin
+        tests += made
+        at += count
+        if 3 * (end + made // WIDTH) < queue.shape[1]:
+            block = min(2 * count, BLOCK)
+    return at, total, tests

@@ -1,0 +1,151 @@
+"""Send rays through the living tree: nearer nodes first, and none that begins behind the first hit."""
+
+import numpy as np
+
+from broadphase.kernels.arrays.found_ids import FEW, grow_ids
+from broadphase.kernels.boxes.query_tests import as_ray, passes, ray_distance
+from broadphase.kernels.machine.jit import inline, jit
+from broadphase.kernels.machine.simd import LANES, bits, load, lowest_lane
+from broadphase.kernels.tree.nodes import WIDTH, child_of, push_roots, stack_by_key, stack_room
+
+# Rows of the times at which a ray is in the slots of a node.
+_NEAR, _FAR = 0, 1
+
+
+@inline
+def _slots_hit(edges, node, dim, ray, times):
+    """Which slots of a node the ray meets within its length, as bits, and in ``times`` when.
+
+    The operations are those of `query_tests.slab_times`, so that no rounding prunes a hit.
+    """
+    furthest = ray[2 * dim]
+    near = times[_NEAR]
+    far = times[_FAR]
+    for k in range(WIDTH):
+        near[k] = 0.0
+        far[k] = furthest
+    for axis in range(dim):
+        at = ray[axis]
+        step = ray[dim + axis]
+        first = edges[(2 * node) * dim + axis]
+        last = edges[(2 * node + 1) * dim + axis]
+        if step < 0.0:
+            first, last = last, first
+        if step == 0.0:
+            for k in range(WIDTH):
+                if not (first[k] <= at and at <= last[k]):
+                    far[k] = -1.0
+        else:
+            for k in range(WIDTH):
+                enter = (float(first[k]) - at) / step
+                leave = (float(last[k]) - at) / step
+                # In this form nan, from an unused slot, stays.
+                near[k] = near[k] if near[k] >= enter else enter
+                far[k] = far[k] if far[k] <= leave else leave
+    hit = np.int64(0)
+    for lane in range(0, WIDTH, LANES):
+        hit |= bits(load(times, _NEAR, lane) <= load(times, _FAR, lane)) << lane
+    return hit
+
+
+@inline
+def _first_hit(edges, children, boxes, categories, masks, ray, touching, category, mask, nodes, keys, times):
+    """The box that the ray hits first, the lowest id among equals, or -1; and the tests."""
+    dim = boxes.shape[1] // 2
+    best = np.int64(-1)
+    nearest = np.inf
+    tests = np.int64(0)
+    left = push_roots(children, nodes, keys)
+    while left > 0:
+        left -= 1
+        if keys[left] > nearest:
+            continue
+        node = nodes[left] >> 6
+        level = nodes[left] & 63
+        hit = _slots_hit(edges, node, dim, ray, times)
+        tests += WIDTH
+        begin = left
+        while hit != 0:
+            k = lowest_lane(hit)
+            hit &= hit - 1
+            near = times[_NEAR, k]
+            if near > nearest:
+                continue
+            child = child_of(children, node, k)
+            if level > 0:
+                left = stack_by_key(nodes, keys, left, begin, child, level, near)
+            elif passes(categories, masks, child, category, mask):
+                tests += 1
+                distance = ray_distance(boxes, child, ray, touching)
+                if distance >= 0.0 and (distance < nearest or (distance == nearest and child < best)):
+                    best = child
+                    nearest = distance
+    return best, tests
+
+
+@jit
+def search_first(edges, children, boxes, categories, masks, values, touching, category, mask):
+    """The box that the ray hits first, the lowest id among equals, or -1; returns ``id, tests``."""
+    room = stack_room(children)
+    times, keys = np.empty((2, WIDTH)), np.empty(room)
+    nodes = np.empty(room, np.int64)
+    ray = as_ray(values)
+    return _first_hit(
+        edges, children, boxes, categories, masks, ray, touching, category, mask, nodes, keys, times
+    )
+
+
+@jit
+def search_firsts(
+    edges, children, boxes, categories, masks, rays, first, last, touching, category, mask, out
+):
+    """The same for the rays ``first .. last - 1``, into ``out``; returns the tests."""
+    room = stack_room(children)
+    times, keys = np.empty((2, WIDTH)), np.empty(room)
+    nodes = np.empty(room, np.int64)
+    tests = np.int64(0)
+    for q in range(first, last):
+        ray = as_ray(rays[q])
+        out[q], made = _first_hit(
+            edges, children, boxes, categories, masks, ray, touching, category, mask, nodes, keys, times
+        )
+        tests += made
+    return tests
+
+
+@jit
+def search_rays(
+    edges, children, boxes, categories, masks, rays, first, last, touching, category, mask, counts
+):
+    """All boxes that the rays ``first .. last - 1`` hit, ray after ray; returns ``ids, tests``."""
+    dim = boxes.shape[1] // 2
+    room = stack_room(children)
+    times, keys = np.empty((2, WIDTH)), np.empty(room)
+    nodes = np.empty(room, np.int64)
+    out = np.empty(FEW, np.int32)
+    found = tests = np.int64(0)
+    for q in range(first, last):
+        ray = as_ray(rays[q])
+        before = found
+        left = push_roots(children, nodes, keys)
+        while left > 0:
+            left -= 1
+            node = nodes[left] >> 6
+            level = nodes[left] & 63
+            hit = _slots_hit(edges, node, dim, ray, times)
+            tests += WIDTH
+            while hit != 0:
+                child = child_of(children, node, lowest_lane(hit))
+                hit &= hit - 1
+                if level > 0:
+                    nodes[left] = (child << 6) | (level - 1)
+                    left += 1
+                elif passes(categories, masks, child, category, mask):
+                    tests += 1
+                    if ray_distance(boxes, child, ray, touching) >= 0.0:
+                        if found == len(out):
+                            out = grow_ids(out)
+                        out[found] = child
+                        found += 1
+        counts[q] = found - before
+    return out[:found], tests
