@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from broadphase.shapes.kinds import Box as Box
     from broadphase.shapes.kinds import Circle as Circle
     from broadphase.shapes.kinds import Polygon as Polygon
-    from broadphase.shapes.narrow_phase import Contact as Contact
     from broadphase.shapes.narrow_phase import ContactArrays as ContactArrays
+    from broadphase.shapes.narrow_phase import ShapeContact as ShapeContact
     from broadphase.shapes.narrow_phase import contact as contact
     from broadphase.shapes.narrow_phase import contact_boxes as contact_boxes
     from broadphase.shapes.narrow_phase import contact_circles as contact_circles
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from broadphase.world.asking import BodyHit as BodyHit
     from broadphase.world.asking import NearestBodies as NearestBodies
     from broadphase.world.body import Body as Body
+    from broadphase.world.contact import Contact as Contact
     from broadphase.world.events import Contacts as Contacts
     from broadphase.world.events import Events as Events
     from broadphase.world.hits import Hit as Hit
@@ -86,8 +87,8 @@ _HOME = {
     "Box": "shapes.kinds",
     "Circle": "shapes.kinds",
     "Polygon": "shapes.kinds",
-    "Contact": "shapes.narrow_phase",
     "ContactArrays": "shapes.narrow_phase",
+    "ShapeContact": "shapes.narrow_phase",
     "contact": "shapes.narrow_phase",
     "contact_boxes": "shapes.narrow_phase",
     "contact_circles": "shapes.narrow_phase",
@@ -95,6 +96,7 @@ _HOME = {
     "BodyHit": "world.asking",
     "NearestBodies": "world.asking",
     "Body": "world.body",
+    "Contact": "world.contact",
     "Contacts": "world.events",
     "Events": "world.events",
     "ANY": "world.listeners",
@@ -136,6 +138,7 @@ __all__ = [
     "RayHit",
     "RayHits",
     "RayRows",
+    "ShapeContact",
     "Snapshot",
     "SortAndSweep",
     "SpatialHash",

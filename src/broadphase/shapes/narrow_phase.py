@@ -18,11 +18,11 @@ from broadphase.shapes.kinds import Box, Circle, Polygon, Shape
 _Answer = tuple[bool, float, float, float]
 
 
-class Contact(NamedTuple):
-    """Two things that overlap, and the shortest way to part them."""
+class ShapeContact(NamedTuple):
+    """Two shapes that overlap, and the shortest way to part them."""
 
-    a: Any
-    b: Any
+    a: Shape
+    b: Shape
     normal: tuple[float, float]
     """Unit vector out of ``b``, towards ``a``: moving ``a`` by ``depth`` along it makes the two flush."""
     depth: float
@@ -33,9 +33,9 @@ class ContactArrays(NamedTuple):
 
     overlapping: npt.NDArray[np.bool_]
     normals: BoxArray
-    """``(m, dim)``: as `Contact.normal`; zero where the two do not overlap."""
+    """``(m, dim)``: as `ShapeContact.normal`; zero where the two do not overlap."""
     depths: BoxArray
-    """As `Contact.depth`; zero where the two do not overlap."""
+    """As `ShapeContact.depth`; zero where the two do not overlap."""
 
 
 def overlap(a: Shape, b: Shape, *, touching: bool = False) -> bool:
@@ -65,7 +65,7 @@ def overlap(a: Shape, b: Shape, *, touching: bool = False) -> bool:
     return contact(a, b, touching=touching) is not None
 
 
-def contact(a: Shape, b: Shape, *, touching: bool = False) -> Contact | None:
+def contact(a: Shape, b: Shape, *, touching: bool = False) -> ShapeContact | None:
     """The shortest way to part two shapes, or ``None`` where they do not overlap.
 
     Parameters
@@ -77,7 +77,7 @@ def contact(a: Shape, b: Shape, *, touching: bool = False) -> Contact | None:
 
     Returns
     -------
-    Contact or None
+    ShapeContact or None
         ``a``, ``b``, ``normal`` and ``depth``: moving ``a`` by ``depth`` along ``normal``, or ``b`` the other
         way, makes them flush.  ``contact(b, a)`` has the same depth and the opposite normal.  Of ways of
         the same length, the one along x comes first, then the one towards smaller coordinates; only where
@@ -104,7 +104,7 @@ def contact(a: Shape, b: Shape, *, touching: bool = False) -> Contact | None:
     hit, nx, ny, depth = pair(a, b, bool(touching)) if forward else pair(b, a, bool(touching))
     if not hit:
         return None
-    return Contact(a, b, (nx, ny) if forward else (0.0 - nx, 0.0 - ny), depth)
+    return ShapeContact(a, b, (nx, ny) if forward else (0.0 - nx, 0.0 - ny), depth)
 
 
 def contact_boxes(a: Any, b: Any, pairs: Any = None, *, touching: bool = False) -> ContactArrays:

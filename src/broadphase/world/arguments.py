@@ -7,8 +7,9 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.boxes import as_float_array
+from broadphase.kernels.movement.travel import FARTHEST
 from broadphase.shapes.check import finite
-from broadphase.shapes.kinds import Bounds, Shape
+from broadphase.shapes.kinds import Bounds, Box, Circle, Polygon, Shape
 
 
 def as_bounds(box: Shape | Any) -> Bounds:
@@ -97,3 +98,34 @@ def check_edges(origin: float, size: float, count: int, name: str) -> None:
         raise ValueError(
             f"{name} = {size:g} is too small for coordinates up to {farthest:g}: the edges would coincide"
         )
+
+
+def as_shape(shape: Any) -> Shape:
+    """``shape``, if it is one.
+
+    Examples
+    --------
+    >>> as_shape((0, 0, 10, 10))
+    Traceback (most recent call last):
+    ...
+    TypeError: shape must be a Box, Circle or Polygon; got (0, 0, 10, 10)
+    """
+    if not isinstance(shape, (Box, Circle, Polygon)):
+        raise TypeError(f"shape must be a Box, Circle or Polygon; got {shape!r}")
+    return shape
+
+
+def as_place(value: Any, name: str) -> float:
+    """A coordinate that a body may have.
+
+    Examples
+    --------
+    >>> as_place(3, "x")
+    3.0
+    """
+    if type(value) is not float:
+        value = finite(value, name)
+    if not -FARTHEST < value < FARTHEST:
+        raise ValueError(f"{name} must be a finite number within {FARTHEST:g}; got {value}")
+    place: float = value
+    return place

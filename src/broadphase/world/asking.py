@@ -14,9 +14,8 @@ from broadphase.kernels.shapes.ask import distance_rows, overlap_rows, ray_rows
 from broadphase.kernels.shapes.table import BOX
 from broadphase.shapes.kinds import Box, Circle, Shape
 from broadphase.shapes.table import columns_of
-from broadphase.world.arguments import as_bounds, as_two
+from broadphase.world.arguments import as_bounds, as_shape, as_two
 from broadphase.world.body import Body
-from broadphase.world.body_store import as_shape
 from broadphase.world.listeners import as_tags
 from broadphase.world.state import State
 

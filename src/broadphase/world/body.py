@@ -4,12 +4,12 @@ All that a body is stands in the arrays of its world; the handle knows its row t
 what it was last, so that whoever is told that a contact has ended can still ask who it was with.
 """
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
 
 from broadphase.shapes.kinds import Bounds, Shape
-
-if TYPE_CHECKING:
-    from broadphase.world.body_store import BodyStore
 
 GONE = -1
 """The row of a body that was removed."""
@@ -25,6 +25,44 @@ class Remains(NamedTuple):
     sensor: bool
     category: int
     mask: int
+
+
+class Keeper(Protocol):
+    """Where all that a body is stands by row, and who changes it: `BodyStore`, which stands above this."""
+
+    x: npt.NDArray[np.float64]
+    y: npt.NDArray[np.float64]
+    static: npt.NDArray[np.bool_]
+    sensor: npt.NDArray[np.bool_]
+    category: npt.NDArray[np.uint32]
+    mask: npt.NDArray[np.uint32]
+
+    def shape(self, row: int) -> Shape:
+        """Where it is now."""
+
+    def bounds(self, row: int) -> Bounds:
+        """Of its shape."""
+
+    def tags(self, row: int) -> frozenset[Any]:
+        """All of them."""
+
+    def move_to(self, body: "Body", x: float, y: float) -> None:
+        """Another place."""
+
+    def reshape(self, body: "Body", shape: Shape) -> None:
+        """Another shape and place."""
+
+    def retag(self, body: "Body", tag: Any) -> None:
+        """Other tags."""
+
+    def set_static(self, body: "Body", static: bool) -> None:
+        """Whether it hardly ever moves."""
+
+    def set_sensor(self, body: "Body", sensor: bool) -> None:
+        """Whether it lets others through."""
+
+    def set_sets(self, body: "Body", category: int, mask: int) -> None:
+        """What it meets."""
 
 
 class Body:
@@ -49,7 +87,7 @@ class Body:
 
     __slots__ = ("__weakref__", "_remains", "_row", "_store", "data")
 
-    def __init__(self, store: "BodyStore", row: int, data: Any) -> None:
+    def __init__(self, store: Keeper, row: int, data: Any) -> None:
         self._store = store
         self._row = row
         self._remains: Remains | None = None

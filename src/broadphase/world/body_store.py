@@ -14,10 +14,9 @@ import numpy.typing as npt
 
 from broadphase.indexes import arguments
 from broadphase.indexes.storage import EVERY_BIT, expect
-from broadphase.kernels.movement.travel import FARTHEST
-from broadphase.shapes.check import finite
-from broadphase.shapes.kinds import Bounds, Box, Circle, Polygon, Shape
+from broadphase.shapes.kinds import Bounds, Box, Circle, Shape
 from broadphase.shapes.table import ShapeTable
+from broadphase.world.arguments import as_place, as_shape
 from broadphase.world.body import GONE, Body, Remains
 from broadphase.world.listeners import Listeners, as_tags
 
@@ -80,6 +79,10 @@ class BodyStore:
         """Whether a circle or polygon was ever added."""
         self.any_sets = False
         """Whether a category or mask other than the usual was ever given."""
+        self.any_sensors = False
+        """Whether there ever was a sensor."""
+        self.retagged = False
+        """Whether a body may have other tags than at the last update."""
         self.live = 0
         self._free: list[int] = []
         for name, (dtype, usual) in _COLUMNS.items():
@@ -92,7 +95,7 @@ class BodyStore:
     ) -> Body:
         """Put a body into the lowest free row."""
         known = as_shape(shape)
-        group = self.listeners.group_of(as_tags(tag))
+        group = self._group_of(as_tags(tag))
         static, sensor = arguments.flag(static, "static"), arguments.flag(sensor, "sensor")
         category, mask = arguments.bit_set(category, "category"), arguments.bit_set(mask, "mask")
         self._unshare()
@@ -111,6 +114,7 @@ class BodyStore:
         self.category[row], self.mask[row], self.group[row] = category, mask, group
         self.any_round |= not isinstance(known, Box)
         self.any_sets |= category != 1 or mask != EVERY_BIT
+        self.any_sensors |= sensor
         self.index_id[row] = NOT_IN
         self.layer[row] = self.listeners.layer_of(group, static)
         self.live += 1
@@ -229,12 +233,12 @@ class BodyStore:
         self._has_moved(row)
 
     def retag(self, body: Body, tag: Any) -> None:
-        """Other tags: to its contacts it is another body from now on."""
+        """Other tags: other listeners are told of its contacts from now on."""
         row = self.row(body)
-        group = self.listeners.group_of(as_tags(tag))
+        group = self._group_of(as_tags(tag))
         if group != self.group[row]:
             self.group[row] = group
-            self.touched[row] = self.renewed[row] = True
+            self.touched[row] = self.retagged = True
             self._enter(row)
 
     def set_static(self, body: Body, static: bool) -> None:
@@ -250,6 +254,7 @@ class BodyStore:
         """Whether it lets others through."""
         row = self.row(body)
         self.sensor[row] = arguments.flag(sensor, "sensor")
+        self.any_sensors |= sensor
 
     def set_sets(self, body: Body, category: int, mask: int) -> None:
         """What it meets."""
@@ -297,6 +302,15 @@ class BodyStore:
         self._free = np.flatnonzero(~alive).tolist()
 
     # ---- what the changes share
+
+    def _group_of(self, tags: frozenset[Any]) -> int:
+        """The number of a set of tags; those that no body has any more are forgotten before they are many."""
+        if self.listeners.crowded:
+            alive = np.flatnonzero(self.alive)
+            numbers = self.listeners.forget(self.group[alive])
+            self.group[:] = 0
+            self.group[alive] = numbers
+        return self.listeners.group_of(tags)
 
     def _is_new(self, row: int) -> None:
         self.renewed[row] = True
@@ -350,34 +364,3 @@ class BodyStore:
             expect(body is None or (body._row == row and body._store is self), "bodies know their row")
         expect(sorted(self._free) == np.flatnonzero(~self.alive[:n]).tolist(), "the heap holds the free rows")
         expect(set(self.late_rows) <= set(np.flatnonzero(self.late).tolist()), "late_rows are late")
-
-
-def as_shape(shape: Any) -> Shape:
-    """``shape``, if it is one.
-
-    Examples
-    --------
-    >>> as_shape((0, 0, 10, 10))
-    Traceback (most recent call last):
-    ...
-    TypeError: shape must be a Box, Circle or Polygon; got (0, 0, 10, 10)
-    """
-    if not isinstance(shape, (Box, Circle, Polygon)):
-        raise TypeError(f"shape must be a Box, Circle or Polygon; got {shape!r}")
-    return shape
-
-
-def as_place(value: Any, name: str) -> float:
-    """A coordinate that a body may have.
-
-    Examples
-    --------
-    >>> as_place(3, "x")
-    3.0
-    """
-    if type(value) is not float:
-        value = finite(value, name)
-    if not -FARTHEST < value < FARTHEST:
-        raise ValueError(f"{name} must be a finite number within {FARTHEST:g}; got {value}")
-    place: float = value
-    return place

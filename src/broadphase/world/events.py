@@ -6,8 +6,8 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.shapes.narrow_phase import Contact
 from broadphase.world.body import Body
+from broadphase.world.contact import Contact
 from broadphase.world.listeners import Match, Matcher
 
 Floats = npt.NDArray[np.float64]
@@ -15,6 +15,29 @@ RowPairs = npt.NDArray[np.int32]
 Rows = npt.NDArray[np.integer[Any]]
 
 _AT_ONCE = 256
+
+
+class Found(NamedTuple):
+    """Contacts side by side, sorted by the ids of their bodies, and who listened when they were found."""
+
+    ids: RowPairs
+    normals: Floats
+    depths: Floats
+    groups: RowPairs
+    """The numbers of the bodies' sets of tags, as the matcher knows them."""
+    matcher: Matcher
+
+    def at(self, rows: npt.NDArray[Any]) -> "Found":
+        """Some of them."""
+        return Found(self.ids[rows], self.normals[rows], self.depths[rows], self.groups[rows], self.matcher)
+
+
+class Passing(NamedTuple):
+    """Two bodies that were in contact between two updates only."""
+
+    first: Body
+    second: Body
+    matches: tuple[Match, ...]
 
 
 class Contacts(Sequence[Contact]):
@@ -25,30 +48,28 @@ class Contacts(Sequence[Contact]):
     they were with, and normal and depth as they were last.
     """
 
-    __slots__ = ("_bodies", "_gone", "depths", "groups", "ids", "matcher", "normals")
+    __slots__ = ("_bodies", "_gone", "_passings", "depths", "groups", "ids", "matcher", "normals")
 
     def __init__(
         self,
-        ids: RowPairs,
-        groups: RowPairs,
-        normals: Floats,
-        depths: Floats,
+        found: Found,
         bodies: list[Body | None],
         gone: dict[int, Body],
-        matcher: Matcher,
+        passings: dict[int, Passing],
     ) -> None:
-        self.ids = ids
+        self.ids = found.ids
         """``(m, 2)`` int32, sorted: the ids of the bodies, the lower first."""
-        self.normals = normals
+        self.normals = found.normals
         """``(m, 2)``: unit vectors from the body with the higher id to that with the lower."""
-        self.depths = depths
+        self.depths = found.depths
         """``(m,)``"""
-        self.groups = groups
+        self.groups = found.groups
         """``(m, 2)`` int32: the numbers of the bodies' sets of tags, as listeners know them."""
+        self.matcher = found.matcher
+        """Who listened when they were found."""
         self._bodies = bodies
         self._gone = gone
-        self.matcher = matcher
-        """Who listened then."""
+        self._passings = passings
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -75,38 +96,56 @@ class Contacts(Sequence[Contact]):
     def __repr__(self) -> str:
         return f"<{len(self)} contacts>" if len(self) > 3 else repr(list(self))
 
-    def told(self, rows: Rows) -> Iterator[tuple[Match, Contact]]:
-        """Each of some contacts once for every listener that it concerns, in the order that this wants."""
-        for found, first, second, (nx, ny), depth in self._lists(rows):
+    def told(self, phase: str) -> Iterator[tuple[Match, Contact]]:
+        """Each contact once for every listener that has a function for a phase, as this wants it."""
+        if not len(self) or not any(getattr(one, phase) for one in self.matcher.listeners):
+            return
+        heard = self.matcher.chosen(
+            self.groups, lambda found: any(getattr(match.listener, phase) for match in found)
+        )
+        heard[list(self._passings)] = True
+        for found, first, second, normal, depth in self._lists(np.flatnonzero(heard)):
             for match in found:
-                if match.turned:
-                    yield match, Contact(second, first, (0.0 - nx, 0.0 - ny), depth)
-                else:
-                    yield match, Contact(first, second, (nx, ny), depth)
+                if getattr(match.listener, phase) is not None:
+                    yield match, _contact(first, second, normal, depth, match.turned)
+
+    def by_pair(self) -> Iterator[dict[Match, Contact]]:
+        """Each contact as every listener that it concerns wants it."""
+        for found, first, second, normal, depth in self._lists(np.arange(len(self))):
+            yield {match: _contact(first, second, normal, depth, match.turned) for match in found}
 
     def _some(self, rows: Rows) -> Iterator[Contact]:
-        for found, first, second, (nx, ny), depth in self._lists(rows):
-            if found and found[0].turned:
-                yield Contact(second, first, (0.0 - nx, 0.0 - ny), depth)
-            else:
-                yield Contact(first, second, (nx, ny), depth)
+        for found, first, second, normal, depth in self._lists(rows):
+            yield _contact(first, second, normal, depth, bool(found) and found[0].turned)
 
     def _lists(
         self, rows: Rows
     ) -> Iterator[tuple[tuple[Match, ...], Body, Body, tuple[float, float], float]]:
         """What it takes to make contacts: NumPy gives a hundred numbers as fast as one."""
         bodies: list[Any] = self._bodies
-        gone, matches = self._gone, self.matcher.matches
+        gone, passings, matches = self._gone, self._passings, self.matcher.matches
         for begin in range(0, len(rows), _AT_ONCE):
             some = rows[begin : begin + _AT_ONCE]
-            for (i, j), pair, normal, depth in zip(
+            for at, (i, j), pair, normal, depth in zip(
+                some.tolist(),
                 self.ids[some].tolist(),
                 self.groups[some].tolist(),
                 self.normals[some].tolist(),
                 self.depths[some].tolist(),
                 strict=True,
             ):
-                yield matches(*pair), gone.get(i) or bodies[i], gone.get(j) or bodies[j], normal, depth
+                if at in passings:
+                    first, second, found = passings[at]
+                    yield found, first, second, normal, depth
+                else:
+                    yield matches(*pair), gone.get(i) or bodies[i], gone.get(j) or bodies[j], normal, depth
+
+
+def _contact(first: Body, second: Body, normal: tuple[float, float], depth: float, turned: bool) -> Contact:
+    nx, ny = normal
+    if turned:
+        return Contact(second, first, (0.0 - nx, 0.0 - ny), depth)
+    return Contact(first, second, (nx, ny), depth)
 
 
 class Events(NamedTuple):
@@ -115,3 +154,17 @@ class Events(NamedTuple):
     began: Contacts
     stayed: Contacts
     ended: Contacts
+
+
+class Handed(NamedTuple):
+    """Pairs that stay in contact while tags or listeners have changed: as they were, and as they are."""
+
+    before: Contacts
+    now: Contacts
+
+
+class Changes(NamedTuple):
+    """All that an update found."""
+
+    events: Events
+    handed: Handed

@@ -67,6 +67,8 @@ class Movement(NamedTuple):
     y: float
     hits: tuple[Hit, ...]
     """By time; what the body started in comes first."""
+    crossed: tuple[Hit, ...] = ()
+    """Bodies that it passed without being stopped, each once, by time, then by id: see `World.move`."""
 
     @property
     def blocked(self) -> bool:

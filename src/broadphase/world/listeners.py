@@ -4,20 +4,27 @@ The broad phase knows of tags as bits.  Each tag that somebody listens for has o
 of its tags, and hears those of the tags that theirs are listened for with: what `broadphase.Index` calls
 category and mask.  From the 33rd tag on bits are shared; the broad phase then finds a few pairs too many,
 which are sorted out here by the sets of tags themselves.
+
+Sets of tags are known by number.  Those that no body has any more are forgotten from time to time, and so are
+the bits of tags that nobody listens for: tags that are used once cost nothing in the long run.
 """
 
 from collections.abc import Callable, Iterable
+from itertools import count
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.shapes.narrow_phase import Contact
+from broadphase.world.contact import Contact
 
 Callback: TypeAlias = Callable[[Contact], Any]
 _Function = TypeVar("_Function", bound=Callback)
 
 BITS = 32
+
+# So many sets of tags are always kept; beyond, as many as there are in use once more.
+_SPARE_GROUPS = 64
 
 # The indexes of a world.  Bodies that nobody listens for are kept apart, so that they cost an update nothing.
 MOVING, STATIC, QUIET_MOVING, QUIET_STATIC = range(4)
@@ -40,10 +47,11 @@ ANY = _Any()
 class Listener:
     """A pair of tags that somebody listens for; `World.on` makes it.
 
-    Called with a function, as a decorator does, it takes this as its ``begin``.
+    Called with a function, as a decorator does, it takes this as its ``begin``; where it has one, or an
+    update has asked it before, another listener is made for the function.
     """
 
-    __slots__ = ("_owner", "a", "active", "b", "begin", "end", "stay")
+    __slots__ = ("_owner", "a", "active", "asked", "b", "begin", "end", "stay")
 
     def __init__(
         self,
@@ -58,11 +66,13 @@ class Listener:
         self.a, self.b = a, b
         self.begin, self.stay, self.end = begin, stay, end
         self.active = True
+        self.asked = False
+        """Whether an update has found contacts for it."""
 
     def __call__(self, function: _Function) -> _Function:
         """Take a function as ``begin``, for use as a decorator."""
         _check_callback(function, "begin")
-        if self.begin is None:
+        if self.begin is None and not self.asked:
             self.begin = function
         else:
             self._owner.add(self.a, self.b, function, None, None)
@@ -121,7 +131,7 @@ class Listeners:
 
     def __init__(self) -> None:
         self.groups: list[frozenset[Any]] = [frozenset()]
-        """Every set of tags that a body ever had."""
+        """Sets of tags by number; another list from when some were forgotten."""
         self.changed: Callable[[list[int]], None] = lambda groups: None
         """Told which groups are listened to in another way."""
         self.matcher = Matcher((), self.groups)
@@ -129,11 +139,34 @@ class Listeners:
         self._bit_of: dict[Any, int] = {}
         self._hears: dict[Any, int] = {}
         self._bits: list[tuple[int, int]] = [(0, 0)]
+        self._most_groups = _SPARE_GROUPS
 
     @property
     def exact(self) -> bool:
         """Whether no two tags share a bit, so that the bits alone decide."""
-        return len(self._bit_of) <= BITS
+        return max(self._bit_of.values(), default=0) < BITS
+
+    @property
+    def crowded(self) -> bool:
+        """Whether it is time to forget the sets of tags that no body has."""
+        return len(self.groups) > self._most_groups
+
+    def forget(self, used: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+        """Keep only these groups; their numbers from now on.
+
+        Whoever holds the matcher of before goes on with the numbers of before.
+        """
+        each, which = np.unique(used, return_inverse=True)
+        kept = [frozenset(), *(self.groups[group] for group in each.tolist() if group)]
+        self.groups = kept
+        self._group_of = {tags: group for group, tags in enumerate(kept)}
+        self._bits = [self._bits_of(tags) for tags in kept]
+        self._most_groups = 2 * len(kept) + _SPARE_GROUPS
+        self.matcher = Matcher(self.matcher.listeners, kept)
+        numbers = np.arange(len(each), dtype=np.int32)
+        if len(each) and each[0] != 0:  # the empty set comes first, also where no body has it
+            numbers += 1
+        return numbers[which]
 
     def group_of(self, tags: frozenset[Any]) -> int:
         """The number of a set of tags."""
@@ -176,11 +209,11 @@ class Listeners:
 
     def _set(self, listeners: tuple[Listener, ...]) -> None:
         self.matcher = Matcher(listeners, self.groups)
+        self._bit_of = _bits_for((tag for one in listeners for tag in (one.a, one.b)), self._bit_of)
         self._hears = {}
         for listener in listeners:
             for tag, other in ((listener.a, listener.b), (listener.b, listener.a)):
-                bit = self._bit_of.setdefault(other, len(self._bit_of)) % BITS
-                self._hears[tag] = self._hears.get(tag, 0) | 1 << bit
+                self._hears[tag] = self._hears.get(tag, 0) | 1 << self._bit_of[other] % BITS
         before, self._bits = self._bits, [self._bits_of(tags) for tags in self.groups]
         self.changed([group for group, bits in enumerate(self._bits) if bits != before[group]])
 
@@ -191,6 +224,18 @@ class Listeners:
                 bits |= 1 << self._bit_of[tag] % BITS
                 hears |= self._hears[tag]
         return bits, hears
+
+
+def _bits_for(tags: Iterable[Any], before: dict[Any, int]) -> dict[Any, int]:
+    """A number for each tag: that which it had, or the lowest that is free."""
+    wanted = dict.fromkeys(tags)
+    kept = {tag: bit for tag, bit in before.items() if tag in wanted}
+    taken = set(kept.values())
+    free = (bit for bit in count() if bit not in taken)
+    for tag in wanted:
+        if tag not in kept:
+            kept[tag] = next(free)
+    return kept
 
 
 def has(tags: frozenset[Any], tag: Any) -> bool:

@@ -38,12 +38,24 @@ class HitArrays(NamedTuple):
     """``(h, 2)``: where the mover was then."""
 
 
+_NO_HITS = HitArrays(
+    np.empty(0, np.int64),
+    np.empty(0, np.int64),
+    np.empty((0, 2), np.int64),
+    np.empty(0),
+    np.empty((0, 2)),
+    np.empty((0, 2)),
+)
+
+
 class Movements(NamedTuple):
     """Where many movers came to, and what they met."""
 
     places: Floats
     """``(m, 2)``"""
     hits: HitArrays
+    crossed: HitArrays = _NO_HITS
+    """What they passed without being stopped, each once a mover; see `World.move_many`."""
 
 
 def regions(movers: Floats, responses: Any = "slide") -> Floats:

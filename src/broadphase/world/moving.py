@@ -2,26 +2,25 @@
 
 from collections.abc import Iterable
 
-import numpy as np
-
-from broadphase.shapes.kinds import Bounds, Box, Shape
-from broadphase.world.arguments import as_two
+from broadphase.shapes.kinds import Shape
+from broadphase.world.arguments import as_shape, as_two
 from broadphase.world.body import Body
-from broadphase.world.body_store import as_shape
-from broadphase.world.hits import NOTHING, Around, Blockers, Hit, Movement, Response
-from broadphase.world.layers import ALL, closed
-from broadphase.world.movement import resolve, way_around
-from broadphase.world.movement_shapes import resolve_shape
+from broadphase.world.going import Going
+from broadphase.world.hits import Hit, Movement, Response
 from broadphase.world.probe import beside, blocker_at
 from broadphase.world.pushing import Push, push
-from broadphase.world.state import State
 
 
-class Moving(State):
+class Moving(Going):
     """The part of `World` that moves bodies.
 
     What blocks: every body that is no sensor and that the categories and masks let through, and solid
     tiles.  The moving body may be a sensor itself.
+
+    What is crossed: sensors that the categories and masks let through, and bodies whose hit was answered
+    with ``"cross"`` or ``None``; tags and listeners do not matter.  It is found by the test that blocks, also
+    where a body starts in it, at time 0.  `World.update` tells listeners of it.  `Body.move_to` and
+    `World.move_all` put bodies somewhere else: on the way there nothing is crossed.
     """
 
     def move(self, body: Body, dx: float, dy: float, response: Response = "slide") -> Movement:
@@ -40,8 +39,9 @@ class Moving(State):
         Returns
         -------
         Movement
-            ``x, y, hits``, and ``blocked, left, right, top, bottom``.  Hits come by time, then by id,
-            bodies before tiles.  A body that starts inside a blocker is first pushed out the shortest way.
+            ``x, y, hits, crossed``, and ``blocked, left, right, top, bottom``.  Hits come by time, then by
+            id, bodies before tiles.  A body that starts inside a blocker is first pushed out the shortest
+            way.  ``crossed`` are the bodies that it passed without being stopped, see `Moving`.
 
         Raises
         ------
@@ -58,15 +58,16 @@ class Moving(State):
         >>> move = world.move(player, 20, 8)
         >>> player.position, move.right, move.hits[0].other is wall, move.hits[0].time
         ((5.0, 8.0), True, True, 0.25)
+        >>> coin = world.add(bp.Circle(10, -20, 2), sensor=True)
+        >>> [(hit.other is coin, hit.time) for hit in world.move(player, 0, -40).crossed]
+        [(True, 0.65)]
         """
-        row = self._store.row(body)
-        movement = self._resolve(row, dx, dy, self._around(row), response)
-        if body.alive:  # a response may have removed it
-            self._store.put(row, movement.x, movement.y)
-        return movement
+        return self._go(self._store.row(body), dx, dy, response)
 
     def try_move(self, body: Body, dx: float, dy: float) -> object | None:
         """Move a body if nothing is in the way; else leave it where it is.
+
+        Listeners are told of what it crossed only where it has moved.
 
         Returns
         -------
@@ -87,12 +88,10 @@ class Moving(State):
         >>> world.try_move(monster, 60, 0), monster.x
         (Tile(column=2, row=0), 2.0)
         """
-        row = self._store.row(body)
-        movement = self._resolve(row, dx, dy, self._around(row), "touch")
+        movement = self._go(self._store.row(body), dx, dy, "touch", only_if_free=True)
         if movement.hits:
             other: object = movement.hits[0].other
             return other
-        self._store.put(row, movement.x, movement.y)
         return None
 
     def grounded(self, body: Body, direction: tuple[float, float] = (0.0, 1.0)) -> Hit | None:
@@ -216,50 +215,3 @@ class Moving(State):
         (True, (14.0, 2.0))
         """
         return push(self, body, dx, dy, down)
-
-    # ---- what they share
-
-    def _resolve(self, row: int, dx: float, dy: float, around: Around, response: Response) -> Movement:
-        shape = self._store.table.form(row)
-        if isinstance(shape, Box):
-            place = (self._store.x.item(row), self._store.y.item(row), shape.width, shape.height)
-            if not self._store.any_round:
-                return resolve(place, dx, dy, around, self._tiles, response)
-            first = way_around(place, dx, dy, around, response)
-            if first.table is None:  # only boxes near the way
-                return resolve(place, dx, dy, _known_first(first, around), self._tiles, response)
-        return resolve_shape(self._store.shape(row), dx, dy, around, self._tiles, response)
-
-    def _around(
-        self, row: int | None, unseen: Iterable[int] = (), layers: tuple[int, ...] = ALL, by_id: bool = False
-    ) -> Around:
-        """What blocks a body, or anybody, but for itself and what is not to be seen."""
-        store = self._store
-        hidden = {*unseen} if row is None else {row, *unseen}
-        category, mask = (-1, -1) if row is None else (int(store.category[row]), int(store.mask[row]))
-
-        def around(bounds: Bounds) -> Blockers:
-            self._layers.sync()
-            rows = self._layers.in_box(closed(bounds), layers)
-            rows = [other for other in rows if other not in hidden and not store.sensor[other]]
-            if store.any_sets:
-                rows = [
-                    other
-                    for other in rows
-                    if category & int(store.mask[other]) and mask & int(store.category[other])
-                ]
-            if not rows:
-                return NOTHING
-            bounds_of = np.array([store.bounds(other) for other in rows])
-            others = rows if by_id else [store.bodies[other] for other in rows]
-            if store.any_round and not all(isinstance(store.table.form(other), Box) for other in rows):
-                return Blockers(bounds_of, others, store.table.columns, np.array(rows, np.int64))
-            return Blockers(bounds_of, others)
-
-        return around
-
-
-def _known_first(first: Blockers, around: Around) -> Around:
-    """As ``around``, but the answer to the first question is known."""
-    answers = [first]
-    return lambda bounds: answers.pop() if answers else around(bounds)

@@ -13,6 +13,7 @@ from broadphase.one_shot import pairs
 from broadphase.shapes.check import finite
 from broadphase.shapes.kinds import Bounds
 from broadphase.world.body_store import Floats, Rows
+from broadphase.world.crossing_many import before_moving, cross_many
 from broadphase.world.hits import code_of
 from broadphase.world.layers import ALL, STATICS, closed_many
 from broadphase.world.movement_many import HitArrays, Movements, as_rows, hit_arrays, regions
@@ -32,7 +33,8 @@ class MovingMany(Moving):
         """Move many bodies among static bodies and tiles, in one call.
 
         Each goes as `move` would take it.  Bodies that are not static are no obstacles, unless
-        ``movers_block``.  Fast where all that can meet are boxes; else as many calls of `move`.
+        ``movers_block``: they are crossed like sensors, where somebody listens for the two.  Fast where all
+        that can meet are boxes; else as many calls of `move`.
 
         Parameters
         ----------
@@ -48,7 +50,8 @@ class MovingMany(Moving):
         Returns
         -------
         Movements
-            ``places``, where each came to, and ``hits`` as arrays; ``hits.others`` are ids, see `World.body`.
+            ``places``, where each came to, and ``hits`` and ``crossed`` as arrays; ``others`` in them are
+            ids, see `World.body`.  Each mover sees those before it at their new places.
 
         Raises
         ------
@@ -79,10 +82,13 @@ class MovingMany(Moving):
                 f"dx, dy = {ways[at].tolist()} of bodies[{at}] lead beyond {FARTHEST:g}, or are nan"
             )
         layers = ALL if movers_block else STATICS
+        before = before_moving(self, rows, layers)
         if not self._any_round(rows, layers):
-            return self._boxes(rows, ways, response, layers)
-        places, hits = self._one_by_one(rows, ways, response, layers)
-        return Movements(places, hit_arrays(*hits))
+            movements = self._boxes(rows, ways, response, layers)
+        else:
+            places, hits = self._one_by_one(rows, ways, response, layers)
+            movements = Movements(places, hit_arrays(*hits))
+        return cross_many(self, rows, before, movements, response)
 
     def move_all(self, bodies: Any, positions: Any) -> None:
         """Put many bodies somewhere else, whatever is there: `Body.move_to` for arrays.

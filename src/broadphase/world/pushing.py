@@ -1,6 +1,6 @@
 """Platforms: they go all the way, carry what stands on them, and push what is in the way."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -8,14 +8,12 @@ from broadphase.shapes.kinds import Bounds
 from broadphase.shapes.narrow_phase import overlap
 from broadphase.world.arguments import as_two
 from broadphase.world.body import Body
+from broadphase.world.going import Going
 from broadphase.world.hits import Around, Blockers
 from broadphase.world.layers import closed
 from broadphase.world.movement import checked_way, region
 from broadphase.world.movement_shapes import resolve_shape
 from broadphase.world.probe import beside
-
-if TYPE_CHECKING:
-    from broadphase.world.moving import Moving
 
 _Way = tuple[float, float]
 
@@ -31,7 +29,7 @@ class Push(NamedTuple):
     """What had no room, and is inside the platform now."""
 
 
-def push(world: "Moving", platform: Body, dx: float, dy: float, down: _Way) -> Push:
+def push(world: Going, platform: Body, dx: float, dy: float, down: _Way) -> Push:
     """Move a platform; see `World.push`.
 
     First along x, then along y, so that it is clear which way things are pushed.
@@ -45,7 +43,7 @@ def push(world: "Moving", platform: Body, dx: float, dy: float, down: _Way) -> P
         if way == (0.0, 0.0):
             continue
         in_the_way = _met(world, row, way, {row, *carried})
-        store.put(row, platform.x + way[0], platform.y + way[1])
+        world._go_through(row, *way)
         # Those in front go first, and make room for those behind.
         for other in _front_first(world, [*in_the_way, *carried], way):
             if other in in_the_way:
@@ -58,7 +56,7 @@ def push(world: "Moving", platform: Body, dx: float, dy: float, down: _Way) -> P
     return Push(*([world._body(other) for other in rows] for rows in (carried, sorted(pushed), squeezed)))
 
 
-def _standing_on(world: "Moving", row: int, down: _Way) -> list[int]:
+def _standing_on(world: Going, row: int, down: _Way) -> list[int]:
     """The rows of all that stands on a body, and of what stands on that, ascending."""
     store = world._store
     found: set[int] = set()
@@ -78,7 +76,7 @@ def _standing_on(world: "Moving", row: int, down: _Way) -> list[int]:
     return sorted(found)
 
 
-def _met(world: "Moving", row: int, way: _Way, but: set[int]) -> dict[int, float]:
+def _met(world: Going, row: int, way: _Way, but: set[int]) -> dict[int, float]:
     """What a body meets on its way along an axis, and which part of the way is left then."""
     store = world._store
     left, top, right, bottom = store.bounds(row)
@@ -92,7 +90,7 @@ def _met(world: "Moving", row: int, way: _Way, but: set[int]) -> dict[int, float
     return found
 
 
-def _shove(world: "Moving", row: int, way: _Way, behind: set[int], pushed: set[int]) -> None:
+def _shove(world: Going, row: int, way: _Way, behind: set[int], pushed: set[int]) -> None:
     """Move a body that is in the way of those behind it; first, what is in its own way."""
     pushed.add(row)
     behind = {row, *behind}
@@ -102,12 +100,11 @@ def _shove(world: "Moving", row: int, way: _Way, behind: set[int], pushed: set[i
     _take(world, row, way, behind)
 
 
-def _take(world: "Moving", row: int, way: _Way, unseen: set[int]) -> None:
-    movement = world._resolve(row, *way, world._around(row, unseen), "slide")
-    world._store.put(row, movement.x, movement.y)
+def _take(world: Going, row: int, way: _Way, unseen: set[int]) -> None:
+    world._go(row, *way, "slide", unseen)
 
 
-def _front_first(world: "Moving", rows: list[int], way: _Way) -> list[int]:
+def _front_first(world: Going, rows: list[int], way: _Way) -> list[int]:
     """Sorted by how far ahead they reach, then by id."""
 
     def behind(row: int) -> tuple[float, int]:
@@ -123,7 +120,7 @@ def _part(way: _Way, part: float) -> _Way:
     return way[0] * part, way[1] * part
 
 
-def _can_be_taken(world: "Moving", row: int, by: int) -> bool:
+def _can_be_taken(world: Going, row: int, by: int) -> bool:
     store = world._store
     if store.static[row] or store.sensor[row]:
         return False
@@ -131,7 +128,7 @@ def _can_be_taken(world: "Moving", row: int, by: int) -> bool:
     return bool(meets and int(store.category[by]) & int(store.mask[row]))
 
 
-def _only(world: "Moving", row: int) -> Around:
+def _only(world: Going, row: int) -> Around:
     """As if nothing else were there."""
     store = world._store
     blockers = Blockers(np.array([store.bounds(row)]), [row], store.table.columns, np.array([row]))

@@ -1,7 +1,7 @@
 """Going back: all that a world is, kept aside and brought back."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -9,13 +9,11 @@ import numpy.typing as npt
 from broadphase.shapes.kinds import Shape
 from broadphase.world.body import Body
 from broadphase.world.body_store import NOT_IN, BodyStore, Floats
-from broadphase.world.events import Events
+from broadphase.world.events import Events, Found
 from broadphase.world.listeners import MOVING, QUIET_MOVING, QUIET_STATIC, STATIC, Matcher
+from broadphase.world.telling import Telling
 from broadphase.world.tiles import TileMap
-from broadphase.world.tracker import Found
-
-if TYPE_CHECKING:
-    from broadphase.world.world import World
+from broadphase.world.tracker import Crossed
 
 # The arrays by row that are kept; the others say what the broad phase knows, which does not go back.
 _KEPT = ("alive", "static", "sensor", "category", "mask", "group", "touched", "renewed")
@@ -34,9 +32,12 @@ class Snapshot:
     data: list[Any]
     gone: dict[int, Body]
     found: Found
+    crossed: Crossed
+    groups: list[frozenset[Any]]
+    """The sets of tags by the numbers of then."""
     matcher: Matcher
     calls: tuple[Any, ...]
-    skipped: frozenset[Any]
+    untold: frozenset[Any]
     events: Events
     tiles: tuple[TileMap, TileMap] | None
     """The map, and a copy of it."""
@@ -45,7 +46,7 @@ class Snapshot:
         return f"<Snapshot of {int(self.columns['alive'].sum())} bodies>"
 
 
-def snapshot(world: "World", tiles: bool) -> Snapshot:
+def snapshot(world: Telling, tiles: bool) -> Snapshot:
     """All of a world; see `World.snapshot`."""
     store = world._store
     n = len(store.bodies)
@@ -59,27 +60,31 @@ def snapshot(world: "World", tiles: bool) -> Snapshot:
         [None if body is None else body.data for body in store.bodies],
         dict(store.gone),
         world._tracker.found,
+        dict(world._tracker.crossed),
+        world._listeners.groups,
         world._listeners.matcher,
-        world._left,
-        frozenset(world._skipped),
+        world._left + world._to_come(),
+        frozenset(world._untold),
         world._events,
         (world.tiles, world.tiles.copy()) if tiles and world.tiles is not None else None,
     )
 
 
-def restore(world: "World", moment: Snapshot) -> None:
+def restore(world: Telling, moment: Snapshot) -> None:
     """Back to a moment; see `World.restore`."""
     store = world._store
     if moment.store is not store:
         raise ValueError("the snapshot is of another world; restore it there")
     _bring_back_bodies(store, moment)
     _bring_back_rows(store, moment)
+    store.retagged = True
     if moment.matcher is not world._listeners.matcher:
         store.touched[: len(store.bodies)] = store.alive[: len(store.bodies)]
     store.gone = dict(moment.gone)
     world._tracker.found = moment.found
+    world._tracker.crossed = dict(moment.crossed)
     world._left = moment.calls
-    world._skipped = set(moment.skipped)
+    world._untold = set(moment.untold)
     world._events = moment.events
     if moment.tiles is not None:
         world.tiles, kept = moment.tiles
@@ -108,7 +113,7 @@ def _bring_back_rows(store: BodyStore, moment: Snapshot) -> None:
     alive[:held] = moment.columns["alive"]
     group = store.group[:held].copy()
     for name, column in moment.columns.items():
-        getattr(store, name)[:held] = column
+        getattr(store, name)[:held] = column if name != "group" else _groups(store, moment)
         getattr(store, name)[held:n] = False if column.dtype == np.bool_ else getattr(store, name)[held:n]
     layer = _layers(store, n)
     known = store.index_id[:n] != NOT_IN
@@ -135,3 +140,13 @@ def _layers(store: BodyStore, n: int) -> npt.NDArray[np.int8]:
     hears = store.listeners.bits()[store.group[:n], 1] != 0
     moving, static = np.where(hears, MOVING, QUIET_MOVING), np.where(hears, STATIC, QUIET_STATIC)
     return np.where(store.static[:n], static, moving).astype(np.int8)
+
+
+def _groups(store: BodyStore, moment: Snapshot) -> npt.NDArray[np.int32]:
+    """The numbers that the bodies' sets of tags have now."""
+    group = np.where(moment.columns["alive"], moment.columns["group"], 0).astype(np.int32)
+    if moment.groups is not store.listeners.groups:
+        each, which = np.unique(group, return_inverse=True)
+        now = [store.listeners.group_of(moment.groups[number]) for number in each.tolist()]
+        group = np.array(now, np.int32)[which]
+    return group

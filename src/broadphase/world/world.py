@@ -1,27 +1,25 @@
 """The world: bodies with shapes and tags, and who hears when they meet.
 
 A frame is: move bodies (`Body.move_to`, `World.move`), then `World.update`, which finds what is in contact
-and calls whoever listens.
+and calls whoever listens: of each pair ``begin``, ``stay``..., ``end``; see `World.on`.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from broadphase.indexes.base import Index
 from broadphase.indexes.storage import EVERY_BIT
 from broadphase.shapes.kinds import Shape
-from broadphase.shapes.narrow_phase import Contact
 from broadphase.world.asking import Asking
 from broadphase.world.body import Body
 from broadphase.world.body_store import Floats
-from broadphase.world.events import Contacts, Events
 from broadphase.world.layers import LISTENED
-from broadphase.world.listeners import Callback, Listener
 from broadphase.world.moving_many import MovingMany
 from broadphase.world.snapshot import Snapshot, restore, snapshot
+from broadphase.world.telling import Telling
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +42,7 @@ class WorldStats:
     """How many functions were called."""
 
 
-class _Call(NamedTuple):
-    listener: Listener
-    phase: str
-    contact: Contact
-
-
-class World(MovingMany, Asking):
+class World(MovingMany, Asking, Telling):
     """Bodies that meet, move and are looked for.
 
     Shapes that share only an edge or a point are not in contact, and do not stop each other.  A world is
@@ -82,11 +74,6 @@ class World(MovingMany, Asking):
 
     def __init__(self, broadphase: str | Index = "auto") -> None:
         super().__init__(broadphase)
-        self._left: tuple[_Call, ...] = ()
-        self._skipped: set[tuple[Listener, Body, Body]] = set()
-        self._calling = False
-        self._made = self._sent = 0
-        self._events = self._tracker.update()
 
     # ---- bodies
 
@@ -164,136 +151,6 @@ class World(MovingMany, Asking):
         """
         return self._body(int(self._store.rows_of(np.array([id]))[0]))
 
-    # ---- contacts
-
-    def on(
-        self,
-        a: Any,
-        b: Any,
-        begin: Callback | None = None,
-        stay: Callback | None = None,
-        end: Callback | None = None,
-    ) -> Listener:
-        """Listen for contacts between bodies with tag ``a`` and bodies with tag ``b``.
-
-        Pairs of tags that nobody listens for are not even tested.
-
-        Parameters
-        ----------
-        a, b : hashable
-            Tags, also the same one twice; or `broadphase.ANY`.
-        begin, stay, end : callable, optional
-            Called by `update` with a `Contact` whose ``a`` has tag ``a`` and whose ``b`` has tag ``b``; where
-            both bodies have both, ``a`` is that with the lower id.  Without any of them, the contacts are
-            only found in what `update` returns.
-
-        Returns
-        -------
-        Listener
-            ``remove()`` ends it.  As a decorator it takes the function as ``begin``.
-
-        Raises
-        ------
-        TypeError
-            A tag is not hashable, or a function cannot be called.
-        """
-        return self._listeners.add(a, b, begin, stay, end)
-
-    def off(self, what: Listener | Callback) -> None:
-        """Listen no longer: what `on` returned, or a function that was given to it (wherever it was).
-
-        Contacts that nobody listens for any more have ended with the next `update`, which calls nobody.
-
-        Raises
-        ------
-        ValueError
-            Nothing listens by this name.
-        """
-        known = self._listeners.matcher.listeners
-        gone = [one for one in known if one is what or what in (one.begin, one.stay, one.end)]
-        if not gone:
-            raise ValueError(f"{what!r} is not listening")
-        self._listeners.remove(gone)
-        self._skipped = {one for one in self._skipped if one[0].active}
-
-    def update(self) -> Events:
-        """Find what is in contact, and call whoever listens.
-
-        Calls come in this order: all that began, all that stayed, all that ended; in each by the ids of the
-        bodies, then by who listened first.  A function may add, move and remove bodies and listeners: what
-        it adds or moves counts from the next update on.  For a body that is removed on the way nobody is
-        told any more that a contact began or stayed; whoever was told, or has not asked, that it began is
-        told by the next update that it has ended.
-
-        Returns
-        -------
-        Events
-            ``began``, ``stayed``, ``ended``: all contacts between tags that somebody listens for, whether
-            or not a function was called.
-
-        Raises
-        ------
-        RuntimeError
-            It was called from a function that it calls.
-        Exception
-            What a function raises comes through.  The world is sound then, and the calls that were left
-            over (of what began or ended) are made first by the next update.
-        """
-        if self._calling:
-            raise RuntimeError("update() was called from a function that it calls; let it return first")
-        self._made = 0
-        left, self._left = self._left, ()
-        self._call_all(iter(left))
-        self._layers.sync(LISTENED)
-        self._sent = self._layers.sent
-        events = self._events = self._tracker.update()
-        phases = zip(events, ("begin", "stay", "end"), strict=True)
-        self._call_all(call for contacts, phase in phases for call in self._calls(contacts, phase))
-        return events
-
-    @property
-    def events(self) -> Events:
-        """What the last update found, also if a function raised."""
-        return self._events
-
-    def _calls(self, contacts: Contacts, phase: str) -> Iterator["_Call"]:
-        """Made one by one: a hundred thousand at once would keep Python's garbage collector busy."""
-        if not len(contacts) or not any(getattr(one, phase) for one in contacts.matcher.listeners):
-            return
-        heard = contacts.matcher.chosen(
-            contacts.groups, lambda found: any(getattr(match.listener, phase) for match in found)
-        )
-        for match, contact in contacts.told(np.flatnonzero(heard)):
-            if getattr(match.listener, phase) is not None:
-                yield _Call(match.listener, phase, contact)
-
-    def _call_all(self, calls: Iterator["_Call"]) -> None:
-        self._calling = True
-        try:
-            for call in calls:
-                self._made += 1
-                self._call(call)
-        except BaseException:
-            self._left = tuple(call for call in calls if call.phase != "stay")
-            raise
-        finally:
-            self._calling = False
-
-    def _call(self, call: _Call) -> None:
-        listener, contact = call.listener, call.contact
-        between = (listener, contact.a, contact.b)
-        if call.phase == "end":
-            if between in self._skipped:
-                self._skipped.remove(between)
-                return
-        elif not (contact.a.alive and contact.b.alive):
-            if call.phase == "begin" and listener.end is not None:
-                self._skipped.add(between)
-            return
-        function = getattr(listener, call.phase)
-        if listener.active and function is not None:
-            function(contact)
-
     # ---- many at once
 
     @property
@@ -317,8 +174,10 @@ class World(MovingMany, Asking):
         """All that `restore` needs to come back to this moment.
 
         Bodies with places, shapes, tags, rules and order of ids; contacts, so that the next update says
-        the right things; calls that an exception left over.  ``data`` is kept by reference: what it refers
-        to does not go back.  Listeners stay as they are.
+        the right things; calls that an exception left over, or that are still to come where it is taken
+        within a call: the next update after `restore` makes them first.  ``data`` is kept by reference:
+        what it refers to does not go back.  Listeners stay as they are: for those that came later,
+        contacts in progress begin.
 
         Parameters
         ----------
@@ -364,7 +223,7 @@ class World(MovingMany, Asking):
             listened=int((store.alive & listened).sum()),
             moved=self._sent,
             candidates=self._tracker.candidates,
-            contacts=began + stayed,
+            contacts=len(self._tracker.found.ids),
             began=began,
             stayed=stayed,
             ended=ended,

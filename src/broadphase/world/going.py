@@ -1,0 +1,179 @@
+"""What every movement in a world shares: what is in the way, how far it goes, what it crosses."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from broadphase.kernels.shapes.table import BOX
+from broadphase.shapes.kinds import Bounds, Box, Shape
+from broadphase.world.body import Body
+from broadphase.world.body_store import Rows
+from broadphase.world.crossing import Shapes, crossed, legs_of, mover_shapes
+from broadphase.world.hits import NOTHING, Around, Blockers, Hit, Movement, Response
+from broadphase.world.layers import ALL, closed
+from broadphase.world.movement import region, resolve, way_around
+from broadphase.world.movement_shapes import resolve_shape
+from broadphase.world.state import State
+
+
+class Going(State):
+    """The part of `World` on which all that moves bodies stands."""
+
+    def _go(
+        self,
+        row: int,
+        dx: float,
+        dy: float,
+        response: Response,
+        unseen: Iterable[int] = (),
+        only_if_free: bool = False,
+    ) -> Movement:
+        """Move a body as far as it can, and note what it crosses."""
+        store, body = self._store, self._body(row)
+        start = _Start(store.table.form(row), store.x.item(row), store.y.item(row))
+        passed: set[int] = set()
+        ignored: list[Hit] = []
+        around = self._around(row, unseen, passed=passed)
+        movement = self._resolve(row, dx, dy, around, _remembering(response, ignored))
+        if not body.alive or (only_if_free and movement.hits):  # a response may have removed it
+            return movement
+        store.put(row, movement.x, movement.y)
+        return self._cross(body, start, movement, passed, ignored)
+
+    def _go_through(self, row: int, dx: float, dy: float) -> None:
+        """Move a body all the way, whatever is there, and note what it crosses."""
+        store = self._store
+        start = _Start(store.table.form(row), store.x.item(row), store.y.item(row))
+        passed: set[int] = set()
+        if store.any_sensors:
+            left, top, right, bottom = store.bounds(row)
+            box = region(left, top, right - left, bottom - top, dx, dy, False)
+            self._around(row, passed=passed)(box)
+        movement = Movement(start.x + dx, start.y + dy, ())
+        store.put(row, movement.x, movement.y)
+        self._cross(self._body(row), start, movement, passed, [])
+
+    def _cross(
+        self, body: Body, start: "_Start", movement: Movement, passed: set[int], ignored: list[Hit]
+    ) -> Movement:
+        """The movement with what it crossed, which listeners will be told of."""
+        hits = [
+            hit
+            for hit in (*movement.hits, *ignored)
+            if hit.response == "cross" and isinstance(hit.other, Body) and hit.other.alive
+        ]
+        if passed:
+            hits += self._sensors(start, movement, sorted(passed))
+        if not hits:
+            return movement
+        hits.sort(key=lambda hit: (hit.time, hit.other.id))
+        first = {hit.other: hit for hit in reversed(hits)}
+        found = tuple(hit for hit in hits if first[hit.other] is hit)
+        for hit in found:
+            self._tracker.note(body, hit.other, hit.normal)
+        return movement._replace(crossed=found)
+
+    def _sensors(self, start: "_Start", movement: Movement, rows: list[int]) -> list[Hit]:
+        """Those of the sensors near the way that the body has passed."""
+        rows = [row for row in rows if self._store.alive[row]]
+        bends = [hit for hit in movement.hits if hit.response != "cross"]
+        legs = legs_of(
+            np.array([[start.x, start.y]]),
+            np.array([[movement.x, movement.y]]),
+            np.zeros(len(bends), np.int64),
+            np.array([hit.touch for hit in bends]).reshape(-1, 2),
+            np.array([hit.time for hit in bends]),
+        )
+        pairs = np.array([(leg, other) for leg in range(len(legs.movers)) for other in range(len(rows))])
+        others = self._shapes(np.array(rows, np.int32))
+        found = crossed(mover_shapes([start.form]), legs, others, np.array(rows), pairs.reshape(-1, 2))
+        return [
+            Hit(self._body(row), time, (nx, ny), (x, y), "cross")
+            for row, (time, nx, ny, x, y) in zip(found.ids.tolist(), found.values.tolist(), strict=True)
+        ]
+
+    def _shapes(self, rows: Rows) -> Shapes:
+        """Bodies where they are now, as something to be crossed."""
+        store = self._store
+        boxes = store.table.columns.kinds[rows] == BOX
+        return Shapes(boxes, store.table.bounds(rows), lambda at: store.shape(int(rows[at])))
+
+    def _resolve(self, row: int, dx: float, dy: float, around: Around, response: Response) -> Movement:
+        shape = self._store.table.form(row)
+        if isinstance(shape, Box):
+            place = (self._store.x.item(row), self._store.y.item(row), shape.width, shape.height)
+            if not self._store.any_round:
+                return resolve(place, dx, dy, around, self._tiles, response)
+            first = way_around(place, dx, dy, around, response)
+            if first.table is None:  # only boxes near the way
+                return resolve(place, dx, dy, _known_first(first, around), self._tiles, response)
+        return resolve_shape(self._store.shape(row), dx, dy, around, self._tiles, response)
+
+    def _around(
+        self,
+        row: int | None,
+        unseen: Iterable[int] = (),
+        layers: tuple[int, ...] = ALL,
+        by_id: bool = False,
+        passed: set[int] | None = None,
+    ) -> Around:
+        """What blocks a body, or anybody, but for itself and what is not to be seen.
+
+        The sensors that are met on the way come into ``passed``.
+        """
+        store = self._store
+        hidden = {*unseen} if row is None else {row, *unseen}
+        category, mask = (-1, -1) if row is None else (int(store.category[row]), int(store.mask[row]))
+
+        def around(bounds: Bounds) -> Blockers:
+            self._layers.sync()
+            rows = self._layers.in_box(closed(bounds), layers)
+            rows = [other for other in rows if other not in hidden]
+            if store.any_sets:
+                rows = [
+                    other
+                    for other in rows
+                    if category & int(store.mask[other]) and mask & int(store.category[other])
+                ]
+            if store.any_sensors:
+                if passed is not None:
+                    passed.update(other for other in rows if store.sensor[other])
+                rows = [other for other in rows if not store.sensor[other]]
+            if not rows:
+                return NOTHING
+            bounds_of = np.array([store.bounds(other) for other in rows])
+            others = rows if by_id else [store.bodies[other] for other in rows]
+            if store.any_round and not all(isinstance(store.table.form(other), Box) for other in rows):
+                return Blockers(bounds_of, others, store.table.columns, np.array(rows, np.int64))
+            return Blockers(bounds_of, others)
+
+        return around
+
+
+class _Start(NamedTuple):
+    """What moves, and from where."""
+
+    form: Shape
+    x: float
+    y: float
+
+
+def _remembering(response: Response, ignored: list[Hit]) -> Response:
+    """The same answers; hits that are ignored come into a list."""
+    if not callable(response):
+        return response
+
+    def answer(hit: Hit) -> str | None:
+        name = response(hit)
+        if name is None:
+            ignored.append(hit._replace(response="cross"))
+        return name
+
+    return answer
+
+
+def _known_first(first: Blockers, around: Around) -> Around:
+    """As ``around``, but the answer to the first question is known."""
+    answers = [first]
+    return lambda bounds: answers.pop() if answers else around(bounds)
