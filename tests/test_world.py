@@ -368,7 +368,7 @@ def test_shapes_of_every_kind_touch_exactly():
 
 
 @pytest.mark.smaller_set
-def test_another_tag_is_another_body_to_its_contacts():
+def test_another_tag_ends_the_contact_for_some_and_begins_it_for_others():
     world = World()
     heard = Heard(world, ("wolf", "sheep"), ("dog", "sheep"))
     wolf = named(world, SQUARE, "W", "wolf")
@@ -379,9 +379,9 @@ def test_another_tag_is_another_body_to_its_contacts():
     wolf.tag = "cat"
     world.update()
     assert heard.told() == [
-        ("begin", "W", "S"),
-        ("begin", "W", "S"),
+        ("begin", "W", "S"),  # the wolf
         ("end", "W", "S"),
+        ("begin", "W", "S"),  # the dog
         ("end", "W", "S"),
     ]
     assert world.update() == ([], [], [])

@@ -8,24 +8,22 @@ class Thing:
     def __init__(self, shape, tags, static, sensor, category, mask):
         self.shape, self.tags = shape, tags
         self.static, self.sensor, self.category, self.mask = static, sensor, category, mask
-        self.version = 0
 
     def retag(self, tags):
-        if tags != self.tags:
-            self.tags = tags
-            self.version += 1  # to its contacts it is another thing now
+        self.tags = tags
 
     def has(self, tag):
         return tag is ANY or tag in self.tags
 
 
 class Model:
-    """Things by id; listeners as ``a, b, name``; contacts by the things' identity and tags."""
+    """Things by id; listeners as ``a, b, name``; contacts with who met and whom that concerned."""
 
     def __init__(self):
         self.things = {}
         self.listeners = []
         self.before = {}
+        self.crossed = {}
 
     def add(self, *what):
         new = next(k for k in range(len(self.things) + 1) if k not in self.things)
@@ -56,15 +54,58 @@ class Model:
                 ):
                     met = contact(a.shape, b.shape)
                     if met is not None:
-                        found[i, j] = (a, a.tags, a.version, b, b.tags, b.version, met.normal, met.depth)
+                        found[i, j] = (a, b, tuple(self.concerned(a, b)), met.normal, met.depth)
+        return found
+
+    def cross(self, mover, other, normal):
+        """A movement of one thing has crossed another."""
+        a, b = self.things[mover], self.things[other]
+        if self.concerned(a, b) and not (a.static and b.static):
+            self.crossed.setdefault((a, b), normal)
+
+    def passed(self, now):
+        """What met between two updates, and at neither."""
+        found, ids = {}, {thing: k for k, thing in self.things.items()}
+        for (mover, other), (nx, ny) in self.crossed.items():
+            if mover not in ids or other not in ids or (mover.static and other.static):
+                continue
+            i, j = ids[mover], ids[other]
+            key, normal = ((i, j), (nx, ny)) if i < j else ((j, i), (-nx, -ny))
+            a, b = (self.things[k] for k in key)
+            known = key in now or (key in self.before and self.before[key][:2] == (a, b))
+            if not known and self.concerned(a, b):
+                found.setdefault(key, (a, b, tuple(self.concerned(a, b)), normal, 0.0))
         return found
 
     def update(self):
-        """``began, stayed, ended`` as ``i, j, normal, depth`` with the lower id first."""
+        """``began, stayed, ended`` as ``i, j, normal, depth`` with the lower id first; and all calls.
+
+        A call is ``phase, name, first, second, normal, depth``.
+        """
         now, before = self.contacts(), self.before
-        same = {key for key in now if key in before and before[key][:6] == now[key][:6]}
-        began = [(*key, *now[key][6:]) for key in now if key not in same]
-        stayed = [(*key, *now[key][6:]) for key in now if key in same]
-        ended = [(*key, *before[key][6:]) for key in sorted(before) if key not in same]
+        same = sorted(key for key in now if key in before and before[key][:2] == now[key][:2])
+        passed, self.crossed = self.passed(now), {}
+        began = sorted([(key, now[key]) for key in now.keys() - same] + list(passed.items()), key=by_ids)
+        ended = sorted([(key, before[key]) for key in before.keys() - same], key=by_ids)
+        ended = sorted(ended + list(passed.items()), key=by_ids)
+        calls = []
+        for key in same:
+            old, new = before[key][2], now[key][2]
+            calls += [told(2, one, key, before[key]) for one in old if one not in new]
+            calls += [told(0, one, key, now[key]) for one in new if one not in old]
+        calls += [told(0, one, key, contact) for key, contact in began for one in contact[2]]
+        calls += [told(1, one, key, now[key]) for key in same for one in now[key][2] if one in before[key][2]]
+        calls += [told(2, one, key, contact) for key, contact in ended for one in contact[2]]
         self.before = now
-        return began, stayed, ended
+        stayed = [(key, now[key]) for key in same]
+        return [[(*key, *contact[3:]) for key, contact in some] for some in (began, stayed, ended)], calls
+
+
+def by_ids(found):
+    return found[0]
+
+
+def told(phase, concerned, key, contact):
+    name, turned = concerned
+    (i, j), (nx, ny), depth = key, contact[3], contact[4]
+    return (phase, name, j, i, (-nx, -ny), depth) if turned else (phase, name, i, j, (nx, ny), depth)

@@ -135,7 +135,8 @@ def first_of_each(found: Crossings) -> Crossings:
     order = np.lexsort((values[:, 0], ids, movers))
     first = np.ones(len(order), np.bool_)
     first[1:] = (np.diff(movers[order]) != 0) | (np.diff(ids[order]) != 0)
-    movers, ids, values = (column[order[first]] for column in found)
+    order = order[first]
+    movers, ids, values = movers[order], ids[order], values[order]
     order = np.lexsort((ids, values[:, 0], movers))
     return Crossings(movers[order], ids[order], values[order])
 

@@ -43,7 +43,7 @@ def before_moving(world: Going, rows: Rows, layers: tuple[int, ...]) -> Before:
     return Before(
         np.column_stack((store.x[rows], store.y[rows])),
         crossable,
-        store.table.bounds(crossable),
+        _bounds(world, crossable),
         np.column_stack((store.x[crossable], store.y[crossable])),
     )
 
@@ -57,12 +57,13 @@ def cross_many(world: Going, rows: Rows, before: Before, movements: Movements, r
         parts.append(_passed(world, rows, before, movements, response))
     if not parts:
         return movements
-    movers, ids, values = first_of_each(Crossings(*map(np.concatenate, zip(*parts, strict=True))))
+    found = first_of_each(Crossings(*map(np.concatenate, zip(*parts, strict=True))))
+    values = found.values
+    movers, ids = found.movers.astype(np.int64), found.ids.astype(np.int64)
     world._tracker.note_many(rows[movers], ids, values[:, 1:3])
     tiles = np.full((len(ids), 2), -1)
-    return movements._replace(
-        crossed=HitArrays(movers, ids, tiles, values[:, 0], values[:, 1:3], values[:, 3:5])
-    )
+    times, normals, places = values[:, 0], values[:, 1:3], values[:, 3:5]
+    return movements._replace(crossed=HitArrays(movers, ids, tiles, times, normals, places))
 
 
 def _solid(hits: HitArrays) -> Crossings:
@@ -80,7 +81,7 @@ def _passed(world: Going, rows: Rows, before: Before, movements: Movements, resp
         before.starts, movements.places, hits.movers[turns], hits.touches[turns], hits.times[turns]
     )
     table, crossable = store.table, before.crossable
-    after = table.bounds(crossable)
+    after = _bounds(world, crossable)
     near = join(_reach(world, rows, legs, movements.places), _hull(before.bounds, after))
     near = near[_may_cross(world, rows[near[:, 0]], crossable[near[:, 1]])]
     # A mover meets those before it where they have come to.
@@ -124,6 +125,10 @@ def _reach(world: Going, rows: Rows, legs: Legs, places: Floats) -> Floats:
     reach = np.hstack((low, high)) + own
     hair = 1e-9 * np.abs(np.hstack((reach, own))).max(axis=1, keepdims=True)
     return np.hstack((reach[:, :2] - hair, reach[:, 2:] + hair))
+
+
+def _bounds(world: Going, rows: Rows) -> Floats:
+    return world._store.table.bounds(rows).astype(np.float64, copy=False)
 
 
 def _hull(a: Floats, b: Floats) -> Floats:

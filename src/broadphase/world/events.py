@@ -98,7 +98,8 @@ class Contacts(Sequence[Contact]):
 
     def told(self, phase: str) -> Iterator[tuple[Match, Contact]]:
         """Each contact once for every listener that has a function for a phase, as this wants it."""
-        if not len(self) or not any(getattr(one, phase) for one in self.matcher.listeners):
+        wanted = any(getattr(one, phase) for one in self.matcher.listeners)
+        if not len(self) or not (wanted or self._passings):
             return
         heard = self.matcher.chosen(
             self.groups, lambda found: any(getattr(match.listener, phase) for match in found)

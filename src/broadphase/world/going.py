@@ -97,7 +97,8 @@ class Going(State):
         """Bodies where they are now, as something to be crossed."""
         store = self._store
         boxes = store.table.columns.kinds[rows] == BOX
-        return Shapes(boxes, store.table.bounds(rows), lambda at: store.shape(int(rows[at])))
+        bounds = store.table.bounds(rows).astype(np.float64, copy=False)
+        return Shapes(boxes, bounds, lambda at: store.shape(int(rows[at])))
 
     def _resolve(self, row: int, dx: float, dy: float, around: Around, response: Response) -> Movement:
         shape = self._store.table.form(row)

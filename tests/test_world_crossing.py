@@ -1,0 +1,359 @@
+"""What a movement passes without being stopped, and what listeners hear of it."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import broadphase as bp
+from broadphase import ANY, Box, Circle, Polygon, World
+from broadphase.world.hits import Blockers
+from broadphase.world.movement_shapes import resolve_shape
+
+
+def ids(hits):
+    return [hit.other.id for hit in hits]
+
+
+def told(world, a=ANY, b=ANY):
+    calls = []
+    world.on(a, b, *(lambda contact, phase=phase: calls.append((phase, *contact)) for phase in range(3)))
+    return calls
+
+
+@pytest.mark.smaller_set
+def test_a_coin_that_is_jumped_past_is_taken():
+    world = World()
+    player = world.add(Box(0, 0, 16, 24), tag="player")
+    coin = world.add(Circle(100, 12, 6), tag="coin", sensor=True)
+    calls = told(world, "coin", "player")
+    move = world.move(player, 160, 0)
+    assert (move.hits, ids(move.crossed)) == ((), [coin.id])
+    hit = move.crossed[0]
+    assert (hit.time, hit.normal, hit.touch, hit.response) == (78 / 160, (-1, 0), (78, 0), "cross")
+    events = world.update()
+    assert (len(events.began), len(events.stayed), len(events.ended)) == (1, 0, 1)
+    assert calls == [(0, coin, player, (1, 0), 0), (2, coin, player, (1, 0), 0)]
+    assert (world.stats.contacts, world.stats.calls) == (0, 2)
+    assert world.update() == ([], [], [])
+
+
+@pytest.mark.smaller_set
+def test_crossings_come_by_time_then_by_id():
+    world = World()
+    player = world.add(Box(0, 0, 10, 10))
+    far, second, first = (world.add(Box(x, 0, 5, 5), sensor=True) for x in (60, 30, 30))
+    beside = world.add(Box(30, 10, 5, 5), sensor=True)
+    inside = world.add(Box(5, 5, 2, 2), sensor=True)
+    ahead = world.add(Box(110, 0, 5, 5), sensor=True)
+    move = world.move(player, 100, 0)
+    assert ids(move.crossed) == [inside.id, second.id, first.id, far.id]
+    assert [hit.time for hit in move.crossed] == [0, 0.2, 0.2, 0.5]
+    assert beside.id not in ids(move.crossed)
+    assert ids(world.move(player, 1, 0).crossed) == [ahead.id]
+
+
+@pytest.mark.smaller_set
+def test_only_the_way_that_was_gone_counts():
+    world = World()
+    player = world.add(Box(0, 0, 10, 10))
+    world.add(Box(50, -100, 10, 200), static=True)
+    behind = world.add(Box(55, 5, 5, 5), sensor=True)
+    below = world.add(Box(40, 30, 5, 5), sensor=True)
+    on_the_straight_way = world.add(Box(62, 36, 5, 5), sensor=True)
+    slid = world.move(player, 80, 40)
+    assert (slid.x, slid.y) == (40, 40)
+    assert ids(slid.crossed) == [below.id]
+    assert slid.crossed[0].time == 0.5
+    assert {behind.id, on_the_straight_way.id}.isdisjoint(ids(slid.crossed))
+    player.move_to(0, 0)
+    there_and_back = world.move(player, 80, 0, "bounce")
+    assert (there_and_back.x, there_and_back.crossed) == (0, ())
+    gate = world.add(Box(20, 0, 2, 10), sensor=True)
+    assert [(hit.other, hit.time) for hit in world.move(player, 80, 0, "bounce").crossed] == [(gate, 0.125)]
+
+
+@pytest.mark.smaller_set
+def test_categories_and_masks_hold_and_tags_do_not_matter():
+    world = World()
+    player = world.add(Box(0, 0, 5, 5), category=1, mask=1)
+    near = world.add(Box(20, 0, 5, 5), sensor=True)
+    world.add(Box(20, 0, 5, 5), sensor=True, category=2)
+    world.add(Box(20, 0, 5, 5), sensor=True, mask=2)
+    assert ids(world.move(player, 90, 0).crossed) == [near.id]
+    assert world.update() == ([], [], [])
+
+
+@pytest.mark.smaller_set
+@pytest.mark.parametrize("response", ["cross", lambda hit: None, lambda hit: "cross"])
+def test_what_is_let_pass_is_crossed(response):
+    world = World()
+    calls = told(world)
+    ghost = world.add(Box(0, 0, 5, 5))
+    wall = world.add(Box(20, 0, 5, 5), static=True)
+    move = world.move(ghost, 90, 0, response)
+    assert ids(move.crossed) == [wall.id]
+    world.update()
+    assert [call[:3] for call in calls] == [(0, ghost, wall), (2, ghost, wall)]
+
+
+@pytest.mark.smaller_set
+def test_what_blocks_is_not_crossed():
+    world = World()
+    calls = told(world)
+    player = world.add(Box(0, 0, 5, 5))
+    world.add(Box(20, 0, 5, 5), static=True)
+    world.add(Box(2, 0, 5, 5), static=True)
+    assert world.move(player, 90, 0).crossed == ()
+    world.update()
+    assert calls == []
+
+
+@pytest.mark.smaller_set
+def test_try_move_crosses_only_where_it_moves():
+    world = World()
+    calls = told(world)
+    player = world.add(Box(0, 0, 5, 5))
+    world.add(Box(20, 0, 5, 5), sensor=True)
+    wall = world.add(Box(60, 0, 5, 5), static=True)
+    assert world.try_move(player, 90, 0) is wall
+    world.update()
+    assert calls == []
+    assert world.try_move(player, 40, 0) is None
+    world.update()
+    assert [call[0] for call in calls] == [0, 2]
+
+
+@pytest.mark.smaller_set
+def test_putting_a_body_somewhere_crosses_nothing():
+    world = World()
+    calls = told(world)
+    player = world.add(Box(0, 0, 5, 5))
+    world.add(Box(20, 0, 5, 5), sensor=True)
+    player.move_to(90, 0)
+    world.update()
+    world.move_all([player], [[0, 0]])
+    player.x = 90
+    world.update()
+    assert calls == []
+
+
+@pytest.mark.smaller_set
+def test_a_pair_in_contact_before_and_after_stays():
+    world = World()
+    calls = told(world)
+    player = world.add(Box(0, 0, 5, 5))
+    gate = world.add(Box(2, 0, 5, 5), sensor=True)
+    world.update()
+    for way in (90, -90):
+        world.move(player, way, 0)
+    world.update()
+    world.move(player, 90, 0)
+    world.update()
+    for way in (-200, 200, -88):  # passed twice, in it at last
+        world.move(player, way, 0)
+    world.update()
+    assert [call[0] for call in calls] == [0, 1, 2, 0]
+    assert calls[0][1:3] == (player, gate)
+
+
+@pytest.mark.smaller_set
+def test_who_is_gone_or_has_other_tags_is_not_told_of():
+    world = World()
+    calls = told(world, "shot", "gate")
+    world.add(Box(20, 0, 5, 5), tag="gate", sensor=True)
+    shots = [world.add(Box(0, 0, 5, 5), tag="shot", sensor=True) for _ in range(3)]
+    for shot in shots:
+        assert len(world.move(shot, 90, 0).crossed) == 3 - (shot is not shots[0])
+    world.remove(shots[0])
+    shots[1].tag = "dud"
+    again = world.add(Box(200, 0, 5, 5), tag="shot", sensor=True)
+    assert again.id == shots[0].id
+    world.update()
+    assert [call[:2] for call in calls] == [(0, shots[2]), (2, shots[2])]
+
+
+@pytest.mark.smaller_set
+def test_taken_in_begin_is_told_no_more_than_its_end():
+    world = World()
+    calls = []
+
+    def take(contact):
+        calls.append("begin")
+        world.remove(contact.b)
+
+    for _ in range(2):
+        world.on("player", "coin", take, end=lambda contact: calls.append("end"))
+    player = world.add(Box(0, 0, 5, 5), tag="player")
+    world.add(Box(20, 0, 5, 5), tag="coin", sensor=True)
+    world.move(player, 90, 0)
+    world.update()
+    world.update()
+    assert calls == ["begin", "end"]
+
+
+@pytest.mark.smaller_set
+def test_a_contact_that_ended_and_a_new_body_that_passed_with_the_same_id():
+    world = World()
+    calls = told(world, "a", "b")
+    wall = world.add(Box(20, 0, 5, 5), tag="b", sensor=True)
+    old = world.add(Box(20, 0, 5, 5), tag="a")
+    world.update()
+    world.remove(old)
+    new = world.add(Box(0, 0, 5, 5), tag="a")
+    assert new.id == old.id
+    world.move(new, 90, 0)
+    events = world.update()
+    assert [(one.a, one.b) for one in events.began] == [(new, wall)]
+    assert [(one.a, one.b) for one in events.ended] == [(old, wall), (new, wall)]
+    assert [call[:2] for call in calls] == [(0, old), (0, new), (2, old), (2, new)]
+
+
+@pytest.mark.smaller_set
+def test_crossings_go_back_with_a_snapshot():
+    world = World()
+    calls = told(world)
+    player = world.add(Box(0, 0, 5, 5))
+    world.add(Box(20, 0, 5, 5), sensor=True)
+    before = world.snapshot()
+    world.move(player, 90, 0)
+    after = world.snapshot()
+    world.restore(before)
+    world.update()
+    assert calls == []
+    world.restore(after)
+    world.update()
+    assert [call[0] for call in calls] == [0, 2]
+
+
+@pytest.mark.smaller_set
+def test_a_platform_and_what_stands_on_it_cross_too():
+    world = World()
+    lift = world.add(Box(0, 20, 30, 5), static=True, tag="lift")
+    rider = world.add(Box(10, 10, 5, 10), tag="rider")
+    coin = world.add(Box(12, -30, 2, 2), sensor=True, tag="coin")
+    calls = told(world, ANY, "coin")
+    assert world.push(lift, 0, -100).carried == [rider]
+    world.update()
+    assert [call[:3] for call in calls] == [
+        (0, lift, coin),
+        (0, rider, coin),
+        (2, lift, coin),
+        (2, rider, coin),
+    ]
+
+
+# ---- many
+
+
+def flat(crossed):
+    return [
+        (mover, other, time, *normal, *touch)
+        for mover, other, time, normal, touch in zip(
+            crossed.movers.tolist(),
+            crossed.others.tolist(),
+            crossed.times.tolist(),
+            crossed.normals.tolist(),
+            crossed.touches.tolist(),
+            strict=True,
+        )
+    ]
+
+
+NUMBERS = st.integers(-20, 20).map(float)
+SIZES = st.integers(0, 8).map(float)
+SHAPES = (
+    st.builds(Box, NUMBERS, NUMBERS, SIZES, SIZES)
+    | st.builds(Circle, NUMBERS, NUMBERS, SIZES)
+    | st.builds(lambda x, y, s: Polygon([(x, y), (x + s + 1, y), (x, y + s + 1)]), NUMBERS, NUMBERS, SIZES)
+)
+RESPONSES = st.sampled_from(("slide", "touch", "cross", "bounce"))
+
+
+def furnished(things):
+    world = World()
+    bodies = [world.add(shape, sensor=sensor, static=static) for shape, sensor, static in things]
+    return world, bodies
+
+
+@given(
+    st.lists(
+        st.tuples(st.builds(Box, NUMBERS, NUMBERS, SIZES, SIZES), st.booleans(), st.booleans()), min_size=3
+    )
+    | st.lists(st.tuples(SHAPES, st.booleans(), st.booleans()), min_size=3),
+    st.lists(st.tuples(NUMBERS, NUMBERS), min_size=3, max_size=3),
+    RESPONSES,
+    st.booleans(),
+)
+def test_many_cross_what_each_would_cross_alone(things, ways, response, listening):
+    (one, alone), (other, together) = furnished(things), furnished(things)
+    heard = []
+    for world in (one, other):
+        heard.append(told(world) if listening else [])
+    expected = []
+    for mover, (dx, dy) in enumerate(ways):
+        move = one.move(alone[mover], dx, dy, response)
+        expected += [(mover, hit.other.id, hit.time, *hit.normal, *hit.touch) for hit in move.crossed]
+    dx, dy = np.array(ways).T
+    moved = other.move_many(together[:3], dx, dy, response, movers_block=True)
+    assert flat(moved.crossed) == expected
+    for world in (one, other):
+        world.update()
+        world.validate()
+    said = [[(phase, a.id, b.id, depth) for phase, a, b, _, depth in calls] for calls in heard]
+    assert said[0] == said[1]
+
+
+@given(SHAPES, SHAPES, NUMBERS, NUMBERS)
+def test_a_sensor_is_crossed_where_it_would_have_blocked(shape, other, dx, dy):
+    world = World()
+    body = world.add(shape)
+    world.add(other, sensor=True)
+    blockers = Blockers(
+        np.array([other.bounds]),
+        ["other"],
+        world._store.table.columns,
+        np.array([1]),
+    )
+    hits = resolve_shape(shape, dx, dy, lambda bounds: blockers, None, "cross").hits
+    crossed = world.move(body, dx, dy).crossed
+    assert [(hit.time, hit.touch) for hit in crossed] == [(hit.time, hit.touch) for hit in hits[:1]]
+
+
+@pytest.mark.smaller_set
+def test_movers_that_do_not_block_cross_each_other_where_somebody_listens():
+    def play(listen):
+        world = World()
+        if listen:
+            world.on("shot", "ship")
+        shots = [world.add(Box(0, y, 2, 2), tag="shot") for y in (0, 10, 50)]
+        ship = world.add(Box(50, 0, 5, 20), tag="ship")
+        moved = world.move_many([*shots, ship], [100, 100, 100, 0], [0, 0, 0, 100])
+        return moved, world.update(), ship
+
+    moved, events, ship = play(True)
+    assert moved.crossed.movers.tolist() == [0, 1]
+    assert moved.crossed.others.tolist() == [ship.id] * 2
+    assert moved.crossed.times.tolist() == [0.48, 0.48]
+    assert moved.crossed.tiles.tolist() == [[-1, -1]] * 2
+    assert (len(events.began), len(events.ended)) == (2, 2)
+    moved, events, _ = play(False)
+    assert len(moved.crossed.movers) == 0
+    assert events == ([], [], [])
+
+
+@pytest.mark.smaller_set
+def test_each_of_many_meets_those_before_it_where_they_have_come_to():
+    world = World()
+    world.on("a", "a")
+    first, second, third = (world.add(Box(x, 0, 5, 5), tag="a") for x in (0, 40, 80))
+    moved = world.move_many([first, second, third], [30, 40, -70], 0)
+    # The second ends where the third is, who then starts in it and passes the first where that is now.
+    crossed = list(zip(moved.crossed.movers.tolist(), moved.crossed.others.tolist(), strict=True))
+    assert crossed == [(1, third.id), (2, second.id), (2, first.id)]
+
+
+@pytest.mark.smaller_set
+def test_contacts_and_their_bodies_are_typed():
+    assert bp.Contact.__annotations__["a"] is bp.Body
+    assert bp.ShapeContact(*bp.contact(Box(0, 0, 2, 2), Box(1, 0, 2, 2))).a == Box(0, 0, 2, 2)
