@@ -1,5 +1,6 @@
-"""What the pages say is there, is there."""
+"""What the pages say is there, is there; what they say happens, happens."""
 
+import ast
 import re
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PAGES = [page for page in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md") if (ROOT / page).exists()]
 PAGES += sorted(page.relative_to(ROOT).as_posix() for page in (ROOT / "docs").glob("*.md"))
+OUTCOME = re.compile(r"  # -> (.*)$", re.MULTILINE)
 FIRST_COMMANDS = [
     'python -m pip install ".[cli]" && broadphase demo',
     'python -m pip install -e ".[test]" && python -m pytest',
@@ -34,11 +36,42 @@ def test_the_readme_opens_with_the_two_commands_that_the_checks_run():
         assert command in text(".ci/run")
 
 
-def test_the_code_of_the_readme_runs():
+def run_block(block, names):
+    """Run a block; how many of its lines say what comes out, as in ``len(world)  # -> 2``.
+
+    A line that ends so is an expression, and what is written is its ``repr``.
+    """
+    lines, said = block.splitlines(), 0
+    for statement in ast.parse(block).body:
+        says = OUTCOME.search(lines[statement.end_lineno - 1])
+        source = ast.get_source_segment(block, statement)
+        if says is None:
+            exec(compile(ast.Module([statement], []), source, "exec"), names)
+        else:
+            assert isinstance(statement, ast.Expr), f"no expression: {source}"
+            assert f"{source}  # -> {eval(source, names)!r}" == f"{source}  # -> {says[1]}"
+            said += 1
+    assert said == len(OUTCOME.findall(block)), "an outcome must stand behind a whole statement"
+    return said
+
+
+def only_imports(block):
+    return all(isinstance(statement, (ast.Import, ast.ImportFrom)) for statement in ast.parse(block).body)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_code_of_a_page_does_what_it_says(page):
     names = {}
-    for block in blocks("README.md", "python"):
-        exec(compile(block, "README.md", "exec"), names)
-    assert names["bp"].METHODS
+    for block in blocks(page, "python"):
+        assert run_block(block, names) or only_imports(block), f"nothing comes out of\n{block}"
+
+
+def test_an_outcome_that_is_not_so_is_noticed():
+    assert run_block("a = 1\na + 1  # -> 2\nprint(  # nothing\n    a\n)", {}) == 1
+    for wrong in ("1 + 1  # -> 3", "a = 2  # -> 2", "[\n    1,  # -> 1\n]"):
+        with pytest.raises(AssertionError):
+            run_block(wrong, {})
+    assert not only_imports("import re\nre.compile('a')")
 
 
 @pytest.mark.parametrize("command", sorted({name for page in PAGES for name in COMMAND.findall(text(page))}))

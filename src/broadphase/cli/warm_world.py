@@ -21,6 +21,7 @@ def play() -> None:
     places = np.random.default_rng(0).uniform(0, 1280, (_BODIES, 2))
     boxes = [world.add(Box(x, y, 20, 20)) for x, y in places.tolist()]
     world.add(Box(500, 500, 100, 20), static=True)
+    world.add(Box(500, 400, 100, 20), sensor=True)
     world.update()
     world.move_many(boxes, 5, 5, movers_block=True)
     world.move_many(boxes, 5, 5)
