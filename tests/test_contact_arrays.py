@@ -128,6 +128,18 @@ def test_table_equals_single_shapes(given_shapes, touching):
             ).overlapping[0]
 
 
+def test_a_polygon_that_turns_stays_in_its_place():
+    table = ShapeTable()
+    for _ in range(3):
+        table.append(Polygon([(0, 0), (2, 0), (0, 2)]))
+    for angle in range(50):
+        c, s = math.cos(angle), math.sin(angle)
+        table.put(1, Polygon([(0, 0), (2 * c, 2 * s), (-2 * s, 2 * c)]))
+        assert len(table.columns.points) == 9
+        assert table.bounds()[1].tolist() == list(table.form(1).bounds)
+    assert table.bounds()[[0, 2]].tolist() == [[0, 0, 2, 2]] * 2
+
+
 @pytest.mark.smaller_set
 def test_table_rows_move_and_change():
     table = ShapeTable()

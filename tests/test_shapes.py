@@ -109,6 +109,44 @@ def test_polygons_of_any_size(scale):
     assert contact(a, Circle(-scale, scale, 1.5 * scale)).depth == pytest.approx(scale / 2)
 
 
+def test_polygons_whose_corners_are_near_the_first_and_beyond_reach_of_each_other():
+    wide = Polygon([(0, -1e308), (1e308, 0), (-1e308, 0)])
+    assert np.isfinite(wide.axes).all()
+    assert contact(wide, Box(-1e307, -1e307, 2e307, 2e307)) is not None
+    assert contact(wide, Box(-1e307, 1e307, 2e307, 2e307)) is None
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_what_is_convex_is_what_shapely_says(seed):
+    """A polygon is taken where the corners are those of their hull, in order, and no other is."""
+    rng = np.random.default_rng(seed)
+    points = rng.integers(-3, 4, (int(rng.integers(3, 7)), 2)).astype(float)
+    distinct = (points[1:] != points[:-1]).any(axis=1).all()  # to shapely a corner may come twice
+    ring = shapely.Polygon(points)
+    hull = ring.convex_hull
+    convex = distinct and ring.is_valid and ring.area > 0 and ring.equals(hull)
+    try:
+        polygon = Polygon(points)
+    except ValueError:
+        assert not convex
+        return
+    assert convex
+    sides = np.roll(polygon.offsets, -1, axis=0) - polygon.offsets
+    assert not (sides * polygon.axes).sum(axis=1).any()
+    x, y = polygon.axes.T
+    assert ((x > 0) | ((x == 0) & (y > 0))).all()
+    assert not polygon.axes.flags.writeable
+
+
+def test_rows_of_many_kinds():
+    pairs = [(0, 0), (4, 0), (4, 3)]
+    for kind in (list, np.array, np.float32):
+        assert Polygon([kind(pair) for pair in pairs]) == Polygon(pairs)
+    for kind in (set, frozenset, dict.fromkeys):
+        with pytest.raises(TypeError, match="pairs of real numbers"):
+            Polygon([kind((x + 0.5, float(y))) for x, y in pairs])
+
+
 @pytest.mark.parametrize(
     ("points", "message"),
     [

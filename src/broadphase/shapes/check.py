@@ -20,6 +20,8 @@ def finite(value: Any, name: str) -> float:
     >>> finite(3, "x")
     3.0
     """
+    if type(value) is float and math.isfinite(value):  # what nearly all are, in a fifth of the time
+        return value
     if not isinstance(value, Real) or isinstance(value, bool):
         raise TypeError(f"{name} must be a real number; got {value!r}")
     number = float(value)

@@ -12,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.shapes.check import extent, finite
+from broadphase.shapes.outline import corners_of, form_of
 
 Bounds: TypeAlias = tuple[float, float, float, float]
 """``min_x, min_y, max_x, max_y``."""
 
-# A turn whose sine is smaller than this counts as straight on: rounding bends a straight side by 1e-16.
-_STRAIGHT = 1e-12
+_set = object.__setattr__
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +50,19 @@ class Box:
     height: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "x", finite(self.x, "x"))
-        object.__setattr__(self, "y", finite(self.y, "y"))
-        object.__setattr__(self, "width", extent(self.width, "width"))
-        object.__setattr__(self, "height", extent(self.height, "height"))
+        x, y, width, height = self.x, self.y, self.width, self.height
+        if (
+            type(x) is type(y) is type(width) is type(height) is float
+            and width >= 0.0
+            and height >= 0.0
+            and math.isfinite(x + width)
+            and math.isfinite(y + height)
+        ):
+            return  # nothing to convert, and a finite sum has finite parts
+        _set(self, "x", finite(x, "x"))
+        _set(self, "y", finite(y, "y"))
+        _set(self, "width", extent(width, "width"))
+        _set(self, "height", extent(height, "height"))
         _check_bounds(self.bounds)
 
     @property
@@ -93,9 +102,17 @@ class Circle:
     radius: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "x", finite(self.x, "x"))
-        object.__setattr__(self, "y", finite(self.y, "y"))
-        object.__setattr__(self, "radius", extent(self.radius, "radius"))
+        x, y, radius = self.x, self.y, self.radius
+        if (
+            type(x) is type(y) is type(radius) is float
+            and radius >= 0.0
+            and math.isfinite(abs(x) + radius)
+            and math.isfinite(abs(y) + radius)
+        ):
+            return  # nothing to convert, and a finite sum has finite parts
+        _set(self, "x", finite(x, "x"))
+        _set(self, "y", finite(y, "y"))
+        _set(self, "radius", extent(radius, "radius"))
         _check_bounds(self.bounds)
 
     @property
@@ -144,20 +161,15 @@ class Polygon:
     _extent: Bounds
 
     def __init__(self, points: Iterable[Any]) -> None:
-        corners = _as_points(points)
-        _set(self, "x", float(corners[0, 0]))
-        _set(self, "y", float(corners[0, 1]))
-        with np.errstate(over="ignore"):
-            offsets = corners - corners[0]
-        if not np.isfinite(offsets).all():
-            raise ValueError("points lie too far apart: their distance is beyond the range of float64")
-        if _direction_round(offsets) < 0:
-            offsets = np.ascontiguousarray(np.concatenate([offsets[:1], offsets[:0:-1]]))
+        # In plain floats: for the few corners that shapes have, each call of NumPy would cost more than all.
+        xs, ys = corners_of(points)
+        x, y = xs[0], ys[0]
+        offsets, axes, reach = form_of([other - x for other in xs], [other - y for other in ys])
+        _set(self, "x", x)
+        _set(self, "y", y)
         _set(self, "offsets", offsets)
-        _set(self, "axes", _axes_of(offsets))
-        offsets.flags.writeable = False
-        self.axes.flags.writeable = False
-        _set(self, "_extent", (*offsets.min(axis=0).tolist(), *offsets.max(axis=0).tolist()))
+        _set(self, "axes", axes)
+        _set(self, "_extent", reach)
         _check_bounds(self.bounds)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -185,8 +197,9 @@ class Polygon:
         moved = object.__new__(type(self))
         _set(moved, "x", finite(x, "x"))
         _set(moved, "y", finite(y, "y"))
-        for name in ("offsets", "axes", "_extent"):
-            _set(moved, name, getattr(self, name))
+        _set(moved, "offsets", self.offsets)
+        _set(moved, "axes", self.axes)
+        _set(moved, "_extent", self._extent)
         _check_bounds(moved.bounds)
         return moved
 
@@ -208,75 +221,12 @@ class Polygon:
 
 Shape: TypeAlias = Box | Circle | Polygon
 
-_set = object.__setattr__
-
 
 def _polygon_from(x: float, y: float, offsets: npt.NDArray[np.float64]) -> Polygon:
     return Polygon(offsets).moved_to(x, y)
 
 
 def _check_bounds(bounds: Bounds) -> None:
-    if not all(map(math.isfinite, bounds)):
+    # A finite sum has finite parts; where it overflows although they are, look again.
+    if not math.isfinite(sum(bounds)) and not all(map(math.isfinite, bounds)):
         raise ValueError(f"the shape reaches beyond the range of float64: bounds {bounds}")
-
-
-def _as_points(points: Iterable[Any]) -> npt.NDArray[np.float64]:
-    rows = points if isinstance(points, np.ndarray) else list(points)
-    try:
-        array = np.asarray(rows)
-    except ValueError:
-        raise ValueError("points must be pairs (x, y); got rows of different lengths") from None
-    if array.dtype.kind not in "iuf":
-        raise TypeError(f"points must be pairs of real numbers; got dtype {array.dtype}")
-    if array.ndim != 2 or array.shape[1] != 2:
-        raise ValueError(f"points must have shape (n, 2), pairs (x, y); got shape {array.shape}")
-    array = array.astype(np.float64)
-    for row, point in enumerate(array):
-        if not np.isfinite(point).all():
-            raise ValueError(f"points[{row}] = {tuple(point.tolist())} must be finite")
-    if len(array) > 1 and (array[0] == array[-1]).all():
-        array = array[:-1]
-    if len(array) < 3:
-        raise ValueError(f"points must hold at least three different corners; got {len(array)}")
-    return array
-
-
-def _direction_round(offsets: npt.NDArray[np.float64]) -> int:
-    """1 for counter-clockwise, -1 for clockwise; raises where the polygon is not convex."""
-    _, power = math.frexp(float(np.abs(offsets).max()))
-    scaled = np.ldexp(offsets, -power)
-    sides = np.roll(scaled, -1, axis=0) - scaled
-    lengths = np.hypot(sides[:, 0], sides[:, 1])
-    if (lengths == 0.0).any():
-        row = int(np.flatnonzero(lengths == 0.0)[0])
-        raise ValueError(f"points[{(row + 1) % len(sides)}] repeats points[{row}]; give each corner once")
-    sides /= lengths[:, None]
-    following = np.roll(sides, -1, axis=0)
-    turns = sides[:, 0] * following[:, 1] - sides[:, 1] * following[:, 0]
-    ahead = (sides * following).sum(axis=1)
-    angles = np.arctan2(turns, ahead)
-    angles[np.abs(turns) < _STRAIGHT] = np.where(ahead[np.abs(turns) < _STRAIGHT] > 0.0, 0.0, math.pi)
-    direction = 1 if angles.sum() > 0.0 else -1
-    if (np.abs(angles) == math.pi).any():
-        row = (int(np.flatnonzero(np.abs(angles) == math.pi)[0]) + 1) % len(sides)
-        raise ValueError(f"points turn back on themselves at points[{row}]; a polygon must have an area")
-    if (angles * direction < 0.0).any():
-        row = (int(np.flatnonzero(angles * direction < 0.0)[0]) + 1) % len(sides)
-        raise ValueError(f"points are not convex: the polygon turns inwards at points[{row}]; cut it up")
-    if abs(angles.sum()) > 3.0 * math.pi:
-        raise ValueError("points are not convex: the outline crosses itself; give the corners in order")
-    return direction
-
-
-def _axes_of(offsets: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """At right angles to each side, towards larger x, or straight towards larger y.
-
-    Scaled by a power of two, which is exact: products with coordinates of any size then stay in range.
-    """
-    sides = np.roll(offsets, -1, axis=0) - offsets
-    _, powers = np.frexp(np.abs(sides).max(axis=1))
-    sides = np.ldexp(sides, -powers[:, None])
-    axes = np.stack([-sides[:, 1], sides[:, 0]], axis=1)
-    backwards = (axes[:, 0] < 0.0) | ((axes[:, 0] == 0.0) & (axes[:, 1] < 0.0))
-    axes[backwards] *= -1.0
-    return np.ascontiguousarray(axes) + 0.0

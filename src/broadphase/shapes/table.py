@@ -10,7 +10,7 @@ from broadphase.boxes import BoxArray
 from broadphase.kernels.shapes.bounds import bound_rows
 from broadphase.kernels.shapes.contact_rows import contact_shapes
 from broadphase.kernels.shapes.table import BOX, CIRCLE, POLYGON, ShapeColumns
-from broadphase.shapes.kinds import Box, Circle, Polygon, Shape
+from broadphase.shapes.kinds import Box, Polygon, Shape
 from broadphase.shapes.narrow_phase import ContactArrays, as_pairs
 
 _FIRST_ROOM = 16
@@ -120,26 +120,30 @@ class ShapeTable:
         room = self._room
         room.x[row], room.y[row] = shape.x, shape.y
         room.width[row] = room.height[row] = 0.0
+        if isinstance(shape, Polygon):
+            room.kinds[row] = POLYGON
+            self._write_points(row, shape)
+            return
         room.starts[row] = room.counts[row] = 0
         if isinstance(shape, Box):
             room.kinds[row] = BOX
             room.width[row], room.height[row] = shape.width, shape.height
-        elif isinstance(shape, Circle):
+        else:
             room.kinds[row] = CIRCLE
             room.width[row] = shape.radius
-        else:
-            room.kinds[row] = POLYGON
-            self._write_points(row, shape)
 
     def _write_points(self, row: int, polygon: Polygon) -> None:
-        start, count = self._points_used, len(polygon.offsets)
-        if start + count > len(self._points):
-            self._drop_unused_points(row, count)
+        room, count = self._room, len(polygon.offsets)
+        if room.counts[row] == count:  # a polygon that turns, most likely: in the place that it has
+            start = int(room.starts[row])
+        else:
+            if self._points_used + count > len(self._points):
+                self._drop_unused_points(row, count)
             start = self._points_used
+            self._points_used += count
+            room.starts[row], room.counts[row] = start, count
         self._points[start : start + count] = polygon.offsets
         self._axes[start : start + count] = polygon.axes
-        self._room.starts[row], self._room.counts[row] = start, count
-        self._points_used = start + count
 
     def _drop_unused_points(self, row: int, wanted: int) -> None:
         """Move the points that are in use together, into twice the room that they and ``wanted`` need."""

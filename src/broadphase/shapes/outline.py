@@ -1,0 +1,185 @@
+"""From the corners of a convex polygon to what kernels take of it, checked on the way.
+
+In plain floats.  A polygon has a handful of corners, and a game makes one for each sprite that turns; a call
+of NumPy costs as much as a corner does here, and to check them by NumPy takes thirty such calls.
+"""
+
+import math
+from array import array
+from collections.abc import Iterable, Mapping, Sequence, Set
+from itertools import pairwise
+from math import frexp, hypot, isfinite, ldexp
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+Form: TypeAlias = tuple[Floats, Floats, tuple[float, float, float, float]]
+
+# A turn whose sine is smaller than this counts as straight on: rounding bends a straight side by 1e-16.
+_STRAIGHT = 1e-12
+# Between these no length of a side and no difference of corners leaves the range of float64.
+_SMALL, _LARGE = 1e-280, 1e300
+_FLOATS = {float}
+_NUMBERS = {float, int, np.float64}
+_ROWS = {tuple, list}
+
+
+def corners_of(points: Iterable[Any]) -> tuple[Sequence[float], Sequence[float]]:
+    """The x and the y of at least three corners, without the last where it repeats the first.
+
+    Raises
+    ------
+    TypeError
+        The points are not pairs of real numbers.
+    ValueError
+        There are fewer than three, or one is not finite.
+    """
+    xs, ys = _columns(points)
+    if not isfinite(sum(xs) + sum(ys)):  # a finite sum has finite parts; another may have overflowed
+        for row, point in enumerate(zip(xs, ys, strict=True)):
+            if not all(map(isfinite, point)):
+                raise ValueError(f"points[{row}] = {point} must be finite")
+    if len(xs) > 1 and xs[0] == xs[-1] and ys[0] == ys[-1]:
+        xs, ys = xs[:-1], ys[:-1]
+    if len(xs) < 3:
+        raise ValueError(f"points must hold at least three different corners; got {len(xs)}")
+    return xs, ys
+
+
+def _columns(points: Iterable[Any]) -> tuple[Sequence[float], Sequence[float]]:
+    rows = points if isinstance(points, np.ndarray) else list(points)
+    if isinstance(rows, list) and (set(map(type, rows)) <= _ROWS or _in_order(rows)):
+        try:
+            xs, ys = zip(*rows, strict=True)
+            kinds = {*map(type, xs), *map(type, ys)}
+            if kinds == _FLOATS:
+                return xs, ys
+            if kinds <= _NUMBERS:
+                return list(map(float, xs)), list(map(float, ys))
+        except (TypeError, ValueError, OverflowError):
+            pass  # what is wrong is said below
+    try:
+        table = np.asarray(rows)
+    except ValueError:
+        raise ValueError("points must be pairs (x, y); got rows of different lengths") from None
+    if table.dtype.kind not in "iuf":
+        raise TypeError(f"points must be pairs of real numbers; got dtype {table.dtype}")
+    if table.ndim != 2 or table.shape[1] != 2:
+        raise ValueError(f"points must have shape (n, 2), pairs (x, y); got shape {table.shape}")
+    columns: list[list[float]] = table.T.astype(np.float64).tolist()
+    return columns[0], columns[1]
+
+
+def _in_order(rows: list[Any]) -> bool:
+    """Whether the first of a row is its x: sets have no first, and of a mapping it would be a key."""
+    return not any(issubclass(kind, Set | Mapping) for kind in set(map(type, rows)))
+
+
+def form_of(dxs: list[float], dys: list[float]) -> Form:
+    """Corners, axes and reach of a convex polygon.
+
+    Parameters
+    ----------
+    dxs, dys : list of float
+        The corners seen from the first, which is ``0, 0``.
+
+    Returns
+    -------
+    offsets, axes : numpy.ndarray
+        ``(n, 2)``, read-only: the corners counter-clockwise where y points up, and at right angles to the
+        side that begins at each the direction towards larger x, or straight towards larger y.
+    reach : tuple of float
+        The smallest box around them.
+
+    Raises
+    ------
+    ValueError
+        They lie too far apart, two neighbours are equal, or they are not convex; the message names the
+        corner.
+    """
+    reach = min(dxs), min(dys), max(dxs), max(dys)
+    longest = max(reach[2], reach[3], -reach[0], -reach[1])
+    if longest == math.inf:
+        raise ValueError("points lie too far apart: their distance is beyond the range of float64")
+    power = 0 if _SMALL < longest < _LARGE else frexp(longest)[1]
+    xs, ys = dxs, dys
+    if power:  # scaled by a power of two, which is exact
+        xs, ys = [ldexp(dx, -power) for dx in dxs], [ldexp(dy, -power) for dy in dys]
+    direction, axes = _round(xs, ys)
+    if direction < 0:
+        dxs[1:], dys[1:] = dxs[:0:-1], dys[:0:-1]
+        axes.reverse()
+    flat = [*dxs, *dys]
+    flat[::2], flat[1::2] = dxs, dys
+    for axis in axes:
+        flat += axis
+    # From bytes, which nobody can change: neither are the arrays ever.
+    both = np.frombuffer(array("d", flat).tobytes()).reshape(2, len(dxs), 2)
+    return both[0], both[1], reach
+
+
+def _round(xs: list[float], ys: list[float]) -> tuple[int, list[tuple[float, float]]]:
+    """1 for counter-clockwise or -1 for clockwise, and the axis of each side; raises where not convex.
+
+    One loop, because it is most of what a polygon costs.
+    """
+    axes: list[tuple[float, float]] = []
+    left = right = back = False
+    rounds = 0  # how often a side that goes to the left is followed by one that does not
+    x, y = xs[0], ys[0]
+    px, py = x - xs[-1], y - ys[-1]
+    length = hypot(px, py) or 1.0  # a side without length is found when its turn comes
+    px, py = px / length, py / length
+    for next_x, next_y in zip([*xs[1:], x], [*ys[1:], y], strict=True):
+        sx, sy = next_x - x, next_y - y
+        x, y = next_x, next_y
+        length = hypot(sx, sy)
+        if length == 0.0:
+            row = len(axes)
+            raise ValueError(f"points[{(row + 1) % len(xs)}] repeats points[{row}]; give each corner once")
+        # Scaled by a power of two: products with coordinates of any size then stay in range.
+        power = -frexp(length)[1]
+        ax, ay = ldexp(-sy, power), ldexp(sx, power)
+        axes.append((ax + 0.0, ay + 0.0) if ax > 0.0 or (ax == 0.0 and ay > 0.0) else (0.0 - ax, 0.0 - ay))
+        sx, sy = sx / length, sy / length
+        turn = px * sy - py * sx
+        if turn >= _STRAIGHT:
+            left = True
+        elif turn <= -_STRAIGHT:
+            right = True
+        elif px * sx + py * sy <= 0.0:
+            back = True
+        if px < 0.0 <= sx:
+            rounds += 1
+        px, py = sx, sy
+    # Who turns to one side only, by less than half a round each time, and goes round once, is convex.
+    if left is not right and rounds == 1 and not back:
+        return 1 if left else -1, axes
+    return _measured_round(xs, ys), axes
+
+
+def _measured_round(xs: list[float], ys: list[float]) -> int:
+    """The direction by the angles: says what is wrong, and knows how rounding bends nearly straight sides."""
+    corners = list(zip(xs, ys, strict=True))
+    sides = [(bx - ax, by - ay) for (ax, ay), (bx, by) in pairwise([*corners, corners[0]])]
+    angles = []  # at the corner where each side ends
+    for (px, py), (sx, sy) in zip(sides, [*sides[1:], sides[0]], strict=True):
+        lengths = hypot(px, py), hypot(sx, sy)
+        px, py, sx, sy = px / lengths[0], py / lengths[0], sx / lengths[1], sy / lengths[1]
+        turn, ahead = px * sy - py * sx, px * sx + py * sy
+        straight = 0.0 if ahead > 0.0 else math.pi
+        angles.append(straight if abs(turn) < _STRAIGHT else math.atan2(turn, ahead))
+    whole = sum(angles)
+    direction = 1 if whole > 0.0 else -1
+    if math.pi in angles:
+        row = (angles.index(math.pi) + 1) % len(sides)
+        raise ValueError(f"points turn back on themselves at points[{row}]; a polygon must have an area")
+    inwards = [row for row, angle in enumerate(angles, 1) if angle * direction < 0.0]
+    if inwards:
+        row = inwards[0] % len(sides)
+        raise ValueError(f"points are not convex: the polygon turns inwards at points[{row}]; cut it up")
+    if abs(whole) > 3.0 * math.pi:
+        raise ValueError("points are not convex: the outline crosses itself; give the corners in order")
+    return direction
