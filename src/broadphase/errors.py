@@ -26,7 +26,15 @@ class FileError(ValueError):
 
     The message is one line that begins with the file's name and names row, column and value where the
     trouble is in one place.  A file that cannot be opened at all raises ``OSError`` instead.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong.  Names from a file may hold anything: line breaks and the like are shown as escapes.
     """
+
+    def __init__(self, message: str) -> None:
+        super().__init__("".join(c if c.isprintable() else repr(c)[1:-1] for c in message))
 
 
 class MissingExtraError(ImportError):

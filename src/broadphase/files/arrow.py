@@ -1,5 +1,11 @@
-"""Boxes and pairs in Parquet and in Arrow (also known as Feather), with pyarrow."""
+"""Boxes and pairs in Parquet and in Arrow (also known as Feather), with pyarrow.
 
+pyarrow believes what an Arrow file says of itself.  So only the columns that are needed are read, and these
+are validated before anything looks into them: a damaged offset would be an address outside the file.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -13,17 +19,24 @@ from broadphase.files.columns import Column, Table, boxes_from_columns, find_lay
 
 def read(file: BinaryIO, name: str, kind: str, id_column: str | None) -> Table:
     """Read the boxes from a file of the ``kind`` ``"Parquet"`` or ``"Arrow"``."""
-    try:
+    with _one_error(name, kind):
         source = _Parquet(file) if kind == "Parquet" else _Ipc(file)
-        layout = find_layout(source.names, name, id_column)
+    layout = find_layout(source.names, name, id_column)
+    with _one_error(name, kind):
         table = source.read([*layout.edges, *([layout.id] if layout.id is not None else [])])
-    except (pa.ArrowException, OSError) as error:
-        raise FileError(
-            f"{name}: is no {kind} file that can be read: {' '.join(str(error).split())}"
-        ) from None
     columns = {edge: _numbers(table.column(edge), edge, name) for edge in layout.edges}
     boxes = boxes_from_columns(layout, columns, name, lambda row: f"row {row}")
     return Table(boxes, None if layout.id is None else _ids(table.column(layout.id), layout.id, name))
+
+
+@contextmanager
+def _one_error(name: str, kind: str) -> Iterator[None]:
+    """Of a damaged file pyarrow raises its own exceptions and, for names that are no text, Python's."""
+    try:
+        yield
+    except Exception as error:
+        what = " ".join(str(error).split()) or type(error).__name__
+        raise FileError(f"{name}: is no {kind} file that can be read: {what}") from None
 
 
 class _Parquet:
@@ -34,7 +47,9 @@ class _Parquet:
         self.names = _flat_names(self._file.schema_arrow)
 
     def read(self, names: list[str]) -> Any:
-        return self._file.read(columns=names).flatten()
+        table = self._file.read(columns=names)
+        table.validate(full=True)
+        return table.flatten()
 
 
 class _Ipc:
@@ -43,11 +58,19 @@ class _Ipc:
     def __init__(self, file: BinaryIO) -> None:
         is_file = file.read(6) == b"ARROW1"
         file.seek(0)
-        self._table = (ipc.open_file(file) if is_file else ipc.open_stream(file)).read_all().flatten()
-        self.names = self._table.column_names
+        self._open = ipc.open_file if is_file else ipc.open_stream
+        self._file = file
+        self._schema = self._open(file).schema
+        self.names = _flat_names(self._schema)
 
     def read(self, names: list[str]) -> Any:
-        return self._table.select(names)
+        parts = [_flat_names([field]) for field in self._schema]
+        wanted = [k for k, part in enumerate(parts) if not set(part).isdisjoint(names)]
+        self._file.seek(0)
+        options = ipc.IpcReadOptions(included_fields=wanted)
+        table = self._open(self._file, options=options).read_all()
+        table.validate(full=True)
+        return table.flatten().select(names)
 
 
 def _flat_names(schema: Any) -> list[str]:

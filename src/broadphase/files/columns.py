@@ -184,9 +184,11 @@ def boxes_from_columns(
     for k, axis in enumerate(layout.axes):
         low, high = columns[axis.low], columns[axis.high]
         if axis.sized:
-            with np.errstate(invalid="ignore"):  # -inf + inf is found below
+            with np.errstate(invalid="ignore", over="ignore"):  # what comes of it is found below
                 sound = high >= 0
-                high = low.astype(np.float64) + high
+                top = low.astype(np.float64) + high
+                sound &= np.isfinite(top) | ~np.isfinite(low) | ~np.isfinite(high)
+                high = top
         elif axis.downward and _counts_upward(low, high):
             low, high = high, low
             sound = low <= high

@@ -1,10 +1,14 @@
-"""Boxes from GeoJSON (RFC 7946): the bounds of each feature in x and y; altitudes are left out."""
+"""Boxes from GeoJSON (RFC 7946): the bounds of each feature in x and y; altitudes are left out.
+
+The standard library reads the JSON.  The libraries for map data (shapely, pyogrio) bring GEOS or GDAL, many
+megabytes of C++, for what is minimum and maximum here, and do not say which feature is wrong.
+"""
 
 import json
 import sys
 from collections.abc import Iterator
 from itertools import chain
-from math import inf
+from math import inf, isfinite
 from typing import Any, BinaryIO, NoReturn
 
 import numpy as np
@@ -32,9 +36,10 @@ def read(file: BinaryIO, name: str, id_column: str | None) -> Table:
     try:
         features = _features(_load(file, name), name)
         boxes = np.array([_bounds(feature, row, name) for row, feature in enumerate(features)], np.float64)
+        ids = _ids(features, name, id_column)
     except RecursionError:
         raise FileError(f"{name}: is nested too deeply") from None
-    return Table(boxes.reshape(-1, 4), _ids(features, name, id_column))
+    return Table(boxes.reshape(-1, 4), ids)
 
 
 def _load(file: BinaryIO, name: str) -> Any:
@@ -59,7 +64,7 @@ def _features(document: Any, name: str) -> list[Any]:
         return features
     if kind == "Feature":
         return [document]
-    if kind in _DEPTHS or kind == "GeometryCollection":
+    if _depth(kind) is not None or kind == "GeometryCollection":
         return [{"geometry": document}]
     raise FileError(f"{name}: is no GeoJSON: it has no type such as FeatureCollection")
 
@@ -73,9 +78,9 @@ def _bounds(feature: Any, row: int, name: str) -> tuple[float, float, float, flo
     low_x = low_y = inf
     high_x = high_y = -inf
     for positions in _position_lists(feature.get("geometry"), where):
-        xs, ys = _axes(positions, where)
-        low_x, high_x = min(low_x, min(xs)), max(high_x, max(xs))
-        low_y, high_y = min(low_y, min(ys)), max(high_y, max(ys))
+        left, bottom, right, top = _reach(positions, where)
+        low_x, high_x = min(low_x, left), max(high_x, right)
+        low_y, high_y = min(low_y, bottom), max(high_y, top)
     if low_x > high_x:
         raise FileError(f"{where} has no geometry and so no bounds; remove it")
     return low_x, low_y, high_x, high_y
@@ -90,13 +95,18 @@ def _position_lists(geometry: Any, where: str) -> Iterator[list[Any]]:
         for member in _as_list(geometry.get("geometries"), where):
             yield from _position_lists(member, where)
         return
-    if kind not in _DEPTHS:
+    depth = _depth(kind)
+    if depth is None:
         raise FileError(f"{where} has a geometry of unknown type {_shown(kind)}")
     coordinates = _as_list(geometry.get("coordinates"), where)
     lists = [[coordinates] if coordinates else []] if kind == "Point" else [coordinates]
-    for _ in range(_DEPTHS[kind] - 1):
+    for _ in range(depth - 1):
         lists = [_as_list(member, where) for member in chain.from_iterable(lists)]
     yield from filter(None, lists)
+
+
+def _depth(kind: Any) -> int | None:
+    return _DEPTHS.get(kind) if isinstance(kind, str) else None  # it may be anything, also a list
 
 
 def _as_list(value: Any, where: str) -> list[Any]:
@@ -105,11 +115,14 @@ def _as_list(value: Any, where: str) -> list[Any]:
     return value
 
 
-def _axes(positions: list[Any], where: str) -> tuple[list[float], list[float]]:
+def _reach(positions: list[Any], where: str) -> tuple[float, float, float, float]:
+    """The bounds of some positions, at least one."""
     try:
         xs, ys = [p[0] for p in positions], [p[1] for p in positions]
         if set(map(type, xs + ys)) <= {int, float}:
-            return list(map(float, xs)), list(map(float, ys))
+            reach = float(min(xs)), float(min(ys)), float(max(xs)), float(max(ys))
+            if all(map(isfinite, reach)):  # 1e999 is read as inf
+                return reach
     except (TypeError, KeyError, IndexError, OverflowError):
         pass
     bad = next(p for p in positions if not _is_position(p))
@@ -127,9 +140,17 @@ def _ids(features: list[Any], name: str, id_column: str | None) -> Any:
         ids = [_properties(feature).get(id_column) for feature in features]
         if None in ids:
             raise FileError(f"{name}: feature {ids.index(None)} has no property {id_column!r} for its id")
-        return ids_from_values(ids)
+        return ids_from_values(_as_text(ids, name))
     ids = [_own_id(feature) for feature in features]
-    return None if not ids or None in ids else ids_from_values(ids)
+    return None if not ids or None in ids else ids_from_values(_as_text(ids, name))
+
+
+def _as_text(ids: list[Any], name: str) -> list[Any]:
+    """The ids, of which none holds half a character: that could be written nowhere."""
+    for row, own in enumerate(ids):
+        if isinstance(own, str) and not own.isascii() and any("\ud800" <= c <= "\udfff" for c in own):
+            raise FileError(f"{name}: feature {row} has the id {_shown(own)}, which is no text in Unicode")
+    return ids
 
 
 def _own_id(feature: Any) -> Any:

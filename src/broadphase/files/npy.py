@@ -1,6 +1,7 @@
-"""Boxes from NumPy's own file format; arrays of Python objects, which are pickles, are not read."""
+"""Boxes from NumPy's own file format, by NumPy; arrays of Python objects, which are pickles, are not read."""
 
-from typing import BinaryIO
+import warnings
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -12,10 +13,17 @@ from broadphase.files.columns import Table
 def read(file: BinaryIO, name: str) -> Table:
     """Read an ``(n, 4)`` or ``(n, 6)`` array."""
     try:
-        array = np.lib.format.read_array(file, allow_pickle=False)
-    except (ValueError, EOFError, OSError, MemoryError) as error:
-        raise FileError(f"{name}: is no .npy file that can be read: {' '.join(str(error).split())}") from None
-    try:
-        return Table(as_boxes(array, name))
+        return Table(as_boxes(_array(file, name), name))
     except (TypeError, ValueError) as error:
         raise FileError(str(error)) from None
+
+
+def _array(file: BinaryIO, name: str) -> Any:
+    # The header is a piece of Python source.  NumPy reads it with `tokenize` and `ast`, and what those raise
+    # of a damaged one comes through: TokenError, SyntaxError, RecursionError, TypeError, ...
+    try:
+        with warnings.catch_warnings(action="ignore"):  # that it was written by Python 2, or looks odd
+            return np.lib.format.read_array(file, allow_pickle=False)
+    except Exception as error:
+        what = " ".join(str(error).split()) or type(error).__name__
+        raise FileError(f"{name}: is no .npy file that can be read: {what}") from None

@@ -1,8 +1,9 @@
 """Boxes from CSV and TSV.
 
-One pass of the standard library's reader, in batches: about 3 seconds for a million rows of five
-columns.  NumPy's loader takes half of that, but it does not notice a row with too many fields and cannot
-say which value it stumbled over.
+The standard library's reader takes the lines apart; what is written here turns fields into numbers, in
+batches, and knows which row and line a bad one is in.  About 3 seconds for a million rows of five columns.
+NumPy's loader takes a fifth of that and pyarrow's a tenth, but the one does not notice a row with too many
+fields, the other names no row for a bad value, and neither says which line it was.
 """
 
 import csv
