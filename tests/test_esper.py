@@ -203,7 +203,7 @@ def test_move_is_stopped_by_what_is_in_the_way_and_written_back():
     move = collisions.move(a, 100, 5)
     assert move.right
     assert (place.x, place.y) == (40, 12)
-    with pytest.raises(KeyError):
+    with pytest.raises(KeyError, match="there is no entity 999"):
         collisions.move(999, 1, 1)
 
 
@@ -221,3 +221,54 @@ def test_the_world_may_hold_more_than_entities():
 def test_a_tag_has_a_name():
     with pytest.raises(ValueError, match="must have a name"):
         Tag()
+
+
+def test_who_cannot_be_moved_is_told_why():
+    late = esper.create_entity(Collider(bp.Box(0, 0, 10, 10)))
+    without = esper.create_entity(Tag("ghost"))
+    collisions = processor()
+    with pytest.raises(KeyError, match=rf"entity {late} is not in the world yet; call process"):
+        collisions.move(late, 1, 1)
+    esper.process()
+    assert collisions.move(late, 1, 1).x == 1
+    with pytest.raises(KeyError, match=f"entity {without} has no Collider"):
+        collisions.move(without, 1, 1)
+
+
+def test_components_are_checked_where_they_are_made():
+    with pytest.raises(TypeError, match=r"must be a Box, Circle or Polygon; got \(0, 0, 8, 8\)"):
+        Collider((0, 0, 8, 8))
+    with pytest.raises(TypeError, match="stay must be a dict of tag to function"):
+        Callbacks(stay=print)
+    with pytest.raises(TypeError, match="begin must be a dict of tag to function"):
+        Callbacks({"coin": "take"})
+
+
+@pytest.mark.parametrize("process_first", [False, True])
+def test_what_no_body_can_have_is_named_by_its_entity(process_first):
+    esper.create_entity(Collider(bp.Box(0, 0, 10, 10)), Position(0, 0))
+    collider = Collider(bp.Box(0, 0, 10, 10))
+    place = Position(5, 5)
+    entity = esper.create_entity(collider, place)
+    collisions = processor(position=Position)
+    if process_first:
+        esper.process()
+    collider.shape = "round"
+    with pytest.raises(TypeError, match=f"^entity {entity}: shape must be a Box, Circle or Polygon"):
+        esper.process()
+    collider.shape = bp.Circle(0, 0, 3)
+    for wrong in (float("nan"), "5", None):
+        place.x = wrong
+        with pytest.raises((TypeError, ValueError), match=f"^entity {entity}, Position: x must be"):
+            esper.process()
+    del place.x
+    with pytest.raises(AttributeError, match=f"^entity {entity}, Position: .*no attribute 'x'"):
+        esper.process()
+    place.x = 7.0
+    esper.process()
+    assert collider.body.x == 7
+    assert len(collisions.world) == 2
+    if not process_first:
+        wrong = esper.create_entity(Collider(bp.Box(0, 0, 1, 1), mask=-1))
+        with pytest.raises(ValueError, match=f"^entity {wrong}: mask"):
+            esper.process()

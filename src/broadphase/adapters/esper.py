@@ -16,6 +16,7 @@ import numpy as np
 from broadphase.extras import need
 from broadphase.shapes.kinds import Shape
 from broadphase.world.body import Body
+from broadphase.world.body_store import as_place, as_shape
 from broadphase.world.contact import Contact
 from broadphase.world.hits import Movement, Response
 from broadphase.world.world import World
@@ -40,6 +41,11 @@ class Collider:
         Where it is at first, too.
     static, sensor, category, mask
         As in `broadphase.World.add`.  To change them later, change the body.
+
+    Raises
+    ------
+    TypeError
+        ``shape`` is no shape.
     """
 
     shape: Shape
@@ -49,6 +55,9 @@ class Collider:
     mask: int = 0xFFFFFFFF
     body: Body | None = field(default=None, init=False)
     """What stands for it in the world, from the first `CollisionProcessor.process` on."""
+
+    def __post_init__(self) -> None:
+        as_shape(self.shape)
 
 
 class Tag:
@@ -81,11 +90,22 @@ class Callbacks:
     ----------
     begin, stay, end : dict of tag to function
         For contacts that have begun, that go on, and that have ended.
+
+    Raises
+    ------
+    TypeError
+        One of them does not map tags to functions.
     """
 
     begin: Mapping[Any, Function] = field(default_factory=dict)
     stay: Mapping[Any, Function] = field(default_factory=dict)
     end: Mapping[Any, Function] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for phase in ("begin", "stay", "end"):
+            functions = getattr(self, phase)
+            if not (isinstance(functions, Mapping) and all(map(callable, functions.values()))):
+                raise TypeError(f"{phase} must be a dict of tag to function; got {functions!r}")
 
 
 class _Entity(int):
@@ -144,6 +164,9 @@ class CollisionProcessor(_Processor):  # type: ignore[misc]  # the class comes w
 
         Raises
         ------
+        TypeError, ValueError
+            A component holds what no body can have; the message names the entity.  It is looked at again in
+            the next frame.
         Exception
             What a function raises comes through; what was still to be told in this frame is lost.
         """
@@ -169,7 +192,10 @@ class CollisionProcessor(_Processor):  # type: ignore[misc]  # the class comes w
         KeyError
             The entity has no `Collider`, or was not processed yet.
         """
-        collider = self._known[entity].collider
+        known = self._known.get(entity)
+        if known is None:
+            raise KeyError(self._why_unknown(entity))
+        collider = known.collider
         assert collider.body is not None
         place = None if self._position is None else _esper.try_component(entity, self._position)
         if place is not None:
@@ -178,6 +204,14 @@ class CollisionProcessor(_Processor):  # type: ignore[misc]  # the class comes w
         if place is not None:
             place.x, place.y = movement.x, movement.y
         return movement
+
+    @staticmethod
+    def _why_unknown(entity: int) -> str:
+        if not _esper.entity_exists(entity):
+            return f"there is no entity {entity}"
+        if not _esper.has_component(entity, Collider):
+            return f"entity {entity} has no Collider"
+        return f"entity {entity} is not in the world yet; call process() once before move()"
 
     # ---- the world follows the entities
 
@@ -189,14 +223,17 @@ class CollisionProcessor(_Processor):  # type: ignore[misc]  # the class comes w
         for entity, collider in present:
             known = self._known.get(entity)
             tag = tags.get(entity)
-            if known is None or known.collider is not collider:
-                if known is not None:
-                    self._drop(entity)
-                self._add(entity, collider, tag)
-            elif known.tag is not tag or known.shape is not collider.shape:
-                self._change(known, collider, tag)
-            else:
-                continue
+            try:
+                if known is None or known.collider is not collider:
+                    if known is not None:
+                        self._drop(entity)
+                    self._add(entity, collider, tag)
+                elif known.tag is not tag or known.shape is not collider.shape:
+                    self._change(known, collider, tag)
+                else:
+                    continue
+            except (TypeError, ValueError) as error:
+                raise type(error)(f"entity {entity}: {error}") from None
             self._known[entity] = _Known(collider, tag, collider.shape)
         self._listen(tags)
         if self._position is not None:
@@ -229,12 +266,15 @@ class CollisionProcessor(_Processor):  # type: ignore[misc]  # the class comes w
 
     def _move_all(self, position: type) -> None:
         places = dict(_esper.get_component(position))
-        moved = [
-            (known.collider.body, places[entity]) for entity, known in self._known.items() if entity in places
-        ]
+        moved = [entity for entity in self._known if entity in places]
         if moved:
-            goals = np.array([(place.x, place.y) for _, place in moved], np.float64)
-            self.world.move_all([body for body, _ in moved], goals)
+            try:
+                goals = np.array([(places[entity].x, places[entity].y) for entity in moved])
+                self.world.move_all([self._known[entity].collider.body for entity in moved], goals)
+            except (AttributeError, TypeError, ValueError):
+                for entity in moved:
+                    _check_place(entity, places[entity])
+                raise
 
     def _listen(self, tags: dict[int, Tag]) -> None:
         """Ask the world for every pair of tags that some entity has a function for."""
@@ -268,3 +308,11 @@ class CollisionProcessor(_Processor):  # type: ignore[misc]  # the class comes w
                     if tag in seen.b.tags:
                         found.append((function, int(seen.a.data), int(seen.b.data), seen))
         return found
+
+
+def _check_place(entity: int, place: Any) -> None:
+    for name in ("x", "y"):
+        try:
+            as_place(getattr(place, name), name)
+        except (AttributeError, TypeError, ValueError) as error:
+            raise type(error)(f"entity {entity}, {type(place).__name__}: {error}") from None
