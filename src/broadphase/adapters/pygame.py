@@ -10,7 +10,9 @@ of the other.  Here a broad phase finds the pairs whose boxes overlap, and only 
 
 Cost: reading the rects of n + m sprites, about 0.4 microseconds each, and the search.  Where few sprites meet
 few, and for ``collided`` functions of your own (see `rect_first`), pygame does the work.  It also does where
-one sprite meets a group; ask about all sprites at once with `groupcollide`, or keep a `broadphase.World`.
+one sprite meets a group: `spritecollide` and `spritecollideany` are pygame's own and gain nothing.  Nine tenths
+of their time go into reading the rects.  Ask about all sprites at once with `groupcollide`, or keep a
+`broadphase.World`.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -43,8 +45,9 @@ _sprite = need("pygame.sprite", extra="pygame", purpose="the pygame adapter")
 # pygame's own as it is now: somebody may put ours in its place.
 _groupcollide = _sprite.groupcollide
 
-# For one sprite against a group nothing that was measured is faster than pygame's loops, because to read the
-# rects is most of the work.  So these are pygame's own.
+# For one sprite against a group pygame's loop takes no longer than a list of the rects does to make (at 100,
+# 1,000 and 10,000 sprites 1.1 to 1.3 times as long), and what a search needs is more than that list.  So these
+# are pygame's own.
 spritecollide = _sprite.spritecollide
 spritecollideany = _sprite.spritecollideany
 

@@ -4,6 +4,9 @@
 
 prints by how many bytes the process grew at its peak, from the boxes in a NumPy array to all pairs, making
 the form that a peer wants its boxes in included; -1 where the system does not tell.
+
+`tracemalloc` sees only what Python and NumPy allocate, not what a peer's C++ does; psutil knows no peak that
+can be set back to now, which the kernel of Linux has.
 """
 
 import gc

@@ -1,4 +1,8 @@
-"""Fair timing on a noisy machine: the contestants take turns, and the best of each counts."""
+"""Fair timing on a noisy machine: the contestants take turns, and the best of each counts.
+
+`timeit`, pyperf and pytest-benchmark time one contestant after the other, so that a machine that slows down
+half way changes the order; none takes turns, with preparation before each run that does not count.
+"""
 
 import time
 from collections.abc import Callable, Mapping

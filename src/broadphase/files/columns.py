@@ -2,7 +2,7 @@
 
 Names are compared without regard to case and to anything but letters and digits, so ``Min X``,
 ``min_x`` and ``minX`` are one name.  Each axis is given by its two edges or by an edge and a size; where
-a table has both, the edges count.
+a table has both, the edges count.  No library knows which names mean a box.
 """
 
 import json

@@ -1,4 +1,7 @@
-"""Pairs as text and as NumPy array, and files that appear whole or not at all."""
+"""Pairs as text and as NumPy array, by the standard library and NumPy; files appear whole or not at all.
+
+For the latter the standard library has the parts but no whole, and atomicwrites, which was it, is given up.
+"""
 
 import csv
 import io
