@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.boxes import as_float_array
+from broadphase.foreign import BOXES, POINTS, Wanted
 
 Vectors = npt.NDArray[np.float64]
 Walls = tuple[float, float, float, float]
@@ -45,7 +46,7 @@ def two(values: Any, name: str) -> tuple[float, float]:
 
 def walls(bounds: Any) -> Walls:
     """Four finite numbers in order."""
-    array = as_float_array(bounds, "bounds")
+    array = as_float_array(bounds, "bounds", BOXES)
     if array.shape != (4,) or not np.isfinite(array).all() or (array[:2] > array[2:]).any():
         raise ValueError(f"bounds must be finite numbers min_x, min_y, max_x, max_y, or None; got {bounds!r}")
     left, top, right, bottom = array.tolist()
@@ -74,9 +75,9 @@ def one_each(values: Any, n: int, name: str) -> Vectors:
     return array
 
 
-def vectors(values: Any, n: int, name: str) -> Vectors:
+def vectors(values: Any, n: int, name: str, wanted: Wanted = POINTS) -> Vectors:
     """``(n, 2)`` finite numbers, a copy."""
-    array: Vectors = as_float_array(values, name).astype(np.float64)
+    array: Vectors = as_float_array(values, name, wanted).astype(np.float64)
     if n == 0 and array.size == 0:
         return array.reshape(0, 2)
     if array.shape != (n, 2):

@@ -22,6 +22,7 @@ import numpy.typing as npt
 from broadphase import ball_setup as setup
 from broadphase.ball_setup import Vectors
 from broadphase.boxes import BoxArray, PairArray
+from broadphase.foreign import WAYS
 from broadphase.indexes import make_index
 from broadphase.indexes.base import Index
 from broadphase.kernels.movement import balls as kernel
@@ -42,7 +43,8 @@ class BallSimulation:
     bounds : (float, float, float, float) or None
         The walls, ``min_x, min_y, max_x, max_y``; ``None`` for none.
     positions, velocities : array_like, shape (n, 2), optional
-        Where the centres are, and how fast and whereto they fly.
+        Where the centres are, and how fast and whereto they fly; tables are read by name (``x, y`` and
+        ``vx, vy``).
     masses : float or array_like, shape (n,), optional
         By default a ball weighs as much as its area.
     speed : float
@@ -65,7 +67,7 @@ class BallSimulation:
     Notes
     -----
     `positions`, `velocities`, `radii` and `masses` are the arrays that the simulation works on: write to
-    them between steps as you like.
+    them between steps as you like, or assign to them; there are always as many balls as in the beginning.
 
     Without gravity the kinetic energy is kept to about 1e-12 of itself over thousands of steps, and so is
     momentum until balls meet a wall.  With gravity, so is the sum of kinetic and potential energy, to about
@@ -84,15 +86,6 @@ class BallSimulation:
     >>> balls.pairs.tolist()
     []
     """
-
-    positions: Vectors
-    """``(n, 2)``: the centres."""
-    velocities: Vectors
-    """``(n, 2)``"""
-    radii: Vectors
-    """``(n,)``"""
-    masses: Vectors
-    """``(n,)``"""
 
     def __init__(
         self,
@@ -114,19 +107,19 @@ class BallSimulation:
         self._bounds = _EVERYWHERE if bounds is None else setup.walls(bounds)
         self._gravity = setup.two(gravity, "gravity")
         self._restitution = setup.number(restitution, "restitution", 0.0, 1.0)
-        self.radii = setup.radii_of(radius, count, random)
-        self.masses = setup.one_each(np.pi * self.radii**2 if masses is None else masses, count, "masses")
-        setup.check_positive(self.radii, "radius")
-        setup.check_positive(self.masses, "masses")
-        setup.check_room(self._bounds, self.radii)
+        self._radii = setup.radii_of(radius, count, random)
+        self._masses = setup.one_each(np.pi * self._radii**2 if masses is None else masses, count, "masses")
+        setup.check_positive(self._radii, "radius")
+        setup.check_positive(self._masses, "masses")
+        setup.check_room(self._bounds, self._radii)
         if positions is None:
-            self.positions = setup.scattered(self.radii, self._bounds, random)
+            self._positions = setup.scattered(self._radii, self._bounds, random)
         else:
-            self.positions = setup.vectors(positions, count, "positions")
+            self._positions = setup.vectors(positions, count, "positions")
         if velocities is None:
-            self.velocities = setup.flying(count, setup.number(speed, "speed", 0.0, math.inf), random)
+            self._velocities = setup.flying(count, setup.number(speed, "speed", 0.0, math.inf), random)
         else:
-            self.velocities = setup.vectors(velocities, count, "velocities")
+            self._velocities = setup.vectors(velocities, count, "velocities", WAYS)
         self._held = np.zeros(count, np.bool_)
         self._targets = np.zeros((count, 2))
         self._boxes = np.empty((count, 4))
@@ -179,18 +172,18 @@ class BallSimulation:
 
     def _advance(self, dt: float) -> None:
         kernel.collide_balls(
-            self.positions,
-            self.velocities,
-            self.radii,
-            self.masses,
+            self._positions,
+            self._velocities,
+            self._radii,
+            self._masses,
             self._held,
             self._candidates,
             self._restitution,
         )
         kernel.advance_balls(
-            self.positions,
-            self.velocities,
-            self.radii,
+            self._positions,
+            self._velocities,
+            self._radii,
             self._held,
             self._targets,
             self._bounds,
@@ -210,17 +203,58 @@ class BallSimulation:
         self._pairs = None
 
     def _write_boxes(self) -> None:
-        self._boxes[:, :2] = self.positions - self.radii[:, None]
-        self._boxes[:, 2:] = self.positions + self.radii[:, None]
+        self._boxes[:, :2] = self._positions - self._radii[:, None]
+        self._boxes[:, 2:] = self._positions + self._radii[:, None]
 
     # --- what there is to see ------------------------------------------------------------------------
 
     def __len__(self) -> int:
-        return len(self.radii)
+        return len(self._radii)
 
     def __repr__(self) -> str:
         walls = "no walls" if self.bounds is None else f"bounds={self.bounds}"
         return f"<BallSimulation: {len(self)} balls, {walls}, index={self._index.name!r}>"
+
+    @property
+    def positions(self) -> Vectors:
+        """``(n, 2)``: the centres."""
+        return self._positions[:]  # a view: who reshapes it does not reshape what kernels are given
+
+    @positions.setter
+    def positions(self, positions: Any) -> None:
+        self._positions[:] = setup.vectors(positions, len(self), "positions")
+
+    @property
+    def velocities(self) -> Vectors:
+        """``(n, 2)``"""
+        return self._velocities[:]
+
+    @velocities.setter
+    def velocities(self, velocities: Any) -> None:
+        self._velocities[:] = setup.vectors(velocities, len(self), "velocities", WAYS)
+
+    @property
+    def radii(self) -> Vectors:
+        """``(n,)``"""
+        return self._radii[:]
+
+    @radii.setter
+    def radii(self, radii: Any) -> None:
+        checked = setup.one_each(radii, len(self), "radii")
+        setup.check_positive(checked, "radii")
+        setup.check_room(self._bounds, checked)
+        self._radii[:] = checked
+
+    @property
+    def masses(self) -> Vectors:
+        """``(n,)``"""
+        return self._masses[:]
+
+    @masses.setter
+    def masses(self, masses: Any) -> None:
+        checked = setup.one_each(masses, len(self), "masses")
+        setup.check_positive(checked, "masses")
+        self._masses[:] = checked
 
     @property
     def index(self) -> Index:
@@ -249,20 +283,20 @@ class BallSimulation:
         """``(m, 2)`` int32, sorted: the balls that touch after the last step; the next bounces them."""
         if self._pairs is None:
             touch = np.empty(len(self._candidates), np.bool_)
-            kernel.touching_balls(self.positions, self.radii, self._candidates, touch)
+            kernel.touching_balls(self._positions, self._radii, self._candidates, touch)
             self._pairs = self._candidates[touch]
         return self._pairs
 
     @property
     def energy(self) -> float:
         """Kinetic energy, and potential energy against the point 0, 0 where there is gravity."""
-        kinetic = 0.5 * math.fsum(self.masses * (self.velocities**2).sum(axis=1))
-        return kinetic - math.fsum(self.masses * (self.positions @ np.array(self._gravity)))
+        kinetic = 0.5 * math.fsum(self._masses * (self._velocities**2).sum(axis=1))
+        return kinetic - math.fsum(self._masses * (self._positions @ np.array(self._gravity)))
 
     @property
     def momentum(self) -> tuple[float, float]:
         """The sum of mass times velocity."""
-        along_x, along_y = (self.masses[:, None] * self.velocities).T
+        along_x, along_y = (self._masses[:, None] * self._velocities).T
         return math.fsum(along_x), math.fsum(along_y)
 
     # --- a hand in it --------------------------------------------------------------------------------
@@ -270,8 +304,8 @@ class BallSimulation:
     def ball_at(self, x: float, y: float) -> int | None:
         """The ball that a point lies in, as of the last step; of several the one whose centre is nearest."""
         ids = self._index.query_point((x, y))
-        squared = ((self.positions[ids] - (x, y)) ** 2).sum(axis=1)
-        inside = squared <= self.radii[ids] ** 2
+        squared = ((self._positions[ids] - (x, y)) ** 2).sum(axis=1)
+        inside = squared <= self._radii[ids] ** 2
         if not inside.any():
             return None
         return int(ids[np.argmin(np.where(inside, squared, math.inf))])
@@ -286,7 +320,7 @@ class BallSimulation:
         """
         row = self._row(ball)
         self._held[row] = True
-        self._targets[row] = self.positions[row]
+        self._targets[row] = self._positions[row]
 
     def drag(self, ball: int, position: tuple[float, float]) -> None:
         """Move a ball that is held: the next step takes it there, or as near as the walls let it.
@@ -317,7 +351,7 @@ class BallSimulation:
         """
         row = self._row(ball)
         if velocity is not None:
-            self.velocities[row] = setup.two(velocity, "velocity")
+            self._velocities[row] = setup.two(velocity, "velocity")
         self._held[row] = False
 
     @property

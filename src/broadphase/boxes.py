@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from broadphase import foreign
+from broadphase.foreign import BOXES, NUMBERS, Wanted
 from broadphase.kernels.boxes.filters import IN_A, IN_B, STATIC, PairFilter, no_filter
 from broadphase.kernels.boxes.survey import copy_sound_rows, first_unsound_row
 from broadphase.threads import resolve, run_all, shares
@@ -30,8 +32,9 @@ def as_boxes(boxes: Any, name: str = "boxes") -> BoxArray:
     Parameters
     ----------
     boxes : array_like
-        Rows ``[min_x, min_y, max_x, max_y]`` or ``[min_x, min_y, min_z, max_x, max_y, max_z]``.
-        An empty list counts as no boxes in 2-D.
+        Rows ``[min_x, min_y, max_x, max_y]`` or ``[min_x, min_y, min_z, max_x, max_y, max_z]``; a table
+        or structured array, read by the names of its columns (`broadphase.columns`); or shapes, taken by
+        their bounds.  An empty list counts as no boxes in 2-D.
     name : str
         What the caller's argument is called, for the error messages.
 
@@ -45,15 +48,15 @@ def as_boxes(boxes: Any, name: str = "boxes") -> BoxArray:
     TypeError
         The values are not real numbers.
     ValueError
-        The shape is wrong, the rows are ragged, or a row holds NaN or ``min > max``; the message
-        names the argument, the row and the value.
+        The shape is wrong, the rows are ragged, a column is missing, or a row holds NaN, null or
+        ``min > max``; the message names the argument, the row and the value.
 
     Examples
     --------
     >>> as_boxes([[0, 0, 1, 1]])
     array([[0., 0., 1., 1.]])
     """
-    array = as_float_array(boxes, name)
+    array = as_float_array(boxes, name, BOXES)
     if array.ndim == 1 and array.size == 0:
         array = array.reshape(0, 4)
     if array.ndim != 2 or array.shape[1] not in (4, 6):
@@ -67,19 +70,24 @@ def as_boxes(boxes: Any, name: str = "boxes") -> BoxArray:
     return array
 
 
-def as_float_array(values: Any, name: str) -> BoxArray:
-    """``values`` as a C-contiguous float32 or float64 array; anything but real numbers is refused."""
-    try:
-        array = np.asarray(values)
-    except ValueError as error:
-        raise ValueError(f"{name} must be a rectangular array of numbers: {error}") from None
+def as_float_array(values: Any, name: str, wanted: Wanted = NUMBERS) -> BoxArray:
+    """``values`` as a C-contiguous float32 or float64 array; anything but real numbers is refused.
+
+    ``wanted`` says what a row stands for, where rows may also come as named columns or as shapes.
+    """
+    array = values if type(values) is np.ndarray else foreign.as_array(values, name, wanted)
     if array.dtype == np.float32 or array.dtype == np.float64:
         if array.dtype.isnative and array.flags.c_contiguous and array.flags.aligned:
             return array if array.flags.writeable else _SameMemory(array).as_array()
         return np.array(array, dtype=array.dtype.newbyteorder("="), order="C")
     if array.dtype.kind not in "biuf":
-        raise TypeError(f"{name} must hold real numbers; got dtype {array.dtype}")
-    return np.ascontiguousarray(array, dtype=np.float64)
+        return as_float_array(foreign.numbers_in(array, name, wanted), name)
+    return np.asarray(array, dtype=np.float64, order="C")
+
+
+def as_plain_array(values: Any, name: str) -> npt.NDArray[Any]:
+    """``values`` as an array of whatever it holds; a value that is missing (null, masked) is refused."""
+    return values if type(values) is np.ndarray else foreign.column(values, name)
 
 
 class _SameMemory:
@@ -166,7 +174,7 @@ def join_filter(rows_of_a: int, rows_of_b: int) -> PairFilter:
 
 def static_flags(static: Any, n: int) -> npt.NDArray[np.bool_]:
     """One flag for each of ``n`` boxes, from one for all or one each."""
-    flags = np.asarray(static)
+    flags = as_plain_array(static, "static")
     if flags.dtype != np.bool_ and flags.size:  # to NumPy an empty list is float64
         raise TypeError(f"static must be an array of bool, one a box; got dtype {flags.dtype}")
     return one_each(flags, n, "static")
@@ -174,7 +182,7 @@ def static_flags(static: Any, n: int) -> npt.NDArray[np.bool_]:
 
 def bit_sets(values: Any, n: int, name: str) -> npt.NDArray[np.uint32]:
     """One 32-bit set for each of ``n`` boxes, from one for all or one each."""
-    array = np.asarray(values)
+    array = as_plain_array(values, name)
     if array.dtype.kind not in "iu" and array.size:
         raise TypeError(f"{name} must be integers, sets of 32 bits; got dtype {array.dtype}")
     array = one_each(array, n, name)

@@ -13,8 +13,9 @@ import numpy.typing as npt
 import pyarrow as pa
 from pyarrow import ipc, parquet
 
+from broadphase.columns import Column
 from broadphase.errors import FileError
-from broadphase.files.columns import Column, Table, boxes_from_columns, find_layout, object_array
+from broadphase.files.columns import Table, boxes_from_columns, find_layout, object_array
 
 
 def read(file: BinaryIO, name: str, kind: str, id_column: str | None) -> Table:

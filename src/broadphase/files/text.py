@@ -16,16 +16,9 @@ from typing import BinaryIO
 import numpy as np
 import numpy.typing as npt
 
+from broadphase.columns import HEADERLESS, Layout, names_without_header
 from broadphase.errors import FileError
-from broadphase.files.columns import (
-    HEADERLESS,
-    Layout,
-    Table,
-    boxes_from_columns,
-    find_layout,
-    ids_from_text,
-    names_without_header,
-)
+from broadphase.files.columns import Table, boxes_from_columns, find_layout, ids_from_text
 
 _BATCH = 1_000  # rows; larger batches leave the processor's cache and are slower
 _LONGEST_FIELD = 2**31 - 1  # a column with outlines as text easily exceeds the reader's own 128 KiB

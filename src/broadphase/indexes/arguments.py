@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import BoxArray, as_float_array, check_sound, unsound_box_error
+from broadphase.boxes import BoxArray, as_float_array, as_plain_array, check_sound, unsound_box_error
+from broadphase.foreign import BOXES, POINTS, WAYS, Wanted
 from broadphase.indexes.storage import EVERY_BIT, BoxStore, IdArray
 from broadphase.kernels.arrays.id_tests import first_bad_id
 
@@ -68,7 +69,7 @@ class Reader:
         return self._box_or_boxes(box, name)
 
     def _box_or_boxes(self, box: Any, name: str) -> Floats | Rows:
-        array = self.array(box, 2 * self.dim, name)
+        array = self.array(box, 2 * self.dim, name, BOXES)
         if array.ndim == 2:
             check_sound(array, name)
             return array.astype(np.float64, copy=False)
@@ -84,7 +85,7 @@ class Reader:
 
     def rows(self, boxes: Any) -> BoxArray:
         """Any number of boxes in the dtype of the index, which are still to be checked."""
-        array = self.array(boxes, 2 * self.dim, "boxes")
+        array = self.array(boxes, 2 * self.dim, "boxes", BOXES)
         if array.ndim == 1:
             raise ValueError(
                 f"boxes must have shape (n, {2 * self.dim}), rows of [min..., max...]; "
@@ -92,11 +93,13 @@ class Reader:
             )
         return array
 
-    def point_or_points(self, point: Any, name: str, *, finite: bool = False) -> Floats | Rows:
+    def point_or_points(
+        self, point: Any, name: str, *, finite: bool = False, wanted: Wanted = POINTS
+    ) -> Floats | Rows:
         """One point, or a batch of shape ``(m, dim)``; no NaN, and no infinity where ``finite``."""
         values = self.floats(point, self.dim)
         if values is None:
-            array = self.array(point, self.dim, name)
+            array = self.array(point, self.dim, name, wanted)
             if array.ndim == 2:
                 _check_numbers(array, name, finite)
                 return array.astype(np.float64, copy=False)
@@ -108,7 +111,8 @@ class Reader:
 
     def direction_or_directions(self, direction: Any) -> Floats | Rows:
         """One direction, or a batch; float64 whatever the index holds, finite, not zero."""
-        values = _wide_reader(self.dim).point_or_points(direction, "direction", finite=True)
+        wide = _wide_reader(self.dim)
+        values = wide.point_or_points(direction, "direction", finite=True, wanted=WAYS)
         if isinstance(values, tuple):
             if not any(values):
                 raise ValueError(f"direction = {values} points nowhere; one component must not be zero")
@@ -136,9 +140,9 @@ class Reader:
                 return None
         return None
 
-    def array(self, values: Any, width: int, name: str) -> BoxArray:
+    def array(self, values: Any, width: int, name: str, wanted: Wanted) -> BoxArray:
         """``(width,)`` or ``(m, width)`` in the dtype of the index; what overflows float32 is infinite."""
-        array = as_float_array(values, name)
+        array = as_float_array(values, name, wanted)
         if array.ndim == 1 and array.size == 0:
             array = array.reshape(0, width)
         if array.ndim not in (1, 2) or array.shape[-1] != width:
@@ -220,7 +224,7 @@ def known_id(store: BoxStore, value: Any) -> int:
 
 def known_ids(store: BoxStore, values: Any) -> IdArray:
     """Ids that are in use, each named once."""
-    array = np.asarray(values)
+    array = as_plain_array(values, "ids")
     if array.ndim != 1:
         raise ValueError(f"ids must have shape (k,); got shape {array.shape}")
     if array.dtype.kind not in "iu" and array.size:

@@ -21,7 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from broadphase.boxes import BoxArray
+from broadphase.boxes import BoxArray, as_float_array
+from broadphase.foreign import BOXES
 from broadphase.indexes.cell_index import CellIndex, as_cell_size
 from broadphase.indexes.cell_lists import Plan, empty_lattice, ladder
 from broadphase.kernels.cells.lattice import LAST, OFFSET
@@ -108,7 +109,7 @@ class UniformGrid(CellIndex):
 
 
 def _as_bounds(bounds: Any, dim: int) -> tuple[float, ...]:
-    array = np.asarray(bounds, np.float64)
+    array = as_float_array(bounds, "bounds", BOXES).astype(np.float64)
     if array.shape != (2 * dim,):
         raise ValueError(f"bounds must have shape ({2 * dim},), [min..., max...]; got shape {array.shape}")
     if not np.isfinite(array).all():

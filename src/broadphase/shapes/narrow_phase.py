@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import BoxArray, PairArray, as_boxes, as_float_array
+from broadphase.boxes import BoxArray, PairArray, as_boxes, as_float_array, as_plain_array
+from broadphase.foreign import CIRCLES
 from broadphase.kernels.shapes import contact as kernel
 from broadphase.kernels.shapes import contact_rows
 from broadphase.shapes.kinds import Box, Circle, Polygon, Shape
@@ -177,7 +178,7 @@ def contact_circles(a: Any, b: Any, pairs: Any = None, *, touching: bool = False
 
 def as_pairs(pairs: Any, rows_of_a: int, rows_of_b: int) -> PairArray:
     """Check an ``(m, 2)`` array of row numbers."""
-    array = np.asarray(pairs)
+    array = as_plain_array(pairs, "pairs")
     if array.size == 0:
         return np.empty((0, 2), np.int32)
     if array.dtype.kind not in "iu":
@@ -216,7 +217,7 @@ def _same_type(a: BoxArray, b: BoxArray) -> tuple[BoxArray, BoxArray]:
 
 
 def _as_circles(circles: Any, name: str) -> BoxArray:
-    array = as_float_array(circles, name)
+    array = as_float_array(circles, name, CIRCLES)
     if array.ndim == 1 and array.size == 0:
         array = array.reshape(0, 3)
     if array.ndim != 2 or array.shape[1] != 3:

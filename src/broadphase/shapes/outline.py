@@ -14,6 +14,9 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from broadphase.boxes import as_float_array
+from broadphase.foreign import POINTS
+
 Floats: TypeAlias = npt.NDArray[np.float64]
 Form: TypeAlias = tuple[Floats, Floats, tuple[float, float, float, float]]
 
@@ -49,6 +52,8 @@ def corners_of(points: Iterable[Any]) -> tuple[Sequence[float], Sequence[float]]
 
 
 def _columns(points: Iterable[Any]) -> tuple[Sequence[float], Sequence[float]]:
+    if hasattr(points, "__array__") and not isinstance(points, np.ndarray):
+        points = as_float_array(points, "points", POINTS)  # a table, or a column of shapely's points
     rows = points if isinstance(points, np.ndarray) else list(points)
     if isinstance(rows, list) and (set(map(type, rows)) <= _ROWS or _in_order(rows)):
         try:

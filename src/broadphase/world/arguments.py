@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.boxes import as_float_array
+from broadphase.foreign import BOXES, NUMBERS, POINTS, Wanted
 from broadphase.kernels.movement.travel import FARTHEST
 from broadphase.shapes.check import finite
 from broadphase.shapes.kinds import Bounds, Box, Circle, Polygon, Shape
@@ -20,26 +21,26 @@ def as_bounds(box: Shape | Any) -> Bounds:
     >>> as_bounds([0, 0, 1, 2])
     (0.0, 0.0, 1.0, 2.0)
     """
-    if hasattr(box, "bounds"):
-        bounds: Bounds = box.bounds
+    bounds = getattr(box, "bounds", None)
+    if type(bounds) is tuple and not hasattr(box, "geom_type"):
         return bounds
-    left, top, right, bottom = (float(value) for value in as_row(box, 4, "box"))
+    left, top, right, bottom = (float(value) for value in as_row(box, 4, "box", BOXES))
     if not (left <= right and top <= bottom):
         raise ValueError(f"box = {[left, top, right, bottom]} must be min_x, min_y, max_x, max_y, no NaN")
     return left, top, right, bottom
 
 
-def as_row(values: Any, count: int, name: str) -> npt.NDArray[np.floating[Any]]:
+def as_row(values: Any, count: int, name: str, wanted: Wanted = NUMBERS) -> npt.NDArray[np.floating[Any]]:
     """``values`` as so many real numbers."""
-    array = as_float_array(values, name)
+    array = as_float_array(values, name, wanted)
     if array.shape != (count,):
         raise ValueError(f"{name} must be {count} numbers; got shape {array.shape}")
     return array
 
 
-def as_points(values: Any, name: str) -> npt.NDArray[np.float64]:
+def as_points(values: Any, name: str, wanted: Wanted = POINTS) -> npt.NDArray[np.float64]:
     """One point ``(2,)`` or points ``(m, 2)``, finite, as float64."""
-    array = as_float_array(values, name).astype(np.float64, copy=False)
+    array = as_float_array(values, name, wanted).astype(np.float64, copy=False)
     if array.ndim not in (1, 2) or array.shape[-1] != 2:
         raise ValueError(f"{name} must be (x, y) or have shape (m, 2); got shape {array.shape}")
     if not np.isfinite(array).all():
@@ -82,10 +83,10 @@ def as_two(value: Any, name: str) -> tuple[float, float]:
         if len(value) != 2:
             raise ValueError(f"{name} must be 2 numbers; got {len(value)}")
         return finite(value[0], name), finite(value[1], name)
-    if np.ndim(value) == 0:
+    if np.ndim(value) == 0 and not hasattr(value, "geom_type"):
         number = finite(value, name)
         return number, number
-    first, second = as_row(value, 2, name)
+    first, second = as_row(value, 2, name, POINTS)
     return finite(float(first), name), finite(float(second), name)
 
 

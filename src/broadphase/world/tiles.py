@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
+from broadphase.foreign import WAYS
 from broadphase.kernels.tiles import list as list_tiles
 from broadphase.kernels.tiles import walk as walk_tiles
 from broadphase.kernels.tiles.grid import BOTTOM, LEFT, RIGHT, TOP, TileGrid
@@ -311,7 +312,7 @@ class TileMap:
             raise ValueError(f"max_distance must not be negative; got {max_distance}")
         if isinstance(origin, tuple) and isinstance(direction, tuple):
             return self._cast_one(as_two(origin, "origin"), as_two(direction, "direction"), max_distance)
-        starts, ways = as_points(origin, "origin"), as_points(direction, "direction")
+        starts, ways = as_points(origin, "origin"), as_points(direction, "direction", WAYS)
         if starts.ndim == 1 and ways.ndim == 1:
             return self._cast_one(starts.tolist(), ways.tolist(), max_distance)
         starts, ways = of_one_length(starts, ways, "origin", "direction")

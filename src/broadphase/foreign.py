@@ -1,0 +1,286 @@
+"""What other libraries keep numbers in, as NumPy arrays: tables, their columns, and shapes.
+
+Nothing is imported for it.  A table is known by what it can do (pandas, polars, pyarrow and those that are
+built like them), a structured array by its names, a shape (shapely, geopandas) by its ``geom_type``.  Named
+columns are read by their names, whatever their order: rows taken by position would be wrong in silence.
+Labels of rows do not count: the first row is row 0.
+"""
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.columns import boxes_from_columns, find_edges, listed, plain
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a row of numbers is to be, where rows may come as named columns or as shapes."""
+
+    forms: tuple[str, ...] = ()
+    """What the numbers of a row may be called; boxes have a module of their own for that."""
+    needed: int = 0
+    """So many of a form's names must be there; the others may."""
+    shapes: str = ""
+    """What is taken from a shape: its ``"bounds"``, a ``"point"``, or nothing."""
+    advice: str = ""
+    """How columns are best called."""
+
+
+BOXES = Wanted(shapes="bounds")
+POINTS = Wanted(("x y z", "lon lat", "longitude latitude"), 2, "point", "name them x, y (in 3-D also z)")
+WAYS = Wanted(("dx dy dz", "vx vy vz", "x y z"), 2, "", "name them dx, dy (in 3-D also dz), or vx, vy")
+CIRCLES = Wanted(("x y radius", "x y r"), 3, "", "name them x, y, radius")
+NUMBERS = Wanted()
+"""No rows at all, but one number each."""
+
+
+def as_array(values: Any, name: str, wanted: Wanted) -> Array:
+    """Anything but an ``ndarray`` as one; whether it holds numbers is for `numbers_in` to see.
+
+    Raises
+    ------
+    TypeError
+        Rows that are named, or rectangles of pygame, in a list: their order says nothing.
+    ValueError
+        Rows of different lengths; named columns that are not what is wanted, or a value that is missing.
+    """
+    kind = type(values)
+    if kind is list or kind is tuple:
+        if values:
+            _refuse_named_row(values[0], f"{name}[0]")
+        return _array(values, name)
+    _refuse_rectangle(values, name)
+    if hasattr(kind, "active_geometry_name") and values.active_geometry_name is not None:
+        values = values.geometry
+    if hasattr(type(values), "geom_type") and not hasattr(type(values), "columns"):
+        return np.asarray(values, object)
+    table = _columns_of(values) or (_row_of(values) if wanted is not NUMBERS else None)
+    return column(values, name) if table is None else _from_columns(*table, name, wanted)
+
+
+def numbers_in(array: Array, name: str, wanted: Wanted) -> Array:
+    """The numbers of an array that has none for its dtype: those of named fields, or of shapes.
+
+    Raises
+    ------
+    TypeError
+        There are no numbers in it; the first object that is none is named.
+    ValueError
+        Fields or shapes that are not what is wanted.
+    """
+    if array.dtype.names is not None and array.ndim < 2:
+        names = array.dtype.names
+        return _from_columns(names, lambda k: array[names[k]], name, wanted)
+    if array.dtype != object:
+        raise TypeError(f"{name} must hold real numbers; got dtype {array.dtype}")
+    if any(hasattr(item, "geom_type") for item in array.flat):
+        return _from_shapes(array, name, wanted)
+    raise TypeError(f"{name} must hold real numbers; got dtype object{_first_stranger(array)}")
+
+
+def column(values: Any, name: str) -> Array:
+    """One column, or anything that NumPy makes an array of; a value that is missing is named.
+
+    Raises
+    ------
+    ValueError
+        A value is missing (null, NA, masked), or rows have different lengths.
+    """
+    row = _first_missing(values)
+    if row is not None:
+        raise ValueError(f"{name}: row {row} is missing (null); fill it in, or leave the row out")
+    return _array(values, name)
+
+
+def _array(values: Any, name: str) -> Array:
+    try:
+        return np.asarray(values)
+    except ValueError as error:
+        raise ValueError(f"{name} must be a rectangular array of numbers: {error}") from None
+
+
+def _first_missing(values: Any) -> int | None:
+    if isinstance(values, np.ma.MaskedArray):
+        missing: Any = np.ma.getmaskarray(values)
+        if missing.dtype.names is not None:
+            missing = np.stack([missing[field] for field in missing.dtype.names], axis=-1)
+    elif hasattr(type(values), "is_null"):  # polars, pyarrow
+        missing = values.is_null()
+    elif hasattr(type(values), "isna") and not isinstance(getattr(values, "dtype", None), np.dtype):
+        missing = values.isna()  # pandas; in NumPy's own dtypes it takes NaN for missing
+    else:
+        return None
+    rows = np.asarray(missing)
+    at = np.flatnonzero(rows.any(axis=tuple(range(1, rows.ndim))))
+    return int(at[0]) if len(at) else None
+
+
+# ---- tables
+
+
+def _columns_of(values: Any) -> tuple[Sequence[Any], Callable[[int], Any]] | None:
+    """The names of a table's columns and the way to each, or None for what is no table."""
+    if hasattr(type(values), "collect_schema") and hasattr(type(values), "lazy"):
+        values = values.lazy().collect()  # polars, lazy or not
+    kind = type(values)  # its attributes: those of a table of pandas are its columns, too
+    if hasattr(kind, "column_names"):  # pyarrow; a column "bbox" of four fields becomes four columns
+        flat = values.flatten() if hasattr(kind, "flatten") else values
+        return flat.column_names, flat.column
+    if hasattr(kind, "columns") and hasattr(kind, "iloc"):  # pandas
+        return list(values.columns), lambda k: values.iloc[:, k]
+    if hasattr(kind, "columns") and hasattr(kind, "to_series"):  # polars
+        return values.columns, values.to_series
+    return None
+
+
+def _row_of(values: Any) -> tuple[Sequence[Any], Callable[[int], Any]] | None:
+    """The same for one row of a table of pandas, which is a column with names in the place of rows."""
+    if not hasattr(type(values), "iloc") or not len(values) or not isinstance(values.index[0], str):
+        return None
+    if hasattr(values.iloc[0], "geom_type"):
+        return None  # a column of shapes, each with its name
+    return list(values.index), lambda k: values.iloc[k]
+
+
+def _refuse_named_row(row: Any, name: str) -> None:
+    if isinstance(row, (list, np.ndarray, int, float)) or type(row) is tuple:
+        return  # nearly always
+    if isinstance(row, Mapping) or _row_of(row) is not None:
+        raise TypeError(
+            f"{name} must hold real numbers; got a {type(row).__name__} with names; "
+            "give the whole table, whose columns are read by name, or lists of numbers"
+        )
+    _refuse_rectangle(row, name)
+
+
+def _refuse_rectangle(values: Any, name: str) -> None:
+    if hasattr(type(values), "topleft") and hasattr(type(values), "w"):
+        raise TypeError(
+            f"{name} is a {type(values).__name__}, whose numbers are x, y, width, height; "
+            "give (r.left, r.top, r.right, r.bottom), or use broadphase.adapters.pygame"
+        )
+
+
+def _from_columns(names: Sequence[Any], get: Callable[[int], Any], name: str, wanted: Wanted) -> Array:
+    texts = [str(own) for own in names]
+    if _are_no_names(names):
+        if wanted is NUMBERS and len(texts) != 1:
+            raise TypeError(f"{name} must be one column of numbers; got a table of {len(texts)}")
+        columns = [_numbers(get(k), f"{name}: column {texts[k]}") for k in range(len(texts))]
+        return np.stack(columns, axis=-1) if columns else np.empty((0, 0))
+    if wanted is NUMBERS:
+        raise TypeError(f"{name} must be one column of numbers; got a table with {listed(texts)}")
+
+    def read(own: str) -> Array:
+        return _numbers(get(texts.index(own)), f"{name}: column {own}")
+
+    if wanted is BOXES:
+        layout = find_edges(texts, name)
+        edges = {edge: read(edge) for edge in layout.edges}
+        one_row = edges[layout.axes[0].low].ndim == 0
+        rows = boxes_from_columns(
+            layout, {edge: np.atleast_1d(own) for edge, own in edges.items()}, name, "row {}".format
+        )
+        return rows[0] if one_row else rows
+    return np.stack([read(own) for own in _find_fields(texts, name, wanted)], axis=-1)
+
+
+def _are_no_names(names: Sequence[Any]) -> bool:
+    """Numbers in the place of names, or what libraries write where nobody gave any."""
+    if all(isinstance(own, (int, np.integer)) for own in names):
+        return True
+    return any(
+        list(names) == [f"{stem}{k}" for k in range(first, first + len(names))]
+        for stem in ("column_", "f", "")
+        for first in (0, 1)
+    )
+
+
+def _find_fields(names: list[str], name: str, wanted: Wanted) -> list[str]:
+    for form in wanted.forms:
+        same = [[own for own in names if plain(own) == field] for field in form.split()]
+        if all(same[: wanted.needed]):
+            for several in same:
+                if len(several) > 1:
+                    raise ValueError(
+                        f"{name}: the columns {listed(several)} could both be {plain(several[0])}; rename one"
+                    )
+            return [own for (own,) in filter(None, same)]
+    raise ValueError(f"{name}: the columns are {listed(names)}; {wanted.advice}")
+
+
+def _numbers(values: Any, name: str) -> Array:
+    """One column as numbers; decimal numbers, which NumPy does not know, become float64."""
+    array = column(values, name)
+    if array.dtype == object and all(isinstance(item, Decimal) for item in array.flat):
+        array = array.astype(np.float64)
+    if array.dtype.kind not in "biuf":
+        raise TypeError(
+            f"{name} must hold real numbers; got dtype {getattr(values, 'dtype', array.dtype)}"
+            f"{_first_stranger(array)}"
+        )
+    if array.ndim > 1:
+        raise TypeError(f"{name} must be one number a row; got shape {array.shape}")
+    return array
+
+
+def _first_stranger(array: Array) -> str:
+    """Which object is the first that is no number, and the way out; nothing where the dtype says it all."""
+    if array.dtype != object:
+        return ""
+    if array.ndim == 0:
+        return f": a {type(array.item()).__name__}; give an array, a list of rows or a table"
+    for place in np.ndindex(array.shape):
+        value = array[place]
+        if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)):
+            at = f"row {place[0]}" + "".join(f", column {k}" for k in place[1:])
+            shown = repr(value)
+            shown = shown if len(shown) <= 40 else shown[:40] + "..."
+            return f": {at} is {shown} ({type(value).__name__}); leave it out, or make a number of it"
+    return ": numbers as Python objects; give them a dtype of numbers with .astype(float)"
+
+
+# ---- shapes
+
+
+def _from_shapes(array: Array, name: str, wanted: Wanted) -> Array:
+    if not wanted.shapes or array.ndim > 1:
+        raise TypeError(f"{name} must hold real numbers; got shapes in an array of shape {array.shape}")
+    boxes = _bounds(array, name)
+    empty = np.flatnonzero(np.isnan(boxes).any(axis=-1))
+    if len(empty):
+        row = int(empty[0])
+        raise ValueError(f"{name}[{row}] = {array.flat[row]} has no bounds; leave the row out")
+    if wanted.shapes == "bounds":
+        return boxes
+    extended = np.flatnonzero((boxes[..., :2] != boxes[..., 2:]).any(axis=-1))
+    if len(extended):
+        row = int(extended[0])
+        kind = array.flat[row].geom_type
+        raise ValueError(f"{name}[{row}] is a {kind}; give points, such as the centroids")
+    points: Array = boxes[..., :2]
+    return points
+
+
+def _bounds(array: Array, name: str) -> Array:
+    shapely: Any = sys.modules.get("shapely")  # it is there if the shapes are its own
+    try:
+        boxes: Array = shapely.bounds(array)
+        return boxes
+    except (AttributeError, TypeError):
+        pass  # other shapes, or not all are shapes
+    boxes = np.full((array.size, 4), np.nan)
+    for row, shape in enumerate(array.flat):
+        if shape is not None:
+            if not hasattr(shape, "geom_type"):
+                raise TypeError(f"{name}[{row}] = {shape!r} is no shape; leave it out")
+            boxes[row] = shape.bounds
+    return boxes.reshape(*array.shape, 4)
