@@ -23,7 +23,7 @@ from broadphase import ball_setup as setup
 from broadphase.ball_setup import Vectors
 from broadphase.boxes import BoxArray, PairArray
 from broadphase.foreign import WAYS
-from broadphase.indexes import make_index
+from broadphase.indexes import Choice, make_index
 from broadphase.indexes.base import Index
 from broadphase.kernels.movement import balls as kernel
 
@@ -100,7 +100,7 @@ class BallSimulation:
         gravity: tuple[float, float] = (0.0, 0.0),
         restitution: float = 1.0,
         seed: int = 0,
-        index: str | Index = "strips",
+        index: Choice | Index = "strips",
     ) -> None:
         random = np.random.default_rng(seed)
         count = setup.count_of(n, positions)
@@ -127,7 +127,7 @@ class BallSimulation:
         self._write_boxes()
         self.use(index)
 
-    def use(self, index: str | Index) -> None:
+    def use(self, index: Choice | Index) -> None:
         """Go on with another index; the balls fly exactly as they would have.
 
         Parameters

@@ -142,7 +142,7 @@ def _find_axis(axis: str, by_plain: Mapping[str, list[str]]) -> Axis | None:
 
 def _find_id(names: Sequence[str], source: str, id_column: str | None) -> str | None:
     if id_column is None:
-        return next((name for plain in _IDS for name in names if plain(name) == plain), None)
+        return next((name for known in _IDS for name in names if plain(name) == known), None)
     matches = [name for name in names if name == id_column] or [
         name for name in names if plain(name) == plain(id_column)
     ]

@@ -1,6 +1,6 @@
 """Arrays in, arrays out: `pairs`, `join`, `count_pairs` and `explain`."""
 
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -14,14 +14,15 @@ from broadphase.methods.task import Found, Task, pair_limit
 from broadphase.pair_order import one_array
 from broadphase.threads import resolve
 
-METHODS = (*methods.NAMES, "auto")
+Method = Literal[methods.Name, "auto"]
+METHODS: tuple[Method, ...] = get_args(Method)
 """The names that ``method=`` takes."""
 
 
 def pairs(
     boxes: Any,
     *,
-    method: str = "auto",
+    method: Method = "auto",
     touching: bool = True,
     sort: bool = True,
     static: Any = None,
@@ -89,7 +90,7 @@ def join(
     a: Any,
     b: Any,
     *,
-    method: str = "auto",
+    method: Method = "auto",
     touching: bool = True,
     sort: bool = True,
     threads: int | None = None,
@@ -147,7 +148,7 @@ def join(
 def count_pairs(
     boxes: Any,
     *,
-    method: str = "auto",
+    method: Method = "auto",
     touching: bool = True,
     static: Any = None,
     categories: Any = None,
@@ -218,7 +219,7 @@ def search(method: str, task: Task) -> Found:
 def _stored(
     boxes: BoxArray,
     pair_filter: PairFilter,
-    method: str,
+    method: Method,
     touching: bool,
     sort: bool,
     threads: int | None,

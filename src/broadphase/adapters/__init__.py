@@ -1,1 +1,5 @@
 """Thin bridges to the libraries that games are written with; each needs the extra of its name."""
+
+from broadphase.lazy_names import attach
+
+__getattr__, __dir__, __all__ = attach(__name__)

@@ -255,7 +255,7 @@ def bench(
 def _answer(
     names: list[str],
     id_columns: list[str | None],
-    method: str,
+    method: Method,
     touching: bool,
     output: str,
     count: bool,
@@ -281,7 +281,7 @@ def _answer(
         files.write_pairs(output, result, ids=ids)
 
 
-def _search(sides: list[Any], method: str, touching: bool, count: bool) -> Any:
+def _search(sides: list[Any], method: Method, touching: bool, count: bool) -> Any:
     if len(sides) == 1 and count:
         return broadphase.count_pairs(sides[0], method=method, touching=touching)
     if len(sides) == 1:

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from math import ceil
 from pathlib import Path
 from time import perf_counter
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 from rich.console import Console
@@ -17,6 +17,7 @@ from broadphase.boxes import BoxArray
 from broadphase.cli import warm_world
 from broadphase.cli.progress import Steps
 from broadphase.kernels.boxes import survey
+from broadphase.one_shot import Method
 
 WORLD = "world"
 """Stands for everything that a `broadphase.World` needs, in the place of a method's name."""
@@ -47,9 +48,10 @@ class Job(NamedTuple):
             return
         boxes = scene(self.dim, self.dtype)
         half = len(boxes) // 2
-        pairs(boxes, method=self.method, categories=1)
-        count_pairs(boxes, method=self.method)
-        join(boxes[:half], boxes[half:], method=self.method)
+        method = cast(Method, self.method)
+        pairs(boxes, method=method, categories=1)
+        count_pairs(boxes, method=method)
+        join(boxes[:half], boxes[half:], method=method)
 
 
 def warm_up(names: Sequence[str] | None = None) -> None:

@@ -4,12 +4,17 @@
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 if TYPE_CHECKING:
     from broadphase.indexes.base import Index
 
-CLASSES = {
+Name = Literal[
+    "brute_force", "uniform_grid", "spatial_hash", "box_tree", "strips", "sort_and_sweep", "sweep_and_prune"
+]
+Choice = Literal[Name, "auto"]
+
+CLASSES: dict[Name, str] = {
     "brute_force": "BruteForce",
     "uniform_grid": "UniformGrid",
     "spatial_hash": "SpatialHash",
@@ -21,10 +26,10 @@ CLASSES = {
 """Class by name; the module of this package that holds the class bears the name."""
 
 # What "auto" makes: nothing is known yet about the boxes that will come, and the tree suits all scenes.
-_ALL_ROUND = "box_tree"
+_ALL_ROUND: Name = "box_tree"
 
 
-def make_index(name: str = "auto", **options: Any) -> "Index":
+def make_index(name: Choice = "auto", **options: Any) -> "Index":
     """An empty index by its name.
 
     Parameters
@@ -60,5 +65,5 @@ def class_named(name: str) -> "type[Index]":
     return found
 
 
-INDEXES = (*CLASSES, "auto")
+INDEXES: tuple[Choice, ...] = get_args(Choice)
 """The names that `make_index` takes."""

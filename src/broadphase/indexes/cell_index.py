@@ -6,7 +6,7 @@ other, and a frame costs nothing for them but the cells that moving boxes touch.
 
 from abc import abstractmethod
 from functools import partial
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -22,6 +22,8 @@ from broadphase.kernels.arrays.found_ids import FEW
 from broadphase.memory import Scratch
 from broadphase.methods.cell_size import check_cell_size
 from broadphase.methods.task import Found
+
+CellSize: TypeAlias = float | Literal["auto"] | None
 
 _MOVING, _STATIC = 0, 1
 _ENOUGH_QUERIES = 1_000
@@ -237,7 +239,7 @@ class CellIndex(Index):
         return self.explain()
 
     @property
-    def cell_size(self) -> float | str:
+    def cell_size(self) -> float | Literal["auto"]:
         """As it was given or tuned: a number, or ``"auto"``."""
         return "auto" if self._cell_size is None else self._cell_size
 

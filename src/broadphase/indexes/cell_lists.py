@@ -50,7 +50,8 @@ class Findings(NamedTuple):
 
 def ladder(finest: float) -> npt.NDArray[np.float64]:
     """Cell sizes of the levels: a factor of four apart, and wide steps for what is larger than that."""
-    sizes: npt.NDArray[np.float64] = finest * np.cumprod(np.array((1.0, *_STEPS)))
+    with np.errstate(over="ignore"):  # cells beyond the range of float64 are left out
+        sizes: npt.NDArray[np.float64] = finest * np.cumprod(np.array((1.0, *_STEPS)))
     return sizes[: max(1, int(np.searchsorted(sizes, LARGEST_CELL)))]
 
 

@@ -15,12 +15,12 @@ boxes, but with a cache miss for nearly every slot.  It loses to a grid where th
 evenly filled, and where many boxes that are far smaller than the typical one crowd in one cell.
 """
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from broadphase.boxes import BoxArray
-from broadphase.indexes.cell_index import CellIndex, as_cell_size
+from broadphase.indexes.cell_index import CellIndex, CellSize, as_cell_size
 from broadphase.indexes.cell_lists import FEW, Plan, empty_lattice, ladder
 from broadphase.kernels.cells.binning import FARTHEST
 from broadphase.kernels.cells.lattice import FIRST, LAST, OFFSET
@@ -65,13 +65,15 @@ class SpatialHash(CellIndex):
 
     name = "spatial_hash"
 
-    def __init__(self, cell_size: Any = "auto", table_size: Any = "auto", **common: Any) -> None:
+    def __init__(
+        self, cell_size: CellSize = "auto", table_size: int | Literal["auto"] | None = "auto", **common: Any
+    ) -> None:
         self._cell_size = as_cell_size(cell_size)
         self._table_size = _as_table_size(table_size)
         super().__init__(**common)
 
     @property
-    def table_size(self) -> int | str:
+    def table_size(self) -> int | Literal["auto"]:
         """As it was given: a number, or ``"auto"``."""
         return "auto" if self._table_size is None else self._table_size
 

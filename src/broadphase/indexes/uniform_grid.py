@@ -23,7 +23,7 @@ import numpy as np
 
 from broadphase.boxes import BoxArray, as_float_array
 from broadphase.foreign import BOXES
-from broadphase.indexes.cell_index import CellIndex, as_cell_size
+from broadphase.indexes.cell_index import CellIndex, CellSize, as_cell_size
 from broadphase.indexes.cell_lists import Plan, empty_lattice, ladder
 from broadphase.kernels.cells.lattice import LAST, OFFSET
 from broadphase.methods.cell_size import LARGEST_CELL, at_most, take_sample, typical_cell, world_of
@@ -69,7 +69,7 @@ class UniformGrid(CellIndex):
 
     name = "uniform_grid"
 
-    def __init__(self, bounds: Any = None, cell_size: Any = "auto", **common: Any) -> None:
+    def __init__(self, bounds: Any = None, cell_size: CellSize = "auto", **common: Any) -> None:
         super().__init__(**common)  # first: the bounds depend on the dimension, and nothing yet on them
         self._cell_size = as_cell_size(cell_size)
         self._bounds = None if bounds is None else _as_bounds(bounds, self.dim)

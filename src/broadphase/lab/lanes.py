@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from broadphase.boxes import BoxArray, PairArray
-from broadphase.indexes import make_index
+from broadphase.indexes import Choice, make_index
 from broadphase.indexes.base import Index
 from broadphase.indexes.cell_index import CellIndex
 from broadphase.indexes.results import Stats
@@ -67,7 +67,7 @@ class Lane:
     ) -> None:
         self.method = method
         self.options = options_for(method, boxes, cell_scale, slots)
-        self.index: Index = make_index(method, **self.options)
+        self.index: Index = make_index(cast(Choice, method), **self.options)
         self.index.insert_many(boxes, static=static)
         self._boxes = boxes
         self.before: Index | None = None

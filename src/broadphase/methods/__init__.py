@@ -7,11 +7,13 @@ pairs; they differ in what that costs.
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
+from typing import Literal, get_args
 
 from broadphase.methods.task import Found, Task
 
 # "auto" is no method of its own: `broadphase.choose` picks one of these.
-NAMES = ("brute_force", "sort_and_sweep", "uniform_grid", "spatial_hash", "tree", "strips")
+Name = Literal["brute_force", "sort_and_sweep", "uniform_grid", "spatial_hash", "tree", "strips"]
+NAMES: tuple[Name, ...] = get_args(Name)
 
 
 @cache

@@ -21,7 +21,7 @@ from broadphase.kernels.arrays.radix_sort import argsort_keys
 from broadphase.kernels.sorted.sort_and_sweep import sweep
 from broadphase.methods.task import Found, Task, run_in_shares
 
-Axis = int | Literal["auto"]
+Axis = Literal[0, 1, 2, "auto"]
 
 _SAMPLE = 1024
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2**64 divided by the golden ratio

@@ -1,7 +1,7 @@
 """The words of movement: what blocks, what was hit, where a body came to."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +10,9 @@ from broadphase.kernels.movement import travel
 from broadphase.kernels.shapes.table import ShapeColumns
 from broadphase.shapes.kinds import Bounds
 
-RESPONSES = {
+Answer = Literal["slide", "touch", "cross", "bounce"]
+
+RESPONSES: dict[Answer, int] = {
     "slide": travel.SLIDE,
     "touch": travel.TOUCH,
     "cross": travel.CROSS,
@@ -50,11 +52,11 @@ class Hit(NamedTuple):
     """Unit vector out of the side that was hit; an axis vector for boxes."""
     touch: tuple[float, float]
     """Where the body was then; for what it started in, where it was pushed out to."""
-    response: str = ""
+    response: Answer | Literal[""] = ""
     """How it was answered; empty while a function is asked for the answer."""
 
 
-Response: TypeAlias = str | Callable[[Hit], str | None]
+Response: TypeAlias = Answer | Callable[[Hit], Answer | None]
 
 
 class Movement(NamedTuple):

@@ -6,13 +6,13 @@ indexes in one call each, when somebody asks.
 """
 
 import math
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from broadphase.boxes import BoxArray
-from broadphase.indexes import make_index
+from broadphase.indexes import Choice, make_index
 from broadphase.indexes.base import Index
 from broadphase.indexes.storage import expect
 from broadphase.shapes.kinds import Bounds
@@ -31,7 +31,7 @@ _NO_ROWS = np.empty(0, np.int32)
 class Layers:
     """Four indexes that follow the rows of a `BodyStore`."""
 
-    def __init__(self, broadphase: str | Index, store: BodyStore) -> None:
+    def __init__(self, broadphase: Choice | Index, store: BodyStore) -> None:
         self._store = store
         self.indexes = [_made(broadphase) for _ in ALL]
         self.rows: list[Rows] = [_NO_ROWS] * len(ALL)
@@ -188,7 +188,7 @@ class Layers:
 
 def _made(broadphase: Any) -> Index:
     if isinstance(broadphase, str):
-        return make_index(broadphase, touching=False, sort=False)
+        return make_index(cast(Choice, broadphase), touching=False, sort=False)
     if not isinstance(broadphase, Index):
         raise TypeError(f"broadphase must be the name of an index, or an index; got {broadphase!r}")
     if len(broadphase) or broadphase.dim != 2 or broadphase.dtype != np.float64:

@@ -14,7 +14,7 @@ from broadphase.shapes.check import finite
 from broadphase.shapes.kinds import Bounds
 from broadphase.world.body_store import Floats, Rows
 from broadphase.world.crossing_many import before_moving, cross_many
-from broadphase.world.hits import code_of
+from broadphase.world.hits import Answer, code_of
 from broadphase.world.layers import ALL, STATICS, closed_many
 from broadphase.world.movement_many import HitArrays, Movements, as_rows, hit_arrays, regions
 from broadphase.world.moving import Moving
@@ -28,7 +28,7 @@ class MovingMany(Moving):
     """The part of `World` that moves many bodies at once."""
 
     def move_many(
-        self, bodies: Any, dx: Any, dy: Any, response: str = "slide", *, movers_block: bool = False
+        self, bodies: Any, dx: Any, dy: Any, response: Answer = "slide", *, movers_block: bool = False
     ) -> Movements:
         """Move many bodies among static bodies and tiles, in one call.
 
@@ -141,7 +141,7 @@ class MovingMany(Moving):
         taking_part[rows] = True
         return store.any_round and bool((store.table.columns.kinds[taking_part] != BOX).any())
 
-    def _boxes(self, rows: Rows, ways: Floats, response: str, layers: tuple[int, ...]) -> Movements:
+    def _boxes(self, rows: Rows, ways: Floats, response: Answer, layers: tuple[int, ...]) -> Movements:
         """Boxes among boxes: in one kernel call as long as none starts inside something.
 
         One that does is pushed out by itself.  If it ends where those after it have not looked for it,
@@ -176,7 +176,7 @@ class MovingMany(Moving):
                     break
         return Movements(places, _joined(parts))
 
-    def _scene(self, rows: Rows, ways: Floats, response: str, layers: tuple[int, ...]) -> "_Scene":
+    def _scene(self, rows: Rows, ways: Floats, response: Answer, layers: tuple[int, ...]) -> "_Scene":
         """The movers, and all that may lie in their way."""
         store = self._store
         table = store.table.columns
@@ -212,7 +212,7 @@ class MovingMany(Moving):
         )
 
     def _one_by_one(
-        self, rows: Rows, ways: Floats, response: str, layers: tuple[int, ...], first: int = 0
+        self, rows: Rows, ways: Floats, response: Answer, layers: tuple[int, ...], first: int = 0
     ) -> tuple[Floats, _Hits]:
         """Each as `move` would take it; the first is mover number ``first``."""
         places = np.empty((len(rows), 2))

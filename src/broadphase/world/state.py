@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from broadphase.indexes import Choice
 from broadphase.indexes.base import Index
 from broadphase.world.body import Body
 from broadphase.world.body_store import BodyStore
@@ -14,7 +15,7 @@ from broadphase.world.tracker import Tracker
 class State:
     """The bodies, their broad phase, who listens, what is in contact, and the tile map."""
 
-    def __init__(self, broadphase: str | Index) -> None:
+    def __init__(self, broadphase: Choice | Index) -> None:
         self._listeners = Listeners()
         self._store = BodyStore(self._listeners)
         self._listeners.changed = self._store.listeners_changed

@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterable, Sequence
 from operator import index
 from os import PathLike
-from typing import Any, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,8 @@ from broadphase.shapes.check import finite
 from broadphase.shapes.kinds import Bounds
 from broadphase.world.arguments import as_bounds, as_cells, as_points, as_two, check_edges, of_one_length
 
-SIDES = {"left": LEFT, "right": RIGHT, "top": TOP, "bottom": BOTTOM}
+Side: TypeAlias = Literal["left", "right", "top", "bottom"]
+SIDES: dict[Side, np.uint8] = {"left": LEFT, "right": RIGHT, "top": TOP, "bottom": BOTTOM}
 """The names of a tile's sides; top is the side of the smaller y."""
 
 _NO_ONE_WAY = np.empty((0, 0), np.uint8)
@@ -189,7 +190,7 @@ class TileMap:
         """
         self.solid[self._inside(column, row)] = bool(solid)
 
-    def set_one_way(self, column: int, row: int, sides: str | Iterable[str]) -> None:
+    def set_one_way(self, column: int, row: int, sides: Side | Iterable[Side]) -> None:
         """Let a tile that is not solid block on some sides only.
 
         A body that comes through another side, or is already inside, moves on freely: ``"top"`` makes the
@@ -228,7 +229,7 @@ class TileMap:
             self._grid = self._grid._replace(one_way=np.zeros(self.solid.shape, np.uint8))
         self._grid.one_way[at] = bits
 
-    def one_way_sides(self, column: int, row: int) -> tuple[str, ...]:
+    def one_way_sides(self, column: int, row: int) -> tuple[Side, ...]:
         """The sides on which a tile blocks if it is not solid."""
         if self.one_way is None or not (0 <= column < self.columns and 0 <= row < self.rows):
             return ()

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from broadphase.indexes import Choice
 from broadphase.indexes.base import Index
 from broadphase.indexes.storage import EVERY_BIT
 from broadphase.shapes.kinds import Shape
@@ -72,7 +73,7 @@ class World(MovingMany, Asking, Telling):
     (1, 1)
     """
 
-    def __init__(self, broadphase: str | Index = "auto") -> None:
+    def __init__(self, broadphase: Choice | Index = "auto") -> None:
         super().__init__(broadphase)
 
     # ---- bodies

@@ -1,0 +1,58 @@
+"""The public names: the one list of them.
+
+Type checkers read it, and so does `broadphase.lazy_names` when the package is imported: one import a line,
+``from .home import name as name``.
+"""
+
+from . import adapters as adapters
+from . import balls as balls
+from . import files as files
+from . import plot as plot
+from .errors import PairLimitExceeded as PairLimitExceeded
+from .indexes import INDEXES as INDEXES
+from .indexes import make_index as make_index
+from .indexes.base import Index as Index
+from .indexes.box_tree import BoxTree as BoxTree
+from .indexes.brute_force import BruteForce as BruteForce
+from .indexes.results import Nearest as Nearest
+from .indexes.results import PairChanges as PairChanges
+from .indexes.results import RayHit as RayHit
+from .indexes.results import RayHits as RayHits
+from .indexes.results import RayRows as RayRows
+from .indexes.results import Stats as Stats
+from .indexes.sort_and_sweep import SortAndSweep as SortAndSweep
+from .indexes.spatial_hash import SpatialHash as SpatialHash
+from .indexes.strips import Strips as Strips
+from .indexes.sweep_and_prune import SweepAndPrune as SweepAndPrune
+from .indexes.uniform_grid import UniformGrid as UniformGrid
+from .one_shot import METHODS as METHODS
+from .one_shot import count_pairs as count_pairs
+from .one_shot import explain as explain
+from .one_shot import join as join
+from .one_shot import pairs as pairs
+from .shapes.kinds import Box as Box
+from .shapes.kinds import Circle as Circle
+from .shapes.kinds import Polygon as Polygon
+from .shapes.narrow_phase import ContactArrays as ContactArrays
+from .shapes.narrow_phase import ShapeContact as ShapeContact
+from .shapes.narrow_phase import contact as contact
+from .shapes.narrow_phase import contact_boxes as contact_boxes
+from .shapes.narrow_phase import contact_circles as contact_circles
+from .shapes.narrow_phase import overlap as overlap
+from .world.asking import BodyHit as BodyHit
+from .world.asking import NearestBodies as NearestBodies
+from .world.body import Body as Body
+from .world.contact import Contact as Contact
+from .world.events import Contacts as Contacts
+from .world.events import Events as Events
+from .world.hits import Hit as Hit
+from .world.hits import Movement as Movement
+from .world.listeners import ANY as ANY
+from .world.listeners import Listener as Listener
+from .world.pushing import Push as Push
+from .world.snapshot import Snapshot as Snapshot
+from .world.tiles import Tile as Tile
+from .world.tiles import TileMap as TileMap
+from .world.world import World as World
+
+__version__: str

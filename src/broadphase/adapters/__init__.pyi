@@ -1,0 +1,6 @@
+"""The adapters, imported when they are first used; see `broadphase.lazy_names`."""
+
+from . import arcade as arcade
+from . import esper as esper
+from . import pygame as pygame
+from . import tiled as tiled
