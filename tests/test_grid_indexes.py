@@ -308,3 +308,16 @@ def test_automatic_cells_follow_the_boxes(kind):
     index.update(squares(1, 200, 40.0, size=5.0))
     assert index.tune().cell_size == pytest.approx(12.5)
     assert index.cell_size == "auto"
+
+
+@pytest.mark.parametrize("size", [1e150, 1e300, 1e304, 1e307, 8e307])
+@pytest.mark.parametrize("options", [{}, {"cell_size": 1e300}, {"cell_size": 1e308}], ids=str)
+def test_cells_near_the_end_of_float64_warn_of_nothing(kind, size, options):
+    """Warnings are errors here: a program that sets them so must not fail where boxes are huge."""
+    rows = [[-size, -size, size, size], [0, 0, size, size], [size / 2, size / 2, size, size]]
+    index = kind(**options)
+    index.insert_many(rows)
+    same_pairs(index, rows)
+    index.update(np.array(rows) / 2)
+    assert index.query_point([size / 4, size / 4]).tolist() == [0, 1, 2]
+    index.validate()

@@ -41,6 +41,8 @@ CIRCLES = Wanted(("x y radius", "x y r"), 3, "", "name them x, y, radius")
 NUMBERS = Wanted()
 """No rows at all, but one number each."""
 
+_PLAIN_ROWS = frozenset({list, tuple, np.ndarray, int, float})
+
 
 def as_array(values: Any, name: str, wanted: Wanted) -> Array:
     """Anything but an ``ndarray`` as one; whether it holds numbers is for `numbers_in` to see.
@@ -54,7 +56,7 @@ def as_array(values: Any, name: str, wanted: Wanted) -> Array:
     """
     kind = type(values)
     if kind is list or kind is tuple:
-        if values:
+        if values and type(values[0]) not in _PLAIN_ROWS:
             _refuse_named_row(values[0], f"{name}[0]")
         return _array(values, name)
     _refuse_rectangle(values, name)
@@ -109,9 +111,7 @@ def _array(values: Any, name: str) -> Array:
 
 def _first_missing(values: Any) -> int | None:
     if isinstance(values, np.ma.MaskedArray):
-        missing: Any = np.ma.getmaskarray(values)
-        if missing.dtype.names is not None:
-            missing = np.stack([missing[field] for field in missing.dtype.names], axis=-1)
+        missing: Any = np.ma.getmaskarray(values)  # `np.asarray` would drop it
     elif hasattr(type(values), "is_null"):  # polars, pyarrow
         missing = values.is_null()
     elif hasattr(type(values), "isna") and not isinstance(getattr(values, "dtype", None), np.dtype):
@@ -128,6 +128,9 @@ def _first_missing(values: Any) -> int | None:
 
 def _columns_of(values: Any) -> tuple[Sequence[Any], Callable[[int], Any]] | None:
     """The names of a table's columns and the way to each, or None for what is no table."""
+    if isinstance(values, np.ma.MaskedArray) and values.dtype.names is not None and values.ndim < 2:
+        fields = values.dtype.names
+        return fields, lambda k: values[fields[k]]
     if hasattr(type(values), "collect_schema") and hasattr(type(values), "lazy"):
         values = values.lazy().collect()  # polars, lazy or not
     kind = type(values)  # its attributes: those of a table of pandas are its columns, too
@@ -151,8 +154,6 @@ def _row_of(values: Any) -> tuple[Sequence[Any], Callable[[int], Any]] | None:
 
 
 def _refuse_named_row(row: Any, name: str) -> None:
-    if isinstance(row, (list, np.ndarray, int, float)) or type(row) is tuple:
-        return  # nearly always
     if isinstance(row, Mapping) or _row_of(row) is not None:
         raise TypeError(
             f"{name} must hold real numbers; got a {type(row).__name__} with names; "

@@ -38,7 +38,10 @@ def pairs(
     boxes : array_like
         ``(n, 4)`` rows ``[min_x, min_y, max_x, max_y]`` or ``(n, 6)`` rows
         ``[min_x, min_y, min_z, max_x, max_y, max_z]``.  float32 is computed in float32, everything else
-        in float64.  Infinite edges are legal.
+        in float64.  Infinite edges are legal.  Tables (pandas, polars, pyarrow, structured arrays) are read
+        by the names of their columns: ``min_x, min_y, max_x, max_y``, or ``x, y, width, height``, or what
+        `broadphase.files.read_boxes` knows besides.  Shapes (GeoDataFrame, GeoSeries, arrays and lists of
+        shapely) are taken by their bounds in x and y.
     method : str
         One of `METHODS`.  All find the same pairs; ``"auto"`` picks what is fast for these boxes, and
         `explain` says what and why.
@@ -48,7 +51,8 @@ def pairs(
         Sorted by ``i``, then by ``j``.  ``False`` leaves the order open and saves up to a third of the
         time; every row still has ``i < j``.
     static : array_like of bool, shape (n,), optional
-        Boxes that never move: two static boxes are not paired.
+        Boxes that never move: two static boxes are not paired.  Like all that is given for each box it
+        comes in the order of the rows; labels of rows, such as an index of pandas, do not count.
     categories, masks : array_like of int, shape (n,), optional
         Sets of 32 bits.  A pair counts when ``categories[i] & masks[j]`` and
         ``categories[j] & masks[i]`` are both non-zero.  Left out, categories are 1 and masks are full.
@@ -65,9 +69,10 @@ def pairs(
     Raises
     ------
     TypeError
-        The boxes are not numbers, ``static`` not bool, or ``threads`` or ``max_pairs`` not an int.
+        The boxes are not numbers (column and value are named), ``static`` not bool, or ``threads`` or ``max_pairs`` not an int.
     ValueError
-        A wrong shape, NaN or ``min > max`` (argument, row and value are named), or an unknown method.
+        A wrong shape, NaN, null or ``min > max`` (argument, row and value are named), columns that are not
+        found, or an unknown method.
     PairLimitExceeded
         There are more than ``max_pairs`` pairs; memory was never taken for more than about that many.
 

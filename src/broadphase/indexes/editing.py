@@ -62,8 +62,9 @@ class Editing(Hooks):
         Parameters
         ----------
         boxes : array_like, shape (n, 2 * dim)
+            Also a table, read by the names of its columns, or shapes: see `broadphase.pairs`.
         static, category, mask
-            As in `insert`, one for all or an array with one for each.
+            As in `insert`, one for all or an array with one for each, in the order of the rows.
 
         Returns
         -------

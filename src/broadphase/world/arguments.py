@@ -83,7 +83,7 @@ def as_two(value: Any, name: str) -> tuple[float, float]:
         if len(value) != 2:
             raise ValueError(f"{name} must be 2 numbers; got {len(value)}")
         return finite(value[0], name), finite(value[1], name)
-    if np.ndim(value) == 0 and not hasattr(value, "geom_type"):
+    if np.ndim(value) == 0 and not isinstance(value, np.void) and not hasattr(value, "geom_type"):
         number = finite(value, name)
         return number, number
     first, second = as_row(value, 2, name, POINTS)
