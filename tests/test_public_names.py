@@ -5,10 +5,12 @@ import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 import broadphase as bp
+from broadphase import methods
 
 PACKAGES = {"broadphase": bp, "broadphase.adapters": bp.adapters}
 CHECKERS = {
@@ -52,6 +54,19 @@ def test_the_stub_says_what_there_is(package):
                 assert found is getattr(import_module(f"{package}.{home}"), name)
         with pytest.raises(AttributeError, match=f"module '{package}' has no attribute 'nonsense'"):
             module.nonsense  # noqa: B018
+
+
+def test_the_names_that_are_typed_are_those_that_there_are():
+    from broadphase.cli import commands
+    from broadphase.indexes import CLASSES
+    from broadphase.world.hits import RESPONSES, Answer
+    from broadphase.world.tiles import SIDES, Side
+
+    assert set(bp.INDEXES) == {*CLASSES, "auto"}
+    assert set(get_args(Answer)) == set(RESPONSES)
+    assert set(get_args(Side)) == set(SIDES)
+    assert set(get_args(commands.Method)) == set(bp.METHODS)
+    assert set(get_args(commands.SingleMethod)) == set(methods.NAMES)
 
 
 def test_submodules_are_attributes_in_a_fresh_process():

@@ -69,7 +69,8 @@ def pairs(
     Raises
     ------
     TypeError
-        The boxes are not numbers (column and value are named), ``static`` not bool, or ``threads`` or ``max_pairs`` not an int.
+        The boxes are not numbers (column and value are named), ``static`` is not bool, or ``threads`` or
+        ``max_pairs`` is not an int.
     ValueError
         A wrong shape, NaN, null or ``min > max`` (argument, row and value are named), columns that are not
         found, or an unknown method.
