@@ -27,8 +27,8 @@ How to write an index
    else is to be done for it: `broadphase.indexes.incremental` notes what is touched and compares.  The
    batch is asked by several threads at once, each with a part of it.
 6. ``_check`` for the invariants, ``_cell_count`` for the statistics.
-7. One line in `broadphase.indexes.CLASSES`, its name in ``Name`` there.  That enters the index into the stateful test, the error tests
-   and the state tests.
+7. One line in `broadphase.indexes.CLASSES`, its name in ``Name`` there.  That enters the index into the
+   stateful test, the error tests and the state tests.
 
 What the hooks may rely on
 --------------------------
