@@ -10,9 +10,9 @@ of the other.  Here a broad phase finds the pairs whose boxes overlap, and only 
 
 Cost: reading the rects of n + m sprites, about 0.4 microseconds each, and the search.  Where few sprites meet
 few, and for ``collided`` functions of your own (see `rect_first`), pygame does the work.  It also does where
-one sprite meets a group: `spritecollide` and `spritecollideany` are pygame's own and gain nothing.  Nine tenths
-of their time go into reading the rects.  Ask about all sprites at once with `groupcollide`, or keep a
-`broadphase.World`.
+one sprite meets a group: `spritecollide` and `spritecollideany` are pygame's own and gain nothing.  Nine
+tenths of their time go into reading the rects.  Ask about all sprites at once with `groupcollide`, or keep
+a `broadphase.World`.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -46,8 +46,8 @@ _sprite = need("pygame.sprite", extra="pygame", purpose="the pygame adapter")
 _groupcollide = _sprite.groupcollide
 
 # For one sprite against a group pygame's loop takes no longer than a list of the rects does to make (at 100,
-# 1,000 and 10,000 sprites 1.1 to 1.3 times as long), and what a search needs is more than that list.  So these
-# are pygame's own.
+# 1,000 and 10,000 sprites 1.1 to 1.3 times as long), and what a search needs is more than that list.  So
+# these are pygame's own.
 spritecollide = _sprite.spritecollide
 spritecollideany = _sprite.spritecollideany
 

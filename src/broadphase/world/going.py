@@ -10,7 +10,7 @@ from broadphase.shapes.kinds import Bounds, Box, Shape
 from broadphase.world.body import Body
 from broadphase.world.body_store import Rows
 from broadphase.world.crossing import Shapes, crossed, legs_of, mover_shapes
-from broadphase.world.hits import NOTHING, Around, Blockers, Hit, Movement, Response
+from broadphase.world.hits import NOTHING, Answer, Around, Blockers, Hit, Movement, Response
 from broadphase.world.layers import ALL, closed
 from broadphase.world.movement import region, resolve, way_around
 from broadphase.world.movement_shapes import resolve_shape
@@ -165,7 +165,7 @@ def _remembering(response: Response, ignored: list[Hit]) -> Response:
     if not callable(response):
         return response
 
-    def answer(hit: Hit) -> str | None:
+    def answer(hit: Hit) -> Answer | None:
         name = response(hit)
         if name is None:
             ignored.append(hit._replace(response="cross"))

@@ -15,6 +15,7 @@ All of it goes back with a snapshot.
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from broadphase.indexes import Choice
 from broadphase.indexes.base import Index
 from broadphase.world.body import Body
 from broadphase.world.contact import Contact
@@ -40,7 +41,7 @@ class Call(NamedTuple):
 class Telling(State):
     """The part of `World` that finds contacts and tells of them."""
 
-    def __init__(self, broadphase: str | Index) -> None:
+    def __init__(self, broadphase: Choice | Index) -> None:
         super().__init__(broadphase)
         self._left: tuple[Call, ...] = ()
         self._coming: Iterator[Call] = iter(())
