@@ -145,7 +145,9 @@ def unsound_box_error(box: npt.NDArray[Any], name: str) -> ValueError:
                 f"{name} has min_{_AXES[axis]} = {low:g} > max_{_AXES[axis]} = {high:g}; "
                 "a box is a row [min..., max...], not [x, y, width, height]"
             )
-    raise AssertionError("the row is sound")
+    return ValueError(
+        f"{name} was written to by another thread during the call; wait with that or pass a copy"
+    )
 
 
 def as_filter(n: int, static: Any = None, categories: Any = None, masks: Any = None) -> PairFilter:

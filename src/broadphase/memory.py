@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.boxes import PairArray
+from broadphase.errors import as_meant
 
 SMALL = 1 << 16  # bytes; below, malloc recycles well enough by itself
 _LINE = 64  # bytes
@@ -39,6 +40,11 @@ class Scratch:
         """Use a larger array, which a kernel had to make, from now on."""
         self._memory[name] = memory.reshape(-1).view(np.uint8)
 
+    def ask_for(self, name: str, size: int) -> None:
+        """Hold so many bytes from now on, if they can be kept; what lies in the old ones stays."""
+        if self.room(name) < size <= MOST_KEPT:
+            self._memory[name] = _from_a_cache_line(size + size // 4)
+
     def room(self, name: str) -> int:
         """Bytes held under a name."""
         return len(self._memory.get(name, ()))
@@ -59,7 +65,11 @@ _idle_scratch: list[Scratch] = []
 
 
 class borrowed_scratch:  # noqa: N801 - reads as the function that it replaces, at a third of the cost
-    """Scratch that nobody else uses until the block ends; callers at the same time get others."""
+    """Scratch that nobody else uses until the block ends; callers at the same time get others.
+
+    Where the block ends by an exception the scratch is not kept: it is no loss then, and nobody has to show
+    that no thread writes to it any more.
+    """
 
     __slots__ = ("_scratch",)
 
@@ -70,9 +80,12 @@ class borrowed_scratch:  # noqa: N801 - reads as the function that it replaces, 
             self._scratch = Scratch()
         return self._scratch
 
-    def __exit__(self, *error: object) -> None:
-        if self._scratch.size() <= MOST_KEPT and len(_idle_scratch) < 4:
-            _idle_scratch.append(self._scratch)
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if error is None:
+            if self._scratch.size() <= MOST_KEPT and len(_idle_scratch) < 4:
+                _idle_scratch.append(self._scratch)
+        elif isinstance(error, SystemError) and error.__cause__ is not None:
+            raise as_meant(error) from None
 
 
 class _Lease:

@@ -1,17 +1,149 @@
-"""The shared pool: plain Python threads over kernels that release the GIL.
+"""Helper threads of our own, over kernels that release the GIL.
 
-Not Numba's ``parallel=True``: its default layer aborts the process when two threads call in at once.
+Not Numba's ``parallel=True``: its default layer aborts the process when two threads call in at once.  Not
+`concurrent.futures`: an exception may arrive at any instruction of a caller (Ctrl-C, an alarm), and its
+locks are not made for that: one that stays held stops every later call.
+
+What holds here, wherever such an exception arrives:
+
+- A call leaves `run_all` when no helper is inside its work and none can come in.  What they work on may then
+  be used for something else.
+- There is no lock that Python code takes and must give back.  What threads share is changed by single
+  operations that are atomic, with the GIL and without: `append`, `popleft` and `clear` of a deque, `put` and
+  `get` of a `queue.SimpleQueue`.
+- Helpers are an offer.  Where there are none (no thread may be started, the interpreter shuts down, all are
+  busy with the work of others) the caller does everything itself.
 """
 
 import os
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+import threading
+from _thread import start_new_thread
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache
 from itertools import pairwise
 from numbers import Integral
-from typing import TypeVar, cast
+from queue import Empty, SimpleQueue
+from typing import Generic, TypeVar, cast
+
+from broadphase.errors import as_meant
 
 Result = TypeVar("Result")
+
+# Offers that wait for a helper; with more, all helpers have been busy for long.
+_MOST_OFFERS = 64
+# A caller that waits looks again after so many seconds, should a wake-up be lost to an exception.
+_LOOK_AGAIN = 0.05
+
+
+class GivenUp(Exception):  # noqa: N818 - not an error: nobody waits for this work any more
+    """Ends a helper's work whose caller was interrupted."""
+
+
+class _Job(Generic[Result]):
+    """The work of one call: who takes a piece owns it."""
+
+    def __init__(self, calls: Sequence[Callable[[], Result]]) -> None:
+        self._results: list[Result | None] = [None] * len(calls)
+        self._todo = deque(enumerate(calls))
+        self._entered: deque[None] = deque()
+        self._left: deque[None] = deque()
+        self._bell: SimpleQueue[None] = SimpleQueue()
+        self._failures: deque[BaseException] = deque()
+        self._pool = _pool
+        self._whole = False
+        self.given_up = False
+
+    def work(self) -> None:
+        """Take pieces until none is left."""
+        todo, results = self._todo, self._results
+        while True:
+            try:
+                k, call = todo.popleft()
+            except IndexError:
+                break
+            results[k] = call()
+        self._whole = True
+
+    def help(self) -> None:
+        """What a helper does: say that it is inside before it takes the first piece, and that it has left."""
+        self._entered.append(None)
+        _inside.job = self
+        try:
+            self.work()
+        except BaseException as error:  # whatever it is, the caller is told
+            self._failures.append(error)
+            self._todo.clear()  # after an error the others need not go on
+        finally:
+            _inside.job = None
+            self._left.append(None)
+            self._bell.put(None)
+
+    def close(self) -> None:
+        """Let nobody take a piece any more, and return when all helpers have left.
+
+        What arrives in the meantime is raised at the end.
+        """
+        arrived: BaseException | None = None
+        while True:
+            try:
+                if arrived is not None or not self._whole:
+                    self.given_up = True
+                # From here on who enters takes nothing; who has taken something has entered before.
+                self._todo.clear()
+                while len(self._left) < len(self._entered) and self._pool is _pool:
+                    with suppress(Empty):
+                        self._bell.get(timeout=_LOOK_AGAIN)
+                break
+            except BaseException as error:
+                arrived = error
+        if arrived is not None:
+            raise arrived
+
+    def results(self) -> list[Result]:
+        """What the calls returned, in order; or what the first failure of a helper was."""
+        if self._failures:
+            raise self._failures.popleft()
+        if self._pool is not _pool and len(self._left) < len(self._entered):
+            raise RuntimeError("the process was forked in the middle of this call; call again in the child")
+        return cast("list[Result]", self._results)
+
+
+class _Pool:
+    """The helpers of this process, and what is offered to them."""
+
+    def __init__(self) -> None:
+        self._offers: SimpleQueue[_Job[object]] = SimpleQueue()
+        self._helpers: deque[None] = deque()
+
+    def offer(self, job: _Job[Result], helpers: int) -> None:
+        """Ask so many helpers; whether any comes is left open."""
+        ready = len(self._helpers)
+        while ready < min(helpers, _most_helpers()):
+            try:
+                start_new_thread(self._serve, ())
+            except (RuntimeError, MemoryError):
+                break
+            ready += 1
+        for _ in range(
+            min(helpers, ready)
+        ):  # where there is no helper, nobody would take an offer back either
+            if self._offers.qsize() < _MOST_OFFERS:
+                self._offers.put(cast("_Job[object]", job))
+
+    def _serve(self) -> None:
+        # Who serves counts itself, so that the number is right wherever the starting was interrupted.
+        self._helpers.append(None)
+        if len(self._helpers) > _most_helpers():
+            self._helpers.pop()
+            return
+        while True:
+            self._offers.get().help()  # without a name for the job, which would keep its memory alive
+
+
+_pool = _Pool()
+_inside = threading.local()
 
 
 @cache
@@ -22,9 +154,8 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
-@cache
-def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(max(1, cores() - 1), thread_name_prefix="broadphase")
+def _most_helpers() -> int:
+    return max(1, cores() - 1)
 
 
 def resolve(threads: int | None) -> int:
@@ -38,33 +169,45 @@ def resolve(threads: int | None) -> int:
     return int(threads)
 
 
-def run_all(calls: list[Callable[[], Result]], limit: int | None = None) -> list[Result]:
+def run_all(calls: Sequence[Callable[[], Result]], limit: int | None = None) -> list[Result]:
     """Run the calls on up to ``limit`` threads (all cores by default); their results in order.
 
-    The calling thread takes part, so one call costs no hand-over, and callers never wait for a pool
-    that is busy with others: what no other thread has begun, the caller does itself.
+    The calling thread takes part, so one call costs no hand-over, and callers never wait for helpers
+    that are busy with others: what no other thread has begun, the caller does itself.
+
+    When this returns or raises, no other thread works on the calls any more.
     """
     workers = min(len(calls), limit or cores(), cores())
-    if workers == 1:
-        return [call() for call in calls]
-    results: list[Result | None] = [None] * len(calls)
-    undone = iter(range(len(calls)))  # `next` on it is atomic
-
-    def work() -> None:
-        for k in undone:
-            results[k] = calls[k]()
-
-    helpers = [_pool().submit(work) for _ in range(workers - 1)]
     try:
-        work()
+        if workers <= 1:
+            return [call() for call in calls]
+        return _run_with_helpers(calls, workers - 1)
+    except SystemError as error:
+        raise as_meant(error) from None
+
+
+def _run_with_helpers(calls: Sequence[Callable[[], Result]], helpers: int) -> list[Result]:
+    job = _Job(calls)
+    # A second exception may arrive just where `close` begins or deals with the first: whoever breaks
+    # off one `close` meets the next.
+    try:
+        try:
+            try:
+                _pool.offer(job, helpers)
+                job.work()
+            finally:
+                job.close()
+        finally:
+            job.close()
     finally:
-        for _ in undone:
-            pass  # after an error here, the others need not go on
-        failures = [helper.exception() for helper in helpers if not helper.cancel()]
-    for failure in failures:
-        if failure is not None:
-            raise failure
-    return cast("list[Result]", results)
+        job.close()
+    return job.results()
+
+
+def given_up() -> bool:
+    """Whether this thread helps a caller that was interrupted and wants no result."""
+    job: _Job[object] | None = getattr(_inside, "job", None)
+    return job is not None and job.given_up
 
 
 def shares(n: int, parts: int) -> list[tuple[int, int]]:
@@ -73,9 +216,10 @@ def shares(n: int, parts: int) -> list[tuple[int, int]]:
     return list(pairwise(edges))
 
 
-def _forget_pool_after_fork() -> None:
-    _pool.cache_clear()
+def _forget_helpers_after_fork() -> None:
+    global _pool
+    _pool = _Pool()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_pool_after_fork)
+    os.register_at_fork(after_in_child=_forget_helpers_after_fork)

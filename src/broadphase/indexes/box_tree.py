@@ -41,14 +41,15 @@ from broadphase.kernels.tree.insert import insert_boxes
 from broadphase.kernels.tree.leaf_pairs import join_leaves, pair_leaves
 from broadphase.kernels.tree.move import move_boxes
 from broadphase.kernels.tree.nearest import search_nearest
-from broadphase.kernels.tree.nodes import HELD, LOOSE, MOVING, NODES, STATIC_TREE, drop_tree
+from broadphase.kernels.tree.nodes import HELD, LOOSE, MOVING, NODES, STATIC_TREE, WIDTH, drop_tree
 from broadphase.kernels.tree.pack import most_nodes, pack_nodes
 from broadphase.kernels.tree.query import search_box, search_box_by_rules, search_boxes
 from broadphase.kernels.tree.ray import search_first, search_firsts, search_rays
 from broadphase.kernels.tree.remove import remove_boxes
 from broadphase.memory import Scratch, SharedRows, pair_array
-from broadphase.methods.task import Found
+from broadphase.methods.task import Found, Task, run_in_shares
 from broadphase.pair_order import joined_pairs
+from broadphase.slices import Work
 
 # Where more than a quarter of a tree's boxes come or leave their places at once, it is built anew.
 _SHARE = 4
@@ -229,15 +230,15 @@ class BoxTree(Index):
         moving, static = self._arrays.children[0, HELD : HELD + 2].tolist()
         for other in (MOVING, STATIC_TREE):
             few = other == STATIC_TREE and 0 < moving * _SPARSE < static
-            found = [self._few_with_static(limit)] if few else self._pairs_with(other, limit)
-            chunks += [out[:count] for out, count, _ in found]
-            pairs += sum(count for _, count, _ in found)
-            tests += sum(made for *_, made in found)
+            found = self._few_with_static(limit) if few else self._pairs_with(other, limit)
+            chunks += found.chunks
+            pairs += found.pairs
+            tests += found.tests
             if pairs > limit:
                 break
         return Found(chunks, pairs, tests, self._cell_count())
 
-    def _few_with_static(self, limit: int) -> tuple[PairArray, int, int]:
+    def _few_with_static(self, limit: int) -> Found:
         """Pairs of the two trees where few move: each is asked about.
 
         The leaves of the moving tree reach far then, and meet many static ones for nothing.
@@ -257,10 +258,10 @@ class BoxTree(Index):
             return np.column_stack((np.minimum(movers, others), np.maximum(movers, others))), tests
 
         pairs, tests = find_in_parts(search, len(ids), len(statics), limit)
-        return pairs, len(pairs), tests
+        return Found([pairs], len(pairs), tests)
 
-    def _pairs_with(self, other: int, limit: int) -> list[tuple[PairArray, int, int]]:
-        """Pairs of the moving tree with itself or the static one: arrays, their counts and the tests."""
+    def _pairs_with(self, other: int, limit: int) -> Found:
+        """Pairs of the moving tree with itself or the static one."""
         store, arrays = self._store, self._arrays
         nodes = (arrays.edges, arrays.children, arrays.links)
         leaves, count, tests = pair_leaves(*nodes, other)
@@ -268,16 +269,16 @@ class BoxTree(Index):
         exact = self._touching and not store.any_sets and not loose
         # The two trees are what the classes say.
         rules = store.filter()._replace(classes=np.empty(0, np.uint8))
+
+        def join(begin: int, end: int, _: PairArray) -> tuple[PairArray, int, int]:
+            rows = (store.boxes, exact, self._touching, rules, limit)
+            result: tuple[PairArray, int, int] = join_leaves(*nodes, leaves, begin, end, *rows)
+            return result
+
         parts = threads.resolve(self._threads) if count > _ENOUGH_FOR_THREADS else 1
-        found = threads.run_all(
-            [
-                partial(join_leaves, *nodes, leaves, *span, store.boxes, exact, self._touching, rules, limit)
-                for span in threads.shares(count, parts)
-            ]
-        )
-        return [(out, int(pairs), int(made)) for out, pairs, made in found] + [
-            (np.empty((0, 2), np.int32), 0, int(tests))
-        ]
+        task = Task(store.boxes, self._touching, rules, parts, limit)
+        found = run_in_shares(task, int(count), join, Work.even(int(count), WIDTH * WIDTH))
+        return found._replace(tests=found.tests + int(tests))
 
     # ---- queries
 

@@ -1,7 +1,6 @@
 """Boxes in their cells, kept between frames: the part that the uniform grid and the spatial hash share."""
 
 import math
-from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -20,8 +19,9 @@ from broadphase.kernels.cells.nearest import search_nearest
 from broadphase.kernels.cells.pairs import pair_places, pair_with_larger
 from broadphase.kernels.cells.query import search_boxes
 from broadphase.kernels.cells.rays import walk_rays
-from broadphase.methods.cell_search import ENOUGH_FOR_THREADS, SHARES
+from broadphase.methods.cell_search import ENOUGH_FOR_THREADS, SHARES, WORK_OF_A_ROW
 from broadphase.methods.cell_size import LARGEST_CELL
+from broadphase.slices import MOST, Work, searches
 
 # Up to here boxes are entered one by one, and cells are made for that many at least.
 FEW = 64
@@ -30,6 +30,7 @@ _REBIN_ALL = 3
 # With more places than this for each box, going to the boxes' own is faster than looking at all.
 _PLACES_PER_BOX = 16
 _STEPS = (4.0,) * 11 + (64.0,) * 4
+_SAMPLE = 4096
 
 
 class Plan(NamedTuple):
@@ -281,17 +282,35 @@ class CellLists:
             visited = np.empty(int(self.tally[kernel.ENTRIES]), np.int64)
             places = int(kernel.places_led_by(store.boxes, ids, *self._cells(), visited))
         common = (store.boxes, touching, rules, *self._cells())
-        calls: list[Callable[[], Any]] = [
-            partial(pair_places, *common, visited, begin, end, np.empty((0, 2), np.int32), limit)
-            for begin, end in threads.shares(places, parts)
-        ]
+        out = np.empty((0, 2), np.int32)
+
+        def in_places(begin: int, end: int, out: PairArray) -> Any:
+            return pair_places(*common, visited, begin, end, out, limit)
+
+        within = searches(in_places, self._work(visited, places), limit, store=True)
+        calls = [partial(within, begin, end, out) for begin, end in threads.shares(places, parts)]
         if np.count_nonzero(self.lattice[:, columns.BOXES]) > 1:
-            calls += [
-                partial(pair_with_larger, *common, begin, end, np.empty((0, 2), np.int32), limit)
-                for begin, end in threads.shares(self._end(store), parts)
-            ]
+
+            def with_larger(begin: int, end: int, out: PairArray) -> Any:
+                return pair_with_larger(*common, begin, end, out, limit)
+
+            rows = self._end(store)
+            # The coarsest level is one cell, which everybody looks into.
+            each = WORK_OF_A_ROW + float(self.lattice[-1, columns.BOXES])
+            upward = searches(with_larger, Work.even(rows, each), limit, store=True)
+            calls += [partial(upward, begin, end, out) for begin, end in threads.shares(rows, parts)]
         results = threads.run_all(calls, most_threads)
-        return Findings([out[:found] for out, found, _ in results], sum(int(made) for *_, made in results))
+        chunks = [chunk for part in results for chunk in part.chunks]
+        return Findings(chunks, sum(part.tests for part in results))
+
+    def _work(self, visited: npt.NDArray[np.int64], places: int) -> Work:
+        """A place of k boxes takes k (k - 1) / 2 comparisons, unless a sweep needs fewer."""
+        if self.boxes * (self.boxes - 1.0) / 2.0 <= MOST:
+            return Work.even(places, 0.0)
+        rows = np.arange(0, places, -(-places // _SAMPLE))
+        counts = self.pool[self.heads[visited[rows] if len(visited) else rows].astype(np.int64) * kernel.UNIT]
+        counts = counts.astype(np.float64)
+        return Work.sampled(places, rows, counts * (0.5 * counts + WORK_OF_A_ROW))
 
     def check(self, store: BoxStore, ids: IdArray) -> None:
         """Raise ``AssertionError`` if the cells do not hold exactly these boxes."""

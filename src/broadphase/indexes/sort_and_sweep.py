@@ -31,7 +31,7 @@ from broadphase.kernels.arrays.ordered_bits import PADDING, bits_of
 from broadphase.kernels.sorted.keep_sorted import close_gaps, resort, settle_boxes
 from broadphase.kernels.sorted.sort_and_sweep import sweep
 from broadphase.memory import Scratch
-from broadphase.methods.sort_and_sweep import Axis, choose_axis
+from broadphase.methods.sort_and_sweep import Axis, choose_axis, work_of
 from broadphase.methods.task import Found, Task, run_in_shares
 
 # Up to this share of the boxes is moved one by one; to put one in its place by itself costs as much as to
@@ -168,7 +168,7 @@ class SortAndSweep(GappedQueries, Index):
             return result
 
         task = Task(store.boxes, self._touching, rules, threads.resolve(self._threads), limit)
-        return run_in_shares(task, store.live, search)
+        return run_in_shares(task, store.live, search, work_of(columns, store.live))
 
     # ---- about itself
 

@@ -10,6 +10,7 @@ import numpy as np
 from broadphase.boxes import PairArray
 from broadphase.kernels.boxes.brute_force import columns_of, compare_all
 from broadphase.methods.task import Found, Task, run_in_shares
+from broadphase.slices import Work
 
 # So many boxes take about as long as handing work to another thread.
 ENOUGH_FOR_THREADS = 2_000
@@ -36,4 +37,10 @@ def find(task: Task) -> Found:
 
     # Row i is compared with the n - 1 - i rows behind it, so the first rows cost most: four shares a
     # thread even that out.
-    return run_in_shares(task, n, search, parts=4 * task.threads)._replace(ordered=True)
+    return run_in_shares(task, n, search, work_of(n), parts=4 * task.threads)._replace(ordered=True)
+
+
+def work_of(n: int) -> Work:
+    """Row i is compared with all behind it."""
+    rows = np.linspace(0.0, n, 17)
+    return Work(rows, rows * (n - 0.5 * rows))

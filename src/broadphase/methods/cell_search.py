@@ -10,6 +10,7 @@ from broadphase.kernels.cells import binning as kernel
 from broadphase.kernels.cells.binning import MOST_PLACES, Cells, Layout
 from broadphase.kernels.cells.search import pairs_of_one_level, pairs_with_larger, running_reach
 from broadphase.methods.task import Found, Task, run_in_shares
+from broadphase.slices import MOST, Work
 
 # Where a place holds more boxes than this, sorting all boxes costs less than comparing them unsorted.
 OVERFULL = 64
@@ -17,6 +18,8 @@ OVERFULL = 64
 # Cells are of different fullness: several shares for each thread even that out.
 SHARES = 8
 ENOUGH_FOR_THREADS = 4_000
+# What a box costs in a place beside its comparisons, counted in such.
+WORK_OF_A_ROW = 50
 
 
 def assign_levels(boxes: BoxArray, layout: Layout) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
@@ -56,7 +59,7 @@ def search(task: Task, cells: Cells, used: int) -> Found:
     def within(begin: int, end: int, out: PairArray) -> Any:
         return pairs_of_one_level(*rules, begin, end, out, task.limit, task.store)
 
-    found = run_in_shares(task, len(cells.entries), within, parts=parts, cells=used)
+    found = run_in_shares(task, len(cells.entries), within, _work_within(cells), parts=parts, cells=used)
     if np.count_nonzero(cells.population) == 1 or found.pairs > task.limit:
         return found
     reach = np.empty(len(cells.entries) if cells.axis >= 0 else 0, task.boxes.dtype)
@@ -66,8 +69,20 @@ def search(task: Task, cells: Cells, used: int) -> Found:
     def upward(begin: int, end: int, out: PairArray) -> Any:
         return pairs_with_larger(*rules, reach, begin, end, out, task.limit, task.store)
 
-    above = run_in_shares(task, len(task.boxes), upward, parts=parts)
+    work = Work.even(len(task.boxes), WORK_OF_A_ROW + cells.fullest)
+    above = run_in_shares(task, len(task.boxes), upward, work, parts=parts)
     return Found(found.chunks + above.chunks, found.pairs + above.pairs, found.tests + above.tests, used)
+
+
+def _work_within(cells: Cells) -> Work:
+    """A place of k entries takes k (k - 1) / 2 comparisons, unless a sweep needs fewer."""
+    entries = len(cells.entries)
+    each = WORK_OF_A_ROW + cells.fullest / 2
+    if entries * each <= MOST:
+        return Work.even(entries, each)
+    starts = cells.starts[:-1].astype(np.float64)
+    counts = np.diff(starts)
+    return Work(starts, np.append(0.0, np.cumsum(counts * (0.5 * counts + WORK_OF_A_ROW))))
 
 
 def sweep_axis(boxes: BoxArray) -> int:

@@ -11,19 +11,22 @@ square of the boxes there, and for a scene that is spread evenly in the plane it
 square root of n.
 """
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from broadphase.boxes import BoxArray, PairArray
 from broadphase.kernels.arrays.ordered_bits import bits_of, ordered_column, ordered_columns
 from broadphase.kernels.arrays.radix_sort import argsort_keys
 from broadphase.kernels.sorted.sort_and_sweep import sweep
 from broadphase.methods.task import Found, Task, run_in_shares
+from broadphase.slices import MOST, Work
 
 Axis = Literal[0, 1, 2, "auto"]
 
 _SAMPLE = 1024
+_WORK_OF_A_BOX = 10  # counted in comparisons
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2**64 divided by the golden ratio
 
 
@@ -46,7 +49,16 @@ def find(task: Task, axis: Axis = "auto") -> Found:
 
     # Crowds lie together in the order: four shares a thread even that out.
     parts = 4 * task.threads if task.threads > 1 and len(order) > 2_000 else 1
-    return run_in_shares(task, len(order), search, parts=parts)
+    return run_in_shares(task, len(order), search, work_of(columns, len(order)), parts=parts)
+
+
+def work_of(columns: npt.NDArray[Any], n: int) -> Work:
+    """How many boxes begin before each box ends: a sample of the ordered columns tells."""
+    if n * (n - 1.0) / 2.0 <= MOST:
+        return Work.even(n, n / 2.0)
+    rows = np.arange(0, n, -(-n // _SAMPLE))
+    reached = np.searchsorted(columns[0, :n], columns[len(columns) // 2, rows], "right") - rows
+    return Work.sampled(n, rows, np.maximum(reached, 0) + _WORK_OF_A_BOX)
 
 
 def choose_axis(boxes: BoxArray, axis: Axis) -> int:

@@ -28,7 +28,7 @@ from broadphase.boxes import BoxArray
 from broadphase.kernels.cells.binning import FARTHEST, Layout
 from broadphase.methods.cell_search import assign_levels, enter, search
 from broadphase.methods.cell_size import check_cell_size, level_sizes, take_sample, typical_cell
-from broadphase.methods.task import Found, Task
+from broadphase.methods.task import Found, Task, own_copy
 
 SLOTS_PER_BOX = 10
 LARGEST_TABLE = 2**40
@@ -57,6 +57,7 @@ def find(task: Task, *, cell_size: float | None = None, table_size: int | None =
     TypeError, ValueError
         ``cell_size`` is not a positive finite number, or ``table_size`` no positive integer.
     """
+    task = own_copy(task)
     endless = lay_out(task.boxes, cell_size)
     levels, population = assign_levels(task.boxes, endless)
     if table_size is None:

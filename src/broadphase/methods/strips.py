@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase import threads
+from broadphase.boxes import PairArray
 from broadphase.kernels.arrays.counting import starts_from_steps
 from broadphase.kernels.arrays.ordered_bits import bits_of
 from broadphase.kernels.arrays.radix_sort import stable_argsort
@@ -40,6 +41,7 @@ from broadphase.kernels.strips.sweep import sweep_strips
 from broadphase.methods import finder
 from broadphase.methods.few_among_many import boxes_near, of_one_class
 from broadphase.methods.task import Found, Task
+from broadphase.slices import MOST, Work, searches
 
 SMALL_SAMPLE, SAMPLE, LARGE_SAMPLE = 64, 128, 4096
 SMALL_WORLD = 4_000
@@ -47,6 +49,8 @@ SMALL_WORLD = 4_000
 ENOUGH_FOR_THREADS = 40_000
 # A strip is crowded when a copy shares its strip with so many times more copies than if all were equal.
 CROWDED = 2.5
+# Sorting a copy, counted in comparisons.
+WORK_OF_A_COPY = 30
 
 
 class Plan(NamedTuple):
@@ -289,27 +293,43 @@ def _sweep_some(
     room = 2 * binned.copies // shares + 1024
     names = [f"pairs {again:d} {share}" for share in range(shares)]
     rooms = [max(room, task.scratch.room(name) // 8) for name in names]
+    rules = task.filter
+
+    def kernel(first: int, last: int, out: PairArray) -> tuple[PairArray, int, int]:
+        result: tuple[PairArray, int, int] = sweep_strips(
+            *(axes, binned.edges, binned.tags, binned.begins, binned.ends, COMPARABLE),
+            *(first, last, binned.fullest, crowded, again, rules.categories, rules.masks),
+            *(out, task.limit, task.store),
+        )
+        return result
+
+    search = searches(kernel, _work(binned), task.limit, task.store)
     results = threads.run_all(
         [
-            partial(
-                sweep_strips,
-                *(axes, binned.edges, binned.tags, binned.begins, binned.ends, COMPARABLE),
-                *(first, last, binned.fullest, crowded, again, task.filter.categories, task.filter.masks),
-                *(task.scratch.array(names[share], (rooms[share], 2), np.int32), task.limit, task.store),
-            )
+            partial(search, first, last, task.scratch.array(names[share], (rooms[share], 2), np.int32))
             for share, (first, last) in enumerate(pairwise(borders))
         ],
         task.threads,
     )
-    for share, (out, _, _) in enumerate(results):
-        if len(out) > rooms[share]:
-            task.scratch.keep(names[share], out)
+    for name, before, part in zip(names, rooms, results, strict=True):
+        if part.pairs > before and task.store:
+            task.scratch.ask_for(name, 8 * part.pairs)
     return Found(
-        [out[:found] for out, found, _ in results] if task.store else [],
-        sum(int(found) for _, found, _ in results),
-        sum(int(tests) for _, _, tests in results),
+        [chunk for part in results for chunk in part.chunks],
+        sum(part.pairs for part in results),
+        sum(part.tests for part in results),
         1,
     )
+
+
+def _work(binned: Binned) -> Work:
+    """Within a strip at most all copies are compared with all."""
+    strips = binned.ends.shape[1]
+    if binned.copies * (WORK_OF_A_COPY + 0.5 * binned.fullest) <= MOST:
+        return Work.even(strips, 0.0)
+    counts = (binned.ends - binned.begins).sum(axis=0).astype(np.float64)
+    each = counts * (WORK_OF_A_COPY + 0.5 * counts)
+    return Work(np.arange(strips + 1.0), np.append(0.0, np.cumsum(each)))
 
 
 def _equal_ranges(binned: Binned, shares: int) -> list[int]:

@@ -1,16 +1,16 @@
 """What a method is asked, and what it answers."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from broadphase import threads
-from broadphase.boxes import BoxArray, PairArray
+from broadphase.boxes import BoxArray, PairArray, copy_sound
 from broadphase.kernels.boxes.filters import PairFilter
 from broadphase.memory import Scratch
+from broadphase.slices import Kernel, Work, searches
 
 NO_LIMIT = 2**62
 
@@ -65,26 +65,32 @@ class Found(NamedTuple):
     """Whether the chunks, one after the other, are in the promised order already."""
 
 
+def own_copy(task: Task) -> Task:
+    """The same task on a copy that nobody else can write to.
+
+    For methods that look at a box twice and expect to see the same: what counts boxes and then places them
+    would write beyond its arrays, should the caller's other threads move a box in between.
+    """
+    own = task.scratch.array("own boxes", task.boxes.shape, task.boxes.dtype)
+    copy_sound(task.boxes, own, "boxes", task.threads)
+    return replace(task, boxes=own)
+
+
 def run_in_shares(
-    task: Task,
-    n: int,
-    kernel: Callable[[int, int, PairArray], tuple[PairArray, int, int]],
-    *,
-    parts: int | None = None,
-    cells: int = 0,
+    task: Task, n: int, kernel: Kernel, work: Work, *, parts: int | None = None, cells: int = 0
 ) -> Found:
-    """Cut ``range(n)`` into one share a thread and let ``kernel(begin, end, out)`` search each.
+    """Cut ``range(n)`` into one share a thread and let ``kernel(begin, end, out)`` search each, in slices.
 
     The shares are contiguous and their results are kept in order: the answer does not depend on
     which thread is faster.
     """
     spans = threads.shares(n, max(1, min(parts or task.threads, n)))
-    results = threads.run_all(
-        [partial(kernel, begin, end, np.empty((0, 2), np.int32)) for begin, end in spans], task.threads
-    )
+    search = searches(kernel, work, task.limit, task.store)
+    none = np.empty((0, 2), np.int32)
+    results = threads.run_all([partial(search, *span, none) for span in spans], task.threads)
     return Found(
-        [out[:found] for out, found, _ in results] if task.store else [],
-        sum(int(found) for _, found, _ in results),
-        sum(int(tests) for _, _, tests in results),
+        [chunk for part in results for chunk in part.chunks],
+        sum(part.pairs for part in results),
+        sum(part.tests for part in results),
         cells,
     )

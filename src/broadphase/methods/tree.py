@@ -12,14 +12,21 @@ unknown scenes.  It loses, by a constant factor, to grids and strips where boxes
 evenly, because it compares in order to sort what they place by arithmetic.
 """
 
+import numpy as np
+
 from broadphase.boxes import PairArray
-from broadphase.kernels.tree.build import build_tree
-from broadphase.kernels.tree.pairs import join_leaves, lay_out
-from broadphase.methods.task import Found, Task, run_in_shares
+from broadphase.kernels.tree.build import LEAF, build_tree
+from broadphase.kernels.tree.pairs import Leaves, join_leaves, lay_out
+from broadphase.methods.task import Found, Task, own_copy, run_in_shares
+from broadphase.slices import MOST, Work
+
+_SAMPLE = 256
+_WORK_OF_A_NODE = 200  # counted in comparisons
 
 
 def find(task: Task) -> Found:
     """Find all pairs with a tree; ``Found.cells`` are its nodes, ``Found.tests`` count nodes and boxes."""
+    task = own_copy(task)
     classes = task.filter.classes
     leaves = lay_out(build_tree(task.boxes, classes), task.boxes, classes, task.touching)
     axes = tuple(range(task.dim))
@@ -33,4 +40,24 @@ def find(task: Task) -> Found:
     # Crowds lie together in the tree: four shares a thread even that out.
     nodes = len(leaves.after)
     parts = 4 * task.threads if task.threads > 1 and nodes > 1_000 else 1
-    return run_in_shares(task, nodes, search, parts=parts, cells=nodes)
+    return run_in_shares(task, nodes, search, _work(leaves, len(task.boxes)), parts=parts, cells=nodes)
+
+
+def _work(leaves: Leaves, n: int) -> Work:
+    """What a leaf meets, judging by a sample of nodes and of boxes."""
+    nodes = len(leaves.after)
+    if n * (n - 1.0) / 2.0 <= MOST:
+        return Work.even(nodes, n * n / 2.0 / nodes)
+    rows = np.arange(0, nodes, -(-nodes // _SAMPLE))
+    places = np.arange(0, n, -(-n // _SAMPLE))
+    dim = leaves.bounds.shape[1] // 2
+    meets = np.ones((len(rows), len(places)), np.bool_)
+    for axis in range(dim):
+        low, high = leaves.bounds[rows, axis], leaves.bounds[rows, dim + axis]
+        meets &= low[:, None] <= leaves.columns[dim + axis, places]
+        meets &= leaves.columns[axis, places] <= high[:, None]
+    # Boxes before the leaf are not looked at again; nodes above leaves are not looked at at all.
+    meets &= places >= leaves.begin[rows][:, None]
+    inner = leaves.after[rows] > rows + 1
+    met = np.where(inner, 0.0, meets.sum(axis=1) * (n / len(places)) * LEAF)
+    return Work.sampled(nodes, rows, met + _WORK_OF_A_NODE)

@@ -28,7 +28,7 @@ from broadphase.methods.cell_size import (
     take_sample,
     world_of,
 )
-from broadphase.methods.task import Found, Task
+from broadphase.methods.task import Found, Task, own_copy
 
 CELLS_PER_BOX = 2
 # A cell size that the caller asks for may cost more memory, but not any amount.
@@ -56,6 +56,7 @@ def find(task: Task, *, cell_size: float | None = None) -> Found:
     TypeError, ValueError
         ``cell_size`` is not a positive finite number.
     """
+    task = own_copy(task)
     layout = lay_out(task.boxes, cell_size)
     return search(task, *enter(task.boxes, layout, *assign_levels(task.boxes, layout)))
 

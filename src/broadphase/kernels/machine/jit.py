@@ -1,13 +1,16 @@
 """The one way in which kernels are compiled: cached on disk, without the GIL, IEEE division."""
 
+import functools
 import secrets
 import sys
+import warnings
 from collections.abc import Callable
 from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
 import numba
+import numba.core.serialize
 import numpy as np
 
 from broadphase.kernels.machine.sources import fingerprint
@@ -32,8 +35,22 @@ def _load_numba_without_scipy() -> None:
         del sys.modules[asked_for]
 
 
+def _hand_results_over_in_one_step() -> None:
+    """Keep signals from being handled while a kernel hands over its result.
+
+    To return an array, a kernel asks a Python function of Numba for the array's type.  The first thing a
+    Python function does is to handle the signals that came while the kernel ran; Numba's wrapper does not
+    look for the exception, and Ctrl-C becomes a SystemError or an array that is not there.  A cache that is
+    written in C answers from the second time on, and no Python runs.
+    """
+    serialize: Any = numba.core.serialize
+    if not hasattr(serialize._numba_unpickle, "cache_info"):
+        serialize._numba_unpickle = functools.cache(serialize._numba_unpickle)
+
+
 if not numba.config.DISABLE_JIT:
     _load_numba_without_scipy()
+    _hand_results_over_in_one_step()
 
 # An index that is known not to be negative: for signed numbers that it reads from memory, Numba adds what
 # lets -1 mean the last element.  Counting the copies of a box in strips takes 2.7 ns without, 14 with.
@@ -48,7 +65,13 @@ def jit(function: Callable[..., Any]) -> Any:
     if numba.config.DISABLE_JIT:
         # Compiled code wraps and overflows in silence; as plain Python NumPy would warn of the same.
         return np.errstate(all="ignore")(function)
-    dispatcher = numba.njit(cache=True, no_cfunc_wrapper=True, **_OPTIONS)(function)
+    dispatcher = numba.njit(no_cfunc_wrapper=True, **_OPTIONS)(function)
+    try:
+        dispatcher.enable_caching()
+    except (RuntimeError, OSError) as error:  # Numba found no folder that it may write to
+        _warn_of_no_cache(error)
+        return dispatcher
+    _go_on_without_cache(dispatcher._cache)
     cache_file = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
     if cache_file is not None:
         # Numba's cache looks at the file of the kernel alone and would serve stale code after an edit
@@ -61,6 +84,40 @@ def jit(function: Callable[..., Any]) -> Any:
             "{number:d}", f"{_PROCESS}-{{number:d}}"
         )
     return dispatcher
+
+
+def _go_on_without_cache(kept: Any) -> None:
+    """Let a cache that can not be read or written cost time and nothing else."""
+
+    def guarded(step: Callable[..., Any]) -> Callable[..., Any]:
+        def run(*args: Any) -> Any:
+            try:
+                return step(*args)
+            except OSError as error:
+                kept.disable()
+                _warn_of_no_cache(error)
+                return None  # to Numba: not in the cache
+
+        return run
+
+    kept.load_overload = guarded(kept.load_overload)
+    kept.save_overload = guarded(kept.save_overload)
+
+
+_told: list[Exception] = []
+
+
+def _warn_of_no_cache(reason: Exception) -> None:
+    """Say it once; what stands in the way of one kernel stands in the way of all."""
+    if _told:
+        return
+    _told.append(reason)
+    warnings.warn(
+        f"broadphase keeps no compiled kernels ({reason}): it works, but each process compiles them anew, "
+        "which takes seconds. Set NUMBA_CACHE_DIR to a folder that can be written to",
+        RuntimeWarning,
+        stacklevel=2,
+    )
 
 
 def inline(function: Callable[..., Any]) -> Any:

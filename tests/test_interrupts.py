@@ -1,0 +1,333 @@
+"""Ctrl-C at any instruction, threads that can not be started, memory that somebody else writes to."""
+
+import _thread
+import errno
+import os
+import signal
+import sys
+import threading
+import time
+import warnings
+
+import numba
+import numpy as np
+import oracle
+import pytest
+import scenes
+from checks import assert_same
+from hammer_interrupts import hammer
+from test_process import run
+
+import broadphase as bp
+from broadphase import memory, slices, threads
+from broadphase.kernels.machine import jit as machine
+from broadphase.methods import brute_force, cell_search
+from broadphase.slices import Work
+
+compiled = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="is about compiled kernels")
+signals = pytest.mark.skipif(os.name == "nt", reason="sends POSIX signals")
+
+
+@pytest.fixture
+def three_cores(monkeypatch):
+    """Helpers also on a machine of one core, and none that other tests have started."""
+    monkeypatch.setattr(threads, "cores", lambda: 3)
+    monkeypatch.setattr(threads, "_pool", threads._Pool())
+
+
+class Inside:
+    """Calls that note who is in them."""
+
+    def __init__(self, calls, seconds=0.001):
+        self.now, self.most = [], 0
+        self._seconds = seconds
+        self.calls = [self._call] * calls
+
+    def _call(self):
+        self.now.append(None)
+        time.sleep(self._seconds)
+        self.now.pop()
+        return 1
+
+
+@pytest.mark.smaller_set
+@signals
+def test_ctrl_c_does_not_leave_before_the_helper(three_cores):
+    main, began, ended = threading.get_ident(), threading.Event(), []
+
+    def call():
+        if threading.get_ident() == main:
+            began.wait(10)
+            return
+        began.set()
+        time.sleep(0.2)
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.2)
+        ended.append(True)
+
+    with pytest.raises(KeyboardInterrupt):
+        threads.run_all([call, call], 2)
+    assert ended == [True]
+
+
+@pytest.mark.smaller_set
+@pytest.mark.parametrize("function", ["_run_with_helpers", "work", "close", "offer", "results"])
+def test_an_exception_at_any_instruction_leaves_nobody_inside(three_cores, function):
+    """The k-th instruction of a function raises, for every k that there is."""
+    raised = False
+    for k in range(2_000):
+        inside, raised = Inside(3), False
+        try:
+            with interrupt(function, k):
+                found = threads.run_all(inside.calls, 3)
+        except KeyboardInterrupt:
+            raised = True
+        else:
+            assert found == [1, 1, 1]
+        assert inside.now == [], f"a helper is still inside after instruction {k}"
+        if not raised:
+            break
+        assert threads.run_all(Inside(3, 0).calls, 3) == [1, 1, 1]
+    assert k > 5
+    assert not raised
+
+
+class interrupt:  # noqa: N801 - reads as a verb
+    """Raise KeyboardInterrupt at the k-th instruction that a function of `threads` runs in this thread."""
+
+    def __init__(self, function, k):
+        self._function, self._left = function, k
+
+    def __enter__(self):
+        self._before = sys.gettrace()
+        sys.settrace(self._enter)
+
+    def __exit__(self, *error):
+        sys.settrace(self._before)
+
+    def _enter(self, frame, event, argument):
+        if frame.f_code.co_name != self._function or frame.f_globals is not vars(threads):
+            return None
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        return self._step
+
+    def _step(self, frame, event, argument):
+        if event == "opcode":
+            if self._left == 0:
+                self._left = -1
+                raise KeyboardInterrupt
+            self._left -= 1
+        return self._step
+
+
+@pytest.mark.smaller_set
+def test_helpers_stop_between_slices_when_nobody_waits(three_cores):
+    main, began, turns = threading.get_ident(), threading.Event(), []
+
+    def call():
+        if threading.get_ident() == main:
+            began.wait(10)
+            raise KeyboardInterrupt
+        for _ in slices.slices(0, 3_000, Work.even(3_000, slices.MOST)):
+            began.set()
+            turns.append(None)
+            time.sleep(0.001)
+
+    with pytest.raises(KeyboardInterrupt):
+        threads.run_all([call, call], 2)
+    assert 0 < len(turns) < 3_000
+
+
+@pytest.mark.smaller_set
+@pytest.mark.parametrize("work", [Work.even(1_000, 0.0), Work.even(1_000, 1e6), Work.even(1_000, 1e12)])
+def test_slices_cover_everything_once(work):
+    spans = list(slices.slices(3, 1_000, work))
+    assert [i for begin, end in spans for i in range(begin, end)] == list(range(3, 1_000))
+    assert all(work.until(end) - work.until(begin) <= slices.MOST or end - begin == 1 for begin, end in spans)
+
+
+@pytest.mark.smaller_set
+@pytest.mark.parametrize("method", [name for name in bp.METHODS if name != "auto"])
+def test_many_slices_give_the_same(monkeypatch, method):
+    for module in [m for name, m in sys.modules.items() if name.startswith("broadphase")]:
+        if hasattr(module, "MOST"):
+            monkeypatch.setattr(module, "MOST", 200.0)
+    boxes = scenes.make("uniform", 150, 2)
+    right = oracle.pairs(boxes)
+    for count in (1, 2):
+        assert_same(bp.pairs(boxes, method=method, threads=count), right)
+        assert bp.count_pairs(boxes, method=method, threads=count) == len(right)
+    with pytest.raises(bp.PairLimitExceeded):
+        bp.pairs(boxes, method=method, max_pairs=len(right) - 1)
+
+
+def test_a_long_search_is_cut(monkeypatch):
+    spans = []
+
+    def compare(columns, touching, rules, begin, end, out, limit, store):
+        spans.append((begin, end))
+        return out, 0, 0
+
+    monkeypatch.setattr(brute_force, "compare_all", compare)
+    bp.count_pairs(np.zeros((100_000, 4)), method="brute_force", threads=1)
+    spans = [span for span in spans if span[0] < span[1]]
+    assert len(spans) > 20
+    assert sum(end - begin for begin, end in spans) == 100_000
+
+
+@compiled
+@signals
+@pytest.mark.parametrize("method", ["brute_force", "strips", "sort_and_sweep", "uniform_grid"])
+def test_ctrl_c_in_a_kernel_is_a_keyboard_interrupt(method):
+    boxes = np.tile([0.0, 0.0, 1.0, 1.0], (30_000, 1))
+    bp.count_pairs(boxes[:3_000], method=method, threads=1)
+    timer = threading.Timer(0.02, os.kill, (os.getpid(), signal.SIGINT))
+
+    def search():
+        timer.start()
+        bp.count_pairs(boxes, method=method, threads=1)
+        timer.join()
+        time.sleep(0.1)
+
+    with pytest.raises(KeyboardInterrupt):  # not SystemError
+        search()
+    assert bp.count_pairs(boxes[:100], method=method) == 4950
+
+
+@pytest.mark.smaller_set
+def test_an_interrupt_that_numba_covers_is_uncovered():
+    def covered():
+        raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
+
+    with pytest.raises(KeyboardInterrupt):
+        threads.run_all([covered])
+    with pytest.raises(KeyboardInterrupt), memory.borrowed_scratch():
+        covered()
+    with pytest.raises(SystemError, match="another"):
+        threads.run_all([lambda: exec("raise SystemError('another')")])
+
+
+@pytest.mark.smaller_set
+def test_scratch_is_not_used_again_after_an_exception():
+    with pytest.raises(ValueError, match="inside"), memory.borrowed_scratch() as scratch:
+        raise ValueError("inside")
+    assert scratch not in memory._idle_scratch
+    with memory.borrowed_scratch() as scratch:
+        pass
+    assert scratch in memory._idle_scratch
+
+
+@pytest.mark.smaller_set
+def test_where_no_thread_starts_the_caller_does_everything(three_cores, monkeypatch):
+    def refuse(*arguments):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threads, "start_new_thread", refuse)
+    ran = []
+    assert threads.run_all([lambda: ran.append("old")] * 3, 3) == [None] * 3
+    assert threads._pool._offers.qsize() == 0
+    monkeypatch.setattr(threads, "start_new_thread", _thread.start_new_thread)
+    assert threads.run_all(Inside(3).calls, 3) == [1, 1, 1]
+    assert ran == ["old"] * 3
+
+
+NO_THREADS = """
+import os, resource, numpy as np, broadphase as bp
+low = np.random.default_rng(0).random((50_000, 2))
+boxes = np.hstack([low, low + 1e-3])
+right = bp.pairs(boxes, threads=1)
+if os.getuid() == 0:
+    os.setgroups([]), os.setgid(65534), os.setuid(65534)  # root may start any number
+resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
+print(all(np.array_equal(bp.pairs(boxes, threads=2), right) for _ in range(3)))
+"""
+
+
+@compiled
+@pytest.mark.skipif(sys.platform != "linux", reason="limits threads as Linux does")
+def test_where_no_thread_may_be_started():
+    assert run(NO_THREADS) == "True"
+
+
+AFTER_MAIN = """
+import atexit, threading, numpy as np, broadphase as bp
+low = np.random.default_rng(0).random((50_000, 2))
+boxes = np.hstack([low, low + 2e-3])
+right = len(bp.pairs(boxes, threads=2))
+def ask():
+    print(len(bp.pairs(boxes, threads=2)) == right)
+def wait_and_ask():
+    threading.main_thread().join()
+    ask()
+threading.Thread(target=wait_and_ask).start()
+atexit.register(ask)
+"""
+
+
+@compiled
+def test_threads_that_outlive_the_main_one():
+    assert run(AFTER_MAIN).split() == ["True", "True"]
+
+
+@compiled
+@signals
+def test_signals_at_random_moments():
+    """`hammer_interrupts` for two seconds; it runs for as long as one likes."""
+    result = hammer(2.0)
+    assert result["signals"] > 20
+    assert result["interrupts"] > 0
+    assert (result["wrong"], result["errors"], result["ended"], result["stuck"]) == (0, [], "", False)
+
+
+@pytest.mark.smaller_set
+@pytest.mark.parametrize("method", ["uniform_grid", "spatial_hash"])
+def test_boxes_that_move_between_two_looks(monkeypatch, method):
+    boxes = scenes.make("uniform", 60, 2)
+    right = oracle.pairs(boxes)
+    scatter = cell_search.kernel.scatter_copies
+
+    def scatter_after_a_move(*arguments):
+        boxes[:] = boxes[::-1].copy()
+        return scatter(*arguments)
+
+    monkeypatch.setattr(cell_search.kernel, "scatter_copies", scatter_after_a_move)
+    assert_same(bp.pairs(boxes, method=method), right)
+
+
+@pytest.mark.smaller_set
+def test_boxes_that_become_unsound_while_the_error_is_made():
+    assert "another thread" in str(bp.boxes.unsound_box_error(np.array([0.0, 0.0, 1.0, 1.0]), "boxes[0]"))
+
+
+def _one_more(number):
+    return number + 1
+
+
+@pytest.fixture
+def nothing_told(monkeypatch):
+    monkeypatch.setattr(machine, "_told", [])
+
+
+@compiled
+def test_no_folder_for_a_cache(monkeypatch, nothing_told):
+    monkeypatch.setattr(numba.core.caching.CompileResultCacheImpl, "_locator_classes", [])
+    with pytest.warns(RuntimeWarning, match="NUMBA_CACHE_DIR") as told:
+        assert machine.jit(_one_more)(1) == machine.jit(_one_more)(1) == 2
+    assert len(told) == 1
+
+
+@compiled
+@pytest.mark.parametrize("step", ["_load_index", "_save_data"])
+def test_a_cache_that_can_not_be_used(monkeypatch, nothing_told, tmp_path, step):
+    def full(*arguments):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(machine, "fingerprint", lambda module: "any")
+    monkeypatch.setattr(numba.core.caching.IndexDataCacheFile, step, full)
+    with pytest.warns(RuntimeWarning, match="No space left") as told:
+        assert machine.jit(_one_more)(1) == machine.jit(_one_more)(1) == 2
+    assert len(told) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert machine.jit(_one_more)(1.5) == 2.5
