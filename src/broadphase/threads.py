@@ -126,9 +126,8 @@ class _Pool:
             except (RuntimeError, MemoryError):
                 break
             ready += 1
-        for _ in range(
-            min(helpers, ready)
-        ):  # where there is no helper, nobody would take an offer back either
+        # Where there is no helper, nobody would take an offer away again.
+        for _ in range(min(helpers, ready)):
             if self._offers.qsize() < _MOST_OFFERS:
                 self._offers.put(cast("_Job[object]", job))
 
