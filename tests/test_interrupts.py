@@ -149,18 +149,32 @@ def test_slices_cover_everything_once(work):
 
 
 @pytest.mark.smaller_set
+@pytest.mark.parametrize("name", ["uniform", "all_equal"])
 @pytest.mark.parametrize("method", [name for name in bp.METHODS if name != "auto"])
-def test_many_slices_give_the_same(monkeypatch, method):
+def test_many_slices_give_the_same(monkeypatch, method, name):
     for module in [m for name, m in sys.modules.items() if name.startswith("broadphase")]:
         if hasattr(module, "MOST"):
             monkeypatch.setattr(module, "MOST", 200.0)
-    boxes = scenes.make("uniform", 150, 2)
+    boxes = scenes.make(name, 150, 2)
     right = oracle.pairs(boxes)
     for count in (1, 2):
         assert_same(bp.pairs(boxes, method=method, threads=count), right)
         assert bp.count_pairs(boxes, method=method, threads=count) == len(right)
     with pytest.raises(bp.PairLimitExceeded):
         bp.pairs(boxes, method=method, max_pairs=len(right) - 1)
+
+
+@pytest.mark.smaller_set
+def test_a_search_ends_with_the_slice_that_passes_the_limit():
+    spans = []
+
+    def kernel(begin, end, out):
+        spans.append((begin, end))
+        return out, 10, 0
+
+    search = slices.searches(kernel, Work.even(100, slices.MOST), limit=25, store=False)
+    assert search(0, 100, np.empty((0, 2), np.int32)).pairs == 30
+    assert len(spans) == 3
 
 
 def test_a_long_search_is_cut(monkeypatch):
