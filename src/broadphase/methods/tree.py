@@ -47,7 +47,7 @@ def _work(leaves: Leaves, n: int) -> Work:
     """What a leaf meets, judging by a sample of nodes and of boxes."""
     nodes = len(leaves.after)
     if n * (n - 1.0) / 2.0 <= MOST:
-        return Work.even(nodes, n * n / 2.0 / nodes)
+        return Work.even(nodes, n * n / 2.0 / max(nodes, 1))
     rows = np.arange(0, nodes, -(-nodes // _SAMPLE))
     places = np.arange(0, n, -(-n // _SAMPLE))
     dim = leaves.bounds.shape[1] // 2
