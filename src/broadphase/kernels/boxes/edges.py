@@ -12,41 +12,9 @@ A box that holds the largest finite number itself must not come here (`is_extrem
 """
 
 import numpy as np
-from llvmlite import ir
-from numba.core import types
-from numba.extending import intrinsic, overload
 
+from broadphase.kernels.machine.floats import next_down
 from broadphase.kernels.machine.jit import inline
-
-
-def next_down(value):
-    """The next float below a finite ``value`` or ``+inf``."""
-    return np.nextafter(value, value.dtype.type(-np.inf))
-
-
-@overload(next_down)
-def _next_down_compiled(value):
-    return lambda value: _next_down(value)
-
-
-@intrinsic
-def _next_down(typingctx, value):
-    """Through the bits: one step toward zero for positive numbers, away from it for negative ones."""
-    bits = {types.float32: 32, types.float64: 64}[value]
-
-    def codegen(context, builder, signature, args):
-        integer = ir.IntType(bits)
-        raw = builder.bitcast(builder.fadd(args[0], ir.Constant(args[0].type, 0.0)), integer)
-        step = builder.select(
-            builder.icmp_signed("<", raw, ir.Constant(integer, 0)),
-            ir.Constant(integer, 1),
-            ir.Constant(integer, -1),
-        )
-        below_zero = ir.Constant(integer, (1 << (bits - 1)) + 1)
-        is_zero = builder.icmp_signed("==", raw, ir.Constant(integer, 0))
-        return builder.bitcast(builder.select(is_zero, below_zero, builder.add(raw, step)), args[0].type)
-
-    return value(value), codegen
 
 
 @inline

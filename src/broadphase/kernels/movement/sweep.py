@@ -10,10 +10,9 @@ overlaps a blocker is always a hit, and one that is flush with it never is, what
 Only whether a box clips or clears a corner in passing is left to them, where both are right.
 """
 
-import math
-
 import numpy as np
 
+from broadphase.kernels.machine.floats import next_down, next_up
 from broadphase.kernels.machine.jit import inline
 from broadphase.kernels.tiles.grid import BOTTOM, LEFT, RIGHT, TOP
 
@@ -91,7 +90,7 @@ def flush_before(edge, size):
     """The largest place (nearly) from which an interval of this size does not reach beyond ``edge``."""
     at = edge - size
     while at + size > edge:  # at most once: the difference was rounded by half a unit
-        at = math.nextafter(at, -math.inf)
+        at = next_down(at)
     return at
 
 
@@ -99,7 +98,7 @@ def flush_before(edge, size):
 def flush_place(start, size, goal, other_lo, other_hi):
     """Where a moving interval stops in front of another, without ever going back behind its start."""
     if size == 0.0 and other_lo == other_hi:
-        return math.nextafter(other_lo, -math.inf if goal > start else math.inf)
+        return next_down(other_lo) if goal > start else next_up(other_lo)
     if goal > start:
         at = flush_before(other_lo, size)
         return at if at > start else start

@@ -8,6 +8,7 @@ import math
 
 import numpy as np
 
+from broadphase.kernels.machine.floats import next_up
 from broadphase.kernels.machine.jit import inline, jit
 from broadphase.kernels.movement.first_hit import comes_before
 from broadphase.kernels.movement.sweep import ALL_SIDES, NEVER, flush_before, pass_by, place_at
@@ -89,7 +90,7 @@ def _stop_before(goes_up, lo, hi, other_lo, other_hi):
         return flush_before(other_lo, hi)
     at = other_hi - lo
     while at + lo < other_hi:
-        at = math.nextafter(at, math.inf)
+        at = next_up(at)
     return at
 
 

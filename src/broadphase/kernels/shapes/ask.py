@@ -6,6 +6,7 @@ Shapes are open sets: what only touches an edge does not count.
 
 import math
 
+from broadphase.kernels.machine.floats import next_up
 from broadphase.kernels.machine.jit import inline, jit
 from broadphase.kernels.shapes.contact import length
 from broadphase.kernels.shapes.contact_rows import contact_of
@@ -108,7 +109,7 @@ def _through_box(x, y, dx, dy, width, height):
         if first > last:
             first, last = last, first
         if size == 0.0:  # a wall without thickness is hit by what crosses it
-            last = math.nextafter(first, math.inf)
+            last = next_up(first)
         if first > enter:
             enter = first
             sign = -1.0 if step > 0.0 else 1.0

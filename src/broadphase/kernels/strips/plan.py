@@ -10,6 +10,7 @@ equal shares of a larger sample, but never narrower than the boxes that lie ther
 import numpy as np
 
 from broadphase.kernels.arrays.merge_sort import argsort
+from broadphase.kernels.machine.floats import inverse_root
 from broadphase.kernels.machine.jit import inline, jit
 from broadphase.kernels.strips.bin import HALF_ORIGIN, LAST, SCALE, all_ordinary
 
@@ -20,6 +21,7 @@ COUNT, SCATTER, SORT, TEST, CALLS = 4.0, 6.0, 6.0, 0.35, 15_000.0
 FAR = 8_000.0
 # In far clusters strips of equal width are of no use: nanoseconds to find a box's strips by borders from the
 # data, after it was counted in vain, and to sort a box exactly.  So uneven an axis is taken for clusters.
+HALF_STEP = 2.0**0.5  # from one width that is tried to the next
 SHARES, EXACT, UNEVEN = 80.0, 30.0, 16.0
 
 # Whether the world may be swept in one piece.
@@ -112,10 +114,12 @@ def strip_counts(n, statistics, spanned, swept, cuts, best):
     best[0] = best[dim - 2] = 1
     best_cost = n * (_sort_cost(n, clusters) + TEST * n * reached)
     most = 60_000.0 if dim == 2 else 244.0  # strip numbers are 16 bits wide
-    even = n ** (-1.0 / dim)
-    for step in range(-6, 17):
-        size_a = 2.0 ** (0.5 * step) * (statistics[a, SPANNED] + even)
-        size_b = 2.0 ** (0.5 * step) * (statistics[b, SPANNED] + even)
+    even = inverse_root(n, dim)
+    times = 0.125 / HALF_STEP
+    for _ in range(-6, 17):
+        times *= HALF_STEP
+        size_a = times * (statistics[a, SPANNED] + even)
+        size_b = times * (statistics[b, SPANNED] + even)
         # An axis without width is not cut.
         strips_a = np.floor(min(max(1.0 / size_a, 1.0), most)) if statistics[a, SPANNED] < 1.0 else 1.0
         strips_b = np.floor(min(max(1.0 / size_b, 1.0), most)) if statistics[b, SPANNED] < 1.0 else 1.0

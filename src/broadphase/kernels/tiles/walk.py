@@ -7,6 +7,7 @@ every edge: a division costs little more, and on a map of 10,000 columns no erro
 
 import math
 
+from broadphase.kernels.machine.floats import below_one
 from broadphase.kernels.machine.jit import inline, jit
 from broadphase.kernels.shapes.contact import length
 from broadphase.kernels.tiles.grid import cell_at, edge
@@ -99,8 +100,7 @@ def cast_ray_far(grid, x, y, dx, dy, longest):
     The direction is scaled by a power of two, which is exact and lets nothing overflow; along an axis it
     becomes 1, so that distances there are exact.
     """
-    _, power = math.frexp(max(abs(dx), abs(dy)))
-    dx, dy = math.ldexp(dx, -power), math.ldexp(dy, -power)
+    dx, dy = below_one(dx, dy)
     if dx == 0.0 or dy == 0.0:
         dx, dy = (
             (1.0 if dx > 0.0 else -1.0 if dx < 0.0 else 0.0),

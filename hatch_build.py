@@ -1,0 +1,34 @@
+"""The build hook: compiles the kernels and makes a wheel for this platform and every Python from 3.11 on."""
+
+import os
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+# The libraries ask nothing of the C library but memcpy and memset, which all of these have.
+_PUBLISHED = {"linux-x86_64": "manylinux2014_x86_64", "linux-aarch64": "manylinux2014_aarch64"}
+
+
+class KernelsHook(BuildHookInterface):
+    """``BROADPHASE_LEVELS=all`` builds for all processors of the platform, for a wheel that others get."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002, D102 - hatchling's
+        levels = os.environ.get("BROADPHASE_LEVELS", "")
+        source = str(Path(self.root, "src"))
+        command = [
+            sys.executable,
+            "-m",
+            "broadphase.kernels.compiler",
+            *(["--levels", levels] if levels else []),
+        ]
+        path = os.pathsep.join(filter(None, [source, os.environ.get("PYTHONPATH")]))
+        subprocess.run(command, check=True, env={**os.environ, "PYTHONPATH": path}, cwd=self.root)
+        platform = sysconfig.get_platform()
+        tag = _PUBLISHED.get(platform, platform) if levels == "all" else platform
+        build_data["pure_python"] = False
+        build_data["tag"] = f"py3-none-{tag.replace('-', '_').replace('.', '_')}"
+        build_data["artifacts"].append("src/broadphase/kernels/compiled/*")

@@ -1,0 +1,7 @@
+"""Kernels into machine code, with Numba, LLVM and a linker; none of them runs in a user's program.
+
+Read `types` (what the lines of ``signatures.txt`` mean to Numba), `frontend` (Python into LLVM's language),
+`wrapper` (how Python calls it), `emit` (LLVM's language into an object file for one level of processor),
+`link` (object files into a library with a table of its kernels), `build` (all of it, in as many processes
+as there are cores, with a cache), `__main__` (one such process).
+"""

@@ -1,0 +1,24 @@
+"""``python -m broadphase.kernels.compiler``: compile all kernels of this checkout, or of this package."""
+
+import argparse
+
+from broadphase.kernels.compiler.build import build, jobs_of
+from broadphase.kernels.compiler.link import suffix
+from broadphase.kernels.machine.level import level, levels
+from broadphase.kernels.machine.library import FOLDER
+from broadphase.kernels.machine.signatures import listed
+
+
+def main() -> None:
+    """Build the libraries that the arguments name."""
+    parser = argparse.ArgumentParser(prog="python -m broadphase.kernels.compiler", description=__doc__)
+    parser.add_argument("--levels", default=level(), help=f"'all' or some of {','.join(levels())}")
+    chosen = parser.parse_args().levels
+    for name in levels() if chosen == "all" else chosen.split(","):
+        library = FOLDER / f"{name}{suffix()}"
+        build(jobs_of(listed()), name, library)
+        print(f"{library} ({library.stat().st_size / 1e6:.1f} MB)")
+
+
+if __name__ == "__main__":
+    main()

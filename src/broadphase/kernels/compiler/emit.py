@@ -1,0 +1,64 @@
+"""LLVM's language into an object file for one level of processor."""
+
+from typing import Any
+
+import llvmlite.binding as llvm
+from numba.core import config
+
+from broadphase.kernels.compiler.frontend import Lowered
+from broadphase.kernels.compiler.wrapper import build_call
+
+_NAMES_OF_CPUS = {"arm64": "generic"}
+
+
+def target_machine(level: str) -> Any:
+    """LLVM's description of a level, for code that may lie anywhere in memory."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    return llvm.Target.from_default_triple().create_target_machine(
+        cpu=_NAMES_OF_CPUS.get(level, level), features="", opt=3, reloc="pic", codemodel="small"
+    )
+
+
+def emit_call(context: Any, lowered: Lowered, name: str, machine: Any) -> bytes:
+    """An object file whose only symbol is the function ``name`` that Python calls."""
+    wrapped = context.codegen().create_library(name)
+    module = wrapped.create_ir_module(name)
+    build_call(context, module, name, lowered.descriptor)
+    whole = llvm.parse_assembly(str(lowered.library._final_module))
+    whole.link_in(llvm.parse_assembly(str(module)))
+    return emit(whole, {name}, machine)
+
+
+def emit(module: Any, kept: set[str], machine: Any) -> bytes:
+    """Optimise a module and emit it; the functions ``kept`` are what other objects see of it."""
+    for function in module.functions:
+        if not function.is_declaration:
+            if function.name in kept:
+                function.visibility = "hidden"  # called without a detour through the linker's table
+            else:
+                function.linkage = "internal"
+    for variable in module.global_variables:
+        is_ours = not variable.is_declaration and not variable.name.startswith("llvm.")
+        if is_ours and variable.name not in kept:
+            variable.linkage = "internal"
+    _prune_references(module, machine)
+    options = llvm.create_pipeline_tuning_options(speed_level=3)
+    options.loop_vectorization = True
+    options.slp_vectorization = bool(config.SLP_VECTORIZE)
+    builder = llvm.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(module, builder)
+    module.verify()
+    return bytes(machine.emit_object(module))
+
+
+def _prune_references(module: Any, machine: Any) -> None:
+    """Inline what is cheap and take out the reference counts that cancel: they stop other optimisations."""
+    options = llvm.create_pipeline_tuning_options(speed_level=0)
+    builder = llvm.create_pass_builder(machine, options)
+    passes = builder.getModulePassManager()
+    passes.add_loop_rotate_pass()
+    passes.add_instruction_combine_pass()
+    passes.add_jump_threading_pass()
+    passes.add_refprune_pass()
+    passes.run(module, builder)

@@ -1,0 +1,130 @@
+"""Object files into one library, with a table of its kernels that Python can call.
+
+The linker is LLD, which the package ``ziglang`` brings for every platform; no C compiler takes part.
+"""
+
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from llvmlite import binding as llvm
+from llvmlite import ir
+
+from broadphase.kernels.compiler.wrapper import (
+    CALL,
+    I32,
+    I64,
+    MISSED,
+    OBJECTS,
+    POINTER,
+    Api,
+    declare_tables,
+)
+
+# Numba's head of a block of memory: references, destructor, its argument, data, size, allocator.
+_HEAD = 64
+
+
+def suffix() -> str:
+    """How a library's file name ends on this platform."""
+    return {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
+
+
+def link(objects: Sequence[Path], library: Path) -> None:
+    """Make a library of object files."""
+    arguments = library.with_suffix(".link")
+    arguments.write_text("\n".join(f'"{path.as_posix()}"' for path in objects))
+    command = [sys.executable, "-m", "ziglang", *_LINKERS.get(sys.platform, _LINKERS["linux"])]
+    out = f"/out:{library}" if sys.platform == "win32" else f"-o{library}"
+    try:
+        done = subprocess.run([*command, out, f"@{arguments}"], capture_output=True, text=True, check=False)
+    finally:
+        arguments.unlink()
+    if done.returncode != 0:
+        raise RuntimeError(f"the linker failed:\n{done.stderr}")
+
+
+_LINKERS = {
+    # What the code needs of the C library (memcpy, memset) is found in the process that loads it.
+    "linux": ("ld.lld", "-shared", "--gc-sections", "-s"),
+    "win32": ("lld-link", "/dll", "/noentry", "/nodefaultlib"),
+    "darwin": ("cc", "-shared", "-Wl,-undefined,dynamic_lookup"),
+}
+
+
+def table_module(kernels: Mapping[str, Sequence[tuple[str, int]]]) -> Any:
+    """The object that holds it together: the tables of the interpreter, memory, and a builtin a kernel.
+
+    ``kernels`` has for each kernel the functions that `wrapper` made and how many arguments they take.
+    """
+    module = ir.Module("broadphase_table")
+    module.triple = llvm.get_process_triple()
+    for table in declare_tables(module):
+        table.initializer = ir.Constant(table.value_type, None)
+    _memory(module)
+    builtin = ir.FunctionType(POINTER, [POINTER, OBJECTS, I64])
+    entries = [_entry(module, builtin, f"entry_{k}", calls) for k, calls in enumerate(kernels.values())]
+    kind = ir.ArrayType(builtin.as_pointer(), len(entries))
+    table = ir.GlobalVariable(module, kind, "broadphase_table")
+    table.initializer = ir.Constant(kind, entries)
+    parsed = llvm.parse_assembly(str(module))
+    if sys.platform == "win32":
+        for variable in parsed.global_variables:
+            variable.storage_class = "dllexport"
+    return parsed
+
+
+MEMORY = ("NRT_MemInfo_alloc_safe_aligned", "NRT_MemInfo_alloc_aligned", "NRT_MemInfo_call_dtor")
+EXPORTED = {"broadphase_api", "broadphase_kinds", "broadphase_table"}
+
+
+def _entry(module: ir.Module, builtin: Any, name: str, calls: Sequence[tuple[str, int]]) -> Any:
+    """``builtin(kernel, arguments, count)``: the first function that takes the arguments, else Python."""
+    entry = ir.Function(module, builtin, name)
+    entry.linkage = "internal"
+    builder = ir.IRBuilder(entry.append_basic_block("entry"))
+    kernel, arguments, count = entry.args
+    for symbol, wanted in calls:
+        called = ir.Function(module, CALL, symbol)
+        with builder.if_then(builder.icmp_signed("==", count, ir.Constant(I64, wanted))):
+            result = builder.call(called, [arguments])
+            missed = builder.inttoptr(ir.Constant(I64, MISSED), POINTER)
+            with builder.if_then(builder.icmp_unsigned("!=", result, missed), likely=True):
+                builder.ret(result)
+    api = Api(builder)
+    builder.ret(api.vectorcall(kernel, arguments, count))
+    return entry
+
+
+def _memory(module: ir.Module) -> None:
+    """The functions of Numba's runtime that kernels call to get memory and to give it back."""
+    for name in MEMORY[:2]:
+        _allocate(module, name)
+    release = ir.Function(module, ir.FunctionType(ir.VoidType(), [POINTER]), MEMORY[2])
+    builder = ir.IRBuilder(release.append_basic_block("entry"))
+    Api(builder).call("PyMem_RawFree", ir.VoidType(), release.args[0])
+    builder.ret_void()
+
+
+def _allocate(module: ir.Module, name: str) -> None:
+    allocate = ir.Function(module, ir.FunctionType(POINTER, [I64, I32]), name)
+    builder = ir.IRBuilder(allocate.append_basic_block("entry"))
+    size, alignment = allocate.args
+    wide = builder.zext(alignment, I64)
+    whole = builder.add(builder.add(size, wide), ir.Constant(I64, _HEAD))
+    block = Api(builder).call("PyMem_RawMalloc", POINTER, whole)
+    with builder.if_then(builder.icmp_unsigned("==", block, ir.Constant(POINTER, None)), likely=False):
+        builder.ret(block)
+    address = builder.add(builder.ptrtoint(block, I64), ir.Constant(I64, _HEAD))
+    slack = builder.urem(address, wide)
+    gap = builder.select(
+        builder.icmp_unsigned("==", slack, ir.Constant(I64, 0)), slack, builder.sub(wide, slack)
+    )
+    head = [1, 0, 0, builder.add(address, gap), size, 0]
+    words = builder.bitcast(block, I64.as_pointer())
+    for k, value in enumerate(head):
+        number = ir.Constant(I64, value) if isinstance(value, int) else value
+        builder.store(number, builder.gep(words, [ir.Constant(I64, k)]))
+    builder.ret(block)

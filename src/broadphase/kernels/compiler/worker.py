@@ -1,0 +1,62 @@
+"""One process that compiles or links: a task as JSON comes in, files go out."""
+
+import gc
+import json
+import os
+import sys
+from importlib import import_module
+from pathlib import Path
+
+from numba.core.registry import cpu_target
+
+from broadphase.kernels.compiler import emit, frontend, link
+from broadphase.kernels.compiler.build import Job
+from broadphase.kernels.compiler.types import parse
+from broadphase.kernels.machine.level import level
+from broadphase.kernels.machine.signatures import PACKAGE
+
+
+def compile_jobs(jobs: list[list[str]]) -> None:
+    """An object file for each ``[kernel, types, path]``."""
+    frontend.prepare()
+    machine = emit.target_machine(level())
+    for kernel, types, path in jobs:
+        job = Job(kernel, types)
+        module, _, name = kernel.rpartition(".")
+        try:
+            lowered = frontend.lower(getattr(import_module(PACKAGE + module), name), parse(types))
+            code = emit.emit_call(cpu_target.target_context, lowered, job.symbol, machine)
+        except Exception as error:
+            raise RuntimeError(f"{kernel} could not be compiled for {types}") from error
+        _write(Path(path), code)
+
+
+def link_jobs(jobs: list[list[str]], library: Path) -> None:
+    """A library of the object files of ``[kernel, types, path]``."""
+    kernels: dict[str, list[tuple[str, int]]] = {}
+    for kernel, types, _ in jobs:
+        kernels.setdefault(kernel, []).append((Job(kernel, types).symbol, len(parse(types))))
+    table = library.with_suffix(".table.o")
+    kept = link.EXPORTED | set(link.MEMORY)
+    table.write_bytes(emit.emit(link.table_module(kernels), kept, emit.target_machine(level())))
+    try:
+        link.link([table, *(Path(path) for *_, path in jobs)], library)
+    finally:
+        table.unlink()
+
+
+def _write(path: Path, code: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f"{path.name}-{os.getpid()}")
+    unfinished.write_bytes(code)
+    unfinished.replace(path)
+
+
+if __name__ == "__main__":
+    # What Numba makes of a kernel is full of circles; looking through them takes a fifth of the time.
+    gc.disable()
+    task = json.load(sys.stdin)
+    if "compile" in task:
+        compile_jobs(task["compile"])
+    else:
+        link_jobs(task["link"], Path(task["library"]))

@@ -1,0 +1,44 @@
+"""The levels of processors that kernels are compiled for, and which of them this machine has.
+
+A level is a set of instructions that all processors of some years share (the x86-64 psABI names them):
+v2 has SSE 4.2, v3 AVX2 (2013 and later), v4 AVX-512.  Other kinds of processors have one level here.
+"""
+
+import os
+import platform
+from functools import cache
+
+X86 = ("x86-64-v4", "x86-64-v3", "x86-64-v2")  # the best first
+# What NumPy calls the instructions of a level; the lower levels' are among them on every processor made.
+_NEEDED = {"x86-64-v4": ("AVX512_SKX",), "x86-64-v3": ("AVX2", "FMA3"), "x86-64-v2": ("SSE42", "POPCNT")}
+# Names of processors that people give to Numba to see what an older machine gets.
+_KNOWN_AS = {"haswell": "x86-64-v3", "skylake-avx512": "x86-64-v4", "nehalem": "x86-64-v2"}
+
+
+def levels() -> tuple[str, ...]:
+    """The levels that a package for this kind of machine holds, the best first."""
+    machine = platform.machine().lower()
+    if machine in ("x86_64", "amd64"):
+        return X86
+    return (machine.replace("aarch64", "arm64"),)
+
+
+@cache
+def level() -> str:
+    """The best level that this processor has, or the one that ``BROADPHASE_LEVEL`` names."""
+    named = os.environ.get("BROADPHASE_LEVEL") or _KNOWN_AS.get(os.environ.get("NUMBA_CPU_NAME", ""))
+    if named:
+        if named not in levels():
+            raise ValueError(f"BROADPHASE_LEVEL must be one of {', '.join(levels())}; got {named!r}")
+        return named
+    if levels() != X86:
+        return levels()[0]
+    # NumPy has asked the processor already, and the operating system whether it keeps the wide registers.
+    from numpy._core._multiarray_umath import __cpu_features__ as has
+
+    return next((name for name in X86 if all(has.get(feature) for feature in _NEEDED[name])), X86[-1])
+
+
+def lanes(of: str) -> int:
+    """How many numbers a vector has at a level: 16 fill two AVX-512 registers of float64, 8 two of AVX2."""
+    return 16 if of == "x86-64-v4" else 8

@@ -1,0 +1,12 @@
+"""What becomes of kernels in this process; decided once, by the environment."""
+
+import os
+
+COMPILING = os.environ.get("BROADPHASE_COMPILING") == "1"
+"""Whether this process is the compiler (`broadphase.kernels.compiler`): kernels are Numba's functions."""
+
+PLAIN = not COMPILING and os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
+"""Whether kernels run as the plain Python that they are: slow, but a debugger works inside them.
+
+The variable has Numba's name because everybody who works with Numba knows it.
+"""

@@ -1,0 +1,50 @@
+"""What machine code needs of the interpreter, as one table of 64-bit numbers.
+
+The library has no undefined symbol of Python: its first call is preceded by filling this table, with
+addresses of functions and objects and with the offsets that differ between builds of Python.  So it holds
+no version of Python or NumPy.  The compiler uses the positions, `broadphase.kernels.machine.library`
+fills them in.
+"""
+
+FUNCTIONS = (
+    "PyErr_NoMemory",
+    "PyErr_Occurred",
+    "PyEval_RestoreThread",
+    "PyEval_SaveThread",
+    "PyFloat_AsDouble",
+    "PyFloat_FromDouble",
+    "PyLong_AsLongLong",
+    "PyLong_AsUnsignedLongLong",
+    "PyLong_FromLongLong",
+    "PyLong_FromUnsignedLongLong",
+    "PyMem_RawFree",
+    "PyMem_RawMalloc",
+    "PyObject_Vectorcall",
+    "PyTuple_New",
+    "PyTuple_SetItem",
+    "PyTuple_Size",
+    "PyType_GetFlags",
+    "Py_IncRef",
+)
+"""Functions of the stable ABI of Python 3.11 and newer, and `PyObject_Vectorcall`."""
+
+NUMBERS = (
+    "object_size",  # sizeof(PyObject): where the fields of an object begin
+    "tuple_items",  # offset of a tuple's first item
+    "type_array",  # addresses of types and of objects
+    "type_float",
+    "type_float64",
+    "type_int",
+    "true",
+    "false",
+    "none",
+    "box_array",
+)
+
+POSITION = {name: at for at, name in enumerate(FUNCTIONS + NUMBERS)}
+
+KINDS = ("b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")
+"""Kinds of numbers by their NumPy names; a kernel's arrays hold one of them."""
+
+KIND_NUMBERS = 32
+"""Length of the second table: for each of NumPy's type numbers the position in `KINDS` plus one, or 0."""

@@ -1,0 +1,65 @@
+"""The types that kernels are compiled for, as text.
+
+``kernels/signatures.txt`` has a line for each kernel and each list of types it is called with::
+
+    strips.near_few.mark_cells: f4[2], f4[2], f4[1], f4[2], u8[1]
+
+``f4[2]`` is a two-dimensional C-contiguous array of float32, ``i8`` a number, ``(i8, i8)`` a tuple,
+``boxes.filters.PairFilter(u1[1], ...)`` a named tuple of a kernel module.  What is called with other types is
+compiled when it is called, where there is a compiler; `broadphase.kernels.compiler.record` writes the file.
+"""
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from broadphase.kernels.machine.python_api import KINDS
+
+PACKAGE = "broadphase.kernels."
+FILE = Path(__file__).parent.parent / "signatures.txt"
+
+_SCALARS: dict[type, str] = {bool: "b1", int: "i8", float: "f8", type(None): "none"}
+
+
+def kind(dtype: "np.dtype[Any]") -> str:
+    """``"f4"`` for float32; NumPy's own short name."""
+    return f"{dtype.kind}{dtype.itemsize}"
+
+
+def describe(value: Any) -> str:
+    """The type of an argument; ``TypeError`` for what no kernel takes."""
+    if isinstance(value, np.ndarray):
+        name = kind(value.dtype)
+        if name not in KINDS or not value.dtype.isnative:
+            raise TypeError(f"kernels take arrays of numbers in this machine's byte order; got {value.dtype}")
+        if not value.flags.c_contiguous:
+            raise TypeError(f"kernels take C-contiguous arrays; got one with strides {value.strides}")
+        return f"{name}[{value.ndim}]"
+    if isinstance(value, tuple):
+        inside = ", ".join(map(describe, value))
+        if hasattr(value, "_fields"):
+            home = type(value).__module__.removeprefix(PACKAGE)
+            return f"{home}.{type(value).__name__}({inside})"
+        return f"({inside},)" if len(value) == 1 else f"({inside})"
+    try:
+        return _SCALARS[type(value)]
+    except KeyError:
+        named = type(value).__name__
+        raise TypeError(f"kernels take arrays, numbers and tuples of them; got {named}") from None
+
+
+def describe_all(arguments: tuple[Any, ...]) -> str:
+    """The types of all arguments of a call, as they stand in the file."""
+    return ", ".join(map(describe, arguments))
+
+
+@cache
+def listed() -> dict[str, tuple[str, ...]]:
+    """For each kernel, ``"room.file.name"``, the types it is compiled for when the package is built."""
+    found: dict[str, list[str]] = {}
+    for line in FILE.read_text().splitlines():
+        name, _, types = line.partition(": ")
+        found.setdefault(name, []).append(types)
+    return {name: tuple(types) for name, types in found.items()}
