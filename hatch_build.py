@@ -16,7 +16,7 @@ _PUBLISHED = {"linux-x86_64": "manylinux2014_x86_64", "linux-aarch64": "manylinu
 class KernelsHook(BuildHookInterface):
     """``BROADPHASE_LEVELS=all`` builds for all processors of the platform, for a wheel that others get."""
 
-    def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002, D102 - hatchling's
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         levels = os.environ.get("BROADPHASE_LEVELS", "")
         source = str(Path(self.root, "src"))
         command = [

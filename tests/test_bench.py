@@ -288,7 +288,7 @@ class TestCommand:
             )
         }
         assert found["schema"] == 1
-        assert {"processor", "cores", "vectors", "register"} <= set(found["machine"])
+        assert {"processor", "cores", "vectors", "level"} <= set(found["machine"])
         assert {"broadphase", "python", "numpy", "numba", "shapely", "scipy"} <= set(found["versions"])
         places = [(result["scene"], result["dim"], result["boxes"]) for result in found["results"]]
         sizes = range(50, 301, 50)

@@ -15,8 +15,8 @@ import numpy as np
 
 from broadphase.extras import need
 from broadphase.shapes.kinds import Shape
-from broadphase.world.body import Body
 from broadphase.world.arguments import as_place, as_shape
+from broadphase.world.body import Body
 from broadphase.world.contact import Contact
 from broadphase.world.hits import Movement, Response
 from broadphase.world.world import World

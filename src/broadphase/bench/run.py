@@ -1,6 +1,5 @@
 """A whole run: every scene at every size, everyone in turns, and what follows from the figures."""
 
-import os
 import platform
 import tempfile
 from collections.abc import Callable, Sequence
@@ -19,11 +18,10 @@ from broadphase.bench.contest import DEFAULT, LIMIT, UNSORTED, YARDSTICK, Contes
 from broadphase.bench.peers import PEERS
 from broadphase.bench.scenes import CATALOGUE, facts
 from broadphase.bench.timing import best_of_searches
-from broadphase.kernels.machine.simd import REGISTER
+from broadphase.kernels.machine.level import lanes, level
 from broadphase.methods import NAMES
 
 SCHEMA = 1
-_REGISTERS = {"zmm": "AVX-512, 16 lanes", "ymm": "AVX2, 8 lanes", "": "128 bits or less, 8 lanes"}
 _GROWN_FROM = 10_000  # below, calls and not boxes are measured
 _HEAT = 10_000  # boxes
 
@@ -251,11 +249,10 @@ def machine() -> dict[str, Any]:
     return {
         "processor": _processor(),
         "cores": threads.cores(),
-        "vectors": _REGISTERS.get(REGISTER, REGISTER),
-        "register": REGISTER,
+        "vectors": f"{level()}, {lanes(level())} lanes",
+        "level": level(),
         "system": platform.system(),
         "architecture": platform.machine(),
-        "numba_cpu_name": os.environ.get("NUMBA_CPU_NAME", ""),
     }
 
 

@@ -76,7 +76,12 @@ def table_module(kernels: Mapping[str, Sequence[tuple[str, int]]]) -> Any:
     return parsed
 
 
-MEMORY = ("NRT_MemInfo_alloc_safe_aligned", "NRT_MemInfo_alloc_aligned", "NRT_MemInfo_call_dtor")
+MEMORY = (
+    "NRT_MemInfo_alloc_safe_aligned",
+    "NRT_MemInfo_alloc_aligned",
+    "NRT_MemInfo_call_dtor",
+    "broadphase_release",
+)
 EXPORTED = {"broadphase_api", "broadphase_kinds", "broadphase_table"}
 
 
@@ -105,6 +110,20 @@ def _memory(module: ir.Module) -> None:
     release = ir.Function(module, ir.FunctionType(ir.VoidType(), [POINTER]), MEMORY[2])
     builder = ir.IRBuilder(release.append_basic_block("entry"))
     Api(builder).call("PyMem_RawFree", ir.VoidType(), release.args[0])
+    builder.ret_void()
+    _release(module)
+
+
+def _release(module: ir.Module) -> None:
+    """``broadphase_release(capsule)``: the last array over a block of memory is gone."""
+    release = ir.Function(module, ir.FunctionType(ir.VoidType(), [POINTER]), "broadphase_release")
+    builder = ir.IRBuilder(release.append_basic_block("entry"))
+    api = Api(builder)
+    block = api.call("PyCapsule_GetPointer", POINTER, release.args[0], ir.Constant(POINTER, None))
+    references = builder.bitcast(block, I64.as_pointer())
+    before = builder.atomic_rmw("sub", references, ir.Constant(I64, 1), "acq_rel")
+    with builder.if_then(builder.icmp_signed("==", before, ir.Constant(I64, 1))):
+        api.call("PyMem_RawFree", ir.VoidType(), block)
     builder.ret_void()
 
 

@@ -27,7 +27,9 @@ MISSED = 1
 # Fields of NumPy's array and dtype behind the head that all objects have: NumPy's ABI, the same since 1.0.
 _DATA, _NDIM, _DIMENSIONS, _DTYPE, _FLAGS = 0, 8, 16, 40, 48
 _BYTE_ORDER, _TYPE_NUMBER = 10, 12
-_C_CONTIGUOUS, _ALIGNED = 0x1, 0x100
+_C_CONTIGUOUS, _ALIGNED, _WRITEABLE = 0x1, 0x100, 0x400
+# NumPy's numbers of types; those of 64-bit integers differ between platforms.
+_TYPE_NUMBERS = {"b1": 0, "i1": 1, "u1": 2, "i2": 3, "u2": 4, "i4": 5, "u4": 6, "f4": 11, "f8": 12}
 _IS_TUPLE = 1 << 26  # tp_flags
 
 # The bits of the x86 control register that flush denormals to zero; the sign of a tiny difference would
@@ -232,11 +234,7 @@ class Writer:
             wide = builder.fpext(value, DOUBLE) if kind.bitwidth == 32 else value
             return api.call("PyFloat_FromDouble", POINTER, wide)
         if isinstance(kind, types.BaseTuple):
-            made = api.call("PyTuple_New", POINTER, ir.Constant(I64, len(kind)))
-            for k, one in enumerate(kind):
-                item = self.write(one, builder.extract_value(value, k))
-                api.call("PyTuple_SetItem", I32, made, ir.Constant(I64, k), item)
-            return made
+            return self._tuple(kind, value)
         if isinstance(kind, types.Array):
             return self._array(kind, value)
         raise NotImplementedError(f"a result of type {kind}")
@@ -245,24 +243,96 @@ class Writer:
         self.api.call("Py_IncRef", ir.VoidType(), thing)
         return thing
 
-    def _array(self, kind: Any, value: Any) -> Any:
+    def _tuple(self, kind: Any, value: Any) -> Any:
         builder, api = self.builder, self.api
+        made = api.call("PyTuple_New", POINTER, ir.Constant(I64, len(kind)))
+        result = cgutils.alloca_once_value(builder, made)
+        nothing = ir.Constant(POINTER, None)
+        for k, one in enumerate(kind):
+            item = self.write(one, builder.extract_value(value, k))
+            api.call("PyTuple_SetItem", I32, made, ir.Constant(I64, k), item)
+            with builder.if_then(builder.icmp_unsigned("==", item, nothing), likely=False):
+                builder.store(nothing, result)  # there was no memory for it
+        whole = builder.load(result)
+        lost = builder.icmp_unsigned("==", whole, nothing)
+        with builder.if_then(lost, likely=False):
+            api.call("Py_DecRef", ir.VoidType(), made)
+        return whole
+
+    def _array(self, kind: Any, value: Any) -> Any:
+        """The array that was given, where it is one; else a new one over the kernel's memory.
+
+        No Python runs in this: it would handle signals, and an exception between a kernel and its result
+        finds nobody who expects it.
+        """
+        builder = self.builder
         array = self.context.make_array(kind)(self.context, builder, value)
-        lengths = cgutils.unpack_tuple(builder, array.shape, kind.ndim)
-        strides = cgutils.unpack_tuple(builder, array.strides, kind.ndim)
-        numbers = [
-            ir.Constant(I64, KINDS.index(kind_of(kind.dtype))),
-            *(builder.ptrtoint(pointer, I64) for pointer in (array.parent, array.meminfo, array.data)),
-            *lengths,
-            *strides,
-        ]
-        made = [api.call("PyLong_FromLongLong", POINTER, number) for number in numbers]
-        items = cgutils.alloca_once(builder, ir.ArrayType(POINTER, len(made)))
-        for k, one in enumerate(made):
-            builder.store(one, builder.gep(items, [ir.Constant(I32, 0), ir.Constant(I32, k)]))
-        helper = api.object("box_array")
-        count = ir.Constant(I64, len(made))
-        return api.vectorcall(helper, builder.bitcast(items, OBJECTS), count)
+        parent, nothing = array.parent, ir.Constant(POINTER, None)
+        data = builder.bitcast(array.data, POINTER)
+        result = cgutils.alloca_once_value(builder, nothing)
+        owned = builder.icmp_unsigned("!=", array.meminfo, nothing)
+        with builder.if_else(owned) as (made_here, given):
+            with made_here:
+                builder.store(self._new_array(kind, array, data, self._capsule(array.meminfo)), result)
+            with given:
+                same = self._is_whole(kind, array, parent, data)
+                with builder.if_else(same) as (whole, part):
+                    with whole:
+                        builder.store(self._shared(parent), result)
+                    with part:
+                        builder.store(self._new_array(kind, array, data, self._shared(parent)), result)
+        return builder.load(result)
+
+    def _is_whole(self, kind: Any, array: Any, parent: Any, data: Any) -> Any:
+        builder, api = self.builder, self.api
+        same = builder.icmp_unsigned("==", api.field(parent, _DATA, POINTER), data)
+        same_ndim = builder.icmp_signed("==", api.field(parent, _NDIM, I32), ir.Constant(I32, kind.ndim))
+        result = cgutils.alloca_once_value(builder, builder.and_(same, same_ndim))
+        with builder.if_then(builder.load(result)):
+            dimensions = api.field(parent, _DIMENSIONS, I64.as_pointer())
+            for k, length in enumerate(cgutils.unpack_tuple(builder, array.shape, kind.ndim)):
+                there = builder.load(builder.gep(dimensions, [ir.Constant(I64, k)]))
+                equal = builder.icmp_signed("==", there, length)
+                builder.store(builder.and_(builder.load(result), equal), result)
+        return builder.load(result)
+
+    def _capsule(self, block: Any) -> Any:
+        """An object that gives a block of memory back when it goes."""
+        release = cgutils.get_or_insert_function(
+            self.builder.module, ir.FunctionType(ir.VoidType(), [POINTER]), "broadphase_release"
+        )
+        nothing = ir.Constant(POINTER, None)
+        function = self.builder.bitcast(release, POINTER)
+        return self.api.call("PyCapsule_New", POINTER, block, nothing, function)
+
+    def _new_array(self, kind: Any, array: Any, data: Any, base: Any) -> Any:
+        builder, api = self.builder, self.api
+        name = kind_of(kind.dtype)
+        if name in _TYPE_NUMBERS:
+            number: Any = ir.Constant(I32, _TYPE_NUMBERS[name])
+        else:
+            number = builder.trunc(api.number(f"number_{name}"), I32)
+        places = [cgutils.alloca_once(builder, I64, size=kind.ndim) for _ in range(2)]
+        for place, values in zip(places, (array.shape, array.strides), strict=True):
+            for k, one in enumerate(cgutils.unpack_tuple(builder, values, kind.ndim)):
+                builder.store(one, builder.gep(place, [ir.Constant(I64, k)]))
+        zero = ir.Constant(I32, 0)
+        made = api.call(
+            "array_new",
+            POINTER,
+            api.object("type_array"),
+            ir.Constant(I32, kind.ndim),
+            places[0],
+            number,
+            places[1],
+            data,
+            zero,
+            ir.Constant(I32, _WRITEABLE),
+            ir.Constant(POINTER, None),
+        )
+        with builder.if_then(builder.icmp_unsigned("!=", made, ir.Constant(POINTER, None)), likely=True):
+            api.call("array_set_base", I32, made, base)
+        return made
 
 
 def build_call(context: Any, module: ir.Module, name: str, descriptor: Any) -> None:

@@ -7,6 +7,7 @@ v2 has SSE 4.2, v3 AVX2 (2013 and later), v4 AVX-512.  Other kinds of processors
 import os
 import platform
 from functools import cache
+from importlib import import_module
 
 X86 = ("x86-64-v4", "x86-64-v3", "x86-64-v2")  # the best first
 # What NumPy calls the instructions of a level; the lower levels' are among them on every processor made.
@@ -34,8 +35,7 @@ def level() -> str:
     if levels() != X86:
         return levels()[0]
     # NumPy has asked the processor already, and the operating system whether it keeps the wide registers.
-    from numpy._core._multiarray_umath import __cpu_features__ as has
-
+    has = import_module("numpy._core._multiarray_umath").__cpu_features__
     return next((name for name in X86 if all(has.get(feature) for feature in _NEEDED[name])), X86[-1])
 
 

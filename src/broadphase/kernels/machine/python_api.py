@@ -17,6 +17,8 @@ FUNCTIONS = (
     "PyLong_AsUnsignedLongLong",
     "PyLong_FromLongLong",
     "PyLong_FromUnsignedLongLong",
+    "PyCapsule_GetPointer",
+    "PyCapsule_New",
     "PyMem_RawFree",
     "PyMem_RawMalloc",
     "PyObject_Vectorcall",
@@ -24,6 +26,7 @@ FUNCTIONS = (
     "PyTuple_SetItem",
     "PyTuple_Size",
     "PyType_GetFlags",
+    "Py_DecRef",
     "Py_IncRef",
 )
 """Functions of the stable ABI of Python 3.11 and newer, and `PyObject_Vectorcall`."""
@@ -38,7 +41,10 @@ NUMBERS = (
     "true",
     "false",
     "none",
-    "box_array",
+    "array_new",  # PyArray_New and PyArray_SetBaseObject, of NumPy's own table
+    "array_set_base",
+    "number_i8",  # NumPy's type numbers of 64-bit integers, which differ between platforms
+    "number_u8",
 )
 
 POSITION = {name: at for at, name in enumerate(FUNCTIONS + NUMBERS)}

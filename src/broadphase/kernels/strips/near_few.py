@@ -9,7 +9,7 @@ rounding does.
 
 import numpy as np
 
-from broadphase.kernels.boxes.edges import next_down
+from broadphase.kernels.machine.floats import next_down
 from broadphase.kernels.machine.jit import always_inline, inline, jit, unsigned
 from broadphase.kernels.strips.bin import HALF_ORIGIN, LAST, SCALE, strip_of
 

@@ -8,7 +8,7 @@ a partner can begin, so the sweep only compares integers to know when to stop.
 
 import numpy as np
 
-from broadphase.kernels.boxes.edges import next_down
+from broadphase.kernels.machine.floats import next_down
 from broadphase.kernels.machine.jit import inline, unsigned
 from broadphase.kernels.machine.simd import LANES
 from broadphase.kernels.strips.bin import id_column

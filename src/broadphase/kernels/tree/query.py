@@ -19,8 +19,8 @@ from broadphase.kernels.arrays.sort_ids import (
     put_rows,
     rank,
 )
-from broadphase.kernels.boxes.edges import next_down
 from broadphase.kernels.boxes.query_tests import box_meets, passes
+from broadphase.kernels.machine.floats import next_down
 from broadphase.kernels.machine.jit import always_inline, inline, jit
 from broadphase.kernels.machine.prefetch import AHEAD, prefetch
 from broadphase.kernels.machine.simd import LANES, load, put_lanes, splat, store
