@@ -2,7 +2,6 @@
 
 import random
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -357,45 +356,3 @@ def test_ours_may_be_put_in_the_place_of_pygames(monkeypatch):
     monkeypatch.setattr(sprite, "groupcollide", ours.groupcollide)
     monkeypatch.setattr(sprite, "spritecollide", ours.spritecollide)
     assert names(sprite.groupcollide(a, b, False, False, any_odd)) == expected
-
-
-def picture(draw):
-    surface = pygame.Surface((80, 60))
-    surface.fill("black")
-    draw(surface)
-    return pygame.surfarray.array3d(surface)
-
-
-def test_boxes_are_outlined_where_the_camera_sees_them():
-    drawn = picture(lambda s: ours.draw_boxes(s, [[110, 210, 130, 220]], color="red", camera=(100, 200)))
-    red = np.argwhere(drawn[:, :, 0] == 255)
-    assert (red.min(axis=0).tolist(), red.max(axis=0).tolist()) == ([10, 10], [29, 19])
-    assert not drawn[20, 15].any()
-    things = [Thing("a", pygame.Rect(30, 20, -20, -10))]
-    assert np.array_equal(
-        picture(lambda s: ours.draw_boxes(s, things, color="red")),
-        picture(lambda s: ours.draw_boxes(s, [[10, 10, 30, 20]], color="red")),
-    )
-    infinite = picture(lambda s: ours.draw_boxes(s, [[-np.inf, 10, np.inf, 20]], color="red"))
-    assert infinite[:, 10, 0].all()
-
-
-def test_contacts_show_what_two_boxes_share_and_the_way_out():
-    boxes = [[10, 10, 40, 40], [30, 10, 60, 40], [0, 50, 5, 55]]
-    drawn = picture(lambda s: ours.draw_contacts(s, boxes, [[0, 1]], [[-1, 0]], color="red"))
-    red = np.argwhere(drawn[:, :, 0] == 255)
-    assert red[:, 0].min() < 30
-    assert red[:, 0].max() < 42
-    assert drawn[30:32, 12:38, 0].all()
-    assert not picture(lambda s: ours.draw_contacts(s, boxes, [])).any()
-
-
-def test_cells_are_outlined_with_their_counts():
-    boxes = [[2, 2, 5, 5], [3, 3, 6, 6], [18, 2, 25, 5]]
-    drawn = picture(lambda s: ours.draw_cells(s, boxes, 20, color="red"))
-    assert drawn[0:41, 0, 0].all()
-    assert not drawn[45:, :, 0].any()
-    assert drawn[5:16, 5:16].any(), "a number"
-    assert not picture(lambda s: ours.draw_cells(s, np.empty((0, 4)), 20)).any()
-    with pytest.raises(ValueError, match="cell_size must be positive"):
-        picture(lambda s: ours.draw_cells(s, boxes, 0))

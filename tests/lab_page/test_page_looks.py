@@ -1,0 +1,63 @@
+"""The page of the lab at every width and theme, for every reader, and for no foreign script."""
+
+import pytest
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1440, 800, 390])
+def test_nothing_sticks_out_or_overlaps_at_any_width(show, width, theme):
+    page = show("n=40&methods=sort_and_sweep,spatial_hash", width=width, theme=theme)
+    page.evaluate("document.getElementById('side').open = true")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate("document.documentElement.dataset.theme") == theme
+    assert page.evaluate(STICKING_OUT) == []
+    assert page.evaluate(OVERLAPPING) == []
+
+
+STICKING_OUT = """
+() => [...document.querySelectorAll('body *')].filter(element => {
+    const box = element.getBoundingClientRect();
+    const seen = element.checkVisibility() && box.width > 1 && !element.classList.contains('skip');
+    const cut = element.matches('dd, button, legend, label, h1, h2')
+        && element.scrollWidth > element.clientWidth + 1;
+    return seen && (box.right > innerWidth + 1 || box.left < -1 || cut);
+}).map(element => element.outerHTML.slice(0, 80))
+"""
+
+OVERLAPPING = """
+() => {
+    const controls = [...document.querySelectorAll('button, select, input, output, h1, h2, canvas, p')]
+        .filter(element => element.checkVisibility() && !element.closest('.visually-hidden, .skip, dialog'));
+    const boxes = controls.map(element => element.getBoundingClientRect());
+    const found = [];
+    for (let i = 0; i < boxes.length; i++) for (let j = i + 1; j < boxes.length; j++) {
+        const [a, b] = [boxes[i], boxes[j]];
+        if (controls[i].contains(controls[j]) || !a.width || !b.width) continue;
+        if (a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1)
+            found.push(controls[i].outerHTML.slice(0, 60) + ' / ' + controls[j].outerHTML.slice(0, 60));
+    }
+    return found;
+}
+"""
+
+
+def test_every_control_has_a_name_for_screen_readers(show):
+    page = show("n=40&methods=sort_and_sweep,spatial_hash")
+    nameless = page.evaluate(
+        """() => [...document.querySelectorAll('button, select, input, canvas, progress')].filter(element =>
+            !element.ariaHidden && !element.getAttribute('aria-label')
+            && !element.labels?.length && !element.textContent.trim()
+        ).map(element => element.outerHTML.slice(0, 80))"""
+    )
+    assert nameless == []
+
+
+def test_the_policy_lets_no_foreign_script_run(show, tabs):
+    page = show("n=20")
+    page.evaluate(
+        """() => { const script = document.createElement('script');
+                   script.textContent = 'globalThis.broken = true'; document.body.append(script); }"""
+    )
+    assert page.evaluate("globalThis.broken") is None
+    assert any("Content Security Policy" in said for said in tabs.errors)
+    tabs.errors.clear()

@@ -1,0 +1,161 @@
+"""Worlds: bodies come, go and are where they are put; what does not suit is refused."""
+
+import pytest
+from world_helpers import SQUARE, Heard, named
+
+import broadphase as bp
+from broadphase import Box, Circle, World
+
+
+@pytest.mark.smaller_set
+def test_bodies_come_and_go():
+    world = World()
+    assert len(world) == 0
+    assert list(world) == []
+    a, b, c = (world.add(SQUARE.moved_to(x, 0)) for x in (0, 20, 40))
+    assert [body.id for body in world] == [0, 1, 2]
+    assert b in world
+    assert "b" not in world
+    world.remove(b)
+    assert list(world) == [a, c]
+    assert b not in world
+    assert not b.alive
+    d = world.add(SQUARE)
+    assert d.id == 1
+    assert world.body(1) is d
+    world.validate()
+    world.clear()
+    assert len(world) == 0
+    assert not any(body.alive for body in (a, c, d))
+    world.validate()
+
+
+@pytest.mark.smaller_set
+def test_a_body_is_where_it_is_put():
+    world = World()
+    body = world.add(Circle(1, 2, 3), tag="ball", sensor=True, category=2, mask=6, data="mine")
+    assert (body.x, body.y, body.position, body.bounds) == (1, 2, (1, 2), (-2, -1, 4, 5))
+    assert (body.tag, body.tags, body.data) == ("ball", {"ball"}, "mine")
+    assert (body.static, body.sensor, body.category, body.mask) == (False, True, 2, 6)
+    body.x += 10
+    body.y = 7
+    assert body.shape == Circle(11, 7, 3)
+    body.position = 0, 0
+    assert body.bounds == (-3, -3, 3, 3)
+    body.shape = Box(5, 5, 1, 1)
+    assert body.bounds == (5, 5, 6, 6)
+    body.static, body.sensor, body.category, body.mask = True, False, 1, 1
+    assert (body.static, body.sensor, body.category, body.mask) == (True, False, 1, 1)
+    assert repr(body) == "<Body 0 'ball': Box(x=5.0, y=5.0, width=1.0, height=1.0)>"
+    body.tag = ["a", "b"]
+    assert body.tag == frozenset("ab")
+    body.tag = None
+    assert body.tag is None
+    world.validate()
+
+
+@pytest.mark.smaller_set
+def test_a_removed_body_says_what_it_was_and_does_nothing_more():
+    world = World()
+    body = world.add(SQUARE, tag="coin", static=True, sensor=True, category=2, mask=4, data=5)
+    world.remove(body)
+    assert (body.x, body.y, body.shape, body.bounds) == (0, 0, SQUARE, SQUARE.bounds)
+    assert (body.id, body.tag, body.data, body.category, body.mask) == (0, "coin", 5, 2, 4)
+    assert body.static
+    assert body.sensor
+    assert "removed" in repr(body)
+    uses = [
+        lambda: body.move_to(1, 1),
+        lambda: setattr(body, "x", 3),
+        lambda: setattr(body, "tag", "other"),
+        lambda: setattr(body, "shape", SQUARE),
+        lambda: setattr(body, "static", False),
+        lambda: world.remove(body),
+        lambda: world.move(body, 1, 1),
+        lambda: world.try_move(body, 1, 1),
+        lambda: world.move_all([body], [[1, 1]]),
+        lambda: world.move_many([body], 1, 1),
+        lambda: world.grounded(body),
+        lambda: world.push(body, 1, 1),
+        lambda: world.resize(body, SQUARE),
+        lambda: world.blocker(body),
+        lambda: world.raycast((0, 0), (1, 1), ignore=body),
+    ]
+    for use in uses:
+        with pytest.raises(ValueError, match="was removed from its world"):
+            use()
+
+
+@pytest.mark.smaller_set
+def test_bodies_of_another_world_and_other_things_are_refused():
+    world, other = World(), World()
+    body = other.add(SQUARE)
+    world.add(SQUARE)
+    for use in (world.remove, world.blocker, lambda one: world.move_all([one], [[0, 0]])):
+        with pytest.raises(ValueError, match="another world"):
+            use(body)
+    with pytest.raises(TypeError, match=r"body must be a Body, as World\.add returns it; got 'player'"):
+        world.remove("player")
+    assert body in other
+    assert body not in world
+
+
+@pytest.mark.smaller_set
+@pytest.mark.parametrize(
+    ("arguments", "error", "says"),
+    [
+        ({"shape": (0, 0, 1, 1)}, TypeError, "must be a Box, Circle or Polygon"),
+        ({"tag": [None]}, ValueError, "None and ANY are no tags"),
+        ({"tag": {}}, TypeError, "unhashable"),
+        ({"static": 1}, TypeError, "static must be True or False"),
+        ({"sensor": "no"}, TypeError, "sensor must be True or False"),
+        ({"category": -1}, ValueError, "category = -1 does not fit"),
+        ({"mask": 2**32}, ValueError, "mask = 4294967296 does not fit"),
+    ],
+)
+def test_bad_bodies_are_refused_and_nothing_changes(arguments, error, says):
+    world = World()
+    with pytest.raises(error, match=says):
+        world.add(**({"shape": SQUARE} | arguments))
+    assert len(world) == 0
+    world.validate()
+
+
+@pytest.mark.smaller_set
+@pytest.mark.parametrize("place", [(float("nan"), 0), (0, float("inf")), (1e301, 0), ("a", 0), (0, None)])
+def test_bad_places_are_refused_and_nothing_changes(place):
+    world = World()
+    body = world.add(SQUARE)
+    with pytest.raises((TypeError, ValueError), match=r"[xy] must be"):
+        body.move_to(*place)
+    with pytest.raises((TypeError, ValueError), match="positions"):
+        world.move_all([body], [place])
+    assert body.position == (0, 0)
+
+
+@pytest.mark.smaller_set
+@pytest.mark.parametrize(
+    "broadphase", ["auto", "brute_force", "spatial_hash", bp.UniformGrid((0, 0, 9, 9), 3)]
+)
+def test_any_index_is_a_broad_phase(broadphase):
+    world = World(broadphase)
+    heard = Heard(world, ("a", "b"))
+    named(world, SQUARE, "A", "a")
+    named(world, SQUARE.moved_to(5, 5), "B", "b")
+    named(world, SQUARE.moved_to(10, 0), "C", "b")
+    world.update()
+    assert heard.told() == [("begin", "A", "B")]
+    world.validate()
+
+
+@pytest.mark.smaller_set
+def test_an_index_that_does_not_suit_is_refused():
+    full = bp.BruteForce()
+    full.insert([0, 0, 1, 1])
+    for wrong in (full, bp.BruteForce(dim=3), bp.BruteForce(dtype="f4")):
+        with pytest.raises(ValueError, match="must be empty, 2-D and float64"):
+            World(wrong)
+    with pytest.raises(TypeError, match="name of an index"):
+        World(7)
+    with pytest.raises(ValueError, match="unknown index"):
+        World("tree_of_life")

@@ -1,0 +1,222 @@
+"""Worlds: tags, and who is told of which contacts."""
+
+import pytest
+from world_helpers import SQUARE, Heard, named, names
+
+import broadphase as bp
+from broadphase import Box, Circle, Contact, Polygon, World
+
+# ---- contacts
+
+
+@pytest.mark.smaller_set
+def test_contacts_begin_stay_and_end():
+    world = World()
+    heard = Heard(world, ("player", "coin"))
+    player = named(world, SQUARE, "P", "player")
+    named(world, SQUARE.moved_to(20, 0), "C", "coin")
+    assert world.update() == ([], [], [])
+    player.x = 12
+    began, stayed, ended = world.update()
+    assert (names(began), stayed, ended) == ([("P", "C")], [], [])
+    assert began[0].normal == (-1, 0)
+    assert began[0].depth == 2
+    world.update()
+    player.x = 10  # flush
+    ended = world.update().ended
+    assert names(ended) == [("P", "C")]
+    assert ended[0].depth == 2
+    assert heard.told() == [(phase, "P", "C") for phase in ("begin", "stay", "end")]
+    assert world.update() == ([], [], [])
+
+
+@pytest.mark.smaller_set
+def test_the_contact_stands_in_the_order_of_the_tags():
+    world = World()
+    heard = Heard(world, ("coin", "player"), ("player", "coin"))
+    named(world, Box(0, 0, 10, 10), "P", "player")
+    named(world, Box(8, 0, 10, 10), "C", "coin")
+    began = world.update().began
+    assert names(began) == [("C", "P")]
+    assert heard.told() == [("begin", "C", "P"), ("begin", "P", "C")]
+    assert [contact.normal for contact in heard.contacts] == [(1, 0), (-1, 0)]
+
+
+@pytest.mark.smaller_set
+def test_one_tag_twice_is_told_once():
+    world = World()
+    heard = Heard(world, ("ball", "ball"))
+    for x in (0, 5, 10):
+        named(world, Box(x, 0, 7, 7), x, "ball")
+    world.update()
+    assert heard.told() == [("begin", 0, 5), ("begin", 5, 10)]
+
+
+@pytest.mark.smaller_set
+def test_on_as_a_decorator():
+    world = World()
+    seen = []
+
+    @world.on("a", "b")
+    def meet(contact):
+        seen.append(contact)
+
+    assert meet.__name__ == "meet"
+    a, b = world.add(SQUARE, tag="a"), world.add(SQUARE.moved_to(0, 9), tag="b")
+    world.update()
+    world.update()
+    assert seen == [Contact(a, b, (0, -1), 1)]
+    world.off(meet)
+    b.y = 50
+    world.update()
+    b.y = 0
+    world.update()
+    assert len(seen) == 1
+
+
+@pytest.mark.smaller_set
+def test_listening_can_end_and_begin_at_any_time():
+    world = World()
+    a, b = named(world, SQUARE, "A", "a"), named(world, SQUARE, "B", "b")
+    assert world.update() == ([], [], [])
+    listener = world.on("a", "b")
+    assert names(world.update().began) == [("A", "B")]
+    listener.remove()
+    assert names(world.update().ended) == [("A", "B")]
+    assert world.update() == ([], [], [])
+    assert "removed" in repr(listener)
+    with pytest.raises(ValueError, match="is not listening"):
+        world.off(listener)
+    late = []
+    world.on("b", "a", late.append)
+    world.update()
+    assert [(contact.a, contact.b) for contact in late] == [(b, a)]
+    world.validate()
+
+
+@pytest.mark.smaller_set
+def test_several_tags_and_any():
+    world = World()
+    heard = Heard(world, ("door", "player"), ("wall", "player"), (bp.ANY, "bullet"))
+    named(world, SQUARE, "D", {"door", "wall"}, static=True)
+    named(world, SQUARE, "P", "player")
+    named(world, SQUARE, "B", "bullet")
+    named(world, SQUARE, "N", None)
+    world.update()
+    assert heard.told() == [
+        ("begin", "D", "P"),
+        ("begin", "D", "P"),
+        ("begin", "D", "B"),
+        ("begin", "P", "B"),
+        ("begin", "N", "B"),
+    ]
+    world.validate()
+
+
+@pytest.mark.smaller_set
+def test_more_tags_than_bits():
+    world = World()
+    tags = [f"tag{k}" for k in range(70)]
+    for a, b in zip(tags[::2], tags[1::2], strict=True):
+        world.on(a, b)
+    bodies = {tag: named(world, SQUARE, tag, tag) for tag in tags}
+    assert names(world.update().began) == list(zip(tags[::2], tags[1::2], strict=True))
+    bodies["tag3"].x = 100
+    assert names(world.update().ended) == [("tag2", "tag3")]
+
+
+@pytest.mark.smaller_set
+def test_only_what_somebody_listens_for_is_tested():
+    world = World()
+    world.on("a", "b")
+    for tag in ("a", "b", "c", "c", None):
+        named(world, SQUARE, tag, tag)
+        named(world, SQUARE, tag, tag, static=True)
+    began = world.update().began
+    assert len(began) == 3
+    assert world.stats.candidates == 3
+    assert world.stats.listened == 4
+    world.query_point((5, 5))
+    assert world.stats.moved == 4
+    assert (world.update().began, world.stats.candidates, world.stats.moved) == ([], 0, 0)
+
+
+@pytest.mark.smaller_set
+def test_categories_masks_and_statics():
+    world = World()
+    world.on(bp.ANY, bp.ANY)
+    named(world, SQUARE, "A", None, category=1, mask=2)
+    b = named(world, SQUARE, "B", None, category=2, mask=1)
+    named(world, SQUARE, "C", None, category=2, mask=2)
+    named(world, SQUARE, "S", None, static=True)
+    d = named(world, SQUARE, "T", None, static=True)
+    assert names(world.update().began) == [("A", "B"), ("B", "S"), ("B", "T")]
+    b.mask = 6
+    changes = world.update()
+    assert names(changes.began) == [("B", "C")]
+    assert names(changes.ended) == [("A", "B"), ("B", "S"), ("B", "T")]
+    b.mask, b.category = 0xFFFFFFFF, 1
+    changes = world.update()
+    assert names(changes.began) == [("B", "S"), ("B", "T")]
+    assert names(changes.ended) == [("B", "C")]
+    d.static = False
+    assert names(world.update().began) == [("S", "T")]
+    world.validate()
+
+
+@pytest.mark.smaller_set
+def test_shapes_of_every_kind_touch_exactly():
+    world = World()
+    world.on("a", "b")
+    circle = named(world, Circle(0, 0, 5), "circle", "a")
+    named(world, Box(4, 4, 5, 5), "box", "b")
+    named(world, Polygon([(0, 20), (20, 0), (20, 20)]), "triangle", "b")
+    assert world.update().began == []
+    assert world.stats.candidates == 2
+    circle.move_to(1, 1)
+    assert names(world.update().began) == [("circle", "box")]
+    circle.move_to(8, 8)
+    assert names(world.update().began) == [("circle", "triangle")]
+
+
+@pytest.mark.smaller_set
+def test_another_tag_ends_the_contact_for_some_and_begins_it_for_others():
+    world = World()
+    heard = Heard(world, ("wolf", "sheep"), ("dog", "sheep"))
+    wolf = named(world, SQUARE, "W", "wolf")
+    named(world, SQUARE, "S", "sheep")
+    world.update()
+    wolf.tag = "dog"
+    world.update()
+    wolf.tag = "cat"
+    world.update()
+    assert heard.told() == [
+        ("begin", "W", "S"),  # the wolf
+        ("end", "W", "S"),
+        ("begin", "W", "S"),  # the dog
+        ("end", "W", "S"),
+    ]
+    assert world.update() == ([], [], [])
+    world.validate()
+
+
+@pytest.mark.smaller_set
+def test_contacts_read_like_a_list():
+    world = World()
+    world.on("a", "a")
+    for x in range(4):
+        named(world, SQUARE.moved_to(x, 0), x, "a")
+    began = world.update().began
+    assert len(began) == 6
+    assert names(began[-2:]) == [(1, 3), (2, 3)]
+    assert began[-1] == list(began)[5]
+    assert repr(began) == "<6 contacts>"
+    assert began == list(began)
+    assert began != []
+    assert began.depths.tolist() == [9, 8, 7, 9, 8, 9]
+    with pytest.raises(IndexError):
+        began[6]
+    assert Contact(*began[0]).a in world
+    world.clear()
+    world.add(SQUARE, data="other")
+    assert names(began)[0] == (0, 1)

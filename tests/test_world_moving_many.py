@@ -1,0 +1,97 @@
+"""Many bodies that move at once go as each alone, or as one after the other."""
+
+import math
+
+import numpy as np
+import pytest
+
+from broadphase import Box, Circle, Tile, TileMap, World
+
+
+def sets(rng, seed):
+    """Categories and masks in every other world."""
+    return {"category": int(rng.integers(1, 4)), "mask": int(rng.integers(1, 4))} if seed % 2 else {}
+
+
+def random_world(seed, count=40, walls=30, shapes="box"):
+    rng = np.random.default_rng(seed)
+    world = World()
+    solid = rng.random((20, 20)) < 0.15
+    world.tiles = TileMap(solid, 10)
+    for x, y, width, height in rng.uniform((0, 0, 1, 1), (200, 200, 20, 20), (walls, 4)).round(1).tolist():
+        shape = Circle(x, y, width / 2) if shapes == "mixed" and width > 12 else Box(x, y, width, height)
+        world.add(shape, static=True, sensor=bool(rng.random() < 0.1), **sets(rng, seed))
+    bodies = []
+    for x, y, width, height in rng.uniform((0, 0, 1, 1), (200, 200, 6, 6), (count, 4)).round(1).tolist():
+        shape = Circle(x, y, width / 2) if shapes == "mixed" and width > 4 else Box(x, y, width, height)
+        bodies.append(world.add(shape, **sets(rng, seed)))
+    return world, bodies, rng
+
+
+@pytest.mark.parametrize("response", ["slide", "touch", "cross", "bounce"])
+@pytest.mark.parametrize("shapes", ["box", "mixed"])
+def test_many_go_as_each_alone_among_what_stands_still(response, shapes):
+    for seed in range(3):
+        world, bodies, rng = random_world(seed, shapes=shapes)
+        alone, same, _ = random_world(seed, shapes=shapes)
+        ways = rng.normal(size=(len(bodies), 2)) * 30
+        moved = world.move_many(bodies, ways[:, 0], ways[:, 1], response)
+        hits = []
+        for k, body in enumerate(same):
+            for other in same:
+                other.sensor = other is not body
+            move = alone.move(body, *ways[k], response)
+            assert moved.places[k].tolist() == [move.x, move.y]
+            for hit in move.hits:
+                is_tile = isinstance(hit.other, Tile)
+                hits.append((k, -1 if is_tile else hit.other.id, hit.time))
+        assert [body.position for body in bodies] == [body.position for body in same]
+        numbers = (moved.hits.movers.tolist(), moved.hits.others.tolist(), moved.hits.times.tolist())
+        assert list(zip(*numbers, strict=True)) == hits
+
+
+@pytest.mark.parametrize("shapes", ["box", "mixed"])
+def test_many_in_turn_go_as_one_after_the_other(shapes):
+    for seed in range(4):
+        world, bodies, rng = random_world(seed, shapes=shapes)
+        other, same, _ = random_world(seed, shapes=shapes)
+        for _ in range(5):
+            ways = rng.normal(size=(len(bodies), 2)) * rng.choice((1, 10))
+            moved = world.move_many(bodies, ways[:, 0], ways[:, 1], movers_block=True)
+            hits = []
+            for k, body in enumerate(same):
+                move = other.move(body, *ways[k])
+                hits += [(k, -1 if isinstance(hit.other, Tile) else hit.other.id) for hit in move.hits]
+            assert [body.position for body in bodies] == [body.position for body in same]
+            numbers = (moved.hits.movers.tolist(), moved.hits.others.tolist())
+            assert list(zip(*numbers, strict=True)) == hits
+
+
+@pytest.mark.smaller_set
+def test_many_are_named_by_body_or_id_and_checked_before():
+    world = World()
+    wall = world.add(Box(50, 0, 10, 100), static=True)
+    a, b = world.add(Box(0, 0, 5, 5)), world.add(Box(0, 50, 5, 5))
+    moved = world.move_many(np.array([b.id, a.id]), [100, 10], 1.0)
+    assert (a.position, b.position) == ((10, 1), (45, 51))
+    assert moved.hits.others.tolist() == [wall.id]
+    assert len(world.move_many([], 1, 1).places) == 0
+    world.move_all((one for one in (a, b)), [[1, 2], [3, 4]])
+    assert world.positions.tolist() == [[50, 0], [1, 2], [3, 4]]
+    world.positions = [[50, 0], [0, 0], [9, 9]]
+    assert b.position == (9, 9)
+    world.move_all([], [])
+    bad = [
+        (lambda: world.move_many([a], [1, 2], 0), r"dx must be one number, or have shape \(1,\)"),
+        (lambda: world.move_many([a, b], 0, [0, math.nan]), r"bodies\[1\] lead beyond"),
+        (lambda: world.move_many([a, b, a], 0, 0), "names a body twice"),
+        (lambda: world.move_many([a], 0, 0, "fly"), "unknown response"),
+        (lambda: world.move_many(np.array([7]), 0, 0), r"bodies\[0\] = 7 is the id of no body"),
+        (lambda: world.move_all([a], [[0, 0], [1, 1]]), r"positions must have shape \(1, 2\)"),
+        (lambda: world.move_all([a, b], [[0, 0], [1e305, 1]]), r"positions\[1\] = \[1e\+305, 1.0\]"),
+        (lambda: world.body(99), "is the id of no body"),
+    ]
+    for call, says in bad:
+        with pytest.raises(ValueError, match=says):
+            call()
+    assert (a.position, b.position) == ((0, 0), (9, 9))
