@@ -1,0 +1,149 @@
+"""What a `BoxTree` is asked: boxes, rays and nearest ids, one by one and in batches.
+
+A question goes down both trees at once; a batch is shared out among threads.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase import threads
+from broadphase.boxes import PairArray
+from broadphase.indexes.arguments import Floats, Rows
+from broadphase.indexes.base import Index
+from broadphase.indexes.storage import IdArray
+from broadphase.indexes.tree_arrays import TreeArrays
+from broadphase.kernels.tree.nearest import search_nearest
+from broadphase.kernels.tree.query import search_box, search_box_by_rules, search_boxes
+from broadphase.kernels.tree.ray import search_first, search_firsts, search_rays
+from broadphase.memory import SharedRows, pair_array
+from broadphase.pair_order import joined_pairs
+
+_FIRST_ROOM = 64
+_INT32 = np.dtype(np.int32)
+_empty = np.empty
+_ENOUGH_FOR_THREADS = 2_000
+_ENOUGH_QUESTIONS = 200
+_SAMPLE = 64
+
+
+class TreeQueries(Index):
+    """The part of `broadphase.BoxTree` that answers questions."""
+
+    _arrays: TreeArrays
+
+    def _find_in_box(self, box: Floats, touching: bool, category: int, mask: int) -> tuple[IdArray, int]:
+        arrays, store = self._arrays, self._store
+        out = _empty(_FIRST_ROOM, _INT32)
+        if category < 0 and mask < 0:
+            found, tests = search_box(arrays.edges, arrays.children, store.boxes, out, box, touching)
+        else:
+            found, tests = search_box_by_rules(*self._asked(), out, box, touching, category, mask)
+        if found > _FIRST_ROOM:
+            out = _empty(found, _INT32)
+            search_box_by_rules(*self._asked(), out, box, touching, category, mask)
+        return out[:found], tests
+
+    def _asked(self) -> tuple[npt.NDArray[Any], ...]:
+        """What every query is given."""
+        arrays, store = self._arrays, self._store
+        return arrays.edges, arrays.children, store.boxes, store.categories, store.masks
+
+    def _find_in_boxes(self, boxes: Rows, touching: bool, category: int, mask: int) -> tuple[IdArray, int]:
+        chunks, tests = self._search(boxes, 0, len(boxes), 8.0, (touching, category, mask))
+        return chunks[0] if len(chunks) == 1 else joined_pairs(chunks), tests
+
+    def _find_rows(self, boxes: Rows, touching: bool, category: int, mask: int) -> tuple[IdArray, int]:
+        if len(boxes) < _ENOUGH_FOR_THREADS:
+            return self._find_in_boxes(boxes, touching, category, mask)
+        rules = (touching, category, mask)
+        # A few of the queries tell how much memory the answers take: growing costs more than asking.
+        few = np.ascontiguousarray(boxes[:: len(boxes) // _SAMPLE])
+        chunks, _ = self._search(few, 0, len(few), 8.0, rules)
+        each = 1.2 * sum(map(len, chunks)) / len(few)
+        spans = threads.shares(len(boxes), threads.resolve(self._threads))
+        rooms = [int(each * (end - begin)) + _FIRST_ROOM for begin, end in spans]
+        # One array for all threads: what they find is moved together in it, not copied out of it.
+        memory = SharedRows(rooms)
+        found = threads.run_all(
+            [
+                partial(self._search, boxes, *span, each, rules, rows)
+                for span, rows in zip(spans, memory.parts, strict=True)
+            ]
+        )
+        tests = sum(made for _, made in found)
+        if all(len(chunks) == 1 for chunks, _ in found):
+            return memory.gathered([len(chunks[0]) for chunks, _ in found]), tests
+        return joined_pairs([chunk for some, _ in found for chunk in some], len(spans)), tests
+
+    def _search(
+        self,
+        boxes: Rows,
+        begin: int,
+        end: int,
+        each: float,
+        rules: tuple[bool, int, int],
+        rows: PairArray | None = None,
+    ) -> tuple[list[PairArray], int]:
+        """What queries ``begin .. end - 1`` find, ``each`` about so much: rows in chunks; and the tests."""
+        chunks: list[PairArray] = []
+        tests = 0
+        while begin < end or not chunks:
+            if rows is None or chunks:
+                rows = pair_array(int(each * (end - begin)) + _FIRST_ROOM)
+            before = begin
+            begin, found, made = search_boxes(
+                *self._asked(), self._store.end, boxes, begin, end, *rules, self._sort, rows
+            )
+            chunks.append(rows[:found])
+            tests += made
+            each = 2.0 * max(each, found / max(begin - before, 1))
+        return chunks, tests
+
+    def _arranged_rows(self, rows: IdArray) -> IdArray:
+        return rows  # they come in order
+
+    def _find_on_ray(self, ray: Floats, category: int, mask: int) -> tuple[IdArray, int]:
+        ids, _, tests = self._find_on_rays(np.array([ray]), category, mask)
+        return ids, tests
+
+    def _find_on_rays(self, rays: Rows, category: int, mask: int) -> tuple[IdArray, IdArray, int]:
+        counts = np.empty(len(rays), np.int32)
+        rules = (self._touching, category, mask)
+        found = self._shared_out(
+            len(rays), lambda begin, end: search_rays(*self._asked(), rays, begin, end, *rules, counts)
+        )
+        ids = found[0][0] if len(found) == 1 else np.concatenate([some for some, _ in found])
+        return ids, counts, sum(made for _, made in found)
+
+    def _find_first_on_ray(self, ray: Floats, category: int, mask: int) -> tuple[int, int]:
+        found: tuple[int, int] = search_first(*self._asked(), ray, self._touching, category, mask)
+        return found
+
+    def _find_first_on_rays(self, rays: Rows, category: int, mask: int) -> tuple[IdArray, int]:
+        out = np.empty(len(rays), np.int32)
+        rules = (self._touching, category, mask)
+        tests = self._shared_out(
+            len(rays), lambda begin, end: search_firsts(*self._asked(), rays, begin, end, *rules, out)
+        )
+        return out, sum(tests)
+
+    def _find_nearest(self, point: Floats, k: int, category: int, mask: int) -> tuple[IdArray, int]:
+        ids, tests = self._find_nearest_many(np.array([point]), k, category, mask)
+        return ids[ids >= 0], tests
+
+    def _find_nearest_many(self, points: Rows, k: int, category: int, mask: int) -> tuple[IdArray, int]:
+        out = np.empty((len(points), k), np.int32)
+        tests = self._shared_out(
+            len(points),
+            lambda begin, end: search_nearest(*self._asked(), points, begin, end, category, mask, out),
+        )
+        return out, sum(tests)
+
+    def _shared_out(self, count: int, search: Callable[[int, int], Any]) -> list[Any]:
+        """Let several threads search, each a share of so many questions, where there are enough of them."""
+        parts = threads.resolve(self._threads) if count >= _ENOUGH_QUESTIONS else 1
+        return threads.run_all([partial(search, *span) for span in threads.shares(count, parts)])
