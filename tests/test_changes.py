@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import broadphase as bp
-from broadphase.indexes import incremental
-from broadphase.indexes.incremental import History
+from broadphase.indexes import journal
+from broadphase.indexes.journal import History
 
 
 class Counting(bp.BruteForce):
@@ -28,7 +28,7 @@ class Counting(bp.BruteForce):
 
 @pytest.fixture
 def index(monkeypatch):
-    monkeypatch.setattr(incremental, "FEWEST_BOXES", 0)
+    monkeypatch.setattr(journal, "FEWEST_BOXES", 0)
     index = Counting(threads=1)
     index.insert_many(row_of_boxes(40))
     index.changes()
@@ -167,7 +167,7 @@ def test_what_was_returned_is_the_callers(index):
 
 @pytest.mark.smaller_set
 def test_the_history_is_kept_through_many_small_steps(monkeypatch):
-    monkeypatch.setattr(incremental, "_SMALLEST_MERGE", 5)
+    monkeypatch.setattr(journal, "_SMALLEST_MERGE", 5)
     random = np.random.default_rng(3)
     pairs = {(0, 1), (2, 5)}
     history = History(np.array(sorted(pairs), np.int32))

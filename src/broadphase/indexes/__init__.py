@@ -3,27 +3,14 @@
 `broadphase.indexes.protocol` says how to write another.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, get_args
+
+from broadphase.indexes.registry import CLASSES, Choice, Name, class_named
 
 if TYPE_CHECKING:
     from broadphase.indexes.base import Index
 
-Name = Literal[
-    "brute_force", "uniform_grid", "spatial_hash", "box_tree", "strips", "sort_and_sweep", "sweep_and_prune"
-]
-Choice = Literal[Name, "auto"]
-
-CLASSES: dict[Name, str] = {
-    "brute_force": "BruteForce",
-    "uniform_grid": "UniformGrid",
-    "spatial_hash": "SpatialHash",
-    "box_tree": "BoxTree",
-    "strips": "Strips",
-    "sort_and_sweep": "SortAndSweep",
-    "sweep_and_prune": "SweepAndPrune",
-}
-"""Class by name; the module of this package that holds the class bears the name."""
+__all__ = ["CLASSES", "INDEXES", "Choice", "Name", "make_index"]
 
 # What "auto" makes: nothing is known yet about the boxes that will come, and the tree suits all scenes.
 _ALL_ROUND: Name = "box_tree"
@@ -54,15 +41,8 @@ def make_index(name: Choice = "auto", **options: Any) -> "Index":
     >>> bp.make_index("brute_force", dim=3)
     <BruteForce: 0 boxes, dim=3, dtype=float64, touching=True, sort=True>
     """
-    return class_named(_ALL_ROUND if name == "auto" else name)(**options)
-
-
-def class_named(name: str) -> "type[Index]":
-    """The class called ``name``; only its own file is imported."""
-    if name not in CLASSES:
-        raise ValueError(f"unknown index {name!r}; choose one of {', '.join(CLASSES)}")
-    found: type[Index] = getattr(import_module(f"broadphase.indexes.{name}"), CLASSES[name])
-    return found
+    made: Index = class_named(_ALL_ROUND if name == "auto" else name)(**options)
+    return made
 
 
 INDEXES: tuple[Choice, ...] = get_args(Choice)

@@ -13,8 +13,10 @@ from broadphase.boxes import PairArray
 from broadphase.indexes import arguments, files, joining
 from broadphase.indexes.arguments import Reader
 from broadphase.indexes.editing import Editing
-from broadphase.indexes.incremental import History, Journal
+from broadphase.indexes.incremental import find_changes
+from broadphase.indexes.journal import History, Journal
 from broadphase.indexes.queries import Queries
+from broadphase.indexes.registry import class_named
 from broadphase.indexes.results import PairChanges, Stats
 from broadphase.indexes.storage import BoxStore
 from broadphase.methods.task import pair_limit
@@ -169,6 +171,9 @@ class Index(Editing, Queries):
         self._last = ("changes", tests, len(found.began) + len(found.ended))
         return found
 
+    def _find_changes(self) -> tuple[PairChanges, int]:
+        return find_changes(self)
+
     def join(self, other: "Index") -> PairArray:
         """Every box of this index with every box of another that it overlaps.
 
@@ -214,7 +219,15 @@ class Index(Editing, Queries):
         path : path-like
             Taken as it is; no suffix is added.
         """
-        files.save(self, path)
+        about = {
+            "index": self.name,
+            "dim": self.dim,
+            "touching": self._touching,
+            "sort": self._sort,
+            "threads": self._threads,
+            "options": self._options(),
+        }
+        files.save(path, about, self._store, self._baseline())
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
@@ -230,7 +243,20 @@ class Index(Editing, Queries):
         OSError
             The file cannot be opened.
         """
-        return files.load(cls, path)
+        return files.load(path, cls._made_of)
+
+    @classmethod
+    def _made_of(cls, about: dict[str, Any], arrays: files.Arrays) -> Self:
+        """An index of what `save` wrote; every array is checked before it is filled with them."""
+        found = class_named(about["index"])
+        if not issubclass(found, cls):
+            raise ValueError(f"it holds a {found.__name__}, not a {cls.__name__}")
+        common = {name: about[name] for name in ("dim", "touching", "sort", "threads")}
+        index = found(dtype=arrays["boxes"].dtype, **common, **about["options"])
+        seen = files.restore(index._store, arrays)
+        index._reset()
+        index._set_baseline(seen)
+        return index
 
     def validate(self) -> None:
         """Check the inner invariants, for tests.

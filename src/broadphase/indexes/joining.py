@@ -5,45 +5,43 @@ few, and what the many are kept in was paid for before.  Otherwise both sides go
 suits their number, as in `broadphase.join`.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from broadphase import choose, methods, threads
 from broadphase.boxes import PairArray
+from broadphase.indexes.queries import Queries
 from broadphase.indexes.storage import BoxStore, IdArray
 from broadphase.kernels.boxes.filters import IN_A, IN_B, PairFilter
 from broadphase.memory import borrowed_scratch
 from broadphase.methods.task import Task
 from broadphase.pair_order import joined_pairs, sorted_pairs
 
-if TYPE_CHECKING:
-    from broadphase.indexes.base import Index
-
 # A box query costs as much as finding the pairs of about this many boxes anew.
 _QUERY = 10
 
 
-def join(here: "Index", there: "Index", sort: bool) -> tuple[PairArray, int]:
+def join(here: Queries, there: Queries, sort: bool) -> tuple[PairArray, int]:
     """Rows ``[id here, id there]`` and the tests made."""
-    few, many = sorted((len(here), len(there)))
+    few, many = sorted((here._store.live, there._store.live))
     if not few:
         return np.empty((0, 2), np.int32), 0
     if few * _QUERY < many:
-        asked = there if len(there) == many else here
+        asked = there if there._store.live == many else here
         if asked.answers_boxes_quickly:
-            rows, tests = _by_queries(here if asked is there else there, asked, here.touching)
+            rows, tests = _by_queries(here if asked is there else there, asked, here._touching)
             rows = rows if asked is there else rows[:, ::-1]
             rows = np.ascontiguousarray(rows[_may_pair(here._store, there._store, rows)])
             return rows[np.lexsort((rows[:, 1], rows[:, 0]))] if sort else rows, tests
     return _anew(here, there, sort)
 
 
-def _by_queries(few: "Index", many: "Index", touching: bool) -> tuple[IdArray, int]:
+def _by_queries(few: Queries, many: Queries, touching: bool) -> tuple[IdArray, int]:
     """Rows ``[id of few, id of many]``, whatever the rules."""
     many._ready()
-    rows, tests = many._find_rows(few.boxes.astype(np.float64, copy=False), touching, -1, -1)
-    rows[:, 0] = few.ids[rows[:, 0]]
+    rows, tests = many._find_rows(few._store.live_boxes().astype(np.float64, copy=False), touching, -1, -1)
+    rows[:, 0] = few._store.ids()[rows[:, 0]]
     return rows, tests
 
 
@@ -56,12 +54,12 @@ def _may_pair(here: BoxStore, there: BoxStore, rows: IdArray) -> Any:
     return may
 
 
-def _anew(here: "Index", there: "Index", sort: bool) -> tuple[PairArray, int]:
+def _anew(here: Queries, there: Queries, sort: bool) -> tuple[PairArray, int]:
     first, second = here._store, there._store
     boxes = np.concatenate((first.live_boxes(), second.live_boxes()))
     parts = threads.resolve(here._threads)
     with borrowed_scratch() as scratch:
-        task = Task(boxes, here.touching, _both_filters(first, second), parts, scratch=scratch)
+        task = Task(boxes, here._touching, _both_filters(first, second), parts, scratch=scratch)
         found = methods.finder(choose.choose(boxes))(task)
         chunks = [chunk for chunk in found.chunks if len(chunk)]
         if not chunks:

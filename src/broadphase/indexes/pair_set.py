@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.boxes import BoxArray, PairArray
-from broadphase.indexes.incremental import PairKeys
+from broadphase.indexes.journal import PairKeys
 from broadphase.indexes.storage import IdArray, expect
 from broadphase.kernels.boxes.filters import PairFilter
 from broadphase.kernels.pairs import pair_set as kernel

@@ -24,11 +24,11 @@ How to write an index
    are compared bit for bit.  Prune with the same functions on a node's box (they are monotone).
 5. ``_changes_by_query = 0.1``, or the share at which a batch of ``_find_in_boxes`` begins to cost more than
    ``_find_pairs``: ``changes`` then costs what was touched since the call before, not all pairs.  Nothing
-   else is to be done for it: `broadphase.indexes.incremental` notes what is touched and compares.  The
+   else is to be done for it: `broadphase.indexes.journal` notes what is touched, `incremental` compares.  The
    batch is asked by several threads at once, each with a part of it.
 6. ``_check`` for the invariants, ``_cell_count`` for the statistics.
-7. One line in `broadphase.indexes.CLASSES`, its name in ``Name`` there.  That enters the index into the
-   stateful test, the error tests and the state tests.
+7. One line in `CLASSES` of `broadphase.indexes.registry`, its name in ``Name`` there.  That enters the index
+   into the stateful test, the error tests and the state tests.
 
 What the hooks may rely on
 --------------------------
@@ -54,7 +54,7 @@ from broadphase import threads
 from broadphase.boxes import BoxArray, PairArray
 from broadphase.errors import PairLimitExceeded
 from broadphase.indexes.arguments import Floats, Reader, Rows
-from broadphase.indexes.incremental import History, Journal, find_changes
+from broadphase.indexes.journal import History, Journal
 from broadphase.indexes.results import PairChanges
 from broadphase.indexes.storage import BoxStore, IdArray
 from broadphase.kernels.boxes import scan
@@ -64,7 +64,7 @@ from broadphase.pair_order import one_array
 
 
 class Hooks(ABC):
-    """What differs between indexes, each with a default that is correct."""
+    """What differs between indexes, nearly each with a default that is correct."""
 
     name: ClassVar[str]
     """What `broadphase.make_index` calls it."""
@@ -131,12 +131,13 @@ class Hooks(ABC):
         Once more than ``limit`` are found, the search may stop.  The chunks may lie in ``scratch``.
         """
 
+    @abstractmethod
     def _find_changes(self) -> tuple[PairChanges, int]:
         """Against the last call, and the tests made; afterwards no id is ``renewed``.
 
-        An index that knows what began and ended overrides this, `_baseline` and `_set_baseline`.
+        `broadphase.indexes.base.Index` does it for all.  An index that knows what began and ended
+        overrides this, `_baseline` and `_set_baseline`.
         """
-        return find_changes(self)
 
     def _baseline(self) -> PairArray:
         """The sorted pairs at the last call of ``changes``, for ``save``."""

@@ -24,7 +24,8 @@ from broadphase import choose, methods
 from broadphase.boxes import PairArray
 from broadphase.indexes.base import Index
 from broadphase.indexes.gapped import GappedOrders, GappedQueries
-from broadphase.indexes.incremental import History, PairKeys, from_all_pairs
+from broadphase.indexes.incremental import from_all_pairs
+from broadphase.indexes.journal import History, PairKeys
 from broadphase.indexes.pair_set import PairSet
 from broadphase.indexes.results import PairChanges
 from broadphase.indexes.storage import IdArray
