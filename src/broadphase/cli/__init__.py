@@ -8,11 +8,8 @@ import os
 import sys
 from collections.abc import Sequence
 
+from broadphase.cli.exits import INTERRUPTED, NO_READER, complain
 from broadphase.errors import FileError, MissingExtraError
-
-CANNOT = 2
-INTERRUPTED = 130
-NO_READER = 141
 
 
 def main() -> None:
@@ -46,13 +43,6 @@ def run(arguments: Sequence[str]) -> int:
         return complain("memory is too small for all pairs; --count counts them without storing them")
     except KeyboardInterrupt:
         return complain("interrupted", INTERRUPTED)
-    return code
-
-
-def complain(message: str, code: int = CANNOT) -> int:
-    """Say in one line on stderr what is wrong, and return the exit code."""
-    if sys.stderr is not None:
-        print(f"broadphase: {message}", file=sys.stderr)
     return code
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from rich.console import Console
 from rich.markup import escape
 
-from broadphase.cli import complain
+from broadphase.cli.exits import complain
 from broadphase.errors import FileError
 from broadphase.extras import need
 from broadphase.files.writing import whole_file

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from cyclopts import App, CycloptsError, Parameter, validators
 
 import broadphase
-from broadphase.cli import complain
+from broadphase.cli.exits import complain
 from broadphase.cli.progress import Steps
 from broadphase.errors import FileError
 

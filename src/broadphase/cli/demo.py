@@ -12,7 +12,7 @@ from rich.table import Table
 
 from broadphase import methods, threads
 from broadphase.boxes import BoxArray, PairArray, as_boxes, as_filter
-from broadphase.cli import complain
+from broadphase.cli.exits import complain
 from broadphase.cli.picture import check_output, save_picture
 from broadphase.cli.progress import Steps
 from broadphase.cli.warm_up import Job, do_all

@@ -2,7 +2,7 @@
 
 import errno
 
-from broadphase.cli import complain
+from broadphase.cli.exits import complain
 from broadphase.extras import need
 
 

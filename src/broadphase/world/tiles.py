@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterable, Sequence
 from operator import index
 from os import PathLike
-from typing import Any, Literal, NamedTuple, Self, TypeAlias
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -16,14 +16,10 @@ import numpy.typing as npt
 from broadphase.foreign import WAYS
 from broadphase.kernels.tiles import list as list_tiles
 from broadphase.kernels.tiles import walk as walk_tiles
-from broadphase.kernels.tiles.grid import BOTTOM, LEFT, RIGHT, TOP, TileGrid
+from broadphase.kernels.tiles.grid import SIDES, Side, TileGrid
 from broadphase.shapes.check import finite
 from broadphase.shapes.kinds import Bounds
 from broadphase.world.arguments import as_bounds, as_cells, as_points, as_two, check_edges, of_one_length
-
-Side: TypeAlias = Literal["left", "right", "top", "bottom"]
-SIDES: dict[Side, np.uint8] = {"left": LEFT, "right": RIGHT, "top": TOP, "bottom": BOTTOM}
-"""The names of a tile's sides; top is the side of the smaller y."""
 
 _NO_ONE_WAY = np.empty((0, 0), np.uint8)
 
@@ -121,10 +117,10 @@ class TileMap:
     @classmethod
     def from_tiled(cls, path: str | PathLike[str], **options: Any) -> Self:
         """Read a Tiled map: ``.tmx``, ``.tmj`` or ``.json``; see `broadphase.adapters.tiled.read`."""
-        from broadphase.adapters import tiled  # the one arrow that points up, for the name's sake
+        from broadphase.files import tiled  # few programs read maps
 
-        level: Self = tiled.read(path, cls, **options)
-        return level
+        level = tiled.read_level(path, **options)
+        return cls(level.solid, level.tile_size, level.origin, one_way=level.one_way)
 
     @property
     def grid(self) -> TileGrid:

@@ -4,7 +4,7 @@ There is one definition of where a tile begins: `edge`.  Neighbours share it to 
 seam can open between two tiles, and every cell number found by division is checked against it.
 """
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,8 @@ from broadphase.kernels.machine.jit import inline
 
 # The sides of a one-way tile that block, as bits.  Top is the side of the smaller y.
 LEFT, RIGHT, TOP, BOTTOM = np.uint8(1), np.uint8(2), np.uint8(4), np.uint8(8)
+Side: TypeAlias = Literal["left", "right", "top", "bottom"]
+SIDES: dict[Side, np.uint8] = {"left": LEFT, "right": RIGHT, "top": TOP, "bottom": BOTTOM}
 
 
 class TileGrid(NamedTuple):
