@@ -59,8 +59,8 @@ def test_the_stub_says_what_there_is(package):
 def test_the_names_that_are_typed_are_those_that_there_are():
     from broadphase.cli import commands
     from broadphase.indexes import CLASSES
+    from broadphase.kernels.tiles.grid import SIDES, Side
     from broadphase.world.hits import RESPONSES, Answer
-    from broadphase.world.tiles import SIDES, Side
 
     assert set(bp.INDEXES) == {*CLASSES, "auto"}
     assert set(get_args(Answer)) == set(RESPONSES)

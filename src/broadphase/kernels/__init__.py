@@ -2,12 +2,10 @@
 
 ::
 
-    movement
-    tiles
-    cells    sorted    strips    tree    shapes
-    pairs
-    boxes
-    arrays
+    cells | sorted | strips | tree
+    pairs | movement
+    boxes | tiles
+    arrays | shapes
     machine
 
 Every kernel takes contiguous arrays that were checked above (`broadphase.boxes`) and scalars, never
