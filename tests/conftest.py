@@ -1,10 +1,53 @@
-"""Hypothesis replays: the same examples on every run and machine, so that a failure comes back.
+"""Two sizes of one suite, and examples that come back.
 
-``python -m pytest --hypothesis-profile=explore`` looks for new ones instead and prints how to replay them.
+``python -m pytest`` checks every promise on every method, index, dimension and dtype; ``python -m pytest
+--exhaustive`` does so with all scenes, all rules, all sizes and more examples.  Hypothesis replays: the same
+examples on every run and machine, so that a failure comes back.  ``python -m pytest
+--hypothesis-profile=explore`` looks for new ones instead and prints how to replay them.
 """
 
+import pytest
+from cases import Each
 from hypothesis import settings
 
-settings.register_profile("replay", derandomize=True, deadline=None, database=None, max_examples=60)
+settings.register_profile("replay", derandomize=True, deadline=None, database=None, max_examples=15)
+settings.register_profile("exhaustive", settings.get_profile("replay"), max_examples=60)
 settings.register_profile("explore", deadline=None, print_blob=True, max_examples=2_000)
 settings.load_profile("replay")
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--exhaustive", action="store_true", help="every scene with every rule, at every size: takes longer"
+    )
+
+
+def pytest_configure(config):
+    if config.getoption("exhaustive") and not config.getoption("hypothesis_profile", None):
+        settings.load_profile("exhaustive")
+
+
+def pytest_collection_modifyitems(config, items):
+    if not config.getoption("exhaustive"):
+        left_out = [item for item in items if item.get_closest_marker("exhaustive")]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not item.get_closest_marker("exhaustive")]
+
+
+@pytest.fixture
+def each(request):
+    """Runs a check on many cases and names those that failed: see `cases.Each`."""
+    each = Each(exhaustive=request.config.getoption("exhaustive"))
+    yield each
+    request.node.user_properties.append(("cases", each.count))
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Say how many cases the tests held: those without a loop are one each."""
+    reports = [
+        report for some in terminalreporter.stats.values() for report in some if hasattr(report, "when")
+    ]
+    inner = [dict(report.user_properties).get("cases", 0) for report in reports if report.when == "teardown"]
+    tests = sum(report.when == "call" for report in reports)
+    looped = [count for count in inner if count]
+    terminalreporter.write_line(f"{tests - len(looped) + sum(looped)} cases in {tests} tests")

@@ -137,8 +137,8 @@ SCENES = {
     "two boxes": lambda r, n, d: squares(r, 2, d, 1.0),
     "no box": lambda r, n, d: np.empty((0, 2 * d)),
 }
-each_scene = pytest.mark.parametrize("scene", SCENES.values(), ids=SCENES.keys())
 
 
 def make(scene, n, dim, dtype=np.float64, seed=1):
-    return scene(np.random.default_rng(seed), n, dim).astype(dtype)
+    """A scene of this name, or one that is no general one, by its function."""
+    return SCENES.get(scene, scene)(np.random.default_rng(seed), n, dim).astype(dtype)

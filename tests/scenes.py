@@ -328,5 +328,11 @@ def at_infinity(w):
 CASES = [(name, dim) for name in SCENES for dim in _DIMENSIONS[name]]
 """Every scene in every dimension that it has."""
 
+
+def named(dim):
+    """The scenes that a dimension has."""
+    return [name for name in SCENES if dim in _DIMENSIONS[name]]
+
+
 LANE_EDGES = (0, 1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 31, 32, 33, 48, 63, 64, 65)
 """Sizes around the widths of SIMD registers, and the smallest there are."""

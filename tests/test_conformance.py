@@ -13,13 +13,12 @@ from hypothesis import strategies as st
 import broadphase as bp
 
 every_method = pytest.mark.parametrize("method", bp.METHODS)
-every_scene = pytest.mark.parametrize(("name", "dim"), scenes.CASES)
 both_dimensions = pytest.mark.parametrize("dim", [2, 3], ids=["2d", "3d"])
 both_dtypes = pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
 touching_or_not = pytest.mark.parametrize("touching", [True, False], ids=["touching", "strict"])
 
 
-@functools.lru_cache(maxsize=4)
+@functools.lru_cache(maxsize=300)
 def expected_pairs(name, n, dim, dtype, touching):
     return oracle.pairs(scenes.make(name, n, dim, dtype), touching)
 
@@ -27,53 +26,62 @@ def expected_pairs(name, n, dim, dtype, touching):
 @every_method
 @touching_or_not
 @both_dtypes
-@every_scene
-def test_pairs(name, dim, dtype, touching, method):
-    boxes = scenes.make(name, 300, dim, dtype)
-    expected = expected_pairs(name, 300, dim, dtype, touching)
-    assert_same(bp.pairs(boxes, method=method, touching=touching), expected)
+@both_dimensions
+def test_pairs(dim, dtype, touching, method, each):
+    def check(name):
+        boxes = scenes.make(name, 300, dim, dtype)
+        expected = expected_pairs(name, 300, dim, dtype, touching)
+        assert_same(bp.pairs(boxes, method=method, touching=touching), expected)
+
+    each(check, scenes.named(dim))
 
 
 @every_method
-@every_scene
-def test_pairs_of_many_boxes(name, dim, method):
+@both_dimensions
+def test_pairs_of_many_boxes(dim, method, each):
     """Enough boxes for several threads, cells on many levels and more than one block of output."""
-    boxes = scenes.make(name, 2_500, dim, np.float32, seed=1)
-    expected = expected_pairs_of_many(name, dim)
-    assert_same(bp.pairs(boxes, method=method), expected)
 
+    def check(name):
+        boxes = scenes.make(name, 2_500, dim, np.float32, seed=1)
+        assert_same(bp.pairs(boxes, method=method), oracle.pairs(boxes))
 
-@functools.lru_cache(maxsize=2)
-def expected_pairs_of_many(name, dim):
-    return oracle.pairs(scenes.make(name, 2_500, dim, np.float32, seed=1))
+    each(check, scenes.named(dim), of=3, turn=bp.METHODS.index(method))
 
 
 @pytest.mark.smaller_set
 @every_method
 @touching_or_not
-@every_scene
-def test_pairs_of_few_boxes(name, dim, touching, method):
-    boxes = scenes.make(name, 17, dim, np.float32)
-    assert_same(bp.pairs(boxes, method=method, touching=touching), oracle.pairs(boxes, touching))
+@both_dimensions
+def test_pairs_of_few_boxes(dim, touching, method, each):
+    def check(name):
+        boxes = scenes.make(name, 17, dim, np.float32)
+        assert_same(bp.pairs(boxes, method=method, touching=touching), oracle.pairs(boxes, touching))
+
+    each(check, scenes.named(dim))
 
 
 @every_method
 @both_dtypes
 @both_dimensions
-@pytest.mark.parametrize("n", scenes.LANE_EDGES)
-def test_pairs_at_the_edges_of_simd_lanes(n, dim, dtype, method):
-    for name in ("uniform", "integers", "all_equal", "line_along_x"):
+def test_pairs_at_the_edges_of_simd_lanes(dim, dtype, method, each):
+    def check(name, n):
         boxes = scenes.make(name, n, dim, dtype)
         assert_same(bp.pairs(boxes, method=method), oracle.pairs(boxes))
+
+    names = ("uniform", "integers", "all_equal", "line_along_x")
+    each(check, [(name, n) for name in names for n in scenes.LANE_EDGES])
 
 
 @every_method
 @touching_or_not
-@every_scene
-def test_join(name, dim, touching, method):
-    boxes = scenes.make(name, 240, dim, np.float32, seed=2)
-    for a, b in ((boxes[:120], boxes[120:]), (boxes[:3], boxes[3:]), (boxes[:239], boxes[239:])):
-        assert_same(bp.join(a, b, method=method, touching=touching), oracle.join(a, b, touching))
+@both_dimensions
+def test_join(dim, touching, method, each):
+    def check(name):
+        boxes = scenes.make(name, 240, dim, np.float32, seed=2)
+        for a, b in ((boxes[:120], boxes[120:]), (boxes[:3], boxes[3:]), (boxes[:239], boxes[239:])):
+            assert_same(bp.join(a, b, method=method, touching=touching), oracle.join(a, b, touching))
+
+    each(check, scenes.named(dim))
 
 
 @pytest.mark.smaller_set
@@ -112,20 +120,25 @@ def test_nothing_overlaps_nothing(shape, method):
 
 @every_method
 @touching_or_not
-@every_scene
-def test_count_pairs(name, dim, touching, method):
-    boxes = scenes.make(name, 300, dim)
-    expected = expected_pairs(name, 300, dim, np.float64, touching)
-    assert bp.count_pairs(boxes, method=method, touching=touching) == len(expected)
+@both_dimensions
+def test_count_pairs(dim, touching, method, each):
+    def check(name):
+        boxes = scenes.make(name, 300, dim)
+        expected = expected_pairs(name, 300, dim, np.float64, touching)
+        assert bp.count_pairs(boxes, method=method, touching=touching) == len(expected)
+
+    each(check, scenes.named(dim))
 
 
 @every_method
 @both_dtypes
-@every_scene
-def test_unsorted_pairs_are_the_same_set(name, dim, dtype, method):
-    found = bp.pairs(scenes.make(name, 300, dim, dtype), method=method, sort=False)
-    expected = expected_pairs(name, 300, dim, dtype, True)
-    assert_same(in_order(found), expected)
+@both_dimensions
+def test_unsorted_pairs_are_the_same_set(dim, dtype, method, each):
+    def check(name):
+        found = bp.pairs(scenes.make(name, 300, dim, dtype), method=method, sort=False)
+        assert_same(in_order(found), expected_pairs(name, 300, dim, dtype, True))
+
+    each(check, scenes.named(dim))
 
 
 @every_method

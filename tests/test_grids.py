@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from grid_scenes import SCENES, agree, each_dim, each_method, each_scene, make, task
+from grid_scenes import SCENES, agree, each_dim, each_method, make, task
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -14,19 +14,17 @@ from broadphase.methods.cell_search import assign_levels, enter
 
 @each_method
 @each_dim
-@each_scene
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("touching", [True, False])
-def test_every_scene(method, dim, scene, dtype, touching):
-    agree(method, make(scene, 300, dim, dtype), touching)
+def test_every_scene(method, dim, dtype, touching, each):
+    each(lambda scene: agree(method, make(scene, 300, dim, dtype), touching), SCENES)
 
 
 @pytest.mark.smaller_set
 @each_method
 @each_dim
-@each_scene
-def test_every_scene_in_small(method, dim, scene):
-    agree(method, make(scene, 24, dim, np.float32))
+def test_every_scene_in_small(method, dim, each):
+    each(lambda scene: agree(method, make(scene, 24, dim, np.float32)), SCENES)
 
 
 @each_method
@@ -78,22 +76,20 @@ def test_any_boxes(method, dim, data):
 
 @each_method
 @each_dim
-@each_scene
 @pytest.mark.parametrize("size", [1e-3, 1e300, 5e-324])
-def test_every_cell_size(method, dim, scene, size):
-    agree(method, make(scene, 80, dim), cell_size=size)
+def test_every_cell_size(method, dim, size, each):
+    each(lambda scene: agree(method, make(scene, 80, dim), cell_size=size), SCENES)
 
 
 @each_dim
-@each_scene
 @pytest.mark.parametrize("table_size", [1, 7])
-def test_far_cells_share_slots(dim, scene, table_size):
+def test_far_cells_share_slots(dim, table_size, each):
     # With so few slots nearly every box falls into one slot with several of its cells.
-    agree(spatial_hash, make(scene, 80, dim), table_size=table_size)
+    each(lambda scene: agree(spatial_hash, make(scene, 80, dim), table_size=table_size), SCENES)
 
 
 def test_a_smaller_table_costs_tests_and_nothing_else():
-    boxes = make(SCENES["uniform"], 60, 2)  # too few to be swept
+    boxes = make("uniform", 60, 2)  # too few to be swept
     found = [agree(spatial_hash, boxes, cell_size=0.2, table_size=size) for size in (1, 11, 3001)]
     assert found[0].tests == 60 * 59 // 2
     assert found[0].cells == 1
@@ -128,18 +124,20 @@ def test_cells_are_numbered_row_by_row():
 
 
 @each_method
-@each_scene
 @pytest.mark.parametrize("rule", ["static", "join", "categories"])
-def test_filters(method, scene, rule):
-    boxes = make(scene, 150, 2)
-    n = len(boxes)
-    random = np.random.default_rng(5)
-    rules = {
-        "static": as_filter(n, static=random.random(n) < 0.5),
-        "join": join_filter(n // 3, n - n // 3),
-        "categories": as_filter(n, categories=random.integers(0, 8, n), masks=random.integers(0, 8, n)),
-    }[rule]
-    agree(method, boxes, rules=rules)
+def test_filters(method, rule, each):
+    def check(scene):
+        boxes = make(scene, 150, 2)
+        n = len(boxes)
+        random = np.random.default_rng(5)
+        rules = {
+            "static": as_filter(n, static=random.random(n) < 0.5),
+            "join": join_filter(n // 3, n - n // 3),
+            "categories": as_filter(n, categories=random.integers(0, 8, n), masks=random.integers(0, 8, n)),
+        }[rule]
+        agree(method, boxes, rules=rules)
+
+    each(check, SCENES)
 
 
 @each_method
@@ -156,20 +154,22 @@ def test_threads_change_nothing(method, scene):
 
 
 @each_method
-@each_scene
-def test_counting_stores_nothing(method, scene):
-    boxes = make(scene, 150, 2)
-    stored = method.find(task(boxes))
-    counted = method.find(task(boxes, store=False))
-    assert counted.chunks == []
-    assert counted[1:] == stored[1:]
+def test_counting_stores_nothing(method, each):
+    def check(scene):
+        boxes = make(scene, 150, 2)
+        stored = method.find(task(boxes))
+        counted = method.find(task(boxes, store=False))
+        assert counted.chunks == []
+        assert counted[1:] == stored[1:]
+
+    each(check, SCENES)
 
 
 @each_method
 @pytest.mark.parametrize("scene", ["dense", "power law", "one giant"])
 @pytest.mark.parametrize("threads", [1, 3])
 def test_the_limit_stops_the_search(method, scene, threads):
-    boxes = make(SCENES[scene], 5_000, 2)
+    boxes = make(scene, 5_000, 2)
     everything = method.find(task(boxes)).pairs
     found = method.find(task(boxes, limit=everything - 1, threads=threads))
     assert found.pairs > everything - 1

@@ -1,0 +1,43 @@
+"""Thousands of cases as one test that names those that failed; and how many examples Hypothesis tries."""
+
+from hypothesis import settings
+
+_EXHAUSTIVE = 60
+
+
+class Each:
+    """Runs a check on every case of a product, and fails once, with the names of all that failed."""
+
+    def __init__(self, *, exhaustive):
+        self.exhaustive = exhaustive
+        self.count = 0
+
+    def __call__(self, check, cases, *, of=1, turn=0):
+        """Call ``check`` with every case; in the short run with every ``of``-th, beginning at ``turn``.
+
+        A test that differs from its neighbours by a method passes the method's number as ``turn``: then
+        together they see every case in the short run too.
+        """
+        chosen = list(cases)
+        if not self.exhaustive:
+            chosen = chosen[turn % of :: of]
+        assert chosen, "no case"
+        self.count += len(chosen)
+        failed = []
+        for case in chosen:
+            try:
+                check(*case) if isinstance(case, tuple) else check(case)
+            except Exception as error:  # whatever goes wrong, the others are checked and all are named
+                failed.append((case, error))
+        if failed:
+            said = "\n".join(f"  {case}: {_in_short(error)}" for case, error in failed[:50])
+            raise AssertionError(f"{len(failed)} of {len(chosen)} cases failed:\n{said}") from failed[0][1]
+
+
+def _in_short(error):
+    return f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0][:200]}"
+
+
+def examples(number):
+    """As many examples in the exhaustive run, fewer in the short one, more with ``explore``."""
+    return max(1, number * settings.default.max_examples // _EXHAUSTIVE)
