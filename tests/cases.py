@@ -1,6 +1,6 @@
 """Thousands of cases as one test that names those that failed; and how many examples Hypothesis tries."""
 
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 _EXHAUSTIVE = 60
 
@@ -41,3 +41,13 @@ def _in_short(error):
 def examples(number):
     """As many examples in the exhaustive run, fewer in the short one, more with ``explore``."""
     return max(1, number * settings.default.max_examples // _EXHAUSTIVE)
+
+
+def machine_settings(number, steps):
+    """For a stateful test: so many examples in the exhaustive run, each of so many steps."""
+    return settings(
+        max_examples=examples(number),
+        stateful_step_count=steps,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+    )

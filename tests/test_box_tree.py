@@ -4,7 +4,6 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, settings
 from index_scenes import NEEDED
 from test_index_machine import IndexMachine
 
@@ -59,9 +58,7 @@ def test_any_margin_does(variant, dim, monkeypatch):
     monkeypatch.setattr(box_tree, "_FEW", few)
     monkeypatch.setitem(NEEDED, "box_tree", lambda dim: options)
     machine = type("Machine", (IndexMachine,), {"name": "box_tree", "dim": dim}).TestCase
-    machine.settings = settings(
-        max_examples=8, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
-    )
+    machine.settings = machine_settings(8, 30)
     machine().runTest()
 
 

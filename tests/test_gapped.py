@@ -3,6 +3,7 @@
 import numba
 import numpy as np
 import pytest
+from cases import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_index_machine import machine
@@ -38,7 +39,7 @@ NEAR = st.tuples(SINGLES, st.sampled_from((0, 1, -1, 2**28, -(2**28), 2**29, -(2
 
 
 @smaller_set
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 @given(
     edge=SINGLES,
     query=SINGLES | DOUBLES | NEAR.filter(lambda value: value == value),

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, settings
 from index_scenes import NEEDED, random_boxes
 from test_index_machine import IndexMachine
 
@@ -59,9 +58,7 @@ def test_any_cells_do(name, case, dim, monkeypatch):
     monkeypatch.setattr(uniform_grid, "MOST_CELLS", 2**18)
     monkeypatch.setitem(NEEDED, name, OTHER_CELLS[name][case])
     machine = type("Machine", (IndexMachine,), {"name": name, "dim": dim}).TestCase
-    machine.settings = settings(
-        max_examples=8, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
-    )
+    machine.settings = machine_settings(8, 30)
     machine().runTest()
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cases import examples
 from grid_scenes import SCENES, agree, each_dim, each_method, make, task
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -63,7 +64,7 @@ EDGES = st.sampled_from(
 @each_method
 @each_dim
 @given(data=st.data())
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 def test_any_boxes(method, dim, data):
     count = data.draw(st.integers(0, 25))
     ends = data.draw(arrays(np.float64, (count, 2, dim), elements=EDGES))

@@ -86,10 +86,13 @@ def assert_same_answers(index, oracle, random):
         assert same is not False, call
 
 
-@pytest.mark.parametrize("scene", SCENES)
 @pytest.mark.parametrize("dim", [2, 3])
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "brute_force"])
-def test_frames(name, dim, scene):
+def test_frames(name, dim, each):
+    each(lambda scene: play(name, dim, scene), SCENES, of=2, turn=NAMES.index(name) + dim)
+
+
+def play(name, dim, scene):
     random = np.random.default_rng([dim, SCENES.index(scene)])
     options = {"dtype": random.choice((np.float32, np.float64)), "touching": bool(random.integers(2))}
     boxes = np.hstack(scene(random, EVERYTHING, dim))

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from index_model import Model
@@ -281,9 +280,7 @@ class IndexMachine(RuleBasedStateMachine):
 
 def machine(name, dim):
     case = type(f"{name}_{dim}d", (IndexMachine,), {"name": name, "dim": dim}).TestCase
-    case.settings = settings(
-        max_examples=25, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck)
-    )
+    case.settings = machine_settings(25, 40)
     return case
 
 

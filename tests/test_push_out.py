@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from cases import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sweep_scenes import boxes_of_tiles, go, overlaps
@@ -156,7 +157,7 @@ def nearest_free(box, boxes):
     return x + best[3], y + best[2]
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=examples(25))
 @given(
     st.tuples(coordinates, coordinates, sizes, sizes),
     st.lists(st.tuples(coordinates, coordinates, sizes, sizes), max_size=6),

@@ -1,6 +1,7 @@
 """A world against a model in plain Python, through everything that one can do with it."""
 
 import pytest
+from cases import examples
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -206,7 +207,7 @@ class WorldMachine(RuleBasedStateMachine):
 
 
 class TestWorldMachine(WorldMachine.TestCase):
-    settings = settings(max_examples=60, stateful_step_count=30)
+    settings = settings(max_examples=examples(60), stateful_step_count=30)
 
 
 @pytest.mark.smaller_set
