@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from cases import machine_settings
 from index_scenes import NEEDED
 from test_index_machine import IndexMachine
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cases import machine_settings
 from index_scenes import NEEDED, random_boxes
 from test_index_machine import IndexMachine
 

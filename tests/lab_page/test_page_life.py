@@ -55,6 +55,7 @@ def test_a_reload_recovers(show):
 
 
 def test_a_server_that_comes_back_finds_its_pages_again(tabs, tmp_path):
+    tabs.excused = ("ERR_CONNECTION", "WebSocket")  # that it could not connect in between
     with running(tmp_path) as first:
         page = tabs(f"{first.address}?n=25&methods=box_tree")
         until(page, "globalThis.lab?.frame?.frame > 2")
@@ -62,10 +63,6 @@ def test_a_server_that_comes_back_finds_its_pages_again(tabs, tmp_path):
     with running(tmp_path, first.port):
         until(page, "document.getElementById('connection').dataset.state === 'open'")
         until(page, "lab.frame.epoch === 1 && lab.frame.frame > 2 && lab.frame.centers.length === 50")
-    # That the browser could not connect in between is no error of the page.
-    tabs.errors[:] = [
-        said for said in tabs.errors if "ERR_CONNECTION" not in said and "WebSocket" not in said
-    ]
 
 
 def test_a_file_is_shown_and_one_that_is_none_is_told(show, tmp_path):
@@ -81,13 +78,13 @@ def test_a_file_is_shown_and_one_that_is_none_is_told(show, tmp_path):
 
 
 def test_a_file_that_holds_no_boxes_is_told(server, show, tabs, tmp_path):
+    tabs.excused = ("400",)  # the browser notes the answer
     page = show("n=20")
     nonsense = tmp_path / "letters.csv"
     nonsense.write_text("a,b\nc,d\n")
     page.locator("#file").set_input_files(nonsense)
     until(page, "document.getElementById('file-note').textContent.startsWith('letters.csv')")
     assert page.evaluate("lab.state.scene") == "balls"
-    tabs.errors[:] = [said for said in tabs.errors if "400" not in said]  # the browser notes the answer
 
 
 def test_a_picture_is_saved(show):
