@@ -1,7 +1,7 @@
 """The page of the lab under mouse and keyboard: dragging, throwing, zooming."""
 
 import numpy as np
-from page_reading import centers, on_screen, picture, until
+from page_reading import centers, frame_number, on_screen, picture, until
 
 
 def test_dragging_a_ball_moves_that_ball_and_no_other(show):
