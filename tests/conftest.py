@@ -42,6 +42,12 @@ def each(request):
     request.node.user_properties.append(("cases", each.count))
 
 
+@pytest.fixture
+def exhaustive(request):
+    """Whether there is time for long runs."""
+    return request.config.getoption("exhaustive")
+
+
 def pytest_terminal_summary(terminalreporter):
     """Say how many cases the tests held: those without a loop are one each."""
     reports = [

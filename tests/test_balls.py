@@ -64,13 +64,14 @@ def test_an_oblique_collision_of_equal_balls_parts_them_at_a_right_angle():
 
 @pytest.mark.parametrize("masses", [None, 1.0])
 @pytest.mark.parametrize("index", ["strips", "uniform_grid"])
-def test_energy_is_kept_to_1e_12_over_thousands_of_steps(masses, index):
+def test_energy_is_kept_to_1e_12_over_thousands_of_steps(masses, index, exhaustive):
     balls = BallSimulation(300, radius=(2, 6), bounds=(0, 0, 400, 300), masses=masses, seed=3, index=index)
     energy, hits = balls.energy, 0
-    for _ in range(2_000):
+    steps = 2_000 if exhaustive else 500
+    for _ in range(steps):
         balls.step(FRAME)
         hits += len(balls.pairs)
-    assert hits > 10_000
+    assert hits > 5 * steps
     assert abs(balls.energy / energy - 1) < 1e-12
 
 

@@ -21,6 +21,7 @@ class TestWarmup:
     jit_on = pytest.mark.skipif(warm_up.cache_folder() is None, reason="Numba's JIT is switched off")
 
     @jit_on
+    @pytest.mark.exhaustive  # it compiles into a cache of its own
     def test_it_says_where_the_cache_lies(self, tmp_path):
         environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
         result = command("warmup", "--methods", "brute_force", env=environment)

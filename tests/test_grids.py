@@ -169,8 +169,8 @@ def test_counting_stores_nothing(method, each):
 @each_method
 @pytest.mark.parametrize("scene", ["dense", "power law", "one giant"])
 @pytest.mark.parametrize("threads", [1, 3])
-def test_the_limit_stops_the_search(method, scene, threads):
-    boxes = make(scene, 5_000, 2)
+def test_the_limit_stops_the_search(method, scene, threads, exhaustive):
+    boxes = make(scene, 5_000 if exhaustive else 1_500, 2)
     everything = method.find(task(boxes)).pairs
     found = method.find(task(boxes, limit=everything - 1, threads=threads))
     assert found.pairs > everything - 1

@@ -57,6 +57,7 @@ print("right")
 """
 
 
+@pytest.mark.exhaustive  # every one of them compiles
 def test_several_processes_may_start_on_one_cold_cache(tmp_path):
     """Two and two of them compile the same kernels into the same files at the same time.
 

@@ -171,8 +171,8 @@ class Sticky(sprite.Group):
 
 
 @pytest.mark.parametrize("test", TESTS)
-def test_killing_may_change_the_world(test):
-    for seed in range(8):
+def test_killing_may_change_the_world(test, exhaustive):
+    for seed in range(8 if exhaustive else 3):
         ends = []
         for module in (ours, sprite):
             a, b, things = world(seed, make=Exploding, side=100)

@@ -47,9 +47,9 @@ def test_small_worlds_in_many_strips(dim, dtype, touching, monkeypatch):
 
 @pytest.mark.parametrize("touching", [True, False])
 @pytest.mark.parametrize(("dim", "dtype"), KINDS)
-def test_worlds_in_many_strips(dim, dtype, touching, monkeypatch):
+def test_worlds_in_many_strips(dim, dtype, touching, monkeypatch, exhaustive):
     monkeypatch.setattr(strips, "cut_world", cut_into(13))
-    for name, boxes in scenes(dim, dtype, n=700):
+    for name, boxes in scenes(dim, dtype, n=700 if exhaustive else 250):
         rules = as_filter(len(boxes), static=np.arange(len(boxes)) % 3 == 0, categories=7, masks=3)
         assert_exact(strips.find, boxes, touching)
         assert_exact(strips.find, boxes, touching, rules)

@@ -282,6 +282,15 @@ shapes = st.one_of(
 ways = st.tuples(st.floats(-60, 60), st.floats(-60, 60))
 
 
+@pytest.mark.smaller_set
+@pytest.mark.parametrize("way", [0.0, 1e-118, 1e-30, 1e-17, 1e-12, 1.0])
+def test_a_shape_is_pushed_out_however_short_its_way(way):
+    """Also where the way is lost in the rounding of the place."""
+    move = go(Circle(0, 1, 3), (0.0, way), [Box(-3, -3, 7, 7)])
+    assert (move.x, move.y) == (-6, 1 + way)
+    assert len(move.hits) == 1
+
+
 @settings(deadline=None)
 @given(
     shapes,

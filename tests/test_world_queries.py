@@ -131,9 +131,9 @@ def first_by_bisection(body, start, way, furthest):
 
 
 @pytest.mark.smaller_set
-def test_rays():
+def test_rays(exhaustive):
     world, rng = mixed_world(3, 30)
-    for _ in range(6):
+    for _ in range(6 if exhaustive else 2):
         start = tuple(rng.uniform(0, 100, 2).tolist())
         angle = rng.uniform(0, 2 * math.pi)
         way = (math.cos(angle), math.sin(angle))

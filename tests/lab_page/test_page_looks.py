@@ -1,11 +1,12 @@
 """The page of the lab at every width and theme, for every reader, and for no foreign script."""
 
-import pytest
+
+def test_nothing_sticks_out_or_overlaps_at_any_width(show, each):
+    looks = [(390, "dark"), (800, "dark"), (390, "light"), (1440, "dark"), (800, "light"), (1440, "light")]
+    each(lambda width, theme: fits(show, width, theme), looks, of=2)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1440, 800, 390])
-def test_nothing_sticks_out_or_overlaps_at_any_width(show, width, theme):
+def fits(show, width, theme):
     page = show("n=40&methods=sort_and_sweep,spatial_hash", width=width, theme=theme)
     page.evaluate("document.getElementById('side').open = true")
     assert page.evaluate("document.documentElement.scrollWidth") <= width

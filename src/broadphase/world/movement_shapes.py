@@ -75,7 +75,9 @@ def resolve_shape(
         return resolve((shape.x, shape.y, shape.width, shape.height), dx, dy, around, tiles, response)
     mover = columns_of(shape)
     hits: list[Hit] = []
-    if (dx == 0.0 and dy == 0.0) or _starts_inside(mover, dx, dy, blockers, grid):
+    # A way that is lost in the rounding of the place is none, and meets nothing, not even what it starts in.
+    stays = shape.x + dx == shape.x and shape.y + dy == shape.y
+    if stays or _starts_inside(mover, dx, dy, blockers, grid):
         hits = _leave(mover, blockers, around, grid, response)
     x, y = _place(mover)
     if (x, y) != (shape.x, shape.y):
