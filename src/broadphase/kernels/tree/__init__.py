@@ -1,4 +1,4 @@
-"""A tree of boxes: 16 children a node, each with the box around all below it.
+"""A tree of boxes: every node has the box around all below it.
 
 ::
 
@@ -8,6 +8,7 @@
     │ └───┘   └───┘ │
     └───────────────┘
 
-Once through: `build`, then `pairs`.  A living tree: `nodes` and `pack` say how it lies in memory,
-`insert`, `remove` and `move` change it, `query`, `nearest`, `ray` and `leaf_pairs` ask it.
+Once through: a binary tree from the top down (`build`), then its `pairs`.  A living tree has up to 16
+children a node: `nodes` says how it lies in memory, `pack` makes one of a binary tree, `insert`, `remove` and
+`move` change it, `query`, `nearest`, `ray` and `leaf_pairs` ask it.
 """
