@@ -1,5 +1,7 @@
 """The same questions put to shapely's and SciPy's trees."""
 
+import functools
+
 import numpy as np
 import pytest
 import scenes
@@ -14,23 +16,38 @@ both_dimensions = pytest.mark.parametrize("dim", [2, 3], ids=["2d", "3d"])
 FINITE_SCENES = ["uniform", "power_law", "integers", "tiles", "far_clusters", "core_and_halo", "long_walls"]
 
 
-@pytest.mark.parametrize("name", FINITE_SCENES)
-def test_shapely_finds_the_same_pairs(name, each):
+@functools.cache
+def pairs_of_shapely(name):
     boxes = scenes.make(name, 2_000, 2, seed=3)
     shapes = shapely.box(*boxes.T)
-    tree = shapely.STRtree(shapes)
-    both_ways = in_order(tree.query(shapes, predicate="intersects").T.astype(np.int32))
-    expected = both_ways[both_ways[:, 0] < both_ways[:, 1]]
-    each(lambda method: assert_same(bp.pairs(boxes, method=method), expected), bp.METHODS)
+    both_ways = in_order(shapely.STRtree(shapes).query(shapes, predicate="intersects").T.astype(np.int32))
+    return boxes, both_ways[both_ways[:, 0] < both_ways[:, 1]]
 
 
-@pytest.mark.parametrize("name", FINITE_SCENES)
-def test_shapely_finds_the_same_join(name, each):
+@functools.cache
+def join_of_shapely(name):
     boxes = scenes.make(name, 2_000, 2, seed=4)
     a, b = boxes[:500], boxes[500:]
     found = shapely.STRtree(shapely.box(*b.T)).query(shapely.box(*a.T), predicate="intersects")
-    expected = in_order(found.T.astype(np.int32))
-    each(lambda method: assert_same(bp.join(a, b, method=method), expected), bp.METHODS)
+    return a, b, in_order(found.T.astype(np.int32))
+
+
+@every_method
+def test_shapely_finds_the_same_pairs(method, each):
+    def check(name):
+        boxes, expected = pairs_of_shapely(name)
+        assert_same(bp.pairs(boxes, method=method), expected)
+
+    each(check, FINITE_SCENES)
+
+
+@every_method
+def test_shapely_finds_the_same_join(method, each):
+    def check(name):
+        a, b, expected = join_of_shapely(name)
+        assert_same(bp.join(a, b, method=method), expected)
+
+    each(check, FINITE_SCENES)
 
 
 def equal_cubes(dim, seed):
