@@ -5,7 +5,7 @@
     cells | sorted | strips | tree
     pairs | movement
     boxes | tiles
-    arrays | shapes
+    arrays | compiler | shapes
     machine
 
 Every kernel takes contiguous arrays that were checked above (`broadphase.boxes`) and scalars, never

@@ -3,5 +3,6 @@
 Read `types` (what the lines of ``signatures.txt`` mean to Numba), `frontend` (Python into LLVM's language),
 `wrapper` (how Python calls it), `emit` (LLVM's language into an object file for one level of processor),
 `link` (object files into a library with a table of its kernels), `build` (all of it, in as many processes
-as there are cores, with a cache), `__main__` (one such process).
+as there are cores, with a cache), `worker` (one such process), `__main__` (the command).  `record` writes
+``signatures.txt`` while the tests run.
 """
