@@ -17,6 +17,7 @@ class KernelsHook(BuildHookInterface):
     """``BROADPHASE_LEVELS=all`` builds for all processors of the platform, for a wheel that others get."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Compile, and say what belongs into the wheel."""
         levels = os.environ.get("BROADPHASE_LEVELS", "")
         source = str(Path(self.root, "src"))
         command = [

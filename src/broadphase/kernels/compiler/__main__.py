@@ -1,8 +1,10 @@
 """``python -m broadphase.kernels.compiler``: compile all kernels of this checkout, or of this package."""
 
 import argparse
+import sys
+from pathlib import Path
 
-from broadphase.kernels.compiler.build import build, jobs_of
+from broadphase.kernels.compiler.build import Job, build, jobs_of
 from broadphase.kernels.compiler.link import suffix
 from broadphase.kernels.machine.level import level, levels
 from broadphase.kernels.machine.library import FOLDER
@@ -13,8 +15,14 @@ def main() -> None:
     """Build the libraries that the arguments name."""
     parser = argparse.ArgumentParser(prog="python -m broadphase.kernels.compiler", description=__doc__)
     parser.add_argument("--levels", default=level(), help=f"'all' or some of {','.join(levels())}")
-    chosen = parser.parse_args().levels
-    for name in levels() if chosen == "all" else chosen.split(","):
+    parser.add_argument(
+        "--into", type=Path, help="a library of the lines 'kernel: types' from standard input"
+    )
+    arguments = parser.parse_args()
+    if arguments.into:
+        build([Job(*line.rstrip().split(": ", 1)) for line in sys.stdin], arguments.levels, arguments.into)
+        return
+    for name in levels() if arguments.levels == "all" else arguments.levels.split(","):
         library = FOLDER / f"{name}{suffix()}"
         build(jobs_of(listed()), name, library)
         print(f"{library} ({library.stat().st_size / 1e6:.1f} MB)")

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from broadphase.kernels.machine.mode import COMPILING, PLAIN
+from broadphase.kernels.machine.library import kernel
+from broadphase.kernels.machine.mode import COMPILING, PLAIN, plain
 
 # IEEE division instead of a ZeroDivisionError: kernels never raise.
 _OPTIONS = {"nogil": True, "error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
@@ -26,8 +27,6 @@ def jit(function: Callable[..., Any]) -> Any:
         return _compiled(function)
     if PLAIN:
         return plain(function)
-    from broadphase.kernels.machine.library import kernel
-
     return kernel(function)
 
 
@@ -39,11 +38,6 @@ def inline(function: Callable[..., Any]) -> Any:
 def always_inline(function: Callable[..., Any]) -> Any:
     """As `inline`, where LLVM would rather call: finding a 3-D box's strips takes 6 ns inlined, 16 called."""
     return _compiled(function, forceinline=True) if COMPILING else function
-
-
-def plain(function: Callable[..., Any]) -> Any:
-    """The function itself; compiled code wraps and overflows in silence, and so does this."""
-    return np.errstate(all="ignore")(function)
 
 
 def _compiled(function: Callable[..., Any], **more: bool) -> Any:

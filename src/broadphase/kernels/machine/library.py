@@ -8,6 +8,7 @@ compiler is a process of its own.
 
 import ctypes
 import os
+import subprocess
 import sys
 import warnings
 from collections.abc import Callable
@@ -23,13 +24,14 @@ import numpy as np
 
 from broadphase.kernels.machine import cache as user_cache
 from broadphase.kernels.machine import python_api
-from broadphase.kernels.machine.jit import plain
 from broadphase.kernels.machine.level import level
+from broadphase.kernels.machine.mode import plain
 from broadphase.kernels.machine.signatures import PACKAGE, describe_all, kind, listed
 from broadphase.kernels.machine.sources import fingerprint
 
 FOLDER = Path(__file__).parent.parent / "compiled"
 SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
+_SOURCE = str(Path(__file__).parents[3])  # where this package was imported from
 _FASTCALL = 0x80  # METH_FASTCALL
 
 
@@ -224,14 +226,24 @@ class Kernel:
             if find_spec("numba") is None or find_spec("ziglang") is None:
                 _warn_once()
                 return None
-            from broadphase.kernels.compiler.build import Job, build
-
-            try:
-                build([Job(*job) for job in jobs], level(), path)
-            except RuntimeError as error:
-                raise TypeError(f"{self.name} cannot be called with {jobs[-1][1]}: {error}") from None
+            error = _run_compiler(path, jobs)
+            if error:
+                raise TypeError(f"{self.name} cannot be called with {jobs[-1][1]}: {error}")
         _library.cache_clear()
         return Library(path)
+
+
+def _run_compiler(library: Path, jobs: list[tuple[str, str]]) -> str:
+    """Have a library made by a process of its own; what went wrong, or nothing."""
+    done = subprocess.run(
+        [sys.executable, "-m", "broadphase.kernels.compiler", "--into", str(library), "--levels", level()],
+        input="".join(f"{name}: {types}\n" for name, types in jobs),
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([_SOURCE, *sys.path])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.stderr if done.returncode else ""
 
 
 class Refusal:
