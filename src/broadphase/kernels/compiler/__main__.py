@@ -23,7 +23,7 @@ def main() -> None:
         build([Job(*line.rstrip().split(": ", 1)) for line in sys.stdin], arguments.levels, arguments.into)
         return
     for name in levels() if arguments.levels == "all" else arguments.levels.split(","):
-        library = FOLDER / f"{name}{suffix()}"
+        library = Path(FOLDER, f"{name}{suffix()}")
         build(jobs_of(listed()), name, library)
         print(f"{library} ({library.stat().st_size / 1e6:.1f} MB)")
 

@@ -12,7 +12,7 @@ from broadphase.kernels.machine.signatures import FILE
 def record(folder: Path) -> None:
     """Put together what the processes of a test run have noted."""
     lines = {line for file in folder.glob("*.txt") for line in file.read_text().splitlines()}
-    FILE.write_text("".join(f"{line}\n" for line in sorted(lines)))
+    Path(FILE).write_text("".join(f"{line}\n" for line in sorted(lines)))
 
 
 if __name__ == "__main__":

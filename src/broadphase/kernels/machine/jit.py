@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from broadphase.kernels.machine.library import kernel
+from broadphase.kernels.machine.kernel import kernel
 from broadphase.kernels.machine.mode import COMPILING, PLAIN, plain
 
 # IEEE division instead of a ZeroDivisionError: kernels never raise.

@@ -1,37 +1,25 @@
-"""Finds the machine code of a kernel, and calls it as a builtin.
+"""Libraries of machine code: finds a kernel in one, and makes it a builtin.
 
-In this order: the library that came with the package, one that was compiled on this machine before, both
-only where they were made of the very sources at hand; else the compiler, if Numba and its linker are
-installed; else the plain Python in the file, with one warning.  Nothing of Numba is imported here: the
-compiler is a process of its own.
+Start-up counts here: this is loaded before the first call, by a program that may do nothing else.  So there
+is no `pathlib` and no `hashlib`, which NumPy does not load either.
 """
 
 import ctypes
-import os
-import subprocess
 import sys
-import warnings
 from collections.abc import Callable
 from functools import cache
-from hashlib import blake2b
 from importlib import import_module
-from importlib.util import find_spec
-from pathlib import Path
-from threading import Lock
+from os.path import dirname, join
 from typing import Any
 
 import numpy as np
 
-from broadphase.kernels.machine import cache as user_cache
 from broadphase.kernels.machine import python_api
-from broadphase.kernels.machine.level import level
-from broadphase.kernels.machine.mode import plain
-from broadphase.kernels.machine.signatures import PACKAGE, describe_all, kind, listed
-from broadphase.kernels.machine.sources import fingerprint
+from broadphase.kernels.machine.signatures import kind
 
-FOLDER = Path(__file__).parent.parent / "compiled"
+FOLDER = join(dirname(dirname(__file__)), "compiled")
+"""Where the libraries lie that come with the package."""
 SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
-_SOURCE = str(Path(__file__).parents[3])  # where this package was imported from
 _FASTCALL = 0x80  # METH_FASTCALL
 
 
@@ -49,16 +37,17 @@ class _Method(ctypes.Structure):
 class Library:
     """Machine code of some kernels; loaded when the first of them is asked for."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, stem: str) -> None:
+        self._path = stem + SUFFIX
         self._fingerprints: dict[str, str] = {}
         self._places: dict[str, int] = {}
-        for line in path.with_suffix(".index").read_text().splitlines():
-            what, name, *rest = line.split()
-            if what == "module":
-                self._fingerprints[name] = rest[0]
-            else:
-                self._places[name] = len(self._places)
+        with open(stem + ".index") as index:
+            for line in index:
+                what, name, *rest = line.split()
+                if what == "module":
+                    self._fingerprints[name] = rest[0]
+                else:
+                    self._places[name] = len(self._places)
         self._table: Any = None
 
     def holds(self, kernel: str, made_of: str | None) -> bool:
@@ -69,7 +58,7 @@ class Library:
     def builtin(self, kernel: str, otherwise: Callable[..., Any]) -> Callable[..., Any]:
         """The kernel as Python calls it; what it was not compiled for, it hands to ``otherwise``."""
         if self._table is None:
-            loaded = ctypes.CDLL(str(self._path))
+            loaded = ctypes.CDLL(self._path)
             _fill_tables(loaded)
             self._table = (ctypes.c_void_p * len(self._places)).in_dll(loaded, "broadphase_table")
         address = self._table[self._places[kernel]]
@@ -127,169 +116,9 @@ def _fill_tables(loaded: ctypes.CDLL) -> None:
 
 
 @cache
-def _library(path: Path) -> Library | None:
+def library(stem: str) -> Library | None:
+    """The library ``stem.so`` with its index ``stem.index``, if there is one."""
     try:
-        return Library(path)
+        return Library(stem)
     except FileNotFoundError:
         return None
-
-
-def _of_this_machine(stem: str) -> Path:
-    return user_cache.folder() / "libraries" / f"{stem}{SUFFIX}"
-
-
-def _stem(name: str, made_of: str | None, *more: str) -> str:
-    digest = blake2b(" ".join([str(made_of), level(), *more]).encode(), digest_size=12)
-    return f"{name}-{digest.hexdigest()}"
-
-
-def kernel(function: Callable[..., Any]) -> Any:
-    """What a kernel's name stands for in a running program."""
-    found = Kernel(function)
-    folder = os.environ.get("BROADPHASE_RECORD")
-    return found.callable() if folder is None else Recorder(found, Path(folder))
-
-
-class Recorder:
-    """A kernel that notes the types it is called with (`broadphase.kernels.compiler.record`)."""
-
-    def __init__(self, found: "Kernel", folder: Path) -> None:
-        self._call = found.callable()
-        self._name, self._file = found.name, folder / f"{os.getpid()}.txt"
-        self._seen: set[str] = set()
-
-    def __call__(self, *arguments: Any) -> Any:
-        """Note the types, once each, and call the kernel."""
-        types = describe_all(tuple(map(_plainer, arguments)))
-        if types not in self._seen:
-            self._seen.add(types)
-            with self._file.open("a") as file:  # at once: a test's process may end without a farewell
-                file.write(f"{self._name}: {types}\n")
-        return self._call(*arguments)
-
-
-_compiling = Lock()
-
-
-class Kernel:
-    """A kernel beyond its machine code: what happens to calls that it was not compiled for."""
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self.function = function
-        self.__name__, self.__doc__ = function.__name__, function.__doc__
-        self._module = function.__module__.removeprefix(PACKAGE)
-        self.name = f"{self._module}.{function.__name__}"
-        self._made_of = fingerprint(function.__module__)
-        self._count = function.__code__.co_argcount
-        self._calls: dict[str, Callable[..., Any]] = {}
-        self._builtin: Callable[..., Any] | None = None
-
-    def callable(self) -> Callable[..., Any]:
-        """The builtin, where there is machine code; else the kernel itself."""
-        for library in (_library(FOLDER / f"{level()}{SUFFIX}"), _library(self._compiled_here())):
-            if library is not None and library.holds(self.name, self._made_of):
-                self._builtin = library.builtin(self.name, self)
-                return self._builtin
-        return self
-
-    def _compiled_here(self) -> Path:
-        return _of_this_machine(_stem(self._module, self._made_of))
-
-    def __call__(self, *arguments: Any) -> Any:
-        """Call it with arguments of types that are not in its table, or not yet."""
-        plainer = tuple(map(_plainer, arguments))
-        if self._builtin is not None and any(a is not b for a, b in zip(arguments, plainer, strict=True)):
-            return self._builtin(*plainer)
-        types = describe_all(plainer)
-        if len(plainer) != self._count:
-            raise TypeError(f"{self.name} takes {self._count} arguments; got {len(plainer)}")
-        call = self._calls.get(types)
-        if call is None:
-            call = self._calls[types] = self._find(types)
-        return call(*plainer)
-
-    def _find(self, types: str) -> Callable[..., Any]:
-        with _compiling:
-            if self._builtin is None and types in listed().get(self.name, ()):
-                library = self._compile(self._compiled_here(), _jobs_of_module(self._module))
-                if library is not None:
-                    self._builtin = library.builtin(self.name, self)
-                    return self._builtin
-            stem = _stem(self.name, self._made_of, types)
-            library = self._compile(_of_this_machine(stem), [(self.name, types)])
-            if library is not None:
-                return library.builtin(self.name, Refusal(self.name, types))
-        return plain(self.function)
-
-    def _compile(self, path: Path, jobs: list[tuple[str, str]]) -> Library | None:
-        if not path.with_suffix(".index").exists():
-            if find_spec("numba") is None or find_spec("ziglang") is None:
-                _warn_once()
-                return None
-            error = _run_compiler(path, jobs)
-            if error:
-                raise TypeError(f"{self.name} cannot be called with {jobs[-1][1]}: {error}")
-        _library.cache_clear()
-        return Library(path)
-
-
-def _run_compiler(library: Path, jobs: list[tuple[str, str]]) -> str:
-    """Have a library made by a process of its own; what went wrong, or nothing."""
-    done = subprocess.run(
-        [sys.executable, "-m", "broadphase.kernels.compiler", "--into", str(library), "--levels", level()],
-        input="".join(f"{name}: {types}\n" for name, types in jobs),
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([_SOURCE, *sys.path])},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return done.stderr if done.returncode else ""
-
-
-class Refusal:
-    """What a builtin for one list of types does when the types are others after all: that cannot be."""
-
-    def __init__(self, name: str, types: str) -> None:
-        self.name, self._types = name, types
-
-    def __call__(self, *arguments: Any) -> Any:
-        """Say so."""
-        raise TypeError(f"{self.name} was compiled for {self._types}; got {describe_all(arguments)}")
-
-
-def _jobs_of_module(module: str) -> list[tuple[str, str]]:
-    return [
-        (name, types)
-        for name, lists in listed().items()
-        if name.rpartition(".")[0] == module
-        for types in lists
-    ]
-
-
-def _plainer(value: Any) -> Any:
-    """An argument as the builtins take it: NumPy's scalars as Python's, subclasses of arrays as arrays."""
-    if isinstance(value, np.ndarray):
-        if type(value) is not np.ndarray:
-            value = value.view(np.ndarray)
-        if not value.flags.aligned:
-            value = value.copy()
-        return value
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, tuple):
-        inside = tuple(map(_plainer, value))
-        if all(a is b for a, b in zip(value, inside, strict=True)):
-            return value
-        return type(value)(*inside) if hasattr(value, "_fields") else inside
-    return value
-
-
-@cache
-def _warn_once() -> None:
-    warnings.warn(
-        "no compiled kernels fit this installation, so they run as plain Python, a hundred times slower and "
-        "more; install the package again (python -m pip install .), or what compiles them: "
-        'python -m pip install "broadphase[jit]"',
-        RuntimeWarning,
-        stacklevel=2,
-    )

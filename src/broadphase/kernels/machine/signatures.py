@@ -10,7 +10,7 @@ compiled when it is called, where there is a compiler; `broadphase.kernels.compi
 """
 
 from functools import cache
-from pathlib import Path
+from os.path import dirname, join
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ import numpy as np
 from broadphase.kernels.machine.python_api import KINDS
 
 PACKAGE = "broadphase.kernels."
-FILE = Path(__file__).parent.parent / "signatures.txt"
+FILE = join(dirname(dirname(__file__)), "signatures.txt")
 
 _SCALARS: dict[type, str] = {bool: "b1", int: "i8", float: "f8", type(None): "none"}
 
@@ -59,7 +59,8 @@ def describe_all(arguments: tuple[Any, ...]) -> str:
 def listed() -> dict[str, tuple[str, ...]]:
     """For each kernel, ``"room.file.name"``, the types it is compiled for when the package is built."""
     found: dict[str, list[str]] = {}
-    for line in FILE.read_text().splitlines():
-        name, _, types = line.partition(": ")
-        found.setdefault(name, []).append(types)
+    with open(FILE) as lines:
+        for line in lines:
+            name, _, types = line.rstrip().partition(": ")
+            found.setdefault(name, []).append(types)
     return {name: tuple(types) for name, types in found.items()}

@@ -2,10 +2,10 @@
 
 import re
 from functools import cache
-from hashlib import blake2b
-from pathlib import Path
+from importlib.util import source_hash
+from os.path import dirname, exists, join
 
-_ROOMS = Path(__file__).parent.parent
+_ROOMS = dirname(dirname(__file__))
 _PACKAGE = "broadphase.kernels"
 _IMPORTED = re.compile(rf"^from {re.escape(_PACKAGE)}\.([\w.]+) import", re.MULTILINE)
 # What else decides how machine code looks; the rest of `machine` only runs it.
@@ -23,13 +23,18 @@ _MAKERS = (
 )
 
 
-def _path(module: str) -> Path:
-    return _ROOMS.joinpath(*module.removeprefix(_PACKAGE + ".").split(".")).with_suffix(".py")
+def _path(module: str) -> str:
+    return join(_ROOMS, *module.removeprefix(_PACKAGE + ".").split(".")) + ".py"
+
+
+def _read(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()
 
 
 @cache
 def _source(module: str) -> tuple[bytes, tuple[str, ...]]:
-    text = _path(module).read_bytes()
+    text = _read(_path(module))
     imported = _IMPORTED.findall(text.decode())
     names = (f"{_PACKAGE}.{name}" for name in imported if not name.startswith("machine."))
     return text, tuple(names)
@@ -37,7 +42,7 @@ def _source(module: str) -> tuple[bytes, tuple[str, ...]]:
 
 @cache
 def _makers() -> bytes:
-    return b"\n".join((_ROOMS / name).read_bytes() for name in _MAKERS)
+    return b"\n".join(_read(join(_ROOMS, *name.split("/"))) for name in _MAKERS)
 
 
 @cache
@@ -62,11 +67,10 @@ def fingerprint(module: str) -> str | None:
 
     A frozen program has no sources: nobody can have edited them.
     """
-    if not _path(module).exists():
+    if not exists(_path(module)):
         return None
-    digest = blake2b(_makers(), digest_size=16)
+    parts = [_makers()]
     for name in reached(module):
         text = _source(name)[0]
-        digest.update(f"{name} {len(text)}\n".encode())
-        digest.update(text)
-    return digest.hexdigest()
+        parts += [f"\n{name} {len(text)}\n".encode(), text]
+    return source_hash(b"".join(parts)).hex()

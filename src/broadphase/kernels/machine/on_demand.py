@@ -1,0 +1,106 @@
+"""Kernels that were edited, or are called with types that nobody foresaw: compiled when they are called.
+
+What was compiled is kept in the user's cache, under a name that says of which sources.
+"""
+
+import os
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable
+from functools import cache
+from hashlib import blake2b
+from importlib.util import find_spec
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from broadphase.kernels.machine import cache as user_cache
+from broadphase.kernels.machine.level import level
+from broadphase.kernels.machine.library import SUFFIX, Library, library
+from broadphase.kernels.machine.signatures import describe_all, listed
+
+_SOURCE = str(Path(__file__).parents[3])  # where this package was imported from
+_compiling = Lock()
+
+
+def compiled_here(module: str, made_of: str | None) -> str:
+    """Where the library of a kernel file lies, if it was compiled on this machine; without its suffix."""
+    return _stem(module, made_of)
+
+
+def _stem(name: str, made_of: str | None, *more: str) -> str:
+    digest = blake2b(" ".join([str(made_of), level(), *more]).encode(), digest_size=12)
+    return str(user_cache.folder() / "libraries" / f"{name}-{digest.hexdigest()}")
+
+
+def compile_kernel(
+    name: str, module: str, made_of: str | None, types: str, otherwise: Callable[..., Any]
+) -> tuple[bool, Callable[..., Any] | None]:
+    """A builtin for a kernel and types; and whether it is for all types that are listed.
+
+    None where there is no compiler.
+    """
+    with _compiling:
+        whole = types in listed().get(name, ()) and library(compiled_here(module, made_of)) is None
+        stem = compiled_here(module, made_of) if whole else _stem(name, made_of, types)
+        found = _compile(stem, _jobs_of_module(module) if whole else [(name, types)], f"{name} with {types}")
+    if found is None:
+        return False, None
+    return whole, found.builtin(name, otherwise if whole else Refusal(name, types))
+
+
+def _compile(stem: str, jobs: list[tuple[str, str]], asked: str) -> Library | None:
+    if library(stem) is None:
+        library.cache_clear()
+        if find_spec("numba") is None or find_spec("ziglang") is None:
+            _warn_once()
+            return None
+        error = _run_compiler(stem + SUFFIX, jobs)
+        if error:
+            raise TypeError(f"a kernel cannot be called: {asked}: {error}")
+    return Library(stem)
+
+
+def _run_compiler(path: str, jobs: list[tuple[str, str]]) -> str:
+    """Have a library made by a process of its own; what went wrong, or nothing."""
+    done = subprocess.run(
+        [sys.executable, "-m", "broadphase.kernels.compiler", "--into", path, "--levels", level()],
+        input="".join(f"{name}: {types}\n" for name, types in jobs),
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([_SOURCE, *sys.path])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.stderr if done.returncode else ""
+
+
+class Refusal:
+    """What a builtin for one list of types does when the types are others after all: that cannot be."""
+
+    def __init__(self, name: str, types: str) -> None:
+        self._name, self._types = name, types
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Say so."""
+        raise TypeError(f"{self._name} was compiled for {self._types}; got {describe_all(arguments)}")
+
+
+def _jobs_of_module(module: str) -> list[tuple[str, str]]:
+    return [
+        (name, types)
+        for name, lists in listed().items()
+        if name.rpartition(".")[0] == module
+        for types in lists
+    ]
+
+
+@cache
+def _warn_once() -> None:
+    warnings.warn(
+        "no compiled kernels fit this installation, so they run as plain Python, a hundred times slower and "
+        "more; install the package again (python -m pip install .), or what compiles them: "
+        'python -m pip install "broadphase[jit]"',
+        RuntimeWarning,
+        stacklevel=2,
+    )
