@@ -8,20 +8,15 @@ Labels of rows do not count: the first row is row 0.
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.columns import boxes_from_columns, find_edges, listed, plain
-
 Array = npt.NDArray[Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(NamedTuple):
     """What a row of numbers is to be, where rows may come as named columns or as shapes."""
 
     forms: tuple[str, ...] = ()
@@ -171,23 +166,25 @@ def _refuse_rectangle(values: Any, name: str) -> None:
 
 
 def _from_columns(names: Sequence[Any], get: Callable[[int], Any], name: str, wanted: Wanted) -> Array:
+    from broadphase import columns  # by programs that give arrays it is never needed
+
     texts = [str(own) for own in names]
     if _are_no_names(names):
         if wanted is NUMBERS and len(texts) != 1:
             raise TypeError(f"{name} must be one column of numbers; got a table of {len(texts)}")
-        columns = [_numbers(get(k), f"{name}: column {texts[k]}") for k in range(len(texts))]
-        return np.stack(columns, axis=-1) if columns else np.empty((0, 0))
+        found = [_numbers(get(k), f"{name}: column {texts[k]}") for k in range(len(texts))]
+        return np.stack(found, axis=-1) if found else np.empty((0, 0))
     if wanted is NUMBERS:
-        raise TypeError(f"{name} must be one column of numbers; got a table with {listed(texts)}")
+        raise TypeError(f"{name} must be one column of numbers; got a table with {columns.listed(texts)}")
 
     def read(own: str) -> Array:
         return _numbers(get(texts.index(own)), f"{name}: column {own}")
 
     if wanted is BOXES:
-        layout = find_edges(texts, name)
+        layout = columns.find_edges(texts, name)
         edges = {edge: read(edge) for edge in layout.edges}
         one_row = edges[layout.axes[0].low].ndim == 0
-        rows = boxes_from_columns(
+        rows = columns.boxes_from_columns(
             layout, {edge: np.atleast_1d(own) for edge, own in edges.items()}, name, "row {}".format
         )
         return rows[0] if one_row else rows
@@ -206,6 +203,8 @@ def _are_no_names(names: Sequence[Any]) -> bool:
 
 
 def _find_fields(names: list[str], name: str, wanted: Wanted) -> list[str]:
+    from broadphase.columns import listed, plain
+
     for form in wanted.forms:
         same = [[own for own in names if plain(own) == field] for field in form.split()]
         if all(same[: wanted.needed]):
@@ -221,8 +220,11 @@ def _find_fields(names: list[str], name: str, wanted: Wanted) -> list[str]:
 def _numbers(values: Any, name: str) -> Array:
     """One column as numbers; decimal numbers, which NumPy does not know, become float64."""
     array = column(values, name)
-    if array.dtype == object and all(isinstance(item, Decimal) for item in array.flat):
-        array = array.astype(np.float64)
+    if array.dtype == object:
+        from decimal import Decimal
+
+        if all(isinstance(item, Decimal) for item in array.flat):
+            array = array.astype(np.float64)
     if array.dtype.kind not in "biuf":
         raise TypeError(
             f"{name} must hold real numbers; got dtype {getattr(values, 'dtype', array.dtype)}"
