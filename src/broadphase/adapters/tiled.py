@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from os import PathLike
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from broadphase.world.tiles import TileMap
 
@@ -17,6 +17,7 @@ def read(
     solid: str = "solid",
     one_way: str = "one_way",
     y_up: bool = False,
+    shapes: Literal["warn", "fill", "refuse"] = "warn",
 ) -> Map:
     """Read a Tiled map; `TileMap.from_tiled` is the usual way to call it.
 
@@ -36,6 +37,10 @@ def read(
     y_up : bool
         Turn the map over, for engines whose y points up; the top of a tile in Tiled is then the side of
         the larger y.
+    shapes : {"warn", "fill", "refuse"}
+        What to do where a tile that blocks has a collision shape of its own which is not the whole tile: a
+        slope, half a tile.  It becomes a whole cell, with a warning that names it or without a word, or the
+        map is refused.
 
     Returns
     -------
@@ -46,11 +51,20 @@ def read(
     Raises
     ------
     MissingExtraError
-        pytmx or pytiled-parser is not installed.
+        pytiled-parser is not installed.
     FileNotFoundError
         There is no such file.
+    FileError
+        A ``ValueError``.  It is no Tiled map, a part of it or of its tilesets is damaged, the map is not
+        orthogonal, or a side has another name; the message names file, element and value as far as they
+        are known.
     ValueError
-        The ending is another, the map is not orthogonal, a layer is not there, a side has another name, or
-        nothing in the map says what is solid.
+        The ending is another, a layer is not there, nothing in the map says what is solid, or a tile has
+        a shape that was to be refused.
+
+    Warns
+    -----
+    UserWarning
+        Tiles with shapes of their own become whole cells.
     """
-    return make.from_tiled(path, layers=layers, solid=solid, one_way=one_way, y_up=y_up)
+    return make.from_tiled(path, layers=layers, solid=solid, one_way=one_way, y_up=y_up, shapes=shapes)
