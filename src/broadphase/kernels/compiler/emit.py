@@ -24,7 +24,7 @@ def emit_call(context: Any, lowered: Lowered, name: str, machine: Any) -> bytes:
     """An object file whose only symbol is the function ``name`` that Python calls."""
     wrapped = context.codegen().create_library(name)
     module = wrapped.create_ir_module(name)
-    build_call(context, module, name, lowered.descriptor)
+    build_call(context, module, name, lowered.descriptor, lowered.brief)
     whole = llvm.parse_assembly(str(lowered.library._final_module))
     whole.link_in(llvm.parse_assembly(str(module)))
     return emit(whole, {name}, machine)

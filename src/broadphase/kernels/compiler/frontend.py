@@ -18,6 +18,8 @@ class Lowered(NamedTuple):
     library: Any
     descriptor: Any
     """Numba's: the function's name in the library, its argument types and result type."""
+    brief: bool
+    """Whether it keeps the GIL (`broadphase.kernels.machine.jit.brief`)."""
 
 
 def _leave_out(*_: Any, **__: Any) -> None:
@@ -50,4 +52,4 @@ def lower(dispatcher: Any, types: tuple[Any, ...]) -> Lowered:
     found = dispatcher.overloads[types]
     with global_compiler_lock:
         found.library._ensure_finalized()  # links all that it calls
-    return Lowered(found.library, found.fndesc)
+    return Lowered(found.library, found.fndesc, getattr(dispatcher.py_func, "brief", False))

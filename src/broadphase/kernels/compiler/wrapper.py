@@ -335,8 +335,8 @@ class Writer:
         return made
 
 
-def build_call(context: Any, module: ir.Module, name: str, descriptor: Any) -> None:
-    """Write the function ``name`` that calls a kernel for one list of types."""
+def build_call(context: Any, module: ir.Module, name: str, descriptor: Any, brief: bool) -> None:
+    """Write the function ``name`` that calls a kernel for one list of types; a brief one keeps the GIL."""
     function = ir.Function(module, CALL, name)
     builder = ir.IRBuilder(function.append_basic_block("entry"))
     missed = function.append_basic_block("missed")
@@ -350,12 +350,13 @@ def build_call(context: Any, module: ir.Module, name: str, descriptor: Any) -> N
     values = [reader.read(kind, thing) for kind, thing in zip(descriptor.argtypes, things, strict=True)]
     callee = context.declare_function(module, descriptor)
     api = reader.api
-    state = api.call("PyEval_SaveThread", POINTER)
+    state = None if brief else api.call("PyEval_SaveThread", POINTER)
     with _exact_denormals(builder):
         status, result = context.call_conv.call_function(
             builder, callee, descriptor.restype, descriptor.argtypes, values
         )
-    api.call("PyEval_RestoreThread", ir.VoidType(), state)
+    if state is not None:
+        api.call("PyEval_RestoreThread", ir.VoidType(), state)
     with builder.if_then(status.is_error, likely=False):
         builder.ret(api.call("PyErr_NoMemory", POINTER))
     if descriptor.restype == types.none:

@@ -30,6 +30,16 @@ def jit(function: Callable[..., Any]) -> Any:
     return kernel(function)
 
 
+def brief(function: Callable[..., Any]) -> Any:
+    """As `jit`, for kernels that answer within microseconds: they keep the GIL.
+
+    Letting it go and taking it again costs as much as the rest of such a call, and where another thread runs
+    Python that one may keep it for 5 ms.
+    """
+    function.__dict__["brief"] = True
+    return jit(function)
+
+
 def inline(function: Callable[..., Any]) -> Any:
     """Make a small function that only kernels call; LLVM inlines it there."""
     return _compiled(function) if COMPILING else function
