@@ -25,6 +25,7 @@ class ShapeTable:
 
     Examples
     --------
+    >>> from broadphase import Box, Circle
     >>> table = ShapeTable()
     >>> table.append(Box(0, 0, 2, 2)), table.append(Circle(3, 1, 2))
     (0, 1)
