@@ -1,5 +1,6 @@
 """LLVM's language into an object file for one level of processor."""
 
+import re
 from typing import Any
 
 import llvmlite.binding as llvm
@@ -20,12 +21,18 @@ def target_machine(level: str) -> Any:
     )
 
 
+# Numba counts references to memory, atomically, and that stops other optimisations: a sweep of strips took
+# twice as long.  What a kernel is given stays while it runs, and what it makes goes when it ends (`memory`).
+_COUNTS = re.compile(r"^(define [^\n]*@NRT_(?:incref|decref)\([^\n]*)\{\n.*?^\}$", re.MULTILINE | re.DOTALL)
+
+
 def emit_call(context: Any, lowered: Lowered, name: str, machine: Any) -> bytes:
     """An object file whose only symbol is the function ``name`` that Python calls."""
     wrapped = context.codegen().create_library(name)
     module = wrapped.create_ir_module(name)
-    build_call(context, module, name, lowered.descriptor, lowered.brief)
-    whole = llvm.parse_assembly(str(lowered.library._final_module))
+    text = str(lowered.library._final_module)
+    build_call(context, module, name, lowered, "@NRT_MemInfo_alloc" in text)
+    whole = llvm.parse_assembly(_COUNTS.sub(r"\1{\n  ret void\n}", text))
     whole.link_in(llvm.parse_assembly(str(module)))
     return emit(whole, {name}, machine)
 
@@ -42,7 +49,6 @@ def emit(module: Any, kept: set[str], machine: Any) -> bytes:
         is_ours = not variable.is_declaration and not variable.name.startswith("llvm.")
         if is_ours and variable.name not in kept:
             variable.linkage = "internal"
-    _prune_references(module, machine)
     options = llvm.create_pipeline_tuning_options(speed_level=3)
     options.loop_vectorization = True
     options.slp_vectorization = bool(config.SLP_VECTORIZE)
@@ -50,15 +56,3 @@ def emit(module: Any, kept: set[str], machine: Any) -> bytes:
     builder.getModulePassManager().run(module, builder)
     module.verify()
     return bytes(machine.emit_object(module))
-
-
-def _prune_references(module: Any, machine: Any) -> None:
-    """Inline what is cheap and take out the reference counts that cancel: they stop other optimisations."""
-    options = llvm.create_pipeline_tuning_options(speed_level=0)
-    builder = llvm.create_pass_builder(machine, options)
-    passes = builder.getModulePassManager()
-    passes.add_loop_rotate_pass()
-    passes.add_instruction_combine_pass()
-    passes.add_jump_threading_pass()
-    passes.add_refprune_pass()
-    passes.run(module, builder)

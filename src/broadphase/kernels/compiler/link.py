@@ -12,19 +12,17 @@ from typing import Any
 from llvmlite import binding as llvm
 from llvmlite import ir
 
-from broadphase.kernels.compiler.wrapper import (
+from broadphase.kernels.compiler import memory
+from broadphase.kernels.compiler.api import (
     CALL,
-    I32,
     I64,
     MISSED,
     OBJECTS,
     POINTER,
     Api,
+    declare_key,
     declare_tables,
 )
-
-# Numba's head of a block of memory: references, destructor, its argument, data, size, allocator.
-_HEAD = 64
 
 
 def suffix() -> str:
@@ -61,9 +59,9 @@ def table_module(kernels: Mapping[str, Sequence[tuple[str, int]]]) -> Any:
     """
     module = ir.Module("broadphase_table")
     module.triple = llvm.get_process_triple()
-    for table in declare_tables(module):
+    for table in (*declare_tables(module), declare_key(module)):
         table.initializer = ir.Constant(table.value_type, None)
-    _memory(module)
+    memory.define(module)
     builtin = ir.FunctionType(POINTER, [POINTER, OBJECTS, I64])
     entries = [_entry(module, builtin, f"entry_{k}", calls) for k, calls in enumerate(kernels.values())]
     kind = ir.ArrayType(builtin.as_pointer(), len(entries))
@@ -76,13 +74,7 @@ def table_module(kernels: Mapping[str, Sequence[tuple[str, int]]]) -> Any:
     return parsed
 
 
-MEMORY = (
-    "NRT_MemInfo_alloc_safe_aligned",
-    "NRT_MemInfo_alloc_aligned",
-    "NRT_MemInfo_call_dtor",
-    "broadphase_release",
-)
-EXPORTED = {"broadphase_api", "broadphase_kinds", "broadphase_table"}
+EXPORTED = {"broadphase_api", "broadphase_key", "broadphase_kinds", "broadphase_table"}
 
 
 def _entry(module: ir.Module, builtin: Any, name: str, calls: Sequence[tuple[str, int]]) -> Any:
@@ -101,49 +93,3 @@ def _entry(module: ir.Module, builtin: Any, name: str, calls: Sequence[tuple[str
     api = Api(builder)
     builder.ret(api.vectorcall(kernel, arguments, count))
     return entry
-
-
-def _memory(module: ir.Module) -> None:
-    """The functions of Numba's runtime that kernels call to get memory and to give it back."""
-    for name in MEMORY[:2]:
-        _allocate(module, name)
-    release = ir.Function(module, ir.FunctionType(ir.VoidType(), [POINTER]), MEMORY[2])
-    builder = ir.IRBuilder(release.append_basic_block("entry"))
-    Api(builder).call("PyMem_RawFree", ir.VoidType(), release.args[0])
-    builder.ret_void()
-    _release(module)
-
-
-def _release(module: ir.Module) -> None:
-    """``broadphase_release(capsule)``: the last array over a block of memory is gone."""
-    release = ir.Function(module, ir.FunctionType(ir.VoidType(), [POINTER]), "broadphase_release")
-    builder = ir.IRBuilder(release.append_basic_block("entry"))
-    api = Api(builder)
-    block = api.call("PyCapsule_GetPointer", POINTER, release.args[0], ir.Constant(POINTER, None))
-    references = builder.bitcast(block, I64.as_pointer())
-    before = builder.atomic_rmw("sub", references, ir.Constant(I64, 1), "acq_rel")
-    with builder.if_then(builder.icmp_signed("==", before, ir.Constant(I64, 1))):
-        api.call("PyMem_RawFree", ir.VoidType(), block)
-    builder.ret_void()
-
-
-def _allocate(module: ir.Module, name: str) -> None:
-    allocate = ir.Function(module, ir.FunctionType(POINTER, [I64, I32]), name)
-    builder = ir.IRBuilder(allocate.append_basic_block("entry"))
-    size, alignment = allocate.args
-    wide = builder.zext(alignment, I64)
-    whole = builder.add(builder.add(size, wide), ir.Constant(I64, _HEAD))
-    block = Api(builder).call("PyMem_RawMalloc", POINTER, whole)
-    with builder.if_then(builder.icmp_unsigned("==", block, ir.Constant(POINTER, None)), likely=False):
-        builder.ret(block)
-    address = builder.add(builder.ptrtoint(block, I64), ir.Constant(I64, _HEAD))
-    slack = builder.urem(address, wide)
-    gap = builder.select(
-        builder.icmp_unsigned("==", slack, ir.Constant(I64, 0)), slack, builder.sub(wide, slack)
-    )
-    head = [1, 0, 0, builder.add(address, gap), size, 0]
-    words = builder.bitcast(block, I64.as_pointer())
-    for k, value in enumerate(head):
-        number = ir.Constant(I64, value) if isinstance(value, int) else value
-        builder.store(number, builder.gep(words, [ir.Constant(I64, k)]))
-    builder.ret(block)

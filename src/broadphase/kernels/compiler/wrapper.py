@@ -14,15 +14,11 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.np.arrayobj import populate_array
 
+from broadphase.kernels.compiler import memory
+from broadphase.kernels.compiler.api import CALL, DOUBLE, I8, I32, I64, MISSED, POINTER, Api
+from broadphase.kernels.compiler.frontend import Lowered
 from broadphase.kernels.compiler.types import kind_of
-from broadphase.kernels.machine.python_api import KIND_NUMBERS, KINDS, POSITION
-
-I1, I8, I32, I64, DOUBLE = ir.IntType(1), ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.DoubleType()
-POINTER = I8.as_pointer()
-OBJECTS = POINTER.as_pointer()
-CALL = ir.FunctionType(POINTER, [OBJECTS])
-MISSED = 1
-"""The address that no object has: the arguments have other types."""
+from broadphase.kernels.machine.python_api import KIND_NUMBERS, KINDS
 
 # Fields of NumPy's array and dtype behind the head that all objects have: NumPy's ABI, the same since 1.0.
 _DATA, _NDIM, _DIMENSIONS, _DTYPE, _FLAGS = 0, 8, 16, 40, 48
@@ -35,64 +31,6 @@ _IS_TUPLE = 1 << 26  # tp_flags
 # The bits of the x86 control register that flush denormals to zero; the sign of a tiny difference would
 # be lost with it, and other libraries leave them set in whatever thread calls.
 _FLUSHING = 0x8040
-
-
-def declare_tables(module: ir.Module) -> tuple[ir.GlobalVariable, ir.GlobalVariable]:
-    """The tables of `broadphase.kernels.machine.python_api`, defined in another object."""
-    api = ir.GlobalVariable(module, ir.ArrayType(I64, len(POSITION)), "broadphase_api")
-    kinds = ir.GlobalVariable(module, ir.ArrayType(I8, KIND_NUMBERS), "broadphase_kinds")
-    return api, kinds
-
-
-class Api:
-    """The interpreter's functions and objects, called from the code that is being built."""
-
-    def __init__(self, builder: Any) -> None:
-        self.builder = builder
-        module = builder.module
-        if "broadphase_api" in module.globals:
-            self._api, self._kinds = module.globals["broadphase_api"], module.globals["broadphase_kinds"]
-        else:
-            self._api, self._kinds = declare_tables(module)
-
-    def number(self, name: str) -> Any:
-        """An entry of the table."""
-        zero = ir.Constant(I32, 0)
-        at = self.builder.gep(self._api, [zero, ir.Constant(I32, POSITION[name])])
-        return self.builder.load(at)
-
-    def object(self, name: str) -> Any:
-        """An entry as the address of an object."""
-        return self.builder.inttoptr(self.number(name), POINTER)
-
-    def call(self, name: str, result: Any, *arguments: Any) -> Any:
-        """Call a function of the interpreter."""
-        kind = ir.FunctionType(result, [argument.type for argument in arguments]).as_pointer()
-        return self.builder.call(self.builder.inttoptr(self.number(name), kind), arguments)
-
-    def vectorcall(self, function: Any, arguments: Any, count: Any) -> Any:
-        """Call an object with arguments that lie side by side."""
-        nothing = ir.Constant(POINTER, None)
-        return self.call("PyObject_Vectorcall", POINTER, function, arguments, count, nothing)
-
-    def kind_of_type_number(self, number: Any) -> Any:
-        """Position in `KINDS` plus one."""
-        zero = ir.Constant(I32, 0)
-        return self.builder.load(self.builder.gep(self._kinds, [zero, number]))
-
-    def field(self, thing: Any, offset: int, kind: Any) -> Any:
-        """A field behind the head of an object."""
-        head = self.builder.add(self.number("object_size"), ir.Constant(I64, offset))
-        return self.at(thing, head, kind)
-
-    def at(self, thing: Any, offset: Any, kind: Any) -> Any:
-        """What lies so many bytes behind an address."""
-        address = self.builder.gep(thing, [offset])
-        return self.builder.load(self.builder.bitcast(address, kind.as_pointer()))
-
-    def type_of(self, thing: Any) -> Any:
-        """Address of an object's type, which is the last field of its head, as a number."""
-        return self.field(thing, -8, I64)
 
 
 class Reader:
@@ -335,8 +273,9 @@ class Writer:
         return made
 
 
-def build_call(context: Any, module: ir.Module, name: str, descriptor: Any, brief: bool) -> None:
+def build_call(context: Any, module: ir.Module, name: str, lowered: Lowered, allocates: bool) -> None:
     """Write the function ``name`` that calls a kernel for one list of types; a brief one keeps the GIL."""
+    descriptor = lowered.descriptor
     function = ir.Function(module, CALL, name)
     builder = ir.IRBuilder(function.append_basic_block("entry"))
     missed = function.append_basic_block("missed")
@@ -350,11 +289,16 @@ def build_call(context: Any, module: ir.Module, name: str, descriptor: Any, brie
     values = [reader.read(kind, thing) for kind, thing in zip(descriptor.argtypes, things, strict=True)]
     callee = context.declare_function(module, descriptor)
     api = reader.api
-    state = None if brief else api.call("PyEval_SaveThread", POINTER)
+    state = None if lowered.brief else api.call("PyEval_SaveThread", POINTER)
+    before = memory.enter(builder) if allocates else None
     with _exact_denormals(builder):
         status, result = context.call_conv.call_function(
             builder, callee, descriptor.restype, descriptor.argtypes, values
         )
+    if before is not None:
+        with builder.if_then(status.is_ok, likely=True):
+            _keep_blocks(context, builder, descriptor.restype, result)
+        memory.leave(builder, before)
     if state is not None:
         api.call("PyEval_RestoreThread", ir.VoidType(), state)
     with builder.if_then(status.is_error, likely=False):
@@ -362,6 +306,15 @@ def build_call(context: Any, module: ir.Module, name: str, descriptor: Any, brie
     if descriptor.restype == types.none:
         result = None
     builder.ret(Writer(context, builder).write(descriptor.restype, result))
+
+
+def _keep_blocks(context: Any, builder: Any, kind: Any, value: Any) -> None:
+    """Note which of the kernel's blocks are returned."""
+    if isinstance(kind, types.Array):
+        memory.keep(builder, context.make_array(kind)(context, builder, value).meminfo)
+    elif isinstance(kind, types.BaseTuple):
+        for k, one in enumerate(kind):
+            _keep_blocks(context, builder, one, builder.extract_value(value, k))
 
 
 class _exact_denormals:  # noqa: N801 - reads as the statement that it is

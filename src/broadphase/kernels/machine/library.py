@@ -108,6 +108,8 @@ def _fill_tables(loaded: ctypes.CDLL) -> None:
             table[at] = numbers[name]
         else:
             table[at] = ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0
+    key = (ctypes.c_int8 * python_api.KEY_SIZE).in_dll(loaded, "broadphase_key")
+    ctypes.pythonapi.PyThread_tss_create(ctypes.byref(key))
     kinds = (ctypes.c_int8 * python_api.KIND_NUMBERS).in_dll(loaded, "broadphase_kinds")
     for letter in np.typecodes["AllInteger"] + "?fd":
         dtype = np.dtype(letter)

@@ -22,6 +22,8 @@ FUNCTIONS = (
     "PyMem_RawFree",
     "PyMem_RawMalloc",
     "PyObject_Vectorcall",
+    "PyThread_tss_get",
+    "PyThread_tss_set",
     "PyTuple_New",
     "PyTuple_SetItem",
     "PyTuple_Size",
@@ -51,6 +53,9 @@ POSITION = {name: at for at, name in enumerate(FUNCTIONS + NUMBERS)}
 
 KINDS = ("b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")
 """Kinds of numbers by their NumPy names; a kernel's arrays hold one of them."""
+
+KEY_SIZE = 16
+"""Bytes of Python's ``Py_tss_t``, or more: a number that each thread has of its own."""
 
 KIND_NUMBERS = 32
 """Length of the second table: for each of NumPy's type numbers the position in `KINDS` plus one, or 0."""

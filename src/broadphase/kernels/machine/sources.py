@@ -15,9 +15,11 @@ _MAKERS = (
     "machine/simd.py",
     "machine/level.py",
     "machine/python_api.py",
+    "compiler/api.py",
     "compiler/emit.py",
     "compiler/frontend.py",
     "compiler/link.py",
+    "compiler/memory.py",
     "compiler/types.py",
     "compiler/wrapper.py",
 )

@@ -1,0 +1,79 @@
+"""The interpreter's functions and objects, as code that is being built calls and reads them."""
+
+from typing import Any
+
+from llvmlite import ir
+
+from broadphase.kernels.machine.python_api import KEY_SIZE, KIND_NUMBERS, POSITION
+
+I1, I8, I32, I64, DOUBLE = ir.IntType(1), ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.DoubleType()
+POINTER = I8.as_pointer()
+OBJECTS = POINTER.as_pointer()
+CALL = ir.FunctionType(POINTER, [OBJECTS])
+MISSED = 1
+"""The address that no object has: the arguments have other types."""
+
+
+def declare_tables(module: ir.Module) -> tuple[ir.GlobalVariable, ir.GlobalVariable]:
+    """The tables of `broadphase.kernels.machine.python_api`, defined in another object."""
+    api = ir.GlobalVariable(module, ir.ArrayType(I64, len(POSITION)), "broadphase_api")
+    kinds = ir.GlobalVariable(module, ir.ArrayType(I8, KIND_NUMBERS), "broadphase_kinds")
+    return api, kinds
+
+
+def declare_key(module: ir.Module) -> ir.GlobalVariable:
+    """The key of the number that each thread has of its own, defined in another object."""
+    if "broadphase_key" in module.globals:
+        return module.globals["broadphase_key"]
+    return ir.GlobalVariable(module, ir.ArrayType(I8, KEY_SIZE), "broadphase_key")
+
+
+class Api:
+    """The interpreter's functions and objects, called from the code that is being built."""
+
+    def __init__(self, builder: Any) -> None:
+        self.builder = builder
+        module = builder.module
+        if "broadphase_api" in module.globals:
+            self._api, self._kinds = module.globals["broadphase_api"], module.globals["broadphase_kinds"]
+        else:
+            self._api, self._kinds = declare_tables(module)
+
+    def number(self, name: str) -> Any:
+        """An entry of the table."""
+        zero = ir.Constant(I32, 0)
+        at = self.builder.gep(self._api, [zero, ir.Constant(I32, POSITION[name])])
+        return self.builder.load(at)
+
+    def object(self, name: str) -> Any:
+        """An entry as the address of an object."""
+        return self.builder.inttoptr(self.number(name), POINTER)
+
+    def call(self, name: str, result: Any, *arguments: Any) -> Any:
+        """Call a function of the interpreter."""
+        kind = ir.FunctionType(result, [argument.type for argument in arguments]).as_pointer()
+        return self.builder.call(self.builder.inttoptr(self.number(name), kind), arguments)
+
+    def vectorcall(self, function: Any, arguments: Any, count: Any) -> Any:
+        """Call an object with arguments that lie side by side."""
+        nothing = ir.Constant(POINTER, None)
+        return self.call("PyObject_Vectorcall", POINTER, function, arguments, count, nothing)
+
+    def kind_of_type_number(self, number: Any) -> Any:
+        """Position in `KINDS` plus one."""
+        zero = ir.Constant(I32, 0)
+        return self.builder.load(self.builder.gep(self._kinds, [zero, number]))
+
+    def field(self, thing: Any, offset: int, kind: Any) -> Any:
+        """A field behind the head of an object."""
+        head = self.builder.add(self.number("object_size"), ir.Constant(I64, offset))
+        return self.at(thing, head, kind)
+
+    def at(self, thing: Any, offset: Any, kind: Any) -> Any:
+        """What lies so many bytes behind an address."""
+        address = self.builder.gep(thing, [offset])
+        return self.builder.load(self.builder.bitcast(address, kind.as_pointer()))
+
+    def type_of(self, thing: Any) -> Any:
+        """Address of an object's type, which is the last field of its head, as a number."""
+        return self.field(thing, -8, I64)
