@@ -1,8 +1,8 @@
 """Kernels into machine code, with Numba, LLVM and a linker; none of them runs in a user's program.
 
 Read `types` (what the lines of ``signatures.txt`` mean to Numba), `frontend` (Python into LLVM's language),
-`wrapper` (how Python calls it, in the words of `api`), `memory` (what a kernel makes), `emit` (LLVM's language
-into an object file for one level of processor), `link` (object files into a library with a table of its
-kernels), `build` (all of it, in as many processes as there are cores, with a cache), `worker` (one such
-process), `__main__` (the command).  `record` writes ``signatures.txt`` while the tests run.
+`wrapper` (how Python calls it, in the words of `api`), `memory` (what a kernel makes), `emit` (LLVM's
+language into an object file for one level of processor), `link` (object files into a library with a table
+of its kernels), `build` (all of it, in as many processes as there are cores, with a cache), `worker` (one
+such process), `__main__` (the command).  `record` writes ``signatures.txt`` while the tests run.
 """
