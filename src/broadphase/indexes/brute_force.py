@@ -31,6 +31,7 @@ class BruteForce(Index):
 
     name = "brute_force"
     answers_boxes_quickly = False
+    nearest_by_cells = False
 
     def _find_pairs(self, limit: int, scratch: Scratch) -> Found:
         return self._search_live(brute_force.find, limit, scratch)

@@ -70,6 +70,8 @@ class Hooks(ABC):
     """What `broadphase.make_index` calls it."""
     answers_boxes_quickly: ClassVar[bool] = True
     """Whether a box query looks at few boxes; ``join`` asks the larger index then."""
+    nearest_by_cells: ClassVar[bool] = True
+    """Whether many points may ask `broadphase.methods.nearest` for their nearest boxes."""
     _UNSAVED: ClassVar[frozenset[str]] = frozenset({"_lock"})
     """Attributes that neither copies nor pickles carry."""
 

@@ -13,6 +13,7 @@ from broadphase.indexes.results import Nearest, RayHit, RayHits, RayRows
 from broadphase.indexes.storage import IdArray
 from broadphase.kernels.arrays.found_ids import FEW, sort_few_rows
 from broadphase.kernels.boxes import query_tests, ranking
+from broadphase.methods import nearest as methods_nearest
 
 # Fewer queries a thread than this are answered faster than they are handed over.
 _SHARE = 1_000
@@ -252,18 +253,11 @@ class Queries(Hooks):
         at = self._reader.point_or_points(point, "point", finite=True)
         most = count(k, "k", 1)
         rules = rule(category, "category"), rule(mask, "mask")
-        self._ready()
         held = min(most, self._store.live)
         if isinstance(at, tuple):
+            self._ready()
             return self._nearest_one(at, held, *rules)
-        ids = np.full((len(at), most), -1, np.int32)
-        tests = 0
-        if held:
-            ids[:, :held], tests = self._find_nearest_many(at, held, *rules)
-        self._last = ("nearest", tests, int((ids >= 0).sum()))
-        distances = np.empty(ids.shape)
-        ranking.rank_nearest(self._store.boxes, ids, at, distances)
-        return Nearest(ids, distances)
+        return self._nearest_many(at, most, *rules)
 
     # ---- what the queries share
 
@@ -309,6 +303,33 @@ class Queries(Hooks):
         ids, tests = self._find_nearest(point, k, category, mask)
         self._last = ("nearest", tests, len(ids))
         return Nearest(ids, ranking.rank_nearest_one(self._store.boxes, ids, point))
+
+    def _nearest_many(self, points: Rows, k: int, category: int, mask: int) -> Nearest:
+        store = self._store
+        held = min(k, store.live)
+        found = None
+        if held and self.nearest_by_cells:
+            # Without `_ready`: cells are made of the boxes as they are.
+            sets = store.categories, store.masks
+            parts = threads.resolve(self._threads)
+            boxes = store.boxes[: store.end]
+            found = methods_nearest.find_nearest(boxes, sets, (category, mask), points, held, parts)
+        if found is not None:
+            self._last = ("nearest", found.tests, found.count)
+            if held == k:
+                return Nearest(found.ids, found.distances)
+        ids = np.full((len(points), k), -1, np.int32)
+        distances = np.full(ids.shape, np.inf)
+        if found is not None:
+            ids[:, :held], distances[:, :held] = found.ids, found.distances
+            return Nearest(ids, distances)
+        self._ready()
+        tests = 0
+        if held:
+            ids[:, :held], tests = self._find_nearest_many(points, held, category, mask)
+        self._last = ("nearest", tests, int((ids >= 0).sum()))
+        ranking.rank_nearest(store.boxes, ids, points, distances)
+        return Nearest(ids, distances)
 
     def _first_hits(self, rays: Rows, category: int, mask: int) -> RayHits:
         ids, tests = self._find_first_on_rays(rays, category, mask)

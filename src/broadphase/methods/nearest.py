@@ -1,0 +1,274 @@
+"""The nearest boxes of many points at once: both are sorted into cells, and cells ask the cells around them.
+
+A tree answers one point after another, each from its root.  Of many points the neighbours have nearly the
+same answer: in the order of even cells what one has looked at lies in the nearest cache for the next, and how
+far that one had to look tells how far the next has to (`broadphase.kernels.points`).
+
+Cost: a counting sort of boxes and points, then for each point about three times as many comparisons as boxes
+are wanted, 16 at a time.  It loses where no size of cells suits all places (clusters within clusters, all on
+a slanted line, all equal) and where boxes are large: a sample tells, and `prepare` says None.
+"""
+
+import math
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase import threads
+from broadphase.boxes import BoxArray
+from broadphase.kernels.arrays.counting import starts_from_counts
+from broadphase.kernels.boxes.ranking import rank_nearest
+from broadphase.kernels.machine.simd import LANES
+from broadphase.kernels.points.nearest import MOST_IN_ORDER, search_nearest
+from broadphase.kernels.points.sort import count_boxes, count_points, place_boxes, place_points
+from broadphase.memory import Scratch, borrowed_scratch
+from broadphase.slices import Work, slices
+
+Rows = npt.NDArray[np.float64]
+Ids = npt.NDArray[np.int32]
+Sets = npt.NDArray[np.uint32]
+
+# Fewer points are answered faster one by one, also where there are so many times as many boxes.
+FEWEST = 500
+MOST_BOXES_EACH = 16
+_SAMPLE = 4096
+_TRIMMED = 0.005
+# A world that reaches so many times as far as nearly all of its boxes do has outliers.
+_FAR_OUT = 1.6
+# Boxes in a cell, for each that is wanted.
+_PER_WANTED = 0.5
+_LEAST_IN_CELL, _MOST_IN_CELL = 2.0, 32.0
+# Where boxes crowd there are more cells, but no more than so many times as many; beyond, cells do not pay.
+_MOST_FINER = 8.0
+_MOST_CROWDED = 32.0
+# A box may reach so far from its middle, in cells; this share may reach further.
+_LARGEST = 0.5
+_MOST_LARGE = 1e-4
+_ENOUGH_FOR_THREADS = 5_000
+_PIECES = 4  # for each thread, so that none waits long for the last
+_COMPARISONS = 300.0  # what a point costs, for `slices`
+
+
+class Plan(NamedTuple):
+    """The cells, and what may be expected."""
+
+    lattice: Rows
+    """See `broadphase.kernels.points.sort`."""
+    size: float
+    """The side of a cell."""
+    in_cell: float
+    """Boxes in a cell, on average over all cells."""
+    crowded: float
+    """How many times as many a box has around it."""
+
+
+class Found(NamedTuple):
+    """``(m, k)`` ids and distances, by distance, then id; -1 and inf where there are fewer."""
+
+    ids: Ids
+    distances: Rows
+    count: int
+    tests: int
+
+
+def plan_cells(boxes: BoxArray, k: int) -> Plan | None:
+    """Cells that suit the boxes, or None where none do; rows of NaN are no boxes."""
+    n, dim = len(boxes), boxes.shape[1] // 2
+    sample = boxes[:: max(1, n // _SAMPLE)].astype(np.float64)
+    sample = sample[np.isfinite(sample).all(axis=1)]
+    if len(sample) < 2:
+        return None
+    with np.errstate(over="ignore", under="ignore"):
+        middles = 0.5 * sample[:, :dim] + 0.5 * sample[:, dim:]
+        reach = (0.5 * sample[:, dim:] - 0.5 * sample[:, :dim]).max(axis=1)
+        low, high = _bulk(middles)
+        spread = high - low
+    if not (np.isfinite(spread).all() and spread.max() > 1e-140 and spread.max() < 1e140):
+        return None
+    in_cell = min(max(_PER_WANTED * k, _LEAST_IN_CELL), _MOST_IN_CELL)
+    plan = _cut(low, spread, n, in_cell)
+    crowded = _crowding(middles, plan.lattice)
+    if crowded > _MOST_CROWDED:
+        return None
+    if crowded > 1.5:
+        plan = _cut(low, spread, n, in_cell / min(crowded, _MOST_FINER))
+    if np.quantile(reach, 1.0 - 2.0 / len(reach)) > _LARGEST * plan.size:
+        return None
+    return plan._replace(crowded=max(crowded, 1.0))
+
+
+def _bulk(middles: Rows) -> tuple[Rows, Rows]:
+    """Where the boxes lie, a few outliers set aside; no further than that cells at the edge are usual."""
+    ordered = np.sort(middles, axis=0)
+    aside = int(_TRIMMED * len(ordered))
+    low, high = ordered[aside], ordered[-1 - aside]
+    far = ordered[-1] - ordered[0] > _FAR_OUT * (high - low)
+    margin = 0.1 * (high - low)
+    return np.where(far, low - margin, ordered[0]), np.where(far, high + margin, ordered[-1])
+
+
+def _cut(low: Rows, spread: Rows, n: int, in_cell: float) -> Plan:
+    """Cells of one size; an axis along which there is less than a cell has one."""
+    cells = max(n / in_cell, 1.0)
+    long = spread > 0.0
+    size = 0.0
+    while True:
+        size = float(np.exp((np.log(spread[long]).sum() - math.log(cells)) / long.sum()))
+        if (spread[long] >= size).all() or long.sum() == 1:
+            break
+        long &= spread >= size
+    counts = np.where(long, np.maximum(np.ceil(spread / size), 1.0), 1.0)
+    return Plan(np.array([low, np.full(len(low), 1.0 / size), counts]), size, in_cell, 1.0)
+
+
+def _crowding(middles: Rows, lattice: Rows) -> float:
+    """How many times as many boxes as the average share the cell of a box."""
+    at = np.clip((middles - lattice[0]) * lattice[1], 0.0, lattice[2] - 1.0).astype(np.int64)
+    place = at[:, 0]
+    cells = lattice[2, 0]
+    for axis in range(1, lattice.shape[1]):
+        place = place + at[:, axis] * int(cells)
+        cells *= lattice[2, axis]
+    together = np.unique(place, return_counts=True)[1].astype(np.float64)
+    # Of as many sampled in so many cells, so many pairs would meet by chance.
+    pairs = float((together * (together - 1.0)).sum())
+    return pairs * cells / (len(middles) * (len(middles) - 1.0))
+
+
+def find_nearest(
+    boxes: BoxArray, sets: tuple[Sets, Sets], rule: tuple[int, int], points: Rows, k: int, parts: int
+) -> Found | None:
+    """The ``k`` nearest of each point among the rows that hold a box and pass the rule; None: see `plan_cells`.
+
+    Parameters
+    ----------
+    boxes : numpy.ndarray
+        ``(n, 2 * dim)``; a row of NaN is no box.
+    sets, rule : tuple
+        Categories and masks by row, and those of the question; -1 for none.
+    points : numpy.ndarray
+        ``(m, dim)``, float64.
+    k : int
+        At most as many as there are boxes.
+    parts : int
+        Threads.
+    """
+    if len(points) < FEWEST or MOST_BOXES_EACH * len(points) < len(boxes):
+        return None
+    plan = plan_cells(boxes, k)
+    if plan is None:
+        return None
+    with borrowed_scratch() as scratch:
+        held = _sorted_boxes(plan, boxes, sets, rule, parts, scratch)
+        if held is None:
+            return None
+        order = _sorted_points(plan, points, parts, scratch)
+        return _search(plan, held, boxes, points, order, k, parts)
+
+
+class _Held(NamedTuple):
+    """Boxes by cells."""
+
+    columns: Rows
+    ids: Ids
+    starts: npt.NDArray[np.int64]
+    half: Rows
+
+
+def _shares(n: int, parts: int) -> list[tuple[int, int]]:
+    return threads.shares(n, parts if n >= _ENOUGH_FOR_THREADS else 1)
+
+
+def _sorted_boxes(
+    plan: Plan, boxes: BoxArray, sets: tuple[Sets, Sets], rule: tuple[int, int], parts: int, scratch: Scratch
+) -> _Held | None:
+    n, dim = len(boxes), boxes.shape[1] // 2
+    spans = _shares(n, parts)
+    bins = int(plan.lattice[2].prod()) + 1
+    cells = scratch.array("cells", (n,), np.int32)
+    counts = scratch.array("counts", (len(spans), bins), np.int64)
+    halves = np.empty((len(spans), dim))
+    threads.run_all(
+        [
+            partial(
+                count_boxes, boxes, *sets, *rule, plan.lattice, _LARGEST * plan.size, begin, end, part,
+                cells, counts, halves,
+            )
+            for part, (begin, end) in enumerate(spans)
+        ]
+    )  # fmt: skip
+    starts = scratch.array("starts", (bins + 1,), np.int64)
+    starts[0] = 0
+    count, _, crowding = starts_from_counts(counts, starts[1:])
+    large = int(starts[-1] - starts[-2])
+    if large > LANES + _MOST_LARGE * n:
+        return None
+    if crowding - float(large) ** 2 > 4.0 * _MOST_CROWDED * max(plan.in_cell, 1.0) * count:
+        return None  # the sample has missed a crowd
+    half = halves.max(axis=0)
+    columns = scratch.array("columns", ((2 if half.any() or large else 1) * dim, count + LANES), np.float64)
+    columns[:, count:] = np.nan
+    ids = scratch.array("ids", (count,), np.int32)
+    threads.run_all(
+        [
+            partial(place_boxes, boxes, begin, end, part, cells, counts, columns, ids)
+            for part, (begin, end) in enumerate(spans)
+        ]
+    )
+    return _Held(columns, ids, starts, half)
+
+
+def _sorted_points(plan: Plan, points: Rows, parts: int, scratch: Scratch) -> Ids:
+    """The numbers of the points in the order of their cells."""
+    m = len(points)
+    spans = _shares(m, parts)
+    bins = int(plan.lattice[2].prod())
+    cells = scratch.array("cells", (m,), np.int32)
+    counts = scratch.array("counts", (len(spans), bins), np.int64)
+    threads.run_all(
+        [
+            partial(count_points, points, plan.lattice, begin, end, part, cells, counts)
+            for part, (begin, end) in enumerate(spans)
+        ]
+    )
+    starts_from_counts(counts, scratch.array("ends", (bins,), np.int64))
+    order: Ids = scratch.array("order", (m,), np.int32)
+    threads.run_all(
+        [
+            partial(place_points, begin, end, part, cells, counts, order)
+            for part, (begin, end) in enumerate(spans)
+        ]
+    )
+    return order
+
+
+def _search(plan: Plan, held: _Held, boxes: BoxArray, points: Rows, order: Ids, k: int, parts: int) -> Found:
+    m, dim = len(points), points.shape[1]
+    ids, distances = np.empty((m, k), np.int32), np.empty((m, k))
+    usual = plan.size * (k / plan.in_cell) ** (1.0 / dim)
+
+    def search(begin: int, end: int) -> tuple[int, int]:
+        found = tests = 0
+        work = Work.even(end, _COMPARISONS * plan.crowded)
+        for first, last in slices(begin, end, work):
+            some, made = search_nearest(
+                held.columns, held.ids, held.starts, plan.lattice, held.half, boxes, points, order, first, last,
+                ids, distances, usual,
+            )  # fmt: skip
+            found += some
+            tests += made
+        return found, tests
+
+    pieces = _shares(m, _PIECES * parts if parts > 1 else 1)
+    done = threads.run_all([partial(search, *piece) for piece in pieces], parts)
+    if k > MOST_IN_ORDER:
+        threads.run_all(
+            [
+                partial(rank_nearest, boxes, ids[begin:end], points[begin:end], distances[begin:end])
+                for begin, end in pieces
+            ],
+            parts,
+        )
+    return Found(ids, distances, sum(some for some, _ in done), sum(made for _, made in done))
