@@ -19,9 +19,8 @@ import numpy.typing as npt
 from broadphase import threads
 from broadphase.boxes import BoxArray
 from broadphase.kernels.arrays.counting import starts_from_counts
-from broadphase.kernels.boxes.ranking import rank_nearest
 from broadphase.kernels.machine.simd import LANES
-from broadphase.kernels.points.nearest import MOST_IN_ORDER, search_nearest
+from broadphase.kernels.points.nearest import MOST_WANTED, room_for, search_nearest
 from broadphase.kernels.points.sort import count_boxes, count_points, place_boxes, place_points
 from broadphase.memory import Scratch, borrowed_scratch
 from broadphase.slices import Work, slices
@@ -140,7 +139,9 @@ def _crowding(middles: Rows, lattice: Rows) -> float:
 def find_nearest(
     boxes: BoxArray, sets: tuple[Sets, Sets], rule: tuple[int, int], points: Rows, k: int, parts: int
 ) -> Found | None:
-    """The ``k`` nearest of each point among the rows that hold a box and pass the rule; None: see `plan_cells`.
+    """The ``k`` nearest of each point among the rows that hold a box and pass the rule.
+
+    None where a tree does better: few points, many wanted, and see `plan_cells`.
 
     Parameters
     ----------
@@ -155,7 +156,7 @@ def find_nearest(
     parts : int
         Threads.
     """
-    if len(points) < FEWEST or MOST_BOXES_EACH * len(points) < len(boxes):
+    if k > MOST_WANTED or len(points) < FEWEST or MOST_BOXES_EACH * len(points) < len(boxes):
         return None
     plan = plan_cells(boxes, k)
     if plan is None:
@@ -248,27 +249,17 @@ def _search(plan: Plan, held: _Held, boxes: BoxArray, points: Rows, order: Ids, 
     m, dim = len(points), points.shape[1]
     ids, distances = np.empty((m, k), np.int32), np.empty((m, k))
     usual = plan.size * (k / plan.in_cell) ** (1.0 / dim)
+    kept = held.columns, held.ids, held.starts, plan.lattice, held.half
 
     def search(begin: int, end: int) -> tuple[int, int]:
+        near = np.empty((2, room_for(k))), np.empty((2, room_for(k)), np.int32)
         found = tests = 0
-        work = Work.even(end, _COMPARISONS * plan.crowded)
-        for first, last in slices(begin, end, work):
-            some, made = search_nearest(
-                held.columns, held.ids, held.starts, plan.lattice, held.half, boxes, points, order, first, last,
-                ids, distances, usual,
-            )  # fmt: skip
+        for span in slices(begin, end, Work.even(end, _COMPARISONS * plan.crowded)):
+            some, made = search_nearest(*kept, boxes, points, order, *span, usual, *near, ids, distances)
             found += some
             tests += made
         return found, tests
 
     pieces = _shares(m, _PIECES * parts if parts > 1 else 1)
     done = threads.run_all([partial(search, *piece) for piece in pieces], parts)
-    if k > MOST_IN_ORDER:
-        threads.run_all(
-            [
-                partial(rank_nearest, boxes, ids[begin:end], points[begin:end], distances[begin:end])
-                for begin, end in pieces
-            ],
-            parts,
-        )
     return Found(ids, distances, sum(some for some, _ in done), sum(made for _, made in done))

@@ -10,15 +10,19 @@ import math
 import numpy as np
 
 from broadphase.kernels.boxes.query_tests import distance_to_box
-from broadphase.kernels.boxes.ranking import keep_nearest, nearer
 from broadphase.kernels.machine.jit import inline, jit
-from broadphase.kernels.machine.simd import LANES, bits, load, lowest_lane, splat
+from broadphase.kernels.machine.simd import LANES, bits, count_lanes, load, lowest_lane, splat, store
 from broadphase.kernels.points.sort import CELLS, ORIGIN, PER_UNIT, cell_of
 
-# Up to so many a sorted list beats a heap, which has to be sorted in the end.
-MOST_IN_ORDER = 48
-# The square is so much wider than the one before needed, if that is enough to be sure.
-WIDER = 1.3
+# Each box in the square is compared with each other: of more a heap would be faster.
+MOST_WANTED = 128
+# The square is so much wider than what the point before needed; less where that is certainly enough.
+WIDER = 1.15
+
+
+def room_for(wanted):
+    """How long the rows of scratch are."""
+    return 4 * wanted + 8 * LANES
 
 
 @inline
@@ -38,21 +42,35 @@ def _distance(columns, at, high, boxes, i, point, dim):
 
 
 @inline
-def _offer(distances, ids, q, kept, distance, i):
-    """Offer a box to the nearest so far, a sorted row; how many are kept now."""
-    at = kept
-    if kept == ids.shape[1]:
-        at -= 1
-        if not nearer(distance, i, distances[q, at], ids[q, at]):
-            return kept
-        kept -= 1
-    while at > 0 and nearer(distance, i, distances[q, at - 1], ids[q, at - 1]):
-        distances[q, at] = distances[q, at - 1]
-        ids[q, at] = ids[q, at - 1]
-        at -= 1
-    distances[q, at] = distance
-    ids[q, at] = i
-    return kept + 1
+def _keep_nearest(distances, ids, held, wanted):
+    """Sort row 0 by distance, then id, keep the first; how many are left, in both rows.
+
+    The place of each is how many are nearer: no comparison steers a branch, which for so few in no order
+    would cost more than all comparisons together.
+    """
+    store(distances, 0, held, splat(np.nan))  # nearer than nothing
+    places = 0
+    for i in range(held):
+        distance = splat(distances[0, i])
+        nearer = 0
+        for j in range(0, held, LANES):
+            nearer += count_lanes(bits(load(distances, 0, j) < distance))
+        places += nearer
+        distances[1, nearer] = distances[0, i]
+        ids[1, nearer] = ids[0, i]
+    if places != held * (held - 1) // 2:  # some are equally far
+        for i in range(held):
+            nearer = 0
+            for j in range(held):
+                nearer += distances[0, j] < distances[0, i]
+                nearer += (distances[0, j] == distances[0, i]) & (ids[0, j] < ids[0, i])
+            distances[1, nearer] = distances[0, i]
+            ids[1, nearer] = ids[0, i]
+    left = min(held, wanted)
+    for i in range(left):
+        distances[0, i] = distances[1, i]
+        ids[0, i] = ids[1, i]
+    return left
 
 
 @inline
@@ -70,67 +88,69 @@ def _beyond(at, lattice, axis):
 
 @jit
 def search_nearest(
-    columns, own, starts, lattice, half, boxes, points, order, first, last, ids, distances, usual
+    columns, own, starts, lattice, half, boxes, points, order, first, last, usual,
+    near_distances, near_ids, ids, distances,
 ):  # fmt: skip
-    """The nearest of the points ``order[first : last]`` into their rows; returns how many were found, and the tests.
+    """The nearest of the points ``order[first : last]``; returns how many were found, and the tests.
 
     ``columns, own`` are the boxes and their ids by cells, those of cell ``c`` from ``starts[c]`` on; the last
-    cell is met by every search.  ``half``: how far a box reaches from its middle.  ``usual``: a first guess at
-    the distance of the furthest.  As many ids as a row is long, up to `MOST_IN_ORDER` by distance, then id;
-    the rest of it is -1.
+    cell is met by every search.  ``half``: how far a box reaches from its middle.  ``usual``: a first guess
+    how far the furthest is.  ``near_...``: two rows of scratch, see `room_for`.  Each point's row of ``ids``
+    and ``distances`` is filled by distance, then id; -1 and inf where there are fewer.
     """
     dim = lattice.shape[1]
     wanted = ids.shape[1]
-    sorting = wanted <= MOST_IN_ORDER
     high = columns.shape[0] - dim
     wide, tall = int(lattice[CELLS, 0]), int(lattice[CELLS, 1])
     last_cell = starts.shape[0] - 2
     tests = np.int64(0)
     found = np.int64(0)
     point = (0.0, 0.0, 0.0)
-    before = np.int64(-1)
+    held = 0  # by the point before
+    furthest = np.inf
     for turn in range(first, last):
         q = np.int64(order[turn])
-        last_point = point
-        point = (points[q, 0], points[q, 1], points[q, 2] if dim == 3 else 0.0)
-        step = _squared(point[0] - last_point[0], point[1] - last_point[1], point[2] - last_point[2])
-        reach = max(usual, _outside(point, lattice))
-        if before >= 0 and ids[before, wanted - 1] >= 0:
-            if point == last_point:
-                found += wanted
-                for k in range(wanted):
-                    ids[q, k] = ids[before, k]
-                    distances[q, k] = distances[before, k]
-                continue
-            furthest = distances[before, wanted - 1] if sorting else distances[before, 0]
-            reach = min(furthest + math.sqrt(step) * (1.0 + 1e-14), max(WIDER * furthest, reach))
-        kept = np.int64(0)
-        while True:
-            kept = 0
-            limit = reach
-            x0, x1, y0, y1, z0, z1 = _cells_within(point, reach, lattice, half)
-            for z in range(z0, z1 + 1):
-                for y in range(y0, y1 + 1):
-                    row = (z * tall + y) * wide
-                    kept, limit, made = _scan(
-                        columns, own, high, starts[row + x0], starts[row + x1 + 1], boxes, point, dim,
-                        ids, distances, q, kept, limit, sorting,
+        before = point
+        point = (points[q, 0], points[q, 1], points[q, dim - 1] if dim == 3 else 0.0)
+        if not (held == wanted and point == before):
+            reach = max(usual, _outside(point, lattice))
+            if held == wanted:
+                step = math.sqrt(_squared(point[0] - before[0], point[1] - before[1], point[2] - before[2]))
+                reach = min(furthest + step, max(WIDER * furthest, _outside(point, lattice)))
+            held = 0
+            while True:
+                held = 0
+                limit = reach
+                x0, x1, y0, y1, z0, z1 = _cells_within(point, reach, lattice, half)
+                for z in range(z0, z1 + 1):
+                    for y in range(y0, y1 + 1):
+                        row = (z * tall + y) * wide
+                        begin, end = starts[row + x0], starts[row + x1 + 1]
+                        tests += end - begin
+                        held, limit = _scan(
+                            columns, own, high, begin, end, boxes, point, dim,
+                            near_distances, near_ids, held, limit, wanted,
+                        )  # fmt: skip
+                begin, end = starts[last_cell], starts[last_cell + 1]
+                if begin < end:
+                    tests += end - begin
+                    held, limit = _scan(
+                        columns, own, high, begin, end, boxes, point, dim,
+                        near_distances, near_ids, held, limit, wanted,
                     )  # fmt: skip
-                    tests += made
-            kept, limit, made = _scan(
-                columns, own, high, starts[last_cell], starts[last_cell + 1], boxes, point, dim,
-                ids, distances, q, kept, limit, sorting,
-            )  # fmt: skip
-            tests += made
-            if kept == wanted or reach == np.inf:
-                break
-            whole = x0 == 0 and y0 == 0 and z0 == 0 and (z1 * tall + y1) * wide + x1 == last_cell - 1
-            reach = np.inf if whole else max(2.0 * reach, usual)
-        found += kept
-        for k in range(kept, wanted):
+                if held >= wanted or reach == np.inf:
+                    break
+                whole = x0 == 0 and y0 == 0 and z0 == 0 and (z1 * tall + y1) * wide + x1 == last_cell - 1
+                reach = np.inf if whole else max(2.0 * reach, usual)
+            held = _keep_nearest(near_distances, near_ids, held, wanted)
+            furthest = near_distances[0, wanted - 1]
+        found += held
+        for k in range(held):
+            ids[q, k] = near_ids[0, k]
+            distances[q, k] = near_distances[0, k]
+        for k in range(held, wanted):
             ids[q, k] = -1
             distances[q, k] = np.inf
-        before = q
     return found, tests
 
 
@@ -159,13 +179,15 @@ def _cells_within(point, reach, lattice, half):
 
 
 @inline
-def _scan(columns, own, high, begin, end, boxes, point, dim, ids, distances, q, kept, limit, sorting):
-    """Offer the boxes ``begin .. end - 1`` to a point; how many are kept now, how far the last, the tests."""
+def _scan(columns, own, high, begin, end, boxes, point, dim, distances, ids, held, limit, wanted):
+    """Put the boxes ``begin .. end - 1`` that are within the limit behind the others; how many, the limit.
+
+    When there is no more room only the nearest are kept, and the limit is lowered to the last of them.
+    """
     for at in range(begin, end, LANES):
         x, y = _slack(limit, point[0]), _slack(limit, point[1])
-        near = (load(columns, 0, at) <= splat(point[0] + x)) & (
-            splat(point[0] - x) <= load(columns, high, at)
-        )
+        near = load(columns, 0, at) <= splat(point[0] + x)
+        near = near & (splat(point[0] - x) <= load(columns, high, at))
         near = near & (load(columns, 1, at) <= splat(point[1] + y))
         near = near & (splat(point[1] - y) <= load(columns, high + 1, at))
         if dim == 3:
@@ -178,15 +200,12 @@ def _scan(columns, own, high, begin, end, boxes, point, dim, ids, distances, q, 
         while lanes != 0:
             k = at + lowest_lane(lanes)
             lanes &= lanes - 1
-            i = own[k]
-            distance = _distance(columns, k, high, boxes, i, point, dim)
-            if distance <= limit:
-                if sorting:
-                    kept = _offer(distances, ids, q, kept, distance, i)
-                    if kept == ids.shape[1]:
-                        limit = distances[q, kept - 1]
-                else:
-                    kept = keep_nearest(distances[q], ids[q], kept, distance, i)
-                    if kept == ids.shape[1]:
-                        limit = distances[q, 0]
-    return kept, limit, max(end - begin, 0)
+            distance = _distance(columns, k, high, boxes, own[k], point, dim)
+            distances[0, held] = distance
+            ids[0, held] = own[k]
+            held += distance <= limit
+        if held > distances.shape[1] - 2 * LANES:
+            held = _keep_nearest(distances, ids, held, wanted)
+            if held == wanted:
+                limit = distances[0, held - 1]
+    return held, limit
