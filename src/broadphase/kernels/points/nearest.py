@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from broadphase.kernels.boxes.query_tests import distance_to_box
-from broadphase.kernels.machine.jit import inline, jit
+from broadphase.kernels.machine.jit import inline, jit, unsigned
 from broadphase.kernels.machine.simd import LANES, bits, count_lanes, load, lowest_lane, splat, store
 from broadphase.kernels.points.sort import CELLS, ORIGIN, PER_UNIT, cell_of
 
@@ -56,8 +56,8 @@ def _keep_nearest(distances, ids, held, wanted):
         for j in range(0, held, LANES):
             nearer += count_lanes(bits(load(distances, 0, j) < distance))
         places += nearer
-        distances[1, nearer] = distances[0, i]
-        ids[1, nearer] = ids[0, i]
+        distances[1, unsigned(nearer)] = distances[0, i]
+        ids[1, unsigned(nearer)] = ids[0, i]
     if places != held * (held - 1) // 2:  # some are equally far
         for i in range(held):
             nearer = 0
@@ -198,11 +198,11 @@ def _scan(columns, own, high, begin, end, boxes, point, dim, distances, ids, hel
         if end - at < LANES:
             lanes &= (1 << (end - at)) - 1
         while lanes != 0:
-            k = at + lowest_lane(lanes)
+            k = unsigned(at + lowest_lane(lanes))
             lanes &= lanes - 1
             distance = _distance(columns, k, high, boxes, own[k], point, dim)
-            distances[0, held] = distance
-            ids[0, held] = own[k]
+            distances[0, unsigned(held)] = distance
+            ids[0, unsigned(held)] = own[k]
             held += distance <= limit
         if held > distances.shape[1] - 2 * LANES:
             held = _keep_nearest(distances, ids, held, wanted)
