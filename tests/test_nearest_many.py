@@ -67,7 +67,8 @@ def expect_the_same(indexes, points, k, **rules):
     found, right = (index.nearest(points, k, **rules) for index in indexes)
     np.testing.assert_array_equal(found.ids, right.ids)
     np.testing.assert_array_equal(found.distances, right.distances)
-    assert found.ids.dtype == np.int32 and found.ids.shape == (len(points), k)
+    assert found.ids.dtype == np.int32
+    assert found.ids.shape == (len(points), k)
     assert indexes[0].stats.pairs == indexes[1].stats.pairs
 
 

@@ -20,6 +20,7 @@ from broadphase.kernels.tree.nearest import search_nearest
 from broadphase.kernels.tree.query import search_box, search_box_by_rules, search_boxes
 from broadphase.kernels.tree.ray import search_first, search_firsts, search_rays
 from broadphase.memory import SharedRows, pair_array
+from broadphase.methods.nearest import side_by_side
 from broadphase.pair_order import joined_pairs
 
 _FIRST_ROOM = 64
@@ -137,10 +138,15 @@ class TreeQueries(Index):
 
     def _find_nearest_many(self, points: Rows, k: int, category: int, mask: int) -> tuple[IdArray, int]:
         out = np.empty((len(points), k), np.int32)
+        order = side_by_side(points) if len(points) >= _ENOUGH_QUESTIONS else None
+        asked = points if order is None else points[order]
         tests = self._shared_out(
             len(points),
-            lambda begin, end: search_nearest(*self._asked(), points, begin, end, category, mask, out),
+            lambda begin, end: search_nearest(*self._asked(), asked, begin, end, category, mask, out),
         )
+        if order is not None:
+            found, out = out, np.empty_like(out)
+            out[order] = found
         return out, sum(tests)
 
     def _shared_out(self, count: int, search: Callable[[int, int], Any]) -> list[Any]:

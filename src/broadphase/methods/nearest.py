@@ -45,6 +45,8 @@ _MOST_CROWDED = 32.0
 # A box may reach so far from its middle, in cells; this share may reach further.
 _LARGEST = 0.5
 _MOST_LARGE = 1e-4
+# Points in a row of `side_by_side` that is as long as it is high.
+_IN_A_SQUARE = 8
 _ENOUGH_FOR_THREADS = 5_000
 _PIECES = 4  # for each thread, so that none waits long for the last
 _COMPARISONS = 300.0  # what a point costs, for `slices`
@@ -167,6 +169,25 @@ def find_nearest(
             return None
         order = _sorted_points(plan, points, parts, scratch)
         return _search(plan, held, boxes, points, order, k, parts)
+
+
+def side_by_side(points: Rows) -> npt.NDArray[np.int64]:
+    """An order in which points that follow each other lie close together: row by row, as a page is read.
+
+    Rows hold about as many points each, wherever the points are.
+    """
+    m, dim = points.shape
+    rows = max(int((m / _IN_A_SQUARE) ** (1.0 / dim)), 1)
+    place = _ranks(points[:, 0])
+    for axis in range(1, dim):
+        place += (_ranks(points[:, axis]) * rows // m) * rows ** (axis - 1) * m
+    return np.argsort(place)
+
+
+def _ranks(values: Rows) -> npt.NDArray[np.int64]:
+    ranks = np.empty(len(values), np.int64)
+    ranks[np.argsort(values, kind="stable")] = np.arange(len(values))
+    return ranks
 
 
 class _Held(NamedTuple):

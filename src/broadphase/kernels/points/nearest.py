@@ -10,14 +10,14 @@ import math
 import numpy as np
 
 from broadphase.kernels.boxes.query_tests import distance_to_box
-from broadphase.kernels.machine.jit import inline, jit, unsigned
+from broadphase.kernels.machine.jit import always_inline, inline, jit, unsigned
 from broadphase.kernels.machine.simd import LANES, bits, count_lanes, load, lowest_lane, splat, store
 from broadphase.kernels.points.sort import CELLS, ORIGIN, PER_UNIT, cell_of
 
 # Each box in the square is compared with each other: of more a heap would be faster.
 MOST_WANTED = 128
 # The square is so much wider than what the point before needed; less where that is certainly enough.
-WIDER = 1.15
+WIDER = 1.2
 
 
 def room_for(wanted):
@@ -178,7 +178,7 @@ def _cells_within(point, reach, lattice, half):
     return x0, x1, y0, y1, cell_of(point[2] - deep, lattice, 2), cell_of(point[2] + deep, lattice, 2)
 
 
-@inline
+@always_inline
 def _scan(columns, own, high, begin, end, boxes, point, dim, distances, ids, held, limit, wanted):
     """Put the boxes ``begin .. end - 1`` that are within the limit behind the others; how many, the limit.
 
