@@ -7,6 +7,9 @@ One box query at a time from Python: for us and fastquadtree the box is a tuple,
 geometry made beforehand.  Then one call for a whole batch, which only shapely has as well.  Then filling and
 emptying one box at a time, with a tenth of the boxes and with all of them: a call must not cost more where
 there are more boxes.
+
+Last the nearest of each among points, building included: beside SciPy (and scikit-learn, where it is installed),
+on all cores.
 """
 
 import argparse
@@ -136,6 +139,55 @@ def one_by_one(name: str, boxes: Rows) -> None:
     print()
 
 
+def with_scipy(points: Rows, k: int) -> Rows:
+    spatial = import_module("scipy.spatial")
+    found: Rows = spatial.KDTree(points).query(points, k, workers=-1)[0]
+    return found
+
+
+def with_scipy_unbalanced(points: Rows, k: int) -> Rows:
+    spatial = import_module("scipy.spatial")
+    tree = spatial.cKDTree(points, balanced_tree=False, compact_nodes=False)
+    found: Rows = tree.query(points, k, workers=-1)[0]
+    return found
+
+
+def with_sklearn(points: Rows, k: int) -> Rows:
+    neighbors = import_module("sklearn.neighbors")
+    found: Rows = neighbors.NearestNeighbors(n_neighbors=k, n_jobs=-1).fit(points).kneighbors(points)[0]
+    return found
+
+
+NEAREST_PEERS: dict[str, Callable[[Rows, int], Rows]] = {
+    "scipy": with_scipy,
+    "scipy, quick": with_scipy_unbalanced,
+    "scikit-learn": with_sklearn,
+}
+
+
+def with_index(name: str, points: Rows, k: int) -> Rows:
+    index = bp.make_index(name, dim=points.shape[1])
+    index.insert_many(np.hstack((points, points)))
+    return index.nearest(points, k).distances
+
+
+def compare_nearest(name: str, n: int, dim: int, k: int, seconds: float) -> None:
+    points = np.random.default_rng(4).random((n, dim))
+    print(f"the {k} nearest of each among {n:,} points, {dim}-D, building included")
+    calls: dict[str, Callable[[], Any]] = {"broadphase": lambda: with_index(name, points, k)}
+    ours = calls["broadphase"]()
+    for peer, find in NEAREST_PEERS.items():
+        try:
+            theirs = find(points, k)
+        except ModuleNotFoundError:
+            print(f"  {peer} is not installed")
+            continue
+        if not np.allclose(theirs, ours, rtol=1e-9, atol=1e-9):
+            raise SystemExit(f"{peer} finds something else")
+        calls[peer] = lambda find=find: find(points, k)
+    show(best_of(calls, seconds), n)
+
+
 def main() -> None:
     """Print what each costs."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
@@ -144,7 +196,18 @@ def main() -> None:
     parser.add_argument("--index", default="box_tree", choices=bp.INDEXES)
     parser.add_argument("--sides", type=float, nargs="+", default=[2.0, 10.0, 50.0])
     parser.add_argument("--seconds", type=float, default=1.0, help="for each contestant")
+    parser.add_argument("--points", type=int, nargs="+", default=[50_000, 200_000], help="for the nearest")
+    parser.add_argument("--only-nearest", action="store_true")
     options = parser.parse_args()
+    if not options.only_nearest:
+        compare_queries(options)
+    for n in options.points:
+        for dim in (2, 3):
+            compare_nearest(options.index, n, dim, 9, options.seconds)
+
+
+def compare_queries(options: argparse.Namespace) -> None:
+    """Boxes, one at a time and many at once, and filling and emptying."""
     boxes = uniform_world(options.boxes)
     index = bp.make_index(options.index)
     index.insert_many(boxes)

@@ -37,7 +37,7 @@ SCENES = {
     "huge": lambda random, dim: random.normal(size=(N, dim)) * 1e30,
     "tiny": lambda random, dim: random.normal(size=(N, dim)) * 1e-30,
 }
-BY_CELLS = ("uniform", "normal", "lattice", "few places", "upright line", "one far away", "huge", "tiny")
+BY_CELLS = ("uniform", "normal", "lattice", "upright line", "one far away", "huge", "tiny")
 
 
 @pytest.fixture

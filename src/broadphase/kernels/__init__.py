@@ -2,7 +2,7 @@
 
 ::
 
-    cells | sorted | strips | tree
+    cells | sorted | strips | tree | points
     pairs | movement
     boxes | tiles
     arrays | compiler | shapes

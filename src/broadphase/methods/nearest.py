@@ -33,6 +33,7 @@ Sets = npt.NDArray[np.uint32]
 FEWEST = 500
 MOST_BOXES_EACH = 16
 _SAMPLE = 4096
+_GOLDEN = 0.6180339887498949
 _TRIMMED = 0.005
 # A world that reaches so many times as far as nearly all of its boxes do has outliers.
 _FAR_OUT = 1.6
@@ -40,8 +41,8 @@ _FAR_OUT = 1.6
 _PER_WANTED = 0.5
 _LEAST_IN_CELL, _MOST_IN_CELL = 2.0, 32.0
 # Where boxes crowd there are more cells, but no more than so many times as many; beyond, cells do not pay.
-_MOST_FINER = 8.0
-_MOST_CROWDED = 32.0
+_MOST_FINER = 32.0
+_MOST_CROWDED = 128.0
 # A box may reach so far from its middle, in cells; this share may reach further.
 _LARGEST = 0.5
 _MOST_LARGE = 1e-4
@@ -77,7 +78,7 @@ class Found(NamedTuple):
 def plan_cells(boxes: BoxArray, k: int) -> Plan | None:
     """Cells that suit the boxes, or None where none do; rows of NaN are no boxes."""
     n, dim = len(boxes), boxes.shape[1] // 2
-    sample = boxes[:: max(1, n // _SAMPLE)].astype(np.float64)
+    sample = _sample(boxes).astype(np.float64)
     sample = sample[np.isfinite(sample).all(axis=1)]
     if len(sample) < 2:
         return None
@@ -98,6 +99,14 @@ def plan_cells(boxes: BoxArray, k: int) -> Plan | None:
     if np.quantile(reach, 1.0 - 2.0 / len(reach)) > _LARGEST * plan.size:
         return None
     return plan._replace(crowded=max(crowded, 1.0))
+
+
+def _sample(boxes: BoxArray) -> BoxArray:
+    """Some of the rows, at distances that no lattice has."""
+    n = len(boxes)
+    if n <= 4 * _SAMPLE:
+        return boxes
+    return boxes[(np.arange(_SAMPLE) * _GOLDEN % 1.0 * n).astype(np.int64)]
 
 
 def _bulk(middles: Rows) -> tuple[Rows, Rows]:
@@ -227,7 +236,8 @@ def _sorted_boxes(
     large = int(starts[-1] - starts[-2])
     if large > LANES + _MOST_LARGE * n:
         return None
-    if crowding - float(large) ** 2 > 4.0 * _MOST_CROWDED * max(plan.in_cell, 1.0) * count:
+    expected = 1.0 + plan.in_cell * plan.crowded
+    if crowding - float(large) ** 2 > 4.0 * expected * count:
         return None  # the sample has missed a crowd
     half = halves.max(axis=0)
     columns = scratch.array("columns", ((2 if half.any() or large else 1) * dim, count + LANES), np.float64)

@@ -60,10 +60,11 @@ def _keep_nearest(distances, ids, held, wanted):
         ids[1, unsigned(nearer)] = ids[0, i]
     if places != held * (held - 1) // 2:  # some are equally far
         for i in range(held):
+            distance = splat(distances[0, i])
             nearer = 0
-            for j in range(held):
-                nearer += distances[0, j] < distances[0, i]
-                nearer += (distances[0, j] == distances[0, i]) & (ids[0, j] < ids[0, i])
+            for j in range(0, held, LANES):
+                before = (load(distances, 0, j) <= distance) & (load(ids, 0, j) < splat(ids[0, i]))
+                nearer += count_lanes(bits((load(distances, 0, j) < distance) | before))
             distances[1, nearer] = distances[0, i]
             ids[1, nearer] = ids[0, i]
     left = min(held, wanted)
