@@ -8,8 +8,8 @@ geometry made beforehand.  Then one call for a whole batch, which only shapely h
 emptying one box at a time, with a tenth of the boxes and with all of them: a call must not cost more where
 there are more boxes.
 
-Last the nearest of each among points, building included: beside SciPy (and scikit-learn, where it is installed),
-on all cores.
+Last the nearest of each among points, building included: beside SciPy (and scikit-learn where there is
+one), on all cores.
 """
 
 import argparse

@@ -315,7 +315,7 @@ class Queries(Hooks):
             boxes = store.boxes[: store.end]
             found = methods_nearest.find_nearest(boxes, sets, (category, mask), points, held, parts)
         if found is not None:
-            self._last = ("nearest", found.tests, found.count)
+            self._last = ("nearest", found.tests, found.found)
             if held == k:
                 return Nearest(found.ids, found.distances)
         ids = np.full((len(points), k), -1, np.int32)

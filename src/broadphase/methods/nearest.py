@@ -20,7 +20,7 @@ from broadphase import threads
 from broadphase.boxes import BoxArray
 from broadphase.kernels.arrays.counting import starts_from_counts
 from broadphase.kernels.machine.simd import LANES
-from broadphase.kernels.points.nearest import MOST_WANTED, room_for, search_nearest
+from broadphase.kernels.points.nearest import MOST_WANTED, search_nearest
 from broadphase.kernels.points.sort import count_boxes, count_points, place_boxes, place_points
 from broadphase.memory import Scratch, borrowed_scratch
 from broadphase.slices import Work, slices
@@ -71,7 +71,8 @@ class Found(NamedTuple):
 
     ids: Ids
     distances: Rows
-    count: int
+    found: int
+    """How many ids there are in all."""
     tests: int
 
 
@@ -137,14 +138,14 @@ def _crowding(middles: Rows, lattice: Rows) -> float:
     """How many times as many boxes as the average share the cell of a box."""
     at = np.clip((middles - lattice[0]) * lattice[1], 0.0, lattice[2] - 1.0).astype(np.int64)
     place = at[:, 0]
-    cells = lattice[2, 0]
+    cells = float(lattice[2, 0])
     for axis in range(1, lattice.shape[1]):
         place = place + at[:, axis] * int(cells)
-        cells *= lattice[2, axis]
+        cells *= float(lattice[2, axis])
     together = np.unique(place, return_counts=True)[1].astype(np.float64)
     # Of as many sampled in so many cells, so many pairs would meet by chance.
     pairs = float((together * (together - 1.0)).sum())
-    return pairs * cells / (len(middles) * (len(middles) - 1.0))
+    return float(pairs * cells) / (len(middles) * (len(middles) - 1.0))
 
 
 def find_nearest(
@@ -283,7 +284,8 @@ def _search(plan: Plan, held: _Held, boxes: BoxArray, points: Rows, order: Ids, 
     kept = held.columns, held.ids, held.starts, plan.lattice, held.half
 
     def search(begin: int, end: int) -> tuple[int, int]:
-        near = np.empty((2, room_for(k))), np.empty((2, room_for(k)), np.int32)
+        room = 4 * k + 8 * LANES  # for all that lies in the square around a point, mostly
+        near = np.empty((2, room)), np.empty((2, room), np.int32)
         found = tests = 0
         for span in slices(begin, end, Work.even(end, _COMPARISONS * plan.crowded)):
             some, made = search_nearest(*kept, boxes, points, order, *span, usual, *near, ids, distances)

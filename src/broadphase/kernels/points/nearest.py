@@ -20,11 +20,6 @@ MOST_WANTED = 128
 WIDER = 1.2
 
 
-def room_for(wanted):
-    """How long the rows of scratch are."""
-    return 4 * wanted + 8 * LANES
-
-
 @inline
 def _distance(columns, at, high, boxes, i, point, dim):
     """What `distance_to_box` says, without looking at the box itself where it need not be scaled."""
@@ -96,7 +91,8 @@ def search_nearest(
 
     ``columns, own`` are the boxes and their ids by cells, those of cell ``c`` from ``starts[c]`` on; the last
     cell is met by every search.  ``half``: how far a box reaches from its middle.  ``usual``: a first guess
-    how far the furthest is.  ``near_...``: two rows of scratch, see `room_for`.  Each point's row of ``ids``
+    how far the furthest is.  ``near_...``: two rows of scratch, with room for
+    twice `LANES` more than are wanted at least.  Each point's row of ``ids``
     and ``distances`` is filled by distance, then id; -1 and inf where there are fewer.
     """
     dim = lattice.shape[1]
