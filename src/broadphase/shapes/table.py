@@ -62,6 +62,11 @@ class ShapeTable:
         rows = [column[:n] for column in self._room[:_BY_ROW]]
         return ShapeColumns._make([*rows, self._points[:used], self._axes[:used]])
 
+    @property
+    def places(self) -> ShapeColumns:
+        """As `columns`, with spare rows and no points: what kernels take that ask and move boxes only."""
+        return self._room
+
     def append(self, shape: Shape) -> int:
         """Add a shape behind the others and return its row."""
         row = len(self)

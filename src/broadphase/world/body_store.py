@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from broadphase.indexes import arguments
 from broadphase.indexes.storage import EVERY_BIT, expect
+from broadphase.kernels.movement.go import Bodies
 from broadphase.shapes.kinds import Bounds, Box, Circle, Shape
 from broadphase.shapes.table import ShapeTable
 from broadphase.world.arguments import as_place, as_shape
@@ -87,6 +88,8 @@ class BodyStore:
         self._free: list[int] = []
         for name, (dtype, usual) in _COLUMNS.items():
             setattr(self, name, np.full(_FIRST_ROOM, usual, dtype))
+        self.marks = self._marks()
+        """What movement asks and marks."""
 
     # ---- coming and going
 
@@ -351,6 +354,10 @@ class BodyStore:
             larger: npt.NDArray[Any] = np.full(2 * len(column), usual, dtype)
             larger[: len(column)] = column
             setattr(self, name, larger)
+        self.marks = self._marks()
+
+    def _marks(self) -> Bodies:
+        return Bodies(self.sensor, self.category, self.mask, self.touched, self.late)
 
     def check(self) -> None:
         """Raise ``AssertionError`` where the bookkeeping contradicts itself."""

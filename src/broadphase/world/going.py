@@ -1,20 +1,25 @@
 """What every movement in a world shares: what is in the way, how far it goes, what it crosses."""
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from broadphase.kernels.movement import go as kernel
+from broadphase.kernels.movement.travel import BOUNCE, CROSS
 from broadphase.kernels.shapes.table import BOX
+from broadphase.shapes.check import finite
 from broadphase.shapes.kinds import Bounds, Box, Shape
 from broadphase.world.body import Body
 from broadphase.world.body_store import Rows
 from broadphase.world.crossing import Shapes, crossed, legs_of, mover_shapes
-from broadphase.world.hits import NOTHING, Answer, Around, Blockers, Hit, Movement, Response
+from broadphase.world.hits import NOTHING, RESPONSES, Answer, Around, Blockers, Hit, Movement, Response
 from broadphase.world.layers import ALL, closed
 from broadphase.world.movement import region, resolve, way_around
 from broadphase.world.movement_shapes import resolve_shape
 from broadphase.world.state import State
+from broadphase.world.tiles import Tile
+from broadphase.world.way_out import NO_TILES
 
 
 class Going(State):
@@ -30,6 +35,10 @@ class Going(State):
         only_if_free: bool = False,
     ) -> Movement:
         """Move a body as far as it can, and note what it crosses."""
+        if type(response) is str and not unseen:
+            movement = self._go_at_once(row, dx, dy, response, only_if_free)
+            if movement is not None:
+                return movement
         store, body = self._store, self._body(row)
         start = _Start(store.table.form(row), store.x.item(row), store.y.item(row))
         passed: set[int] = set()
@@ -40,6 +49,52 @@ class Going(State):
             return movement
         store.put(row, movement.x, movement.y)
         return self._cross(body, start, movement, passed, ignored)
+
+    def _go_at_once(
+        self, row: int, dx: float, dy: float, response: Answer, only_if_free: bool
+    ) -> Movement | None:
+        """The same for a box among boxes, in one kernel call; ``None`` where that is not enough."""
+        code = RESPONSES.get(response)
+        if code is None:
+            return None
+        if type(dx) is not float or type(dy) is not float:
+            dx, dy = finite(dx, "dx"), finite(dy, "dy")
+        store, layers = self._store, self._layers
+        layers.sync_for(row)
+        shapes, tiles = store.table.places, self._tiles
+        way = kernel.way_of_box(shapes, row, dx, dy, code == BOUNCE)
+        near = -1 if way[0] != way[0] else layers.near(way)
+        if near < 0:
+            return None
+        grid = NO_TILES if tiles is None else tiles.grid
+        state, found, passed, x, y, start_x, start_y = kernel.go(
+            shapes, store.marks, row, dx, dy, code, only_if_free, near, layers.room, grid
+        )
+        if state == kernel.NEWLY_LATE:
+            store.late_rows.append(row)
+        elif state == kernel.NOT_HERE:
+            return None
+        if not found and not passed:
+            return Movement(x, y, ())
+        bodies: list[Any] = store.bodies
+        hits = tuple(
+            [
+                Hit(
+                    bodies[int(body)] if body >= 0.0 else Tile(int(column), int(cell)),
+                    time,
+                    (nx, ny),
+                    (at_x, at_y),
+                    response,
+                )
+                for time, nx, ny, at_x, at_y, body, column, cell in layers.room.hits[:found].tolist()
+            ]
+        )
+        movement = Movement(x, y, hits)
+        if (passed or code == CROSS) and not (only_if_free and hits):
+            start = _Start(store.table.form(row), start_x, start_y)
+            sensors = set(layers.room.sensors[:passed].tolist())
+            return self._cross(bodies[row], start, movement, sensors, [])
+        return movement
 
     def _go_through(self, row: int, dx: float, dy: float) -> None:
         """Move a body all the way, whatever is there, and note what it crosses."""

@@ -15,6 +15,7 @@ from broadphase.boxes import BoxArray
 from broadphase.indexes import Choice, make_index
 from broadphase.indexes.base import Index
 from broadphase.indexes.storage import expect
+from broadphase.kernels.movement.go import Room, put_near, room_for
 from broadphase.shapes.kinds import Bounds
 from broadphase.world.body_store import NOT_IN, BodyStore, Floats, Rows
 from broadphase.world.listeners import MOVING, QUIET_MOVING, QUIET_STATIC, STATIC
@@ -26,6 +27,9 @@ STATICS = (STATIC, QUIET_STATIC)
 Point = tuple[float, float]
 
 _NO_ROWS = np.empty(0, np.int32)
+# Movement past more bodies, or with more hits, goes the long way.
+_MOST_NEAR = 256
+_MOST_HITS = 32
 
 
 class Layers:
@@ -36,6 +40,10 @@ class Layers:
         self.indexes = [_made(broadphase) for _ in ALL]
         self.rows: list[Rows] = [_NO_ROWS] * len(ALL)
         """By layer and id: the row of the body."""
+        self.room: Room = room_for(_MOST_NEAR, _MOST_HITS)
+        """What `near` writes to, and what movement goes on with."""
+        self._filled: list[int] = []
+        """The layers that ever held a body."""
         self.sent = 0
         """How many boxes the last call of `sync` handed over."""
 
@@ -112,6 +120,8 @@ class Layers:
         if layer == MOVING:
             category, mask = store.listeners.bits()[store.group[rows]].T
             bits = {"category": category, "mask": mask}
+        if layer not in self._filled:
+            self._filled.append(layer)
         ids = index.insert_many(store.table.bounds(rows), **bits)
         store.index_id[rows] = ids
         end = int(ids[-1]) + 1
@@ -120,6 +130,12 @@ class Layers:
             larger[: len(self.rows[layer])] = self.rows[layer]
             self.rows[layer] = larger
         self.rows[layer][ids] = rows
+
+    def sync_for(self, row: int) -> None:
+        """Tell the indexes what has changed, for a body that asks: it does not look for itself."""
+        store = self._store
+        if store.leaving or store.many_late or (store.late_rows and store.late_rows != [row]):
+            self.sync()
 
     # ---- asking; whoever asks has called `sync` before
 
@@ -134,6 +150,15 @@ class Layers:
                     found += self.rows[layer][ids].tolist()
         found.sort()
         return found
+
+    def near(self, box: Bounds) -> int:
+        """Write the rows whose bounds overlap a box into ``room``; how many, -1 where there is not room."""
+        count, near = 0, self.room.near
+        for layer in self._filled:
+            ids = self.indexes[layer].query_box(box)
+            if len(ids):
+                count = put_near(near, count, ids, self.rows[layer])
+        return count
 
     def in_boxes(self, boxes: BoxArray, layers: tuple[int, ...]) -> npt.NDArray[np.int32]:
         """Rows ``[query, row]`` whose bounds overlap, unsorted."""

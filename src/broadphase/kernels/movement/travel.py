@@ -29,7 +29,8 @@ def turn(x, y, goal_x, goal_y, axis, response):
 
 
 @inline
-def _normal_of(hit, x, y, goal_x, goal_y):
+def normal_of(hit, x, y, goal_x, goal_y):
+    """Out of the side that was hit."""
     if hit[5] == 0.0:
         return (-1.0 if goal_x > x else 1.0), 0.0
     return 0.0, (-1.0 if goal_y > y else 1.0)
@@ -44,7 +45,7 @@ def next_hit(x, y, width, height, goal_x, goal_y, boxes, rows, grid, after, firs
     if hit[0] > 1.0:
         return False, hit, (goal_x, goal_y), (0.0, 0.0)
     place = free_place(x, y, width, height, goal_x, goal_y, boxes, rows, grid, after, hit)
-    return False, hit, place, _normal_of(hit, x, y, goal_x, goal_y)
+    return False, hit, place, normal_of(hit, x, y, goal_x, goal_y)
 
 
 @jit
@@ -70,7 +71,7 @@ def travel(movers, responses, begin_mover, end_mover, boxes, rows, starts, grid,
                 x, y = goal_x, goal_y
                 break
             at = free_place(x, y, width, height, goal_x, goal_y, boxes, mine, grid, after, hit)
-            normal = _normal_of(hit, x, y, goal_x, goal_y)
+            normal = normal_of(hit, x, y, goal_x, goal_y)
             time = passed + (1.0 - passed) * hit[0]
             if found == numbers.shape[0]:
                 numbers, values = _grown(numbers, values)

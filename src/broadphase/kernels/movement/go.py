@@ -1,0 +1,187 @@
+"""One box among the bodies and tiles of a world: all of its way in one call.
+
+Calling costs more than moving, so what lies near the way is sorted, sifted and passed here, and the place
+that was found is written back.  What this does not do (start inside something, meet circles or polygons,
+hit more than there is room for) it leaves to the general way, and has changed nothing then.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.kernels.machine.floats import next_down, next_up
+from broadphase.kernels.machine.jit import inline, jit
+from broadphase.kernels.movement.first_hit import BEFORE_ALL, first_hit, free_place, is_inside
+from broadphase.kernels.movement.travel import CROSS, FARTHEST, MOST_TURNS, normal_of, turn
+from broadphase.kernels.shapes.table import BOX
+
+NOT_HERE = -1
+DONE = 0
+NEWLY_LATE = 1  # done, and the broad phase is to be told of a body that it knew the place of
+
+
+class Bodies(NamedTuple):
+    """What a movement asks of bodies, and what it marks; by row."""
+
+    sensor: npt.NDArray[np.bool_]
+    category: npt.NDArray[np.uint32]
+    mask: npt.NDArray[np.uint32]
+    touched: npt.NDArray[np.bool_]
+    late: npt.NDArray[np.bool_]
+
+
+class Room(NamedTuple):
+    """Memory for one movement, used for all of them."""
+
+    near: npt.NDArray[np.int32]
+    """Rows of bodies near the way; then those that block."""
+    sensors: npt.NDArray[np.int32]
+    boxes: npt.NDArray[np.float64]
+    """Of those that block."""
+    every: npt.NDArray[np.int64]
+    """0, 1, 2, ..."""
+    hits: npt.NDArray[np.float64]
+    """``(h, 8)``"""
+
+
+def room_for(near, hits):
+    """Room for so many bodies near a way, and so many hits on it."""
+    ids = np.empty((2, near), np.int32)
+    return Room(ids[0], ids[1], np.empty((near, 4)), np.arange(near), np.empty((hits, 8)))
+
+
+@jit
+def way_of_box(shapes, row, dx, dy, mirrored):
+    """A box that touches all that box ``row`` can meet on its way; NaN where this file is no help.
+
+    A way that may be mirrored leads to both sides.
+    """
+    x, y, width, height = shapes.x[row], shapes.y[row], shapes.width[row], shapes.height[row]
+    far_x, far_y = max(abs(dx), abs(x + dx)), max(abs(dy), abs(y + dy))
+    if shapes.kinds[row] != BOX or not (far_x < FARTHEST and far_y < FARTHEST):
+        return math.nan, math.nan, math.nan, math.nan
+    if mirrored:
+        pad_x = abs(dx) + 1e-12 * (abs(x) + abs(dx) + width)
+        pad_y = abs(dy) + 1e-12 * (abs(y) + abs(dy) + height)
+        left, top, right, bottom = x - pad_x, y - pad_y, x + width + pad_x, y + height + pad_y
+    else:
+        goal_x, goal_y = x + dx, y + dy
+        left, right = min(x, goal_x), max(x + width, goal_x + width)
+        top, bottom = min(y, goal_y), max(y + height, goal_y + height)
+    if not (right - left < math.inf and bottom - top < math.inf):
+        return math.nan, math.nan, math.nan, math.nan
+    return next_down(left), next_down(top), next_up(right), next_up(bottom)
+
+
+@jit
+def put_near(near, count, ids, rows):
+    """Write ``rows[ids]`` behind the first ``count`` of ``near``; how many there are then, -1: no room."""
+    if count < 0 or count + ids.shape[0] > near.shape[0]:
+        return -1
+    for k in range(ids.shape[0]):
+        near[count + k] = rows[ids[k]]
+    return count + ids.shape[0]
+
+
+@inline
+def _sort(near, count):
+    for k in range(1, count):
+        row = near[k]
+        at = k
+        while at > 0 and near[at - 1] > row:
+            near[at] = near[at - 1]
+            at -= 1
+        near[at] = row
+
+
+@inline
+def _sift(shapes, bodies, row, near, count, boxes, sensors):
+    """What blocks comes to the front of ``near`` and into ``boxes``; how many, and how many ``sensors``.
+
+    -1 where something blocks that is no box.
+    """
+    blockers = met = 0
+    for k in range(count):
+        other = near[k]
+        meets = bodies.category[row] & bodies.mask[other] and bodies.mask[row] & bodies.category[other]
+        if other == row or not meets:
+            continue
+        if bodies.sensor[other]:
+            sensors[met] = other
+            met += 1
+            continue
+        if shapes.kinds[other] != BOX:
+            return -1, met
+        x, y = shapes.x[other], shapes.y[other]
+        boxes[blockers, 0], boxes[blockers, 1] = x, y
+        boxes[blockers, 2], boxes[blockers, 3] = x + shapes.width[other], y + shapes.height[other]
+        near[blockers] = other
+        blockers += 1
+    return blockers, met
+
+
+@jit
+def go(shapes, bodies, row, dx, dy, response, only_if_free, count, room, grid):
+    """Move box ``row`` among the first ``count`` of ``room.near``, and mark it as moved.
+
+    Returns ``state, hits, sensors, x, y, start_x, start_y``.  A row of ``room.hits`` is ``time, normal,
+    place, body, column, row``, with -1 for what it is not; sensors near the way stand in ``room.sensors``.
+    With ``only_if_free`` it stays where it is when it hits anything.
+    """
+    start_x, start_y = shapes.x[row], shapes.y[row]
+    width, height = shapes.width[row], shapes.height[row]
+    nothing = (NOT_HERE, 0, 0, start_x, start_y, start_x, start_y)
+    _sort(room.near, count)
+    blockers, sensors = _sift(shapes, bodies, row, room.near, count, room.boxes, room.sensors)
+    if blockers < 0:
+        return nothing
+    mine = room.every[:blockers]
+    if is_inside(start_x, start_y, width, height, room.boxes, mine, grid):
+        return nothing
+    x, y = start_x, start_y
+    goal_x, goal_y = x + dx, y + dy
+    passed, after, turns, found = 0.0, BEFORE_ALL, 0, 0
+    while True:
+        hit = first_hit(x, y, width, height, goal_x, goal_y, room.boxes, mine, grid, after)
+        if hit[0] > 1.0:
+            x, y = goal_x, goal_y
+            break
+        if found == room.hits.shape[0]:
+            return nothing
+        at = free_place(x, y, width, height, goal_x, goal_y, room.boxes, mine, grid, after, hit)
+        time = passed + (1.0 - passed) * hit[0]
+        _write(room, found, hit, blockers, time, normal_of(hit, x, y, goal_x, goal_y), at)
+        found += 1
+        if response == CROSS:
+            after = hit
+        else:
+            x, y = at
+            goal_x, goal_y = turn(x, y, goal_x, goal_y, hit[5], response)
+            passed, after = time, BEFORE_ALL
+            turns += 1
+            if turns == MOST_TURNS:
+                break
+        if goal_x == x and goal_y == y:
+            break
+    state = DONE
+    if (x != start_x or y != start_y) and not (only_if_free and found > 0):
+        shapes.x[row], shapes.y[row] = x, y
+        bodies.touched[row] = True
+        if not bodies.late[row]:
+            bodies.late[row] = True
+            state = NEWLY_LATE
+    return state, found, sensors, x, y, start_x, start_y
+
+
+@inline
+def _write(room, at, hit, blockers, time, normal, place):
+    hits = room.hits
+    is_body = hit[2] < blockers
+    hits[at, 0] = time
+    hits[at, 1], hits[at, 2] = normal
+    hits[at, 3], hits[at, 4] = place
+    hits[at, 5] = float(room.near[int(hit[2])]) if is_body else -1.0
+    hits[at, 6] = -1.0 if is_body else hit[4]
+    hits[at, 7] = -1.0 if is_body else hit[3]
