@@ -41,6 +41,7 @@ class ShapeTable:
         self._points = np.empty((0, 2))
         self._axes = np.empty((0, 2))
         self._points_used = 0
+        self._columns: ShapeColumns | None = None
 
     def __len__(self) -> int:
         return len(self._shapes)
@@ -58,9 +59,11 @@ class ShapeTable:
     @property
     def columns(self) -> ShapeColumns:
         """What kernels take; views that stay valid until the next `append` or `put`."""
-        n, used = len(self), self._points_used
-        rows = [column[:n] for column in self._room[:_BY_ROW]]
-        return ShapeColumns._make([*rows, self._points[:used], self._axes[:used]])
+        if self._columns is None:
+            n, used = len(self), self._points_used
+            rows = [column[:n] for column in self._room[:_BY_ROW]]
+            self._columns = ShapeColumns._make([*rows, self._points[:used], self._axes[:used]])
+        return self._columns
 
     @property
     def places(self) -> ShapeColumns:
@@ -90,7 +93,7 @@ class ShapeTable:
 
     def shape(self, row: int) -> Shape:
         """The shape of a row, where it is now."""
-        return self._shapes[row].moved_to(float(self.x[row]), float(self.y[row]))
+        return self._shapes[row].moved_to(self._room.x.item(row), self._room.y.item(row))
 
     def one(self, row: int) -> ShapeColumns:
         """A table of its own for one shape, where it is now: what movement kernels push about."""
@@ -123,7 +126,7 @@ class ShapeTable:
         return found
 
     def _write(self, row: int, shape: Shape) -> None:
-        room = self._room
+        room, self._columns = self._room, None
         room.x[row], room.y[row] = shape.x, shape.y
         room.width[row] = room.height[row] = 0.0
         if isinstance(shape, Polygon):

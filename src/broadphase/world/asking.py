@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from broadphase.indexes import arguments
-from broadphase.kernels.shapes.ask import distance_rows, overlap_rows, ray_rows
-from broadphase.kernels.shapes.table import BOX
-from broadphase.shapes.kinds import Box, Circle, Shape
+from broadphase.kernels.shapes.near import FEW, keep_on_ray, keep_overlapping, rank_near
+from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns
+from broadphase.shapes.kinds import Bounds, Circle, Shape
 from broadphase.shapes.table import columns_of
 from broadphase.world.arguments import as_bounds, as_shape, as_two
 from broadphase.world.body import Body
@@ -85,28 +85,26 @@ class Asking(State):
         ([], True)
         """
         bounds = as_bounds(box)
-        self._layers.sync()
-        rows = self._chosen(self._layers.in_box(bounds), tag, category, mask)
-        if self._store.any_round:
+        left, top, right, bottom = bounds
+        if not -_FARTHEST <= left <= right <= _FARTHEST or not -_FARTHEST <= top <= bottom <= _FARTHEST:
             left, top, right, bottom = (min(max(edge, -_FARTHEST), _FARTHEST) for edge in bounds)
-            rows = self._overlapping(rows, Box(left, top, right - left, bottom - top))
-        return [self._body(row) for row in rows]
+        asked = self._of_kind(BOX, left, top, right - left, bottom - top)
+        return self._bodies(self._overlapping(bounds, asked), tag, category, mask)
 
     def query_shape(
         self, shape: Shape, *, tag: Any = None, category: int | None = None, mask: int | None = None
     ) -> list[Body]:
         """The bodies that overlap a shape; see `query_box`."""
         known = as_shape(shape)
-        self._layers.sync()
-        rows = self._chosen(self._layers.in_box(known.bounds), tag, category, mask)
-        return [self._body(row) for row in self._overlapping(rows, known)]
+        return self._bodies(self._overlapping(known.bounds, columns_of(known)), tag, category, mask)
 
     def query_point(
         self, point: Any, *, tag: Any = None, category: int | None = None, mask: int | None = None
     ) -> list[Body]:
         """The bodies whose inside holds a point; see `query_box`."""
         x, y = as_two(point, "point")
-        return self.query_shape(Box(x, y, 0.0, 0.0), tag=tag, category=category, mask=mask)
+        asked = self._of_kind(BOX, x, y, 0.0, 0.0)
+        return self._bodies(self._overlapping((x, y, x, y), asked), tag, category, mask)
 
     def query_radius(
         self, center: Any, r: float, *, tag: Any = None, category: int | None = None, mask: int | None = None
@@ -127,7 +125,9 @@ class Asking(State):
             return self.query_box(
                 (-math.inf, -math.inf, math.inf, math.inf), tag=tag, category=category, mask=mask
             )
-        return self.query_shape(Circle(x, y, radius), tag=tag, category=category, mask=mask)
+        bounds = Circle(x, y, radius).bounds
+        asked = self._of_kind(CIRCLE, x, y, radius, 0.0)
+        return self._bodies(self._overlapping(bounds, asked), tag, category, mask)
 
     def raycast(
         self,
@@ -241,16 +241,14 @@ class Asking(State):
         self._layers.sync()
         asked = most + (own >= 0)
         while True:
-            found, beyond = self._layers.nearest((x, y), asked)
-            rows = np.array([row for row in self._chosen(found, tag, category, mask) if row != own], np.int64)
-            distances = np.empty(len(rows))
-            distance_rows(self._store.table.columns, rows, x, y, distances)
-            order = np.lexsort((rows, distances))[:most]
+            count, beyond = self._layers.nearest((x, y), asked)
+            room = self._layers.room
+            count = rank_near(room.near, count, self._store.table.columns, x, y, own, room.hits)
+            found = self._by_distance(count, tag, category, mask)[:most]
             # What was not found lies at least so far away; a body can only be farther than its bounds.
-            if beyond == math.inf or (len(order) == most and distances[order[-1]] < beyond):
-                return NearestBodies(
-                    [self._body(row) for row in rows[order].tolist()], distances[order].tolist()
-                )
+            if beyond == math.inf or (len(found) == most and found[-1][1][0] < beyond):
+                bodies: list[Any] = self._store.bodies
+                return NearestBodies([bodies[row] for row, _ in found], [hit[0] for _, hit in found])
             asked *= 4
 
     # ---- what the queries share
@@ -275,20 +273,39 @@ class Asking(State):
                 last = [BodyHit(stop.tile, stop.distance, stop.normal, stop.point)]
                 furthest = math.nextafter(stop.distance, math.inf)
         self._layers.sync()
-        rows = self._chosen(self._layers.on_ray(start, (dx, dy), furthest), tag, category, mask)
-        if ignore is not None:
-            own = self._store.row(ignore, "ignore")
-            rows = [row for row in rows if row != own]
-        array = np.array(rows, np.int64)
-        distances, normals = np.empty(len(rows)), np.empty((len(rows), 2))
-        ray_rows(self._store.table.columns, array, *start, dx, dy, furthest, distances, normals)
-        hits = []
-        met = np.flatnonzero(distances >= 0.0)
-        for k in met[np.lexsort((array[met], distances[met]))[:most]].tolist():
-            distance, normal = distances.item(k), tuple(normals[k].tolist())
-            point = (start[0] + distance * dx, start[1] + distance * dy)
-            hits.append(BodyHit(self._body(rows[k]), distance, normal, point))
-        return hits + last
+        own = -1 if ignore is None else self._store.row(ignore, "ignore")
+        x, y = start
+        count, room = self._layers.near_ray(start, (dx, dy), furthest), self._layers.room
+        count = keep_on_ray(
+            room.near, count, self._store.table.columns, x, y, dx, dy, furthest, own, room.hits
+        )
+        bodies: list[Any] = self._store.bodies
+        return [
+            BodyHit(bodies[row], distance, (nx, ny), (x + distance * dx, y + distance * dy))
+            for row, (distance, nx, ny) in self._by_distance(count, tag, category, mask)[:most]
+        ] + last
+
+    def _by_distance(
+        self, count: int, tag: Any, category: int | None, mask: int | None
+    ) -> list[tuple[int, list[float]]]:
+        """Rows that were found, by distance, with their hits; but for those that the rules leave out."""
+        near, hits = self._layers.room.near[:count], self._layers.room.hits[:count, :3]
+        if count > FEW:
+            order = np.lexsort((near, hits[:, 0]))
+            near, hits = near[order], hits[order]
+        rows = near.tolist()
+        found = list(zip(rows, hits.tolist(), strict=True))
+        if tag is None and category is None and mask is None:
+            return found
+        kept = set(self._chosen(rows, tag, category, mask))
+        return [one for one in found if one[0] in kept]
+
+    def _bodies(self, rows: list[int], tag: Any, category: int | None, mask: int | None) -> list[Body]:
+        """The bodies of rows that were found, but for those that the rules leave out."""
+        if not (tag is None and category is None and mask is None):
+            rows = self._chosen(rows, tag, category, mask)
+        bodies: list[Any] = self._store.bodies
+        return [bodies[row] for row in rows]
 
     def _chosen(self, rows: list[int], tag: Any, category: int | None, mask: int | None) -> list[int]:
         store = self._store
@@ -303,16 +320,19 @@ class Asking(State):
             rows = [row for row in rows if int(store.category[row]) & bits]
         return rows
 
-    def _overlapping(self, rows: list[int], shape: Shape) -> list[int]:
-        if not rows:
-            return rows
-        array = np.array(rows, np.int64)
-        table = self._store.table.columns
-        if isinstance(shape, Box) and (table.kinds[array] == BOX).all():
-            return rows
-        out = np.empty(len(rows), np.bool_)
-        overlap_rows(columns_of(shape), table, array, out)
-        return array[out].tolist()  # type: ignore[no-any-return]
+    def _overlapping(self, bounds: Bounds, asked: ShapeColumns) -> list[int]:
+        """The rows of bodies that overlap a shape with these bounds, ascending."""
+        layers = self._layers
+        layers.sync()
+        count = layers.near(bounds)
+        count = keep_overlapping(layers.room.near, count, asked, self._store.table.columns)
+        return layers.room.near[:count].tolist()  # type: ignore[no-any-return]
+
+    def _of_kind(self, kind: np.uint8, x: float, y: float, width: float, height: float) -> ShapeColumns:
+        """A shape that is asked about, as kernels take it."""
+        asked = self._asked
+        asked.kinds[0], asked.x[0], asked.y[0], asked.width[0], asked.height[0] = kind, x, y, width, height
+        return asked
 
 
 def _distance(value: Any, name: str) -> float:

@@ -29,7 +29,26 @@ class Found(NamedTuple):
 
     def at(self, rows: npt.NDArray[Any]) -> "Found":
         """Some of them."""
+        if len(rows) == 0:
+            return none_found(self.matcher)
         return Found(self.ids[rows], self.normals[rows], self.depths[rows], self.groups[rows], self.matcher)
+
+    def first(self, count: int) -> "Found":
+        """The first so many of them, not copied."""
+        if count == len(self.depths):
+            return self
+        return Found(
+            self.ids[:count], self.normals[:count], self.depths[:count], self.groups[:count], self.matcher
+        )
+
+
+_NO_PAIRS = np.empty((0, 2), np.int32)
+_NO_NORMALS, _NO_DEPTHS = np.empty((0, 2)), np.empty(0)
+
+
+def none_found(matcher: Matcher) -> Found:
+    """No contacts."""
+    return Found(_NO_PAIRS, _NO_NORMALS, _NO_DEPTHS, _NO_PAIRS, matcher)
 
 
 class Passing(NamedTuple):
@@ -98,8 +117,10 @@ class Contacts(Sequence[Contact]):
 
     def told(self, phase: str) -> Iterator[tuple[Match, Contact]]:
         """Each contact once for every listener that has a function for a phase, as this wants it."""
+        if not len(self.ids):
+            return
         wanted = any(getattr(one, phase) for one in self.matcher.listeners)
-        if not len(self) or not (wanted or self._passings):
+        if not (wanted or self._passings):
             return
         heard = self.matcher.chosen(
             self.groups, lambda found: any(getattr(match.listener, phase) for match in found)

@@ -13,9 +13,11 @@ import numpy.typing as npt
 
 from broadphase.boxes import BoxArray
 from broadphase.indexes import Choice, make_index
+from broadphase.indexes.arguments import NO_RULE
 from broadphase.indexes.base import Index
 from broadphase.indexes.storage import expect
-from broadphase.kernels.movement.go import Room, put_near, room_for
+from broadphase.kernels.movement.go import Room
+from broadphase.kernels.shapes.near import FEW, put_near
 from broadphase.shapes.kinds import Bounds
 from broadphase.world.body_store import NOT_IN, BodyStore, Floats, Rows
 from broadphase.world.listeners import MOVING, QUIET_MOVING, QUIET_STATIC, STATIC
@@ -27,9 +29,6 @@ STATICS = (STATIC, QUIET_STATIC)
 Point = tuple[float, float]
 
 _NO_ROWS = np.empty(0, np.int32)
-# Movement past more bodies, or with more hits, goes the long way.
-_MOST_NEAR = 256
-_MOST_HITS = 32
 
 
 class Layers:
@@ -40,8 +39,8 @@ class Layers:
         self.indexes = [_made(broadphase) for _ in ALL]
         self.rows: list[Rows] = [_NO_ROWS] * len(ALL)
         """By layer and id: the row of the body."""
-        self.room: Room = room_for(_MOST_NEAR, _MOST_HITS)
-        """What `near` writes to, and what movement goes on with."""
+        self.room = _room(FEW)
+        """What questions write to, and what kernels go on with: good until the next question."""
         self._filled: list[int] = []
         """The layers that ever held a body."""
         self.sent = 0
@@ -152,13 +151,34 @@ class Layers:
         return found
 
     def near(self, box: Bounds) -> int:
-        """Write the rows whose bounds overlap a box into ``room``; how many, -1 where there is not room."""
-        count, near = 0, self.room.near
+        """Write the rows whose bounds overlap a box into ``room.near``, nearly sorted; how many."""
+        count = 0
         for layer in self._filled:
             ids = self.indexes[layer].query_box(box)
             if len(ids):
-                count = put_near(near, count, ids, self.rows[layer])
+                count = self._put(count, ids, layer)
+        if count > FEW:
+            self.room.near[:count].sort()
         return count
+
+    def near_ray(self, origin: Point, direction: Point, furthest: float) -> int:
+        """Write the rows whose bounds a ray hits into ``room.near``; how many."""
+        count, ray = 0, (*origin, *direction, furthest)
+        for layer in self._filled:
+            index = self.indexes[layer]
+            index._ready()
+            ids, _ = index._find_on_ray(ray, NO_RULE, NO_RULE)  # `query_ray` would rank them by bounds
+            if len(ids):
+                count = self._put(count, ids, layer)
+        return count
+
+    def _put(self, count: int, ids: Rows, layer: int) -> int:
+        more: int = put_near(self.room.near, count, ids, self.rows[layer])
+        if more < 0:
+            smaller, self.room = self.room, _room(2 * (count + len(ids)))
+            self.room.near[:count] = smaller.near[:count]
+            more = put_near(self.room.near, count, ids, self.rows[layer])
+        return more
 
     def in_boxes(self, boxes: BoxArray, layers: tuple[int, ...]) -> npt.NDArray[np.int32]:
         """Rows ``[query, row]`` whose bounds overlap, unsorted."""
@@ -170,27 +190,20 @@ class Layers:
                 found.append(pairs)
         return np.concatenate(found)
 
-    def on_ray(self, origin: Point, direction: Point, furthest: float) -> list[int]:
-        """The rows whose bounds a ray hits, ascending."""
-        found: list[int] = []
-        for layer, index in enumerate(self.indexes):
-            if len(index):
-                hits: Any = index.query_ray(origin, direction, furthest)
-                found += self.rows[layer][hits.ids].tolist()
-        found.sort()
-        return found
+    def nearest(self, point: Point, k: int) -> tuple[int, float]:
+        """Write the rows with the nearest bounds into ``room.near``.
 
-    def nearest(self, point: Point, k: int) -> tuple[list[int], float]:
-        """The rows with the nearest bounds, and the least distance of all others; infinite: that is all."""
-        found: list[int] = []
-        beyond = math.inf
-        for layer, index in enumerate(self.indexes):
-            if len(index):
-                ids, distances = index.nearest(point, k)
-                found += self.rows[layer][ids].tolist()
+        How many, and the least distance of all others; infinite: that is all.
+        """
+        count, beyond = 0, math.inf
+        for layer in self._filled:
+            index = self.indexes[layer]
+            ids, distances = index.nearest(point, k)
+            if len(ids):
+                count = self._put(count, ids, layer)
                 if len(ids) < len(index):
-                    beyond = min(beyond, distances[-1].item())
-        return found, beyond
+                    beyond = min(beyond, distances.item(len(ids) - 1))
+        return count, beyond
 
     def pairs(self) -> npt.NDArray[np.int32]:
         """All pairs of moving bodies that somebody listens for, as rows, unsorted."""
@@ -209,6 +222,11 @@ class Layers:
             expect(np.array_equal(store.index_id[rows], index.ids), "bodies know their id")
             expect(np.array_equal(store.table.bounds(rows), index.boxes), "indexes know where bodies are")
         expect(sum(map(len, self.indexes)) == store.live, "every body is in an index")
+
+
+def _room(count: int) -> Room:
+    near, sensors = np.empty((2, count), np.int32)
+    return Room(near, sensors, np.empty((count, 4)), np.arange(count), np.empty((count, 8)))
 
 
 def _made(broadphase: Any) -> Index:

@@ -139,6 +139,7 @@ class Listeners:
         self._bit_of: dict[Any, int] = {}
         self._hears: dict[Any, int] = {}
         self._bits: list[tuple[int, int]] = [(0, 0)]
+        self._bit_rows: npt.NDArray[np.uint32] | None = None
         self._most_groups = _SPARE_GROUPS
 
     @property
@@ -160,7 +161,7 @@ class Listeners:
         kept = [frozenset(), *(self.groups[group] for group in each.tolist() if group)]
         self.groups = kept
         self._group_of = {tags: group for group, tags in enumerate(kept)}
-        self._bits = [self._bits_of(tags) for tags in kept]
+        self._bits, self._bit_rows = [self._bits_of(tags) for tags in kept], None
         self._most_groups = 2 * len(kept) + _SPARE_GROUPS
         self.matcher = Matcher(self.matcher.listeners, kept)
         numbers = np.arange(len(each), dtype=np.int32)
@@ -185,7 +186,9 @@ class Listeners:
 
     def bits(self) -> npt.NDArray[np.uint32]:
         """``(groups, 2)``: the bits that a group has, and those that it hears."""
-        return np.array(self._bits, np.uint32)
+        if self._bit_rows is None or len(self._bit_rows) != len(self._bits):
+            self._bit_rows = np.array(self._bits, np.uint32)
+        return self._bit_rows
 
     def add(
         self, a: Any, b: Any, begin: Callback | None, stay: Callback | None, end: Callback | None
@@ -215,6 +218,7 @@ class Listeners:
             for tag, other in ((listener.a, listener.b), (listener.b, listener.a)):
                 self._hears[tag] = self._hears.get(tag, 0) | 1 << self._bit_of[other] % BITS
         before, self._bits = self._bits, [self._bits_of(tags) for tags in self.groups]
+        self._bit_rows = None
         self.changed([group for group, bits in enumerate(self._bits) if bits != before[group]])
 
     def _bits_of(self, tags: frozenset[Any]) -> tuple[int, int]:

@@ -4,6 +4,8 @@ from typing import Any
 
 from broadphase.indexes import Choice
 from broadphase.indexes.base import Index
+from broadphase.shapes.kinds import Box
+from broadphase.shapes.table import columns_of
 from broadphase.world.body import Body
 from broadphase.world.body_store import BodyStore
 from broadphase.world.layers import Layers
@@ -22,6 +24,8 @@ class State:
         self._layers = Layers(broadphase, self._store)
         self._tracker = Tracker(self._store, self._layers)
         self._tiles: TileMap | None = None
+        self._asked = columns_of(Box(0, 0, 0, 0))
+        """The box or circle that is asked about, written over by each question."""
 
     @property
     def tiles(self) -> TileMap | None:

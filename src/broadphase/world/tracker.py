@@ -13,20 +13,27 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.kernels.pairs.pair_changes import split_changes
+from broadphase.kernels.pairs.contacts import split_rows
 from broadphase.world.body import Body
 from broadphase.world.body_store import BodyStore
-from broadphase.world.events import Changes, Contacts, Events, Found, Handed, Passing, RowPairs, Rows
+from broadphase.world.events import (
+    Changes,
+    Contacts,
+    Events,
+    Found,
+    Handed,
+    Passing,
+    RowPairs,
+    Rows,
+    none_found,
+)
+from broadphase.world.few import Few
 from broadphase.world.layers import Layers
 from broadphase.world.listeners import MOVING, STATIC
 from broadphase.world.narrow import contacts_of
 
 # Above this share of touched bodies, finding all pairs costs less than asking about each.
 _SHARE = 4
-
-
-_NO_ROWS = np.empty(0, np.intp)
-_NO_PAIRS = np.empty((0, 2), np.int32)
 
 Crossed = dict[tuple[Body, Body], tuple[float, float]]
 """Who passed whom, and the unit vector out of the side of the other that was crossed."""
@@ -38,6 +45,7 @@ class Tracker:
     def __init__(self, store: BodyStore, layers: Layers) -> None:
         self._store = store
         self._layers = layers
+        self._few = Few(store, layers)
         self.found = self._nothing()
         self.crossed: Crossed = {}
         """What movements have crossed since the last update, where somebody listens."""
@@ -67,7 +75,8 @@ class Tracker:
     def update(self) -> Changes:
         """Find what is in contact now, and compare."""
         store, before = self._store, self.found
-        now = self._find_all(before)
+        few = self._few.renewed(before)
+        now, self.candidates = (self._find_all(before), self.candidates) if few is None else few
         if now.matcher is not before.matcher:
             for listener in now.matcher.listeners:
                 listener.asked = True
@@ -97,7 +106,7 @@ class Tracker:
     # ---- finding
 
     def _nothing(self) -> Found:
-        return Found(_NO_PAIRS, np.empty((0, 2)), np.empty(0), _NO_PAIRS, self._store.listeners.matcher)
+        return none_found(self._store.listeners.matcher)
 
     def _concerns(self, i: int, j: int) -> bool:
         store = self._store
@@ -161,16 +170,17 @@ class Tracker:
         store = self._store
         store.shared = True
         bodies = store.bodies
-        began, come, ended, gone = split_changes(before.ids, now.ids, store.renewed)
-        come_at, gone_at = _rows_of(began[:come], now.ids), _rows_of(ended[:gone], before.ids)
-        stayed = _others(come_at, len(now.ids))
-        new, over = now.at(come_at), before.at(gone_at)
+        began, stayed = np.empty((2, len(now.ids)), np.int64)
+        ended, were = np.empty((2, len(before.ids)), np.int64)
+        come, stay, gone = split_rows(before.ids, now.ids, store.renewed, began, stayed, ended, were)
+        stayed = stayed[:stay]
+        new, over = now.at(began[:come]), before.at(ended[:gone])
         passings: dict[int, Passing] = {}
         if self.crossed:
             passed = self._passed(before, now)
             new, _ = _merged(new, passed)
             over, passings = self._with_passings(over, passed)
-        handed = self._handed(before, now, gone_at, stayed)
+        handed = self._handed(before, now, were[:stay], stayed)
         return Changes(
             Events(
                 Contacts(new, bodies, {}, {}),
@@ -180,13 +190,10 @@ class Tracker:
             Handed(*(Contacts(found, bodies, {}, {}) for found in handed)),
         )
 
-    def _handed(
-        self, before: Found, now: Found, gone: Rows, stayed: npt.NDArray[np.bool_]
-    ) -> tuple[Found, Found]:
+    def _handed(self, before: Found, now: Found, then: Rows, since: Rows) -> tuple[Found, Found]:
         """Of the pairs that have stayed, those that concern other listeners than before."""
         if before.matcher is now.matcher and not self._store.retagged:
-            return before.at(_NO_ROWS), now.at(_NO_ROWS)
-        then, since = np.flatnonzero(_others(gone, len(before.ids))), np.flatnonzero(stayed)
+            return none_found(before.matcher), none_found(now.matcher)
         groups = np.hstack((before.groups[then], now.groups[since]))
         each, which = np.unique(groups, axis=0, return_inverse=True)
         others = [before.matcher.matches(a, b) != now.matcher.matches(c, d) for a, b, c, d in each.tolist()]
@@ -228,11 +235,6 @@ def _keys(ids: RowPairs) -> npt.NDArray[np.int64]:
     return keys
 
 
-def _rows_of(some: RowPairs, ids: RowPairs) -> npt.NDArray[np.intp]:
-    """Where some of the sorted pairs are among all of them."""
-    return np.searchsorted(_keys(ids), _keys(some)) if len(some) else _NO_ROWS
-
-
 def _among(some: RowPairs, ids: RowPairs) -> npt.NDArray[np.bool_]:
     """Which pairs are among sorted ones."""
     keys, known = _keys(some), _keys(ids)
@@ -241,13 +243,6 @@ def _among(some: RowPairs, ids: RowPairs) -> npt.NDArray[np.bool_]:
     at = np.minimum(np.searchsorted(known, keys), len(known) - 1)
     among: npt.NDArray[np.bool_] = known[at] == keys
     return among
-
-
-def _others(rows: npt.NDArray[Any], count: int) -> npt.NDArray[np.bool_]:
-    """All but some of so many rows."""
-    others = np.ones(count, np.bool_)
-    others[rows] = False
-    return others
 
 
 def _merged(first: Found, second: Found) -> tuple[Found, npt.NDArray[np.intp]]:

@@ -15,6 +15,7 @@ from broadphase.kernels.machine.floats import next_down, next_up
 from broadphase.kernels.machine.jit import inline, jit
 from broadphase.kernels.movement.first_hit import BEFORE_ALL, first_hit, free_place, is_inside
 from broadphase.kernels.movement.travel import CROSS, FARTHEST, MOST_TURNS, normal_of, turn
+from broadphase.kernels.shapes.near import sort_near
 from broadphase.kernels.shapes.table import BOX
 
 NOT_HERE = -1
@@ -46,12 +47,6 @@ class Room(NamedTuple):
     """``(h, 8)``"""
 
 
-def room_for(near, hits):
-    """Room for so many bodies near a way, and so many hits on it."""
-    ids = np.empty((2, near), np.int32)
-    return Room(ids[0], ids[1], np.empty((near, 4)), np.arange(near), np.empty((hits, 8)))
-
-
 @jit
 def way_of_box(shapes, row, dx, dy, mirrored):
     """A box that touches all that box ``row`` can meet on its way; NaN where this file is no help.
@@ -73,27 +68,6 @@ def way_of_box(shapes, row, dx, dy, mirrored):
     if not (right - left < math.inf and bottom - top < math.inf):
         return math.nan, math.nan, math.nan, math.nan
     return next_down(left), next_down(top), next_up(right), next_up(bottom)
-
-
-@jit
-def put_near(near, count, ids, rows):
-    """Write ``rows[ids]`` behind the first ``count`` of ``near``; how many there are then, -1: no room."""
-    if count < 0 or count + ids.shape[0] > near.shape[0]:
-        return -1
-    for k in range(ids.shape[0]):
-        near[count + k] = rows[ids[k]]
-    return count + ids.shape[0]
-
-
-@inline
-def _sort(near, count):
-    for k in range(1, count):
-        row = near[k]
-        at = k
-        while at > 0 and near[at - 1] > row:
-            near[at] = near[at - 1]
-            at -= 1
-        near[at] = row
 
 
 @inline
@@ -133,7 +107,7 @@ def go(shapes, bodies, row, dx, dy, response, only_if_free, count, room, grid):
     start_x, start_y = shapes.x[row], shapes.y[row]
     width, height = shapes.width[row], shapes.height[row]
     nothing = (NOT_HERE, 0, 0, start_x, start_y, start_x, start_y)
-    _sort(room.near, count)
+    sort_near(room.near, count)
     blockers, sensors = _sift(shapes, bodies, row, room.near, count, room.boxes, room.sensors)
     if blockers < 0:
         return nothing

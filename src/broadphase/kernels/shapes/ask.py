@@ -1,38 +1,26 @@
-"""What overlaps a shape, meets a ray or lies near a point: of shapes of any kind, exactly.
+"""Where a ray meets a shape, and how far it is from a point: for shapes of any kind, exactly.
 
-The broad phase has asked the bounding boxes before; these ask the shapes in the rows that it named.
 Shapes are open sets: what only touches an edge does not count.
 """
 
 import math
 
 from broadphase.kernels.machine.floats import next_up
-from broadphase.kernels.machine.jit import inline, jit
+from broadphase.kernels.machine.jit import inline
 from broadphase.kernels.shapes.contact import length
-from broadphase.kernels.shapes.contact_rows import contact_of
 from broadphase.kernels.shapes.table import BOX, CIRCLE, points_of
 
 
-@jit
-def overlap_rows(asked, table, rows, out):
-    """Whether shape 0 of ``asked`` overlaps each of ``table[rows]``."""
-    for k in range(rows.shape[0]):
-        out[k] = contact_of(asked, 0, table, rows[k], False)[0]
-
-
-@jit
-def distance_rows(table, rows, x, y, out):
-    """From a point to each of ``table[rows]``; 0 inside."""
-    for k in range(rows.shape[0]):
-        i = rows[k]
-        from_x, from_y = x - table.x[i], y - table.y[i]
-        if table.kinds[i] == CIRCLE:
-            out[k] = max(length(from_x, from_y) - table.width[i], 0.0)
-        elif table.kinds[i] == BOX:
-            right, bottom = table.x[i] + table.width[i], table.y[i] + table.height[i]
-            out[k] = length(max(-from_x, 0.0, x - right), max(-from_y, 0.0, y - bottom))
-        else:
-            out[k] = _distance_to_polygon(points_of(table, i), from_x, from_y)
+@inline
+def distance_of(table, i, x, y):
+    """From a point to shape ``i``; 0 inside."""
+    from_x, from_y = x - table.x[i], y - table.y[i]
+    if table.kinds[i] == CIRCLE:
+        return max(length(from_x, from_y) - table.width[i], 0.0)
+    if table.kinds[i] == BOX:
+        right, bottom = table.x[i] + table.width[i], table.y[i] + table.height[i]
+        return length(max(-from_x, 0.0, x - right), max(-from_y, 0.0, y - bottom))
+    return _distance_to_polygon(points_of(table, i), from_x, from_y)
 
 
 @inline
@@ -60,26 +48,24 @@ def _distance_to_polygon(points, x, y):
     return 0.0 if inside else nearest
 
 
-@jit
-def ray_rows(table, rows, x, y, dx, dy, furthest, distances, normals):
-    """How far along a ray each of ``table[rows]`` begins, and the normal there; -1 where it misses.
+@inline
+def ray_of(table, i, x, y, dx, dy, furthest):
+    """How far along a ray shape ``i`` begins, and the normal there; -1 where it misses.
 
     ``dx, dy`` is a unit vector.  A ray that starts inside meets the shape at 0, with a normal of zeros.
     """
-    for k in range(rows.shape[0]):
-        i = rows[k]
-        from_x, from_y = x - table.x[i], y - table.y[i]
-        if table.kinds[i] == CIRCLE:
-            enter, leave, nx, ny = _through_circle(from_x, from_y, dx, dy, table.width[i])
-        elif table.kinds[i] == BOX:
-            enter, leave, nx, ny = _through_box(from_x, from_y, dx, dy, table.width[i], table.height[i])
-        else:
-            enter, leave, nx, ny = _through_polygon(points_of(table, i), from_x, from_y, dx, dy)
-        distances[k], normals[k, 0], normals[k, 1] = -1.0, 0.0, 0.0
-        if enter < leave and leave > 0.0 and enter < furthest:
-            distances[k] = max(enter, 0.0)
-            if enter >= 0.0:
-                normals[k, 0], normals[k, 1] = nx, ny
+    from_x, from_y = x - table.x[i], y - table.y[i]
+    if table.kinds[i] == CIRCLE:
+        enter, leave, nx, ny = _through_circle(from_x, from_y, dx, dy, table.width[i])
+    elif table.kinds[i] == BOX:
+        enter, leave, nx, ny = _through_box(from_x, from_y, dx, dy, table.width[i], table.height[i])
+    else:
+        enter, leave, nx, ny = _through_polygon(points_of(table, i), from_x, from_y, dx, dy)
+    if not (enter < leave and leave > 0.0 and enter < furthest):
+        return -1.0, 0.0, 0.0
+    if enter >= 0.0:
+        return max(enter, 0.0), nx, ny
+    return 0.0, 0.0, 0.0
 
 
 @inline
