@@ -12,6 +12,9 @@ from broadphase.kernels.movement.travel import FARTHEST
 from broadphase.shapes.check import finite
 from broadphase.shapes.kinds import Bounds, Box, Circle, Polygon, Shape
 
+_PLAIN = frozenset((float, int))
+_LARGEST = 2.0**1000  # what is not so far away fits into a float
+
 
 def as_bounds(box: Shape | Any) -> Bounds:
     """A shape's bounds, or four numbers checked.
@@ -21,6 +24,10 @@ def as_bounds(box: Shape | Any) -> Bounds:
     >>> as_bounds([0, 0, 1, 2])
     (0.0, 0.0, 1.0, 2.0)
     """
+    if type(box) is tuple and len(box) == 4 and _PLAIN.issuperset(map(type, box)):
+        left, top, right, bottom = box  # the usual case, without an array
+        if -_LARGEST < left <= right < _LARGEST and -_LARGEST < top <= bottom < _LARGEST:
+            return float(left), float(top), float(right), float(bottom)
     bounds = getattr(box, "bounds", None)
     if type(bounds) is tuple and not hasattr(box, "geom_type"):
         return bounds
@@ -82,7 +89,8 @@ def as_two(value: Any, name: str) -> tuple[float, float]:
     if isinstance(value, tuple):  # the usual case, without an array
         if len(value) != 2:
             raise ValueError(f"{name} must be 2 numbers; got {len(value)}")
-        return finite(value[0], name), finite(value[1], name)
+        x, y = value
+        return finite(x, name), finite(y, name)
     if np.ndim(value) == 0 and not isinstance(value, np.void) and not hasattr(value, "geom_type"):
         number = finite(value, name)
         return number, number

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from broadphase.indexes import arguments
 from broadphase.indexes.storage import EVERY_BIT, expect
-from broadphase.kernels.movement.go import Bodies
+from broadphase.kernels.movement.go import Bodies, put
 from broadphase.shapes.kinds import Bounds, Box, Circle, Shape
 from broadphase.shapes.table import ShapeTable
 from broadphase.world.arguments import as_place, as_shape
@@ -202,18 +202,12 @@ class BodyStore:
     def move_to(self, body: Body, x: float, y: float) -> None:
         """Another place."""
         row = self.row(body)
-        to_x, to_y = as_place(x, "x"), as_place(y, "y")
-        self.put(row, to_x, to_y)
+        self.put(row, as_place(x, "x"), as_place(y, "y"))
 
     def put(self, row: int, x: float, y: float) -> None:
         """Another place, checked before."""
-        if self.x[row] != x or self.y[row] != y:
-            self.x[row] = x
-            self.y[row] = y
-            self.touched[row] = True
-            if not self.late[row]:
-                self.late[row] = True
-                self.late_rows.append(row)
+        if put(self.x, self.y, self.touched, self.late, row, x, y):
+            self.late_rows.append(row)
 
     def put_many(self, rows: Rows, places: Floats) -> None:
         """Other places, checked before; a row that comes twice ends at its last place."""
@@ -316,8 +310,8 @@ class BodyStore:
         return self.listeners.group_of(tags)
 
     def _is_new(self, row: int) -> None:
-        self.renewed[row] = True
-        self._has_moved(row)
+        self.renewed[row] = self.touched[row] = True
+        self._is_late(row)
 
     def _has_moved(self, row: int) -> None:
         self.touched[row] = True
@@ -339,7 +333,13 @@ class BodyStore:
         """Out of the index where it is, and into that where it belongs."""
         self._leave(row)
         self.layer[row] = self.listeners.layer_of(int(self.group[row]), bool(self.static[row]))
-        if not self.late[row]:
+        self._is_late(row)
+
+    def _is_late(self, row: int) -> None:
+        """Note that the broad phase has to be told, also where it could wait until now."""
+        if self.late[row]:
+            self.many_late = True
+        else:
             self.late[row] = True
             self.late_rows.append(row)
 

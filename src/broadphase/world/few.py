@@ -2,14 +2,22 @@
 
 import numpy as np
 
-from broadphase.kernels.pairs.contacts import put_candidates, renew_contacts, touched_rows
+from broadphase.kernels.pairs.contacts import (
+    put_candidates,
+    put_candidates_of_many,
+    renew_contacts,
+    touched_rows,
+)
 from broadphase.world.body_store import BodyStore
 from broadphase.world.events import Found
 from broadphase.world.layers import Layers
 from broadphase.world.listeners import MOVING, STATIC
 
+# Of more, all their pairs are found as arrays.
+FEW = 64
 # Up to so many each is asked about alone; beyond, a batch costs less.
-FEW = 16
+_VERY_FEW = 4
+_SORTED_HERE = 64
 _MOST_CANDIDATES = 1_024
 
 
@@ -46,6 +54,8 @@ class Few:
         count = self._asked(self._static[:static].tolist(), (MOVING,), count)
         if count < 0:
             return None
+        if count > _SORTED_HERE:
+            self._keys[:count].sort()  # the kernel puts each into its place, which is for few
         room = len(before.ids) + count
         pairs = np.empty((2, room, 2), np.int32)
         now = Found(pairs[0], np.empty((room, 2)), np.empty(room), pairs[1], listeners.matcher)
@@ -58,11 +68,18 @@ class Few:
         """Who may be in contact with some bodies, behind ``count`` others; -1 where there is not room."""
         store, asked = self._store, self._layers
         bits = store.listeners.bits()
+        known = (bits, store.group, store.category, store.mask)
+        if len(rows) > _VERY_FEW:
+            some = np.array(rows, np.int32)
+            boxes = store.table.bounds(some)
+            for layer in layers:
+                pairs = asked.indexes[layer].query_box(boxes)
+                count = put_candidates_of_many(self._keys, count, some, pairs, asked.rows[layer], *known)
+            return count
         for row in rows:
             box = store.bounds(row)
             for layer in layers:
                 ids = asked.indexes[layer].query_box(box)
                 if len(ids):
-                    known = (bits, store.group, store.category, store.mask)
                     count = put_candidates(self._keys, count, row, ids, asked.rows[layer], *known)
         return count

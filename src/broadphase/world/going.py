@@ -38,7 +38,9 @@ class Going(State):
     ) -> Movement:
         """Move a body as far as it can, and note what it crosses."""
         if type(response) is str and not unseen:
-            movement = self._go_at_once(row, dx, dy, response, only_if_free)
+            movement = self._go_at_once(
+                row, dx, dy, response, kernel.IF_FREE if only_if_free else kernel.ALWAYS
+            )
             if movement is not None:
                 return movement
         store, body = self._store, self._body(row)
@@ -52,9 +54,7 @@ class Going(State):
         store.put(row, movement.x, movement.y)
         return self._cross(body, start, movement, passed, ignored)
 
-    def _go_at_once(
-        self, row: int, dx: float, dy: float, response: Answer, only_if_free: bool
-    ) -> Movement | None:
+    def _go_at_once(self, row: int, dx: float, dy: float, response: Answer, when: int) -> Movement | None:
         """The same for a box among boxes, in one kernel call; ``None`` where that is not enough."""
         code = RESPONSES.get(response)
         if code is None:
@@ -70,7 +70,7 @@ class Going(State):
         near = layers.near(way)
         grid = NO_TILES if tiles is None else tiles.grid
         state, found, passed, x, y, start_x, start_y = kernel.go(
-            shapes, store.marks, row, dx, dy, code, only_if_free, near, layers.room, grid
+            shapes, store.marks, row, dx, dy, code, when, near, layers.room, grid
         )
         if state == kernel.NEWLY_LATE:
             store.late_rows.append(row)
@@ -84,7 +84,7 @@ class Going(State):
             met = bodies[int(other)] if other >= 0.0 else Tile(int(column), int(cell))
             hits.append(_new(Hit, (met, time, (nx, ny), (at_x, at_y), response)))
         movement = _new(Movement, (x, y, tuple(hits), ()))
-        if (passed or code == CROSS) and not (only_if_free and hits):
+        if (passed or code == CROSS) and (when == kernel.ALWAYS or (when == kernel.IF_FREE and not hits)):
             start = _Start(store.table.form(row), start_x, start_y)
             sensors = set(layers.room.sensors[:passed].tolist())
             return self._cross(bodies[row], start, movement, sensors, [])

@@ -43,6 +43,8 @@ class Layers:
         """What questions write to, and what kernels go on with: good until the next question."""
         self._filled: list[int] = []
         """The layers that ever held a body."""
+        self._put_off = False
+        """Whether ``late`` knows of rows in layers that nobody has asked since."""
         self.sent = 0
         """How many boxes the last call of `sync` handed over."""
 
@@ -54,9 +56,9 @@ class Layers:
         self.sent = 0
         if store.leaving:
             self._drop()
-        if store.many_late:
+        if store.many_late or (self._put_off and layers == ALL):
             rows = np.flatnonzero(store.late).astype(np.int32)
-            store.many_late = False
+            store.many_late = self._put_off = False
         elif len(store.late_rows) == 1:
             self._send_one(store.late_rows[0], layers)
             return
@@ -75,7 +77,7 @@ class Layers:
             if layer in layers:
                 self._send(layer, own)
             else:
-                store.many_late = True
+                self._put_off = True
 
     def _drop(self) -> None:
         for layer in ALL:
@@ -133,7 +135,8 @@ class Layers:
     def sync_for(self, row: int) -> None:
         """Tell the indexes what has changed, for a body that asks: it does not look for itself."""
         store = self._store
-        if store.leaving or store.many_late or (store.late_rows and store.late_rows != [row]):
+        others = store.late_rows and store.late_rows != [row]
+        if others or store.many_late or store.leaving or self._put_off:
             self.sync()
 
     # ---- asking; whoever asks has called `sync` before

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable
 
+from broadphase.kernels.movement.go import NEVER
 from broadphase.shapes.kinds import Shape
 from broadphase.world.arguments import as_shape, as_two
 from broadphase.world.body import Body
 from broadphase.world.going import Going
 from broadphase.world.hits import Hit, Movement, Response
-from broadphase.world.probe import beside, blocker_at
+from broadphase.world.probe import beside, blocker_at, first_against, step_beside
 from broadphase.world.pushing import Push, push
 
 
@@ -117,7 +118,12 @@ class Moving(Going):
         (True, None)
         """
         row = self._store.row(body)
-        return beside(self._store.shape(row), as_two(direction, "direction"), self._around(row), self._tiles)
+        towards = as_two(direction, "direction")
+        way = step_beside(self._store.bounds(row), towards)
+        move = self._go_at_once(row, *way, "touch", NEVER)
+        if move is not None:
+            return first_against(towards, move)
+        return beside(self._store.shape(row), towards, self._around(row), self._tiles)
 
     def blocker(self, shape: Shape | Body, *, ignore: Body | Iterable[Body] = ()) -> object | None:
         """The first thing that would block at a place: may I stand up, or appear, here?

@@ -1,14 +1,14 @@
 """What is at a place, and what is right beside a body: before moving, changing size or jumping."""
 
-import numpy as np
+import math
 
 from broadphase.kernels.movement import push_out, travel_shapes
-from broadphase.shapes.kinds import Box, Shape
+from broadphase.shapes.kinds import Bounds, Box, Shape
 from broadphase.shapes.table import columns_of
-from broadphase.world.hits import Around, Hit
+from broadphase.world.hits import Around, Hit, Movement
 from broadphase.world.movement_shapes import all_boxes, blocker_table, resolve_shape
 from broadphase.world.tiles import Tile, TileMap
-from broadphase.world.way_out import NO_TILES
+from broadphase.world.way_out import NO_TILES, Place
 
 # Of the coordinates: far more than a stopped body may stand off what stopped it, far less than anyone sees.
 _BESIDE = 2e-13
@@ -83,11 +83,24 @@ def beside(
     >>> beside(Box(2, 12, 20, 20), (0, 1), lambda bounds: NOTHING, level).other
     Tile(column=0, row=1)
     """
+    way = step_beside(shape.bounds, direction)
+    return first_against(direction, resolve_shape(shape, *way, around, tiles, "touch"))
+
+
+def step_beside(bounds: Bounds, direction: Place) -> Place:
+    """The way to what is right beside something with these bounds."""
     dx, dy = direction
-    length = float(np.hypot(dx, dy))
-    if not 0.0 < length < np.inf:
+    length = math.hypot(dx, dy)
+    if not 0.0 < length < math.inf:
         raise ValueError(f"direction = {direction} must be finite, and have a length")
-    step = _BESIDE * max(map(abs, shape.bounds)) or _BESIDE
-    move = resolve_shape(shape, dx / length * step, dy / length * step, around, tiles, "touch")
-    hits = [hit for hit in move.hits if hit.normal[0] * dx + hit.normal[1] * dy < 0.0]
-    return hits[0] if hits else None
+    step = _BESIDE * max(map(abs, bounds)) or _BESIDE
+    return dx / length * step, dy / length * step
+
+
+def first_against(direction: Place, move: Movement) -> Hit | None:
+    """The first thing that a movement hit whose side faces against a direction."""
+    dx, dy = direction
+    for hit in move.hits:
+        if hit.normal[0] * dx + hit.normal[1] * dy < 0.0:
+            return hit
+    return None

@@ -220,6 +220,8 @@ def _calls(changes: Changes) -> Iterator[Call]:
 
 def _handed_over(handed: Handed) -> Iterator[Call]:
     """Who is told of a contact no longer, then who is from now on."""
+    if not len(handed.now):
+        return
     for before, now in zip(handed.before.by_pair(), handed.now.by_pair(), strict=True):
         for match, contact in before.items():
             if match not in now:

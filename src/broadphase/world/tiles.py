@@ -174,7 +174,9 @@ class TileMap:
 
     def is_solid(self, column: int, row: int) -> bool:
         """Whether a tile is solid; outside the map none is.  One-way tiles are not solid."""
-        return 0 <= column < self.columns and 0 <= row < self.rows and bool(self.solid[row, column])
+        solid = self._grid.solid
+        rows, columns = solid.shape
+        return 0 <= column < columns and 0 <= row < rows and solid.item(row, column)
 
     def set(self, column: int, row: int, solid: bool) -> None:
         """Make a tile solid or free; it counts at once.
@@ -184,7 +186,7 @@ class TileMap:
         IndexError
             The tile lies outside the map.
         """
-        self.solid[self._inside(column, row)] = bool(solid)
+        self._grid.solid[self._inside(column, row)] = bool(solid)
 
     def set_one_way(self, column: int, row: int, sides: Side | Iterable[Side]) -> None:
         """Let a tile that is not solid block on some sides only.
@@ -233,18 +235,21 @@ class TileMap:
         return tuple(name for name, bit in SIDES.items() if bits & bit)
 
     def _inside(self, column: int, row: int) -> tuple[int, int]:
-        if not (0 <= index(column) < self.columns and 0 <= index(row) < self.rows):
+        at_row, at_column = index(row), index(column)
+        rows, columns = self._grid.solid.shape
+        if not (0 <= at_column < columns and 0 <= at_row < rows):
             raise IndexError(
-                f"tile ({column}, {row}) lies outside the map of {self.columns} columns and {self.rows} rows"
+                f"tile ({column}, {row}) lies outside the map of {columns} columns and {rows} rows"
             )
-        return index(row), index(column)
+        return at_row, at_column
 
     # --- between tiles and coordinates ---------------------------------------------------------------
 
     def tile_at(self, x: float, y: float) -> Tile | None:
         """The tile that a point lies in, or ``None`` outside; on an edge the one of the larger numbers."""
         column, row = list_tiles.cell_of_point(self._grid, finite(x, "x"), finite(y, "y"))
-        if not (0 <= column < self.columns and 0 <= row < self.rows):
+        rows, columns = self._grid.solid.shape
+        if not (0 <= column < columns and 0 <= row < rows):
             return None
         return Tile(column, row)
 
@@ -350,6 +355,10 @@ class TileMap:
         >>> level.line_of_sight((16, 16), (80, 16)), level.line_of_sight((16, 16), (32, 0))
         (False, True)
         """
+        if type(start) is tuple and type(end) is tuple:  # the usual case, without an array
+            (x, y), (to_x, to_y) = as_two(start, "start"), as_two(end, "end")
+            seen: bool = walk_tiles.sees(self._grid, x, y, to_x, to_y)
+            return seen
         starts, ends = as_points(start, "start"), as_points(end, "end")
         single = starts.ndim == 1 and ends.ndim == 1
         starts, ends = of_one_length(starts, ends, "start", "end")

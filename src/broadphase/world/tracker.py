@@ -80,7 +80,8 @@ class Tracker:
         if now.matcher is not before.matcher:
             for listener in now.matcher.listeners:
                 listener.asked = True
-        changes = self._changes(before, now)
+        same = now is before and not (self.crossed or store.retagged)
+        changes = self._unchanged(now) if same else self._changes(before, now)
         self.found, self.crossed = now, {}
         n = len(store.bodies)
         store.touched[:n] = store.renewed[:n] = False
@@ -165,6 +166,14 @@ class Tracker:
         return Found(ids, normals[overlapping], depths[overlapping], groups, self._store.listeners.matcher)
 
     # ---- comparing
+
+    def _unchanged(self, now: Found) -> Changes:
+        """Where nothing was touched, everything has stayed."""
+        self._store.shared = True
+        bodies, nothing = self._store.bodies, none_found(now.matcher)
+        none = Contacts(nothing, bodies, {}, {})
+        stayed = Contacts(now.at(np.arange(len(now.ids))), bodies, {}, {})
+        return Changes(Events(none, stayed, none), Handed(none, none))
 
     def _changes(self, before: Found, now: Found) -> Changes:
         store = self._store

@@ -18,6 +18,8 @@ from broadphase.kernels.movement.travel import CROSS, FARTHEST, MOST_TURNS, norm
 from broadphase.kernels.shapes.near import sort_near
 from broadphase.kernels.shapes.table import BOX
 
+ALWAYS, IF_FREE, NEVER = 0, 1, 2  # when a body goes, and is not only asked what it would hit
+
 NOT_HERE = -1
 DONE = 0
 NEWLY_LATE = 1  # done, and the broad phase is to be told of a body that it knew the place of
@@ -45,6 +47,18 @@ class Room(NamedTuple):
     """0, 1, 2, ..."""
     hits: npt.NDArray[np.float64]
     """``(h, 8)``"""
+
+
+@jit
+def put(xs, ys, touched, late, row, x, y):
+    """Another place for a body; whether the broad phase is newly to be told."""
+    if xs[row] == x and ys[row] == y:
+        return False
+    xs[row], ys[row] = x, y
+    touched[row] = True
+    news = not late[row]
+    late[row] = True
+    return news
 
 
 @jit
@@ -97,12 +111,12 @@ def _sift(shapes, bodies, row, near, count, boxes, sensors):
 
 
 @jit
-def go(shapes, bodies, row, dx, dy, response, only_if_free, count, room, grid):
+def go(shapes, bodies, row, dx, dy, response, when, count, room, grid):
     """Move box ``row`` among the first ``count`` of ``room.near``, and mark it as moved.
 
     Returns ``state, hits, sensors, x, y, start_x, start_y``.  A row of ``room.hits`` is ``time, normal,
     place, body, column, row``, with -1 for what it is not; sensors near the way stand in ``room.sensors``.
-    With ``only_if_free`` it stays where it is when it hits anything.
+    With `IF_FREE` it stays where it is when it hits anything.
     """
     start_x, start_y = shapes.x[row], shapes.y[row]
     width, height = shapes.width[row], shapes.height[row]
@@ -140,7 +154,8 @@ def go(shapes, bodies, row, dx, dy, response, only_if_free, count, room, grid):
         if goal_x == x and goal_y == y:
             break
     state = DONE
-    if (x != start_x or y != start_y) and not (only_if_free and found > 0):
+    goes = when == ALWAYS or (when == IF_FREE and found == 0)
+    if goes and (x != start_x or y != start_y):
         shapes.x[row], shapes.y[row] = x, y
         bodies.touched[row] = True
         if not bodies.late[row]:

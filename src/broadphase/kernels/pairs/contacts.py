@@ -41,13 +41,29 @@ def put_candidates(keys, count, row, ids, rows, bits, group, category, mask):
     if count < 0 or count + ids.shape[0] > keys.shape[0]:
         return -1
     for k in range(ids.shape[0]):
-        other = rows[ids[k]]
-        first, second = np.int64(min(row, other)), np.int64(max(row, other))
-        concerns = bits[group[first], 0] & bits[group[second], 1]
-        meets = category[row] & mask[other] and mask[row] & category[other]
-        if row != other and concerns and meets:
-            keys[count] = first << 32 | second
-            count += 1
+        count = _put_candidate(keys, count, row, rows[ids[k]], bits, group, category, mask)
+    return count
+
+
+@jit
+def put_candidates_of_many(keys, count, asking, pairs, rows, bits, group, category, mask):
+    """The same for pairs ``[number of the asking row, id]``."""
+    if count < 0 or count + pairs.shape[0] > keys.shape[0]:
+        return -1
+    for k in range(pairs.shape[0]):
+        row, other = np.int64(asking[pairs[k, 0]]), rows[pairs[k, 1]]
+        count = _put_candidate(keys, count, row, other, bits, group, category, mask)
+    return count
+
+
+@inline
+def _put_candidate(keys, count, row, other, bits, group, category, mask):
+    first, second = np.int64(min(row, other)), np.int64(max(row, other))
+    concerns = bits[group[first], 0] & bits[group[second], 1]
+    meets = category[row] & mask[other] and mask[row] & category[other]
+    if row != other and concerns and meets:
+        keys[count] = first << 32 | second
+        return count + 1
     return count
 
 

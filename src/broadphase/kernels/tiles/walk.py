@@ -128,10 +128,15 @@ def cast_rays(grid, origins, directions, longest, tiles, distances, normals):
 
 
 @jit
+def sees(grid, x, y, to_x, to_y):
+    """Whether no solid tile lies between two points; the same in both directions."""
+    if to_x < x or (to_x == x and to_y < y):
+        x, y, to_x, to_y = to_x, to_y, x, y
+    return not cast_ray(grid, x, y, to_x - x, to_y - y, 1.0, 1.0)[2] < 1.0
+
+
+@jit
 def see(grid, starts, ends, visible):
-    """Whether no solid tile lies between two points, for every row; the same in both directions."""
+    """`sees` for every row."""
     for k in range(starts.shape[0]):
-        x, y, to_x, to_y = starts[k, 0], starts[k, 1], ends[k, 0], ends[k, 1]
-        if to_x < x or (to_x == x and to_y < y):
-            x, y, to_x, to_y = to_x, to_y, x, y
-        visible[k] = not cast_ray(grid, x, y, to_x - x, to_y - y, 1.0, 1.0)[2] < 1.0
+        visible[k] = sees(grid, starts[k, 0], starts[k, 1], ends[k, 0], ends[k, 1])
