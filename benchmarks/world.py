@@ -144,6 +144,66 @@ def main(n: int) -> None:
     one_by_one(world, bodies)
 
 
+def nothing(body: bp.Body) -> None:
+    """What any call of Python costs: the measure for the others."""
+
+
+def among_walls() -> None:
+    """What one body in a room with tiles costs: the calls that a small game makes in each frame."""
+    solid = np.zeros((30, 40), np.bool_)
+    solid[0] = solid[-1] = solid[:, 0] = solid[:, -1] = True
+    world = bp.World()
+    level = world.tiles = bp.TileMap(solid, 16)
+    walls = [(100, 100, 80, 10), (100, 100, 10, 60), (170, 100, 10, 60), (120, 150, 40, 10)]
+    for wall in walls:
+        world.add(bp.Box(*wall), static=True, tag="wall")
+    for k in range(20):
+        world.add(bp.Box(300.0 + 12 * k, 300, 8, 8), tag="monster")
+    world.on("player", "monster")
+    player = world.add(bp.Box(125, 125, 10, 10), tag="player")
+    there = [1.0]
+
+    def to_and_fro() -> float:
+        there[0] = -there[0]
+        return there[0]
+
+    def step_and_update(body: bp.Body) -> None:
+        body.move_to(125.0 + to_and_fro(), 125.0)
+        world.update()
+
+    measure(
+        [player],
+        {
+            "nothing at all": nothing,
+            "world.move, free": lambda body: world.move(body, to_and_fro(), 1.0),
+            "world.move, into two walls": lambda body: world.move(body, 50.0, 50.0),
+            "world.try_move": lambda body: world.try_move(body, to_and_fro(), 0.0),
+            "body.move_to": lambda body: body.move_to(125.0 + to_and_fro(), 125.0),
+            "world.update, nothing moved": lambda body: world.update(),
+            "world.update, one moved": step_and_update,
+            "world.grounded": world.grounded,
+            "world.query_box": lambda body: world.query_box((100.0, 100.0, 130.0, 130.0)),
+            "world.raycast": lambda body: world.raycast((130.0, 130.0), (1.0, 0.0), ignore=body),
+            "tiles.is_solid": lambda body: level.is_solid(3, 3),
+            "tiles.tiles_in": lambda body: level.tiles_in((0.0, 0.0, 40.0, 40.0)),
+            "tiles.line_of_sight": lambda body: level.line_of_sight((40.0, 40.0), (400.0, 300.0)),
+        },
+    )
+
+
+def measure(bodies: list[bp.Body], calls: dict[str, Callable[[bp.Body], Any]]) -> None:
+    """Print what calls cost, each for all of some bodies, the best of many rounds."""
+    for name, call in calls.items():
+        best, end = np.inf, time.perf_counter() + 0.3
+        some = bodies * max(1, 100 // len(bodies))
+        while time.perf_counter() < end:
+            start = time.perf_counter()
+            for body in some:
+                call(body)
+            best = min(best, time.perf_counter() - start)
+        print(f"{name:40}{best / len(some) * 1e6:8.2f} us a call")
+
+
 def one_by_one(world: bp.World, bodies: list[bp.Body]) -> None:
     """What calls for single bodies cost."""
     rng = np.random.default_rng(3)
@@ -157,15 +217,10 @@ def one_by_one(world: bp.World, bodies: list[bp.Body]) -> None:
         "world.raycast(500)": lambda body: world.raycast(body.position, (1.0, 0.3), 500.0, ignore=body),
         "world.nearest(k=3)": lambda body: world.nearest(body.position, 3, ignore=body),
     }
-    for name, call in calls.items():
-        best = np.inf
-        for _ in range(5):
-            start = time.perf_counter()
-            for body in some:
-                call(body)
-            best = min(best, time.perf_counter() - start)
-        print(f"{name:40}{best / len(some) * 1e6:8.1f} us a call")
+    measure(some, calls)
 
 
 if __name__ == "__main__":
     main(int(sys.argv[1]) if len(sys.argv) > 1 else 5_000)
+    print("\na room with 4 walls, 20 monsters, tiles around:")
+    among_walls()

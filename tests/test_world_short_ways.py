@@ -1,0 +1,168 @@
+"""What usually happens goes a short way through the world; the long one must say the same, bit for bit."""
+
+import math
+
+import numpy as np
+import pytest
+
+from broadphase import Box, Circle, Polygon, TileMap, World
+
+RESPONSES = ("slide", "touch", "cross", "bounce")
+
+
+class LongWay(World):
+    """A world that knows no short way: neither to move one box nor to update where few were touched."""
+
+    def __init__(self):
+        super().__init__()
+        self._tracker._few.renewed = lambda before: None
+
+    def _go_at_once(self, *_):
+        return None
+
+
+def filled(kind, rng, shapes):
+    """A world of walls, coins, monsters and platforms with masks, on tiles with a free middle."""
+    world = kind()
+    solid = rng.random((20, 20)) < 0.15
+    solid[8:12, 8:12] = False
+    world.tiles = TileMap(solid, 8)
+    world.tiles.set_one_way(9, 12, "top")
+    for tag, static, sensor in (("wall", True, False), ("coin", True, True), ("monster", False, False)):
+        for _ in range(25):
+            x, y = rng.integers(0, 150, 2).tolist()
+            shape = Box(x, y, *rng.integers(0, 12, 2).tolist())
+            if shapes and rng.random() < 0.3:
+                shape = Circle(x, y, 3) if rng.random() < 0.5 else Polygon([(x, y), (x + 6, y), (x, y + 6)])
+            world.add(shape, tag=tag, static=static, sensor=sensor, category=int(rng.integers(1, 4)), mask=3)
+    return world, world.add(Box(74, 74, 5, 5), tag="player", category=1, mask=3)
+
+
+def plain(thing):
+    """Bodies of two worlds by their ids."""
+    if isinstance(thing, (tuple, list)) and not hasattr(thing, "column"):
+        return tuple(map(plain, thing))
+    return getattr(thing, "id", thing)
+
+
+def told(contacts):
+    return [(one.a.id, one.b.id, one.normal, one.depth) for one in contacts]
+
+
+@pytest.mark.smaller_set
+@pytest.mark.parametrize("shapes", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_short_ways_say_what_the_long_ones_do(seed, shapes):
+    stories = []
+    for kind in (World, LongWay):
+        rng = np.random.default_rng(seed)
+        world, player = filled(kind, rng, shapes)
+        world.on("player", "coin")
+        world.on("monster", "monster")
+        world.on("wall", "player")
+        story = []
+        for step in range(60):
+            way = (rng.normal(size=2) * rng.choice((2, 30))).round(int(rng.integers(0, 3))).tolist()
+            others = [body for body in world if body.tag == "monster"]
+            if step % 3 == 0:
+                story.append(plain(world.move(player, *way, RESPONSES[rng.integers(4)])))
+            elif step % 3 == 1:
+                story.append(plain(world.try_move(player, *way)))
+            for other in rng.choice(len(others), int(rng.choice((0, 1, 7))), replace=False):
+                others[other].move_to(*rng.integers(0, 150, 2).tolist())
+            story.append((plain(world.grounded(player)), player.position))
+            if step % 20 == 10:
+                player.move_to(75, 75)
+            events = world.update()
+            story.append([told(contacts) for contacts in events])
+            story.append((world.stats.candidates, world.stats.contacts))
+        world.validate()
+        stories.append(story)
+    assert stories[0] == stories[1]
+
+
+@pytest.mark.smaller_set
+def test_a_way_among_more_bodies_and_hits_than_there_is_room_for():
+    world = World()
+    walls = [world.add(Box(10 + 2 * k, 0, 1, 5)) for k in range(300)]
+    body = world.add(Box(0, 0, 5, 5))
+    move = world.move(body, 1_000, 0, "cross")
+    assert [hit.other for hit in move.hits] == walls
+    assert [hit.other for hit in move.crossed] == walls
+    assert body.x == 1_000
+    assert world.move(body, -2_000, 0).hits[0].other is walls[-1]
+
+
+@pytest.mark.smaller_set
+def test_of_many_answers_order_is_kept():
+    rng = np.random.default_rng(4)
+    world = World()
+    spots = rng.permutation(300)
+    bodies = [
+        world.add(Box(10.0 * spot, -1, 4, 2) if spot % 2 else Circle(10 * spot, 0, 3)) for spot in spots
+    ]
+    assert world.query_box((-10, -5, 4_000, 5)) == bodies
+    assert world.query_radius((1_500, 0), 4_000) == bodies
+    by_x = sorted(bodies, key=lambda body: body.bounds[0])
+    assert [hit.other for hit in world.query_ray((-50, 0), (1, 0))] == by_x
+    assert world.nearest((-50, 0), 200).bodies == by_x[:200]
+    assert world.raycast((-50, 0), (1, 0), ignore=by_x[0]).other is by_x[1]
+
+
+@pytest.mark.smaller_set
+def test_of_equal_distances_the_lower_id_comes_first():
+    world = World()
+    later, first = world.add(Box(9, 0, 1, 1)), world.add(Box(5, 0, 1, 1))
+    second = world.add(Circle(5.5, 0.5, 0.5))
+    assert [hit.other for hit in world.query_ray((0, 0.5), (1, 0))] == [first, second, later]
+    assert world.nearest((0, 0.5), 3).bodies == [first, second, later]
+
+
+@pytest.mark.smaller_set
+def test_who_was_put_off_is_told_of_as_soon_as_somebody_listens():
+    world = World()
+    world.on("a", "b")
+    quiet = [world.add(Box(100 * k, 0, 5, 5)) for k in range(4)]
+    a = world.add(Box(0, 0, 5, 5), tag="a")
+    world.update()
+    for body in quiet:
+        body.move_to(2, 2)
+    world.update()  # nobody listens for them: their boxes are not sent
+    quiet[1].tag = "b"
+    assert told(world.update().began) == [(a.id, quiet[1].id, (-1.0, 0.0), 3.0)]
+    world.remove(quiet[2])
+    again = world.add(Box(3, 3, 5, 5), tag="b")
+    assert again.id == 2
+    assert len(world.update().began) == 1
+    world.on("c", "a")
+    quiet[3].tag = "c"
+    assert len(world.update().began) == 1
+    world.validate()
+
+
+@pytest.mark.smaller_set
+def test_a_body_that_was_put_off_is_in_the_way():
+    world = World()
+    world.on("a", "b")
+    wall, body = world.add(Box(50, 0, 5, 5)), world.add(Box(0, 0, 5, 5))
+    world.update()
+    wall.x = 20
+    world.update()
+    assert world.move(body, 100, 0).hits[0].other is wall
+    wall.x = 60
+    assert world.move(body, 100, 0).x == 55
+
+
+@pytest.mark.smaller_set
+@pytest.mark.parametrize("way", [(math.nan, 0), (0, math.inf), (1e300, 0)])
+def test_a_way_that_is_none_changes_nothing(way):
+    world = World()
+    body = world.add(Box(0, 0, 5, 5))
+    for move in (world.move, world.try_move):
+        with pytest.raises(ValueError, match=r"d[xy]"):
+            move(body, *way)
+    assert body.position == (0, 0)
+    with pytest.raises(TypeError, match="dx"):
+        world.move(body, True, 0)
+    with pytest.raises(ValueError, match="unknown response 'stop'"):
+        world.move(body, 1, 0, "stop")
