@@ -104,8 +104,13 @@ def _array(values: Any, name: str) -> Array:
         raise ValueError(f"{name} must be a rectangular array of numbers: {error}") from None
 
 
+def _is_masked(values: Any) -> bool:
+    """Whether it is a masked array; without them in the process, they are not imported to find out."""
+    return "numpy.ma" in sys.modules and isinstance(values, np.ma.MaskedArray)
+
+
 def _first_missing(values: Any) -> int | None:
-    if isinstance(values, np.ma.MaskedArray):
+    if _is_masked(values):
         missing: Any = np.ma.getmaskarray(values)  # `np.asarray` would drop it
     elif hasattr(type(values), "is_null"):  # polars, pyarrow
         missing = values.is_null()
@@ -123,7 +128,7 @@ def _first_missing(values: Any) -> int | None:
 
 def _columns_of(values: Any) -> tuple[Sequence[Any], Callable[[int], Any]] | None:
     """The names of a table's columns and the way to each, or None for what is no table."""
-    if isinstance(values, np.ma.MaskedArray) and values.dtype.names is not None and values.ndim < 2:
+    if _is_masked(values) and values.dtype.names is not None and values.ndim < 2:
         fields = values.dtype.names
         return fields, lambda k: values[fields[k]]
     if hasattr(type(values), "collect_schema") and hasattr(type(values), "lazy"):

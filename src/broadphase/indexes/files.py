@@ -6,10 +6,8 @@ structure, or a damaged one, cannot bring it into a state that it could not reac
 
 import json
 import os
-import tempfile
 from collections.abc import Callable
 from io import BytesIO
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -44,6 +42,9 @@ def save(path: str | os.PathLike[str], about: dict[str, Any], store: BoxStore, s
         "renewed": store.renewed[ids],
         "seen": seen,
     }
+    import tempfile  # here, as below, because these two take a tenth of the time in which a world is there
+    from pathlib import Path
+
     target = Path(path)
     handle, temporary = tempfile.mkstemp(prefix=target.name, suffix=".part", dir=target.parent)
     try:
@@ -57,6 +58,8 @@ def save(path: str | os.PathLike[str], about: dict[str, Any], store: BoxStore, s
 
 def load(path: str | os.PathLike[str], make: Callable[[dict[str, Any], Arrays], Made]) -> Made:
     """Read what `save` wrote and let ``make`` an index of it; one error tells whatever is wrong with it."""
+    from pathlib import Path
+
     data = Path(path).read_bytes()
     try:
         return make(*_read(data))

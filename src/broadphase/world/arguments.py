@@ -1,7 +1,7 @@
 """What callers of the world hand in: points, bounds and grids of cells, checked once."""
 
 import math
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,11 @@ _PLAIN = frozenset((float, int))
 _LARGEST = 2.0**1000  # what is not so far away fits into a float
 
 
+def is_plain(values: Any, count: int) -> TypeGuard[tuple[float, ...]]:
+    """Whether it is a tuple of so many of Python's own numbers: what needs no array to be looked at."""
+    return type(values) is tuple and len(values) == count and _PLAIN.issuperset(map(type, values))
+
+
 def as_bounds(box: Shape | Any) -> Bounds:
     """A shape's bounds, or four numbers checked.
 
@@ -24,7 +29,7 @@ def as_bounds(box: Shape | Any) -> Bounds:
     >>> as_bounds([0, 0, 1, 2])
     (0.0, 0.0, 1.0, 2.0)
     """
-    if type(box) is tuple and len(box) == 4 and _PLAIN.issuperset(map(type, box)):
+    if is_plain(box, 4):
         left, top, right, bottom = box  # the usual case, without an array
         if -_LARGEST < left <= right < _LARGEST and -_LARGEST < top <= bottom < _LARGEST:
             return float(left), float(top), float(right), float(bottom)

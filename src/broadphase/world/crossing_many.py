@@ -6,7 +6,6 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.kernels.shapes.table import BOX
-from broadphase.one_shot import join
 from broadphase.shapes.kinds import Shape
 from broadphase.world.body_store import Floats, Rows
 from broadphase.world.crossing import Crossings, Legs, Shapes, crossed, first_of_each, legs_of
@@ -82,6 +81,8 @@ def _passed(world: Going, rows: Rows, before: Before, movements: Movements, resp
     )
     table, crossable = store.table, before.crossable
     after = _bounds(world, crossable)
+    from broadphase.one_shot import join  # here, because few games move thousands at once
+
     near = join(_reach(world, rows, legs, movements.places), _hull(before.bounds, after))
     near = near[_may_cross(world, rows[near[:, 0]], crossable[near[:, 1]])]
     # A mover meets those before it where they have come to.

@@ -9,7 +9,6 @@ from broadphase.boxes import as_float_array
 from broadphase.kernels.movement.travel import FARTHEST
 from broadphase.kernels.movement.travel_in_turn import travel_in_turn
 from broadphase.kernels.shapes.table import BOX
-from broadphase.one_shot import pairs
 from broadphase.shapes.check import finite
 from broadphase.shapes.kinds import Bounds
 from broadphase.world.body_store import Floats, Rows
@@ -187,6 +186,8 @@ class MovingMany(Moving):
         if layers == ALL:  # the movers count wherever they may come to, not only where they are
             moves = np.zeros(len(store.bodies), np.bool_)
             moves[rows] = True
+            from broadphase.one_shot import pairs  # here, because few games move thousands at once
+
             both = pairs(reach)
             both = np.concatenate((both, both[:, ::-1]))
             both[:, 1] = rows[both[:, 1]]

@@ -19,7 +19,15 @@ from broadphase.kernels.tiles import walk as walk_tiles
 from broadphase.kernels.tiles.grid import SIDES, Side, TileGrid
 from broadphase.shapes.check import finite
 from broadphase.shapes.kinds import Bounds
-from broadphase.world.arguments import as_bounds, as_cells, as_points, as_two, check_edges, of_one_length
+from broadphase.world.arguments import (
+    as_bounds,
+    as_cells,
+    as_points,
+    as_two,
+    check_edges,
+    is_plain,
+    of_one_length,
+)
 
 _NO_ONE_WAY = np.empty((0, 0), np.uint8)
 
@@ -355,7 +363,7 @@ class TileMap:
         >>> level.line_of_sight((16, 16), (80, 16)), level.line_of_sight((16, 16), (32, 0))
         (False, True)
         """
-        if type(start) is tuple and type(end) is tuple:  # the usual case, without an array
+        if is_plain(start, 2) and is_plain(end, 2):
             (x, y), (to_x, to_y) = as_two(start, "start"), as_two(end, "end")
             seen: bool = walk_tiles.sees(self._grid, x, y, to_x, to_y)
             return seen
