@@ -16,10 +16,8 @@ a `broadphase.World`.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import pairwise
+from itertools import groupby
 from typing import Any
-
-import numpy as np
 
 from broadphase.adapters.pygame_draw import draw_boxes, draw_cells, draw_contacts
 from broadphase.adapters.pygame_world import SpriteBodies
@@ -55,7 +53,7 @@ Collided = Callable[[Any, Any], Any] | None
 
 # So many tests take pygame about as long as reading the rects and asking a broad phase; tests that are
 # written in Python take longer.
-FEW_TESTS = 2_000
+FEW_TESTS = 1_000
 _FEW_SLOW_TESTS = 400
 # After a `kill` of the user's all may be different, and everything is read anew; so often at the most.
 _MOST_PASSES = 8
@@ -145,7 +143,9 @@ class _Groups:
         count = len(self.lefts) - first
         asked = count  # with nobody left to meet, pygame asks no more
         for i, rows in _by_left(_in_list_order(planned, _overlapping(planned))):
-            met = [j for j in rows if j not in gone and _confirmed(planned, i, j)]
+            met = rows
+            if gone or planned.confirm is not None:
+                met = [j for j in rows if j not in gone and _confirmed(planned, i, j)]
             if not met:
                 continue
             self.found[self.lefts[first + i]] = [rights[j] for j in met]
@@ -257,10 +257,12 @@ def _by_left(rows: PairArray) -> Iterator[tuple[int, list[int]]]:
     """Each left row, and the right rows beside it."""
     if not len(rows):
         return
-    starts = [0, *(np.flatnonzero(np.diff(rows[:, 0])) + 1).tolist(), len(rows)]
-    rights = rows[:, 1].tolist()
-    for i, (start, end) in zip(rows[starts[:-1], 0].tolist(), pairwise(starts), strict=True):
-        yield i, rights[start:end]
+    lefts, rights = rows.T.tolist()
+    start = 0
+    for left, same in groupby(lefts):
+        end = start + len(list(same))
+        yield left, rights[start:end]
+        start = end
 
 
 def _confirmed(planned: Plan, i: int, j: int) -> Any:

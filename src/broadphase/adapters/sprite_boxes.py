@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from broadphase.boxes import BoxArray
 from broadphase.extras import need
+from broadphase.kernels.shapes.rects import edges_of_rects
 
 _pygame = need("pygame", extra="pygame", purpose="the pygame adapter")
 _sprite = need("pygame.sprite", extra="pygame", purpose="the pygame adapter")
@@ -62,6 +63,12 @@ class _Rects(NamedTuple):
     ints: bool
     floats: bool
     """All are ``Rect``, or all ``FRect``; a list may hold both."""
+    edges: BoxArray
+    """``(n, 4)``: a negative size reaches to the left or up."""
+    flat: int
+    """How many have no width or no height."""
+    largest: float
+    """The number that is farthest from zero."""
 
 
 class rect_first:  # noqa: N801 - beside pygame's collide_rect_ratio, which is a class that reads like a function
@@ -103,7 +110,7 @@ def plan(lefts: Sprites, rights: Sprites, collided: Any) -> Plan | None:
     if left is None or right is None:
         return None
     largest = _LARGEST_FLOAT if left.floats and right.floats else _LARGEST_INT
-    if not all(np.abs(side.values).max(initial=0.0) < largest for side in (left, right)):
+    if not (left.largest < largest and right.largest < largest):
         return None
     if collided is None or collided is _sprite.collide_rect:
         return _by_rects(left, right, None)
@@ -139,16 +146,10 @@ def _read(sprites: Sprites) -> _Rects | None:
     kinds = set(map(type, rects))
     if not kinds <= {_pygame.Rect, _pygame.FRect}:
         return None
-    values = np.fromiter(chain.from_iterable(rects), np.float64, 4 * len(rects))
-    return _Rects(rects, values.reshape(-1, 4), kinds == {_pygame.Rect}, kinds == {_pygame.FRect})
-
-
-def _edges(values: Floats) -> BoxArray:
-    """Boxes of rects; a negative size reaches to the left or up."""
-    ends = np.concatenate((values[:, :2], values[:, :2] + values[:, 2:]), axis=1)
-    return np.concatenate(
-        (np.minimum(ends[:, :2], ends[:, 2:]), np.maximum(ends[:, :2], ends[:, 2:])), axis=1
-    )
+    values = np.fromiter(chain.from_iterable(rects), np.float64, 4 * len(rects)).reshape(-1, 4)
+    edges = np.empty_like(values)
+    flat, largest = edges_of_rects(values, edges)
+    return _Rects(rects, values, kinds == {_pygame.Rect}, kinds == {_pygame.FRect}, edges, flat, largest)
 
 
 def _widened(boxes: BoxArray, slop: float) -> BoxArray:
@@ -162,10 +163,11 @@ def _by_rects(left: _Rects, right: _Rects, also: Callable[[int, int], Any] | Non
     exact = left.ints and right.ints
     sides = []
     for rects in (left, right):
-        solid = (rects.values[:, 2] != 0.0) & (rects.values[:, 3] != 0.0)
-        rows = None if solid.all() else np.flatnonzero(solid)
-        boxes = _edges(rects.values if rows is None else rects.values[rows])
-        sides.append(Side(rows, boxes if exact else _widened(boxes, _slop(left, right))))
+        rows, boxes = None, rects.edges
+        if rects.flat:
+            rows = np.flatnonzero((rects.values[:, 2] != 0.0) & (rects.values[:, 3] != 0.0))
+            boxes = boxes[rows]
+        sides.append(Side(rows, boxes if exact else _widened(boxes.copy(), _slop(left, right))))
     if exact:
         return Plan(sides[0], sides[1], False, also, None)
     a, b = left.rects, right.rects
