@@ -23,6 +23,7 @@ class Scratch:
 
     def __init__(self) -> None:
         self._memory: dict[str, npt.NDArray[np.uint8]] = {}
+        self._pairs: PairArray = np.empty((0, 2), np.int32)
 
     def array(self, name: str, shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
         """An array of undefined content; valid until this name is asked for again."""
@@ -36,9 +37,11 @@ class Scratch:
             memory = self._memory[name] = _from_a_cache_line(size + size // 4 + 64)
         return memory[:size].view(kind).reshape(shape)
 
-    def keep(self, name: str, memory: npt.NDArray[Any]) -> None:
-        """Use a larger array, which a kernel had to make, from now on."""
-        self._memory[name] = memory.reshape(-1).view(np.uint8)
+    def pairs(self, rows: int) -> PairArray:
+        """Room for at least so many pairs, by a shorter way than `array`; what lies in the one before stays."""
+        if len(self._pairs) < rows:
+            self._pairs = np.empty((rows + rows // 4, 2), np.int32)
+        return self._pairs
 
     def ask_for(self, name: str, size: int) -> None:
         """Hold so many bytes from now on, if they can be kept; what lies in the old ones stays."""
@@ -51,7 +54,7 @@ class Scratch:
 
     def size(self) -> int:
         """Bytes held."""
-        return sum(len(memory) for memory in self._memory.values())
+        return sum(len(memory) for memory in self._memory.values()) + self._pairs.nbytes
 
 
 def _from_a_cache_line(size: int) -> npt.NDArray[np.uint8]:

@@ -14,6 +14,7 @@ from broadphase.kernels.pairs.order import (
     sort_partitions,
 )
 from broadphase.memory import Scratch, pair_array
+from broadphase.slices import MOST_ROWS, ranges
 
 # Below, a second thread costs more than it saves.
 ENOUGH_FOR_THREADS = 50_000
@@ -40,11 +41,13 @@ def sorted_pairs(
     if total < ENOUGH_FOR_THREADS:
         parts = 1
     out = pair_array(total)
-    if len(chunks) == 1 and n <= FEW_IDS and parts == 1:
+    if len(chunks) == 1 and n <= FEW_IDS and parts == 1 and total <= MOST_ROWS:
         # All ids fit into one partition, so the pairs need not be parted first.
         keys = scratch.array("order keys", (total,), np.int64)
-        sort_partitions(chunks[0], np.array([total]), n.bit_length(), 0, 1, keys, out)
+        rows = scratch.array("order rows", ((1 << n.bit_length()) + 1,), np.int32)
+        sort_partitions(chunks[0], np.array([total]), n.bit_length(), 0, 1, rows, keys, out)
         return out
+    chunks = _pieces(chunks)
     shift = partition_shift(n)
     partitions = ((max(n, 1) - 1) >> shift) + 1
     counts = scratch.array("order counts", (len(chunks), partitions), np.int64)
@@ -65,20 +68,27 @@ def sorted_pairs(
     )
     shares = threads.shares(partitions, min(4 * parts, partitions) if parts > 1 else 1)
     keys = scratch.array("order keys", (len(shares), fullest), np.int64)
-    threads.run_all(
-        [
-            partial(sort_partitions, parted, ends, shift, first, last, row, out)
-            for (first, last), row in zip(shares, keys, strict=True)
-        ],
-        parts,
-    )
+    rows = scratch.array("order rows", (len(shares), (1 << shift) + 1), np.int32)
+    at_once = max(MOST_ROWS * partitions // total, 1)
+
+    def sort(share: int, first: int, last: int) -> None:
+        for begin, end in ranges(first, last, at_once):
+            sort_partitions(parted, ends, shift, begin, end, rows[share], keys[share], out)
+
+    threads.run_all([partial(sort, number, *share) for number, share in enumerate(shares)], parts)
     return out
+
+
+def _pieces(chunks: list[PairArray]) -> list[PairArray]:
+    """The same chunks, long ones in pieces none of which takes long to copy."""
+    return [chunk[begin:end] for chunk in chunks for begin, end in ranges(0, len(chunk))]
 
 
 def joined_pairs(chunks: list[PairArray], parts: int = 1) -> PairArray:
     """All pairs of ``chunks`` as they come."""
     if len(chunks) == 1 and len(chunks[0]) < ENOUGH_FOR_THREADS:
         return chunks[0].copy()
+    chunks = _pieces(chunks)
     ends = np.cumsum([len(chunk) for chunk in chunks])
     out = pair_array(int(ends[-1]))
     threads.run_all(

@@ -1,12 +1,19 @@
 """Long work in slices, with a look at whether anybody still wants it between two of them.
 
-A compiled kernel can not be interrupted.  So a long range of rows (boxes, places, nodes, strips) is handed to
-its kernel in slices, and what a signal's handler raises, such as KeyboardInterrupt, is raised between two of
-them.  Where to cut follows from how many comparisons the rows may take (`Work`), and from how long the slice
-before took.  Calls that are over in less than 0.1 s are not cut at all.
+A compiled kernel can not be interrupted.  So it runs for less than 0.1 s at a time, and what a signal's handler
+raises, such as KeyboardInterrupt, is raised between two such calls.  There are three ways:
 
-What remains: one row is never divided.  That is short for a box against all others.  A strip or a cell that
-holds most of a large world runs to its end, and so do sorting and the building of a tree.
+- Brute force, sort and sweep and strips stop by themselves, wherever they are, and go on there (`search_from`;
+  the rules stand in `broadphase.kernels.arrays.emit`).
+- The others (cells, trees) are handed a long range of rows in slices (`searches`).  Where to cut follows from how
+  many comparisons the rows may take (`Work`), and from how long the slice before took.  Calls that are over in
+  less than 0.1 s are not cut at all.
+- What takes about the same for each row, such as copying boxes into strips, goes over so many rows at a time
+  (`ranges`).
+
+What remains, and runs to its end: a cell that holds most of a large world; the building of a tree; sorting all
+boxes by one edge (sort and sweep; a single strip; a crowded one), which takes 0.1 to 0.5 s for ten million boxes;
+the looking over of all boxes once (0.05 s for ten million).
 """
 
 from collections.abc import Callable, Iterator
@@ -18,12 +25,21 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.boxes import PairArray
+from broadphase.kernels.arrays.emit import FIRST_ROOM, LEAST_ROOM
 from broadphase.threads import GivenUp, given_up
 
 GOAL = 0.08
 """Seconds that a slice may take; less than half of what a call may go on after it was interrupted."""
-MOST = 5e7
+MOST = 50_000_000
 """Comparisons in a slice; they seldom take more than `GOAL`."""
+MOST_ROWS = 4_000_000
+"""Rows, of a range, that are copied or sorted at a time."""
+MOST_ROOM = 1 << 22
+"""Pairs for which memory is taken at a time."""
+
+Position = tuple[int, ...]
+Resumable = Callable[[Position, int, PairArray, int], tuple[Position, int, int]]
+"""``kernel(at, end, out, most)`` returns ``at, found, tests``."""
 
 Kernel = Callable[[int, int, PairArray], tuple[PairArray, int, int]]
 
@@ -97,6 +113,62 @@ def slices(begin: int, end: int, work: Work) -> Iterator[tuple[int, int]]:
         most = min(MOST, (done - before) * GOAL / max(took, 1e-6))
     if begin < end:
         yield begin, end
+
+
+def search_from(
+    kernel: Resumable, at: Position, end: int, out: PairArray, limit: int, store: bool
+) -> Part:
+    """Let a kernel that can stop search from ``at`` to row ``end``, in as many calls as it takes.
+
+    What it finds fills ``out``, then further chunks.  It ends early when there are more than ``limit`` pairs.
+
+    Raises
+    ------
+    GivenUp
+        In a helper, where the caller of `threads.run_all` was interrupted.
+    """
+    chunks: list[PairArray] = []
+    pairs = tests = 0
+    most = int(MOST)
+    while True:
+        if len(out) < LEAST_ROOM:
+            out = np.empty((min(max(2 * pairs, FIRST_ROOM), MOST_ROOM), 2), np.int32)
+        if len(out) > limit - pairs + LEAST_ROOM:  # so that it does not go far beyond
+            out = out[: limit - pairs + LEAST_ROOM]
+        started = perf_counter()
+        at, found, more = kernel(at, end, out, most)
+        pairs += int(found)
+        tests += int(more)
+        if store:
+            chunks.append(out[:found])
+            out = out[found:]
+        if at[0] >= end or pairs > limit:
+            return Part(chunks, pairs, tests)
+        if given_up():
+            raise GivenUp
+        took = perf_counter() - started
+        most = min(int(MOST), int(most * GOAL / max(took, 1e-6)) + 1)
+
+
+def ranges(begin: int, end: int, most: int = MOST_ROWS) -> Iterator[tuple[int, int]]:
+    """``range(begin, end)`` in ranges of at most so many rows.
+
+    Raises
+    ------
+    GivenUp
+        As of `slices`.
+
+    Examples
+    --------
+    >>> list(ranges(0, 1000))
+    [(0, 1000)]
+    """
+    while end - begin > most:
+        if given_up():
+            raise GivenUp
+        yield begin, begin + most
+        begin += most
+    yield begin, end
 
 
 def searches(kernel: Kernel, work: Work, limit: int, store: bool) -> Callable[[int, int, PairArray], Part]:

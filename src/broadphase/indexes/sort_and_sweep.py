@@ -22,17 +22,15 @@ from typing import Any
 import numpy as np
 
 from broadphase import threads
-from broadphase.boxes import PairArray
 from broadphase.indexes.base import Index
 from broadphase.indexes.gapped import GappedOrders, GappedQueries
 from broadphase.indexes.storage import IdArray
 from broadphase.indexes.touched import Touched
 from broadphase.kernels.arrays.ordered_bits import PADDING, bits_of
 from broadphase.kernels.sorted.keep_sorted import close_gaps, resort, settle_boxes
-from broadphase.kernels.sorted.sort_and_sweep import sweep
 from broadphase.memory import Scratch
-from broadphase.methods.sort_and_sweep import Axis, choose_axis, work_of
-from broadphase.methods.task import Found, Task, run_in_shares
+from broadphase.methods.sort_and_sweep import Axis, choose_axis, sweep_ordered
+from broadphase.methods.task import Found, Task
 
 # Up to this share of the boxes is moved one by one; to put one in its place by itself costs as much as to
 # sort so many together.
@@ -154,21 +152,13 @@ class SortAndSweep(GappedQueries, Index):
         self._reported = steps
         store, orders = self._store, self._orders
         rules = store.filter()
-        axes = tuple(range(orders.dim))
         # Gaps would be compared too; to leave them out costs less than a quarter of the walk.
         shape = (store.live + PADDING,)
         columns = scratch.array("columns", (2 * orders.dim, *shape), orders.columns.dtype)
         ids = scratch.array("ids", (1, *shape), np.int32)
         close_gaps(orders.columns, orders.items, orders.slots, columns, ids)
-
-        def search(begin: int, end: int, out: PairArray) -> tuple[PairArray, int, int]:
-            result: tuple[PairArray, int, int] = sweep(
-                axes, columns, ids, rules, begin, end, out, limit, True
-            )
-            return result
-
         task = Task(store.boxes, self._touching, rules, threads.resolve(self._threads), limit)
-        return run_in_shares(task, store.live, search, work_of(columns, store.live))
+        return sweep_ordered(task, columns, ids, store.live)
 
     # ---- about itself
 

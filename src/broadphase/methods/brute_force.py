@@ -8,39 +8,31 @@ than comparing 16 boxes at a time, and loses everywhere else.
 import numpy as np
 
 from broadphase.boxes import PairArray
-from broadphase.kernels.boxes.brute_force import columns_of, compare_all
-from broadphase.methods.task import Found, Task, run_in_shares
-from broadphase.slices import Work
+from broadphase.kernels.boxes.brute_force import PADDING, compare_all, lay_in_columns
+from broadphase.methods.task import Found, Task, search_all, search_in_shares
+from broadphase.slices import Position
 
 # So many boxes take about as long as handing work to another thread.
 ENOUGH_FOR_THREADS = 2_000
+_FEW_IDS = np.arange(ENOUGH_FOR_THREADS + PADDING, dtype=np.int32).reshape(1, -1)
 
 
 def find(task: Task) -> Found:
     """Find all pairs by comparing all pairs."""
-    columns = columns_of(task.boxes)
-    n = len(task.boxes)
-    if n <= ENOUGH_FOR_THREADS:
-        room = task.scratch.array("pairs", (max(4 * n, task.scratch.room("pairs") // 8), 2), np.int32)
-        out, found, tests = compare_all(
-            columns, task.touching, task.filter, 0, n, room, task.limit, task.store
-        )
-        if out is not room:
-            task.scratch.keep("pairs", out)
-        return Found([out[:found]] if task.store else [], found, tests, ordered=True)
+    boxes, touching, rules, store = task.boxes, task.touching, task.filter, task.store
+    n = len(boxes)
+    columns = np.empty((boxes.shape[1], n + PADDING), boxes.dtype)
+    lay_in_columns(boxes, columns)
+    ids = _FEW_IDS if n <= ENOUGH_FOR_THREADS else np.arange(n + PADDING, dtype=np.int32).reshape(1, -1)
 
-    def search(begin: int, end: int, out: PairArray) -> tuple[PairArray, int, int]:
-        result: tuple[PairArray, int, int] = compare_all(
-            columns, task.touching, task.filter, begin, end, out, task.limit, task.store
+    def search(at: Position, end: int, out: PairArray, most: int) -> tuple[Position, int, int]:
+        result: tuple[Position, int, int] = compare_all(
+            columns, ids, n, touching, rules, at, end, out, most, store
         )
         return result
 
+    if n <= ENOUGH_FOR_THREADS:
+        return search_all(task, search, (0, 0), n, 4 * n)._replace(ordered=True)
     # Row i is compared with the n - 1 - i rows behind it, so the first rows cost most: four shares a
     # thread even that out.
-    return run_in_shares(task, n, search, work_of(n), parts=4 * task.threads)._replace(ordered=True)
-
-
-def work_of(n: int) -> Work:
-    """Row i is compared with all behind it."""
-    rows = np.linspace(0.0, n, 17)
-    return Work(rows, rows * (n - 0.5 * rows))
+    return search_in_shares(task, search, n, 4 * task.threads)._replace(ordered=True)

@@ -20,13 +20,14 @@ from broadphase.boxes import BoxArray, PairArray
 from broadphase.kernels.arrays.ordered_bits import bits_of, ordered_column, ordered_columns
 from broadphase.kernels.arrays.radix_sort import argsort_keys
 from broadphase.kernels.sorted.sort_and_sweep import sweep
-from broadphase.methods.task import Found, Task, run_in_shares
-from broadphase.slices import MOST, Work
+from broadphase.methods.task import Found, Task, search_in_shares
+from broadphase.slices import Position
 
 Axis = Literal[0, 1, 2, "auto"]
 
 _SAMPLE = 1024
-_WORK_OF_A_BOX = 10  # counted in comparisons
+# Fewer boxes are swept in the time that a second thread takes to begin.
+_ENOUGH_FOR_THREADS = 2_000
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2**64 divided by the golden ratio
 
 
@@ -39,26 +40,20 @@ def find(task: Task, axis: Axis = "auto") -> Found:
     bits = bits_of(task.boxes)
     order = argsort_keys(ordered_column(bits, sorted_axis))
     columns, ids = ordered_columns(bits, order, sorted_axis, task.touching)
-    axes = tuple(range(task.dim))
+    return sweep_ordered(task, columns, ids, len(order))
 
-    def search(begin: int, end: int, out: PairArray) -> tuple[PairArray, int, int]:
-        result: tuple[PairArray, int, int] = sweep(
-            axes, columns, ids, task.filter, begin, end, out, task.limit, task.store
-        )
+
+def sweep_ordered(task: Task, columns: npt.NDArray[Any], ids: npt.NDArray[np.int32], n: int) -> Found:
+    """Compare ``n`` boxes in order (`ordered_columns`) with those that each of them reaches."""
+    axes, rules, store = tuple(range(task.dim)), task.filter, task.store
+
+    def search(at: Position, end: int, out: PairArray, most: int) -> tuple[Position, int, int]:
+        result: tuple[Position, int, int] = sweep(axes, columns, ids, rules, at, end, out, most, store)
         return result
 
     # Crowds lie together in the order: four shares a thread even that out.
-    parts = 4 * task.threads if task.threads > 1 and len(order) > 2_000 else 1
-    return run_in_shares(task, len(order), search, work_of(columns, len(order)), parts=parts)
-
-
-def work_of(columns: npt.NDArray[Any], n: int) -> Work:
-    """How many boxes begin before each box ends: a sample of the ordered columns tells."""
-    if n * (n - 1.0) / 2.0 <= MOST:
-        return Work.even(n, n / 2.0)
-    rows = np.arange(0, n, -(-n // _SAMPLE))
-    reached = np.searchsorted(columns[0, :n], columns[len(columns) // 2, rows], "right") - rows
-    return Work.sampled(n, rows, np.maximum(reached, 0) + _WORK_OF_A_BOX)
+    parts = 4 * task.threads if task.threads > 1 and n > _ENOUGH_FOR_THREADS else 1
+    return search_in_shares(task, search, n, parts)
 
 
 def choose_axis(boxes: BoxArray, axis: Axis) -> int:

@@ -26,9 +26,10 @@ from broadphase import threads
 from broadphase.boxes import PairArray
 from broadphase.kernels.arrays.counting import starts_from_steps
 from broadphase.kernels.arrays.ordered_bits import bits_of
-from broadphase.kernels.arrays.radix_sort import stable_argsort
+from broadphase.kernels.arrays.radix_sort import DIGITS, stable_argsort
 from broadphase.kernels.boxes.filters import rules_of
 from broadphase.kernels.strips.bin import (
+    BLOCK,
     FIRST_CLASS_BIT,
     LAST,
     count_copies,
@@ -36,12 +37,12 @@ from broadphase.kernels.strips.bin import (
 )
 from broadphase.kernels.strips.crowded import sort_crowded
 from broadphase.kernels.strips.plan import IN_STRIPS, WHOLE, equal_shares, equal_widths
-from broadphase.kernels.strips.sort import COMPARABLE, RAW_APART, RAW_TOUCHING
+from broadphase.kernels.strips.sort import COMPARABLE, MARKS, RAW_APART, RAW_TOUCHING, room_for
 from broadphase.kernels.strips.sweep import sweep_strips
 from broadphase.methods import finder
 from broadphase.methods.few_among_many import boxes_near, of_one_class
-from broadphase.methods.task import Found, Task
-from broadphase.slices import MOST, Work, searches
+from broadphase.methods.task import Found, Task, search_all, together
+from broadphase.slices import Part, Position, Resumable, ranges, search_from
 
 SMALL_SAMPLE, SAMPLE, LARGE_SAMPLE = 64, 128, 4096
 SMALL_WORLD = 4_000
@@ -49,8 +50,6 @@ SMALL_WORLD = 4_000
 ENOUGH_FOR_THREADS = 40_000
 # A strip is crowded when a copy shares its strip with so many times more copies than if all were equal.
 CROWDED = 2.5
-# Sorting a copy, counted in comparisons.
-WORK_OF_A_COPY = 30
 
 
 class Plan(NamedTuple):
@@ -147,8 +146,9 @@ def bin_boxes(task: Task, cut: Cut, parts: int) -> tuple[Plan, Binned]:
     copies, _, crowding = counted[-1]
     if crowding * plan.strips > CROWDED * copies * copies + 64 * copies * plan.strips:
         borders = np.empty((task.dim - 1, int(cut.counts.max()) + 1), boxes.dtype)
-        lattice = cut.lattice.copy()
-        equal_shares(boxes, cut.cuts, cut.counts, min(n, LARGE_SAMPLE), lattice, borders)
+        lattice, size = cut.lattice.copy(), min(n, LARGE_SAMPLE)
+        lows, rows = np.empty(size, boxes.dtype), np.empty((3, size), np.int64)
+        equal_shares(boxes, cut.cuts, cut.counts, lows, rows, lattice, borders)
         plan = Plan(plan.axes, lattice, borders)
         counted = _count(task, plan, parts)
     return plan, _scatter(task, plan, *counted)
@@ -169,16 +169,19 @@ def _count(task: Task, plan: Plan, parts: int) -> tuple[Any, ...]:
     steps[:] = 0
     counts = task.scratch.array("counts", (parts, strips), np.int64)
     flat = task.boxes.reshape(1, -1)
-    extreme = threads.run_all(
-        [
-            partial(
-                count_copies,
+    numbers = task.scratch.array("numbers", (parts, task.dim - 1, int(BLOCK) * 2 * task.dim), np.int32)
+
+    def count(part: int, first: int, last: int) -> bool:
+        extreme = False
+        for begin, end in ranges(first, last):
+            extreme |= count_copies(
                 *(task.boxes, flat, plan.axes, task.touching, plan.lattice, plan.borders),
-                *(begin, end, spans, steps[part]),
+                *(begin, end, numbers[part], spans, steps[part]),
             )
-            for part, (begin, end) in enumerate(threads.shares(n, parts))
-        ],
-        parts,
+        return extreme
+
+    extreme = threads.run_all(
+        [partial(count, part, *share) for part, share in enumerate(threads.shares(n, parts))], parts
     )
     totals = starts_from_steps(steps, rows[0], counts, task.scratch.array("ends", (strips,), np.int64))
     return spans, counts, any(extreme), totals
@@ -194,17 +197,17 @@ def _scatter(task: Task, plan: Plan, spans: Any, starts: Any, extreme: bool, tot
     begins = task.scratch.array("begins", starts.shape, np.int64)
     begins[:] = starts
     strips = int(plan.lattice[0, LAST]) + 1
-    threads.run_all(
-        [
-            partial(
-                scatter_copies,
+    later = task.scratch.array("later", (len(starts), int(BLOCK)), np.int32)
+
+    def scatter(part: int, first: int, last: int) -> None:
+        for begin, end in ranges(first, last):
+            scatter_copies(
                 *(task.boxes, plan.axes, strips, task.touching, task.filter.classes),
-                *(begin, end, spans, starts[part], edges, tags),
+                *(begin, end, later[part], spans, starts[part], edges, tags),
             )
-            for part, (begin, end) in enumerate(threads.shares(len(task.boxes), len(starts)))
-        ],
-        len(starts),
-    )
+
+    spread = threads.shares(len(task.boxes), len(starts))
+    threads.run_all([partial(scatter, part, *share) for part, share in enumerate(spread)], len(starts))
     return Binned(edges, tags, begins, starts, copies, fullest, extreme, crowding / max(copies, 1))
 
 
@@ -221,17 +224,9 @@ def _sweep_whole(task: Task, cut: Cut) -> Found:
 
 
 def _sweep_one(task: Task, cut: Cut, edges: Any, tags: Any, crowded: Any, in_order: bool) -> Found:
-    n, rules = len(edges), task.filter
     form = RAW_TOUCHING if task.touching else RAW_APART
-    room = max(4 * n, task.scratch.room("pairs") // 8)
-    out = task.scratch.array("pairs", (room, 2), np.int32)
-    out, found, tests = sweep_strips(
-        *(cut.axes, edges, tags, _FIRST, np.array([[n]]), form, 0, 1, n),
-        *(crowded, in_order, rules.categories, rules.masks, out, task.limit, task.store),
-    )
-    if len(out) > room:
-        task.scratch.keep("pairs", out)
-    return Found([out[:found]] if task.store else [], found, tests, 1)
+    strip = (edges, tags, _FIRST, np.array([[len(edges)]]), form, crowded, in_order)
+    return search_all(task, _kernel(task, cut.axes, strip, len(edges)), _begin(0), 1, 4 * len(edges))
 
 
 _FIRST = np.zeros((1, 1), np.int64)
@@ -263,21 +258,30 @@ def sweep(task: Task, plan: Plan, binned: Binned, parts: int) -> Found:
     crowded = np.zeros(strips, np.bool_)
     found = _sweep_some(task, plan.axes, binned, borders, crowded, False)
     if crowded.any():
-        crowds = np.flatnonzero(crowded)
-        threads.run_all(
-            [
-                partial(
-                    sort_crowded,
-                    *(plan.axes, bits_of(binned.edges)),
-                    *(binned.begins, binned.ends, crowds, first, last),
-                )
-                for first, last in threads.shares(len(crowds), min(4 * parts, len(crowds)))
-            ],
-            parts,
-        )
+        _sort_crowds(task, plan, binned, np.flatnonzero(crowded), parts)
         more = _sweep_some(task, plan.axes, binned, borders, crowded, True)
         found = Found([*found.chunks, *more.chunks], found.pairs + more.pairs, found.tests + more.tests)
     return found._replace(cells=strips)
+
+
+def _sort_crowds(
+    task: Task, plan: Plan, binned: Binned, crowds: npt.NDArray[np.int64], parts: int
+) -> None:
+    """Sort the copies of crowded strips, exactly."""
+    most = int((binned.ends - binned.begins).sum(axis=0)[crowds].max())
+    bits = bits_of(binned.edges)
+
+    def sort(first: int, last: int) -> None:
+        keys, held = np.empty(most, bits.dtype), np.empty((most, bits.shape[1]), bits.dtype)
+        words, counts, order = np.empty((2, most), np.int64), np.empty(DIGITS, np.int64), np.empty(most, np.int32)
+        for k in range(first, last):
+            sort_crowded(
+                *(plan.axes, bits, binned.begins, binned.ends, crowds, k, k + 1),
+                *(keys, held, words, counts, order),
+            )
+
+    shares = threads.shares(len(crowds), min(parts, len(crowds)))
+    threads.run_all([partial(sort, *share) for share in shares], parts)
 
 
 def _sweep_some(
@@ -293,17 +297,12 @@ def _sweep_some(
     room = 2 * binned.copies // shares + 1024
     names = [f"pairs {again:d} {share}" for share in range(shares)]
     rooms = [max(room, task.scratch.room(name) // 8) for name in names]
-    rules = task.filter
+    strips = (binned.edges, binned.tags, binned.begins, binned.ends, COMPARABLE, crowded, again)
 
-    def kernel(first: int, last: int, out: PairArray) -> tuple[PairArray, int, int]:
-        result: tuple[PairArray, int, int] = sweep_strips(
-            *(axes, binned.edges, binned.tags, binned.begins, binned.ends, COMPARABLE),
-            *(first, last, binned.fullest, crowded, again, rules.categories, rules.masks),
-            *(out, task.limit, task.store),
-        )
-        return result
+    def search(first: int, last: int, out: PairArray) -> Part:
+        kernel = _kernel(task, axes, strips, binned.fullest)
+        return search_from(kernel, _begin(first), last, out, task.limit, task.store)
 
-    search = searches(kernel, _work(binned), task.limit, task.store)
     results = threads.run_all(
         [
             partial(search, first, last, task.scratch.array(names[share], (rooms[share], 2), np.int32))
@@ -314,22 +313,26 @@ def _sweep_some(
     for name, before, part in zip(names, rooms, results, strict=True):
         if part.pairs > before and task.store:
             task.scratch.ask_for(name, 8 * part.pairs)
-    return Found(
-        [chunk for part in results for chunk in part.chunks],
-        sum(part.pairs for part in results),
-        sum(part.tests for part in results),
-        1,
-    )
+    return together(results, 1)
 
 
-def _work(binned: Binned) -> Work:
-    """Within a strip at most all copies are compared with all."""
-    strips = binned.ends.shape[1]
-    if binned.copies * (WORK_OF_A_COPY + 0.5 * binned.fullest) <= MOST:
-        return Work.even(strips, 0.0)
-    counts = (binned.ends - binned.begins).sum(axis=0).astype(np.float64)
-    each = counts * (WORK_OF_A_COPY + 0.5 * counts)
-    return Work(np.arange(strips + 1.0), np.append(0.0, np.cumsum(each)))
+def _kernel(task: Task, axes: tuple[int, ...], strips: tuple[Any, ...], fullest: int) -> Resumable:
+    """What sweeps these strips, with memory of its own for the one that it is at."""
+    columns = np.empty((2 * task.dim, room_for(fullest)), task.boxes.dtype)
+    marks = np.empty((MARKS, room_for(fullest)), np.int32)
+    given = (axes, *strips, task.filter.categories, task.filter.masks, columns, marks)
+    store = task.store
+
+    def search(at: Position, end: int, out: PairArray, most: int) -> tuple[Position, int, int]:
+        result: tuple[Position, int, int] = sweep_strips(*given, at, end, out, most, store)
+        return result
+
+    return search
+
+
+def _begin(strip: int) -> Position:
+    """Where a sweep begins that begins with this strip."""
+    return strip, 0, 0, 0, 0, 0
 
 
 def _equal_ranges(binned: Binned, shares: int) -> list[int]:

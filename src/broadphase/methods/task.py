@@ -9,8 +9,8 @@ import numpy as np
 from broadphase import threads
 from broadphase.boxes import BoxArray, PairArray, copy_sound
 from broadphase.kernels.boxes.filters import PairFilter
-from broadphase.memory import Scratch
-from broadphase.slices import Kernel, Work, searches
+from broadphase.memory import MOST_KEPT, Scratch
+from broadphase.slices import Kernel, Part, Position, Resumable, Work, search_from, searches
 
 NO_LIMIT = 2**62
 
@@ -76,6 +76,41 @@ def own_copy(task: Task) -> Task:
     return replace(task, boxes=own)
 
 
+def search_all(task: Task, kernel: Resumable, at: Position, end: int, room: int) -> Found:
+    """Let ``kernel`` search from ``at`` to row ``end`` in this thread, into memory that is kept between calls.
+
+    ``room``: how many pairs it shall hold at least.
+    """
+    out = task.scratch.pairs(room)
+    part = search_from(kernel, at, end, out, task.limit, task.store)
+    if task.store:
+        task.scratch.pairs(min(part.pairs, _MOST_ROOM))  # so that the next call finds room for all of them
+    return Found(part.chunks, part.pairs, part.tests)
+
+
+def search_in_shares(task: Task, kernel: Resumable, end: int, parts: int) -> Found:
+    """The same by several threads, in ``parts`` contiguous shares of the rows whose order is kept."""
+    calls = [
+        partial(search_from, kernel, (first, 0), last, _NO_ROOM, task.limit, task.store)
+        for first, last in threads.shares(end, parts)
+    ]
+    return together(threads.run_all(calls, task.threads))
+
+
+def together(parts: list[Part], cells: int = 0) -> Found:
+    """What was found in ranges of rows, as one answer."""
+    return Found(
+        [chunk for part in parts for chunk in part.chunks],
+        sum(part.pairs for part in parts),
+        sum(part.tests for part in parts),
+        cells,
+    )
+
+
+_NO_ROOM = np.empty((0, 2), np.int32)
+_MOST_ROOM = MOST_KEPT // 16
+
+
 def run_in_shares(
     task: Task, n: int, kernel: Kernel, work: Work, *, parts: int | None = None, cells: int = 0
 ) -> Found:
@@ -86,11 +121,4 @@ def run_in_shares(
     """
     spans = threads.shares(n, max(1, min(parts or task.threads, n)))
     search = searches(kernel, work, task.limit, task.store)
-    none = np.empty((0, 2), np.int32)
-    results = threads.run_all([partial(search, *span, none) for span in spans], task.threads)
-    return Found(
-        [chunk for part in results for chunk in part.chunks],
-        sum(part.pairs for part in results),
-        sum(part.tests for part in results),
-        cells,
-    )
+    return together(threads.run_all([partial(search, *span, _NO_ROOM) for span in spans], task.threads), cells)

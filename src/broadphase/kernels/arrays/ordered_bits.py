@@ -36,14 +36,19 @@ def ordered(bits, top):
     return key + (key == -1)  # -1 is what becomes of -0.0
 
 
-@jit
-def ordered_column(bits, column):
+def ordered_column(bits: npt.NDArray[Any], column: int) -> npt.NDArray[Any]:
     """Keys of one column of ``bits``, the bits of ``(n, 2 * dim)`` boxes."""
+    keys = np.empty(len(bits), bits.dtype)
+    order_column(bits, column, keys)
+    return keys
+
+
+@jit
+def order_column(bits, column, keys):
+    """Write the keys of one column."""
     top = 8 * bits.itemsize - 1
-    keys = np.empty(bits.shape[0], bits.dtype)
     for i in range(bits.shape[0]):
         keys[i] = ordered(bits[i, column], top)
-    return keys
 
 
 @jit
@@ -59,28 +64,35 @@ def ordered_rows(bits, touching):
     return keys
 
 
-@jit
-def ordered_columns(bits, order, first_axis, touching):
+def ordered_columns(
+    bits: npt.NDArray[Any], order: npt.NDArray[np.int32], first_axis: int, touching: bool
+) -> tuple[npt.NDArray[Any], npt.NDArray[np.int32]]:
     """Keys of the boxes in the given order, one row an edge, ``(2 * dim, n)``, and ``order`` as ``(1, n)``.
 
     ``first_axis`` comes first, the others follow in turn; upper edges are one lower unless ``touching``.
     Both have `PADDING` more columns than there are boxes; keys there are larger than every other, so
     that a walk along lower edges ends there.
     """
+    columns = np.empty((bits.shape[1], len(order) + PADDING), bits.dtype)
+    ids = np.empty((1, len(order) + PADDING), np.int32)
+    order_columns(bits, order, first_axis, touching, columns, ids)
+    return columns, ids
+
+
+@jit
+def order_columns(bits, order, first_axis, touching, columns, ids):
+    """Write the keys of the boxes in the given order, and the order itself (`ordered_columns`)."""
     n = order.shape[0]
     dim = bits.shape[1] // 2
     top = 8 * bits.itemsize - 1
-    columns = np.empty((2 * dim, n + PADDING), bits.dtype)
     for turn in range(dim):
         axis = (first_axis + turn) % dim
         for k in range(n):
             columns[turn, k] = ordered(bits[order[k], axis], top)
             columns[dim + turn, k] = ordered(bits[order[k], dim + axis], top) - (not touching)
-    ids = np.empty((1, n + PADDING), np.int32)
     for k in range(n):
         ids[0, k] = order[k]
     for k in range(n, n + PADDING):
         ids[0, k] = 0
         for row in range(2 * dim):
             columns[row, k] = ~(-1 << top)
-    return columns, ids

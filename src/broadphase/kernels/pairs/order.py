@@ -39,12 +39,11 @@ def scatter_to_partitions(pairs, shift, starts, parted):
 
 
 @jit
-def sort_partitions(parted, ends, shift, first, last, keys, out):
+def sort_partitions(parted, ends, shift, first, last, at, keys, out):
     """Sort the partitions ``first .. last - 1`` of ``parted`` into the same rows of ``out``.
 
-    ``keys`` is scratch for the pairs of the fullest of them.
+    ``keys`` is scratch for the pairs of the fullest of them, ``at`` for one number more than ids in one.
     """
-    at = np.empty((1 << shift) + 1, np.int32)
     begin = ends[first - 1] if first > 0 else np.int64(0)
     for partition in range(first, last):
         end = ends[partition]

@@ -41,12 +41,13 @@ def strip_of(value, lattice, borders, cut):
 
     With ``borders``, as many as are not above the coordinate; else strips of equal width.  There, half
     the coordinate is used so that the width of the widest world does not overflow, and the clamp comes
-    before the conversion to an integer, which is undefined for numbers that do not fit.
+    before the conversion to an integer, which is undefined for numbers that do not fit.  A NaN, which another
+    thread may write after the boxes were checked, is in strip 0: what comes second in `max` is left out then.
     """
     kind = lattice.dtype.type
     if borders.shape[1] == 0:
         at = (value * kind(0.5) - lattice[cut, HALF_ORIGIN]) * lattice[cut, SCALE]
-        return unsigned(np.int32(min(max(at, kind(0)), lattice[cut, LAST])))
+        return unsigned(np.int32(min(max(kind(0), at), lattice[cut, LAST])))
     below, above = unsigned(0), unsigned(lattice[cut, LAST])
     while below < above:
         middle = (below + above) >> ONE
@@ -59,15 +60,18 @@ def strip_of(value, lattice, borders, cut):
 
 @always_inline
 def strips_of(boxes, i, axes, lattice, borders):
-    """First strip of a box and the one after its last, on each cut axis (0 and 1 on the second in 2-D)."""
+    """First strip of a box and the one after its last, on each cut axis (0 and 1 on the second in 2-D).
+
+    There is at least one, also where another thread has just made ``min > max`` of the box.
+    """
     dim = unsigned(len(axes))  # known to the compiler, unlike the shape
     y, z = unsigned(axes[1]), unsigned(axes[-1])
     first = strip_of(boxes[i, y], lattice, borders, 0)
-    end = strip_of(boxes[i, dim + y], lattice, borders, 0) + ONE
+    end = max(first, strip_of(boxes[i, dim + y], lattice, borders, 0)) + ONE
     first_z, end_z = unsigned(0), ONE
     if len(axes) == 3:
         first_z = strip_of(boxes[i, z], lattice, borders, 1)
-        end_z = strip_of(boxes[i, dim + z], lattice, borders, 1) + ONE
+        end_z = max(first_z, strip_of(boxes[i, dim + z], lattice, borders, 1)) + ONE
     return first, end, first_z, end_z
 
 
@@ -97,7 +101,7 @@ def _strips_of_numbers(flat, lattice, cut, numbers):
     half, zero = flat.dtype.type(0.5), flat.dtype.type(0)
     half_origin, scale, last = lattice[cut, HALF_ORIGIN], lattice[cut, SCALE], lattice[cut, LAST]
     for k in range(flat.shape[0]):
-        numbers[k] = np.int32(min(max((flat[k] * half - half_origin) * scale, zero), last))
+        numbers[k] = np.int32(min(max(zero, (flat[k] * half - half_origin) * scale), last))
 
 
 @inline
@@ -122,24 +126,24 @@ def _find_spans(boxes, flat, axes, lattice, borders, start, stop, numbers, spans
     for i in range(start, stop):
         at = (i - start) * unsigned(2 * dim)
         spans[i, 0] = numbers[0, at + low_y]
-        spans[i, 1] = numbers[0, at + high_y] + np.int32(1)
+        spans[i, 1] = max(numbers[0, at + low_y], numbers[0, at + high_y]) + np.int32(1)
         if dim == 3:
             spans[i, 2] = numbers[1, at + low_z]
-            spans[i, 3] = numbers[1, at + high_z] + np.int32(1)
+            spans[i, 3] = max(numbers[1, at + low_z], numbers[1, at + high_z]) + np.int32(1)
 
 
 @jit
-def count_copies(boxes, flat, axes, touching, lattice, borders, begin, end, spans, steps):
+def count_copies(boxes, flat, axes, touching, lattice, borders, begin, end, numbers, spans, steps):
     """Write every box's strips to ``spans``, first and end; note in ``steps`` where its copies begin and end.
 
     Each box adds 1 where its strips begin and takes 1 away where they end, at the corners of a rectangle in
     3-D; `broadphase.methods.strips` sums that up.  No loop over a box's strips, so no branch to be guessed
-    wrong: half the time in 3-D.  ``flat`` is ``boxes`` as one row.  Returns whether a box holds the largest
+    wrong: half the time in 3-D.  ``flat`` is ``boxes`` as one row, ``numbers`` scratch: a row for each cut
+    axis, for all numbers of `BLOCK` boxes.  Returns whether a box holds the largest
     finite number, for which the sign of a difference does not decide (`broadphase.kernels.boxes.edges`).
     """
     row = unsigned(lattice[0, LAST]) + TWO
     width = 2 * len(axes)
-    numbers = np.empty((len(axes) - 1, np.int64(BLOCK) * width), np.int32)
     extreme = False
     for start in range(unsigned(begin), unsigned(end), BLOCK):
         stop = min(start + BLOCK, unsigned(end))
@@ -210,13 +214,13 @@ def _next_strip(y, z, first, past):
 
 
 @jit
-def scatter_copies(boxes, axes, strips, touching, classes, begin, end, spans, starts, edges, tags):
+def scatter_copies(boxes, axes, strips, touching, classes, begin, end, later, spans, starts, edges, tags):
     """Copy boxes ``begin..end`` into the strips of ``spans``; ``starts`` moves on to where copies go next.
 
-    ``edges`` gets the boxes' rows, ``tags`` the number of the box and the class bits.
+    ``edges`` gets the boxes' rows, ``tags`` the number of the box and the class bits; ``later`` is scratch for
+    `BLOCK` numbers.
     """
     strips = unsigned(strips)
-    later = np.empty(np.int64(BLOCK), np.int32)
     for start in range(unsigned(begin), unsigned(end), BLOCK):
         reaching = unsigned(0)
         for i in range(start, min(start + BLOCK, unsigned(end))):

@@ -4,35 +4,31 @@ Far clusters in one strip, or one box a million times further out than the other
 put nearly all boxes into one.  Rare, so it is compiled and run only when `sort_strip` has met such a strip.
 """
 
-import numpy as np
-
 from broadphase.kernels.arrays.ordered_bits import ordered
-from broadphase.kernels.arrays.radix_sort import argsort_keys
+from broadphase.kernels.arrays.radix_sort import sort_keys
 from broadphase.kernels.machine.jit import jit
 
 
 @jit
-def sort_crowded(axes, bits, begins, ends, strips, first, last):
+def sort_crowded(axes, bits, begins, ends, strips, first, last, keys, held, words, counts, order):
     """Sort the copies of ``strips[first:last]`` by their min on the swept axis, each strip in its place.
 
-    ``bits`` is the memory of the copies as integers.
+    ``bits`` is the memory of the copies as integers.  All from ``keys`` on is scratch for the copies of the
+    fullest of the strips: their keys, ``held``, a row each, and what `sort_keys` takes.
     """
     top = 8 * bits.itemsize - 1
     for s in range(first, last):
         n = 0
         for part in range(begins.shape[0]):
-            n += ends[part, strips[s]] - begins[part, strips[s]]
-        keys, rows = np.empty(n, bits.dtype), np.empty(n, np.int64)
-        held = np.empty((n, bits.shape[1]), bits.dtype)
-        n = 0
-        for part in range(begins.shape[0]):
             for t in range(begins[part, strips[s]], ends[part, strips[s]]):
-                rows[n] = t
                 keys[n] = ordered(bits[t, axes[0]], top)
                 for column in range(bits.shape[1]):
                     held[n, column] = bits[t, column]
                 n += 1
-        order = argsort_keys(keys)
-        for k in range(n):
-            for column in range(bits.shape[1]):
-                bits[rows[k], column] = held[order[k], column]
+        sort_keys(keys, n, words, counts, order)
+        n = 0
+        for part in range(begins.shape[0]):
+            for t in range(begins[part, strips[s]], ends[part, strips[s]]):
+                for column in range(bits.shape[1]):
+                    bits[t, column] = held[order[n], column]
+                n += 1

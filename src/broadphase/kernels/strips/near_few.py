@@ -62,7 +62,7 @@ def _mark_run(picture, first, last):
 @always_inline
 def _cell(value, half, half_origin, scale, zero, last):
     # `strip_of`, from numbers at hand: with loads from the lattice LLVM makes no vectors of it.
-    return np.int32(min(max((value * half - half_origin) * scale, zero), last))
+    return np.int32(min(max(zero, (value * half - half_origin) * scale), last))
 
 
 @inline

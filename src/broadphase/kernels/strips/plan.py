@@ -174,24 +174,23 @@ def equal_widths(boxes, flat, edges, spanned, statistics, cuts, counts, lattice)
 
 
 @jit
-def equal_shares(boxes, cuts, counts, size, lattice, borders):
+def equal_shares(boxes, cuts, counts, lows, rows, lattice, borders):
     """Fill ``borders`` so that each strip holds an equal share of a sample of the boxes.
 
     A strip is at least as wide as the sampled boxes that begin in it are on average, so that crowds of
-    overlapping boxes are not copied into ever narrower strips.
+    overlapping boxes are not copied into ever narrower strips.  ``lows`` and the three of ``rows`` are scratch,
+    as large as the sample shall be.
     """
     n, dim = boxes.shape[0], boxes.shape[1] // 2
     most = np.finfo(boxes.dtype).max
-    lows = np.empty(size, boxes.dtype)
-    rows = np.empty(size, np.int64)
-    order, spare = np.empty(size, np.int64), np.empty(size, np.int64)
+    sampled, order, spare = rows[0], rows[1], rows[2]
     for c in range(cuts.shape[0]):
         finite = 0
-        for k in range(size):
+        for k in range(lows.shape[0]):
             row = sampled_row(k, n)
             if abs(boxes[row, cuts[c]]) <= most:
                 lows[finite] = boxes[row, cuts[c]]
-                rows[finite] = row
+                sampled[finite] = row
                 finite += 1
         argsort(lows, 0, finite, order, spare)
         strips = 0
@@ -208,5 +207,5 @@ def equal_shares(boxes, cuts, counts, size, lattice, borders):
                 taken = 0
                 extents = 0.0
             taken += 1
-            extents += min(np.float64(boxes[rows[at], dim + cuts[c]]), most) - low
+            extents += min(np.float64(boxes[sampled[at], dim + cuts[c]]), most) - low
         lattice[c, LAST] = strips

@@ -79,7 +79,8 @@ def sort_strip(axes, edges, tags, begins, ends, strip, form, columns, marks, cro
     k = unsigned(0)
     for part in range(begins.shape[0]):
         for t in range(unsigned(begins[part, strip]), unsigned(ends[part, strip])):
-            bucket = np.int32(min((edges[t, x] * kind(0.5) - half_low) * scale, last))
+            # In an order of the two bounds in which a NaN, written by another thread, becomes a bucket too.
+            bucket = np.int32(max(kind(0), min(last, (edges[t, x] * kind(0.5) - half_low) * scale)))
             marks[BUCKET_OF, k] = bucket
             marks[HISTOGRAM, unsigned(bucket) + ONE] += 1
             k += ONE
@@ -105,9 +106,9 @@ def sort_strip(axes, edges, tags, begins, ends, strip, form, columns, marks, cro
     # whole sort against 7.
     for at in range(n):
         bucket_at = (columns[0, at] * kind(0.5) - half_low) * scale
-        marks[BUCKET, at] = np.int32(min(bucket_at, last))
+        marks[BUCKET, at] = np.int32(max(kind(0), min(last, bucket_at)))
         reach = (columns[1, at] * kind(0.5) - half_low) * scale
-        marks[REACH, at] = np.int32(min(max(reach, kind(0)), last))
+        marks[REACH, at] = np.int32(min(max(kind(0), reach), last))
     _close(marks, n)
     return n
 

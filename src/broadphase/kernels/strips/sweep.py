@@ -14,7 +14,7 @@ Source: the box pruning of Terdiman and Giesen, turned by 45 degrees.
 
 import numpy as np
 
-from broadphase.kernels.arrays.emit import grow_for_lanes
+from broadphase.kernels.arrays.emit import LEAST_ROOM
 from broadphase.kernels.machine.jit import inline, jit
 from broadphase.kernels.machine.simd import (
     LANES,
@@ -34,74 +34,77 @@ from broadphase.kernels.strips.sort import (
     BUCKET,
     CLASS,
     ID,
-    MARKS,
     REACH,
-    room_for,
     sort_strip,
     take_sorted_strip,
 )
 
-STEPS = 16  # comparisons between two looks at the room left and at how many lanes go on
-ROOM = (STEPS + 1) * LANES  # pairs that so many comparisons can give
+STEPS = LEAST_ROOM // LANES - 1  # comparisons between two looks at the room left and at how many lanes go on
 FEW_LANES = 4  # so few go on one by one
+TOGETHER = np.int64(-1)  # instead of the lanes that go on one by one: they have not been parted yet
+# Sorting a copy, counted in comparisons.
+WORK_OF_A_COPY = 30
 DIAGONAL, ROW = np.int64(1), np.int64(0)  # not literals: Numba compiles what takes one once more for it
 
 
 @jit
 def sweep_strips(
-    axes, edges, tags, begins, ends, form, first, last, fullest, crowded, again,
-    categories, masks, out, limit, store,
+    axes, edges, tags, begins, ends, form, crowded, again, categories, masks, columns, marks,
+    at, end, out, most, store,
 ):  # fmt: skip
-    """All pairs of the strips ``first .. last - 1``; returns ``out, found, tests``.
+    """All pairs of the strips before ``end``; returns ``at, found, tests`` (`broadphase.kernels.arrays.emit`).
 
     Strips that turn out to be crowded are noted in ``crowded`` and left out; ``again`` asks for them alone,
-    after they were sorted.  ``out`` grows as it must; without ``store`` it is overwritten as scratch and
-    only the counts are right.
+    after they were sorted.  ``columns`` and ``marks`` (`broadphase.kernels.strips.sort`) hold the strip that
+    is being swept, also between two calls.  ``at``: the strip, how many copies are sorted (0: not yet), the
+    group of boxes ``i``, which `_diagonals` compares with those from ``j``, at last the lanes of it that go on
+    one by one, the first of them at ``partner``.
     """
-    columns = np.empty((2 * len(axes), room_for(fullest)), edges.dtype)
-    marks = np.empty((MARKS, room_for(fullest)), np.int32)
-    # Numbers of a known type: from a literal, Numba compiles what it is passed to twice.
+    strip, n, i, j, lanes, partner = at
     counted = found = tests = np.int64(0)
-    for strip in range(first, last):
-        n = np.int64(0)
-        if not again:
-            n = sort_strip(axes, edges, tags, begins, ends, strip, form, columns, marks, crowded)
-        elif crowded[strip]:
-            n = take_sorted_strip(axes, edges, tags, begins, ends, strip, form, columns, marks)
-        if n > 1:
-            for i in range(0, n, LANES):
-                # Nothing but numbers comes back from the comparisons: handing `out` to and fro costs
-                # an atomic reference count each time, a fifth of the sweep.
-                j = i + 1
-                lanes = np.int64(1)
-                while lanes != 0:
-                    if found + ROOM > out.shape[0]:
-                        if found > limit:
-                            return out, found, tests
-                        out = grow_for_lanes(out, found, ROOM)
-                    found, tests, j, lanes = _diagonals(
-                        axes, columns, marks, i, j, categories, masks, out, found, tests
-                    )
-                    if count_lanes(lanes) <= FEW_LANES:
-                        break
-                while lanes != 0:
-                    lane = lowest_lane(lanes)
-                    lanes &= lanes - 1
-                    partner = j + lane
-                    while marks[BUCKET, partner] <= marks[REACH, i + lane]:
-                        if found + ROOM > out.shape[0]:
-                            if found > limit:
-                                return out, found, tests
-                            out = grow_for_lanes(out, found, ROOM)
-                        found, tests, partner = _row(
-                            axes, columns, marks, i + lane, partner, categories, masks, out, found, tests
-                        )
-                if not store:
+    while strip < end:
+        if n == 0:
+            if not again:
+                n = sort_strip(axes, edges, tags, begins, ends, strip, form, columns, marks, crowded)
+            elif crowded[strip]:
+                n = take_sorted_strip(axes, edges, tags, begins, ends, strip, form, columns, marks)
+            i, j, lanes, partner = np.int64(0), np.int64(1), TOGETHER, np.int64(0)
+            most -= WORK_OF_A_COPY * n
+        if n < 2:
+            i = n
+        while i < n:
+            while lanes == TOGETHER:
+                if found + LEAST_ROOM > out.shape[0] and not store:
                     counted += found
-                    found = 0
-                if found > limit:  # here and not after the strip: one strip may hold every box
-                    return out, found, tests
-    return out, found + counted, tests
+                    found = np.int64(0)
+                if found + LEAST_ROOM > out.shape[0] or tests > most:
+                    return (strip, n, i, j, lanes, partner), counted + found, tests
+                found, tests, j, going = _diagonals(
+                    axes, columns, marks, i, j, categories, masks, out, found, tests
+                )
+                if count_lanes(going) <= FEW_LANES:
+                    lanes = going
+                    partner = j + (lowest_lane(lanes) if lanes != 0 else 0)
+            while lanes != 0:
+                lane = lowest_lane(lanes)
+                if marks[BUCKET, partner] > marks[REACH, i + lane]:
+                    lanes &= lanes - 1
+                    partner = j + (lowest_lane(lanes) if lanes != 0 else 0)
+                    continue
+                if found + LEAST_ROOM > out.shape[0] and not store:
+                    counted += found
+                    found = np.int64(0)
+                if found + LEAST_ROOM > out.shape[0] or tests > most:
+                    return (strip, n, i, j, lanes, partner), counted + found, tests
+                found, tests, partner = _row(
+                    axes, columns, marks, i + lane, partner, categories, masks, out, found, tests
+                )
+            i += LANES
+            j = i + 1
+            lanes = TOGETHER
+        strip += 1
+        n = np.int64(0)
+    return (strip, n, i, j, lanes, partner), counted + found, tests
 
 
 @inline
