@@ -21,7 +21,7 @@ from test_process import run
 import broadphase as bp
 from broadphase import memory, slices, threads
 from broadphase.kernels.machine import jit as machine
-from broadphase.methods import brute_force, cell_search
+from broadphase.methods import cell_search
 from broadphase.slices import Work
 
 compiled = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="is about compiled kernels")
@@ -177,18 +177,13 @@ def test_a_search_ends_with_the_slice_that_passes_the_limit():
     assert len(spans) == 3
 
 
-def test_a_long_search_is_cut(monkeypatch):
-    spans = []
-
-    def compare(columns, touching, rules, begin, end, out, limit, store):
-        spans.append((begin, end))
-        return out, 0, 0
-
-    monkeypatch.setattr(brute_force, "compare_all", compare)
-    bp.count_pairs(np.zeros((100_000, 4)), method="brute_force", threads=1)
-    spans = [span for span in spans if span[0] < span[1]]
-    assert len(spans) > 20
-    assert sum(end - begin for begin, end in spans) == 100_000
+@pytest.mark.parametrize("method", ["brute_force", "strips", "sort_and_sweep"])
+def test_a_long_search_is_cut_wherever_it_is(monkeypatch, method):
+    stops = []
+    monkeypatch.setattr(slices, "given_up", lambda: stops.append(None))
+    boxes = np.tile([0.0, 0.0, 1.0, 1.0], (40_000, 1))  # also in one strip, which holds them all
+    assert bp.count_pairs(boxes, method=method, threads=1) == 40_000 * 39_999 // 2
+    assert len(stops) > 10
 
 
 @compiled

@@ -22,6 +22,8 @@ PairArray = npt.NDArray[np.int32]
 
 MOST_BOXES = 2**31 - 1  # ids are int32
 _AXES = "xyz"
+_FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
+_PLAIN = 0x101  # of NumPy's flags: C-contiguous and aligned
 # Fewer boxes are copied in the time that a second thread takes to begin.
 _ENOUGH_FOR_THREADS = 200_000
 
@@ -76,10 +78,8 @@ def as_float_array(values: Any, name: str, wanted: Wanted = NUMBERS) -> BoxArray
     ``wanted`` says what a row stands for, where rows may also come as named columns or as shapes.
     """
     array = values if type(values) is np.ndarray else foreign.as_array(values, name, wanted)
-    if array.dtype == np.float32 or array.dtype == np.float64:
-        if array.dtype.isnative and array.flags.c_contiguous and array.flags.aligned:
-            return array if array.flags.writeable else _SameMemory(array).as_array()
-        return np.array(array, dtype=array.dtype.newbyteorder("="), order="C")
+    if array.dtype in _FLOATS:
+        return array if array.flags.num & _PLAIN == _PLAIN else np.array(array, order="C")
     if array.dtype.kind not in "biuf":
         return as_float_array(foreign.numbers_in(array, name, wanted), name)
     return np.asarray(array, dtype=np.float64, order="C")
@@ -88,22 +88,6 @@ def as_float_array(values: Any, name: str, wanted: Wanted = NUMBERS) -> BoxArray
 def as_plain_array(values: Any, name: str) -> npt.NDArray[Any]:
     """``values`` as an array of whatever it holds; a value that is missing (null, masked) is refused."""
     return values if type(values) is np.ndarray else foreign.column(values, name)
-
-
-class _SameMemory:
-    """A read-only array without that mark.
-
-    Numba would compile every kernel once more for arrays that may not be written, which takes seconds; and
-    kernels never write to boxes.
-    """
-
-    def __init__(self, array: BoxArray) -> None:
-        self._owner = array
-        self.__array_interface__ = array.__array_interface__ | {"data": (array.ctypes.data, False)}
-
-    def as_array(self) -> BoxArray:
-        """The array; it keeps the memory's owner alive."""
-        return np.asarray(self)
 
 
 def check_sound(boxes: BoxArray, name: str) -> None:

@@ -24,6 +24,8 @@ class Scratch:
     def __init__(self) -> None:
         self._memory: dict[str, npt.NDArray[np.uint8]] = {}
         self._pairs: PairArray = np.empty((0, 2), np.int32)
+        self.size = 0
+        """Bytes held."""
 
     def array(self, name: str, shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
         """An array of undefined content; valid until this name is asked for again."""
@@ -34,27 +36,30 @@ class Scratch:
         memory = self._memory.get(name)
         if memory is None or len(memory) < size:
             # A quarter more than asked for: the next frame's count is a little different.
-            memory = self._memory[name] = _from_a_cache_line(size + size // 4 + 64)
+            memory = self._take(name, size + size // 4 + 64)
         return memory[:size].view(kind).reshape(shape)
 
     def pairs(self, rows: int) -> PairArray:
         """Room for at least so many pairs, by a shorter way than `array`; what lies in the one before stays."""
         if len(self._pairs) < rows:
+            self.size -= self._pairs.nbytes
             self._pairs = np.empty((rows + rows // 4, 2), np.int32)
+            self.size += self._pairs.nbytes
         return self._pairs
 
     def ask_for(self, name: str, size: int) -> None:
         """Hold so many bytes from now on, if they can be kept; what lies in the old ones stays."""
         if self.room(name) < size <= MOST_KEPT:
-            self._memory[name] = _from_a_cache_line(size + size // 4)
+            self._take(name, size + size // 4)
 
     def room(self, name: str) -> int:
         """Bytes held under a name."""
         return len(self._memory.get(name, ()))
 
-    def size(self) -> int:
-        """Bytes held."""
-        return sum(len(memory) for memory in self._memory.values()) + self._pairs.nbytes
+    def _take(self, name: str, size: int) -> npt.NDArray[np.uint8]:
+        self.size += size - self.room(name)
+        memory = self._memory[name] = _from_a_cache_line(size)
+        return memory
 
 
 def _from_a_cache_line(size: int) -> npt.NDArray[np.uint8]:
@@ -85,7 +90,7 @@ class borrowed_scratch:  # noqa: N801 - reads as the function that it replaces, 
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         if error is None:
-            if self._scratch.size() <= MOST_KEPT and len(_idle_scratch) < 4:
+            if self._scratch.size <= MOST_KEPT and len(_idle_scratch) < 4:
                 _idle_scratch.append(self._scratch)
         elif isinstance(error, SystemError) and error.__cause__ is not None:
             raise as_meant(error) from None

@@ -38,8 +38,8 @@ MOST_ROOM = 1 << 22
 """Pairs for which memory is taken at a time."""
 
 Position = tuple[int, ...]
-Resumable = Callable[[Position, int, PairArray, int], tuple[Position, int, int]]
-"""``kernel(at, end, out, most)`` returns ``at, found, tests``."""
+Resumable = Callable[[Position, int, PairArray, int, bool], tuple[Position, int, int]]
+"""``kernel(at, end, out, most, store)`` returns ``at, found, tests``."""
 
 Kernel = Callable[[int, int, PairArray], tuple[PairArray, int, int]]
 
@@ -115,9 +115,7 @@ def slices(begin: int, end: int, work: Work) -> Iterator[tuple[int, int]]:
         yield begin, end
 
 
-def search_from(
-    kernel: Resumable, at: Position, end: int, out: PairArray, limit: int, store: bool
-) -> Part:
+def search_from(kernel: Resumable, at: Position, end: int, out: PairArray, limit: int, store: bool) -> Part:
     """Let a kernel that can stop search from ``at`` to row ``end``, in as many calls as it takes.
 
     What it finds fills ``out``, then further chunks.  It ends early when there are more than ``limit`` pairs.
@@ -136,7 +134,7 @@ def search_from(
         if len(out) > limit - pairs + LEAST_ROOM:  # so that it does not go far beyond
             out = out[: limit - pairs + LEAST_ROOM]
         started = perf_counter()
-        at, found, more = kernel(at, end, out, most)
+        at, found, more = kernel(at, end, out, most, store)
         pairs += int(found)
         tests += int(more)
         if store:

@@ -5,12 +5,12 @@ comparisons whatever the scene.  It wins below a few hundred boxes, where sortin
 than comparing 16 boxes at a time, and loses everywhere else.
 """
 
+from functools import partial
+
 import numpy as np
 
-from broadphase.boxes import PairArray
 from broadphase.kernels.boxes.brute_force import PADDING, compare_all, lay_in_columns
 from broadphase.methods.task import Found, Task, search_all, search_in_shares
-from broadphase.slices import Position
 
 # So many boxes take about as long as handing work to another thread.
 ENOUGH_FOR_THREADS = 2_000
@@ -19,20 +19,14 @@ _FEW_IDS = np.arange(ENOUGH_FOR_THREADS + PADDING, dtype=np.int32).reshape(1, -1
 
 def find(task: Task) -> Found:
     """Find all pairs by comparing all pairs."""
-    boxes, touching, rules, store = task.boxes, task.touching, task.filter, task.store
+    boxes = task.boxes
     n = len(boxes)
     columns = np.empty((boxes.shape[1], n + PADDING), boxes.dtype)
     lay_in_columns(boxes, columns)
     ids = _FEW_IDS if n <= ENOUGH_FOR_THREADS else np.arange(n + PADDING, dtype=np.int32).reshape(1, -1)
-
-    def search(at: Position, end: int, out: PairArray, most: int) -> tuple[Position, int, int]:
-        result: tuple[Position, int, int] = compare_all(
-            columns, ids, n, touching, rules, at, end, out, most, store
-        )
-        return result
-
+    search = partial(compare_all, columns, ids, n, task.touching, task.filter)
     if n <= ENOUGH_FOR_THREADS:
-        return search_all(task, search, (0, 0), n, 4 * n)._replace(ordered=True)
+        return search_all(task, search, (0, 0), n, 4 * n, ordered=True)
     # Row i is compared with the n - 1 - i rows behind it, so the first rows cost most: four shares a
     # thread even that out.
     return search_in_shares(task, search, n, 4 * task.threads)._replace(ordered=True)

@@ -11,17 +11,17 @@ square of the boxes there, and for a scene that is spread evenly in the plane it
 square root of n.
 """
 
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import BoxArray, PairArray
+from broadphase.boxes import BoxArray
 from broadphase.kernels.arrays.ordered_bits import bits_of, ordered_column, ordered_columns
 from broadphase.kernels.arrays.radix_sort import argsort_keys
 from broadphase.kernels.sorted.sort_and_sweep import sweep
 from broadphase.methods.task import Found, Task, search_in_shares
-from broadphase.slices import Position
 
 Axis = Literal[0, 1, 2, "auto"]
 
@@ -45,12 +45,7 @@ def find(task: Task, axis: Axis = "auto") -> Found:
 
 def sweep_ordered(task: Task, columns: npt.NDArray[Any], ids: npt.NDArray[np.int32], n: int) -> Found:
     """Compare ``n`` boxes in order (`ordered_columns`) with those that each of them reaches."""
-    axes, rules, store = tuple(range(task.dim)), task.filter, task.store
-
-    def search(at: Position, end: int, out: PairArray, most: int) -> tuple[Position, int, int]:
-        result: tuple[Position, int, int] = sweep(axes, columns, ids, rules, at, end, out, most, store)
-        return result
-
+    search = partial(sweep, tuple(range(task.dim)), columns, ids, task.filter)
     # Crowds lie together in the order: four shares a thread even that out.
     parts = 4 * task.threads if task.threads > 1 and n > _ENOUGH_FOR_THREADS else 1
     return search_in_shares(task, search, n, parts)

@@ -264,16 +264,18 @@ def sweep(task: Task, plan: Plan, binned: Binned, parts: int) -> Found:
     return found._replace(cells=strips)
 
 
-def _sort_crowds(
-    task: Task, plan: Plan, binned: Binned, crowds: npt.NDArray[np.int64], parts: int
-) -> None:
+def _sort_crowds(task: Task, plan: Plan, binned: Binned, crowds: npt.NDArray[np.int64], parts: int) -> None:
     """Sort the copies of crowded strips, exactly."""
     most = int((binned.ends - binned.begins).sum(axis=0)[crowds].max())
     bits = bits_of(binned.edges)
 
     def sort(first: int, last: int) -> None:
         keys, held = np.empty(most, bits.dtype), np.empty((most, bits.shape[1]), bits.dtype)
-        words, counts, order = np.empty((2, most), np.int64), np.empty(DIGITS, np.int64), np.empty(most, np.int32)
+        words, counts, order = (
+            np.empty((2, most), np.int64),
+            np.empty(DIGITS, np.int64),
+            np.empty(most, np.int32),
+        )
         for k in range(first, last):
             sort_crowded(
                 *(plan.axes, bits, binned.begins, binned.ends, crowds, k, k + 1),
@@ -320,14 +322,7 @@ def _kernel(task: Task, axes: tuple[int, ...], strips: tuple[Any, ...], fullest:
     """What sweeps these strips, with memory of its own for the one that it is at."""
     columns = np.empty((2 * task.dim, room_for(fullest)), task.boxes.dtype)
     marks = np.empty((MARKS, room_for(fullest)), np.int32)
-    given = (axes, *strips, task.filter.categories, task.filter.masks, columns, marks)
-    store = task.store
-
-    def search(at: Position, end: int, out: PairArray, most: int) -> tuple[Position, int, int]:
-        result: tuple[Position, int, int] = sweep_strips(*given, at, end, out, most, store)
-        return result
-
-    return search
+    return partial(sweep_strips, axes, *strips, task.filter.categories, task.filter.masks, columns, marks)
 
 
 def _begin(strip: int) -> Position:

@@ -10,7 +10,7 @@ from broadphase import threads
 from broadphase.boxes import BoxArray, PairArray, copy_sound
 from broadphase.kernels.boxes.filters import PairFilter
 from broadphase.memory import MOST_KEPT, Scratch
-from broadphase.slices import Kernel, Part, Position, Resumable, Work, search_from, searches
+from broadphase.slices import MOST, Kernel, Part, Position, Resumable, Work, search_from, searches
 
 NO_LIMIT = 2**62
 
@@ -76,20 +76,28 @@ def own_copy(task: Task) -> Task:
     return replace(task, boxes=own)
 
 
-def search_all(task: Task, kernel: Resumable, at: Position, end: int, room: int) -> Found:
+def search_all(
+    task: Task, kernel: Resumable, at: Position, end: int, room: int, *, ordered: bool = False
+) -> Found:
     """Let ``kernel`` search from ``at`` to row ``end`` in this thread, into memory that is kept between calls.
 
     ``room``: how many pairs it shall hold at least.
     """
+    limit, store = task.limit, task.store
     out = task.scratch.pairs(room)
-    part = search_from(kernel, at, end, out, task.limit, task.store)
-    if task.store:
-        task.scratch.pairs(min(part.pairs, _MOST_ROOM))  # so that the next call finds room for all of them
-    return Found(part.chunks, part.pairs, part.tests)
+    # Nearly always one call does it: what small worlds take is Python's time, so there is no more of it.
+    at, found, tests = kernel(at, end, out, int(MOST), store)
+    chunks = [out[:found]] if store else []
+    if at[0] < end and found <= limit:
+        rest = search_from(kernel, at, end, out[found:] if store else out, limit - found, store)
+        chunks, found, tests = chunks + rest.chunks, found + rest.pairs, tests + rest.tests
+        if store:
+            task.scratch.pairs(min(found, _MOST_ROOM))  # so that the next call finds room for all of them
+    return Found(chunks, found, tests, 0, ordered)
 
 
 def search_in_shares(task: Task, kernel: Resumable, end: int, parts: int) -> Found:
-    """The same by several threads, in ``parts`` contiguous shares of the rows whose order is kept."""
+    """Let ``kernel`` search all rows, by several threads in ``parts`` contiguous shares whose order is kept."""
     calls = [
         partial(search_from, kernel, (first, 0), last, _NO_ROOM, task.limit, task.store)
         for first, last in threads.shares(end, parts)
@@ -121,4 +129,6 @@ def run_in_shares(
     """
     spans = threads.shares(n, max(1, min(parts or task.threads, n)))
     search = searches(kernel, work, task.limit, task.store)
-    return together(threads.run_all([partial(search, *span, _NO_ROOM) for span in spans], task.threads), cells)
+    return together(
+        threads.run_all([partial(search, *span, _NO_ROOM) for span in spans], task.threads), cells
+    )

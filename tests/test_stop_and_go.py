@@ -1,0 +1,192 @@
+"""Searches that stop anywhere, for want of room or of time, and go on there: they find the same."""
+
+import sys
+
+import numpy as np
+import pytest
+from method_checks import KINDS, scenes, task
+from test_strips import cut_into
+
+import broadphase as bp
+from broadphase import methods, slices
+from broadphase.boxes import as_filter
+from broadphase.kernels.arrays.emit import LEAST_ROOM
+from broadphase.kernels.boxes.filters import no_filter
+from broadphase.kernels.strips.bin import BLOCK, count_copies
+from broadphase.memory import Scratch
+from broadphase.methods import strips
+from broadphase.methods.task import Task
+
+METHODS = ["brute_force", "sort_and_sweep", "strips"]
+
+
+@pytest.fixture
+def stops(monkeypatch):
+    """One number for each time that a search stopped."""
+    counted = []
+    monkeypatch.setattr(slices, "given_up", lambda: counted.append(None))
+    return counted
+
+
+def set_everywhere(monkeypatch, name, value):
+    for module in [m for known, m in sys.modules.items() if known.startswith("broadphase")]:
+        if hasattr(module, name):
+            monkeypatch.setattr(module, name, value)
+
+
+def small_rooms(monkeypatch, rows):
+    """No memory for more than so many pairs at a time."""
+    set_everywhere(monkeypatch, "FIRST_ROOM", rows)
+    set_everywhere(monkeypatch, "MOST_ROOM", rows)
+    monkeypatch.setattr(Scratch, "pairs", lambda self, wanted: np.empty((rows, 2), np.int32))
+    array = Scratch.array
+
+    def small(self, name, shape, dtype):
+        return np.empty((rows, 2), np.int32) if name.startswith("pairs ") else array(self, name, shape, dtype)
+
+    monkeypatch.setattr(Scratch, "array", small)
+
+
+def small_budgets(monkeypatch, most):
+    """A look at the time after so many comparisons."""
+    set_everywhere(monkeypatch, "MOST", most)
+
+
+def answer(method, boxes, touching, rules, **more):
+    """The pairs, one after the other as they were found, how many there are, and the tests."""
+    asked = task(boxes, touching)
+    asked.filter = as_filter(len(boxes)) if rules is None else rules
+    for name, value in more.items():
+        setattr(asked, name, value)
+    found = methods.finder(method)(asked)
+    pairs = np.concatenate([np.empty((0, 2), np.int32), *found.chunks])
+    return pairs.tolist(), found.pairs, found.tests
+
+
+def check_all(monkeypatch, stops, dim, dtype, n, method):
+    for name, boxes in scenes(dim, dtype, n=n):
+        sets = as_filter(n, static=np.arange(n) % 3 == 0, categories=np.arange(n) % 4, masks=3)
+        for rules in (None, sets):
+            for store in (True, False):
+                right = answer(method, boxes, True, rules, store=store)
+                del stops[:]
+                with monkeypatch.context() as patch:
+                    small_budgets(patch, 0)
+                    assert answer(method, boxes, True, rules, store=store) == right, name
+                    small_rooms(patch, LEAST_ROOM)
+                    assert answer(method, boxes, True, rules, store=store) == right, name
+                    small_budgets(patch, 50_000_000)
+                    assert answer(method, boxes, True, rules, store=store) == right, name
+                assert len(stops) >= right[2] // LEAST_ROOM, name
+
+
+@pytest.mark.smaller_set
+@pytest.mark.parametrize(("dim", "dtype"), KINDS)
+@pytest.mark.parametrize("method", METHODS)
+def test_few_boxes_at_every_step(monkeypatch, stops, method, dim, dtype):
+    check_all(monkeypatch, stops, dim, dtype, 24, method)
+
+
+@pytest.mark.parametrize(("dim", "dtype"), KINDS)
+@pytest.mark.parametrize("method", METHODS)
+def test_more_boxes_at_every_step(monkeypatch, stops, method, dim, dtype):
+    check_all(monkeypatch, stops, dim, dtype, 300, method)
+
+
+@pytest.mark.smaller_set
+@pytest.mark.parametrize(("dim", "dtype"), KINDS)
+def test_every_step_in_many_strips(monkeypatch, stops, dim, dtype):
+    monkeypatch.setattr(strips, "cut_world", cut_into(3))
+    check_all(monkeypatch, stops, dim, dtype, 30, "strips")
+
+
+@pytest.mark.smaller_set
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("rows", [LEAST_ROOM, LEAST_ROOM + 1, 2 * LEAST_ROOM + 5])
+@pytest.mark.parametrize("most", [0, 1, 100, 3_000])
+def test_rooms_and_budgets_of_any_size(monkeypatch, stops, method, rows, most):
+    boxes = np.tile([0.0, 0.0, 1.0, 1.0], (70, 1))
+    boxes[::5] += 0.5
+    right = answer(method, boxes, True, None)
+    small_rooms(monkeypatch, rows)
+    small_budgets(monkeypatch, most)
+    assert answer(method, boxes, True, None) == right
+    assert right[1] == 70 * 69 // 2
+    assert stops
+
+
+@pytest.mark.smaller_set
+@pytest.mark.parametrize("method", METHODS)
+def test_the_limit_holds_in_chunks(monkeypatch, method):
+    boxes = np.tile([0.0, 0.0, 1.0, 1.0], (90, 1))
+    pairs = 90 * 89 // 2
+    small_rooms(monkeypatch, LEAST_ROOM)
+    for limit in (pairs, pairs - 1, 1000, 1, 0):
+        if limit == pairs:
+            assert len(bp.pairs(boxes, method=method, max_pairs=limit)) == pairs
+        else:
+            with pytest.raises(bp.PairLimitExceeded):
+                bp.pairs(boxes, method=method, max_pairs=limit)
+    found = methods.finder(method)(task(boxes, True, limit=10))
+    assert 10 < sum(map(len, found.chunks)) <= 10 + LEAST_ROOM
+
+
+def test_long_lists_of_pairs_are_sorted_in_pieces(monkeypatch):
+    boxes = np.random.default_rng(5).random((3_000, 4), np.float32)
+    boxes[:, 2:] = boxes[:, :2] + 0.1
+    right = bp.pairs(boxes)
+    assert len(right) > 50_000
+    for module in ("pair_order", "slices"):
+        monkeypatch.setattr(sys.modules[f"broadphase.{module}"], "MOST_ROWS", 1_000)
+    monkeypatch.setattr(slices.ranges, "__defaults__", (1_000,))
+    for threads in (1, 2):
+        assert np.array_equal(bp.pairs(boxes, threads=threads), right)
+        unsorted = bp.pairs(boxes, threads=threads, sort=False)
+        assert np.array_equal(unsorted[np.lexsort(unsorted.T[::-1])], right)
+
+
+def unsound(dim, dtype, n=500):
+    """Boxes as another thread may leave them behind after they were checked."""
+    rng = np.random.default_rng(3)
+    boxes = rng.random((n, 2 * dim)) * 50.0
+    boxes[: n // 2, dim:] = boxes[: n // 2, :dim] + 1.0
+    boxes[7::11, rng.integers(2 * dim)] = np.nan
+    boxes[5::13, rng.integers(2 * dim)] = -np.inf
+    boxes[3::17, rng.integers(2 * dim)] = 1e30
+    boxes[::50] = np.nan
+    return boxes.astype(dtype)
+
+
+@pytest.mark.smaller_set
+@pytest.mark.parametrize(("dim", "dtype"), KINDS)
+def test_unsound_boxes_are_counted_in_strips_that_exist(dim, dtype):
+    boxes, n = unsound(dim, dtype), 500
+    lattice = np.tile(np.array([0.0, 0.2, 9.0], dtype), (dim - 1, 1))
+    axes = tuple(range(dim))
+    for borders in (np.empty((dim - 1, 0), dtype), np.tile(np.arange(10, dtype=dtype) * 5, (dim - 1, 1))):
+        spans, steps = np.zeros((n, 2 * (dim - 1)), np.uint16), np.zeros(11 ** (dim - 1), np.int32)
+        numbers = np.empty((dim - 1, 2 * dim * int(BLOCK)), np.int32)
+        count_copies(boxes, boxes.reshape(1, -1), axes, True, lattice, borders, 0, n, numbers, spans, steps)
+        spans = spans.reshape(n, dim - 1, 2).astype(int)
+        assert (spans[..., 0] < spans[..., 1]).all()
+        assert (spans[..., 1] <= 10).all()
+        counts = steps.reshape((11,) * (dim - 1))
+        for axis in range(dim - 1):
+            counts = counts.cumsum(axis=axis)
+        assert (counts >= 0).all()
+        assert counts.sum() == (spans[..., 1] - spans[..., 0]).prod(axis=1).sum()
+
+
+@pytest.mark.smaller_set
+@pytest.mark.parametrize(("dim", "dtype"), KINDS)
+@pytest.mark.parametrize("method", METHODS)
+def test_unsound_boxes_do_no_harm(monkeypatch, method, dim, dtype):
+    for touching in (True, False):
+        for cut in (False, True):
+            with monkeypatch.context() as patch:
+                if cut and method == "strips":
+                    patch.setattr(strips, "cut_world", cut_into(5))
+                found = methods.finder(method)(Task(unsound(dim, dtype), touching, no_filter()))
+            pairs = np.concatenate([np.empty((0, 2), np.int32), *found.chunks])
+            assert (pairs >= 0).all()
+            assert (pairs < 500).all()
