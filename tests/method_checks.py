@@ -23,9 +23,9 @@ def pairs_of(found):
 
 def assert_exact(find, boxes, touching=True, pair_filter=None):
     """The method finds what brute force finds, and counts what it stores."""
-    asked = task(boxes, touching, pair_filter)
-    wanted = methods.finder("brute_force")(asked)
-    found = find(asked)
+    # Each in scratch memory of its own, or the second would write over what the first has found.
+    wanted = methods.finder("brute_force")(task(boxes, touching, pair_filter))
+    found = find(task(boxes, touching, pair_filter))
     np.testing.assert_array_equal(pairs_of(found), pairs_of(wanted))
     assert found.pairs == wanted.pairs == sum(map(len, found.chunks))
     counted = find(task(boxes, touching, pair_filter, store=False))

@@ -40,7 +40,7 @@ class Scratch:
         return memory[:size].view(kind).reshape(shape)
 
     def pairs(self, rows: int) -> PairArray:
-        """Room for at least so many pairs, by a shorter way than `array`; what lies in the one before stays."""
+        """Room for at least so many pairs, by a shorter way than `array`; earlier ones stay as they are."""
         if len(self._pairs) < rows:
             self.size -= self._pairs.nbytes
             self._pairs = np.empty((rows + rows // 4, 2), np.int32)

@@ -1,19 +1,20 @@
 """Long work in slices, with a look at whether anybody still wants it between two of them.
 
-A compiled kernel can not be interrupted.  So it runs for less than 0.1 s at a time, and what a signal's handler
-raises, such as KeyboardInterrupt, is raised between two such calls.  There are three ways:
+A compiled kernel can not be interrupted.  So it runs for less than 0.1 s at a time, and what a signal's
+handler raises, such as KeyboardInterrupt, is raised between two such calls.  There are three ways:
 
-- Brute force, sort and sweep and strips stop by themselves, wherever they are, and go on there (`search_from`;
-  the rules stand in `broadphase.kernels.arrays.emit`).
-- The others (cells, trees) are handed a long range of rows in slices (`searches`).  Where to cut follows from how
-  many comparisons the rows may take (`Work`), and from how long the slice before took.  Calls that are over in
-  less than 0.1 s are not cut at all.
+- Brute force, sort and sweep and strips stop by themselves, wherever they are, and go on there
+  (`search_from`; the rules stand in `broadphase.kernels.arrays.emit`).
+- The others (cells, trees) are handed a long range of rows in slices (`searches`).  Where to cut follows
+  from how many comparisons the rows may take (`Work`), and from how long the slice before took.  Calls that
+  are over in less than 0.1 s are not cut at all.
 - What takes about the same for each row, such as copying boxes into strips, goes over so many rows at a time
   (`ranges`).
 
-What remains, and runs to its end: a cell that holds most of a large world; the building of a tree; sorting all
-boxes by one edge (sort and sweep; a single strip; a crowded one), which takes 0.1 to 0.5 s for ten million boxes;
-the looking over of all boxes once (0.05 s for ten million).
+What remains, and runs to its end: a cell that holds most of a large world; the building of a tree; sorting
+all boxes by one edge (sort and sweep, or a strip that holds all), some tenths of a second for ten million
+boxes; one look at all boxes, to check them or leave some out; a box with very many partners whose pairs are
+sorted.
 """
 
 from collections.abc import Callable, Iterator
@@ -101,7 +102,7 @@ def slices(begin: int, end: int, work: Work) -> Iterator[tuple[int, int]]:
     [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5)]
     """
     last = work.until(end)
-    most, done = MOST, work.until(begin)
+    most, done = float(MOST), work.until(begin)
     while last - done > most:
         if given_up():
             raise GivenUp

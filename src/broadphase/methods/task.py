@@ -79,9 +79,9 @@ def own_copy(task: Task) -> Task:
 def search_all(
     task: Task, kernel: Resumable, at: Position, end: int, room: int, *, ordered: bool = False
 ) -> Found:
-    """Let ``kernel`` search from ``at`` to row ``end`` in this thread, into memory that is kept between calls.
+    """Let ``kernel`` search from ``at`` to row ``end`` in this thread.
 
-    ``room``: how many pairs it shall hold at least.
+    What it finds lies in memory that is kept between calls, with ``room`` for so many pairs at least.
     """
     limit, store = task.limit, task.store
     out = task.scratch.pairs(room)
@@ -97,7 +97,7 @@ def search_all(
 
 
 def search_in_shares(task: Task, kernel: Resumable, end: int, parts: int) -> Found:
-    """Let ``kernel`` search all rows, by several threads in ``parts`` contiguous shares whose order is kept."""
+    """Let ``kernel`` search all rows, on several threads in ``parts`` shares whose order is kept."""
     calls = [
         partial(search_from, kernel, (first, 0), last, _NO_ROOM, task.limit, task.store)
         for first, last in threads.shares(end, parts)

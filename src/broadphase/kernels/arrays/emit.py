@@ -7,16 +7,18 @@ A kernel can neither be interrupted nor bring memory.  So a search is called as 
 - ``at`` is where it starts: a tuple of integers, first the row (a box, a place in an order, a strip), then
   where in that row; ``(row, 0, ...)`` is the beginning of a row.  What comes back is where it stopped, and
   there it goes on when that is handed in.  It is done when ``at[0] == end``.
-- It stops when ``out``, an ``(m, 2)`` int32 array, has no room for what the next comparisons may give.  Pairs
-  are written from row 0 on; ``found`` says how many.  With `LEAST_ROOM` rows it gets on, by at least one step.
-- It stops when it has made more than ``most`` comparisons, or what takes as long: with 0 it still makes a step.
+- It stops when ``out``, an ``(m, 2)`` int32 array, has no room for what the next comparisons may give.
+  Pairs are written from row 0 on; ``found`` says how many.  With `LEAST_ROOM` rows it gets on, by at least
+  one step.
+- It stops when it has made more than ``most`` comparisons, or what takes as long; with 0 it still makes
+  a step.
 - Without ``store`` it only counts: ``out`` is scratch then, of `LEAST_ROOM` rows, and never full.
-- Whatever it has to remember besides (the strip that it has sorted) lies in arrays that the caller brings and
-  leaves alone until it is done.  Nothing is found twice or dropped, whatever the rooms and the budgets are, and
-  the pairs come in the same order.
+- Whatever it has to remember besides (the strip that it has sorted) lies in arrays that the caller brings
+  and leaves alone until it is done.  Nothing is found twice or dropped, whatever the rooms and the budgets
+  are, and the pairs come in the same order.
 
-`broadphase.slices.search_from` is the caller: it looks for signals between two calls, and brings another array
-when one is full.  `broadphase.kernels.boxes.brute_force` is the shortest example.
+`broadphase.slices.search_from` is the caller: it looks for signals between two calls, and brings another
+array when one is full.  `broadphase.kernels.boxes.brute_force` is the shortest example.
 
 What has not been turned over yet (cells, trees, queries) brings its own memory: an array that grows, in a
 kernel that returns ``out, found, tests``::

@@ -38,7 +38,7 @@ def argsort_keys(keys: npt.NDArray[np.signedinteger[Any]]) -> npt.NDArray[np.int
 
 @inline
 def _sort_words(words, n, now, counts, top_is_sign):
-    """Sort row ``now`` of ``words`` by the upper 32 bits, stable; returns which of its rows holds the result."""
+    """Sort row ``now`` of ``words`` by the upper 32 bits, stable; returns the row of the result."""
     # Small inputs get small counters: clearing 2,048 of them costs more than one more pass.
     width = _WIDTH if n > 4096 else 8
     shift = 32
@@ -68,7 +68,7 @@ def _sort_words(words, n, now, counts, top_is_sign):
 
 @jit
 def argsort_into(keys, n, words, counts, order):
-    """Write to ``order`` the indices that sort ``n`` keys; ``words``, two rows, and ``counts`` are scratch."""
+    """Write the indices that sort ``n`` keys to ``order``; ``words`` (two rows) and ``counts`` are scratch."""
     sort_keys(keys, n, words, counts, order)
 
 

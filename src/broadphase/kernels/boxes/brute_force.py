@@ -35,9 +35,9 @@ def lay_in_columns(boxes, columns):
 
 @jit
 def compare_all(columns, ids, n, touching, filter, at, end, out, most, store):  # noqa: A002
-    """Pairs ``i < j`` of ``n`` boxes, in order, from ``at = i, j`` to box ``end``; returns ``at, found, tests``.
+    """Pairs ``i < j`` of ``n`` boxes with ``i < end``, in order, from ``at = i, j`` on.
 
-    ``columns``: see `lay_in_columns`; ``ids``: the numbers from 0 on, as one row as long.
+    Returns ``at, found, tests``.  ``columns``: see `lay_in_columns`; ``ids``: the numbers from 0 on, as one row as long.
     """
     i, j = at
     found = tests = np.int64(0)

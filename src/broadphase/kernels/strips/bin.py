@@ -217,8 +217,8 @@ def _next_strip(y, z, first, past):
 def scatter_copies(boxes, axes, strips, touching, classes, begin, end, later, spans, starts, edges, tags):
     """Copy boxes ``begin..end`` into the strips of ``spans``; ``starts`` moves on to where copies go next.
 
-    ``edges`` gets the boxes' rows, ``tags`` the number of the box and the class bits; ``later`` is scratch for
-    `BLOCK` numbers.
+    ``edges`` gets the boxes' rows, ``tags`` the number of the box and the class bits; ``later`` is scratch
+    for `BLOCK` numbers.
     """
     strips = unsigned(strips)
     for start in range(unsigned(begin), unsigned(end), BLOCK):

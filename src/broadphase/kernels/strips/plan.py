@@ -178,8 +178,8 @@ def equal_shares(boxes, cuts, counts, lows, rows, lattice, borders):
     """Fill ``borders`` so that each strip holds an equal share of a sample of the boxes.
 
     A strip is at least as wide as the sampled boxes that begin in it are on average, so that crowds of
-    overlapping boxes are not copied into ever narrower strips.  ``lows`` and the three of ``rows`` are scratch,
-    as large as the sample shall be.
+    overlapping boxes are not copied into ever narrower strips.  ``lows`` and the three of ``rows`` are
+    scratch, as large as the sample shall be.
     """
     n, dim = boxes.shape[0], boxes.shape[1] // 2
     most = np.finfo(boxes.dtype).max
