@@ -19,7 +19,7 @@ from broadphase import threads
 from broadphase.boxes import BoxArray
 from broadphase.kernels.boxes.survey import finite_bounds
 from broadphase.kernels.strips.bin import HALF_ORIGIN, LAST, SCALE
-from broadphase.kernels.strips.near_few import mark_cells, select_near
+from broadphase.kernels.strips.near_few import BLOCK, mark_cells, select_near
 from broadphase.memory import Scratch
 from broadphase.methods.task import Task
 
@@ -81,7 +81,11 @@ def boxes_near(few: BoxArray, many: BoxArray, parts: int, scratch: Scratch) -> N
     own = (many, many.reshape(-1), *picture, marks)
     spans = threads.shares(len(many), parts)
     counts = threads.run_all(
-        [partial(select_near, *own, begin, end, rows[begin:], others[begin:]) for begin, end in spans], parts
+        [
+            partial(select_near, *own, begin, end, np.empty(BLOCK, np.int32), rows[begin:], others[begin:])
+            for begin, end in spans
+        ],
+        parts,
     )
     left = 0
     for (begin, _), count in zip(spans, map(int, counts), strict=True):

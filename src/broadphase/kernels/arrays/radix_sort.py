@@ -68,7 +68,7 @@ def _sort_words(words, n, now, counts, top_is_sign):
 
 @jit
 def argsort_into(keys, n, words, counts, order):
-    """Write the indices that sort ``n`` keys to ``order``; ``words`` (two rows) and ``counts`` are scratch."""
+    """Write indices that sort ``n`` keys to ``order``, by means of two rows of ``words`` and of ``counts``."""
     sort_keys(keys, n, words, counts, order)
 
 

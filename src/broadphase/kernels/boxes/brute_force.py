@@ -37,7 +37,8 @@ def lay_in_columns(boxes, columns):
 def compare_all(columns, ids, n, touching, filter, at, end, out, most, store):  # noqa: A002
     """Pairs ``i < j`` of ``n`` boxes with ``i < end``, in order, from ``at = i, j`` on.
 
-    Returns ``at, found, tests``.  ``columns``: see `lay_in_columns`; ``ids``: the numbers from 0 on, as one row as long.
+    Returns ``at, found, tests``.  ``columns``: see `lay_in_columns`; ``ids``: the numbers from 0 on, in one
+    row that is as long.
     """
     i, j = at
     found = tests = np.int64(0)

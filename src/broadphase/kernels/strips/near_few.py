@@ -15,7 +15,7 @@ from broadphase.kernels.strips.bin import HALF_ORIGIN, LAST, SCALE, strip_of
 
 _WORD, _BIT = unsigned(6), unsigned(63)
 _ONE, _ALL = unsigned(1), unsigned(0xFFFFFFFFFFFFFFFF)
-_BLOCK = 256
+BLOCK = 256
 _LONG = np.int32(-1)  # instead of a cell: taken without a question
 
 
@@ -102,16 +102,16 @@ def _cells_of_block(flat, lattice, slack, cells):
 
 
 @jit
-def select_near(boxes, flat, lattice, slack, picture, begin, end, ids, rows):
+def select_near(boxes, flat, lattice, slack, picture, begin, end, cells, ids, rows):
     """Of the boxes ``begin .. end - 1`` those that may overlap one of the few; returns how many.
 
-    Their numbers are written to ``ids`` and they themselves to ``rows``.  ``flat`` is ``boxes`` as one row.
+    Their numbers are written to ``ids`` and they themselves to ``rows``.  ``flat`` is ``boxes`` as one row,
+    ``cells`` scratch for `BLOCK` numbers.
     """
-    cells = np.empty(_BLOCK, np.int32)
     width = boxes.shape[1]
     found = unsigned(0)
-    for start in range(begin, end, _BLOCK):
-        stop = min(start + _BLOCK, end)
+    for start in range(begin, end, BLOCK):
+        stop = min(start + BLOCK, end)
         _cells_of_block(flat[width * start : width * stop], lattice, slack, cells)
         first = found
         for i in range(unsigned(start), unsigned(stop)):

@@ -54,11 +54,13 @@ def sweep_strips(
 ):  # fmt: skip
     """All pairs of the strips before ``end``, from ``at`` on; returns ``at, found, tests``.
 
-    How it stops and goes on: `broadphase.kernels.arrays.emit`.  Strips that turn out to be crowded are noted in ``crowded`` and left out; ``again`` asks for them alone,
+    How it stops and goes on: `broadphase.kernels.arrays.emit`.  ``at``: the strip, how many of its copies are
+    sorted (0: not yet), the group of boxes ``i``, which `_diagonals` compares with those from ``j``, and then
+    the lanes of it that go on one by one, the first of them at ``partner``.
+
+    Strips that turn out to be crowded are noted in ``crowded`` and left out; ``again`` asks for them alone,
     after they were sorted.  ``columns`` and ``marks`` (`broadphase.kernels.strips.sort`) hold the strip that
-    is being swept, also between two calls.  ``at``: the strip, how many of its copies are sorted (0: not yet),
-    the group of boxes ``i``, which `_diagonals` compares with those from ``j``, and then the lanes of it that
-    go on one by one, the first of them at ``partner``.
+    is being swept, also between two calls.
     """
     strip, n, i, j, lanes, partner = at
     counted = found = tests = np.int64(0)
