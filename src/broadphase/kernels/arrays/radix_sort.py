@@ -68,7 +68,7 @@ def _sort_words(words, n, now, counts, top_is_sign):
 
 @jit
 def argsort_into(keys, n, words, counts, order):
-    """Write indices that sort ``n`` keys to ``order``, by means of two rows of ``words`` and of ``counts``."""
+    """Write to ``order`` what sorts ``n`` keys; two rows of ``words``, and ``counts``, are scratch."""
     sort_keys(keys, n, words, counts, order)
 
 
