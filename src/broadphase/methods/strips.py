@@ -226,7 +226,7 @@ def _sweep_whole(task: Task, cut: Cut) -> Found:
 def _sweep_one(task: Task, cut: Cut, edges: Any, tags: Any, crowded: Any, in_order: bool) -> Found:
     form = RAW_TOUCHING if task.touching else RAW_APART
     strip = (edges, tags, _FIRST, np.array([[len(edges)]]), form, crowded, in_order)
-    return search_all(task, _kernel(task, cut.axes, strip, len(edges)), _begin(0), 1, 4 * len(edges))
+    return search_all(task, _kernel(task, cut.axes, strip, len(edges)), _begin(0), 1, 4 * len(edges), cells=1)
 
 
 _FIRST = np.zeros((1, 1), np.int64)

@@ -77,7 +77,7 @@ def own_copy(task: Task) -> Task:
 
 
 def search_all(
-    task: Task, kernel: Resumable, at: Position, end: int, room: int, *, ordered: bool = False
+    task: Task, kernel: Resumable, at: Position, end: int, room: int, *, cells: int = 0, ordered: bool = False
 ) -> Found:
     """Let ``kernel`` search from ``at`` to row ``end`` in this thread.
 
@@ -93,7 +93,7 @@ def search_all(
         chunks, found, tests = chunks + rest.chunks, found + rest.pairs, tests + rest.tests
         if store:
             task.scratch.pairs(min(found, _MOST_ROOM))  # so that the next call finds room for all of them
-    return Found(chunks, found, tests, 0, ordered)
+    return Found(chunks, found, tests, cells, ordered)
 
 
 def search_in_shares(task: Task, kernel: Resumable, end: int, parts: int) -> Found:
