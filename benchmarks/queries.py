@@ -1,10 +1,11 @@
 """Questions to an index that lives, beside the peers; the answers are checked before anything is timed.
 
-    python -m pip install shapely rtree fastquadtree
+    python -m pip install shapely rtree fastquadtree pymunk
     python benchmarks/queries.py [--boxes 100000] [--batch 50000] [--index box_tree]
 
-One box query at a time from Python: for us and fastquadtree the box is a tuple, for rtree too, for shapely a
-geometry made beforehand.  Then one call for a whole batch, which only shapely has as well.  Then filling and
+One box query at a time from Python: for us and fastquadtree the box is a tuple, for rtree too, for shapely
+and pymunk a geometry made beforehand.  Then what a call of each kind costs, beside a function that does
+nothing.  Then one call for a whole batch, which only shapely has as well.  Then filling and
 emptying one box at a time, with a tenth of the boxes and with all of them: a call must not cost more where
 there are more boxes.
 
@@ -14,6 +15,7 @@ one), on all cores.
 
 import argparse
 import time
+import timeit
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
@@ -53,10 +55,24 @@ def with_fastquadtree(boxes: Rows, queries: Rows) -> Query:
     return lambda k: tree.query_np(asked[k])[0]
 
 
+def with_pymunk(boxes: Rows, queries: Rows) -> Query:
+    pymunk = import_module("pymunk")
+    space = pymunk.Space()
+    every = pymunk.ShapeFilter()
+    numbers = {}
+    for number, row in enumerate(boxes.tolist()):
+        shape = pymunk.Poly.create_box_bb(space.static_body, pymunk.BB(*row))
+        space.add(shape)
+        numbers[shape] = number
+    asked = [pymunk.BB(*row) for row in queries.tolist()]
+    return lambda k: [numbers[shape] for shape in space.bb_query(asked[k], every)]
+
+
 PEERS: dict[str, Callable[[Rows, Rows], Query]] = {
     "shapely": with_shapely,
     "rtree": with_rtree,
     "fastquadtree": with_fastquadtree,
+    "pymunk": with_pymunk,
 }
 
 
@@ -119,6 +135,30 @@ def compare_batch(index: bp.Index, boxes: Rows, side: float, count: int, seconds
             raise SystemExit("shapely finds something else")
         calls["shapely"] = lambda: tree.query(asked)
     show(best_of(calls, seconds), count)
+
+
+def each_call(index: bp.Index, boxes: Rows) -> None:
+    """What each kind of call costs, one at a time, in the middle of the world."""
+    number = len(boxes) // 2
+    row = index.box(number).tolist()
+    corner, side = row[:2], row[2] - row[0]
+    calls: dict[str, Callable[[], Any]] = {
+        "nothing": lambda: None,
+        "query_box": lambda: index.query_box(row),
+        "query_point": lambda: index.query_point(corner),
+        "query_radius": lambda: index.query_radius(corner, side),
+        "raycast": lambda: index.raycast(corner, [1.0, 0.5]),
+        "nearest": lambda: index.nearest(corner),
+        # Last: an index that is built when it is asked is not, after this.
+        "move": lambda: index.move(number, row),
+    }
+    print("one call of each kind, beside a function that does nothing")
+    nothing = 0.0
+    for name, call in calls.items():
+        call()
+        best = min(timeit.repeat(call, number=100, repeat=1_000)) / 100
+        nothing = nothing or best
+        print(f"  {name:<14}{1e6 * best:>10.3f} us{best / nothing:>9.1f} x")
 
 
 def one_by_one(name: str, boxes: Rows) -> None:
@@ -215,6 +255,7 @@ def compare_queries(options: argparse.Namespace) -> None:
     print(f"{index}; each figure is the best of many, beside it how many times as long as ours")
     for side in options.sides:
         compare_single(index, boxes, side, left_out, options.seconds)
+    each_call(index, boxes)
     for side in options.sides:
         compare_batch(index, boxes, side, options.batch, options.seconds)
     print("one box at a time, a call each")

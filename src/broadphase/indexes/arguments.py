@@ -22,8 +22,24 @@ from broadphase.kernels.arrays.id_tests import first_bad_id
 Floats = tuple[float, ...]
 Rows = npt.NDArray[np.float64]
 
+Given = tuple[Any, ...]
+"""What a caller wrote, as a tuple; nobody has looked at what is in it."""
+
 NO_RULE = -1
 """What a kernel is given for a ``category`` or ``mask`` that the caller did not set."""
+
+
+def as_given(values: Any) -> Given | None:
+    """A tuple, list or row of anything, for a kernel that looks at it; None for what is none of these."""
+    kind = type(values)
+    if kind is tuple:
+        given: Given = values
+        return given
+    if kind is list:
+        return tuple(values)
+    if kind is np.ndarray and values.ndim == 1:
+        return tuple(values.tolist())  # the numbers of an array cost four times as much as Python's
+    return None
 
 
 @cache

@@ -31,6 +31,7 @@ from broadphase.indexes.arguments import NO_RULE
 from broadphase.indexes.protocol import find_in_parts
 from broadphase.indexes.storage import IdArray
 from broadphase.indexes.tree_arrays import TreeArrays
+from broadphase.indexes.tree_asking import STEPS, TreeAsking
 from broadphase.indexes.tree_check import check_tree
 from broadphase.indexes.tree_queries import TreeQueries
 from broadphase.kernels.boxes.filters import STATIC
@@ -48,8 +49,6 @@ from broadphase.slices import Work
 # Where more than a quarter of a tree's boxes come or leave their places at once, it is built anew.
 _SHARE = 4
 _FEW = 64
-# A box that moves may go on so many times before it leaves its margin.
-_STEPS = 4.0
 _MOST_LEVELS = 32
 _ENOUGH_FOR_THREADS = 2_000
 # With so many times as many static boxes, those that move are asked about one by one: 10,000 among 1,000,000
@@ -57,7 +56,7 @@ _ENOUGH_FOR_THREADS = 2_000
 _SPARSE = 4
 
 
-class BoxTree(TreeQueries):
+class BoxTree(TreeAsking, TreeQueries):
     """A dynamic tree: the index for any scene, and for many questions.
 
     Parameters
@@ -196,7 +195,7 @@ class BoxTree(TreeQueries):
         store, arrays = self._store, self._arrays
         leaving = np.empty(len(ids), np.int64)
         most = self._most_changes(tree)
-        own = (store.boxes, arrays.reach, tree, ids, boxes, self._reach, _STEPS, leaving, most)
+        own = (store.boxes, arrays.reach, tree, ids, boxes, self._reach, STEPS, leaving, most)
         left = move_boxes(arrays.edges, arrays.children, arrays.links, arrays.where, *own)
         if left >= most:
             self._build_later(tree)

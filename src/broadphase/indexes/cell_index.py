@@ -12,13 +12,15 @@ import numpy as np
 
 from broadphase import threads
 from broadphase.boxes import BoxArray, PairArray
-from broadphase.indexes.arguments import Floats, Rows
+from broadphase.indexes.arguments import Floats, Given, Rows
 from broadphase.indexes.base import Index
 from broadphase.indexes.cell_lists import CellLists, Plan, as_query
 from broadphase.indexes.cell_report import CellReport, report_on
 from broadphase.indexes.protocol import find_in_parts
+from broadphase.indexes.results import Distances
 from broadphase.indexes.storage import IdArray
 from broadphase.kernels.arrays.found_ids import FEW
+from broadphase.kernels.cells.ask import HOMELESS, REFUSED
 from broadphase.memory import Scratch
 from broadphase.methods.cell_size import check_cell_size
 from broadphase.methods.task import Found
@@ -99,6 +101,16 @@ class CellIndex(Index):
         self._leaving = ()
         self._stale = self._lists[_MOVING].unbuilt or self._lists[_STATIC].unbuilt
 
+    def _ask_move(self, id: Any, values: Given) -> bool:  # noqa: A002
+        store, lists = self._store, self._lists[_MOVING]
+        if store.any_static:
+            return False
+        done = lists.ask_move(store, id, values)
+        if done == HOMELESS:
+            self._leaving = (np.array([id], np.int32),)
+            self._moved(self._leaving[0])
+        return done is not None and done != REFUSED
+
     # ---- pairs
 
     def _find_pairs(self, limit: int, scratch: Scratch) -> Found:
@@ -143,6 +155,32 @@ class CellIndex(Index):
         return pairs, sum(tests for _, tests in found)
 
     # ---- queries
+
+    def _ask_box(self, values: Given) -> tuple[IdArray, int] | None:
+        lists = self._only_lists()
+        return None if lists is None else lists.ask_box(self._store, values, self._touching)
+
+    def _ask_ray(
+        self, origin: Given, direction: Given, furthest: float
+    ) -> tuple[int, int, float, float, float, float] | None:
+        lists = self._only_lists()
+        if lists is None:
+            return None
+        answer: tuple[int, int, float, float, float, float] | None = lists.ask_ray(
+            self._store, origin, direction, furthest, self._touching
+        )
+        return answer
+
+    def _ask_nearest(self, point: Given, k: int) -> tuple[IdArray, Distances, int] | None:
+        lists = self._only_lists()
+        return None if lists is None else lists.ask_nearest(self._store, point, k)
+
+    def _only_lists(self) -> CellLists | None:
+        """The cells of all boxes, where all move or all are static."""
+        moving, static = self._lists
+        if not static.boxes:
+            return moving
+        return None if moving.boxes else static
 
     def _find_in_box(self, box: Floats, touching: bool, category: int, mask: int) -> tuple[IdArray, int]:
         rows, tests = self._find_in_boxes(as_query(box), touching, category, mask)

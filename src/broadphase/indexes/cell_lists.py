@@ -9,16 +9,18 @@ import numpy.typing as npt
 
 from broadphase import threads
 from broadphase.boxes import BoxArray, PairArray
-from broadphase.indexes.arguments import Floats, Rows
+from broadphase.indexes.arguments import Floats, Given, Rows
 from broadphase.indexes.storage import BoxStore, IdArray, expect
 from broadphase.kernels.boxes.filters import PairFilter
 from broadphase.kernels.cells import lattice as columns
 from broadphase.kernels.cells import lists as kernel
+from broadphase.kernels.cells.ask import ask_box, ask_move, ask_nearest, ask_ray
 from broadphase.kernels.cells.check import check_lists
 from broadphase.kernels.cells.nearest import search_nearest
 from broadphase.kernels.cells.pairs import pair_places, pair_with_larger
 from broadphase.kernels.cells.query import search_boxes
 from broadphase.kernels.cells.rays import walk_rays
+from broadphase.kernels.machine.trial import trial
 from broadphase.methods.cell_search import ENOUGH_FOR_THREADS, SHARES, WORK_OF_A_ROW
 from broadphase.methods.cell_size import LARGEST_CELL
 from broadphase.slices import MOST, Work, searches
@@ -31,6 +33,7 @@ _REBIN_ALL = 3
 _PLACES_PER_BOX = 16
 _STEPS = (4.0,) * 11 + (64.0,) * 4
 _SAMPLE = 4096
+_try_box, _try_ray, _try_nearest, _try_move = map(trial, (ask_box, ask_ray, ask_nearest, ask_move))
 
 
 class Plan(NamedTuple):
@@ -81,7 +84,8 @@ class CellLists:
         binned = self.tally[kernel.BINNED]
         self.unbuilt = False
         self.boxes = 0
-        self.hashed = False
+        self.table = 0
+        """What kernels are told: the slots of the hash table, 0 for a grid."""
         self.heads = np.zeros(1, np.int32)
         self.pool = np.zeros(kernel.UNIT, np.int32)
         self.tally = np.zeros(kernel.TALLY, np.int64)
@@ -99,11 +103,6 @@ class CellLists:
     def binned(self) -> int:
         """How often a box was entered into its cells."""
         return int(self.tally[kernel.BINNED])
-
-    @property
-    def table(self) -> int:
-        """What kernels are told: the slots of the hash table, 0 for a grid."""
-        return len(self.heads) if self.hashed else 0
 
     # ---- the cells follow the boxes
 
@@ -124,7 +123,7 @@ class CellLists:
         pool = _pool_of(units + units // 8)
         kernel.fill_blocks(store.boxes, ids, heads, pool, tally, lattice, levels, table)
         self.heads, self.pool, self.tally, self.lattice, self.levels = heads, pool, tally, lattice, levels
-        self.hashed = plan.hashed
+        self.table = table
         self.boxes = len(ids)
         self._limit = max(FEW, 2 * len(ids))
         self.unbuilt = False
@@ -188,6 +187,38 @@ class CellLists:
         pool = _pool_of(2 * units + FEW)
         pool[: len(self.pool)] = self.pool
         self.pool = pool
+
+    def ask_move(self, store: BoxStore, id: Any, values: Given) -> int | None:  # noqa: A002
+        """Move a box to its new cells; what has become of it (`broadphase.kernels.cells.ask`)."""
+        done: int | None = _try_move(
+            store.boxes, store.alive, store.end, self.heads, self.pool, self.tally, self.lattice, self.levels,
+            self.table, id, values,
+        )  # fmt: skip
+        return done
+
+    # ---- one question, with what a caller wrote; None for what the kernel does not take
+
+    def ask_box(self, store: BoxStore, values: Given, touching: bool) -> Any:
+        """Ids and tests; tests of -1 where the box is unsound."""
+        return _try_box(
+            store.boxes, store.end, self.heads, self.pool, self.lattice, self.levels, self.table,
+            values, touching,
+        )  # fmt: skip
+
+    def ask_ray(
+        self, store: BoxStore, origin: Given, direction: Given, furthest: float, touching: bool
+    ) -> Any:
+        """What the ray hits first or -1, tests, distance, and the normal on three axes."""
+        return _try_ray(
+            store.boxes, store.end, self.heads, self.pool, self.lattice, self.levels, self.table,
+            origin, direction, furthest, touching,
+        )  # fmt: skip
+
+    def ask_nearest(self, store: BoxStore, point: Given, k: int) -> Any:
+        """Ids and distances in order, and tests."""
+        return _try_nearest(
+            store.boxes, store.end, self.heads, self.pool, self.lattice, self.levels, self.table, point, k
+        )
 
     # ---- what lies in them
 

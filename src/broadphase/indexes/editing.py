@@ -148,6 +148,13 @@ class Editing(Hooks):
         TypeError, ValueError
             The box is no sound box; nothing has changed.
         """
+        given = arguments.as_given(box)
+        if given is not None and not self._journal.open and not self._stale:
+            try:
+                if self._ask_move(id, given):
+                    return
+            except OverflowError:  # a number beyond 64 bits, or an int that no float can hold
+                pass
         mover = arguments.known_id(self._store, id)
         rows = np.array([self._reader.box(box)], self._store.boxes.dtype)
         ids = _just(mover)

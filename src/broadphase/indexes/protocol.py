@@ -26,8 +26,10 @@ How to write an index
    ``_find_pairs``: ``changes`` then costs what was touched since the call before, not all pairs.  Nothing
    else is to be done for it: `broadphase.indexes.journal` notes what is touched, `incremental` compares.  The
    batch is asked by several threads at once, each with a part of it.
-6. ``_check`` for the invariants, ``_cell_count`` for the statistics.
-7. One line in `CLASSES` of `broadphase.indexes.registry`, its name in ``Name`` there.  That enters the index
+6. ``_ask_box``, ``_ask_ray``, ``_ask_nearest`` and ``_ask_move``, where one call must cost next to nothing:
+   a kernel reads what the caller wrote.  Who has none gets it read by `arguments.Reader`, in Python.
+7. ``_check`` for the invariants, ``_cell_count`` for the statistics.
+8. One line in `CLASSES` of `broadphase.indexes.registry`, its name in ``Name`` there.  That enters the index
    into the stateful test, the error tests and the state tests.
 
 What the hooks may rely on
@@ -53,9 +55,9 @@ import numpy as np
 from broadphase import threads
 from broadphase.boxes import BoxArray, PairArray
 from broadphase.errors import PairLimitExceeded
-from broadphase.indexes.arguments import Floats, Reader, Rows
+from broadphase.indexes.arguments import Floats, Given, Reader, Rows
 from broadphase.indexes.journal import History, Journal
-from broadphase.indexes.results import PairChanges
+from broadphase.indexes.results import Distances, PairChanges
 from broadphase.indexes.storage import BoxStore, IdArray
 from broadphase.kernels.boxes import scan
 from broadphase.memory import Scratch, borrowed_scratch
@@ -196,6 +198,29 @@ class Hooks(ABC):
             store.boxes, store.end, store.categories, store.masks, point, k, category, mask
         )
         return found
+
+    # ---- at once, with what a caller wrote as tuples: None where there is no such way, or it is refused
+
+    def _ask_box(self, values: Given) -> tuple[IdArray, int] | None:
+        """As `_find_in_box`, with the index's own ``touching``; tests of -1 where the box is unsound."""
+        return None
+
+    def _ask_ray(
+        self, origin: Given, direction: Given, furthest: float
+    ) -> tuple[int, int, float, float, float, float] | None:
+        """As `_find_first_on_ray`, and the distance and the normal on three axes."""
+        return None
+
+    def _ask_nearest(self, point: Given, k: int) -> tuple[IdArray, Distances, int] | None:
+        """As `_find_nearest`, in order, and the distances."""
+        return None
+
+    def _ask_move(self, id: Any, values: Given) -> bool:  # noqa: A002
+        """Move a box altogether, row and structure; False, and nothing has changed, where that is refused.
+
+        Called only while nothing is ``_stale`` and the journal is closed.
+        """
+        return False
 
     # ---- batches: a subclass overrides these where a loop in a kernel pays
 

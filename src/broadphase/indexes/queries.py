@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from broadphase import threads
-from broadphase.indexes.arguments import NO_RULE, Floats, Rows, count, distance_or_distances, rule
-from broadphase.indexes.protocol import Hooks
+from broadphase.indexes.arguments import Floats, Rows, as_given, count, distance_or_distances, rule
+from broadphase.indexes.asking import Asking
 from broadphase.indexes.results import Nearest, RayHit, RayHits, RayRows
 from broadphase.indexes.storage import IdArray
 from broadphase.kernels.arrays.found_ids import FEW, sort_few_rows
@@ -19,10 +19,8 @@ from broadphase.methods import nearest as methods_nearest
 _SHARE = 1_000
 
 
-class Queries(Hooks):
+class Queries(Asking):
     """The part of `broadphase.Index` that answers questions; the rules of all queries are told there."""
-
-    _last: tuple[str, int, int]
 
     def query_box(self, box: Any, *, category: int | None = None, mask: int | None = None) -> IdArray:
         """Ids of the boxes that overlap ``box``.
@@ -57,9 +55,13 @@ class Queries(Hooks):
                [0, 1],
                [1, 2]], dtype=int32)
         """
-        query = self._reader.box_or_boxes(box)
         if category is None and mask is None:
-            return self._in_box("query_box", query, NO_RULE, NO_RULE)
+            given = tuple(box) if type(box) is list else as_given(box)
+            if given is not None:
+                found = self._at_once("query_box", given)
+                if found is not None:
+                    return found
+        query = self._reader.box_or_boxes(box)
         return self._in_box("query_box", query, rule(category, "category"), rule(mask, "mask"))
 
     def query_point(self, point: Any, *, category: int | None = None, mask: int | None = None) -> IdArray:
@@ -81,6 +83,12 @@ class Queries(Hooks):
         TypeError, ValueError
             A coordinate is NaN, or the dimension is another.
         """
+        if category is None and mask is None:
+            given = as_given(point)
+            if given is not None:
+                found = self._at_once("query_point", given + given)
+                if found is not None:
+                    return found
         at = self._reader.point_or_points(point, "point")
         query = at + at if isinstance(at, tuple) else np.hstack((at, at))
         return self._in_box("query_point", query, rule(category, "category"), rule(mask, "mask"))
@@ -166,6 +174,10 @@ class Queries(Hooks):
         >>> index.raycast([0, 0], [2, 0])
         RayHit(id=0, distance=4.0, normal=(-1.0, 0.0))
         """
+        if category is None and mask is None:
+            hits = self._ray_at_once(origin, direction, max_distance)
+            if hits is not None:
+                return hits[0]
         rays = self._rays(origin, direction, max_distance)
         rules = rule(category, "category"), rule(mask, "mask")
         self._ready()
@@ -250,6 +262,10 @@ class Queries(Hooks):
         TypeError, ValueError
             A coordinate is not finite, the dimension is another, or ``k`` is less than 1.
         """
+        if category is None and mask is None and type(k) is int and k > 0:
+            nearest = self._nearest_at_once(point, k)
+            if nearest is not None:
+                return nearest
         at = self._reader.point_or_points(point, "point", finite=True)
         most = count(k, "k", 1)
         rules = rule(category, "category"), rule(mask, "mask")

@@ -23,18 +23,22 @@ import numpy as np
 
 from broadphase import threads
 from broadphase.boxes import PairArray
-from broadphase.indexes.arguments import NO_RULE, Floats, Rows
+from broadphase.indexes.arguments import NO_RULE, Floats, Given, Rows
 from broadphase.indexes.base import Index
 from broadphase.indexes.box_tree import BoxTree
 from broadphase.indexes.protocol import find_in_parts
+from broadphase.indexes.results import Distances
 from broadphase.indexes.storage import BoxStore, IdArray, expect
 from broadphase.kernels.boxes.filters import PairFilter, no_filter
+from broadphase.kernels.boxes.put import put_box
+from broadphase.kernels.machine.trial import trial
 from broadphase.memory import Scratch
 from broadphase.methods.strips import Plan, bin_again, bin_boxes, cut_world, parts_for, sweep
 from broadphase.methods.task import Found, Task
 
 # Crowds have formed when a copy shares its strip with so many times more copies than when the world was cut.
 _CROWDED = 1.5
+_try_to_put = trial(put_box)
 
 
 class _Frame(NamedTuple):
@@ -97,6 +101,13 @@ class Strips(Index):
         self._tree = None
         if self._store.any_static and self._store.classes[ids].any():
             self._statics = None
+
+    def _ask_move(self, id: Any, values: Given) -> bool:  # noqa: A002
+        store = self._store
+        if store.any_static or not _try_to_put(store.boxes, store.alive, store.end, id, values):
+            return False
+        self._tree = None
+        return True
 
     # ---- pairs
 
@@ -190,6 +201,17 @@ class Strips(Index):
                     tree._ready()
                     self._tree = tree
         return tree
+
+    def _ask_box(self, values: Given) -> tuple[IdArray, int] | None:
+        return (self._tree or self._query_tree())._ask_box(values)
+
+    def _ask_ray(
+        self, origin: Given, direction: Given, furthest: float
+    ) -> tuple[int, int, float, float, float, float] | None:
+        return (self._tree or self._query_tree())._ask_ray(origin, direction, furthest)
+
+    def _ask_nearest(self, point: Given, k: int) -> tuple[IdArray, Distances, int] | None:
+        return (self._tree or self._query_tree())._ask_nearest(point, k)
 
     def _find_in_box(self, box: Floats, touching: bool, category: int, mask: int) -> tuple[IdArray, int]:
         return self._query_tree()._find_in_box(box, touching, category, mask)

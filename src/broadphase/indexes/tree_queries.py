@@ -17,15 +17,13 @@ from broadphase.indexes.base import Index
 from broadphase.indexes.storage import IdArray
 from broadphase.indexes.tree_arrays import TreeArrays
 from broadphase.kernels.tree.nearest import search_nearest
-from broadphase.kernels.tree.query import search_box, search_box_by_rules, search_boxes
+from broadphase.kernels.tree.query import search_box_by_rules, search_boxes
 from broadphase.kernels.tree.ray import search_first, search_firsts, search_rays
 from broadphase.memory import SharedRows, pair_array
 from broadphase.methods.nearest import side_by_side
 from broadphase.pair_order import joined_pairs
 
 _FIRST_ROOM = 64
-_INT32 = np.dtype(np.int32)
-_empty = np.empty
 _ENOUGH_FOR_THREADS = 2_000
 _ENOUGH_QUESTIONS = 200
 _SAMPLE = 64
@@ -37,16 +35,8 @@ class TreeQueries(Index):
     _arrays: TreeArrays
 
     def _find_in_box(self, box: Floats, touching: bool, category: int, mask: int) -> tuple[IdArray, int]:
-        arrays, store = self._arrays, self._store
-        out = _empty(_FIRST_ROOM, _INT32)
-        if category < 0 and mask < 0:
-            found, tests = search_box(arrays.edges, arrays.children, store.boxes, out, box, touching)
-        else:
-            found, tests = search_box_by_rules(*self._asked(), out, box, touching, category, mask)
-        if found > _FIRST_ROOM:
-            out = _empty(found, _INT32)
-            search_box_by_rules(*self._asked(), out, box, touching, category, mask)
-        return out[:found], tests
+        found: tuple[IdArray, int] = search_box_by_rules(*self._asked(), box, touching, category, mask)
+        return found
 
     def _asked(self) -> tuple[npt.NDArray[Any], ...]:
         """What every query is given."""

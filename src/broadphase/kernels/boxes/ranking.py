@@ -60,7 +60,7 @@ def _rise(distances, ids, at, distance, i):
 
 
 @inline
-def _sort_by_distance(distances, ids, count):
+def sort_by_distance(distances, ids, count):
     """Heap sort of the first ``count`` entries."""
     for at in range(count // 2 - 1, -1, -1):
         _sink(distances, ids, at, count, distances[at], ids[at])
@@ -80,7 +80,7 @@ def rank_nearest(boxes, ids, points, distances):
         while count < ids.shape[1] and ids[q, count] >= 0:
             distances[q, count] = distance_to_box(boxes, ids[q, count], points[q])
             count += 1
-        _sort_by_distance(distances[q], ids[q], count)
+        sort_by_distance(distances[q], ids[q], count)
         for k in range(count, ids.shape[1]):
             distances[q, k] = np.inf
 
@@ -92,7 +92,7 @@ def rank_nearest_one(boxes, ids, values):
     distances = np.empty(ids.shape[0], np.float64)
     for k in range(ids.shape[0]):
         distances[k] = distance_to_box(boxes, ids[k], point)
-    _sort_by_distance(distances, ids, ids.shape[0])
+    sort_by_distance(distances, ids, ids.shape[0])
     return distances
 
 
@@ -108,7 +108,7 @@ def rank_hits(boxes, ids, ends, rays, distances, normals):
         own_distances = distances[ends[q] : ends[q + 1]]
         for h in range(own_ids.shape[0]):
             own_distances[h] = ray_distance(boxes, own_ids[h], ray, True)
-        _sort_by_distance(own_distances, own_ids, own_ids.shape[0])
+        sort_by_distance(own_distances, own_ids, own_ids.shape[0])
         for h in range(own_ids.shape[0]):
             write_normal(boxes, own_ids[h], ray, own_distances[h], normals[ends[q] + h])
 

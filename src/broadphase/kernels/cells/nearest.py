@@ -24,23 +24,38 @@ def search_nearest(
     tests = 0
     done = np.empty(lattice.shape[0], np.bool_)
     for q in range(points.shape[0]):
-        for level in range(lattice.shape[0]):
-            done[level] = lattice[level, BOXES] == 0
-        for _ in range(lattice.shape[0]):
-            # The fullest level first: what it finds keeps the rings of the others small.
-            fullest = np.int64(-1)  # not a plain -1: Numba would compile for it once more
-            for level in range(lattice.shape[0]):
-                if not done[level] and (fullest < 0 or lattice[level, BOXES] > lattice[fullest, BOXES]):
-                    fullest = np.int64(level)
-            if fullest < 0:
-                break
-            done[fullest] = True
-            kept[q], made = _search_rings(
-                boxes, end, categories, masks, heads, pool, lattice, levels, table,
-                fullest, points[q], ids[q], distances[q], kept[q], category, mask,
-            )  # fmt: skip
-            tests += made
+        kept[q], made = search_levels(
+            boxes, end, categories, masks, heads, pool, lattice, levels, table,
+            points[q], ids[q], distances[q], kept[q], category, mask, done,
+        )  # fmt: skip
+        tests += made
     return tests
+
+
+@inline
+def search_levels(
+    boxes, end, categories, masks, heads, pool, lattice, levels, table,
+    point, ids, distances, kept, category, mask, done,
+):  # fmt: skip
+    """All levels for one point; returns how many are kept now, and the tests.  ``done`` is scratch."""
+    tests = np.int64(0)
+    for level in range(lattice.shape[0]):
+        done[level] = lattice[level, BOXES] == 0
+    for _ in range(lattice.shape[0]):
+        # The fullest level first: what it finds keeps the rings of the others small.
+        fullest = np.int64(-1)  # not a plain -1: Numba would compile for it once more
+        for level in range(lattice.shape[0]):
+            if not done[level] and (fullest < 0 or lattice[level, BOXES] > lattice[fullest, BOXES]):
+                fullest = np.int64(level)
+        if fullest < 0:
+            break
+        done[fullest] = True
+        kept, made = _search_rings(
+            boxes, end, categories, masks, heads, pool, lattice, levels, table,
+            fullest, point, ids, distances, kept, category, mask,
+        )  # fmt: skip
+        tests += made
+    return kept, tests
 
 
 @inline

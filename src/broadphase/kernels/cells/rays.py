@@ -40,7 +40,7 @@ def walk_rays(
         made = 0
         for level in range(lattice.shape[0]):
             if lattice[level, BOXES] > 0:
-                found, here = _walk_level(
+                found, here = walk_level(
                     boxes, end, categories, masks, heads, pool, lattice, levels, table,
                     level, ray, q, cell, first_only, best, nearest, out, found, touching, category, mask,
                 )  # fmt: skip
@@ -53,10 +53,11 @@ def walk_rays(
 
 
 @inline
-def _walk_level(
+def walk_level(
     boxes, end, categories, masks, heads, pool, lattice, levels, table,
     level, ray, q, cell, first_only, best, nearest, out, found, touching, category, mask,
 ):  # fmt: skip
+    """One level; returns the rows by now and the tests."""
     dim = boxes.shape[1] // 2
     furthest = ray[2 * dim]
     if first_only:

@@ -83,18 +83,25 @@ class Reader:
         self.demand(self._is(thing, "type_int"))
         read = "PyLong_AsLongLong" if kind.signed else "PyLong_AsUnsignedLongLong"
         value = self.api.call(read, I64, thing)
-        # -1 is also what a number beyond 64 bits gives; the error is then left to Python.
-        with builder.if_then(builder.icmp_signed("==", value, ir.Constant(I64, -1)), likely=False):
-            error = self.api.call("PyErr_Occurred", POINTER)
-            failed = builder.icmp_unsigned("!=", error, ir.Constant(POINTER, None))
-            with builder.if_then(failed, likely=False):
-                builder.ret(ir.Constant(POINTER, None))
+        # -1 is also what a number beyond 64 bits gives.
+        self._fail_if_raised(builder.icmp_signed("==", value, ir.Constant(I64, -1)))
         return builder.trunc(value, ir.IntType(kind.bitwidth)) if kind.bitwidth < 64 else value
 
     def _float(self, kind: Any, thing: Any) -> Any:
         self.demand(self._is(thing, "type_float", "type_float64", "type_int"))
         value = self.api.call("PyFloat_AsDouble", DOUBLE, thing)
+        # -1 is also what an int gives that is too large for a float.
+        self._fail_if_raised(self.builder.fcmp_ordered("==", value, ir.Constant(DOUBLE, -1.0)))
         return self.builder.fptrunc(value, ir.FloatType()) if kind.bitwidth == 32 else value
+
+    def _fail_if_raised(self, suspect: Any) -> None:
+        """Leave the error to Python, where a reading that looks like one raised it."""
+        builder = self.builder
+        with builder.if_then(suspect, likely=False):
+            error = self.api.call("PyErr_Occurred", POINTER)
+            failed = builder.icmp_unsigned("!=", error, ir.Constant(POINTER, None))
+            with builder.if_then(failed, likely=False):
+                builder.ret(ir.Constant(POINTER, None))
 
     def _tuple(self, kind: Any, thing: Any) -> Any:
         builder = self.builder

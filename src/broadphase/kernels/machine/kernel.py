@@ -42,6 +42,11 @@ class Kernel:
 
     def callable(self) -> Callable[..., Any]:
         """The builtin, where there is machine code; else the kernel itself."""
+        self._builtin = self.builtin(self)
+        return self._builtin or self
+
+    def builtin(self, otherwise: Callable[..., Any]) -> Callable[..., Any] | None:
+        """The machine code that is there, which hands to ``otherwise`` what it was not compiled for."""
         found = library(join(FOLDER, level()))
         if found is None or not found.holds(self.name, self.made_of):
             # Only where a kernel was edited, or nothing was compiled when the package was built.
@@ -49,9 +54,8 @@ class Kernel:
 
             found = library(compiled_here(self.module, self.made_of))
         if found is not None and found.holds(self.name, self.made_of):
-            self._builtin = found.builtin(self.name, self)
-            return self._builtin
-        return self
+            return found.builtin(self.name, otherwise)
+        return None
 
     def __call__(self, *arguments: Any) -> Any:
         """Call it with arguments of types that are not in its table, or not yet."""
@@ -98,7 +102,7 @@ class Recorder:
 
     def __init__(self, found: "Kernel", folder: str) -> None:
         self._call = found.callable()
-        self._name, self._file = found.name, join(folder, f"{os.getpid()}.txt")
+        self.name, self._file = found.name, join(folder, f"{os.getpid()}.txt")
         self._seen: set[str] = set()
 
     def __call__(self, *arguments: Any) -> Any:
@@ -107,5 +111,5 @@ class Recorder:
         if types not in self._seen:
             self._seen.add(types)
             with open(self._file, "a") as file:
-                file.write(f"{self._name}: {types}\n")
+                file.write(f"{self.name}: {types}\n")
         return self._call(*arguments)

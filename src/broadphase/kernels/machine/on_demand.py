@@ -26,7 +26,7 @@ _compiling = Lock()
 
 def compiled_here(module: str, made_of: str | None) -> str:
     """Where the library of a kernel file lies, if it was compiled on this machine; without its suffix."""
-    return _stem(module, made_of)
+    return _stem(module, made_of, *(f"{name}: {types}" for name, types in _jobs_of_module(module)))
 
 
 def _stem(name: str, made_of: str | None, *more: str) -> str:

@@ -46,55 +46,70 @@ def _way(point, other):
     return way + abs(point[2] - other[2]) if point.shape[0] == 3 else way
 
 
+@inline
+def search_around(
+    edges, children, boxes, categories, masks, point, category, mask, ids, distances, nodes, keys, squares,
+    furthest,
+):
+    """The nearest ids of a point, as many as there is room in ``ids``, as a heap; how many, and the tests.
+
+    ``furthest`` is a bound of the squared distance of the last of them that is known before, or infinity.
+    """
+    dim = boxes.shape[1] // 2
+    wanted = len(ids)
+    kept = tests = np.int64(0)
+    left = push_roots(children, nodes, keys)
+    while left > 0:
+        left -= 1
+        if keys[left] > furthest:
+            continue
+        node = nodes[left] >> 6
+        level = nodes[left] & 63
+        _squares(edges, node, dim, point, squares)
+        tests += WIDTH
+        begin = left
+        for k in range(WIDTH):
+            square = squares[k]
+            if not square <= furthest:  # also where the slot is not in use
+                continue
+            child = child_of(children, node, k)
+            if level > 0:
+                left = stack_by_key(nodes, keys, left, begin, child, level, square)
+            elif passes(categories, masks, child, category, mask):
+                tests += 1
+                distance = distance_to_box(boxes, child, point)
+                kept = keep_nearest(distances, ids, kept, distance, np.int32(child))
+                if kept == wanted:
+                    furthest = _reach(distances[0])
+    return kept, tests
+
+
 @jit
 def search_nearest(edges, children, boxes, categories, masks, points, first, last, category, mask, out):
     """The nearest ids of the points ``first .. last - 1`` into their rows of ``out``; returns the tests.
 
     As many as a row is long, in no order; the rest of it is -1.
     """
-    dim = boxes.shape[1] // 2
-    wanted = out.shape[1]
-    room = stack_room(children)
+    room, wanted = stack_room(children), out.shape[1]
     squares, keys = np.empty(WIDTH), np.empty(room)
     nodes = np.empty(room, np.int64)
     distances = np.empty(wanted)
     tests = np.int64(0)
     kept = np.int64(0)
     for q in range(first, last):
-        point = points[q]
-        ids = out[q]
         furthest = np.inf  # squared
         if q > first and kept == wanted:
-            way = _way(point, points[q - 1])
+            way = _way(points[q], points[q - 1])
             if way == 0.0:
                 for k in range(wanted):
-                    ids[k] = out[q - 1, k]
+                    out[q, k] = out[q - 1, k]
                 continue
             furthest = _reach(distances[0] + way)
-        kept = np.int64(0)
-        left = push_roots(children, nodes, keys)
-        while left > 0:
-            left -= 1
-            if keys[left] > furthest:
-                continue
-            node = nodes[left] >> 6
-            level = nodes[left] & 63
-            _squares(edges, node, dim, point, squares)
-            tests += WIDTH
-            begin = left
-            for k in range(WIDTH):
-                square = squares[k]
-                if not square <= furthest:  # also where the slot is not in use
-                    continue
-                child = child_of(children, node, k)
-                if level > 0:
-                    left = stack_by_key(nodes, keys, left, begin, child, level, square)
-                elif passes(categories, masks, child, category, mask):
-                    tests += 1
-                    distance = distance_to_box(boxes, child, point)
-                    kept = keep_nearest(distances, ids, kept, distance, np.int32(child))
-                    if kept == wanted:
-                        furthest = _reach(distances[0])
+        kept, made = search_around(
+            edges, children, boxes, categories, masks, points[q], category, mask,
+            out[q], distances, nodes, keys, squares, furthest,
+        )  # fmt: skip
+        tests += made
         for k in range(kept, wanted):
-            ids[k] = -1
+            out[q, k] = -1
     return tests

@@ -27,10 +27,9 @@ from broadphase.kernels.machine.simd import LANES, load, put_lanes, splat, store
 from broadphase.kernels.tree.nodes import HEIGHT, LOOSE, MOVING, NODE_0, STATIC_TREE, WIDTH
 
 _ONE = np.int64(1)
-_NO_SETS = np.empty(0, np.uint32)
 BLOCK = 64  # queries that go down the tree together
 _SPARE = RANKED + WIDTH  # entries after the last one that may be overwritten or read
-_SMALL_ROOM = 107  # for one query: within what malloc hands out fastest
+ROOM_OF_ONE = 107  # for one query: within what malloc hands out fastest
 _ROOM = 12_000  # queue entries, two rows of them below the size at which malloc asks the system
 
 
@@ -160,10 +159,9 @@ def find_in_block(
 
 
 @inline
-def _search_one(edges, children, boxes, categories, masks, out, values, touching, category, mask):
-    limits = np.empty((1, len(values)), edges.dtype)
-    queue = np.empty((2, _SMALL_ROOM), np.int32)
-    queries = (values,)
+def search_one(edges, children, boxes, categories, masks, queries, limits, touching, category, mask):
+    """Ids that meet the first of ``queries``, sorted if they are few; returns ``ids, tests``."""
+    queue = np.empty((2, ROOM_OF_ONE), np.int32)
     while True:
         begin, end, tests = find_in_block(
             edges,
@@ -184,31 +182,22 @@ def _search_one(edges, children, boxes, categories, masks, out, values, touching
             break
         queue = np.empty((2, 8 * queue.shape[1]), np.int32)
     found = end - begin
-    if found <= len(out):
-        if found <= RANKED:
-            for at in range(begin, end):
-                out[rank(queue, begin, found, queue[0, at])] = queue[0, at]
-        else:
-            for k in range(found):
-                out[k] = queue[0, begin + k]
-    return found, tests
+    ids = np.empty(found, np.int32)
+    if found <= RANKED:
+        for at in range(begin, end):
+            ids[rank(queue, begin, found, queue[0, at])] = queue[0, at]
+    else:
+        for k in range(found):
+            ids[k] = queue[0, begin + k]
+    return ids, tests
 
 
 @jit
-def search_box(edges, children, boxes, out, values, touching):
-    """Ids that meet a box into ``out``, sorted if they are few; returns ``found, tests``.
-
-    ``found`` may be larger than ``out``, which then holds nothing of use.
-    """
-    return _search_one(
-        edges, children, boxes, _NO_SETS, _NO_SETS, out, values, touching, np.int64(-1), np.int64(-1)
-    )
-
-
-@jit
-def search_box_by_rules(edges, children, boxes, categories, masks, out, values, touching, category, mask):
-    """The same with rules: a kernel of its own, because each argument costs 50 nanoseconds to hand over."""
-    return _search_one(edges, children, boxes, categories, masks, out, values, touching, category, mask)
+def search_box_by_rules(edges, children, boxes, categories, masks, values, touching, category, mask):
+    """Ids that meet a box of any numbers; returns ``ids, tests``."""
+    limits = np.empty((1, len(values)), edges.dtype)
+    queries = (values,)
+    return search_one(edges, children, boxes, categories, masks, queries, limits, touching, category, mask)
 
 
 @jit

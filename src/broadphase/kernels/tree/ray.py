@@ -49,7 +49,7 @@ def _slots_hit(edges, node, dim, ray, times):
 
 
 @inline
-def _first_hit(edges, children, boxes, categories, masks, ray, touching, category, mask, nodes, keys, times):
+def first_hit(edges, children, boxes, categories, masks, ray, touching, category, mask, nodes, keys, times):
     """The box that the ray hits first, the lowest id among equals, or -1; and the tests."""
     dim = boxes.shape[1] // 2
     best = np.int64(-1)
@@ -90,7 +90,7 @@ def search_first(edges, children, boxes, categories, masks, values, touching, ca
     times, keys = np.empty((2, WIDTH)), np.empty(room)
     nodes = np.empty(room, np.int64)
     ray = as_ray(values)
-    return _first_hit(
+    return first_hit(
         edges, children, boxes, categories, masks, ray, touching, category, mask, nodes, keys, times
     )
 
@@ -106,7 +106,7 @@ def search_firsts(
     tests = np.int64(0)
     for q in range(first, last):
         ray = as_ray(rays[q])
-        out[q], made = _first_hit(
+        out[q], made = first_hit(
             edges, children, boxes, categories, masks, ray, touching, category, mask, nodes, keys, times
         )
         tests += made

@@ -1,0 +1,89 @@
+"""One question to the living tree in one call: read as the caller wrote it, answered, described.
+
+Each kernel takes what is asked as tuples of numbers and looks at it first (`broadphase.kernels.boxes.given`).
+Tests of -1 say that it is not sound, or of another dimension.  No rules: these have calls of their own.
+"""
+
+import numpy as np
+
+from broadphase.kernels.boxes.given import take_box, take_point, take_ray
+from broadphase.kernels.boxes.query_tests import as_ray, ray_distance, write_normal
+from broadphase.kernels.boxes.ranking import sort_by_distance
+from broadphase.kernels.machine.jit import jit
+from broadphase.kernels.tree.move import move_boxes
+from broadphase.kernels.tree.nearest import search_around
+from broadphase.kernels.tree.nodes import MOVING, WIDTH, stack_room
+from broadphase.kernels.tree.query import search_one
+from broadphase.kernels.tree.ray import first_hit
+
+_NO_RULE = np.int64(-1)
+_NO_SETS = np.empty(0, np.uint32)
+
+# What has become of a box that was to be moved: nothing, for it is refused; it is where it should be; it has
+# its new row, and must be put into another leaf.
+REFUSED, STAYS, LEAVES = range(3)
+
+
+@jit
+def ask_box(edges, children, boxes, values, touching):
+    """Ids that meet a box, sorted if they are few; returns ``ids, tests``."""
+    limits = np.empty((1, len(values)), edges.dtype)
+    if not take_box(values, boxes, limits):
+        return np.empty(0, np.int32), np.int64(-1)
+    return search_one(
+        edges, children, boxes, _NO_SETS, _NO_SETS, limits, limits, touching, _NO_RULE, _NO_RULE
+    )
+
+
+@jit
+def ask_ray(edges, children, boxes, origin, direction, furthest, touching):
+    """What a ray hits first, or -1; returns ``id, tests, distance`` and the three numbers of the normal."""
+    values = np.empty(2 * len(origin) + 1, np.float64)
+    if not take_ray(origin, direction, furthest, boxes, values):
+        return np.int64(-1), np.int64(-1), 0.0, 0.0, 0.0, 0.0
+    room = stack_room(children)
+    times, keys = np.empty((2, WIDTH)), np.empty(room)
+    nodes = np.empty(room, np.int64)
+    ray = as_ray(values)
+    hit, tests = first_hit(
+        edges, children, boxes, _NO_SETS, _NO_SETS, ray, touching, _NO_RULE, _NO_RULE, nodes, keys, times
+    )
+    if hit < 0:
+        return hit, tests, 0.0, 0.0, 0.0, 0.0
+    normal = np.zeros(3, np.float64)
+    distance = ray_distance(boxes, hit, ray, True)
+    write_normal(boxes, hit, ray, distance, normal)
+    return int(hit), tests, distance, float(normal[0]), float(normal[1]), float(normal[2])
+
+
+@jit
+def ask_nearest(edges, children, boxes, values, k):
+    """The ``k`` nearest boxes by distance, then id; returns ``ids, distances, tests``."""
+    point = np.empty(len(values), np.float64)
+    ids, distances = np.empty(k, np.int32), np.empty(k, np.float64)
+    if not take_point(values, boxes, point):
+        return ids, distances, np.int64(-1)
+    room = stack_room(children)
+    squares, keys = np.empty(WIDTH), np.empty(room)
+    nodes = np.empty(room, np.int64)
+    kept, tests = search_around(
+        edges, children, boxes, _NO_SETS, _NO_SETS, point, _NO_RULE, _NO_RULE,
+        ids, distances, nodes, keys, squares, np.inf,
+    )  # fmt: skip
+    sort_by_distance(distances, ids, kept)
+    return ids[:kept], distances[:kept], tests
+
+
+@jit
+def ask_move(edges, children, links, where, boxes, reach, alive, end, i, values, margin, steps):
+    """Give box ``i`` of the moving tree a new row, and the tree what `move_boxes` does."""
+    rows = np.empty((1, len(values)), boxes.dtype)
+    if i < 0 or i >= end or not alive[i] or not take_box(values, boxes, rows):
+        return REFUSED
+    ids, leaving = np.empty(1, np.int32), np.empty(1, np.int64)
+    ids[0] = i
+    nodes = (edges, children, links, where)
+    left = move_boxes(*nodes, boxes, reach, MOVING, ids, rows, margin, steps, leaving, np.int64(2))
+    for column in range(boxes.shape[1]):
+        boxes[i, column] = rows[0, column]
+    return LEAVES if left > 0 else STAYS

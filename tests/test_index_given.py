@@ -1,0 +1,331 @@
+"""One question, one move: what the kernels read themselves is read as Python reads it, and refused as there.
+
+`BruteForce` has no such kernels: all it is asked goes the ordinary way, through `arguments.Reader`.
+"""
+
+import gc
+import tracemalloc
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import broadphase as bp
+from broadphase.indexes import cell_lists, strips, tree_asking
+
+QUICK = ["strips", "box_tree", "spatial_hash", "uniform_grid"]
+HUGE = 10**400
+
+
+class Meters(float):
+    """A float by another name."""
+
+
+class Number:
+    """What only says how it becomes a float."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __float__(self):
+        return float(self.value)
+
+
+class Pair(tuple):
+    """A tuple by another name."""
+
+
+class Array(np.ndarray):
+    """An array by another name."""
+
+
+def boxes_of(dim, count=60):
+    low = np.random.default_rng(7).integers(0, 40, (count, dim)).astype(float)
+    side = np.random.default_rng(8).integers(1, 9, (count, dim))
+    side[::20] = 30
+    low[::20] = 5
+    return np.hstack((low, low + side))
+
+
+@pytest.fixture(params=[(2, "f8"), (2, "f4"), (3, "f8"), (3, "f4")], ids=lambda p: f"{p[0]}d-{p[1]}")
+def kind(request):
+    return request.param
+
+
+@pytest.fixture(params=[True, False], ids=["touching", "inside"])
+def touching(request):
+    return request.param
+
+
+@pytest.fixture(params=QUICK)
+def both(request, kind, touching):
+    """An index with quick ways, and one without, that hold the same."""
+    dim, dtype = kind
+    found = [
+        bp.make_index(name, dim=dim, dtype=dtype, touching=touching)
+        for name in (request.param, "brute_force")
+    ]
+    for index in found:
+        index.insert_many(boxes_of(dim))
+    return found
+
+
+def writings(values):
+    """The same numbers, written in many ways; each is a whole number."""
+    plain = [float(value) for value in values]
+    yield tuple(plain)
+    yield list(plain)
+    yield [int(value) for value in values]
+    yield (int(plain[0]), *plain[1:])
+    yield tuple(map(np.float64, plain))
+    yield tuple(map(np.float32, plain))
+    yield list(map(np.int32, plain))
+    yield tuple(map(Meters, plain))
+    yield tuple(map(Number, plain))
+    yield tuple(map(Fraction, plain))
+    yield tuple(map(Decimal, plain))
+    yield Pair(plain)
+    for dtype in ("f8", "f4", "i8", "u1", ">f8", object):
+        yield np.array(plain, dtype)
+    yield np.repeat(plain, 2)[::2]
+    yield np.array(plain).view(Array)
+    fixed = np.array(plain)
+    fixed.flags.writeable = False
+    yield fixed
+
+
+def outcome(call):
+    """What a call gives, or how it fails, so that two can be compared."""
+    try:
+        result = call()
+    except Exception as error:
+        return type(error), str(error)
+    parts = result if isinstance(result, tuple) else (result,)
+    return [(type(part), np.asarray(part).dtype, np.asarray(part).tolist()) for part in parts]
+
+
+def answers(index, call, *arguments):
+    return outcome(lambda: getattr(index, call)(*arguments)), index.stats.call, index.stats.pairs
+
+
+def test_every_way_to_write_a_question_is_read_as_it_is_meant(both):
+    dim = both[0].dim
+    low, high = [10.0] * dim, [22.0] * dim
+    for call, values in (("query_box", low + high), ("query_point", low), ("nearest", [45.0] * dim)):
+        found = [answers(both[1], call, values)]
+        assert found[0][2] > 0
+        for written in writings(values):
+            for index in both:
+                found.append(answers(index, call, written))
+        assert all(one == found[0] for one in found), call
+
+
+def test_every_way_to_write_a_ray_is_read_as_it_is_meant(both):
+    dim = both[0].dim
+    origin, direction = [50.0] * dim, [-3.0, -2.0, -2.0][:dim]
+    expected = answers(both[1], "raycast", origin, direction)
+    assert expected[2] == 1
+    for at in writings(origin):
+        assert answers(both[0], "raycast", at, direction) == expected
+    negative = [way for way in writings([3.0, 2.0, 2.0][:dim]) if not isinstance(way, np.ndarray)]
+    for way in [*negative, np.array([3.0, 2.0, 2.0][:dim])]:
+        assert answers(both[0], "raycast", [-9.0] * dim, way) == answers(
+            both[1], "raycast", [-9.0] * dim, way
+        )
+    for furthest in (
+        0,
+        1,
+        30.0,
+        1e300,
+        np.inf,
+        np.float32(40),
+        Fraction(81, 2),
+        True,
+        HUGE,
+        -1,
+        np.nan,
+        "far",
+    ):
+        given = (origin, direction, furthest)
+        assert answers(both[0], "raycast", *given) == answers(both[1], "raycast", *given), furthest
+
+
+def wrong(values):
+    """What is no such question, or may be none."""
+    nan, inf = float("nan"), float("inf")
+    whole = [float(value) for value in values]
+    for place in range(len(whole)):
+        for bad in (nan, inf, -inf, HUGE, -HUGE, 1e39, -1e39, "1", None, 1j, [1.0], b"1", np.float32("nan")):
+            yield [*whole[:place], bad, *whole[place + 1 :]]
+    yield from (whole[:-1], [*whole, 1.0], whole[: len(whole) // 2], whole + whole, [], ())
+    yield from (np.array(3.0), 3.0, 3, None, "abcd", b"abcd", {}, {1, 2}, range(len(whole)), iter(()))
+    yield from (np.array(whole, complex), np.array(["a"] * len(whole)), np.array(whole) > 0, np.zeros(0))
+    yield from (np.zeros((1, 1, len(whole))), [whole, whole[:-1]], object, [object] * len(whole))
+    yield from ([True] * len(whole), [0.0] * len(whole), [-0.0] * len(whole), whole[::-1])
+
+
+def test_what_is_wrong_is_refused_in_the_same_words(both):
+    dim = both[0].dim
+    for call, values in (
+        ("query_box", [10.0] * dim + [22.0] * dim),
+        ("query_point", [10.0] * dim),
+        ("nearest", [45.0] * dim),
+    ):
+        for given, again in zip(wrong(values), wrong(values), strict=True):
+            assert answers(both[0], call, given) == answers(both[1], call, again), (call, given)
+
+
+def test_a_ray_that_is_wrong_is_refused_in_the_same_words(both):
+    dim = both[0].dim
+    sound = [50.0] * dim, [-3.0, -2.0, -2.0][:dim]
+    for place in range(2):
+        for given, again in zip(wrong(sound[place]), wrong(sound[place]), strict=True):
+            first, second = list(sound), list(sound)
+            first[place], second[place] = given, again
+            assert answers(both[0], "raycast", *first) == answers(both[1], "raycast", *second), given
+
+
+@pytest.mark.parametrize("k", [0, -1, 1, 2, 59, 60, 1000, HUGE, True, 1.0, "1", None, np.int64(3)], ids=repr)
+def test_how_many_are_nearest(both, k):
+    if type(k) is int and k > 10**6:
+        pytest.skip("the ordinary way takes no such number either")
+    assert answers(both[0], "nearest", [3.0] * both[0].dim, k) == answers(
+        both[1], "nearest", [3.0] * both[0].dim, k
+    )
+
+
+@pytest.mark.parametrize("static", [False, True])
+@pytest.mark.parametrize("changes", [False, True])
+def test_a_box_moves_as_it_is_told_however_that_is_written(both, static, changes):
+    dim = both[0].dim
+    if static:
+        for index in both:
+            index.insert_many(boxes_of(dim) + 3.0, static=True)
+    if changes:
+        for index in both:
+            index.changes()
+    places = [[k % 40.0] * dim + [k % 40.0 + 2.0] * dim for k in range(0, 400, 7)]
+    places += [[11.0] * dim + [11.5] * dim, [11.0] * dim + [39.0] * dim, [0.0] * dim + [1e30] * dim]
+    for number, place in enumerate(places):
+        for written in list(writings(place))[number % 4 :: 4] if max(place) < 200 else [place]:
+            for index in both:
+                index.move(number % 60, written)
+        both[0].validate()
+        assert np.array_equal(both[0].boxes, both[1].boxes)
+        assert np.array_equal(both[0].query_box(place), both[1].query_box(place))
+    assert np.array_equal(both[0].pairs(), both[1].pairs())
+    if changes:
+        assert np.array_equal(both[0].changes().began, both[1].changes().began)
+
+
+def test_a_box_that_is_wrong_is_not_moved(both):
+    dim = both[0].dim
+    values = [10.0] * dim + [22.0] * dim
+    for given, again in zip(wrong(values), wrong(values), strict=True):
+        assert answers(both[0], "move", 4, given) == answers(both[1], "move", 4, again), given
+        assert np.array_equal(both[0].boxes, both[1].boxes)
+        both[0].validate()
+
+
+@pytest.mark.parametrize(
+    "id", [-1, 60, 5, 2**31, 2**63, -(2**63) - 1, HUGE, 4.0, "4", None, True, np.int64(4)]
+)
+def test_an_id_is_one_that_is_in_use(both, id):  # noqa: A002
+    place = [1.0] * both[0].dim + [2.0] * both[0].dim
+    for index in both:
+        index.remove(5)
+    first, second = (outcome(lambda index=index: index.move(id, place)) for index in both)
+    assert first == second
+    assert np.array_equal(both[0].boxes, both[1].boxes)
+    both[0].validate()
+
+
+def test_a_question_to_an_index_that_was_just_changed(both):
+    dim = both[0].dim
+    everywhere = [-1.0] * dim + [100.0] * dim
+    for index in both:
+        assert len(index.query_box(everywhere)) == 60
+        index.remove_many(range(10, 60))
+        assert len(index.query_box(everywhere)) == 10
+        index.insert_many(boxes_of(dim, 500))
+        assert len(index.query_box(everywhere)) == 510
+        index.update(boxes_of(dim, 510) + 1000.0)
+        assert len(index.query_box(everywhere)) == 0
+        assert index.raycast([0.0] * dim, [1.0] * dim) is not None
+        index.clear()
+        assert len(index.query_box(everywhere)) == 0
+        assert index.raycast([0.0] * dim, [1.0] * dim) is None
+        assert len(index.nearest([0.0] * dim, 3).ids) == 0
+
+
+def test_results_belong_to_the_caller(both):
+    everywhere = [-1.0] * both[0].dim + [100.0] * both[0].dim
+    first = both[0].query_box(everywhere)
+    first[:] = -7
+    assert first.flags.writeable
+    assert both[0].query_box(everywhere).min() == 0
+    assert both[0].query_point([10.0] * both[0].dim) is not both[0].query_point([10.0] * both[0].dim)
+
+
+def trials():
+    return [
+        kernel
+        for module in (tree_asking, cell_lists, strips)
+        for name, kernel in vars(module).items()
+        if name.startswith("_try_")
+    ]
+
+
+def test_a_kernel_on_trial_answers_to_nothing_that_it_was_not_made_for():
+    kernels = trials()
+    assert len(kernels) == 9
+    junk = [
+        None,
+        1,
+        "x",
+        (),
+        (1.0,),
+        np.zeros((2, 2)),
+        np.zeros(3, np.int32),
+        np.float64(1),
+        [],
+        {},
+        object(),
+    ]
+    for kernel in kernels:
+        assert kernel() is None
+        for thing in junk:
+            for count in (1, 4, 5, 9, 10, 11, 12, 13):
+                assert kernel(*[thing] * count) is None
+
+
+def test_many_questions_leave_no_memory_behind(both):
+    index, dim = both[0], both[0].dim
+    place = [10.0] * dim + [11.0] * dim
+
+    def ask():
+        for _ in range(60):
+            index.query_box(place)
+            index.query_box([-1.0] * dim + [100.0] * dim)
+            index.nearest([3.0] * dim, 4)
+            index.raycast([0.0] * dim, [1.0] * dim)
+            index.move(7, place)
+            for wrong_call in (lambda: index.query_box([HUGE] * 2 * dim), lambda: index.move(7, ["x"] * dim)):
+                with pytest.raises((ValueError, TypeError)):
+                    wrong_call()
+
+    def held():
+        gc.collect()  # an error and the frames that it names hold each other
+        return tracemalloc.get_traced_memory()[0]
+
+    tracemalloc.start()
+    try:
+        growth = []
+        for _ in range(4):
+            before = held()
+            ask()
+            growth.append(held() - before)
+        assert min(growth) < 3_000, growth  # 50 bytes a round, each time: what is kept for later comes once
+    finally:
+        tracemalloc.stop()
