@@ -310,10 +310,12 @@ def test_many_questions_leave_no_memory_behind(both):
             index.query_box([-1.0] * dim + [100.0] * dim)
             index.nearest([3.0] * dim, 4)
             index.raycast([0.0] * dim, [1.0] * dim)
+            with pytest.raises(TypeError):
+                index.query_box([HUGE] * 2 * dim)
+        for _ in range(60):  # by themselves: a tree that is built anew keeps something for later
             index.move(7, place)
-            for wrong_call in (lambda: index.query_box([HUGE] * 2 * dim), lambda: index.move(7, ["x"] * dim)):
-                with pytest.raises((ValueError, TypeError)):
-                    wrong_call()
+            with pytest.raises(TypeError):
+                index.move(7, ["x"] * 2 * dim)
 
     def held():
         gc.collect()  # an error and the frames that it names hold each other
