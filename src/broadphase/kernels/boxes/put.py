@@ -3,10 +3,10 @@
 import numpy as np
 
 from broadphase.kernels.boxes.given import take_box
-from broadphase.kernels.machine.jit import jit
+from broadphase.kernels.machine.jit import brief
 
 
-@jit
+@brief
 def put_box(boxes, alive, end, i, values):
     """Give box ``i`` a new row; False, and nothing has changed, where that is refused."""
     row = np.empty((1, len(values)), boxes.dtype)

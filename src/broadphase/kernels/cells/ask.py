@@ -14,7 +14,7 @@ from broadphase.kernels.cells.lattice import BOXES, HIGHEST, LOWEST, cell_of, pl
 from broadphase.kernels.cells.lists import HEADER, UNIT, enter_boxes, find_rebinned, leave_cells
 from broadphase.kernels.cells.nearest import search_levels
 from broadphase.kernels.cells.rays import walk_level
-from broadphase.kernels.machine.jit import inline, jit, unsigned
+from broadphase.kernels.machine.jit import brief, inline, unsigned
 
 _NO_RULE = np.int64(-1)
 _NO_SETS = np.empty(0, np.uint32)
@@ -24,7 +24,7 @@ _NO_SETS = np.empty(0, np.uint32)
 REFUSED, MOVED, HOMELESS = range(3)
 
 
-@jit
+@brief
 def ask_box(boxes, end, heads, pool, lattice, levels, table, values, touching):
     """Ids that meet a box, sorted if they are few; returns ``ids, tests``."""
     query = np.empty((1, len(values)), np.float64)
@@ -114,7 +114,7 @@ def _is_home(boxes, i, query, lattice, level, x, y, z):
     return home
 
 
-@jit
+@brief
 def ask_ray(boxes, end, heads, pool, lattice, levels, table, origin, direction, furthest, touching):
     """What a ray hits first, or -1; returns ``id, tests, distance`` and the three numbers of the normal."""
     values = np.empty(2 * len(origin) + 1, np.float64)
@@ -141,7 +141,7 @@ def ask_ray(boxes, end, heads, pool, lattice, levels, table, origin, direction, 
     return int(hit), tests, distance, float(normal[0]), float(normal[1]), float(normal[2])
 
 
-@jit
+@brief
 def ask_nearest(boxes, end, heads, pool, lattice, levels, table, values, k):
     """The ``k`` nearest boxes by distance, then id; returns ``ids, distances, tests``."""
     point = np.empty(len(values), np.float64)
@@ -157,7 +157,7 @@ def ask_nearest(boxes, end, heads, pool, lattice, levels, table, values, k):
     return ids[:kept], distances[:kept], tests
 
 
-@jit
+@brief
 def ask_move(boxes, alive, end, heads, pool, tally, lattice, levels, table, i, values):
     """Give box ``i`` a new row, and put it into its new cells."""
     rows = np.empty((1, len(values)), boxes.dtype)

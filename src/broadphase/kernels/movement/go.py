@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.kernels.machine.floats import next_down, next_up
-from broadphase.kernels.machine.jit import inline, jit
+from broadphase.kernels.machine.jit import brief, inline
 from broadphase.kernels.movement.first_hit import BEFORE_ALL, first_hit, free_place, is_inside
 from broadphase.kernels.movement.travel import CROSS, FARTHEST, MOST_TURNS, normal_of, turn
 from broadphase.kernels.shapes.near import sort_near
@@ -49,7 +49,7 @@ class Room(NamedTuple):
     """``(h, 8)``"""
 
 
-@jit
+@brief
 def put(xs, ys, touched, late, row, x, y):
     """Another place for a body; whether the broad phase is newly to be told."""
     if xs[row] == x and ys[row] == y:
@@ -61,7 +61,7 @@ def put(xs, ys, touched, late, row, x, y):
     return news
 
 
-@jit
+@brief
 def way_of_box(shapes, row, dx, dy, mirrored):
     """A box that touches all that box ``row`` can meet on its way; NaN where this file is no help.
 
@@ -110,7 +110,7 @@ def _sift(shapes, bodies, row, near, count, boxes, sensors):
     return blockers, met
 
 
-@jit
+@brief
 def go(shapes, bodies, row, dx, dy, response, when, count, room, grid):
     """Move box ``row`` among the first ``count`` of ``room.near``, and mark it as moved.
 

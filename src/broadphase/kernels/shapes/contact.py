@@ -12,7 +12,7 @@ unit normal makes the two flush.  The normal points out of the second shape, tow
 
 import math
 
-from broadphase.kernels.machine.jit import inline, jit
+from broadphase.kernels.machine.jit import brief, inline
 
 # Beyond these the square of a coordinate leaves the range of float64.
 _HUGE, _TINY = 1e150, 1e-150
@@ -55,7 +55,7 @@ def part_intervals(a_lo, a_hi, b_lo, b_hi):
     return 1.0, up
 
 
-@jit
+@brief
 def box_box(ax, ay, a_right, a_bottom, bx, by, b_right, b_bottom, touching):
     """Two boxes, each by its edges; a tie between the axes goes to x."""
     if touching:
@@ -70,7 +70,7 @@ def box_box(ax, ay, a_right, a_bottom, bx, by, b_right, b_bottom, touching):
     return True, 0.0, sign_y, depth_y
 
 
-@jit
+@brief
 def circle_circle(ax, ay, a_radius, bx, by, b_radius, touching):
     """Two circles; with the same centre, the first goes towards smaller x."""
     dx = ax - bx
@@ -84,7 +84,7 @@ def circle_circle(ax, ay, a_radius, bx, by, b_radius, touching):
     return True, dx / distance, dy / distance, reach - distance
 
 
-@jit
+@brief
 def circle_box(x, y, radius, left, top, right, bottom, touching):
     """A circle against a box."""
     near_x = min(max(x, left), right)
@@ -157,7 +157,7 @@ def part_shadows(best, nx, ny, a_lo, a_hi, b_lo, b_hi, offset, touching):
     return True, sign * nx + 0.0, sign * ny + 0.0, depth
 
 
-@jit
+@brief
 def polygon_polygon(ax, ay, a_points, a_axes, bx, by, b_points, b_axes, touching):
     """Two convex polygons: points relative to their places, and one axis an edge."""
     dx = bx - ax
@@ -174,7 +174,7 @@ def polygon_polygon(ax, ay, a_points, a_axes, bx, by, b_points, b_axes, touching
     return best
 
 
-@jit
+@brief
 def polygon_box(x, y, points, axes, left, top, width, height, touching):
     """A convex polygon against a box: the axes x and y, then the polygon's own."""
     dx = left - x
@@ -193,7 +193,7 @@ def polygon_box(x, y, points, axes, left, top, width, height, touching):
     return best
 
 
-@jit
+@brief
 def circle_polygon(x, y, radius, polygon_x, polygon_y, points, axes, touching):
     """A circle against a convex polygon whose points run counter-clockwise."""
     cx = x - polygon_x

@@ -1,6 +1,6 @@
 """What the broad phase has found near a place, as rows of a table of shapes: put together, sorted, sifted."""
 
-from broadphase.kernels.machine.jit import inline, jit
+from broadphase.kernels.machine.jit import brief, inline
 from broadphase.kernels.shapes.ask import distance_of, ray_of
 from broadphase.kernels.shapes.contact_rows import contact_of
 from broadphase.kernels.shapes.table import BOX
@@ -8,7 +8,7 @@ from broadphase.kernels.shapes.table import BOX
 FEW = 64  # so many are sorted here; more, the caller sorts
 
 
-@jit
+@brief
 def put_near(near, count, ids, rows):
     """Write ``rows[ids]`` behind the first ``count`` of ``near``; how many there are then, -1: no room."""
     if count < 0 or count + ids.shape[0] > near.shape[0]:
@@ -30,7 +30,7 @@ def sort_near(near, count):
         near[at] = row
 
 
-@jit
+@brief
 def keep_overlapping(near, count, asked, table):
     """Sort ``near`` and leave what overlaps shape 0 of ``asked``; how many are left.
 
@@ -63,7 +63,7 @@ def _put_by_distance(near, hits, left, row, distance, nx, ny):
     hits[at, 0], hits[at, 1], hits[at, 2] = distance, nx, ny
 
 
-@jit
+@brief
 def keep_on_ray(near, count, table, x, y, dx, dy, furthest, own, hits):
     """Leave what a ray meets, but for ``own``; rows of ``hits`` are distance and normal.
 
@@ -79,7 +79,7 @@ def keep_on_ray(near, count, table, x, y, dx, dy, furthest, own, hits):
     return left
 
 
-@jit
+@brief
 def rank_near(near, count, table, x, y, own, hits):
     """Sort by the distance from a point, as `keep_on_ray` does; the distances come into ``hits``."""
     left = 0

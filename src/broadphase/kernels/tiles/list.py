@@ -2,18 +2,18 @@
 
 import numpy as np
 
-from broadphase.kernels.machine.jit import jit
+from broadphase.kernels.machine.jit import brief, jit
 from broadphase.kernels.tiles.grid import cell_at, cells_between, edge
 
 
-@jit
+@brief
 def cell_of_point(grid, x, y):
     """Column and row of the half-open cell that holds a point; -1 or the count where it is outside."""
     rows, columns = grid.solid.shape
     return cell_at(x, grid.x, grid.width, columns), cell_at(y, grid.y, grid.height, rows)
 
 
-@jit
+@brief
 def bounds_of_cell(grid, column, row):
     """The box of a cell: left, top, right, bottom."""
     return (
@@ -24,7 +24,7 @@ def bounds_of_cell(grid, column, row):
     )
 
 
-@jit
+@brief
 def cells_of_box(grid, left, top, right, bottom):
     """The cells that a box overlaps: first column, column behind the last, first row, row behind the last."""
     rows, columns = grid.solid.shape
@@ -33,7 +33,7 @@ def cells_of_box(grid, left, top, right, bottom):
     return first_column, max(first_column, end_column), first_row, max(first_row, end_row)
 
 
-@jit
+@brief
 def first_solid(grid, left, top, right, bottom):
     """The first solid tile that a box overlaps, row by row: ``column, row``, or -1, -1."""
     first_column, end_column, first_row, end_row = cells_of_box(grid, left, top, right, bottom)

@@ -8,7 +8,7 @@ every edge: a division costs little more, and on a map of 10,000 columns no erro
 import math
 
 from broadphase.kernels.machine.floats import below_one
-from broadphase.kernels.machine.jit import inline, jit
+from broadphase.kernels.machine.jit import brief, inline, jit
 from broadphase.kernels.shapes.contact import length
 from broadphase.kernels.tiles.grid import cell_at, edge
 
@@ -49,7 +49,7 @@ def _leaves(k, step, count):
     return (k < 0 and step <= 0) or (k >= count and step >= 0)
 
 
-@jit
+@brief
 def cast_ray(grid, x, y, dx, dy, size, longest):
     """The first solid tile on the way from ``x, y`` towards ``dx, dy``.
 
@@ -93,7 +93,7 @@ def cast_ray(grid, x, y, dx, dy, size, longest):
     return -1, -1, math.inf, 0.0, 0.0
 
 
-@jit
+@brief
 def cast_ray_far(grid, x, y, dx, dy, longest):
     """`cast_ray` in distances, for a direction of any length: ``column, row, distance, normal, point``.
 
@@ -127,7 +127,7 @@ def cast_rays(grid, origins, directions, longest, tiles, distances, normals):
         )
 
 
-@jit
+@brief
 def sees(grid, x, y, to_x, to_y):
     """Whether no solid tile lies between two points; the same in both directions."""
     if to_x < x or (to_x == x and to_y < y):

@@ -9,7 +9,7 @@ import numpy as np
 from broadphase.kernels.boxes.given import take_box, take_point, take_ray
 from broadphase.kernels.boxes.query_tests import as_ray, ray_distance, write_normal
 from broadphase.kernels.boxes.ranking import sort_by_distance
-from broadphase.kernels.machine.jit import jit
+from broadphase.kernels.machine.jit import brief
 from broadphase.kernels.tree.move import move_boxes
 from broadphase.kernels.tree.nearest import search_around
 from broadphase.kernels.tree.nodes import MOVING, WIDTH, stack_room
@@ -24,7 +24,7 @@ _NO_SETS = np.empty(0, np.uint32)
 REFUSED, STAYS, LEAVES = range(3)
 
 
-@jit
+@brief
 def ask_box(edges, children, boxes, values, touching):
     """Ids that meet a box, sorted if they are few; returns ``ids, tests``."""
     limits = np.empty((1, len(values)), edges.dtype)
@@ -35,7 +35,7 @@ def ask_box(edges, children, boxes, values, touching):
     )
 
 
-@jit
+@brief
 def ask_ray(edges, children, boxes, origin, direction, furthest, touching):
     """What a ray hits first, or -1; returns ``id, tests, distance`` and the three numbers of the normal."""
     values = np.empty(2 * len(origin) + 1, np.float64)
@@ -56,7 +56,7 @@ def ask_ray(edges, children, boxes, origin, direction, furthest, touching):
     return int(hit), tests, distance, float(normal[0]), float(normal[1]), float(normal[2])
 
 
-@jit
+@brief
 def ask_nearest(edges, children, boxes, values, k):
     """The ``k`` nearest boxes by distance, then id; returns ``ids, distances, tests``."""
     point = np.empty(len(values), np.float64)
@@ -74,7 +74,7 @@ def ask_nearest(edges, children, boxes, values, k):
     return ids[:kept], distances[:kept], tests
 
 
-@jit
+@brief
 def ask_move(edges, children, links, where, boxes, reach, alive, end, i, values, margin, steps):
     """Give box ``i`` of the moving tree a new row, and the tree what `move_boxes` does."""
     rows = np.empty((1, len(values)), boxes.dtype)

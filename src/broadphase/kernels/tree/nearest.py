@@ -48,7 +48,19 @@ def _way(point, other):
 
 @inline
 def search_around(
-    edges, children, boxes, categories, masks, point, category, mask, ids, distances, nodes, keys, squares,
+    edges,
+    children,
+    boxes,
+    categories,
+    masks,
+    point,
+    category,
+    mask,
+    ids,
+    distances,
+    nodes,
+    keys,
+    squares,
     furthest,
 ):
     """The nearest ids of a point, as many as there is room in ``ids``, as a heap; how many, and the tests.

@@ -78,7 +78,7 @@ def _cells_in(spans: Numbers) -> tuple[Numbers, Numbers, Numbers]:
 
 def _places(lists: CellLists, level: Numbers, x: Numbers, y: Numbers) -> Numbers:
     offset = lists.lattice[level, columns.OFFSET].astype(np.int64)
-    if lists.hashed:
+    if lists.table:  # slots of a hash table; a grid has none
         mixed = (((x + offset) & LOW_31_BITS) * PRIME_X) ^ ((y & LOW_31_BITS) * PRIME_Y)
         slots: Numbers = mixed % lists.table
         return slots
