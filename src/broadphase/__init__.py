@@ -5,8 +5,8 @@
 array([[0, 1]], dtype=int32)
 
 The public names stand in ``__init__.pyi`` and nowhere else: what type checkers read is what there is.  They
-are imported when they are first used, so that ``import broadphase`` costs next to nothing: neither NumPy nor
-Numba is loaded before the first call that needs it.
+are imported when they are first used, so that ``import broadphase`` costs next to nothing: NumPy is loaded
+with the first call that needs it.
 """
 
 from broadphase.lazy_names import attach

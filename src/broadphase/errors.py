@@ -39,13 +39,3 @@ class FileError(ValueError):
 
 class MissingExtraError(ImportError):
     """A package is not installed that one of the extras of broadphase brings."""
-
-
-def as_meant(error: SystemError) -> BaseException:
-    """What a signal's handler raised while a compiled kernel handed its result over; else the error itself.
-
-    A kernel that returns arrays asks Python for their type.  A signal that came while it ran is handled
-    there, Numba's wrapper goes on all the same, and Python turns the KeyboardInterrupt into the cause of a
-    SystemError, past every ``except KeyboardInterrupt``.
-    """
-    return error.__cause__ or error

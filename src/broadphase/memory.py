@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.boxes import PairArray
-from broadphase.errors import as_meant
 
 SMALL = 1 << 16  # bytes; below, malloc recycles well enough by itself
 _LINE = 64  # bytes
@@ -89,11 +88,8 @@ class borrowed_scratch:  # noqa: N801 - reads as the function that it replaces, 
         return self._scratch
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
-        if error is None:
-            if self._scratch.size <= MOST_KEPT and len(_idle_scratch) < 4:
-                _idle_scratch.append(self._scratch)
-        elif isinstance(error, SystemError) and error.__cause__ is not None:
-            raise as_meant(error) from None
+        if error is None and self._scratch.size <= MOST_KEPT and len(_idle_scratch) < 4:
+            _idle_scratch.append(self._scratch)
 
 
 class _Lease:

@@ -1,7 +1,6 @@
 """Helper threads of our own, over kernels that release the GIL.
 
-Not Numba's ``parallel=True``: its default layer aborts the process when two threads call in at once.  Not
-`concurrent.futures`: an exception may arrive at any instruction of a caller (Ctrl-C, an alarm), and its
+Not `concurrent.futures`: an exception may arrive at any instruction of a caller (Ctrl-C, an alarm), and its
 locks are not made for that: one that stays held stops every later call.
 
 What holds here, wherever such an exception arrives:
@@ -26,8 +25,6 @@ from itertools import pairwise
 from numbers import Integral
 from queue import Empty, SimpleQueue
 from typing import Generic, TypeVar, cast
-
-from broadphase.errors import as_meant
 
 Result = TypeVar("Result")
 
@@ -177,12 +174,9 @@ def run_all(calls: Sequence[Callable[[], Result]], limit: int | None = None) -> 
     When this returns or raises, no other thread works on the calls any more.
     """
     workers = min(len(calls), limit or cores(), cores())
-    try:
-        if workers <= 1:
-            return [call() for call in calls]
-        return _run_with_helpers(calls, workers - 1)
-    except SystemError as error:
-        raise as_meant(error) from None
+    if workers <= 1:
+        return [call() for call in calls]
+    return _run_with_helpers(calls, workers - 1)
 
 
 def _run_with_helpers(calls: Sequence[Callable[[], Result]], helpers: int) -> list[Result]:

@@ -138,20 +138,6 @@ def join(
 
 
 @app.command
-def warmup(*, methods: Methods = None) -> None:
-    """Compile now what programs will need, so that their first call does not have to wait.
-
-    Parameters
-    ----------
-    methods
-        Which methods, one or more; all of them if it is not given.
-    """
-    from broadphase.cli.warm_up import warm_up
-
-    warm_up(methods)
-
-
-@app.command
 def demo(
     *,
     balls: int = 10_000,

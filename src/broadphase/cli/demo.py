@@ -15,7 +15,6 @@ from broadphase.boxes import BoxArray, PairArray, as_boxes, as_filter
 from broadphase.cli.exits import complain
 from broadphase.cli.picture import check_output, save_picture
 from broadphase.cli.progress import Steps
-from broadphase.cli.warm_up import Job, do_all
 from broadphase.errors import FileError
 from broadphase.memory import Scratch
 from broadphase.methods.task import Found, Task
@@ -86,24 +85,23 @@ def demo(balls: int, frames: int, seed: int, names: Sequence[str] | None, output
     console = Console(soft_wrap=True, highlight=False)
     try:
         with Steps(patience=0) as steps:
-            warm_up_seconds = _warm_up(scene.boxes(), records, steps.step("Compiling"))
+            _load(scene.boxes(), records)
             last_pairs = _run(scene, frames, records, steps.step(f"{balls} balls"))
             steps.step("Drawing")
             save_picture(scene.boxes(), last_pairs, scene.radii, output)
     except DisagreementError as error:
         return complain(f"{error} (replay with --balls {balls} --seed {seed})", DISAGREEMENT)
     console.print(_table(records, balls, frames))
-    console.print(_summary(len(names), frames, warm_up_seconds, output), markup=False)
+    console.print(_summary(len(names), frames, output), markup=False)
     return 0
 
 
-def _summary(methods_run: int, frames: int, warm_up_seconds: float, output: str) -> str:
+def _summary(methods_run: int, frames: int, output: str) -> str:
     cores = threads.cores()
     agreement = f"All {methods_run} methods found the same pairs in each of the {frames} frames.\n"
     return (
         f"{agreement if methods_run > 1 else ''}"
-        f"Times are medians of the search alone, on {cores} core{'s' * (cores > 1)}. Compiling or loading "
-        f"the kernels took {warm_up_seconds:.1f} s before.\n"
+        f"Times are medians of the search alone, on {cores} core{'s' * (cores > 1)}.\n"
         f"The last frame is drawn in {output}."
     )
 
@@ -118,13 +116,10 @@ def _task(boxes: BoxArray, scratch: Scratch) -> Task:
     return Task(as_boxes(boxes), True, as_filter(len(boxes)), threads.resolve(None), scratch=scratch)
 
 
-def _warm_up(boxes: BoxArray, records: dict[str, Record], report: Callable[[int, int], None]) -> float:
-    """Compile the kernels, or load them, so that no frame has to wait for that."""
-    start = perf_counter()
-    do_all([Job(name, 2, "float32") for name in records], report)
+def _load(boxes: BoxArray, records: dict[str, Record]) -> None:
+    """Search once by each method, so that what is imported and made once is not timed."""
     for name, record in records.items():
         _found_pairs(search(name, _task(boxes, record.scratch)), len(boxes))
-    return perf_counter() - start
 
 
 def _run(

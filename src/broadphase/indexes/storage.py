@@ -73,7 +73,6 @@ class BoxStore:
                 ids = np.arange(self.end, dtype=np.int32)
             else:
                 ids = np.flatnonzero(self.alive[: self.end]).astype(np.int32)
-            # Not marked as read-only: that is another type, for which kernels would be compiled once more.
             self._ids = ids
         return ids
 
