@@ -1,0 +1,12 @@
+"""What compiled kernels do with arguments that they were not made for: never a crash."""
+
+import pytest
+from test_process import run
+
+from broadphase.kernels.machine.mode import PLAIN
+
+pytestmark = pytest.mark.skipif(PLAIN, reason="is about compiled kernels")
+
+
+def test_no_kernel_takes_what_it_was_not_made_for():
+    assert int(run("import builtin_guards; builtin_guards.refuse_what_is_wrong()")) > 100_000
