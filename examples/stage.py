@@ -120,7 +120,7 @@ def main(make: Callable[[], Game], arguments: list[str] | None = None) -> Game:
     if given.frames is None:
         _play(game, surface)
     else:
-        for _ in range(30):  # the first frames compile or load the kernels
+        for _ in range(30):  # the first frames import and make what all others use
             step(game, surface)
         game.timer = Timer()
         for _ in range(given.frames):

@@ -184,7 +184,6 @@ def test_help_and_version(capfd):
         ["pairs", "--help"],
         ["join", "-h"],
         ["demo", "--help"],
-        ["warmup", "--help"],
     ):
         assert run(arguments) == 0
         captured = capfd.readouterr()

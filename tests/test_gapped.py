@@ -1,6 +1,5 @@
 """The parts under `SortAndSweep` and `SweepAndPrune`: gapped columns, the keys of queries, the pair set."""
 
-import numba
 import numpy as np
 import pytest
 from cases import examples
@@ -19,15 +18,6 @@ from broadphase.kernels.sorted.gapped import FAN, lift_all, reach_room
 
 smaller_set = pytest.mark.smaller_set
 
-
-def outside(helper):
-    """A helper of kernels, which has no wrapper for calls from Python, with one."""
-    return numba.njit(helper.py_func) if hasattr(helper, "py_func") else helper
-
-
-low_key, high_key = outside(gapped_search.low_key), outside(gapped_search.high_key)
-next_block, previous_block = outside(gapped_search.next_block), outside(gapped_walk.previous_block)
-first_at_least_from = outside(gapped_kernels.first_at_least_from)
 
 # ---- the keys of queries
 
@@ -52,9 +42,9 @@ def test_keys_decide_as_the_numbers_do(edge, query, dtype, touching, closed):
     keys = ordered_rows(bits_of(np.array([[edge, 0, edge, 0]], dtype)), closed)[0]
     single = dtype == np.float32
     meets = edge >= query if touching else edge > query
-    assert (keys[2] >= low_key(query, single, touching, not closed)) == meets
+    assert (keys[2] >= gapped_search.low_key(query, single, touching, not closed)) == meets
     meets = edge <= query if touching else edge < query
-    assert (keys[0] <= high_key(query, single, touching)) == meets
+    assert (keys[0] <= gapped_search.high_key(query, single, touching)) == meets
 
 
 # ---- the tree of maxima
@@ -75,8 +65,8 @@ def test_blocks_that_reach(blocks):
         good = np.flatnonzero(most >= low)
         for block in range(0, blocks, max(1, blocks // 40)):
             behind, ahead = good[good >= block], good[good <= block]
-            assert next_block(reach, blocks, block, low) == (behind[0] if len(behind) else blocks)
-            assert previous_block(reach, blocks, block, low) == (ahead[-1] if len(ahead) else -1)
+            assert gapped_search.next_block(reach, blocks, block, low) == (behind[0] if len(behind) else blocks)
+            assert gapped_walk.previous_block(reach, blocks, block, low) == (ahead[-1] if len(ahead) else -1)
 
 
 @smaller_set
@@ -86,7 +76,7 @@ def test_looking_from_any_place_finds_the_same():
     for near in range(64):
         for key in range(-1, 32):
             wanted = int(np.searchsorted(columns[0], key))
-            assert first_at_least_from(columns, 0, 64, near, key) == wanted
+            assert gapped_kernels.first_at_least_from(columns, 0, 64, near, key) == wanted
 
 
 # ---- the order with gaps
