@@ -1,0 +1,89 @@
+"""Calls kernels very often, and looks whether anything is kept; `test_machine` runs this in a process of its own."""
+
+import gc
+import sys
+import tracemalloc
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from broadphase.kernels.arrays.radix_sort import argsort_keys
+from broadphase.kernels.boxes.scan import scan_for_box
+from broadphase.kernels.boxes.survey import copy_sound_rows, first_unsound_row
+from broadphase.kernels.movement.travel import turn
+
+BOXES = np.zeros((20, 4))
+KEYS = np.arange(2_000, dtype=np.int64)[::-1].copy()
+SETS = np.ones(20, np.uint32)
+ANY = 2**32 - 1
+SLOPPY = np.float32(1.5), np.int64(1)
+
+RIGHT: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
+    (first_unsound_row, (BOXES,)),  # a number comes out
+    (argsort_keys, (KEYS,)),  # an array of the kernel's
+    (turn, (1.0, 2.0, 3.0, 4.0, 1.0, 1)),  # a tuple
+    (scan_for_box, (BOXES, 20, SETS, SETS, (0.0, 0.0, 1.0, 1.0), True, 1, ANY)),
+    (copy_sound_rows, (BOXES, BOXES.copy(), 0, 20)),
+]
+WRONG: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
+    (first_unsound_row, (None,)),
+    (first_unsound_row, (BOXES.T,)),
+    (first_unsound_row, (BOXES.astype(">f8"),)),
+    (first_unsound_row, ()),
+    (argsort_keys, ([1, 2, 3],)),
+    (turn, (1.0, 2.0, 3.0, 4.0, 1.0, 2**63)),
+    (turn, (1.0, 2.0, 3.0, 4.0, "text", 1)),
+    (scan_for_box, (BOXES, 20, SETS, SETS, (0.0, 0.0, 1.0, None), True, 1, ANY)),
+    (copy_sound_rows, (BOXES, BOXES.copy(), 0)),
+]
+SLOW: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
+    (turn, (SLOPPY[0], 2.0, 3.0, 4.0, 1.0, SLOPPY[1])),
+    (first_unsound_row, (BOXES.view(np.recarray),)),
+]
+
+
+def parts(arguments: tuple[Any, ...]) -> Iterator[Any]:
+    for one in arguments:
+        yield one
+        if isinstance(one, tuple):
+            yield from parts(one)
+
+
+def everything() -> list[Any]:
+    """All that calls could forget to let go: arguments, types, kernels."""
+    calls = RIGHT + WRONG + SLOW
+    held = [part for _, arguments in calls for part in parts(arguments)]
+    kernels = [kernel for kernel, _ in calls]
+    return [*held, *kernels, None, True, False, np.ndarray, BOXES.dtype, SETS.dtype, np.dtype(np.int32)]
+
+
+def call_all(times: int) -> None:
+    for kernel, arguments in RIGHT + SLOW:
+        for _ in range(times):
+            kernel(*arguments)
+    for kernel, arguments in WRONG:
+        for _ in range(times // 10):
+            try:
+                kernel(*arguments)
+            except (TypeError, OverflowError):
+                pass
+            else:
+                raise AssertionError(f"{kernel} took {arguments}")
+
+
+def hammer(times: int) -> None:
+    """Print how many references and bytes were kept; a few are Python's own, one for each call are ours."""
+    call_all(20)
+    watched = everything()
+    tracemalloc.start()
+    call_all(20)
+    gc.collect()
+    before = [sys.getrefcount(thing) for thing in watched]
+    bytes_before = tracemalloc.get_traced_memory()[0]
+    call_all(times)
+    gc.collect()
+    kept = max(
+        abs(sys.getrefcount(thing) - count) for thing, count in zip(watched, before, strict=True)
+    )
+    print(kept, tracemalloc.get_traced_memory()[0] - bytes_before)

@@ -1,0 +1,273 @@
+"""Compiled kernels as builtins: what they leave behind, threads, denormals, edited files, folders that nobody may write."""
+
+import ctypes
+import mmap
+import os
+import platform
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import oracle
+import pytest
+import scenes
+from checks import assert_same
+from test_process import run
+
+import broadphase as bp
+from broadphase.kernels.arrays.radix_sort import argsort_keys
+from broadphase.kernels.machine.level import level
+from broadphase.kernels.machine.mode import PLAIN
+
+pytestmark = pytest.mark.skipif(PLAIN, reason="is about compiled kernels")
+
+PACKAGE = Path(bp.__file__).parent
+
+
+# ---- what calls leave behind
+
+
+def test_many_calls_keep_nothing(exhaustive):
+    times = 20_000 if exhaustive else 2_000
+    references, size = map(int, run(f"import builtin_hammer; builtin_hammer.hammer({times})").split())
+    assert references < times // 50
+    assert size < times
+
+
+def test_a_result_outlives_everything_else():
+    keys = np.random.default_rng(0).integers(0, 100, 5_000)
+    first = argsort_keys(keys)
+    right = np.argsort(keys, kind="stable")
+    for _ in range(50):
+        argsort_keys(keys[::-1].copy())
+    assert np.array_equal(first, right)
+    part, whole = first[10:20].copy(), first[10:20]
+    del first
+    argsort_keys(keys[::-1].copy())
+    assert np.array_equal(part, whole)
+
+
+def test_threads_in_one_builtin():
+    random = np.random.default_rng(1)
+    lists = [random.integers(0, 1000, size) for size in (0, 1, 7, 300, 4_000)]
+    right = [np.argsort(keys, kind="stable") for keys in lists]
+
+    def call(_):
+        return all(np.array_equal(argsort_keys(keys), order) for keys, order in zip(lists, right, strict=True))
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(call, range(400)))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+def test_builtins_in_a_forked_child():
+    script = """
+import os, numpy as np
+from broadphase.kernels.arrays.radix_sort import argsort_keys
+keys = np.arange(1000)[::-1].copy()
+before = argsort_keys(keys)
+child = os.fork()
+right = all(np.array_equal(argsort_keys(keys), before) for _ in range(100))
+if child == 0:
+    os._exit(0 if right else 1)
+assert right and os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+print("right")
+"""
+    assert run(script) == "right"
+
+
+# ---- what arguments may be
+
+
+def test_arrays_that_nobody_may_write_and_numbers_of_numpy():
+    from broadphase.kernels.boxes.survey import first_unsound_row
+    from broadphase.kernels.movement.travel import turn
+
+    boxes = np.zeros((5, 4), np.float32)
+    boxes[3, 0] = 1
+    boxes.flags.writeable = False
+    assert first_unsound_row(boxes) == first_unsound_row(boxes.view(np.recarray)) == 3
+    assert first_unsound_row(boxes[:0]) == first_unsound_row(np.zeros((0, 6))) == -1
+    expected = turn(1.0, 2.0, 3.0, 4.0, 1.0, 1)
+    assert turn(np.float32(1), np.float64(2), 3, np.int32(4), np.uint8(1), np.int64(1)) == expected
+    assert np.isnan(turn(float("nan"), float("nan"), float("nan"), float("nan"), 1.0, 1)).any()
+
+
+@pytest.mark.parametrize("wrong", [None, "text", [[0.0] * 4], np.zeros((2, 4)).T, np.zeros((2, 4), ">f8")])
+def test_what_no_kernel_takes_is_a_type_error(wrong):
+    from broadphase.kernels.boxes.survey import first_unsound_row
+
+    with pytest.raises(TypeError, match="kernels take"):
+        first_unsound_row(wrong)
+    with pytest.raises(TypeError):
+        first_unsound_row()
+
+
+# ---- denormals
+
+
+@contextmanager
+def flushed_denormals():
+    """As `torch.set_flush_denormal` and libraries built with fast math leave the calling thread."""
+    try:
+        page = mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+    except (OSError, AttributeError):
+        pytest.skip("no memory may be run here")
+    page.write(b"\x0f\xae\x1f\xc3\x0f\xae\x17\xc3")  # stmxcsr [rdi]; ret; ldmxcsr [rdi]; ret
+    address = ctypes.addressof(ctypes.c_char.from_buffer(page))
+    call = ctypes.CFUNCTYPE(None, ctypes.POINTER(ctypes.c_uint32))
+    read, write = call(address), call(address + 4)
+    before = ctypes.c_uint32()
+    read(before)
+    write(ctypes.c_uint32(before.value | 0x8040))
+    try:
+        assert float("1e-310") * 1.0 == 0.0, "the mode is not set"
+        yield
+        during = ctypes.c_uint32()
+        read(during)
+        assert during.value & 0x8040 == 0x8040, "a call left another mode behind"
+    finally:
+        write(before)
+
+
+on_x86 = pytest.mark.skipif(
+    platform.machine() != "x86_64" or os.name == "nt", reason="writes a register of x86-64, as Unix calls"
+)
+
+
+@on_x86
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("dim", [2, 3])
+@pytest.mark.parametrize("method", bp.METHODS)
+def test_flushed_denormals_lose_no_pair(method, dim, dtype):
+    boxes = scenes.make("denormal", 200, dim, dtype)
+    right = {touching: oracle.pairs(boxes, touching=touching) for touching in (True, False)}
+    for touching, expected in right.items():
+        with flushed_denormals():
+            found = bp.pairs(boxes, method=method, touching=touching)
+        assert_same(found, expected)
+
+
+# ---- edited files, and folders that nobody may write
+
+
+@pytest.fixture
+def copy(tmp_path):
+    """A copy of the package that may be edited, with its compiled kernels."""
+    shutil.copytree(PACKAGE, tmp_path / "src" / "broadphase", ignore=shutil.ignore_patterns("__pycache__"))
+    return tmp_path / "src" / "broadphase"
+
+
+ASK = """
+import sys, numpy as np, broadphase as bp
+assert bp.__file__.startswith({0!r}), bp.__file__
+boxes = np.array([[0.0, 0, 1, 1], [2, 2, 3, 3], [1, 1, 2, 2]])
+print(bp.pairs(boxes).tolist())
+try:
+    bp.pairs(np.array([[0.0, 0, 1, 1], [1, 0, 0, 1]]))
+except ValueError as error:
+    print(error)
+"""
+PAIRS = "[[0, 2], [1, 2]]"
+HOMELESS = {"HOME": "/dev/null", "XDG_CACHE_HOME": "/dev/null/cache", "BROADPHASE_CACHE": ""}
+
+
+def ask(copy, before="", **environment):
+    """Search with the copy, and hand it a box of which the edited kernel knows."""
+    path = str(copy.parent)
+    script = f"import sys; sys.path.insert(0, {path!r})\n" + before + ASK.format(path)
+    return run(script, PYTHONDONTWRITEBYTECODE="1", **environment).splitlines()
+
+
+def edit(copy):
+    """Rename the rows of one kernel, which no other kernel file imports."""
+    file = copy / "kernels" / "boxes" / "survey.py"
+    text = file.read_text()
+    line = "        if not _is_sound(boxes, i):\n            return i\n    return -1\n"
+    assert text.count(line) == 1
+    file.write_text(text.replace(line, line.replace("return i\n", "return i - 1\n")))
+
+
+def compiled_in(cache):
+    return sorted(file.name.partition("-")[0] for file in (cache / "libraries").glob("*.index"))
+
+
+@pytest.mark.exhaustive  # it compiles a kernel
+def test_an_edited_kernel_is_compiled_on_its_next_call_and_nothing_else(copy, tmp_path):
+    cache = tmp_path / "cache"
+    assert "boxes[1]" in ask(copy, BROADPHASE_CACHE=str(cache))[1]
+    assert not cache.exists() or compiled_in(cache) == []
+    edit(copy)
+    pairs, error = ask(copy, BROADPHASE_CACHE=str(cache))
+    assert pairs == PAIRS
+    assert "boxes[0]" in error
+    assert compiled_in(cache) == ["boxes.survey"]
+    made = {file: file.stat().st_mtime_ns for file in cache.rglob("*") if file.is_file()}
+    assert ask(copy, BROADPHASE_CACHE=str(cache)) == [pairs, error]
+    assert {file: file.stat().st_mtime_ns for file in cache.rglob("*") if file.is_file()} == made
+
+
+def test_without_a_compiler_an_edited_kernel_runs_as_plain_python_and_says_so_once(copy, tmp_path):
+    edit(copy)
+    without = """
+import warnings
+sys.modules["numba"] = None
+warnings.simplefilter("always")
+warnings.showwarning = lambda message, kind, *rest: print(kind.__name__, str(message)[-50:])
+"""
+    said, pairs, error = ask(copy, without, BROADPHASE_CACHE=str(tmp_path / "cache"))
+    assert said.startswith("RuntimeWarning")
+    assert 'pip install "broadphase[jit]"' in said
+    assert pairs == PAIRS
+    assert "boxes[0]" in error
+
+
+def test_no_folder_that_may_be_written(copy):
+    for folder in [copy, *copy.rglob("*")]:
+        folder.chmod(folder.stat().st_mode & ~0o222)
+    try:
+        assert ask(copy, **HOMELESS)[0] == PAIRS
+    finally:
+        for folder in [copy, *copy.rglob("*")]:
+            folder.chmod(folder.stat().st_mode | 0o200)
+
+
+@pytest.mark.exhaustive  # it compiles a kernel
+def test_an_edited_kernel_without_a_folder_to_keep_it_in(copy):
+    edit(copy)
+    pairs, error = ask(copy, **HOMELESS)
+    assert pairs == PAIRS
+    assert "boxes[0]" in error
+
+
+@pytest.mark.exhaustive  # each of them compiles
+def test_several_processes_may_start_with_nothing_compiled(copy, tmp_path):
+    """Two and two of them compile the same kernels into the same files at the same time: Numba alone is there."""
+    shutil.rmtree(copy / "kernels" / "compiled")
+    cache = tmp_path / "cache"
+    script = """
+import sys; sys.path.insert(0, sys.argv[1])
+import numpy as np, broadphase as bp, oracle, scenes
+boxes = scenes.make("integers", 300, int(sys.argv[2]), np.dtype(sys.argv[3]).type)
+assert bp.__file__.startswith(sys.argv[1])
+assert np.array_equal(bp.pairs(boxes, method="brute_force"), oracle.pairs(boxes))
+print("right")
+"""
+    kinds = [(2, "float32"), (2, "float32"), (2, "float64"), (2, "float64")]
+
+    def start(kind):
+        return run(script, str(copy.parent), *kind, BROADPHASE_CACHE=str(cache))
+
+    with ThreadPoolExecutor(len(kinds)) as pool:
+        assert list(pool.map(start, kinds)) == ["right"] * len(kinds)
+    assert "boxes.brute_force" in compiled_in(cache)
+    assert start(kinds[0]) == "right"
+
+
+def test_the_level_that_is_asked_for_is_the_one_that_runs():
+    script = "from broadphase.kernels.machine.level import level; print(level())"
+    assert run(script, BROADPHASE_LEVEL=level()) == level()
+    if level().startswith("x86"):
+        assert run(script, BROADPHASE_LEVEL="", NUMBA_CPU_NAME="haswell") == "x86-64-v3"
