@@ -118,9 +118,10 @@ NOT_EVEN_NUMBERS = (
     Fraction(1, 2), np.array("1"), np.array(None), np.datetime64(1, "s"), np.str_("1"), np.complex128(1),
 )  # fmt: skip
 NUMBERS = (
-    0, 1, -1, 2**31, 2**62, 1.5, float("nan"), float("inf"), True, False, SubInt(1), SubFloat(1.5), Number.ONE,
-    np.int64(1), np.int32(1), np.uint64(2**63), np.float32(1), np.float64("nan"), np.float16(1), np.bool_(True),
-    np.longdouble(1), np.array(1), np.array(1.5), np.array(True),
+    0, 1, -1, 2**31, 2**62, 1.5, float("nan"), float("inf"), True, False,
+    SubInt(1), SubFloat(1.5), Number.ONE,
+    np.int64(1), np.int32(1), np.uint64(2**63), np.float32(1), np.float64("nan"), np.float16(1),
+    np.bool_(True), np.longdouble(1), np.array(1), np.array(1.5), np.array(True),
 )  # fmt: skip
 TOO_LARGE = (2**63, -(2**63) - 1, HUGE, -HUGE)
 

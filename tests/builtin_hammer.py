@@ -1,4 +1,4 @@
-"""Calls kernels very often, and looks whether anything is kept; `test_machine` runs this in a process of its own."""
+"""Calls kernels very often, and looks whether anything is kept; for `test_machine`, in its own process."""
 
 import gc
 import sys
@@ -27,14 +27,14 @@ RIGHT: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (copy_sound_rows, (BOXES, BOXES.copy(), 0, 20)),
 ]
 WRONG: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
-    (first_unsound_row, (None,)),
+    (first_unsound_row, ("text",)),
     (first_unsound_row, (BOXES.T,)),
     (first_unsound_row, (BOXES.astype(">f8"),)),
     (first_unsound_row, ()),
     (argsort_keys, ([1, 2, 3],)),
     (turn, (1.0, 2.0, 3.0, 4.0, 1.0, 2**63)),
     (turn, (1.0, 2.0, 3.0, 4.0, "text", 1)),
-    (scan_for_box, (BOXES, 20, SETS, SETS, (0.0, 0.0, 1.0, None), True, 1, ANY)),
+    (scan_for_box, (BOXES, 20, SETS, SETS, (0.0, 0.0, 1.0, "text"), True, 1, ANY)),
     (copy_sound_rows, (BOXES, BOXES.copy(), 0)),
 ]
 SLOW: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
@@ -83,7 +83,5 @@ def hammer(times: int) -> None:
     bytes_before = tracemalloc.get_traced_memory()[0]
     call_all(times)
     gc.collect()
-    kept = max(
-        abs(sys.getrefcount(thing) - count) for thing, count in zip(watched, before, strict=True)
-    )
+    kept = max(abs(sys.getrefcount(thing) - count) for thing, count in zip(watched, before, strict=True))
     print(kept, tracemalloc.get_traced_memory()[0] - bytes_before)

@@ -4,7 +4,6 @@ import re
 import sys
 
 import numpy as np
-import pytest
 from cli_helpers import command, refused
 
 import broadphase as bp

@@ -65,7 +65,9 @@ def test_blocks_that_reach(blocks):
         good = np.flatnonzero(most >= low)
         for block in range(0, blocks, max(1, blocks // 40)):
             behind, ahead = good[good >= block], good[good <= block]
-            assert gapped_search.next_block(reach, blocks, block, low) == (behind[0] if len(behind) else blocks)
+            assert gapped_search.next_block(reach, blocks, block, low) == (
+                behind[0] if len(behind) else blocks
+            )
             assert gapped_walk.previous_block(reach, blocks, block, low) == (ahead[-1] if len(ahead) else -1)
 
 

@@ -1,15 +1,12 @@
 """Ctrl-C at any instruction, threads that can not be started, memory that somebody else writes to."""
 
 import _thread
-import errno
 import os
 import signal
 import sys
 import threading
 import time
-import warnings
 
-import numba
 import numpy as np
 import oracle
 import pytest
@@ -20,11 +17,11 @@ from test_process import run
 
 import broadphase as bp
 from broadphase import memory, slices, threads
-from broadphase.kernels.machine import jit as machine
+from broadphase.kernels.machine.mode import PLAIN
 from broadphase.methods import cell_search
 from broadphase.slices import Work
 
-compiled = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="is about compiled kernels")
+compiled = pytest.mark.skipif(PLAIN, reason="is about compiled kernels")
 signals = pytest.mark.skipif(os.name == "nt", reason="sends POSIX signals")
 
 
@@ -200,22 +197,9 @@ def test_ctrl_c_in_a_kernel_is_a_keyboard_interrupt(method):
         timer.join()
         time.sleep(0.1)
 
-    with pytest.raises(KeyboardInterrupt):  # not SystemError
+    with pytest.raises(KeyboardInterrupt):
         search()
     assert bp.count_pairs(boxes[:100], method=method) == 4950
-
-
-@pytest.mark.smaller_set
-def test_an_interrupt_that_numba_covers_is_uncovered():
-    def covered():
-        raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
-
-    with pytest.raises(KeyboardInterrupt):
-        threads.run_all([covered])
-    with pytest.raises(KeyboardInterrupt), memory.borrowed_scratch():
-        covered()
-    with pytest.raises(SystemError, match="another"):
-        threads.run_all([lambda: exec("raise SystemError('another')")])
 
 
 @pytest.mark.smaller_set
@@ -308,37 +292,3 @@ def test_boxes_that_move_between_two_looks(monkeypatch, method):
 @pytest.mark.smaller_set
 def test_boxes_that_become_unsound_while_the_error_is_made():
     assert "another thread" in str(bp.boxes.unsound_box_error(np.array([0.0, 0.0, 1.0, 1.0]), "boxes[0]"))
-
-
-def _one_more(number):
-    return number + 1
-
-
-@pytest.fixture
-def nothing_told(monkeypatch):
-    monkeypatch.setattr(machine, "_told", [])
-
-
-@compiled
-def test_no_folder_for_a_cache(monkeypatch, nothing_told):
-    monkeypatch.setattr(numba.core.caching.CompileResultCacheImpl, "_locator_classes", [])
-    with pytest.warns(RuntimeWarning, match="NUMBA_CACHE_DIR") as told:
-        assert machine.jit(_one_more)(1) == machine.jit(_one_more)(1) == 2
-    assert len(told) == 1
-
-
-@compiled
-@pytest.mark.parametrize("step", ["_load_index", "_save_data"])
-def test_a_cache_that_can_not_be_used(monkeypatch, nothing_told, tmp_path, step):
-    def full(*arguments):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(machine, "fingerprint", lambda module: "any")
-    monkeypatch.setattr(numba.core.caching.IndexDataCacheFile, step, full)
-    with pytest.warns(RuntimeWarning, match="No space left") as told:
-        assert machine.jit(_one_more)(1) == machine.jit(_one_more)(1) == 2
-    assert len(told) == 1
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert machine.jit(_one_more)(1.5) == 2.5

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.boxes import BoxArray, PairArray
+from broadphase.kernels.arrays.radix_sort import stable_argsort
 from broadphase.kernels.cells import binning as kernel
 from broadphase.kernels.cells.binning import MOST_PLACES, Cells, Layout
 from broadphase.kernels.cells.search import pairs_of_one_level, pairs_with_larger, running_reach
@@ -44,8 +45,9 @@ def enter(
     axis, order = -1, np.empty(0, np.int64)
     if fullest > OVERFULL:
         axis = sweep_axis(boxes)
-        # A counting sort keeps the order in which it is fed.
-        order = np.argsort(boxes[:, axis], kind="stable")
+        # A counting sort keeps the order in which it is fed.  NumPy would take denormals for equal where the
+        # calling thread flushes them.
+        order = stable_argsort(boxes[:, axis]).astype(np.int64)
     entries = np.empty(int(starts[-1]), np.int32)
     kernel.scatter_copies(boxes, layout, levels, order, starts, entries)
     return Cells(layout, levels, population, starts, entries, int(fullest), axis), int(used)
