@@ -297,3 +297,17 @@ def test_the_level_that_is_asked_for_is_the_one_that_runs():
     assert run(script, BROADPHASE_LEVEL=level()) == level()
     if level().startswith("x86"):
         assert run(script, BROADPHASE_LEVEL="", NUMBA_CPU_NAME="haswell") == "x86-64-v3"
+
+
+def test_what_was_compiled_for_an_older_processor_runs_on_a_newer_one(copy):
+    """A program that was frozen on a laptop without AVX-512, say."""
+    for file in (copy / "kernels" / "compiled").iterdir():
+        file.rename(file.with_stem("x86-64-v2"))
+    script = f"""
+import sys; sys.path.insert(0, {str(copy.parent)!r}); sys.modules["numba"] = None
+from broadphase.kernels.machine.level import able, level
+from broadphase.kernels.boxes.survey import first_unsound_row
+print(level(), type(first_unsound_row).__name__)
+"""
+    if level().startswith("x86"):
+        assert run(script, BROADPHASE_LEVEL="", NUMBA_CPU_NAME="") == "x86-64-v2 builtin_function_or_method"

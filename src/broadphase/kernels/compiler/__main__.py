@@ -6,7 +6,7 @@ from pathlib import Path
 
 from broadphase.kernels.compiler.build import Job, build, jobs_of
 from broadphase.kernels.compiler.link import suffix
-from broadphase.kernels.machine.level import level, levels
+from broadphase.kernels.machine.level import able, levels
 from broadphase.kernels.machine.library import FOLDER
 from broadphase.kernels.machine.signatures import listed
 
@@ -14,7 +14,7 @@ from broadphase.kernels.machine.signatures import listed
 def main() -> None:
     """Build the libraries that the arguments name."""
     parser = argparse.ArgumentParser(prog="python -m broadphase.kernels.compiler", description=__doc__)
-    parser.add_argument("--levels", default=level(), help=f"'all' or some of {','.join(levels())}")
+    parser.add_argument("--levels", default=able()[0], help=f"'all' or some of {','.join(levels())}")
     parser.add_argument(
         "--into", type=Path, help="a library of the lines 'kernel: types' from standard input"
     )

@@ -8,12 +8,15 @@ import os
 import platform
 from functools import cache
 from importlib import import_module
+from os.path import dirname, exists, join
 
 X86 = ("x86-64-v4", "x86-64-v3", "x86-64-v2")  # the best first
 # What NumPy calls the instructions of a level; the lower levels' are among them on every processor made.
 _NEEDED = {"x86-64-v4": ("AVX512_SKX",), "x86-64-v3": ("AVX2", "FMA3"), "x86-64-v2": ("SSE42", "POPCNT")}
 # Names of processors that people give to Numba to see what an older machine gets.
 _KNOWN_AS = {"haswell": "x86-64-v3", "skylake-avx512": "x86-64-v4", "nehalem": "x86-64-v2"}
+
+_COMPILED = join(dirname(dirname(__file__)), "compiled")
 
 
 def levels() -> tuple[str, ...]:
@@ -25,18 +28,27 @@ def levels() -> tuple[str, ...]:
 
 
 @cache
-def level() -> str:
-    """The best level that this processor has, or the one that ``BROADPHASE_LEVEL`` names."""
+def able() -> tuple[str, ...]:
+    """The levels that this processor has, the best first; or the one that ``BROADPHASE_LEVEL`` names."""
     named = os.environ.get("BROADPHASE_LEVEL") or _KNOWN_AS.get(os.environ.get("NUMBA_CPU_NAME", ""))
     if named:
         if named not in levels():
             raise ValueError(f"BROADPHASE_LEVEL must be one of {', '.join(levels())}; got {named!r}")
-        return named
+        return (named,)
     if levels() != X86:
-        return levels()[0]
+        return levels()
     # NumPy has asked the processor already, and the operating system whether it keeps the wide registers.
     has = import_module("numpy._core._multiarray_umath").__cpu_features__
-    return next((name for name in X86 if all(has.get(feature) for feature in _NEEDED[name])), X86[-1])
+    return tuple(name for name in X86 if all(has.get(feature) for feature in _NEEDED[name])) or X86[-1:]
+
+
+@cache
+def level() -> str:
+    """The best level that this processor has and kernels came for; else the best that it has.
+
+    A program that was frozen on an older processor runs what was compiled there.
+    """
+    return next((name for name in able() if exists(join(_COMPILED, f"{name}.index"))), able()[0])
 
 
 def lanes(of: str) -> int:
