@@ -305,12 +305,12 @@ _SIMD = "import sys; sys.path[:0] = {path!r}; import tricks; tricks.time_simd({n
 
 
 def time_simd(n: int) -> None:
-    """Print the register's name and the time of all pairs on one thread: run for each processor."""
-    from broadphase.kernels.machine.simd import REGISTER
+    """Print the level's name and the time of all pairs on one thread: run for each processor."""
+    from broadphase.kernels.machine.level import level
 
     boxes = uniform(n, 2)
     best = best_of({"": lambda: bp.pairs(boxes, sort=False, threads=1)})
-    print(REGISTER or "128 bits", best[""])
+    print(level() or "128 bits", best[""])
 
 
 def processors(n: int) -> None:
@@ -318,7 +318,7 @@ def processors(n: int) -> None:
     program = _SIMD.format(path=sys.path[:1], n=n)
     for title, more in (
         ("this processor", {}),
-        ("AVX2", {"NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": ""}),
+        ("AVX2", {"BROADPHASE_LEVEL": "x86-64-v3"}),
     ):
         answer = subprocess.run(
             [sys.executable, "-c", program], env=os.environ | more, capture_output=True, text=True, check=True

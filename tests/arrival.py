@@ -1,0 +1,129 @@
+"""Calls every public function where nothing but NumPy is installed: `.ci/run` runs it in such an environment.
+
+``python tests/arrival.py`` fails where a compiler can be imported, where a public function is not called here,
+and on any warning, among them that kernels run as plain Python.
+"""
+
+import importlib.util
+import pickle
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+
+warnings.simplefilter("error")
+
+import numpy as np  # noqa: E402 - its import must not warn either
+
+import broadphase as bp  # noqa: E402
+
+BOXES = np.random.default_rng(7).random((3_000, 4)) * 100
+BOXES[:, 2:] = BOXES[:, :2] + 1.0
+
+
+def arrays(dim: int, dtype: type) -> None:
+    """The functions from arrays to arrays, by all methods."""
+    low = np.random.default_rng(dim).random((2_000, dim)) * 50
+    boxes = np.hstack([low, low + 1.0]).astype(dtype)
+    right = bp.pairs(boxes, method="brute_force")
+    assert len(right)
+    for method in bp.METHODS:
+        assert np.array_equal(bp.pairs(boxes, method=method), right)
+        assert bp.count_pairs(boxes, method=method) == len(right)
+        assert len(bp.pairs(boxes, method=method, touching=False, static=boxes[:, 0] < 25, categories=1))
+        assert len(bp.join(boxes[:900], boxes[900:], method=method))
+    assert "strips" in str(bp.explain(boxes))
+
+
+def index(name: str, dim: int, dtype: type) -> None:
+    """Everything that an index can be asked."""
+    low = np.random.default_rng(dim).random((500, dim)) * 20
+    boxes = np.hstack([low, low + 1.0]).astype(dtype)
+    options = {"bounds": (0,) * dim + (21,) * dim, "cell_size": 2.0} if name == "uniform_grid" else {}
+    made = bp.make_index(name, dim=dim, dtype=dtype, **options)
+    ids = made.insert_many(boxes)
+    point, ray = boxes[200, :dim], (boxes[200, :dim], np.ones(dim))
+    made.changes()
+    made.move_many(ids[:50], boxes[50:100])
+    made.move(7, boxes[8])
+    made.remove(9)
+    assert made.insert(boxes[9]) == 9
+    assert len(made.changes().began)
+    assert np.array_equal(made.pairs(), bp.pairs(made.boxes))
+    assert len(made.query_box(boxes[200]))
+    assert len(made.query_box(boxes))
+    assert len(made.query_point(point))
+    assert len(made.query_point(boxes[:, :dim]))
+    assert len(made.query_radius(point, 2.0))
+    assert len(made.nearest(point, 3).ids)
+    assert made.raycast(*ray) is not None
+    assert len(made.query_ray(*ray))
+    made.raycast(boxes[:, :dim], np.ones(dim))
+    made.join(made.copy())
+    made.update(boxes)
+    made.validate()
+    assert made.stats.boxes == 500
+    with tempfile.TemporaryDirectory() as folder:
+        made.save(Path(folder, "index.npz"))
+        again = type(made).load(Path(folder, "index.npz"))
+    assert np.array_equal(again.pairs(), made.pairs())
+    assert np.array_equal(pickle.loads(pickle.dumps(made)).pairs(), made.pairs())
+
+
+def world() -> None:
+    """A small game."""
+    world = bp.World()
+    solid = np.zeros((20, 20), bool)
+    solid[10] = True
+    world.tiles = bp.TileMap(solid, 32)
+    told = []
+    world.on("player", "coin", begin=told.append)
+    player = world.add(bp.Box(10, 10, 20, 20), tag="player")
+    world.add(bp.Circle(60, 20, 5), tag="coin", sensor=True)
+    world.add(bp.Polygon([(200, 0), (220, 0), (210, 60)]), tag="wall", static=True)
+    world.update()
+    assert world.move(player, 300, 0).hits
+    world.update()
+    assert told
+    world.move(player, 0, 1000, response="slide")
+    world.move_many([player], -5.0, -5.0)
+    world.try_move(player, 1, 1)
+    player.move_to(10, 10)
+    kept = world.snapshot()
+    world.update()
+    world.restore(kept)
+    assert world.query_box((0, 0, 50, 50))
+    assert world.query_point((15, 15))
+    assert world.nearest((0, 0), 2)
+    world.query_radius((0, 0), 100)
+    world.raycast((0, 15), (1, 0))
+    shapes = bp.Circle(0, 0, 2), bp.Box(1, -1, 2, 2)
+    assert bp.contact(*shapes) is not None
+    assert bp.overlap(*shapes)
+    pairs = bp.pairs(BOXES)
+    assert len(bp.contact_boxes(BOXES, BOXES, pairs).depths)
+    circles = np.hstack([BOXES[:, :2], np.ones((len(BOXES), 1))])
+    assert len(bp.contact_circles(circles, circles, pairs, touching=True).depths)
+    bp.balls.BallSimulation(200, seed=1).step(0.1)
+
+
+def main() -> None:
+    """All of it."""
+    for name in ("numba", "llvmlite", "ziglang"):
+        assert importlib.util.find_spec(name) is None, f"{name} is installed here"
+    for dim in (2, 3):
+        for dtype in (np.float32, np.float64):
+            arrays(dim, dtype)
+            names = ("brute_force", "sort_and_sweep", "sweep_and_prune", "uniform_grid", "spatial_hash")
+            for name in (*names, "box_tree", "strips"):
+                index(name, dim, dtype)
+    world()
+    called = Path(__file__).read_text("utf-8")
+    functions = {n for n in dir(bp) if callable(getattr(bp, n)) and not isinstance(getattr(bp, n), type)}
+    missing = {name for name in functions if f"bp.{name}(" not in called}
+    assert not missing, f"public functions that are not called here: {sorted(missing)}"
+    print("every public function works on", sys.version.split()[0], "with NumPy", np.__version__)
+
+
+if __name__ == "__main__":
+    main()
