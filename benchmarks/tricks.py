@@ -310,7 +310,7 @@ def time_simd(n: int) -> None:
 
     boxes = uniform(n, 2)
     best = best_of({"": lambda: bp.pairs(boxes, sort=False, threads=1)})
-    print(level() or "128 bits", best[""])
+    print(level(), best[""])
 
 
 def processors(n: int) -> None:

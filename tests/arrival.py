@@ -1,6 +1,6 @@
 """Calls every public function where nothing but NumPy is installed: `.ci/run` runs it in such an environment.
 
-``python tests/arrival.py`` fails where a compiler can be imported, where a public function is not called here,
+``python tests/arrival.py`` fails where a compiler can be imported, where a public function is not called,
 and on any warning, among them that kernels run as plain Python.
 """
 
