@@ -79,7 +79,9 @@ def fits(kind: Any, value: Any) -> bool:
             and value.flags.aligned
         )
     if type(value) is int:
-        return -(2**63) <= value < 2**63 if kind.kind == "i8" else kind.kind[0] == "f"
+        if kind.kind[0] == "f":
+            return abs(value) < 10**308
+        return kind.kind == "i8" and -(2**63) <= value < 2**63
     taken = {"i": (), "f": (float, np.float64), "b": (bool,), "n": (type(None),)}
     return type(value) in taken[kind.kind[0]]
 
@@ -121,7 +123,7 @@ NUMBERS = (
     np.int64(1), np.int32(1), np.uint64(2**63), np.float32(1), np.float64("nan"), np.float16(1),
     np.bool_(True), np.longdouble(1), np.array(1), np.array(1.5), np.array(True),
 )  # fmt: skip
-TOO_LARGE = (2**63, -(2**63) - 1)
+TOO_LARGE = (2**63, -(2**63) - 1, 10**400, -(10**400))  # the last two for floats too
 
 
 def arrays(kind: Leaf) -> Iterator[Any]:

@@ -279,3 +279,31 @@ def _check_numbers(array: BoxArray, name: str, finite: bool) -> None:
 
 def _wanted(finite: bool) -> str:
     return "the coordinates must be finite" if finite else "a coordinate must not be nan"
+
+
+def around(center: Floats, radius: float) -> Floats:
+    """A box that certainly holds whatever is judged to lie within the radius, rounding included."""
+    far = radius + (max(map(abs, center)) + radius) * 4e-15
+    return (*[at - far for at in center], *[at + far for at in center])
+
+
+def around_many(centers: Rows, radii: Rows) -> Rows:
+    """The same for many."""
+    with np.errstate(over="ignore"):
+        far = (radii + (np.abs(centers).max(axis=1) + radii) * 4e-15)[:, None]
+        return np.hstack((centers - far, centers + far))
+
+
+def lined_up(first: Any, second: Any, first_name: str, second_name: str) -> tuple[Rows, Rows]:
+    """Two arguments of a batch with one row for each query; what was given once counts for all."""
+    rows = [len(value) for value in (first, second) if isinstance(value, np.ndarray)]
+    if len(set(rows)) > 1:
+        raise ValueError(
+            f"{first_name} has {rows[0]} rows and {second_name} has {rows[1]}; "
+            "a batch needs one for each query"
+        )
+    a, b = (
+        value if isinstance(value, np.ndarray) else np.full((rows[0], *np.shape(value)), value)
+        for value in (first, second)
+    )
+    return a, b

@@ -7,7 +7,17 @@ from typing import Any
 import numpy as np
 
 from broadphase import threads
-from broadphase.indexes.arguments import Floats, Rows, as_given, count, distance_or_distances, rule
+from broadphase.indexes.arguments import (
+    Floats,
+    Rows,
+    around,
+    around_many,
+    as_given,
+    count,
+    distance_or_distances,
+    lined_up,
+    rule,
+)
 from broadphase.indexes.asking import Asking
 from broadphase.indexes.results import Nearest, RayHit, RayHits, RayRows
 from broadphase.indexes.storage import IdArray
@@ -122,9 +132,9 @@ class Queries(Asking):
         rules = rule(category, "category"), rule(mask, "mask")
         if isinstance(at, tuple) and isinstance(radius, float):
             return self._in_circle(at, radius, *rules)
-        centers, radii = _lined_up(at, radius, "center", "r")
+        centers, radii = lined_up(at, radius, "center", "r")
         self._ready()
-        rows, tests = self._find_rows(_around_many(centers, radii), True, *rules)
+        rows, tests = self._find_rows(around_many(centers, radii), True, *rules)
         kept = query_tests.keep_rows_within(self._store.boxes, rows, centers, radii, self._touching)
         self._last = ("query_radius", tests, len(kept))
         return self._arranged_rows(kept)
@@ -305,7 +315,7 @@ class Queries(Asking):
 
     def _in_circle(self, center: Floats, radius: float, category: int, mask: int) -> IdArray:
         self._ready()
-        candidates, tests = self._find_in_box(_around(center, radius), True, category, mask)
+        candidates, tests = self._find_in_box(around(center, radius), True, category, mask)
         ids: IdArray = query_tests.keep_within(self._store.boxes, candidates, center, radius, self._touching)
         self._last = ("query_radius", tests, len(ids))
         if self._sort and len(candidates) > FEW:
@@ -371,34 +381,7 @@ class Queries(Asking):
             return (*at, *towards, furthest)
         # The length decides for all three; a point given once is repeated by the second pass.
         if isinstance(at, tuple) and isinstance(towards, tuple):
-            at, furthest = _lined_up(at, furthest, "origin", "max_distance")
-        at, towards = _lined_up(at, towards, "origin", "direction")
-        at, furthest = _lined_up(at, furthest, "origin", "max_distance")
+            at, furthest = lined_up(at, furthest, "origin", "max_distance")
+        at, towards = lined_up(at, towards, "origin", "direction")
+        at, furthest = lined_up(at, furthest, "origin", "max_distance")
         return np.column_stack((at, towards, furthest))
-
-
-def _lined_up(first: Any, second: Any, first_name: str, second_name: str) -> tuple[Rows, Rows]:
-    """Two arguments of a batch with one row for each query; what was given once counts for all."""
-    rows = [len(value) for value in (first, second) if isinstance(value, np.ndarray)]
-    if len(set(rows)) > 1:
-        raise ValueError(
-            f"{first_name} has {rows[0]} rows and {second_name} has {rows[1]}; "
-            "a batch needs one for each query"
-        )
-    a, b = (
-        value if isinstance(value, np.ndarray) else np.full((rows[0], *np.shape(value)), value)
-        for value in (first, second)
-    )
-    return a, b
-
-
-def _around(center: Floats, radius: float) -> Floats:
-    """A box that certainly holds whatever is judged to lie within the radius, rounding included."""
-    far = radius + (max(map(abs, center)) + radius) * 4e-15
-    return (*[at - far for at in center], *[at + far for at in center])
-
-
-def _around_many(centers: Rows, radii: Rows) -> Rows:
-    with np.errstate(over="ignore"):
-        far = (radii + (np.abs(centers).max(axis=1) + radii) * 4e-15)[:, None]
-        return np.hstack((centers - far, centers + far))

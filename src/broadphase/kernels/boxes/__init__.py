@@ -3,5 +3,5 @@
 `overlap` says it for two boxes and `overlap_lanes` for one against 16; `edges` makes touching or not a
 matter of the edges; `filters` says which pairs may count at all.  `brute_force` and `scan` look at every
 box and are what all else is measured against.  `query_tests` and `ranking` are the questions: box, point,
-ray, nearest.  `survey` looks once over all boxes.
+ray, nearest; `given` reads them as they were written.  `survey` looks once over all boxes, `put` moves one.
 """

@@ -8,5 +8,5 @@
 
 Once through: `binning`, then `search` with the keys of a `uniform_grid` or a `spatial_hash`.  Living cells:
 `lattice` says where they are, `lists` keeps who is in them, `pairs`, `query`, `rays` and `nearest` search
-them, `check` proves that they are sound.
+them, `ask` answers one question at a time, `check` proves that they are sound.
 """
