@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable
 from typing import NamedTuple
 
+import numba
 import numpy as np
 import numpy.typing as npt
 from scenes import Boxes, uniform
@@ -22,8 +23,7 @@ import broadphase as bp
 from broadphase import memory
 from broadphase.boxes import as_filter
 from broadphase.kernels.arrays.counting import starts_from_steps
-from broadphase.kernels.machine.jit import jit
-from broadphase.kernels.strips.bin import count_copies, scatter_copies
+from broadphase.kernels.strips.bin import BLOCK, count_copies, scatter_copies
 from broadphase.kernels.strips.plan import IN_STRIPS
 from broadphase.memory import Scratch
 from broadphase.methods import few_among_many, strips
@@ -39,11 +39,15 @@ class Trick(NamedTuple):
     without: Callable[[], object]
 
 
+# What a trick is held against is compiled as kernels are, but on its first call.
+_compiled = numba.njit(nogil=True, error_model="numpy")
+
+
 def _task(boxes: Boxes, threads: int = 1) -> Task:
     return Task(boxes, True, as_filter(len(boxes)), threads, scratch=Scratch())
 
 
-@jit
+@_compiled
 def _compare_one_by_one(boxes):
     found = 0
     for i in range(boxes.shape[0]):
@@ -94,7 +98,7 @@ def in_one_piece(n: int) -> Trick:
     )
 
 
-@jit
+@_compiled
 def _count_by_loop(boxes, lattice, counts):
     """A box's strips found and counted the obvious way: signed indices, a loop over what it touches."""
     counts[:] = 0
@@ -122,10 +126,11 @@ def counting(n: int) -> Trick:
     steps, counts = np.empty((1, (rows + 1) ** 2), np.int32), np.empty(rows * rows, np.int64)
     starts, ends = np.empty((1, rows * rows), np.int64), np.empty(rows * rows, np.int64)
     borders, flat = np.empty((2, 0), np.float32), boxes.reshape(1, -1)
+    numbers = np.empty((2, int(BLOCK) * 6), np.int32)
 
     def by_steps() -> int:
         steps[:] = 0
-        count_copies(boxes, flat, (0, 1, 2), True, lattice, borders, 0, n, spans, steps[0])
+        count_copies(boxes, flat, (0, 1, 2), True, lattice, borders, 0, n, numbers, spans, steps[0])
         copies, _, _ = starts_from_steps(steps, rows + 1, starts, ends)
         return int(copies)
 
@@ -146,9 +151,9 @@ def one_line(n: int) -> Trick:
 
     def scatter(edges: Boxes, tags: npt.NDArray[np.int32]) -> int:
         at = starts[0].copy()
-        no_classes = np.empty(0, np.uint8)
+        no_classes, later = np.empty(0, np.uint8), np.empty(int(BLOCK), np.int32)
         row = int(plan.lattice[0, 2]) + 1
-        scatter_copies(boxes, plan.axes, row, True, no_classes, 0, n, spans, at, edges, tags)
+        scatter_copies(boxes, plan.axes, row, True, no_classes, 0, n, later, spans, at, edges, tags)
         return int(at[-1])
 
     return Trick(
@@ -177,7 +182,7 @@ def leaving_out(n: int) -> Trick:
     )
 
 
-@jit
+@_compiled
 def _order_by_insertion(pairs, at, seconds, out):
     """A counting sort by first id, then each id's partners by insertion."""
     at[:] = 0
