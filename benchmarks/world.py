@@ -118,7 +118,7 @@ def main(n: int) -> None:
     clock.wrap(layers, "in_boxes", "broad phase: with static bodies")
     clock.wrap(tracker, "_candidates", "candidates: filter, sort, unique")
     clock.wrap(tracker, "_narrow", "narrow phase")
-    clock.wrap(tracker, "_events", "events as arrays")
+    clock.wrap(tracker, "_changes", "what began, stayed and ended")
     clock.wrap(tracker, "update", "compare with the frame before, rest")
     clock.wrap(world, "_call_all", "making the calls")
     clock.wrap(world, "update", "update, rest")
