@@ -89,8 +89,8 @@ def test_few_boxes_at_every_step(monkeypatch, stops, method, dim, dtype):
 
 @pytest.mark.parametrize(("dim", "dtype"), KINDS)
 @pytest.mark.parametrize("method", METHODS)
-def test_more_boxes_at_every_step(monkeypatch, stops, method, dim, dtype):
-    check_all(monkeypatch, stops, dim, dtype, 300, method)
+def test_more_boxes_at_every_step(monkeypatch, stops, method, dim, dtype, exhaustive):
+    check_all(monkeypatch, stops, dim, dtype, 300 if exhaustive else 120, method)
 
 
 @pytest.mark.smaller_set
