@@ -301,19 +301,20 @@ def test_a_kernel_on_trial_answers_to_nothing_that_it_was_not_made_for():
 
 
 def test_many_questions_leave_no_memory_behind(both, exhaustive):
-    times = 60 if exhaustive else 15
+    if both[0].dim == 3 and not exhaustive:
+        pytest.skip("the same calls as in 2-D: in the exhaustive run")
     index, dim = both[0], both[0].dim
     place = [10.0] * dim + [11.0] * dim
 
     def ask():
-        for _ in range(times):
+        for _ in range(60):
             index.query_box(place)
             index.query_box([-1.0] * dim + [100.0] * dim)
             index.nearest([3.0] * dim, 4)
             index.raycast([0.0] * dim, [1.0] * dim)
             with pytest.raises(TypeError):
                 index.query_box([HUGE] * 2 * dim)
-        for _ in range(times):  # by themselves: a tree that is built anew keeps something for later
+        for _ in range(60):  # by themselves: a tree that is built anew keeps something for later
             index.move(7, place)
             with pytest.raises(TypeError):
                 index.move(7, ["x"] * 2 * dim)
@@ -329,6 +330,6 @@ def test_many_questions_leave_no_memory_behind(both, exhaustive):
             before = held()
             ask()
             growth.append(held() - before)
-        assert min(growth) < 50 * times, growth  # 50 bytes a round: what is kept for later comes once
+        assert min(growth) < 3_000, growth  # 50 bytes a round, each time: what is kept for later comes once
     finally:
         tracemalloc.stop()
