@@ -29,6 +29,19 @@ def frozen(tmp_path_factory):
     shutil.copytree(ROOT / "examples", folder / "examples", ignore=shutil.ignore_patterns("__pycache__"))
     (folder / "play.py").write_text(PLAY)
     command = [sys.executable, "-m", "PyInstaller", "--onedir", "--name", "dungeon", "play.py"]
+    # What is installed beside for the tests; pandas alone would bring Numba along.
+    for beside in (
+        "pandas",
+        "polars",
+        "pyarrow",
+        "geopandas",
+        "shapely",
+        "scipy",
+        "matplotlib",
+        "arcade",
+        "numba",
+    ):
+        command += ["--exclude-module", beside]
     subprocess.run(command, cwd=folder, check=True, capture_output=True)
     moved = folder / "elsewhere"
     (folder / "dist" / "dungeon").rename(moved)
