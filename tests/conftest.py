@@ -6,9 +6,16 @@ examples on every run and machine, so that a failure comes back.  ``python -m py
 --hypothesis-profile=explore`` looks for new ones instead and prints how to replay them.
 """
 
+import signal
+
 import pytest
 from cases import Each
 from hypothesis import settings
+
+# What a shell starts in the background without job control inherits a Ctrl-C that is ignored, and hands it
+# on to every process that it starts.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("replay", derandomize=True, deadline=None, database=None, max_examples=15)
 settings.register_profile("exhaustive", settings.get_profile("replay"), max_examples=60)
