@@ -87,6 +87,7 @@ class Tab:
                 origin=f"http://{server.host}",
                 compression=None,
                 max_size=None,
+                close_timeout=1,  # what a page that no longer reads would wait for
             )
         )
         self.words: list[dict[str, Any]] = []
