@@ -107,6 +107,7 @@ class interrupt:  # noqa: N801 - reads as a verb
     def _enter(self, frame, event, argument):
         if frame.f_code.co_name != self._function or frame.f_globals is not vars(threads):
             return None
+        frame.f_trace = self._step  # first: from 3.12 on, the others count only where there is one
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
         return self._step
 
