@@ -10,7 +10,12 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 PAGES = [page for page in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md") if (ROOT / page).exists()]
-PAGES += sorted(page.relative_to(ROOT).as_posix() for page in (ROOT / "docs").glob("*.md"))
+BUILT = {"_build", "gallery_built", "made"}
+PAGES += sorted(
+    page.relative_to(ROOT).as_posix()
+    for page in (ROOT / "docs").rglob("*.md")
+    if not BUILT.intersection(page.parts)
+)
 OUTCOME = re.compile(r"  # -> (.*)$", re.MULTILINE)
 FIRST_COMMANDS = [
     'python -m pip install ".[cli]" && broadphase demo',

@@ -1,0 +1,69 @@
+"""How the site is built: ``python -m sphinx -W docs docs/_build/html``."""
+
+import sys
+from importlib.metadata import version as installed_version
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+
+project = "broadphase"
+author = "The broadphase developers"
+project_copyright = "The broadphase developers, MIT licence"
+release = version = installed_version("broadphase")
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.viewcode",
+    "numpydoc",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+    "command_help",  # beside this file
+]
+exclude_patterns = ["_build", "gallery", "pictures"]
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+nitpicky = (
+    False  # the types of NumPy's docstrings are words, not names; pages refer to each other in Markdown
+)
+
+myst_enable_extensions = ["colon_fence", "attrs_block", "attrs_inline"]
+myst_heading_anchors = 3
+
+autodoc_typehints = "none"  # the docstrings say them
+autodoc_member_order = "bysource"
+autosummary_generate = True
+numpydoc_show_class_members = False
+numpydoc_xref_param_type = False
+
+html_theme = "pydata_sphinx_theme"
+html_title = "broadphase"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_show_sourcelink = False
+html_theme_options = {
+    "logo": {"text": "broadphase"},
+    "navbar_end": ["theme-switcher"],
+    "navbar_persistent": ["search-button"],
+    "header_links_before_dropdown": 6,
+    "show_toc_level": 2,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "show_prev_next": True,
+}
+html_sidebars = {"index": []}
+templates_path = ["_templates"]
+
+sphinx_gallery_conf = {
+    "examples_dirs": [str(HERE / "gallery")],
+    "gallery_dirs": ["gallery_built"],
+    "filename_pattern": r"/plot_",
+    "download_all_examples": False,
+    "show_signature": False,
+    "remove_config_comments": True,
+    "matplotlib_animations": (True, "jshtml"),
+    "min_reported_time": 1e9,  # the time that a picture took to draw says nothing about the library
+    "show_memory": False,
+    "write_computation_times": False,
+}
