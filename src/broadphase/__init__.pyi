@@ -45,6 +45,7 @@ from .world.body import Body as Body
 from .world.contact import Contact as Contact
 from .world.events import Contacts as Contacts
 from .world.events import Events as Events
+from .world.flow import FlowField as FlowField
 from .world.hits import Hit as Hit
 from .world.hits import Movement as Movement
 from .world.listeners import ANY as ANY

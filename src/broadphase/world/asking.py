@@ -15,9 +15,9 @@ from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns
 from broadphase.shapes.kinds import Bounds, Circle, Shape
 from broadphase.shapes.table import columns_of
 from broadphase.world.arguments import as_bounds, as_shape, as_two
+from broadphase.world.asking_many import AskingMany, is_batch
 from broadphase.world.body import Body
 from broadphase.world.listeners import as_tags
-from broadphase.world.state import State
 
 _Rules = tuple[Any, int | None, int | None, bool, Body | None]
 """``tag, category, mask, tiles, ignore``"""
@@ -50,26 +50,34 @@ class NearestBodies(NamedTuple):
     distances: list[float]
 
 
-class Asking(State):
+class Asking(AskingMany):
     """The part of `World` that answers questions.
 
     All take the same rules: ``tag`` leaves the bodies that have it (or one of several), ``category`` those
     whose mask has one of its bits, ``mask`` those whose category has.  Bodies come by id.  Shapes are open
     sets: what only shares an edge or a point does not count.
+
+    Boxes, points and centres may come as arrays, one row a question: the answer is then an ``(n, 2)`` int32
+    array of rows ``[question, id of a body]``, sorted; see `World.body`.
     """
 
     def query_box(
         self, box: Any, *, tag: Any = None, category: int | None = None, mask: int | None = None
-    ) -> list[Body]:
+    ) -> Any:
         """The bodies that overlap a box.
 
         Parameters
         ----------
-        box : Box or (float, float, float, float)
+        box : Box, (float, float, float, float) or array_like, shape (m, 4)
             Four numbers are ``min_x, min_y, max_x, max_y``; they may be infinite.  Of another shape the
             bounds count; for the shape itself there is `query_shape`.
         tag, category, mask
             See `Asking`.
+
+        Returns
+        -------
+        list of Body, or numpy.ndarray
+            Of an array of boxes ``(n, 2)`` rows ``[question, id]``, see `Asking`.
 
         Raises
         ------
@@ -83,7 +91,11 @@ class Asking(State):
         >>> ball = world.add(bp.Circle(0, 0, 5), tag="ball")
         >>> world.query_box((4, 4, 9, 9)), world.query_box((3, 3, 9, 9)) == [ball]
         ([], True)
+        >>> world.query_box([[4, 4, 9, 9], [3, 3, 9, 9]]).tolist() == [[1, ball.id]]
+        True
         """
+        if is_batch(box):
+            return self._in_many_boxes(box, tag, category, mask)
         bounds = as_bounds(box)
         left, top, right, bottom = bounds
         if not -_FARTHEST <= left <= right <= _FARTHEST or not -_FARTHEST <= top <= bottom <= _FARTHEST:
@@ -100,25 +112,29 @@ class Asking(State):
 
     def query_point(
         self, point: Any, *, tag: Any = None, category: int | None = None, mask: int | None = None
-    ) -> list[Body]:
-        """The bodies whose inside holds a point; see `query_box`."""
+    ) -> Any:
+        """The bodies whose inside holds a point, or rows for points ``(m, 2)``; see `query_box`."""
+        if is_batch(point):
+            return self._at_many_points(point, tag, category, mask)
         x, y = as_two(point, "point")
         asked = self._of_kind(BOX, x, y, 0.0, 0.0)
         return self._bodies(self._overlapping((x, y, x, y), asked), tag, category, mask)
 
     def query_radius(
-        self, center: Any, r: float, *, tag: Any = None, category: int | None = None, mask: int | None = None
-    ) -> list[Body]:
+        self, center: Any, r: Any, *, tag: Any = None, category: int | None = None, mask: int | None = None
+    ) -> Any:
         """The bodies at a distance of less than ``r`` from a point: who feels a blast; see `query_box`.
 
         Parameters
         ----------
-        center : (float, float)
-        r : float
+        center : (float, float) or array_like, shape (m, 2)
+        r : float or array_like, shape (m,)
             Not negative; infinity is legal.
         tag, category, mask
             See `Asking`.
         """
+        if is_batch(center):
+            return self._in_many_circles(center, r, tag, category, mask)
         x, y = as_two(center, "center")
         radius = _distance(r, "r")
         if radius >= _FARTHEST:

@@ -28,6 +28,7 @@ from broadphase.world.arguments import (
     is_plain,
     of_one_length,
 )
+from broadphase.world.flow import Ways
 
 _NO_ONE_WAY = np.empty((0, 0), np.uint8)
 
@@ -68,7 +69,7 @@ class TileHits(NamedTuple):
     """``(m, 2)``"""
 
 
-class TileMap:
+class TileMap(Ways):
     """Solid and one-way tiles on a grid.
 
     Parameters
@@ -110,6 +111,7 @@ class TileMap:
         *,
         one_way: Any = None,
     ) -> None:
+        super().__init__()
         cells = as_cells(solid, np.bool_, "solid", "bool; a map of tile numbers becomes one by ids > 0")
         width, height = as_two(tile_size, "tile_size")
         x, y = as_two(origin, "origin")

@@ -4,7 +4,7 @@ A frame is: move bodies (`Body.move_to`, `World.move`), then `World.update`, whi
 and calls whoever listens: of each pair ``begin``, ``stay``..., ``end``; see `World.on`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ from broadphase.world.asking import Asking
 from broadphase.world.body import Body
 from broadphase.world.body_store import Floats
 from broadphase.world.layers import LISTENED
+from broadphase.world.many_bodies import add_many, remove_many
 from broadphase.world.moving_many import MovingMany
 from broadphase.world.snapshot import Snapshot, restore, snapshot
 from broadphase.world.telling import Telling
@@ -153,6 +154,64 @@ class World(MovingMany, Asking, Telling):
         return self._body(int(self._store.rows_of(np.array([id]))[0]))
 
     # ---- many at once
+
+    def add_many(
+        self,
+        shapes: Any,
+        *,
+        tag: Any = None,
+        static: bool = False,
+        sensor: bool = False,
+        category: int = 1,
+        mask: int = EVERY_BIT,
+        data: Sequence[Any] | None = None,
+    ) -> list[Body]:
+        """Put many bodies into the world: `add` for lists and arrays.
+
+        Parameters
+        ----------
+        shapes : list of Box, Circle and Polygon, or array_like, shape (m, 4)
+            An array is of boxes, ``min_x, min_y, max_x, max_y``.
+        tag, static, sensor, category, mask
+            As of `add`, the same for all.
+        data : sequence, optional
+            ``body.data``, one each.
+
+        Returns
+        -------
+        list of Body
+
+        Raises
+        ------
+        TypeError, ValueError
+            An argument is none of these; nothing has changed.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> world = bp.World()
+        >>> coins = world.add_many([[0, 0, 4, 4], [10, 0, 14, 4]], tag="coin", data=["a", "b"])
+        >>> [body.data for body in world.query_point((12, 2))]
+        ['b']
+        >>> world.remove_many(coins)
+        >>> len(world)
+        0
+        """
+        return add_many(self._store, shapes, data, (tag, static, sensor, category, mask))
+
+    def remove_many(self, bodies: Any) -> None:
+        """Take many bodies out, see `remove`.
+
+        Parameters
+        ----------
+        bodies : list of Body, or array of ids
+
+        Raises
+        ------
+        TypeError, ValueError
+            One is not in this world, or named twice; nothing has changed.
+        """
+        remove_many(self._store, bodies)
 
     @property
     def ids(self) -> Any:

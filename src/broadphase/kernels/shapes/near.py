@@ -1,6 +1,6 @@
 """What the broad phase has found near a place, as rows of a table of shapes: put together, sorted, sifted."""
 
-from broadphase.kernels.machine.jit import brief, inline
+from broadphase.kernels.machine.jit import brief, inline, jit
 from broadphase.kernels.shapes.ask import distance_of, ray_of
 from broadphase.kernels.shapes.contact_rows import contact_of
 from broadphase.kernels.shapes.table import BOX
@@ -43,6 +43,22 @@ def keep_overlapping(near, count, asked, table):
         known = asked.kinds[0] == BOX and table.kinds[row] == BOX
         if known or contact_of(asked, 0, table, row, False)[0]:
             near[left] = row
+            left += 1
+    return left
+
+
+@jit
+def keep_overlapping_rows(rows, asked, table):
+    """Leave the rows ``[k, row]`` where shape ``k`` of ``asked`` overlaps one of the table; how many.
+
+    Of boxes the broad phase has said already whether they overlap a box.
+    """
+    left = 0
+    for at in range(rows.shape[0]):
+        k, row = rows[at, 0], rows[at, 1]
+        known = asked.kinds[k] == BOX and table.kinds[row] == BOX
+        if known or contact_of(asked, k, table, row, False)[0]:
+            rows[left, 0], rows[left, 1] = k, row
             left += 1
     return left
 

@@ -1,4 +1,5 @@
 """A map of solid tiles: `grid` is what kernels are told of it.
 
-`list` finds the tiles in a box, `walk` those on a ray's way.
+`list` finds the tiles in a box, `walk` those on a ray's way.  `steps` says where a body may step, `flood` how
+far it is to a goal from everywhere, `follow` where that leads.
 """
