@@ -2,8 +2,11 @@
 
 import sys
 from importlib import import_module
+from importlib.util import find_spec
 
-from examples.stage import main
+MISSING = [name for name in ("pygame", "esper") if find_spec(name) is None]
+if MISSING and __name__ == "__main__":
+    sys.exit(f"the examples need {' and '.join(MISSING)}: python -m pip install '.[pygame,esper]'")
 
 NAMES = {
     "sorted_sprites": "SortedSprites",
@@ -26,4 +29,6 @@ if __name__ == "__main__":
             about = import_module(f"examples.{name}").__doc__ or ""
             print(f"python -m examples {name:<16}{about.splitlines()[0]}")
         sys.exit(len(sys.argv) > 1)
+    from examples.stage import main
+
     main(game_named(sys.argv[1]), sys.argv[2:])

@@ -17,6 +17,7 @@ class Balls(Game):
     """Elastic balls on any index."""
 
     title = "balls"
+    keys = "mouse drags and throws    I next index    UP DOWN more, fewer    G gravity    SPACE slow"
 
     def __init__(self, count: int = 120, index: str = "sweep_and_prune") -> None:
         super().__init__()

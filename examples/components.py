@@ -7,6 +7,7 @@ series of articles, two to three times the ship.  Each component knows only its 
 import math
 import random
 from dataclasses import dataclass
+from itertools import count
 
 import esper
 import pygame
@@ -18,6 +19,7 @@ from examples.stage import BLUE, GREEN, LIGHT, ORANGE, Game, main
 
 CELL = 150
 SPEED = 4.0
+WORLDS = count()
 
 
 @dataclass
@@ -61,10 +63,11 @@ class Components(Game):
     """A ship, coins and mines."""
 
     title = "components"
+    keys = "arrows steer    G cells"
 
     def __init__(self, coins: int = 150, mines: int = 40) -> None:
         super().__init__()
-        esper.switch_world(f"components {id(self)}")
+        esper.switch_world(f"components {next(WORLDS)}")
         self.rng = random.Random(2)
         self.coins = self.hits = 0
         self.show_cells = True

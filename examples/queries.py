@@ -35,6 +35,7 @@ class Queries(Game):
     """A walker among guards and walls."""
 
     title = "queries"
+    keys = "arrows walk    mouse points    click bomb"
 
     def __init__(self, guards: int = 60) -> None:
         super().__init__()

@@ -38,6 +38,7 @@ class SortedSprites(Game):
     """Many sprites, three ways to find those that touch."""
 
     title = "sorted sprites"
+    keys = "1 groups    2 sort    3 broadphase"
 
     def __init__(self, count: int = 600) -> None:
         super().__init__()

@@ -1,7 +1,8 @@
 """What all examples share: a window, a loop, text, and the way to run without a display.
 
 ``--frames N`` plays N frames as fast as they come, by itself, and prints what each part took;
-``--screenshot FILE`` writes the last frame.  Without a display set ``SDL_VIDEODRIVER=dummy``.
+``--script N`` also prints what the game has to say about them; ``--screenshot FILE`` writes the last frame.
+Without a display set ``SDL_VIDEODRIVER=dummy``.
 """
 
 import argparse
@@ -26,6 +27,9 @@ ORANGE = (230, 126, 50)
 GREEN = (90, 180, 110)
 GREY = (95, 98, 108)
 LIGHT = (150, 152, 160)
+
+KEYS = "P pause    R restart    ESC quit"
+"""What they do in every example."""
 
 
 class Timer:
@@ -57,12 +61,19 @@ class Game:
     """An example: subclasses fill in what they need."""
 
     title = "broadphase"
+    keys = ""
+    """What the keys do, in one line at the bottom."""
     size = (960, 640)
 
     def __init__(self) -> None:
         self.timer = Timer()
         self.by_itself = False
         """Whether nobody is at the keys, so that the game plays itself."""
+        self.paused = False
+
+    def restart(self) -> None:
+        """Begin anew."""
+        self.__init__()  # type: ignore[misc]
 
     def handle(self, event: Any) -> None:
         """A key or the mouse."""
@@ -77,26 +88,42 @@ class Game:
         """What is written in the corner."""
         return []
 
+    def write(self, surface: pygame.Surface) -> None:
+        """The lines in the corner, and what the keys do."""
+        write(surface, [self.title, *self.lines()])
+        if self.keys:
+            height = _font().get_linesize() + 12
+            write(surface, [f"{self.keys}    {KEYS}"], (0, self.size[1] - height))
+
+    def begin_script(self) -> None:
+        """From now on `report` will be asked."""
+
+    def report(self) -> list[str]:
+        """What there is to say when it has played by itself."""
+        return self.lines()
+
 
 def step(game: Game, surface: pygame.Surface) -> None:
     """One frame."""
-    game.update()
+    if not game.paused:
+        game.update()
     with game.timer.part("drawing"):
         surface.fill(BACKGROUND)
         game.draw(surface)
-        write(surface, [game.title, *game.lines()])
+        game.write(surface)
     game.timer.frames += 1
 
 
-def write(surface: pygame.Surface, lines: list[str]) -> None:
-    """Text in the corner, on a ground that keeps it legible."""
+def write(surface: pygame.Surface, lines: list[str], corner: tuple[int, int] = (0, 0)) -> None:
+    """Text, on a ground that keeps it legible."""
     pictures = [_font().render(line, True, TEXT) for line in lines]
     if pictures:
         height = _font().get_linesize()
         ground = pygame.Surface((max(one.get_width() for one in pictures) + 16, height * len(lines) + 12))
         ground.set_alpha(190)
-        surface.blit(ground, (0, 0))
-        surface.blits([(one, (8, 6 + height * k)) for k, one in enumerate(pictures)])
+        x, y = corner
+        surface.blit(ground, corner)
+        surface.blits([(one, (x + 8, y + 6 + height * k)) for k, one in enumerate(pictures)])
 
 
 @cache
@@ -110,24 +137,30 @@ def main(make: Callable[[], Game], arguments: list[str] | None = None) -> Game:
     """Play a game from the command line."""
     parser = argparse.ArgumentParser(description=make.__doc__)
     parser.add_argument("--frames", type=int, help="play so many frames by itself, then stop")
+    parser.add_argument("--script", type=int, metavar="FRAMES", help="the same, and say what was seen")
     parser.add_argument("--screenshot", help="write the last frame to this file")
     given = parser.parse_args(arguments)
+    frames = given.script if given.frames is None else given.frames
     pygame.display.init()
+    surface = pygame.display.set_mode(Game.size)
     game = make()
-    game.by_itself = given.frames is not None
-    surface = pygame.display.set_mode(game.size)
+    game.by_itself = frames is not None
     pygame.display.set_caption(game.title)
-    if given.frames is None:
+    if frames is None:
         _play(game, surface)
     else:
         for _ in range(30):  # the first frames import and make what all others use
             step(game, surface)
         game.timer = Timer()
-        for _ in range(given.frames):
+        if given.script is not None:
+            game.begin_script()
+        for _ in range(frames):
             pygame.event.pump()
             step(game, surface)
             pygame.display.flip()
         print(f"{game.title}\n{game.timer.table()}")
+        if given.script is not None:
+            print("\n".join(game.report()))
     if given.screenshot:
         pygame.image.save(surface, given.screenshot)
     pygame.display.quit()
@@ -140,7 +173,19 @@ def _play(game: Game, surface: pygame.Surface) -> None:
         for event in pygame.event.get():
             if event.type == pygame.QUIT or (event.type == pygame.KEYDOWN and event.key == pygame.K_ESCAPE):
                 return
-            game.handle(event)
+            if event.type == pygame.KEYDOWN and event.key in (pygame.K_p, pygame.K_r):
+                _common(game, event.key)
+            else:
+                game.handle(event)
         step(game, surface)
         pygame.display.flip()
         clock.tick(round(1 / FRAME))
+
+
+def _common(game: Game, key: int) -> None:
+    """The keys that do the same in every example."""
+    if key == pygame.K_p:
+        game.paused = not game.paused
+    else:
+        game.restart()
+        game.paused = False

@@ -1,73 +1,92 @@
-"""Who plays when nobody is at the keys: walks to the nearest food and shoots at what is in the way."""
+"""Who plays when nobody is at the keys: goes to what is nearest, and shoots at who is.
 
-from collections import deque
-from typing import TYPE_CHECKING
+It asks the same questions that the monsters ask: a flow field whose goals are all things at once.
+"""
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from examples.dungeon.level import TILE
 
 if TYPE_CHECKING:
-    from examples.dungeon.game import Dungeon
+    from examples.dungeon.play import Dungeon
 
-Cell = tuple[int, int]
-STEPS = ((1, 0), (-1, 0), (0, 1), (0, -1))
+RANGE = 220.0
 
 
 class Pilot:
-    """Steers the player of a dungeon."""
+    """Steers the hero of a dungeon."""
 
     def __init__(self, game: "Dungeon") -> None:
         self.game = game
-        self.path: list[Cell] = []
-        self.patience = 0
-        self.frame = 0
+        self.still, self.last = 0, (0.0, 0.0)
 
-    def steer(self) -> Cell:
-        """The direction of the next step; may shoot."""
-        game, self.frame = self.game, self.frame + 1
-        here = game.player.x + game.player.size / 2, game.player.y + game.player.size / 2
-        if self.frame % 8 == 0:
-            self.shoot_at_nearest(here)
-        if not self.path or self.patience == 0:
-            self.path, self.patience = self.find_path((int(here[0] // TILE), int(here[1] // TILE))), 60
-        self.patience -= 1
-        if not self.path:
-            return 0, 0
-        goal = self.path[0]
-        way = [(goal[axis] + 0.5) * TILE - here[axis] for axis in (0, 1)]
-        if max(map(abs, way)) < 4:
-            self.path.pop(0)
-            return self.steer() if self.path else (0, 0)
-        return tuple((part > 2) - (part < -2) for part in way)
+    def steer(self) -> tuple[tuple[float, float], bool]:
+        """Where to walk, and whether to shoot."""
+        way = self.way_to_things()
+        target = self.target()
+        if target is None:
+            return way, False
+        self.game.hero.look = target
+        if self.game.hero.reload:
+            return way, False
+        return (0.0, 0.0), True  # stands while it shoots, so that it looks where it aims
 
-    def shoot_at_nearest(self, here: tuple[float, float]) -> None:
-        """If there is a monster in sight in one of the eight directions, or about so."""
+    def way_to_things(self) -> tuple[float, float]:
+        """Along the field to the nearest thing; doors count as open to who has a key."""
         game = self.game
-        near = game.world.nearest(here, tag="monster")
-        if near.bodies and near.distances[0] < 200:
-            monster = near.bodies[0]
-            dx, dy = monster.x + 11 - here[0], monster.y + 11 - here[1]
-            far = max(abs(dx), abs(dy), 1.0)
-            game.look = round(dx / far), round(dy / far)
-            game.shoot()
+        here = game.hero.middle
+        goals = self.goals()
+        tiles: Any = game.level.tiles
+        if game.hero.keys and game.level.doors:
+            tiles = tiles.copy()
+            for column, row in game.level.doors:
+                tiles.set(column, row, False)
+        if not len(goals):
+            return 0.0, 0.0
+        field = tiles.flow_field(goals)
+        if not math.isfinite(field.distances_at([here])[0]):
+            return 0.0, 0.0
+        way = field.ways_at([here])[0]
+        if not way.any():  # the thing lies on this tile
+            way = self.nearest_middle(goals, here)
+        self.still = self.still + 1 if here == self.last else 0
+        self.last = here
+        if self.still > 20:  # somebody stands in the way
+            way = np.array([-way[1], way[0]])
+        return float(way[0]), float(way[1])
 
-    def find_path(self, start: Cell) -> list[Cell]:
-        """The shortest way, cell by cell, to any food: breadth first; a door counts as open to a key."""
+    def goals(self) -> np.ndarray:
+        """The tiles of what is wanted and can be reached: food when hungry, else the way out, at last."""
+        hero, tiles = self.game.hero, self.game.level.tiles
+        wanted = ("key", "gold", "gem", "food") if hero.health < 80 else ("key", "gold", "gem")
+        found = self.game.world.query_box(tiles.bounds, tag=wanted)
+        if found:
+            middles = np.array([(body.x + 10, body.y + 10) for body in found])
+            reached = np.isfinite(tiles.flow_field(self.game.hero_tile).distances_at(middles))
+            if reached.any():
+                return np.floor(middles[reached] / TILE)
+        exits = self.game.world.query_box(tiles.bounds, tag=("stairs", "amulet"))
+        return np.array([(body.x // TILE, body.y // TILE) for body in exits]).reshape(-1, 2)
+
+    def nearest_middle(self, goals: np.ndarray, here: tuple[float, float]) -> np.ndarray:
+        """Straight to the middle of the nearest goal."""
+        ways = (goals + 0.5) * TILE - here
+        way = ways[np.argmin(np.hypot(*ways.T))]
+        return way / max(np.hypot(*way), 1.0)
+
+    def target(self) -> tuple[float, float] | None:
+        """The direction of the nearest monster in sight."""
         game = self.game
-        goals = {(int(body.x // TILE), int(body.y // TILE)) for body in game.world if body.tag == "food"}
-        before: dict[Cell, Cell] = {start: start}
-        queue = deque([start])
-        while queue:
-            cell = queue.popleft()
-            if cell in goals:
-                path = []
-                while cell != start:
-                    path.append(cell)
-                    cell = before[cell]
-                return path[::-1]
-            for dx, dy in STEPS:
-                after = cell[0] + dx, cell[1] + dy
-                free = not game.level.tiles.is_solid(*after) or (game.keys and after in game.level.doors)
-                if after not in before and free:
-                    before[after] = cell
-                    queue.append(after)
-        return []
+        if not len(game.monsters):
+            return None
+        here = np.array(game.hero.middle)
+        ways = game.monsters.middles - here
+        far = np.hypot(*ways.T)
+        near = int(np.argmin(far))
+        if far[near] > RANGE or not game.level.tiles.line_of_sight(tuple(here), tuple(here + ways[near])):
+            return None
+        dx, dy = ways[near] / max(far[near], 1.0)
+        return float(dx), float(dy)

@@ -1,0 +1,44 @@
+"""Arrows and fire: small boxes that fly until something is in the way, all of a kind in one call."""
+
+import numpy as np
+
+import broadphase as bp
+
+SIDE = 8.0
+
+
+class Missiles:
+    """All missiles of one kind, a row each."""
+
+    def __init__(self, world: bp.World, category: int, target: int, speed: float) -> None:
+        self.world, self.category, self.target, self.speed = world, category, target, speed
+        self.ids = np.empty(0, np.int64)
+        self.places = np.empty((0, 2))
+        self.ways = np.empty((0, 2))
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def add(self, middles: np.ndarray, ways: np.ndarray) -> None:
+        """Let fly from some points in some directions, unit vectors."""
+        corners = np.reshape(middles, (-1, 2)) - SIDE / 2
+        bodies = self.world.add_many(
+            np.hstack((corners, corners + SIDE)), sensor=True, category=self.category, mask=self.target
+        )
+        self.ids = np.append(self.ids, [body.id for body in bodies]).astype(np.int64)
+        self.places = np.concatenate((self.places, corners))
+        self.ways = np.concatenate((self.ways, self.speed * np.reshape(ways, (-1, 2))))
+
+    def fly(self) -> np.ndarray:
+        """A step for all; the ids of the bodies that were hit, and what has hit anything is gone."""
+        if not len(self):
+            return np.empty(0, np.int64)
+        moved = self.world.move_many(self.ids, *self.ways.T, "touch", movers_block=True)
+        self.places = moved.places.copy()
+        gone = np.unique(moved.hits.movers)
+        others = moved.hits.others[moved.hits.others >= 0]
+        self.world.remove_many(self.ids[gone])
+        self.ids, self.places, self.ways = (
+            np.delete(column, gone, axis=0) for column in (self.ids, self.places, self.ways)
+        )
+        return others

@@ -1,0 +1,162 @@
+"""Hundreds of monsters as arrays: no loop goes over them, one call of the engine moves them all.
+
+A flow field says of every tile which step leads to the hero (`TileMap.flow_field`), one for those that cover
+a tile and one for those that cover two by two.  `World.move_many` lets them slide along walls and each other.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+import broadphase as bp
+from examples.dungeon.hero import MONSTER
+from examples.dungeon.level import TILE
+
+
+class Kind(NamedTuple):
+    """What a monster is like."""
+
+    name: str
+    side: float
+    speed: float
+    health: int
+    bite: int
+    score: int
+    tiles: int
+    """How many tiles it covers each way."""
+
+
+KINDS = (
+    Kind("rat", 18, 1.7, 1, 3, 10, 1),
+    Kind("skeleton", 22, 1.2, 2, 5, 20, 1),
+    Kind("imp", 20, 1.0, 2, 3, 40, 1),
+    Kind("ogre", 46, 0.8, 8, 8, 100, 2),
+)
+SHARES = (0.42, 0.36, 0.14, 0.08)
+IMP = 2
+SIDES = np.array([kind.side for kind in KINDS])
+SPEEDS = np.array([kind.speed for kind in KINDS])
+BITES = np.array([kind.bite for kind in KINDS])
+SCORES = np.array([kind.score for kind in KINDS])
+TILES = np.array([kind.tiles for kind in KINDS])
+
+
+class Monsters:
+    """All monsters of a level, a row each."""
+
+    def __init__(self, world: bp.World, kinds: np.ndarray, places: np.ndarray, seed: int) -> None:
+        """Monsters of some kinds, with their min corners at some places."""
+        self.world, self.rng = world, np.random.default_rng(seed)
+        self.kinds, self.places = kinds, places
+        self.health = np.array([kind.health for kind in KINDS])[kinds]
+        self.pace = SPEEDS[kinds] * self.rng.uniform(0.85, 1.15, len(kinds))
+        self.flash = np.zeros(len(kinds), int)
+        self.turn = self.rng.choice((-1.0, 1.0), len(kinds))
+        self.stuck = np.zeros(len(kinds), int)
+        self.reload = self.rng.integers(60, 180, len(kinds))
+        self.distances = np.full(len(kinds), np.inf)
+        """How far each has to walk to the hero; infinite where a door is between them."""
+        boxes = np.hstack((places, places + SIDES[kinds][:, None]))
+        bodies = world.add_many(boxes, tag="monster", category=MONSTER)
+        self.ids = np.array([body.id for body in bodies], np.int64)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def middles(self) -> np.ndarray:
+        """``(n, 2)``"""
+        return self.places + SIDES[self.kinds][:, None] / 2
+
+    def find_ways(self, tiles: bp.TileMap, hero: bp.Tile, middle: tuple[float, float]) -> np.ndarray:
+        """A unit vector for each: along the field, and straight at the hero from the next tile."""
+        middles, ways = self.middles, np.zeros((len(self), 2))
+        for size in (1, 2):
+            own = TILES[self.kinds] == size
+            field = tiles.flow_field(hero, size=size)
+            self.distances[own] = field.distances_at(middles[own])
+            ways[own] = field.ways_at(middles[own])
+        straight = np.array(middle) - middles
+        far = np.hypot(*straight.T)
+        near = np.isfinite(self.distances) & (far < 1.5 * TILE)
+        ways[near] = straight[near] / np.maximum(far[near], 1.0)[:, None]
+        return ways
+
+    def plan(self, ways: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Who goes and how far: nearest first, so that those behind find room; who is stuck tries to pass."""
+        aside = (self.stuck > 20)[:, None] * self.turn[:, None] * ways[:, ::-1] * (1.0, -1.0)
+        steps = self.pace[:, None] * (ways + 1.5 * aside) / np.where(aside.any(axis=1), 1.8, 1.0)[:, None]
+        order = np.argsort(self.distances, kind="stable")
+        chosen = order[steps[order].any(axis=1)]
+        return chosen, steps[chosen]
+
+    def walk(self, chosen: np.ndarray, steps: np.ndarray) -> np.ndarray:
+        """All of them in one call: along walls and each other; where they come to."""
+        dx, dy = steps.T
+        return self.world.move_many(self.ids[chosen], dx, dy, movers_block=True).places
+
+    def arrive(self, chosen: np.ndarray, places: np.ndarray) -> None:
+        """Note where they are, and who is stuck."""
+        slow = np.hypot(*(places - self.places[chosen]).T) < 0.3 * self.pace[chosen]
+        self.places[chosen] = places
+        self.stuck[chosen] = np.where(slow, self.stuck[chosen] + 1, np.maximum(self.stuck[chosen] - 2, 0))
+        tired = chosen[self.stuck[chosen] > 50]
+        self.stuck[tired] = 0
+        self.turn[tired] = self.rng.choice((-1.0, 1.0), len(tired))
+        self.flash = np.maximum(self.flash - 1, 0)
+
+    def biters(self, x: float, y: float, side: float) -> np.ndarray:
+        """The rows of those that touch a square."""
+        near = np.abs(self.middles - (x + side / 2, y + side / 2)).max(axis=1)
+        return np.flatnonzero(near < (SIDES[self.kinds] + side) / 2 + 2)
+
+    def who_fires(self, tiles: bp.TileMap, middle: tuple[float, float]) -> np.ndarray:
+        """The rows of the imps that see the hero and are ready."""
+        self.reload -= 1
+        ready = np.flatnonzero((self.kinds == IMP) & (self.reload <= 0) & (self.distances < 10 * TILE))
+        if len(ready):
+            ready = ready[tiles.line_of_sight(self.middles[ready], middle)]
+            self.reload[ready] = self.rng.integers(90, 150, len(ready))
+        return ready
+
+    def rows_of(self, ids: np.ndarray) -> np.ndarray:
+        """The rows of bodies by their ids."""
+        order = np.argsort(self.ids)
+        return order[np.searchsorted(self.ids, ids, sorter=order)]
+
+    def hit(self, ids: np.ndarray) -> np.ndarray:
+        """One wound for each id, several for one that comes more than once; the rows of those that die."""
+        rows = self.rows_of(ids)
+        np.subtract.at(self.health, rows, 1)
+        self.flash[rows] = 6
+        return np.flatnonzero(self.health <= 0)
+
+    def remove(self, rows: np.ndarray) -> None:
+        """Take some out of the world and out of all columns."""
+        if len(rows):
+            self.world.remove_many(self.ids[rows])
+            for name, column in list(vars(self).items()):
+                if isinstance(column, np.ndarray):
+                    setattr(self, name, np.delete(column, rows, axis=0))
+
+
+def spawn(world: bp.World, tiles: bp.TileMap, count: int, start: bp.Tile, seed: int) -> Monsters:
+    """So many monsters of all kinds, each on tiles of its own, none near the start."""
+    rng = np.random.default_rng(seed)
+    kinds = np.sort(rng.choice(len(KINDS), count, p=SHARES))[::-1]
+    free = ~tiles.solid
+    row, column = np.ogrid[: tiles.rows, : tiles.columns]
+    free &= np.maximum(abs(row - start.row), abs(column - start.column)) > 7
+    corners = np.argwhere(free[:-1, :-1] & free[1:, :-1] & free[:-1, 1:] & free[1:, 1:])
+    places = []
+    for row, column in rng.permutation(corners)[: np.count_nonzero(TILES[kinds] == 2) * 3].tolist():
+        block = np.s_[row : row + 2, column : column + 2]
+        if free[block].all() and len(places) < np.count_nonzero(TILES[kinds] == 2):
+            free[block] = False
+            places.append((column, row))
+    single = np.argwhere(free)[:, ::-1]
+    kinds = np.concatenate((kinds[: len(places)], kinds[TILES[kinds] == 1]))
+    places += rng.permutation(single)[: len(kinds) - len(places)].tolist()
+    kinds = kinds[: len(places)].copy()
+    middles = (np.array(places, float).reshape(-1, 2) + TILES[kinds][:, None] / 2) * TILE
+    return Monsters(world, kinds, middles - SIDES[kinds][:, None] / 2, seed)

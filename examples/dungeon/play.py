@@ -1,0 +1,242 @@
+"""The game: a frame is who walks, who is hit, what is taken, and what there is to see."""
+
+import math
+import random
+from typing import Any
+
+import numpy as np
+import pygame
+
+import broadphase as bp
+from examples.dungeon import controls, things
+from examples.dungeon.engine import EngineView
+from examples.dungeon.hero import ARROW, FIRE, HERO, MONSTER, RELOAD, SIZE, Hero
+from examples.dungeon.hud import Hud
+from examples.dungeon.level import Level
+from examples.dungeon.missiles import Missiles
+from examples.dungeon.monsters import BITES, SCORES, spawn
+from examples.dungeon.pilot import Pilot
+from examples.dungeon.script import Watch
+from examples.dungeon.sound import Sound
+from examples.dungeon.view import View
+from examples.stage import Game, main
+
+CELL = 64
+"""Pixels: the cells in which the engine looks for who is near."""
+LEVELS = ((4, 3, 60), (4, 4, 120), (5, 4, 200), (6, 5, 320), (6, 5, 500))
+"""Rooms across and down, and monsters."""
+FOOD, GOLD, GEM, AMULET = 25, 50, 200, 5_000
+BURN = 6
+
+
+class Dungeon(Game):
+    """Five levels; the amulet lies in the last.  With ``monsters`` every level is large and has so many."""
+
+    title = "the dungeon"
+    keys = controls.HELP
+    world_cell = CELL
+
+    def __init__(self, monsters: int | None = None, seed: int = 3, rooms: tuple[int, int] = (6, 5)) -> None:
+        super().__init__()
+        self.levels = LEVELS if monsters is None else ((*rooms, monsters),) * len(LEVELS)
+        self.seed = seed
+        self.controls, self.pilot = controls.Controls(), Pilot(self)
+        self.sound = Sound()
+        self.view, self.hud, self.engine = View(), Hud(), EngineView()
+        self.watch: Watch | None = None
+        self.games = 0
+        self.killed = 0
+        self.restart()
+
+    # ---- beginning
+
+    def restart(self) -> None:
+        """A new game from the first level."""
+        self.rng = random.Random(self.seed + self.games)
+        self.games += 1
+        self.hero, self.depth = Hero(), 0
+        self.enter()
+
+    def enter(self) -> None:
+        """The next level: rooms, a world, and all that is in it."""
+        across, down, count = self.levels[self.depth]
+        self.depth += 1
+        self.state, self.message, self.since = "play", f"level {self.depth}", 0
+        self.leaves = False
+        self.level = Level(across, down, self.rng)
+        self.world = bp.World(bp.SpatialHash(cell_size=CELL))
+        self.world.tiles = self.level.tiles
+        self.world.on("hero", "thing", begin=self.take)
+        things.scatter(self.world, self.level, self.rng, last=self.depth == len(self.levels))
+        self.hero.enter(self.world, *things.middle(self.level.start_tile))
+        seed = self.rng.randrange(1 << 30)
+        self.monsters = spawn(self.world, self.level.tiles, count, self.level.start_tile, seed)
+        self.arrows = Missiles(self.world, ARROW, MONSTER, speed=9.0)
+        self.fires = Missiles(self.world, FIRE, HERO, speed=3.5)
+        self.view.enter(self.level)
+
+    def handle(self, event: pygame.event.Event) -> None:
+        """Keys and buttons that are pressed once."""
+        wish = self.controls.wish(event)
+        if wish == controls.PAUSE:
+            self.paused = not self.paused
+        elif wish == controls.RESTART:
+            self.restart()
+        elif wish == "engine":
+            self.engine.shown = not self.engine.shown
+        elif wish == "mute":
+            self.sound.muted = not self.sound.muted
+        elif wish == "help":
+            self.hud.help = not self.hud.help
+
+    # ---- a frame
+
+    def update(self) -> None:
+        """Everybody has a turn."""
+        self.since += 1
+        if self.by_itself and self.state in ("dead", "won") and self.since > 60:
+            self.restart()
+        if self.state != "play":
+            return
+        hero = self.hero
+        hero.rest()
+        way, shoots = self.pilot.steer() if self.by_itself else (self.controls.way(), self.controls.shoots())
+        with self.timer.part("engine: hero"):
+            hits = hero.walk(self.world, *way)
+        self.use_keys(hits)
+        if shoots and not hero.reload:
+            self.shoot()
+        self.hunt()
+        self.fly()
+        with self.timer.part("engine: events"):
+            self.world.update()
+        if self.leaves:  # not before: the world is at work until it has told of all contacts
+            hero.score += 500
+            self.enter()
+        if self.watch is not None:
+            self.watch.look(self)
+
+    def use_keys(self, hits: list[bp.Hit]) -> None:
+        """A door in the way opens to a key."""
+        for hit in hits:
+            tile = hit.other
+            if isinstance(tile, bp.Tile) and tile in self.level.doors:
+                if self.hero.keys:
+                    self.hero.keys -= 1
+                    self.level.open(tile)
+                    self.view.redraw()
+                    self.play_sound("door")
+                else:
+                    self.say("a locked door: find a key")
+
+    def hunt(self) -> None:
+        """The monsters come, bite and throw fire."""
+        monsters, hero = self.monsters, self.hero
+        with self.timer.part("engine: ways"):
+            ways = monsters.find_ways(self.level.tiles, self.hero_tile, hero.middle)
+        with self.timer.part("monsters"):
+            plan = monsters.plan(ways)
+        with self.timer.part("engine: monsters"):
+            places = monsters.walk(*plan)
+        with self.timer.part("monsters"):
+            monsters.arrive(plan[0], places)
+            biters = monsters.biters(hero.body.x, hero.body.y, SIZE)
+            if len(biters):
+                self.hurt(int(BITES[monsters.kinds[biters]].max()))
+            firing = monsters.who_fires(self.level.tiles, hero.middle)
+            if len(firing):
+                ways = np.array(hero.middle) - monsters.middles[firing]
+                lengths = np.maximum(np.hypot(*ways.T), 1.0)
+                self.fires.add(monsters.middles[firing], ways / lengths[:, None])
+                self.play_sound("fire")
+
+    def shoot(self) -> None:
+        """One more arrow, the way the hero looks."""
+        self.hero.reload = RELOAD
+        self.arrows.add(np.array(self.hero.middle), np.array(self.hero.look) / math.hypot(*self.hero.look))
+        self.play_sound("shoot")
+
+    def fly(self) -> None:
+        """Arrows and fire go on until something is in the way."""
+        with self.timer.part("engine: missiles"):
+            shot, burnt = self.arrows.fly(), self.fires.fly()
+        if len(shot):
+            dead = self.monsters.hit(shot)
+            self.hero.score += int(SCORES[self.monsters.kinds[dead]].sum())
+            self.killed += len(dead)
+            self.view.puff(self.monsters.middles[dead])
+            self.monsters.remove(dead)
+            self.play_sound("kill" if len(dead) else "hit")
+        if len(burnt):
+            self.hurt(BURN)
+
+    def hurt(self, damage: int) -> None:
+        """The hero loses health, and perhaps the game."""
+        if self.hero.hurt(damage):
+            self.play_sound("bite")
+            if not self.hero.health:
+                self.state, self.since = "dead", 0
+                self.play_sound("dead")
+
+    def take(self, contact: bp.Contact) -> None:
+        """The hero stands on something."""
+        kind, hero = contact.b.data, self.hero
+        self.play_sound(kind)
+        self.world.remove(contact.b)
+        self.leaves |= kind == "stairs"
+        if kind == "amulet":
+            self.state, self.since = "won", 0
+        if kind == "food":
+            hero.eat(FOOD)
+        hero.keys += kind == "key"
+        hero.score += {"gold": GOLD, "gem": GEM, "amulet": AMULET}.get(kind, 0)
+
+    def play_sound(self, name: str) -> None:
+        """Where somebody listens."""
+        if not self.by_itself:
+            self.sound.play(name)
+
+    # ---- what there is to see
+
+    @property
+    def hero_tile(self) -> bp.Tile:
+        """The tile that the hero stands on."""
+        tile: Any = self.level.tiles.tile_at(*self.hero.middle)
+        return tile
+
+    def say(self, message: str) -> None:
+        """A line that fades."""
+        self.message, self.since = message, 0
+
+    def draw(self, surface: pygame.Surface) -> None:
+        """The level, who is in it, and the light of the hero's lamp."""
+        self.view.draw(surface, self)
+
+    def write(self, surface: pygame.Surface) -> None:
+        """Health, score, the small map; with TAB what the engine does."""
+        if self.engine.shown:
+            self.engine.draw(surface, self)
+        self.hud.draw(surface, self)
+
+    def lines(self) -> list[str]:
+        """How it goes."""
+        hero = self.hero
+        return [
+            f"level {self.depth}, health {hero.health}, keys {hero.keys}, score {hero.score}",
+            f"{len(self.monsters)} monsters, {self.killed} killed, games played: {self.games}",
+        ]
+
+    def begin_script(self) -> None:
+        """Watch the rules from now on."""
+        self.watch = Watch()
+
+    def report(self) -> list[str]:
+        """What was watched, and the engine's share of the time."""
+        total = sum(self.timer.seconds.values())
+        own = sum(took for name, took in self.timer.seconds.items() if name.startswith("engine"))
+        watched = [] if self.watch is None else self.watch.lines()
+        return [*self.lines(), *watched, f"the engine's share of the time: {own / max(total, 1e-9):.0%}"]
+
+
+if __name__ == "__main__":
+    main(Dungeon)

@@ -1,0 +1,40 @@
+"""What lies about: food, keys, treasure, and the way out.  They are sensors: walked over, not into."""
+
+import random
+
+import broadphase as bp
+from examples.dungeon.level import TILE, Level
+
+SIZE = 20.0
+
+
+def middle(tile: bp.Tile) -> tuple[float, float]:
+    """The point in the middle of a tile."""
+    return (tile.column + 0.5) * TILE, (tile.row + 0.5) * TILE
+
+
+def put(world: bp.World, kind: str, tile: bp.Tile) -> bp.Body:
+    """Lay something in the middle of a tile."""
+    x, y = middle(tile)
+    shape = bp.Box(x - SIZE / 2, y - SIZE / 2, SIZE, SIZE)
+    return world.add(shape, tag=("thing", kind), sensor=True, data=kind)
+
+
+def scatter(world: bp.World, level: Level, rng: random.Random, last: bool) -> None:
+    """Everything that a level holds; the last one holds the amulet instead of stairs."""
+    taken = set()
+
+    def lay(kind: str, room: tuple[int, int]) -> None:
+        tile = next(tile for tile in level.free_tiles(room) if tile not in taken)
+        taken.add(tile)
+        put(world, kind, tile)
+
+    goal = level.farthest()
+    taken |= {goal, level.start_tile}
+    put(world, "amulet" if last else "stairs", goal)
+    for room in level.key_rooms():
+        lay("key", room)
+    for room in level.rooms:
+        for kind, share in (("food", 0.7), ("gold", 0.8), ("gold", 0.4), ("gem", 0.25)):
+            if rng.random() < share:
+                lay(kind, room)
