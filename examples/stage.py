@@ -52,9 +52,9 @@ class Timer:
 
     def table(self) -> str:
         """All parts, a line each."""
-        rows = [f"{name:<12}{self.milliseconds(name):8.3f} ms" for name in self.seconds]
+        rows = [f"{name:<18}{self.milliseconds(name):8.3f} ms" for name in self.seconds]
         total = 1e3 * sum(self.seconds.values()) / max(self.frames, 1)
-        return "\n".join([*rows, f"{'a frame':<12}{total:8.3f} ms, {1e3 / max(total, 1e-9):.0f} a second"])
+        return "\n".join([*rows, f"{'a frame':<18}{total:8.3f} ms, {1e3 / max(total, 1e-9):.0f} a second"])
 
 
 class Game:
@@ -173,19 +173,18 @@ def _play(game: Game, surface: pygame.Surface) -> None:
         for event in pygame.event.get():
             if event.type == pygame.QUIT or (event.type == pygame.KEYDOWN and event.key == pygame.K_ESCAPE):
                 return
-            if event.type == pygame.KEYDOWN and event.key in (pygame.K_p, pygame.K_r):
-                _common(game, event.key)
-            else:
-                game.handle(event)
+            handle(game, event)
         step(game, surface)
         pygame.display.flip()
         clock.tick(round(1 / FRAME))
 
 
-def _common(game: Game, key: int) -> None:
-    """The keys that do the same in every example."""
-    if key == pygame.K_p:
+def handle(game: Game, event: pygame.event.Event) -> None:
+    """P and R do the same in every example; the rest is the game's own."""
+    if event.type == pygame.KEYDOWN and event.key == pygame.K_p:
         game.paused = not game.paused
-    else:
+    elif event.type == pygame.KEYDOWN and event.key == pygame.K_r:
         game.restart()
         game.paused = False
+    else:
+        game.handle(event)

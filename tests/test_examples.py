@@ -18,7 +18,7 @@ os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 sys.path.insert(0, str(ROOT))
 
 from examples.__main__ import NAMES, game_named  # noqa: E402
-from examples.stage import main, step  # noqa: E402
+from examples.stage import handle, main, step  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
@@ -146,118 +146,39 @@ def test_balls_can_be_dragged_and_thrown_and_keep_their_energy():
     assert game.slow
 
 
-def small_dungeon(**options):
-    return game_named("dungeon")(**{"monsters": 60, "food": 12, "across": 2, "down": 2, "seed": 1} | options)
+def test_every_example_begins_anew_and_pauses():
+    for name in NAMES:
+        game = game_named(name)()
+        play(game, 3)
+        frames = game.timer.frames
+        handle(game, key("p"))
+        assert game.paused
+        before = pygame.surfarray.array3d(play(game, 1))
+        handle(game, key("r"))
+        assert not game.paused
+        assert game.keys
+        assert before.any()
+        assert game.timer.frames <= frames + 1
+        play(game, 2)
 
 
-def nothing_overlaps(game):
-    """No figure in a wall, none in another: looked up the slow way; the world and the cells agree."""
-    figures = [game.player, *game.monsters]
-    boxes = np.array([(f.x, f.y, f.x + f.size, f.y + f.size) for f in figures])
-    assert len(bp.pairs(boxes, method="brute_force", touching=False)) == 0
-    for figure, box in zip(figures, boxes, strict=True):
-        assert game.level.tiles.first_blocker(tuple(box)) is None
-        assert figure.body.bounds == tuple(box)
-    standing = {id(one) for cell in game.cells.occupants.values() for one in cell}
-    assert standing == set(map(id, figures))
-
-
-def test_nobody_in_the_dungeon_overlaps_anybody_or_a_wall():
-    game = small_dungeon()
-    for _ in range(60):
-        play(game, 5)
-        nothing_overlaps(game)
-    assert game.killed > 5
-    assert game.eaten > 2
-    assert game.health > 0
-
-
-def test_monsters_come_nearer_and_bite():
-    game = small_dungeon(food=0)
-    game.pilot.steer = lambda: (0, 0)
-
-    def distance():
-        return np.mean([abs(m.x - game.player.x) + abs(m.y - game.player.y) for m in game.monsters])
-
-    far = distance()
-    play(game, 300)
-    assert distance() < far - 50
-    assert 0 < game.health < 500
-    play(game, 200)
-    assert game.health <= 0
-    frames = [(m.x, m.y) for m in game.monsters]
-    play(game, 5)
-    assert frames == [(m.x, m.y) for m in game.monsters], "it is over"
-
-
-def test_a_shot_flies_until_it_hits():
-    game = small_dungeon(monsters=0, food=0)
-    target = game.create("monster", game.player.x + 90, game.player.y, 0.0)
-    game.monsters.append(target)
-    behind = game.create("monster", game.player.x + 130, game.player.y, 0.0)
-    game.monsters.append(behind)
-    game.pilot.steer = lambda: (0, 0)
-    game.handle(key("SPACE"))
-    assert len(game.shots) == 1
-    play(game, 20)
-    assert (game.shots, game.killed, game.monsters) == ([], 1, [behind])
-    assert target.body.alive is False
-    game.look = (0, -1)
-    game.handle(key("SPACE"))
-    play(game, 60)
-    assert (game.shots, game.killed) == ([], 1), "a wall stops it"
-
-
-def test_food_is_eaten_and_a_key_opens_a_door():
-    for seed in range(20):
-        game = small_dungeon(monsters=0, food=0, seed=seed)
-        game.pilot.steer = lambda: (0, 0)
-        if game.level.doors:
-            break
-    tile = next(tile for tile in game.level.doors if tile.row % 12 == 6 or tile.column % 12 == 6)
-    gap = list(game.level.doors[tile])
-    left, top, right, bottom = game.level.tiles.bounds_of(*tile)
-    upright = gap[0].column == gap[1].column
-    place = (left - 40, top + 5) if upright else (left + 5, top - 40)
-    way = (1, 0) if upright else (0, 1)
-    game.player.body.move_to(*place)
-    game.cells.occupy(game.player, *place)
-    for _ in range(30):
-        game.walk(*way)
-    assert game.level.tiles.is_solid(*tile), "without a key it stays shut"
-    health = game.health
-    for kind in ("food", "key"):
-        middle = game.player.x + 11, game.player.y + 11
-        game.world.add(bp.Circle(*middle, 7), tag="food", sensor=True, data=kind)
-    play(game, 1)
-    assert (game.health, game.keys, game.eaten) == (health + 50, 1, 2)
-    for _ in range(30):
-        game.walk(*way)
-    assert not any(game.level.tiles.is_solid(*part) for part in gap)
-    assert game.keys == 0
-    assert game.player.x > right if upright else game.player.y > bottom
-
-
-def test_cells_remember_who_stands_where():
-    from examples.dungeon.cells import Cells
-    from examples.dungeon.game import Figure
-
-    solid = np.zeros((4, 6), bool)
-    solid[1, 2] = True
-    cells = Cells(bp.TileMap(solid, 32))
-    a, b = Figure(0, 0, 1, size=20), Figure(0, 0, 1, size=20)
-    cells.occupy(a, 10, 10)
-    assert set(cells.occupants) == {(0, 0)}
-    cells.occupy(a, 20, 20)
-    assert {cell for cell, who in cells.occupants.items() if who} == {(0, 0), (1, 0), (0, 1), (1, 1)}
-    cells.occupy(a, 12, 12)  # flush with the next cells: it does not touch them
-    assert {cell for cell, who in cells.occupants.items() if who} == {(0, 0)}
-    cells.occupy(b, 40, 12)
-    assert cells.try_move(b, -8, 0) is None
-    assert (b.x, cells.try_move(b, -0.5, 0), b.x) == (32, a, 32)
-    assert cells.try_move(b, 12.5, 20) == bp.Tile(2, 1)
-    assert cells.try_move(b, 12, 8) is None
-    cells.solid[1, 2] = False
-    assert cells.try_move(b, 12.5, 12) is None
-    cells.leave(b)
-    assert cells.occupied(b.x, b.y, 20) is None
+def test_without_pygame_one_line_says_what_to_install(tmp_path):
+    program = """if True:
+        import sys, runpy, importlib.util as util
+        real = util.find_spec
+        util.find_spec = lambda name, *rest: None if name == "pygame" else real(name, *rest)
+        sys.argv = ["examples"]
+        runpy.run_module("examples", run_name="__main__")
+    """
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")])}
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment,
+        cwd=tmp_path,
+    )
+    assert done.returncode == 1
+    assert done.stderr == "the examples need pygame: python -m pip install '.[pygame,esper]'\n"
+    assert done.stdout == ""

@@ -76,14 +76,13 @@ class Level:
         """The middle of the room where the hero begins."""
         return bp.Tile(*(k * ROOM + ROOM // 2 for k in self.start))
 
-    def open(self, tile: bp.Tile) -> bool:
-        """Open the door that a tile belongs to; whether it was one."""
-        for part in self.doors.get(tile, ()):
-            self.tiles.set(*part, False)
+    def open(self, tile: bp.Tile) -> list[bp.Tile]:
+        """Open the door that a tile belongs to: the flow fields know at once; its tiles."""
         found = self.doors.get(tile, [])
         for part in found:
+            self.tiles.set(*part, False)
             del self.doors[part]
-        return bool(found)
+        return found
 
     def free_tiles(self, room: Room) -> list[bp.Tile]:
         """The tiles of a room on which something may lie, in any order."""

@@ -10,9 +10,9 @@ import pygame
 from examples.dungeon.level import TILE
 
 SOFT = 4
-FLOOR = [(86, 80, 78), (91, 85, 82), (82, 76, 75), (88, 83, 84)]
-GROUT = (66, 61, 62)
-TOP, TOP_EDGE = (62, 66, 86), (88, 94, 118)
+FLOOR = [(106, 98, 94), (112, 104, 99), (101, 94, 91), (108, 102, 102)]
+GROUT = (80, 74, 74)
+TOP, TOP_EDGE = (66, 72, 98), (98, 106, 136)
 BRICK, MORTAR = (112, 104, 116), (72, 66, 80)
 WOOD, WOOD_DARK, IRON = (146, 98, 56), (104, 68, 40), (60, 60, 70)
 SKIN, HOOD, BOOTS = (242, 204, 160), (58, 148, 104), (70, 52, 44)

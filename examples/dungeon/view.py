@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pygame
 
+from broadphase import Tile
 from examples.dungeon import pictures
 from examples.dungeon.level import TILE, Level
 from examples.dungeon.light import Light
@@ -35,28 +36,34 @@ class View:
         self.level = level
         self.light.enter(level.tiles)
         self.puffs = []
-        self.redraw()
-
-    def redraw(self) -> None:
-        """Paint the ground: when the level is new, and when a door has opened."""
-        self.changes += 1
-        tiles, solid = self.level.tiles, self.level.tiles.solid
+        tiles = level.tiles
         self.ground = pygame.Surface((tiles.columns * TILE, tiles.rows * TILE))
-        chances = np.random.default_rng(7).integers(0, 1 << 16, solid.shape).tolist()
+        if pygame.display.get_surface():
+            self.ground = self.ground.convert()
+        self.chances = np.random.default_rng(7).integers(0, 1 << 16, tiles.solid.shape)
+        self.paint(range(tiles.columns), range(tiles.rows))
+
+    def repaint(self, changed: list[Tile]) -> None:
+        """A door has opened."""
+        columns, rows = [tile.column for tile in changed], [tile.row for tile in changed]
+        self.paint(range(min(columns) - 1, max(columns) + 2), range(min(rows) - 1, max(rows) + 2))
+
+    def paint(self, columns: range, rows: range) -> None:
+        """Some tiles of the ground."""
+        self.changes += 1
+        solid = self.level.tiles.solid
         border = np.pad(solid, 1, constant_values=True)
-        for row in range(tiles.rows):
-            for column in range(tiles.columns):
+        for row in rows:
+            for column in columns:
                 x, y = column * TILE, row * TILE
                 if (column, row) in self.level.doors:
                     pictures.door_tile(self.ground, x, y)
                 elif not solid[row, column]:
-                    pictures.floor_tile(self.ground, x, y, chances[row][column])
+                    pictures.floor_tile(self.ground, x, y, int(self.chances[row, column]))
                 else:
                     around = border[row : row + 3, column : column + 3]
                     sides = ~np.array([around[0, 1], around[1, 0], around[1, 2]])
                     pictures.wall_tile(self.ground, x, y, not around[2, 1], sides)
-        if pygame.display.get_surface():
-            self.ground = self.ground.convert()
 
     def puff(self, middles: np.ndarray) -> None:
         """Somebody is gone."""
