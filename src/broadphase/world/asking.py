@@ -5,7 +5,7 @@ As `broadphase.Index` answers them, but exact for circles and polygons too, and 
 
 import math
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias, overload
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from broadphase.world.asking_many import AskingMany, is_batch
 from broadphase.world.body import Body
 from broadphase.world.listeners import as_tags
 
+_Tags: TypeAlias = Any
+_Bits: TypeAlias = int | None
 _Rules = tuple[Any, int | None, int | None, bool, Body | None]
 """``tag, category, mask, tiles, ignore``"""
 
@@ -61,9 +63,13 @@ class Asking(AskingMany):
     array of rows ``[question, id of a body]``, sorted; see `World.body`.
     """
 
+    @overload
     def query_box(
-        self, box: Any, *, tag: Any = None, category: int | None = None, mask: int | None = None
-    ) -> Any:
+        self, box: Shape | Bounds, *, tag: _Tags = ..., category: _Bits = ..., mask: _Bits = ...
+    ) -> list[Body]: ...
+    @overload
+    def query_box(self, box: Any, *, tag: _Tags = ..., category: _Bits = ..., mask: _Bits = ...) -> Any: ...
+    def query_box(self, box: Any, *, tag: _Tags = None, category: _Bits = None, mask: _Bits = None) -> Any:
         """The bodies that overlap a box.
 
         Parameters
@@ -110,8 +116,16 @@ class Asking(AskingMany):
         known = as_shape(shape)
         return self._bodies(self._overlapping(known.bounds, columns_of(known)), tag, category, mask)
 
+    @overload
     def query_point(
-        self, point: Any, *, tag: Any = None, category: int | None = None, mask: int | None = None
+        self, point: tuple[float, float], *, tag: _Tags = ..., category: _Bits = ..., mask: _Bits = ...
+    ) -> list[Body]: ...
+    @overload
+    def query_point(
+        self, point: Any, *, tag: _Tags = ..., category: _Bits = ..., mask: _Bits = ...
+    ) -> Any: ...
+    def query_point(
+        self, point: Any, *, tag: _Tags = None, category: _Bits = None, mask: _Bits = None
     ) -> Any:
         """The bodies whose inside holds a point, or rows for points ``(m, 2)``; see `query_box`."""
         if is_batch(point):
@@ -120,8 +134,22 @@ class Asking(AskingMany):
         asked = self._of_kind(BOX, x, y, 0.0, 0.0)
         return self._bodies(self._overlapping((x, y, x, y), asked), tag, category, mask)
 
+    @overload
     def query_radius(
-        self, center: Any, r: Any, *, tag: Any = None, category: int | None = None, mask: int | None = None
+        self,
+        center: tuple[float, float],
+        r: float,
+        *,
+        tag: _Tags = ...,
+        category: _Bits = ...,
+        mask: _Bits = ...,
+    ) -> list[Body]: ...
+    @overload
+    def query_radius(
+        self, center: Any, r: Any, *, tag: _Tags = ..., category: _Bits = ..., mask: _Bits = ...
+    ) -> Any: ...
+    def query_radius(
+        self, center: Any, r: Any, *, tag: _Tags = None, category: _Bits = None, mask: _Bits = None
     ) -> Any:
         """The bodies at a distance of less than ``r`` from a point: who feels a blast; see `query_box`.
 
