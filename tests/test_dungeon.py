@@ -58,9 +58,9 @@ def put_monster(game, kind, x, y):
 
 
 def test_nobody_is_in_a_wall_or_in_another_and_the_monsters_come(surface):
-    game = Dungeon(monsters=150, rooms=(4, 3))
+    game = Dungeon(monsters=100, rooms=(4, 3))
     game.by_itself, game.watch = True, Watch()
-    for frame in range(300):
+    for frame in range(200):
         game.update()
         assert 0 <= game.hero.health <= hero.HEALTH
         if frame % 60 == 0:
@@ -73,7 +73,7 @@ def test_nobody_is_in_a_wall_or_in_another_and_the_monsters_come(surface):
                 map(tuple, game.monsters.places.tolist())
             )
     assert game.watch.walled == 0
-    assert game.watch.with_a_way > 300
+    assert game.watch.with_a_way > 60
     assert game.watch.nearer / game.watch.with_a_way >= 0.8
     assert game.killed > 0
     game.world.validate()
@@ -92,7 +92,7 @@ def test_who_stands_in_a_wall_or_does_not_come_is_noticed(surface):
 
 
 def test_played_by_a_script_it_prints_what_was_seen(capsys):
-    game = main(Dungeon, ["--script", "20"])
+    game = main(Dungeon, ["--script", "5"])
     said = capsys.readouterr().out
     assert len(game.monsters) > 450
     for words in (
@@ -122,7 +122,7 @@ def test_of_standing_for_five_seconds_nobody_dies(surface):
             break
     assert (game.state, game.hero.health) == ("dead", 0)
     places = game.monsters.places.copy()
-    step(game, surface)
+    game.update()
     assert np.array_equal(places, game.monsters.places), "it is over"
     game.restart()
     assert (game.state, game.hero.health, game.hero.score, game.depth) == ("play", hero.HEALTH, 0, 1)
@@ -175,15 +175,15 @@ def test_a_door_keeps_monsters_away_until_a_key_opens_it(surface):
     put_hero(game, *before)
     put_monster(game, 0, *behind)
     game.pilot.steer = lambda: ((1, 0) if upright else (0, 1), False)
-    step(game, surface)
+    game.update()
     assert game.level.tiles.is_solid(*tile), "without a key it stays shut"
     assert "key" in game.message
     assert np.isinf(game.monsters.distances).all() or game.monsters.distances[0] > 300
     game.hero.keys = 1
-    step(game, surface)
+    game.update()
     assert not any(game.level.tiles.is_solid(*part) for part in gap)
     assert (game.hero.keys, len({*gap} & {*game.level.doors})) == (0, 0)
-    step(game, surface)
+    game.update()
     assert game.monsters.distances[0] < 150
 
 
@@ -218,12 +218,12 @@ def test_an_arrow_flies_until_it_hits(surface):
     game.monsters.pace[:] = 0
     game.pilot.steer = lambda: ((0, 0), True)
     for _ in range(30):
-        step(game, surface)
+        game.update()
     assert (game.killed, len(game.monsters)) == (1, 0)
     assert game.hero.score >= monsters.KINDS[1].score
     game.pilot.steer = lambda: ((0, 0), False)
     for _ in range(90):
-        step(game, surface)
+        game.update()
     assert len(game.arrows) == 0, "a wall stops it"
     assert not [body for body in game.world if body.category == hero.ARROW]
 
@@ -235,7 +235,7 @@ def test_an_imp_that_sees_the_hero_throws_fire(surface):
     game.monsters.pace[:] = 0
     game.monsters.reload[:] = 1
     for _ in range(60):
-        step(game, surface)
+        game.update()
     assert game.hero.health == hero.HEALTH - 6
 
 
@@ -247,7 +247,7 @@ def test_an_ogre_goes_only_where_it_fits(surface):
     for row in (tile.row - 1, tile.row + 1):
         game.level.tiles.solid[row, tile.column - 1 : tile.column + 2] = True
     for _ in range(60):
-        step(game, surface)
+        game.update()
     assert np.isinf(game.monsters.distances).all() or game.monsters.distances[0] > 0
     assert game.hero.health == hero.HEALTH
 
@@ -258,14 +258,14 @@ def test_what_is_taken_counts(surface):
     game.hero.health = 40
     for kind in ("food", "key", "gold", "gem"):
         things.put(game.world, kind, game.hero_tile)
-    step(game, surface)
+    game.update()
     assert (game.hero.health, game.hero.keys, game.hero.score) == (65, 1, 250)
     assert not game.world.query_box(game.level.tiles.bounds, tag="thing")
     things.put(game.world, "stairs", game.hero_tile)
-    step(game, surface)
+    game.update()
     assert (game.depth, game.hero.health, game.hero.keys) == (2, 65, 1)
     things.put(game.world, "amulet", game.hero_tile)
-    step(game, surface)
+    game.update()
     assert game.state == "won"
 
 
