@@ -154,11 +154,15 @@ def main(make: Callable[[], Game], arguments: list[str] | None = None) -> Game:
         game.timer = Timer()
         if given.script is not None:
             game.begin_script()
+        begin = time.process_time()
         for _ in range(frames):
             pygame.event.pump()
             step(game, surface)
             pygame.display.flip()
+        busy = 1e3 * (time.process_time() - begin) / max(frames, 1)
         print(f"{game.title}\n{game.timer.table()}")
+        # What the frames take where nothing else runs.
+        print(f"{'processor time':<18}{busy:8.3f} ms, {1e3 / max(busy, 1e-9):.0f} a second")
         if given.script is not None:
             print("\n".join(game.report()))
     if given.screenshot:
