@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from broadphase.errors import FileError
-from broadphase.lab import uploads
+from broadphase.lab import reading, uploads
 from broadphase.lab.scenes import SCENES, make_scene
 from broadphase.lab.scenes.worlds import still
 
@@ -112,7 +112,8 @@ def test_scenes_that_there_are_not_are_refused():
 @pytest.mark.smaller_set
 def test_uploads_are_kept_by_token_and_the_oldest_goes():
     kept = uploads.Uploads()
-    tokens = [kept.add("a.csv", f"{k},0,9,9\n".encode())[0] for k in range(uploads.MOST_KEPT + 1)]
+    boxes = [np.array([[k, 0.0, 9.0, 9.0]]) for k in range(uploads.MOST_KEPT + 1)]
+    tokens = [kept.keep(uploads.Upload("a.csv", one, "")) for one in boxes]
     assert kept.get(tokens[0]) is None
     assert kept.get(tokens[-1]).boxes.tolist() == [[uploads.MOST_KEPT, 0, 9, 9]]
     assert kept.get("nonsense") is None
@@ -129,21 +130,30 @@ def test_boxes_with_three_axes_are_seen_from_above():
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("a.csv", b"1,2,nan,4\n", "a.csv"),
-        ("a.csv", b"", "a.csv"),
+        ("a.csv", b"1,2,nan,4\n", "nan"),
+        ("a.csv", b"", "is empty"),
         ("a.exe", b"MZ", "the ending '.exe' is not known"),
         ("../../a", b"1,2,3,4\n", "the name has no ending"),
-        ("a.npy", b"\x93NUMPY garbage", "a.npy"),
-        ("a.parquet", b"PAR1", "a.parquet"),
-        ("many.csv", b"0,0,1,1\n" * 100_001, "the lab shows 1 to 100000"),
+        ("a.npy", b"\x93NUMPY garbage", "is no .npy file"),
+        ("a.parquet", b"PAR1", "is no Parquet file"),
+        ("many.csv", b"0,0,1,1\n" * 100_001, "the limit is 100,000; give the lab a part of it"),
         ("crowd.csv", b"0,0,1,1\n" * 20_000, "pairs overlap"),
     ],
 )
-def test_what_is_no_file_of_boxes_is_named(name, content, said):
-    with pytest.raises(FileError) as caught:
-        uploads.Uploads().add(name, content)
-    assert said in str(caught.value)
-    assert "/tmp" not in str(caught.value)
+def test_what_is_no_file_of_boxes_is_named(name, content, said, tmp_path):
+    path = tmp_path / name.rpartition("/")[2]
+    path.write_bytes(content)
+    answer = reading.answer(path, "its name", str(tmp_path / "boxes.npy"))
+    assert answer["error"].startswith("its name: ")
+    assert said in answer["error"]
+    assert str(tmp_path) not in answer["error"]
+
+
+def test_where_pyarrow_is_missing_its_files_are_not_offered(monkeypatch):
+    assert ".parquet" in uploads.endings()
+    monkeypatch.setattr(uploads, "find_spec", lambda name: None)
+    assert ".parquet" not in uploads.endings()
+    assert {".csv", ".npy", ".geojson"} <= set(uploads.endings())
 
 
 def test_a_small_parquet_of_many_rows_is_refused_before_it_is_read(tmp_path):
@@ -153,7 +163,6 @@ def test_a_small_parquet_of_many_rows_is_refused_before_it_is_read(tmp_path):
     column = pyarrow.array(np.zeros(2_000_000))
     names = ["min_x", "min_y", "max_x", "max_y"]
     parquet.write_table(pyarrow.table([column] * 4, names), tmp_path / "zeros.parquet")
-    content = (tmp_path / "zeros.parquet").read_bytes()
-    assert len(content) < 200_000
-    with pytest.raises(FileError, match="2000000 rows"):
-        uploads.Uploads().add("zeros.parquet", content)
+    assert (tmp_path / "zeros.parquet").stat().st_size < 200_000
+    with pytest.raises(FileError, match="2,000,000 rows"):
+        reading.read(tmp_path / "zeros.parquet")

@@ -126,8 +126,8 @@ def plain(name: str) -> str:
 
 
 def listed(names: Sequence[str]) -> str:
-    """The first dozen of the names, for messages."""
-    shown = ", ".join(repr(name) for name in names[:12])
+    """The first dozen of the names, for messages; of long ones the begin."""
+    shown = ", ".join(repr(name if len(name) <= 60 else f"{name[:57]}...") for name in names[:12])
     return f"{shown}, ..." if len(names) > 12 else shown
 
 

@@ -114,6 +114,15 @@ class _Lease:
 _shelf: list[npt.NDArray[np.int32]] = []
 
 
+def let_go() -> None:
+    """Keep nothing: what nobody uses goes back to the system, and the next calls begin anew.
+
+    >>> let_go()
+    """
+    _idle_scratch.clear()
+    _shelf.clear()
+
+
 def pair_array(rows: int) -> PairArray:
     """An ``(rows, 2)`` int32 array of undefined content: an ordinary array that its owner may keep."""
     if rows * 8 < SMALL:

@@ -49,6 +49,7 @@ Sizes = Annotated[list[int] | None, Parameter(consume_multiple=True, negative=""
 Dims = Annotated[list[Literal[2, 3]] | None, Parameter(name="--dim", consume_multiple=True, negative="")]
 Threads = Annotated[int | None, Parameter(validator=validators.Number(gte=1))]
 Count = Annotated[bool, Parameter(negative="")]
+Trust = Annotated[bool, Parameter(negative="")]
 IdColumn = Annotated[str | None, Parameter(name="--id")]
 
 app = App(
@@ -79,6 +80,7 @@ def pairs(
     touching: bool = True,
     count: Count = False,
     id: IdColumn = None,  # noqa: A002 - the option's name
+    trust: Trust = False,
 ) -> None:
     """Find every pair of boxes in FILE that overlap.
 
@@ -98,8 +100,10 @@ def pairs(
         Print only how many pairs there are.
     id
         The column (GeoJSON: property) that holds the ids, if it is not called "id".
+    trust
+        Read the file however much memory it asks for.
     """
-    _answer([file], [id], method, touching, output, count)
+    _answer([file], [id], method, touching, output, count, trust)
 
 
 @app.command
@@ -113,6 +117,7 @@ def join(
     touching: bool = True,
     count: Count = False,
     id: IdColumn = None,  # noqa: A002 - the option's name
+    trust: Trust = False,
 ) -> None:
     """Find every box in A with every box in B that it overlaps.
 
@@ -133,8 +138,10 @@ def join(
         Print only how many pairs there are.
     id
         The column (GeoJSON: property) that holds the ids, if it is not called "id".
+    trust
+        Read the files however much memory they ask for.
     """
-    _answer([a, b], [id, id], method, touching, output, count)
+    _answer([a, b], [id, id], method, touching, output, count, trust)
 
 
 @app.command
@@ -245,15 +252,17 @@ def _answer(
     touching: bool,
     output: str,
     count: bool,
+    trust: bool,
 ) -> None:
     """Read the boxes of the one file or of both, search, and write."""
     _check(names, output, count)
     from broadphase import files
 
     write_with_progress = output != files.STANDARD or not sys.stdout.isatty()  # lines and bars do not mix
+    limits = None if trust else files.Limits(way_out="--trust reads it")
     with Steps() as steps:
         tables = [
-            files.read_boxes(name, id_column=column, progress=steps.step(f"Reading {name}"))
+            files.read_boxes(name, id_column=column, progress=steps.step(f"Reading {name}"), limits=limits)
             for name, column in zip(names, id_columns, strict=True)
         ]
         steps.step(f"Comparing {' with '.join(str(len(table.boxes)) for table in tables)} boxes")

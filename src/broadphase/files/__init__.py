@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,8 +20,9 @@ from broadphase.errors import FileError
 from broadphase.extras import need
 from broadphase.files import geojson, npy, text, writing
 from broadphase.files.columns import Table
+from broadphase.files.limits import NONE, USUAL, Limits
 
-__all__ = ["FileError", "Table", "check_output", "read_boxes", "write_pairs"]
+__all__ = ["FileError", "Limits", "Table", "check_output", "read_boxes", "write_pairs"]
 
 Ids = npt.NDArray[Any] | None
 Progress = Callable[[int, int], None]
@@ -46,7 +47,11 @@ _TABS = (".tsv", ".tab")
 
 
 def read_boxes(
-    path: str | os.PathLike[str], *, id_column: str | None = None, progress: Progress | None = None
+    path: str | os.PathLike[str],
+    *,
+    id_column: str | None = None,
+    progress: Progress | None = None,
+    limits: Limits | None = USUAL,
 ) -> Table:
     r"""Read boxes, and their ids where the file names some.
 
@@ -65,6 +70,9 @@ def read_boxes(
         The column (in GeoJSON the property) that holds the ids, if it is not called ``id``.
     progress : callable, optional
         Called with the bytes read and the bytes there are (0 where that is unknown).
+    limits : Limits, optional
+        How many rows, columns and decoded bytes a file may hold: a small one can hold more than memory does.
+        None reads it whatever it takes.
 
     Returns
     -------
@@ -75,8 +83,8 @@ def read_boxes(
     Raises
     ------
     FileError
-        The file does not hold boxes; the message names file, row, column and value.  Rows count from 0,
-        as in the pairs; lines of text from 1.
+        The file does not hold boxes, or more than ``limits``; the message names file, row, column and value.
+        Rows count from 0, as in the pairs; lines of text from 1.
     OSError
         The file cannot be opened.
     MissingExtraError
@@ -93,33 +101,59 @@ def read_boxes(
     (array([[1., 2., 4., 6.]]), array(['crate'], dtype=object))
     """
     name = os.fspath(path)
+    asked = _Asked(id_column, progress, NONE if limits is None else limits)
     if name == STANDARD:
         if sys.stdin is None:
             raise FileError("standard input is closed")
-        return _read(sys.stdin.buffer, "standard input", "text", None, id_column, progress)
+        return _within_memory(sys.stdin.buffer, "standard input", "text", None, asked)
     suffix = Path(name).suffix.lower()
     kind = _kind(name, list(_KINDS))
     with Path(name).open("rb") as file:
-        return _read(file, name, kind, "\t" if suffix in _TABS else None, id_column, progress)
+        return _within_memory(file, name, kind, "\t" if suffix in _TABS else None, asked)
 
 
-def _read(
-    file: BinaryIO,
-    name: str,
-    kind: str,
-    delimiter: str | None,
-    id_column: str | None,
-    progress: Progress | None,
-) -> Table:
+class _Asked(NamedTuple):
+    id_column: str | None
+    progress: Progress | None
+    limits: Limits
+
+
+def _within_memory(file: BinaryIO, name: str, *how: Any) -> Table:
+    try:
+        return _read(file, name, *how)
+    except MemoryError:
+        raise FileError(f"{name}: takes more memory than there is when it is read") from None
+
+
+def endings() -> tuple[str, ...]:
+    """The endings of the names of files that boxes are read from; some need pyarrow.
+
+    >>> {".csv", ".parquet"} <= set(endings())
+    True
+    """
+    return tuple(_KINDS)
+
+
+def needs_pyarrow(ending: str) -> bool:
+    """Whether files with this ending are read by pyarrow.
+
+    >>> needs_pyarrow(".parquet"), needs_pyarrow(".csv")
+    (True, False)
+    """
+    return _KINDS[ending] in ("Parquet", "Arrow")
+
+
+def _read(file: BinaryIO, name: str, kind: str, delimiter: str | None, asked: _Asked) -> Table:
+    id_column, progress, limits = asked
     if kind == "text":
-        return text.read(file, name, delimiter, id_column, _reporter(file, progress))
+        return text.read(file, name, delimiter, id_column, _reporter(file, progress), limits)
     if kind == "GeoJSON":
-        return geojson.read(file, name, id_column)
+        return geojson.read(file, name, id_column, limits)
     if kind == "npy":
         if id_column is not None:
             raise FileError(f"{name}: no column {id_column!r} for the ids; a .npy file has none")
-        return npy.read(file, name)
-    table: Table = _arrow(f"{name}: reading {kind}").read(file, name, kind, id_column)
+        return npy.read(file, name, limits)
+    table: Table = _arrow(f"{name}: reading {kind}").read(file, name, kind, id_column, limits)
     return table
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from broadphase.errors import FileError
 from broadphase.files.columns import Table, ids_from_values
+from broadphase.files.limits import Limits
 
 # How many levels of arrays lie around a position.
 _DEPTHS = {
@@ -27,7 +28,7 @@ _DEPTHS = {
 }
 
 
-def read(file: BinaryIO, name: str, id_column: str | None) -> Table:
+def read(file: BinaryIO, name: str, id_column: str | None, limits: Limits) -> Table:
     """Read a feature collection, one feature or one geometry.
 
     The ids are the ``id`` of the features, or else their property ``id``, provided that every feature
@@ -35,6 +36,7 @@ def read(file: BinaryIO, name: str, id_column: str | None) -> Table:
     """
     try:
         features = _features(_load(file, name), name)
+        limits.check_rows(name, len(features))
         boxes = np.array([_bounds(feature, row, name) for row, feature in enumerate(features)], np.float64)
         ids = _ids(features, name, id_column)
     except RecursionError:

@@ -8,12 +8,15 @@ import numpy as np
 from broadphase.boxes import as_boxes
 from broadphase.errors import FileError
 from broadphase.files.columns import Table
+from broadphase.files.limits import Limits
 
 
-def read(file: BinaryIO, name: str) -> Table:
+def read(file: BinaryIO, name: str, limits: Limits) -> Table:
     """Read an ``(n, 4)`` or ``(n, 6)`` array."""
+    array = _array(file, name)
+    limits.check_rows(name, len(array) if array.ndim else 0)
     try:
-        return Table(as_boxes(_array(file, name), name))
+        return Table(as_boxes(array, name))
     except (TypeError, ValueError) as error:
         raise FileError(str(error)) from None
 

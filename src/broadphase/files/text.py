@@ -19,6 +19,7 @@ import numpy.typing as npt
 from broadphase.columns import HEADERLESS, Layout, names_without_header
 from broadphase.errors import FileError
 from broadphase.files.columns import Table, boxes_from_columns, find_layout, ids_from_text
+from broadphase.files.limits import Limits
 
 _BATCH = 1_000  # rows; larger batches leave the processor's cache and are slower
 _LONGEST_FIELD = 2**31 - 1  # a column with outlines as text easily exceeds the reader's own 128 KiB
@@ -28,14 +29,19 @@ Floats = npt.NDArray[np.float64]
 
 
 def read(
-    file: BinaryIO, name: str, delimiter: str | None, id_column: str | None, progress: Callable[[], None]
+    file: BinaryIO,
+    name: str,
+    delimiter: str | None,
+    id_column: str | None,
+    progress: Callable[[], None],
+    limits: Limits,
 ) -> Table:
     """Read the table in ``file``; without ``delimiter`` the first line tells it."""
     # Bytes that are no UTF-8 matter only in columns that are used: there they are found and named.
     text = io.TextIOWrapper(file, encoding="utf-8-sig", errors="surrogateescape", newline="")
     old_limit = csv.field_size_limit(_LONGEST_FIELD)
     try:
-        return _TextTable(text, name, delimiter, id_column).read(progress)
+        return _TextTable(text, name, delimiter, id_column, limits).read(progress)
     except csv.Error as error:
         raise FileError(f"{name}: {error}") from None
     finally:
@@ -47,12 +53,18 @@ class _TextTable:
     """One table on its way from text to boxes."""
 
     def __init__(
-        self, text: io.TextIOWrapper, name: str, delimiter: str | None, id_column: str | None
+        self,
+        text: io.TextIOWrapper,
+        name: str,
+        delimiter: str | None,
+        id_column: str | None,
+        limits: Limits,
     ) -> None:
-        self.name = name
+        self.name, self.limits = name, limits
         first_line, blank_lines = _first_line(text, name)
         delimiter = delimiter or max(",;\t", key=first_line.count)
-        self.reader = csv.reader(chain([first_line], text), delimiter=delimiter)
+        self.fed = _Fed(chain([first_line], text), delimiter, name, limits)
+        self.reader = csv.reader(self.fed, delimiter=delimiter)
         self.rows: Iterator[Row] = self.reader
         self.lines = _Lines(blank_lines)
         first_row = next(self.reader)
@@ -81,7 +93,7 @@ class _TextTable:
         id_column = self.layout.id
         ids: list[str] = []
         done = 0
-        while raw := list(islice(self.rows, _BATCH)):
+        while raw := list(islice(self.rows, self.fed.take(_BATCH))):
             self.lines.add(raw, self.reader.line_num)
             rows = raw if all(raw) else [row for row in raw if row]
             self._check_widths(rows, done)
@@ -91,6 +103,7 @@ class _TextTable:
             if id_column is not None:
                 ids += self._ids(fields[self.header.index(id_column)], done)
             done += len(rows)
+            self.limits.check_rows(self.name, done)
             progress()
         columns = {edge: np.concatenate(part) for edge, part in parts.items()}
         boxes = boxes_from_columns(self.layout, columns, self.name, self._row_name)
@@ -128,6 +141,29 @@ class _TextTable:
         raise self._error(
             begin + k, f"column {self.layout.id}: {_shown(field)} is not UTF-8; save the table as UTF-8"
         )
+
+
+class _Fed:
+    """The lines on their way to the reader, which would make any number of fields of them at once."""
+
+    def __init__(self, lines: Iterator[str], delimiter: str, name: str, limits: Limits) -> None:
+        self._lines, self._delimiter = lines, delimiter
+        self._name, self._limits = name, limits
+        self._rows, self._fields = 1, 0
+
+    def take(self, rows: int) -> int:
+        """So many rows are read next."""
+        self._rows, self._fields = rows, 0
+        return rows
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        line = next(self._lines)
+        self._fields += line.count(self._delimiter) + 1
+        self._limits.check_columns(self._name, -(-self._fields // self._rows))
+        return line
 
 
 class _Lines:

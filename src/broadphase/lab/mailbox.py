@@ -83,6 +83,11 @@ class Mailbox:
             self._closed = True
             self._changed.notify_all()
 
+    @property
+    def closed(self) -> bool:
+        """Whether nothing more will come."""
+        return self._closed
+
     def idle_since(self) -> float | None:
         """Since when (monotonic seconds) frames wait to be acknowledged; None where none does."""
         with self._changed:

@@ -27,13 +27,16 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from broadphase.errors import FileError
 from broadphase.indexes import CLASSES
 from broadphase.lab.messages import FILE, LONGEST, METHODS, MOST_LANES, BadMessage, parse
+from broadphase.lab.room import Room
 from broadphase.lab.scenes import FEWEST, MOST, SCENES
 from broadphase.lab.session import Session
-from broadphase.lab.uploads import LARGEST, Uploads
+from broadphase.lab.uploads import LARGEST, Uploads, endings
 
 log = logging.getLogger("broadphase.lab")
 
 MOST_SESSIONS = 12
+# Uploads at a time: each is held in memory, and read by a process of its own.
+MOST_READ = 3
 # Longer messages than this end the connection before they are read whole.
 LARGEST_MESSAGE = 16 * LONGEST
 # Messages a second, and how many at once.
@@ -126,8 +129,10 @@ class Lab:
 
     def __init__(self) -> None:
         self.uploads = Uploads()
+        self.room = Room()
         self.sessions: set[Session] = set()
         self.parts = _read_parts()
+        self._reading = 0
 
     async def part(self, request: Request) -> Response:
         """A part of the page, from memory."""
@@ -139,20 +144,25 @@ class Lab:
 
     async def upload(self, request: Request) -> Response:
         """Take a file of boxes in; answers with the token under which a scene finds them."""
-        content, size = bytearray(), 0
-        with contextlib.suppress(ClientDisconnect):
-            async for chunk in request.stream():
-                size += len(chunk)
-                if size <= LARGEST:
-                    content += chunk
-                elif size > _MOST_DRAINED:
-                    break
-        # Read, but not kept: an answer in the middle of a request would not reach the page.
-        if size > LARGEST:
+        if self._reading >= MOST_READ:
+            return JSONResponse({"error": "other files are being read; try again in a moment"}, 503)
+        self._reading += 1
+        try:
+            return await self._take_in(request)
+        finally:
+            self._reading -= 1
+
+    async def _take_in(self, request: Request) -> Response:
+        try:
+            async with asyncio.timeout(SILENCE):
+                content = await _content(request)
+        except (ClientDisconnect, TimeoutError):
+            return JSONResponse({"error": "the file did not arrive whole"}, 400)
+        if content is None:
             return JSONResponse({"error": f"the file is larger than {LARGEST >> 20} MB"}, 413)
         name = request.query_params.get("name", "")[:200]
         try:
-            token, upload = await asyncio.to_thread(self.uploads.add, name, bytes(content))
+            token, upload = await asyncio.to_thread(self.uploads.add, name, content)
         except FileError as error:
             log.warning("upload refused: %.200s", error)
             return JSONResponse({"error": str(error)[:400]}, 400)
@@ -169,7 +179,7 @@ class Lab:
         if len(self.sessions) >= MOST_SESSIONS:
             await websocket.close(1013, "too many tabs are open")
             return
-        connection = Connection(websocket, self.uploads)
+        connection = Connection(websocket, self.uploads, self.room)
         self.sessions.add(connection.session)
         try:
             await connection.run()
@@ -181,6 +191,7 @@ class Lab:
     async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
         """When the server ends, the sessions end."""
         yield
+        self.uploads.close()
         for session in list(self.sessions):
             session.close()
 
@@ -188,11 +199,11 @@ class Lab:
 class Connection:
     """The socket of a tab and its session."""
 
-    def __init__(self, websocket: WebSocket, uploads: Uploads) -> None:
+    def __init__(self, websocket: WebSocket, uploads: Uploads, room: Room) -> None:
         self._socket = websocket
         self._loop = asyncio.get_running_loop()
         self._outbox: asyncio.Queue[bytes | str] = asyncio.Queue(_OUTBOX)
-        self.session = Session(self._send, uploads)
+        self.session = Session(self._send, uploads, room)
         self._tokens, self._filled = BURST, time.monotonic()
         self._complained = 0.0
 
@@ -270,6 +281,21 @@ class Connection:
             log.warning("a message was refused: %.200s", text)
 
 
+async def _content(request: Request) -> bytearray | None:
+    """The body of a request; None where it is larger than a file may be."""
+    content, size = bytearray(), 0
+    async for chunk in request.stream():
+        size += len(chunk)
+        if size <= LARGEST:
+            content += chunk
+        elif size > _MOST_DRAINED:
+            break
+        else:
+            content.clear()
+    # Read, but not kept: an answer in the middle of a request would not reach the page.
+    return content if size <= LARGEST else None
+
+
 def make_app(host: str) -> ASGIApp:
     """The application for a server that listens on ``host``."""
     lab = Lab()
@@ -338,6 +364,7 @@ def _hello() -> dict[str, Any]:
         "most": MOST,
         "lanes": MOST_LANES,
         "largest_file": LARGEST,
+        "endings": endings(),
     }
 
 

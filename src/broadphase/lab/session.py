@@ -1,5 +1,7 @@
 """One browser tab: a scene, its methods and a thread that runs them as fast as the page can draw."""
 
+import contextlib
+import ctypes
 import json
 import logging
 import threading
@@ -9,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from broadphase import memory
 from broadphase.choose import explain
 from broadphase.indexes import make_index
 from broadphase.lab import growth, painting, tracing
@@ -17,6 +20,7 @@ from broadphase.lab.lanes import Lane
 from broadphase.lab.mailbox import Mailbox
 from broadphase.lab.messages import FILE, BadMessage, Growth, Message, Pointer, Setup, Show
 from broadphase.lab.painting import Seen
+from broadphase.lab.room import Room
 from broadphase.lab.scenes import MOST, SCENES, Scene, make_scene
 from broadphase.lab.scenes.worlds import still
 from broadphase.lab.snippet import snippet
@@ -31,6 +35,10 @@ _BETWEEN_REPORTS = 0.4  # seconds
 _MOST_GROWN = 50_000
 
 
+class Closed(BaseException):
+    """Raised in the threads of a session that ends, wherever they are: nobody waits for what they compute."""
+
+
 class Session:
     """What one page shows; `put` is called by the event loop, everything else happens in a thread.
 
@@ -40,11 +48,14 @@ class Session:
         Given bytes (a frame) or text (JSON).
     uploads : Uploads
         Where the scene ``file`` finds its boxes.
+    room : Room
+        How much all sessions may hold.
     """
 
-    def __init__(self, send: Send, uploads: Uploads) -> None:
+    def __init__(self, send: Send, uploads: Uploads, room: Room) -> None:
         self._send = send
         self._uploads = uploads
+        self._room = room
         self.mail = Mailbox()
         self._setup: Setup | None = None
         self._scene: Scene | None = None
@@ -76,9 +87,12 @@ class Session:
             self.mail.put(message)
 
     def close(self) -> None:
-        """End; the thread finishes its frame first."""
+        """End at once: what is being computed is given up, and what was held is free."""
         self._stop_growing.set()
         self.mail.close()
+        for thread in (self._thread, self._growing):
+            if thread is not None:
+                _strike(thread)
 
     def join(self, timeout: float) -> None:
         """Wait for the thread to end."""
@@ -87,6 +101,14 @@ class Session:
     # ---- the thread
 
     def _run(self) -> None:
+        with contextlib.suppress(Closed):
+            self._work()
+            _wait_for_the_end()
+        self._scene, self._lanes = None, []
+        self._room.leave(self)
+        _give_memory_back()
+
+    def _work(self) -> None:
         while self.mail.wait():
             try:
                 self._turn()
@@ -121,11 +143,14 @@ class Session:
 
     def _set_up(self, setup: Setup) -> None:
         before = self._setup
-        if self._scene is None or before is None or before.world != setup.world:
-            self._scene, self._file_name = self._make_scene(setup)
-            self._lanes = []
+        scene, file_name = self._scene, self._file_name
+        if scene is None or before is None or before.world != setup.world:
+            scene, file_name = self._make_scene(setup)
+        self._room.take(self, len(scene), len(setup.methods))
+        if scene is not self._scene:
+            self._scene, self._file_name, self._lanes = scene, file_name, []
         old = {} if before is None else dict(zip(_lane_keys(before), self._lanes, strict=False))
-        boxes, static, frame = self._scene.boxes(), self._scene.static, self._scene.frame
+        boxes, static, frame = scene.boxes(), scene.static, scene.frame
         lanes = []
         for key in _lane_keys(setup):
             # What has not changed goes on with all that it has kept; two lanes never share an index.
@@ -143,13 +168,13 @@ class Session:
             "scene",
             epoch=self._epoch,
             scene=setup.scene,
-            count=len(self._scene),
-            bounds=self._scene.bounds,
-            round=self._scene.is_round,
+            count=len(scene),
+            bounds=scene.bounds,
+            round=scene.is_round,
             file=self._file_name,
             most_traced=tracing.MOST_TRACED,
-            traced=len(self._scene) <= tracing.MOST_TRACED,
-            structured=len(self._scene) <= tracing.MOST_STRUCTURE,
+            traced=len(scene) <= tracing.MOST_TRACED,
+            structured=len(scene) <= tracing.MOST_STRUCTURE,
         )
 
     def _make_scene(self, setup: Setup) -> tuple[Scene, str]:
@@ -223,6 +248,13 @@ class Session:
         self._growing.start()
 
     def _measure(self, methods: tuple[str, ...], setup: Setup, stop: threading.Event) -> None:
+        with contextlib.suppress(Closed):
+            self._measure_all(methods, setup, stop)
+            if self.mail.closed:
+                _wait_for_the_end()
+        _give_memory_back()
+
+    def _measure_all(self, methods: tuple[str, ...], setup: Setup, stop: threading.Event) -> None:
         try:
             upload = self._uploads.get(setup.file) if setup.scene == FILE else None
             given = None if upload is None else upload.boxes
@@ -234,6 +266,26 @@ class Session:
             log.exception("a measurement failed")
             self._say("error", text=f"{type(error).__name__}: {error}"[:400])
         self._say("growth", ended=True, stopped=stop.is_set())
+
+
+def _strike(thread: threading.Thread) -> None:
+    """Raise `Closed` in a thread, between two of its steps in Python: an engine's call has many a second."""
+    if thread.ident is not None and thread.is_alive():
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(Closed))
+
+
+def _wait_for_the_end() -> None:
+    """Be there when `Closed` comes, so that it does not come in the middle of tidying up."""
+    until = time.monotonic() + 1
+    while time.monotonic() < until:
+        time.sleep(0.001)
+
+
+def _give_memory_back() -> None:
+    """To the system: a page that showed much is gone."""
+    memory.let_go()
+    with contextlib.suppress(OSError, AttributeError):  # only the C library of GNU keeps freed memory
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _lane_keys(setup: Setup) -> list[tuple[Any, ...]]:

@@ -1,25 +1,37 @@
-"""Boxes that people upload: read from memory, checked, and kept for as long as there is room."""
+"""Boxes that people upload: read by a process of its own (`reading`), and kept while there is room."""
 
+import json
+import os
 import secrets
+import subprocess
+import sys
 import tempfile
 from collections import OrderedDict
+from importlib.util import find_spec
 from pathlib import Path, PurePath
 from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
 
+import broadphase
 from broadphase import files
-from broadphase.boxes import BoxArray, as_boxes
-from broadphase.choose import explain
+from broadphase.boxes import BoxArray
 from broadphase.errors import FileError
-from broadphase.lab.scenes import MOST
+from broadphase.lab import reading
 
 LARGEST = 16 * 2**20
 """Bytes of a file."""
 MOST_KEPT = 8
-# Everything overlapping everything would be more pairs than memory holds.
-MOST_PAIRS = 5_000_000
+# Seconds: what takes so long waits for something else than the processor.
+_PATIENCE = 3 * reading.SECONDS
+# A reader works alone: threads would take memory of their own, and the processor from the tabs.
+_ALONE = {
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
+    "MALLOC_ARENA_MAX": "1",
+}
 
 
 class Upload(NamedTuple):
@@ -37,23 +49,34 @@ class Uploads:
 
     def __init__(self) -> None:
         self._kept: OrderedDict[str, Upload] = OrderedDict()
+        self._readers: set[subprocess.Popen[bytes]] = set()
         self._lock = Lock()
 
-    def add(self, name: str, content: bytes) -> tuple[str, Upload]:
+    def add(self, name: str, content: bytes | bytearray) -> tuple[str, Upload]:
         """Read a file and keep its boxes; returns its token.
 
         Raises
         ------
         FileError
-            It holds no boxes, too many, or too many that overlap.
+            It holds no boxes, too many, or too many that overlap, or takes too much to be read.
         """
-        upload = _read(name, content)
+        shown = PurePath(name.replace("\\", "/")).name[:80] or "boxes"
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "boxes" + PurePath(shown).suffix.lower())
+            path.write_bytes(content)
+            note = self._read(path, shown, Path(folder, "read.npy"))
+            boxes = np.load(Path(folder, "read.npy"), allow_pickle=False)
+        upload = Upload(shown, boxes, note)
+        return self.keep(upload), upload
+
+    def keep(self, upload: Upload) -> str:
+        """Keep an upload instead of the oldest; returns its token."""
         token = secrets.token_urlsafe(12)
         with self._lock:
             self._kept[token] = upload
             while len(self._kept) > MOST_KEPT:
                 self._kept.popitem(last=False)
-        return token, upload
+        return token
 
     def get(self, token: str) -> Upload | None:
         """The upload, or None where it is not kept any more."""
@@ -62,46 +85,44 @@ class Uploads:
                 self._kept.move_to_end(token)
             return self._kept.get(token)
 
+    def close(self) -> None:
+        """End whoever still reads."""
+        for reader in list(self._readers):
+            reader.kill()
 
-def _read(name: str, content: bytes) -> Upload:
-    shown = PurePath(name.replace("\\", "/")).name[:80] or "boxes"
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "boxes" + PurePath(shown).suffix.lower())
-        path.write_bytes(content)
-        try:
-            _check_rows(path)
-            table = files.read_boxes(path)
-        except ImportError as error:
-            raise FileError(f"{shown}: {error}") from None
-        except FileError as error:
-            raise FileError(str(error).replace(str(path), shown)) from None
-    boxes = as_boxes(table.boxes).astype(np.float64)
-    note = ""
-    if boxes.shape[1] == 6:
-        boxes = np.ascontiguousarray(boxes[:, [0, 1, 3, 4]])
-        note = "The boxes are 3-D; the lab looks at them from above and knows only x and y."
-    _check_size(shown, boxes)
-    return Upload(shown, boxes, note)
-
-
-def _check_rows(path: Path) -> None:
-    """A compressed table may hold far more than its size says: ask before reading it."""
-    if path.suffix not in (".parquet", ".pq"):
-        return
-    from broadphase.extras import need
-
-    parquet = need("pyarrow.parquet", extra="io", purpose="reading Parquet")
-    try:
-        rows = parquet.read_metadata(path).num_rows
-    except Exception:  # damaged, of which pyarrow raises nearly anything: `read_boxes` says how
-        return
-    if rows > MOST:
-        raise FileError(f"{path}: {rows} rows; the lab shows at most {MOST}")
+    def _read(self, path: Path, shown: str, boxes: Path) -> str:
+        """Let another process write the boxes; what it notes."""
+        asked = [sys.executable, "-m", reading.__name__, str(path), shown, str(boxes)]
+        with subprocess.Popen(
+            asked,
+            env=_environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        ) as reader:
+            self._readers.add(reader)
+            try:
+                said, _ = reader.communicate(timeout=_PATIENCE)
+            except subprocess.TimeoutExpired:
+                said = b""
+            finally:
+                reader.kill()
+                self._readers.discard(reader)
+        answer = json.loads(said) if said else {"error": f"{shown}: {reading.TOO_MUCH}"}
+        if "error" in answer:
+            raise FileError(answer["error"])
+        note: str = answer["note"]
+        return note
 
 
-def _check_size(name: str, boxes: BoxArray) -> None:
-    if not 1 <= len(boxes) <= MOST:
-        raise FileError(f"{name}: {len(boxes)} boxes; the lab shows 1 to {MOST}")
-    pairs = len(boxes) * explain(boxes).pairs_per_box
-    if pairs > MOST_PAIRS:
-        raise FileError(f"{name}: about {pairs:.2g} pairs overlap; the lab shows up to {MOST_PAIRS:.2g}")
+def endings() -> list[str]:
+    """The endings of the names of files that can be read here: some need pyarrow."""
+    there = find_spec("pyarrow") is not None
+    return [ending for ending in files.endings() if there or not files.needs_pyarrow(ending)]
+
+
+def _environment() -> dict[str, str]:
+    """That of the server, in which the same package is found."""
+    home = str(Path(broadphase.__file__).parent.parent)
+    paths = [home, *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {**os.environ, **_ALONE, "PYTHONPATH": os.pathsep.join(paths)}

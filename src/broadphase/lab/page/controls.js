@@ -32,6 +32,7 @@ export class Controls {
     find("scene").addEventListener("change", () => change({ scene: find("scene").value, file: "" }));
     find("count").addEventListener("input", () => change({ count: countOf(Number(find("count").value), hello) }));
     this.#number("count-number", hello.fewest, hello.most, (count) => change({ count }));
+    this.#offerFiles(hello);
     this.#number("seed", 0, 2147483647, (seed) => change({ seed }));
     find("speed").addEventListener("input", () => change({ rate: Number(rateOf(Number(find("speed").value)).toPrecision(3)) }));
     find("show-tests").addEventListener("change", (event) => change({ tests: event.target.checked }));
@@ -41,6 +42,15 @@ export class Controls {
     find("slots").addEventListener("input", () => change({ slots: rounded(SLOT_STEP ** Number(find("slots").value)) }));
     find("slots-auto").addEventListener("change", (event) => change({ slots: event.target.checked ? null : 10 }));
     find("controls").addEventListener("submit", (event) => event.preventDefault());
+  }
+
+  /** Only files that the server can read. */
+  #offerFiles(hello) {
+    const { find } = this;
+    const kinds = [["CSV", ".csv"], [".npy", ".npy"], ["Parquet", ".parquet"], ["Arrow", ".arrow"], ["GeoJSON", ".geojson"]];
+    const names = kinds.filter(([, ending]) => hello.endings.includes(ending)).map(([name]) => name);
+    find("file").accept = hello.endings.join(",");
+    find("file-note").textContent = `${names.slice(0, -1).join(", ")} or ${names.at(-1)}, up to ${hello.largest_file >> 20} MB.`;
   }
 
   #number(id, low, high, take) {

@@ -1,0 +1,139 @@
+"""What is too much for the lab: refused in a line, without harm to other tabs, and gone when its tab is."""
+
+import json
+import sys
+import threading
+from pathlib import Path
+from urllib.parse import quote
+
+import numpy as np
+import pytest
+from file_attacks import ATTACKS, empty_lists, one_text, same_batch
+from lab_server import WAIT, Tab, fetch, running, setup_message
+
+from broadphase.lab import session as sessions
+from broadphase.lab.frames import Decoded
+from broadphase.lab.lanes import Lane
+from broadphase.lab.messages import BadMessage, parse
+from broadphase.lab.room import MOST_OF_ALL, MOST_OF_ONE, Room
+from broadphase.lab.uploads import LARGEST, Uploads
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    with running(tmp_path_factory.mktemp("lab")) as one:
+        yield one
+        assert one.process.poll() is None, one.errors.read_text()
+        assert "Traceback" not in one.errors.read_text()
+
+
+def megabytes(server, what: str) -> int:
+    status = Path(f"/proc/{server.process.pid}/status").read_text()
+    return int(status.split(what)[1].split()[0]) >> 10
+
+
+def upload(server, path: Path) -> tuple[int, dict]:
+    status, said, _ = fetch(
+        server, f"upload?name={quote(path.name)}", path.read_bytes(), Origin=f"http://{server.host}"
+    )
+    return status, json.loads(said)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
+def test_files_that_ask_for_much_leave_the_server_alone(server, tmp_path, exhaustive):
+    some = [make for make, _ in ATTACKS.values()] if exhaustive else [same_batch]
+    before = megabytes(server, "VmRSS:")
+    for make in some:
+        path = make(tmp_path)
+        assert path.stat().st_size <= LARGEST
+        status, said = upload(server, path)
+        if make is one_text:  # a megabyte that many rows share is read
+            assert said["count"] == 100_000
+            continue
+        assert status == 400, said
+        assert said["error"].startswith(f"{path.name}: ")
+        assert "\n" not in said["error"]
+    assert megabytes(server, "VmHWM:") - before < 300
+
+
+def test_other_tabs_go_on_while_a_large_file_is_read(server, tmp_path):
+    path = empty_lists(tmp_path)
+    answers = []
+    reading = threading.Thread(target=lambda: answers.append(upload(server, path)))
+    with Tab(server) as tab:
+        tab.send(setup_message(count=5))
+        reading.start()
+        frames = 0
+        while not answers:
+            frames += isinstance(tab.read(), Decoded)
+        reading.join()
+    assert answers[0][0] == 400
+    assert answers[0][1]["error"].startswith("lists.geojson: takes more than 256 MB or 20 s to read")
+    assert frames > 10
+
+
+def test_too_many_bodies_in_too_many_lanes_are_refused_and_the_scene_stays(server):
+    with Tab(server) as tab:
+        tab.send(setup_message(count=7))
+        tab.frame()
+        tab.send(setup_message(count=100_000, methods=["strips", "box_tree", "strips"]))
+        said = tab.hear("refused")["text"]
+        assert said.startswith("100,000 bodies times 3 methods are more than the 200,000")
+        tab.say("step")
+        assert len(tab.frame().get(1)) == 14
+
+
+def test_all_tabs_share_the_room():
+    room = Room()
+    for tab in range(MOST_OF_ALL // MOST_OF_ONE):
+        room.take(tab, MOST_OF_ONE // 2, 2)
+    with pytest.raises(BadMessage, match="more than the 0 that other tabs leave"):
+        room.take("late", 5, 1)
+    room.take(0, 10, 1)
+    room.take("late", 5, 1)
+    room.leave(1)
+    assert len(room) == MOST_OF_ALL - 2 * MOST_OF_ONE + 15
+
+
+class Busy(Lane):
+    """A lane that never ends."""
+
+    begun = threading.Event()
+
+    def run(self, boxes, *, remember=False):
+        Busy.begun.set()
+        while True:
+            self.index.pairs()
+
+
+def test_a_tab_that_is_closed_stops_in_the_middle_of_a_frame(monkeypatch):
+    monkeypatch.setattr(sessions, "Lane", Busy)
+    room = Room()
+    one = sessions.Session(lambda item: None, Uploads(), room)
+    one.start()
+    one.put(parse(setup_message(count=50)))
+    assert Busy.begun.wait(WAIT)
+    assert len(room) == 50
+    one.close()
+    one.join(WAIT)
+    assert not one._thread.is_alive()
+    assert len(room) == 0
+
+
+def test_a_measurement_stops_in_the_middle_of_a_call(monkeypatch):
+    begun = threading.Event()
+
+    def endless(*_):
+        begun.set()
+        while True:
+            np.zeros(1)
+
+    monkeypatch.setattr(sessions.growth, "measure", endless)
+    one = sessions.Session(lambda item: None, Uploads(), Room())
+    one._setup = parse(setup_message(count=5))
+    one.start()
+    one.put(parse('{"type": "growth", "run": true, "methods": ["strips"]}'))
+    assert begun.wait(WAIT)
+    one.close()
+    one._growing.join(WAIT)
+    assert not one._growing.is_alive()
