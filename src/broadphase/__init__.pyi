@@ -30,6 +30,9 @@ from .one_shot import count_pairs as count_pairs
 from .one_shot import explain as explain
 from .one_shot import join as join
 from .one_shot import pairs as pairs
+from .recording.reader import RecordedFrame as RecordedFrame
+from .recording.reader import Recording as Recording
+from .recording.recorder import Recorder as Recorder
 from .shapes.kinds import Box as Box
 from .shapes.kinds import Circle as Circle
 from .shapes.kinds import Polygon as Polygon

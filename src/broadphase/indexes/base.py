@@ -279,7 +279,12 @@ class Index(Editing, Queries):
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if key not in self._UNSAVED}
+        # What hides a method (a `broadphase.Recorder` does that) is not part of what the index is.
+        return {
+            key: value
+            for key, value in self.__dict__.items()
+            if key not in self._UNSAVED and not callable(getattr(type(self), key, None))
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

@@ -91,6 +91,11 @@ class ShapeTable:
         """The shape of a row as it was put there, wherever it is now."""
         return self._shapes[row]
 
+    @property
+    def forms(self) -> list[Shape]:
+        """The shapes by row as they were put there, wherever they are now; nobody writes to it."""
+        return self._shapes
+
     def shape(self, row: int) -> Shape:
         """The shape of a row, where it is now."""
         return self._shapes[row].moved_to(self._room.x.item(row), self._room.y.item(row))

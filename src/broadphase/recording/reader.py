@@ -1,0 +1,256 @@
+"""Looking at a recording: any frame of it, and the pairs there by any method."""
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.boxes import BoxArray, PairArray
+from broadphase.errors import FileError
+from broadphase.one_shot import Method, pairs
+from broadphase.recording.container import FRESH, Part, Sections, read_frames, read_head
+from broadphase.recording.rows import Held, follow
+from broadphase.recording.steps import Steps
+from broadphase.recording.tiling import follow_tiles
+from broadphase.shapes.kinds import Shape
+from broadphase.world.tiles import TileMap
+
+
+class Calls(NamedTuple):
+    """How often something was called in a frame, and how long that took in all."""
+
+    times: int
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class RecordedFrame:
+    """One frame of a recording: what there was when it ended, and what had been done.
+
+    The rows of ``boxes`` and of all that is said of them are in the order of ``ids``.
+    """
+
+    number: int
+    ids: npt.NDArray[np.int32]
+    """``(n,)``, ascending."""
+    boxes: BoxArray
+    """``(n, 2 * dim)``: of bodies their bounds."""
+    static: npt.NDArray[np.bool_]
+    categories: npt.NDArray[np.uint32]
+    masks: npt.NDArray[np.uint32]
+    tags: list[str]
+    """What the tags of each body are in words; ``""`` where it has none."""
+    shapes: list[Shape]
+    """Of a world; of an index none."""
+    tiles: TileMap | None
+    calls: dict[str, Calls]
+    """What was called, by name; the time of ``update`` includes that of the functions that it calls."""
+    found: int | None
+    """Pairs or contacts that the program was given; ``None`` where the frame was ended by hand."""
+    added: int
+    removed: int
+    moved: int
+    touching: bool
+
+    @property
+    def seconds(self) -> float:
+        """What all recorded calls took."""
+        return sum(call.seconds for call in self.calls.values())
+
+    def pairs(self, method: Method = "auto") -> PairArray:
+        """Every pair of ids whose boxes overlap and may be paired, as an index would find them.
+
+        Parameters
+        ----------
+        method : str
+            As of `broadphase.pairs`.
+
+        Returns
+        -------
+        numpy.ndarray
+            ``(m, 2)`` int32, sorted.
+        """
+        rows = pairs(
+            self.boxes,
+            method=method,
+            touching=self.touching,
+            static=self.static,
+            categories=self.categories,
+            masks=self.masks,
+        )
+        return self.ids[rows]
+
+
+class Recording:
+    """What a `Recorder` has written: a sequence of frames.
+
+    Parameters
+    ----------
+    path : str or os.PathLike
+        The file; it may be one that is still being written, or that a crash has cut off.
+
+    Raises
+    ------
+    FileError
+        It is no recording, or of another version.
+    OSError
+        It cannot be opened.
+
+    Examples
+    --------
+    >>> import broadphase as bp
+    >>> from tempfile import TemporaryDirectory
+    >>> index = bp.BoxTree()
+    >>> with TemporaryDirectory() as folder:
+    ...     with bp.Recorder(index, f"{folder}/boxes.bprec"):
+    ...         ids = index.insert_many([[0, 0, 2, 2], [1, 1, 3, 3]])
+    ...         before = index.pairs()
+    ...         index.move(1, [5, 5, 6, 6])
+    ...         after = index.pairs()
+    ...     recording = bp.Recording(f"{folder}/boxes.bprec")
+    >>> [frame.pairs("strips").tolist() for frame in recording]
+    [[[0, 1]], []]
+    >>> recording[-1].moved, list(recording[-1].calls)
+    (1, ['move', 'pairs'])
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._data = Path(path).read_bytes()
+        self._name = os.fspath(path)
+        try:
+            self.about, begin = read_head(self._data)
+        except ValueError as error:
+            raise FileError(f"{self._name}: is no recording that can be read: {error}") from None
+        self.damage = ""
+        """What is wrong with the frame behind the last one that can be read; empty where nothing is."""
+        self._marks: list[_State] = []
+        self._seconds: list[float] = []
+        self._sizes: list[int] = []
+        self._read_all(begin)
+
+    def __len__(self) -> int:
+        return len(self._seconds)
+
+    def __iter__(self) -> Iterator[RecordedFrame]:
+        if len(self):
+            for state, sections, words in self._frames_from(self._marks[0].copy()):
+                yield state.frame(sections, words)
+
+    def __getitem__(self, number: int) -> RecordedFrame:
+        count = len(self)
+        if not -count <= number < count:
+            raise IndexError(f"frame {number} of {count}")
+        number %= count
+        for state, sections, words in self._frames_from(self._marks[number // FRESH].copy()):
+            if state.number == number:
+                return state.frame(sections, words)
+        raise AssertionError("a frame that was there is gone")
+
+    @property
+    def seconds(self) -> npt.NDArray[np.float64]:
+        """``(len,)``: what the recorded calls of each frame took."""
+        return np.array(self._seconds)
+
+    @property
+    def most_bodies(self) -> int:
+        """Of all frames."""
+        return max(self._sizes, default=0)
+
+    def slowest(self, count: int = 10) -> list[int]:
+        """The frames whose recorded calls took longest, slowest first."""
+        order: list[int] = np.argsort(-self.seconds, kind="stable")[:count].tolist()
+        return order
+
+    def frames(self, begin: int, end: int) -> Iterator[RecordedFrame]:
+        """The frames from ``begin`` on, up to ``end``, in their order."""
+        if begin < min(end, len(self)):
+            for state, sections, words in self._frames_from(self._marks[begin // FRESH].copy()):
+                if state.number >= min(end, len(self)):
+                    return
+                if state.number >= begin:
+                    yield state.frame(sections, words)
+
+    def __repr__(self) -> str:
+        damage = f", then {self.damage}" if self.damage else ""
+        return f"<Recording of {len(self)} frames, up to {self.most_bodies} bodies{damage}>"
+
+    # ---- reading
+
+    def _read_all(self, begin: int) -> None:
+        """Look at every frame once; keep what is needed to begin at some of them."""
+        dtype = np.dtype(self.about["dtype"])
+        is_world = self.about["kind"] == "world"
+        held = Held.nothing(2 if is_world else 2 * self.about["dim"], dtype, has_forms=is_world)
+        state = _State(-1, begin, held, Steps(dtype), None, [""], bool(self.about["touching"]))
+        self._marks.append(state.copy())
+        try:
+            for at, _, words in self._frames_from(state):
+                calls = words.get("calls", {})
+                self._seconds.append(sum(float(seconds) for _, seconds in calls.values()))
+                self._sizes.append(int(at.held.alive.sum()))
+                if (at.number + 1) % FRESH == 0:
+                    self._marks.append(at.copy())
+        except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
+            what = " ".join(str(error).split()) or type(error).__name__
+            self.damage = f"frame {len(self)}: {what}"
+
+    def _frames_from(self, state: "_State") -> "Iterator[tuple[_State, Sections, dict[str, Any]]]":
+        for sections, end in read_frames(self._data, state.end, "<" + self.about["dtype"]):
+            words = json.loads(sections[Part.WORDS].tobytes())
+            state.tags += words.get("tags", [])
+            state.held = follow(state.held, sections, words.get("outlines", []), state.steps)
+            state.tiles = follow_tiles(state.tiles, sections, words)
+            state.number += 1
+            state.end = end
+            yield state, sections, words
+
+
+@dataclass
+class _State:
+    """After a frame: all that is needed to go on."""
+
+    number: int
+    end: int
+    """Where its frame ends in the file."""
+    held: Held
+    steps: Steps
+    tiles: TileMap | None
+    tags: list[str]
+    touching: bool
+
+    def copy(self) -> "_State":
+        return _State(
+            self.number,
+            self.end,
+            self.held.copy(),
+            self.steps.copy(),
+            self.tiles,
+            list(self.tags),
+            self.touching,
+        )
+
+    def frame(self, sections: Sections, words: dict[str, Any]) -> RecordedFrame:
+        held, ids = self.held, self.held.ids
+        columns = {name: column[ids] for name, column in held.columns.items()}
+        return RecordedFrame(
+            self.number,
+            ids,
+            held.boxes(),
+            columns["static"],
+            columns["category"],
+            columns["mask"],
+            [self.tags[number] for number in columns["tag"].tolist()],
+            held.shapes(),
+            self.tiles,
+            {name: Calls(int(times), float(spent)) for name, (times, spent) in words["calls"].items()},
+            words.get("found"),
+            len(sections.get(Part.CAME, ())),
+            len(sections.get(Part.GONE, ())),
+            len(sections.get(Part.MOVED, ())),
+            self.touching,
+        )
