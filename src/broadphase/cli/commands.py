@@ -14,6 +14,9 @@ from broadphase.errors import FileError
 
 Method = Literal["auto", "brute_force", "sort_and_sweep", "uniform_grid", "spatial_hash", "tree", "strips"]
 SingleMethod = Literal["brute_force", "sort_and_sweep", "uniform_grid", "spatial_hash", "tree", "strips"]
+IndexName = Literal[
+    "brute_force", "sort_and_sweep", "sweep_and_prune", "uniform_grid", "spatial_hash", "box_tree", "strips"
+]
 Scene = Literal[
     "uniform",
     "mixed_sizes",
@@ -44,6 +47,7 @@ def _no_option(kind: Any, name: str | None) -> None:
 File = Annotated[str, Parameter(allow_leading_hyphen=True, validator=_no_option)]
 Output = Annotated[File, Parameter(name=["--output", "-o"])]
 Methods = Annotated[list[SingleMethod] | None, Parameter(consume_multiple=True, negative="")]
+Indexes = Annotated[list[IndexName] | None, Parameter(consume_multiple=True, negative="")]
 Scenes = Annotated[list[Scene] | None, Parameter(consume_multiple=True, negative="")]
 Sizes = Annotated[list[int] | None, Parameter(consume_multiple=True, negative="")]
 Dims = Annotated[list[Literal[2, 3]] | None, Parameter(name="--dim", consume_multiple=True, negative="")]
@@ -194,6 +198,44 @@ def lab(
     from broadphase.cli.lab import lab as run
 
     return run(host, port, browser)
+
+
+@app.command
+def replay(
+    file: File,
+    /,
+    *,
+    table: Annotated[bool, Parameter(negative="")] = False,
+    methods: Indexes = None,
+    slowest: Annotated[int, Parameter(validator=validators.Number(gte=0))] = 10,
+    host: str = "127.0.0.1",
+    port: Annotated[int, Parameter(validator=validators.Number(gte=0, lte=65535))] = 8008,
+    browser: bool = True,
+) -> int:
+    """Open a recording in the lab: any frame of a game, by any method.
+
+    Parameters
+    ----------
+    file
+        What broadphase.Recorder has written.
+    table
+        Print a table instead: bodies, pairs and milliseconds by method of every frame, then the slowest.
+    methods
+        With --table: which methods, one or more; all but brute_force if it is not given.
+    slowest
+        With --table: how many of the slowest frames to tell about.
+    host
+        The address to listen on. Only this machine can reach the default.
+    port
+        The port to listen on; 0 takes any that is free.
+    browser
+        Whether to open the page.
+    """
+    from broadphase.cli import replay as replaying
+
+    if table:
+        return replaying.table(file, methods, slowest)
+    return replaying.replay(file, host, port, browser)
 
 
 @app.command

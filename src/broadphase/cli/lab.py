@@ -1,12 +1,16 @@
 """``broadphase lab``: the page on which the methods can be watched at work."""
 
 import errno
+from typing import TYPE_CHECKING
 
 from broadphase.cli.exits import complain
 from broadphase.extras import need
 
+if TYPE_CHECKING:
+    from broadphase.recording.reader import Recording
 
-def lab(host: str, port: int, browser: bool) -> int:
+
+def lab(host: str, port: int, browser: bool, *, recording: "tuple[str, Recording] | None" = None) -> int:
     """Serve until interrupted; what keeps it from serving is told in one line."""
     for module in ("starlette", "uvicorn", "websockets"):
         need(module, extra="lab", purpose="the lab")
@@ -21,5 +25,5 @@ def lab(host: str, port: int, browser: bool) -> int:
             return complain(f"port {port} is not ours to take; choose one above 1023 with --port")
         return complain(f"{host} is no address of this machine ({error.strerror or error})")
     with listening:
-        serve(listening, host, browser=browser)
+        serve(listening, host, browser=browser, recording=recording)
     return 0

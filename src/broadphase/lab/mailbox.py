@@ -4,7 +4,19 @@ import threading
 import time
 from collections import deque
 
-from broadphase.lab.messages import Ack, Ask, BadMessage, Message, Play, Pointer, Restart, Setup, Show, Step
+from broadphase.lab.messages import (
+    Ack,
+    Ask,
+    BadMessage,
+    Message,
+    Play,
+    Pointer,
+    Restart,
+    Seek,
+    Setup,
+    Show,
+    Step,
+)
 
 IN_FLIGHT = 2
 """Frames that may be on their way before the page has read one."""
@@ -24,6 +36,7 @@ class Mailbox:
         self._play = Play(playing=True, rate=60.0)
         self._sent = self._acknowledged = self._unsent = 0
         self._redraw = self._restart = self._closed = self._begun = False
+        self._sought: int | None = None
         self._due = 0.0
         self._acknowledged_at = time.monotonic()
 
@@ -49,6 +62,8 @@ class Mailbox:
                     self._due = 0.0
                 case Restart():
                     self._restart = True
+                case Seek(frame):
+                    self._sought = frame
                 case Step():
                     self._steps = min(self._steps + 1, _MOST_STEPS)
                 case Pointer():
@@ -112,7 +127,7 @@ class Mailbox:
             return True
         if not self._begun:  # what came before the first set-up waits for it
             return False
-        if self._pointers or self._steps or self._redraw or self._restart:
+        if self._pointers or self._steps or self._redraw or self._restart or self._sought is not None:
             return True
         return self._play.playing and time.perf_counter() >= self._due
 
@@ -126,6 +141,11 @@ class Mailbox:
         """What to draw."""
         return self._show
 
+    @property
+    def playing(self) -> bool:
+        """Whether the scene moves on by itself."""
+        return self._play.playing
+
     def take_setup(self) -> Setup | None:
         """The latest wish for another scene or other methods."""
         with self._changed:
@@ -138,6 +158,12 @@ class Mailbox:
         with self._changed:
             restart, self._restart = self._restart, False
             return restart
+
+    def take_sought(self) -> int | None:
+        """The frame that is to be shown next, if one was asked for."""
+        with self._changed:
+            sought, self._sought = self._sought, None
+            return sought
 
     def take_asked(self) -> set[str]:
         """What is to be answered in words."""

@@ -16,6 +16,8 @@ LONGEST = 2048
 """Bytes of a message."""
 MOST_LANES = 4
 METHODS = (*indexes.CLASSES, "auto")
+REPLAY = "replay"
+"""The scene that shows a recording, where the lab was given one."""
 FILE = "file"
 """The scene that shows uploaded boxes."""
 
@@ -78,6 +80,13 @@ class Restart:
 
 
 @dataclass(frozen=True)
+class Seek:
+    """To this frame of a recording."""
+
+    frame: int
+
+
+@dataclass(frozen=True)
 class Pointer:
     """The pointer takes hold of a body, drags it, or lets go."""
 
@@ -109,7 +118,7 @@ class Ask:
     what: str
 
 
-Message = Setup | Show | Play | Step | Restart | Pointer | Ack | Growth | Ask
+Message = Setup | Show | Play | Step | Seek | Restart | Pointer | Ack | Growth | Ask
 
 
 def parse(text: str) -> Message:
@@ -210,7 +219,7 @@ class _Reader:
 
 def _setup(reader: _Reader) -> Setup:
     return Setup(
-        reader.choice("scene", (*SCENES, FILE)),
+        reader.choice("scene", (*SCENES, FILE, REPLAY)),
         reader.whole("count", FEWEST, MOST),
         reader.whole("seed", 0, _LARGEST_SEED),
         reader.methods(MOST_LANES),
@@ -234,6 +243,7 @@ _READERS: dict[str, Callable[[_Reader], Message]] = {
     "show": lambda reader: Show(reader.flag("tests"), reader.flag("structure")),
     "play": lambda reader: Play(reader.flag("playing"), reader.number("rate", *_RATES)),
     "step": lambda reader: Step(),
+    "seek": lambda reader: Seek(reader.whole("frame", 0, _LARGEST_SEED)),
     "restart": lambda reader: Restart(),
     "pointer": _pointer,
     "ack": lambda reader: Ack(reader.whole("frame", 0, 2**53)),

@@ -26,11 +26,13 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from broadphase.errors import FileError
 from broadphase.indexes import CLASSES
-from broadphase.lab.messages import FILE, LONGEST, METHODS, MOST_LANES, BadMessage, parse
+from broadphase.lab.messages import FILE, LONGEST, METHODS, MOST_LANES, REPLAY, BadMessage, parse
+from broadphase.lab.replays import Named
 from broadphase.lab.room import Room
 from broadphase.lab.scenes import FEWEST, MOST, SCENES
 from broadphase.lab.session import Session
 from broadphase.lab.uploads import LARGEST, Uploads, endings
+from broadphase.recording.reader import Recording
 
 log = logging.getLogger("broadphase.lab")
 
@@ -127,7 +129,8 @@ class Guard:
 class Lab:
     """The state of a server: its uploads and its open sessions."""
 
-    def __init__(self) -> None:
+    def __init__(self, recording: Named | None) -> None:
+        self.recording = recording
         self.uploads = Uploads()
         self.room = Room()
         self.sessions: set[Session] = set()
@@ -179,7 +182,7 @@ class Lab:
         if len(self.sessions) >= MOST_SESSIONS:
             await websocket.close(1013, "too many tabs are open")
             return
-        connection = Connection(websocket, self.uploads, self.room)
+        connection = Connection(websocket, self.uploads, self.room, self.recording)
         self.sessions.add(connection.session)
         try:
             await connection.run()
@@ -199,11 +202,12 @@ class Lab:
 class Connection:
     """The socket of a tab and its session."""
 
-    def __init__(self, websocket: WebSocket, uploads: Uploads, room: Room) -> None:
+    def __init__(self, websocket: WebSocket, uploads: Uploads, room: Room, recording: Named | None) -> None:
         self._socket = websocket
         self._loop = asyncio.get_running_loop()
         self._outbox: asyncio.Queue[bytes | str] = asyncio.Queue(_OUTBOX)
-        self.session = Session(self._send, uploads, room)
+        self._recording = recording
+        self.session = Session(self._send, uploads, room, recording)
         self._tokens, self._filled = BURST, time.monotonic()
         self._complained = 0.0
 
@@ -218,7 +222,7 @@ class Connection:
 
     async def run(self) -> None:
         """Until the page leaves, or stops reading."""
-        self._put(json.dumps(_hello()))
+        self._put(json.dumps(_hello(self._recording)))
         self.session.start()
         tasks = [asyncio.create_task(part()) for part in (self._receive, self._deliver, self._watch)]
         try:
@@ -296,9 +300,9 @@ async def _content(request: Request) -> bytearray | None:
     return content if size <= LARGEST else None
 
 
-def make_app(host: str) -> ASGIApp:
+def make_app(host: str, recording: Named | None = None) -> ASGIApp:
     """The application for a server that listens on ``host``."""
-    lab = Lab()
+    lab = Lab(recording)
     routes = [
         Route("/", lab.part),
         Route("/page/{name}", lab.part),
@@ -327,14 +331,18 @@ def listen(host: str, port: int) -> socket.socket:
     return listening
 
 
-def serve(listening: socket.socket, host: str, *, browser: bool) -> None:
-    """Serve until interrupted; ``browser`` opens the page."""
+def serve(
+    listening: socket.socket, host: str, *, browser: bool, recording: tuple[str, Recording] | None = None
+) -> None:
+    """Serve until interrupted; ``browser`` opens the page, with the recording if there is one."""
     import uvicorn
 
     shown = f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{listening.getsockname()[1]}/"
+    if recording is not None:
+        address += f"?scene={REPLAY}&play=0"
     config = uvicorn.Config(
-        make_app(host),
+        make_app(host, None if recording is None else Named(*recording)),
         ws="websockets-sansio",
         ws_per_message_deflate=False,
         ws_max_size=LARGEST_MESSAGE,
@@ -353,10 +361,12 @@ def serve(listening: socket.socket, host: str, *, browser: bool) -> None:
     Server(config).run([listening])
 
 
-def _hello() -> dict[str, Any]:
+def _hello(recording: Named | None) -> dict[str, Any]:
+    scenes = [{"name": name, "title": kind.title, "about": kind.about} for name, kind in SCENES.items()]
     return {
         "type": "hello",
-        "scenes": [{"name": name, "title": kind.title, "about": kind.about} for name, kind in SCENES.items()],
+        "scenes": scenes if recording is None else [recording.as_scene(), *scenes],
+        "replay": None if recording is None else recording.about(),
         "methods": list(METHODS),
         "measured": list(CLASSES),
         "file": FILE,

@@ -12,14 +12,16 @@ from typing import Any
 import numpy as np
 
 from broadphase import memory
+from broadphase.boxes import BoxArray
 from broadphase.choose import explain
 from broadphase.indexes import make_index
 from broadphase.lab import growth, painting, tracing
 from broadphase.lab.frames import encode
 from broadphase.lab.lanes import Lane
 from broadphase.lab.mailbox import Mailbox
-from broadphase.lab.messages import FILE, BadMessage, Growth, Message, Pointer, Setup, Show
+from broadphase.lab.messages import FILE, REPLAY, BadMessage, Growth, Message, Pointer, Setup, Show
 from broadphase.lab.painting import Seen
+from broadphase.lab.replays import Named, Replay, ReplayLane
 from broadphase.lab.room import Room
 from broadphase.lab.scenes import MOST, SCENES, Scene, make_scene
 from broadphase.lab.scenes.worlds import still
@@ -50,12 +52,15 @@ class Session:
         Where the scene ``file`` finds its boxes.
     room : Room
         How much all sessions may hold.
+    recording : Named, optional
+        What the scene ``replay`` shows.
     """
 
-    def __init__(self, send: Send, uploads: Uploads, room: Room) -> None:
+    def __init__(self, send: Send, uploads: Uploads, room: Room, recording: Named | None = None) -> None:
         self._send = send
         self._uploads = uploads
         self._room = room
+        self._recording = recording
         self.mail = Mailbox()
         self._setup: Setup | None = None
         self._scene: Scene | None = None
@@ -134,6 +139,9 @@ class Session:
         pointers, moves_on = self.mail.take_pointers(), self.mail.take_frame()
         if self._scene is None:
             return
+        sought = self.mail.take_sought()
+        if sought is not None and isinstance(self._scene, Replay):
+            moves_on = self._seek(self._scene, sought)
         self._point(self._scene, pointers)
         if moves_on and setup is None:
             self._scene.step()
@@ -157,7 +165,10 @@ class Session:
             kept = old.pop(key, None)
             if kept is None:
                 self._say("busy", text=f"{key[0]}: getting ready")
-                kept = Lane(key[0], boxes, static, *key[1:3]), frame
+                if isinstance(scene, Replay):
+                    kept = ReplayLane(key[0], scene, *key[1:3]), frame
+                else:
+                    kept = Lane(key[0], boxes, static, *key[1:3]), frame
             lanes.append(kept)
         self._lanes = lanes
         self._setup = setup
@@ -177,7 +188,26 @@ class Session:
             structured=len(scene) <= tracing.MOST_STRUCTURE,
         )
 
+    def _seek(self, scene: Replay, number: int) -> bool:
+        """To the frame before one: that one is then a step like any other, also for who measures it."""
+        assert self._setup is not None
+        number = min(number, len(scene.recording) - 1)
+        scene.go_to(max(number - 1, 0))
+        self._lanes = [
+            (ReplayLane(lane.method, scene, *sliders), scene.frame)
+            for (lane, _), (_, *sliders, _) in zip(self._lanes, _lane_keys(self._setup), strict=True)
+        ]
+        for lane, _ in self._lanes:
+            lane.run(scene.boxes())  # what is built with the first call is no part of the frame
+        self._first = True
+        self._reported = 0.0
+        return number > 0
+
     def _make_scene(self, setup: Setup) -> tuple[Scene, str]:
+        if setup.scene == REPLAY:
+            if self._recording is None:
+                raise BadMessage("there is no recording here; open one with: broadphase replay FILE")
+            return Replay(self._recording.recording), self._recording.name
         if setup.scene != FILE:
             return make_scene(setup.scene, count=setup.count, seed=setup.seed), ""
         upload = self._uploads.get(setup.file)
@@ -203,10 +233,13 @@ class Session:
             seen.append(painting.look(lane, outcome, show))
         if any(not np.array_equal(one.outcome.pairs, seen[0].outcome.pairs) for one in seen[1:]):
             raise AssertionError("the methods disagree about the pairs")
-        sections = painting.sections(scene, seen, show, first=self._first)
+        first = self._first or (isinstance(scene, Replay) and scene.changed)
+        sections = painting.sections(scene, seen, show, first=first)
         self._first = False
         self._send(encode(self._epoch, scene.frame, self.mail.next_serial(), sections))
         now = time.monotonic()
+        if isinstance(scene, Replay) and (not self.mail.playing or now - self._reported > _BETWEEN_REPORTS):
+            self._say("replay", **scene.told())
         if now - self._reported > _BETWEEN_REPORTS:
             self._reported = now
             self._say("lanes", epoch=self._epoch, lanes=[lane.report() for lane, _ in self._lanes])
@@ -224,7 +257,7 @@ class Session:
         else:
             lasting = make_index("auto").name
             text = (
-                f"{explain(self._scene.boxes())}\n\n"
+                f"{explain(_boxes_of(self._scene))}\n\n"
                 f'Between frames, make_index("auto") makes a {lasting}: it suits every scene, whatever comes.'
             )
         self._say(what, text=text)
@@ -258,6 +291,8 @@ class Session:
         try:
             upload = self._uploads.get(setup.file) if setup.scene == FILE else None
             given = None if upload is None else upload.boxes
+            if isinstance(self._scene, Replay):
+                given = _boxes_of(self._scene)
             name = setup.scene if setup.scene in SCENES else "balls"
             frames = growth.scene_frames(name, setup.seed, given)
             most = min(_MOST_GROWN, MOST if given is None else len(given))
@@ -266,6 +301,11 @@ class Session:
             log.exception("a measurement failed")
             self._say("error", text=f"{type(error).__name__}: {error}"[:400])
         self._say("growth", ended=True, stopped=stop.is_set())
+
+
+def _boxes_of(scene: Scene) -> BoxArray:
+    """The boxes of all bodies that are there."""
+    return scene.boxes()[scene.alive] if isinstance(scene, Replay) else scene.boxes()
 
 
 def _strike(thread: threading.Thread) -> None:

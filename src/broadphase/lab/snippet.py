@@ -1,7 +1,7 @@
 """The Python lines that do what the page shows: run them, and they print the page's numbers."""
 
 from broadphase.lab.lanes import Lane
-from broadphase.lab.messages import FILE, Setup
+from broadphase.lab.messages import FILE, REPLAY, Setup
 from broadphase.lab.scenes import Scene
 
 
@@ -20,7 +20,10 @@ def snippet(setup: Setup, scene: Scene, lanes: list[tuple[Lane, int]], file_name
         Where the boxes came from, where the scene is a file.
     """
     lines = ["import broadphase as bp"]
-    if setup.scene == FILE:
+    if setup.scene == REPLAY:
+        lines += ["from broadphase.recording.following import Follower", ""]
+        lines += [f"recording = bp.Recording({file_name!r})"]
+    elif setup.scene == FILE:
         lines += ["", f"boxes = bp.files.read_boxes({file_name!r}).boxes"]
         lines += ["boxes = boxes[:, [0, 1, 3, 4]] if boxes.shape[1] == 6 else boxes"]
     else:
@@ -28,8 +31,21 @@ def snippet(setup: Setup, scene: Scene, lanes: list[tuple[Lane, int]], file_name
     if scene.touched:
         lines += ["", "# A body was dragged on the page; what the hand did is not in these lines."]
     for lane, born in lanes:
-        lines += ["", *(_still(lane) if setup.scene == FILE else _moving(setup, scene, lane, born))]
+        if setup.scene == REPLAY:
+            lines += ["", *_replayed(scene, lane, born)]
+        else:
+            lines += ["", *(_still(lane) if setup.scene == FILE else _moving(setup, scene, lane, born))]
     return "\n".join(lines) + "\n"
+
+
+def _replayed(scene: Scene, lane: Lane, born: int) -> list[str]:
+    own = "".join(f", {name}={value!r}" for name, value in lane.options.items())
+    return [
+        f"follower = Follower({lane.method!r}, recording{own})",
+        f"for frame in recording.frames({min(born, scene.frame)}, {scene.frame + 1}):",
+        "    ran = follower.run(frame)",
+        "print(ran.stats)",
+    ]
 
 
 def _moving(setup: Setup, scene: Scene, lane: Lane, born: int) -> list[str]:

@@ -45,8 +45,6 @@ class RecordedFrame:
     masks: npt.NDArray[np.uint32]
     tags: list[str]
     """What the tags of each body are in words; ``""`` where it has none."""
-    shapes: list[Shape]
-    """Of a world; of an index none."""
     tiles: TileMap | None
     calls: dict[str, Calls]
     """What was called, by name; the time of ``update`` includes that of the functions that it calls."""
@@ -56,6 +54,14 @@ class RecordedFrame:
     removed: int
     moved: int
     touching: bool
+    _forms: list[Shape]
+    _places: npt.NDArray[np.floating[Any]]
+
+    @property
+    def shapes(self) -> list[Shape]:
+        """Those of the bodies of a world, where they are; of an index none."""
+        placed = zip(self._forms, self._places.tolist(), strict=False)
+        return [form.moved_to(x, y) for form, (x, y) in placed]
 
     @property
     def seconds(self) -> float:
@@ -152,6 +158,12 @@ class Recording:
         raise AssertionError("a frame that was there is gone")
 
     @property
+    def dtype(self) -> "np.dtype[Any]":
+        """What places are kept in."""
+        kept_in: np.dtype[Any] = np.dtype(self.about["dtype"])
+        return kept_in
+
+    @property
     def seconds(self) -> npt.NDArray[np.float64]:
         """``(len,)``: what the recorded calls of each frame took."""
         return np.array(self._seconds)
@@ -183,7 +195,7 @@ class Recording:
 
     def _read_all(self, begin: int) -> None:
         """Look at every frame once; keep what is needed to begin at some of them."""
-        dtype = np.dtype(self.about["dtype"])
+        dtype = self.dtype
         is_world = self.about["kind"] == "world"
         held = Held.nothing(2 if is_world else 2 * self.about["dim"], dtype, has_forms=is_world)
         state = _State(-1, begin, held, Steps(dtype), None, [""], bool(self.about["touching"]))
@@ -245,7 +257,6 @@ class _State:
             columns["category"],
             columns["mask"],
             [self.tags[number] for number in columns["tag"].tolist()],
-            held.shapes(),
             self.tiles,
             {name: Calls(int(times), float(spent)) for name, (times, spent) in words["calls"].items()},
             words.get("found"),
@@ -253,4 +264,6 @@ class _State:
             len(sections.get(Part.GONE, ())),
             len(sections.get(Part.MOVED, ())),
             self.touching,
+            held.shapes(),
+            held.numbers[ids],
         )

@@ -14,7 +14,7 @@ from broadphase.boxes import BoxArray
 from broadphase.recording.container import Part, Sections
 from broadphase.recording.steps import Numbers, Steps
 from broadphase.shapes.kinds import Box, Circle, Polygon, Shape
-from broadphase.shapes.table import table_of
+from broadphase.shapes.table import ShapeTable, table_of
 
 _COLUMNS: dict[str, tuple[Part, type, Any]] = {
     "static": (Part.STATIC, np.bool_, False),
@@ -24,6 +24,7 @@ _COLUMNS: dict[str, tuple[Part, type, Any]] = {
     "tag": (Part.TAG, np.int32, 0),
 }
 _BOX, _CIRCLE, _POLYGON = 0, 1, 2
+_NO_FORM = Box(0.0, 0.0, 0.0, 0.0)
 MOST_ROWS = 1 << 24
 """A recording with higher ids is damaged."""
 
@@ -39,6 +40,8 @@ class Held:
     columns: dict[str, npt.NDArray[Any]]
     forms: list[Shape | None] | None = None
     """``None`` for an index."""
+    _table: ShapeTable | None = None
+    """The forms as columns, once somebody has asked for boxes."""
 
     @classmethod
     def nothing(cls, width: int, dtype: npt.DTypeLike, *, has_forms: bool) -> "Held":
@@ -75,16 +78,21 @@ class Held:
         ids = self.ids
         if self.forms is None:
             return self.numbers[ids]
-        table = table_of([form for form in self.forms if form is not None])
-        table.x[:], table.y[:] = self.numbers[ids].T
-        return table.bounds()
+        if self._table is None:
+            self._table = table_of([form or _NO_FORM for form in self.forms])
+        self._table.x[:], self._table.y[:] = self.numbers.T
+        return self._table.bounds(ids)
+
+    def put_form(self, row: int, form: Shape | None) -> None:
+        """Another form of a body; ``None`` where there is none any more."""
+        assert self.forms is not None
+        self.forms[row] = form
+        if self._table is not None:
+            self._table.put(row, form or _NO_FORM)
 
     def shapes(self) -> list[Shape]:
-        """The shapes of the rows in use, where they are; of an index none."""
-        if self.forms is None:
-            return []
-        placed = zip(self.forms, self.numbers.tolist(), strict=True)
-        return [form.moved_to(x, y) for form, (x, y) in placed if form is not None]
+        """The forms of the rows in use; of an index none."""
+        return [form for form in self.forms or () if form is not None]
 
 
 def difference(before: Held, now: Held, steps: Steps) -> tuple[Sections, list[list[list[float]]]]:
@@ -158,7 +166,7 @@ def follow(held: Held, sections: Sections, outlines: list[Any], steps: Steps) ->
         sizes = sections[Part.SIZES].reshape(-1, 2).tolist()
         forms = zip(rows[Part.CHANGED].tolist(), sections[Part.FORM].tolist(), sizes, strict=True)
         for row, kind, size in forms:
-            held.forms[row] = _form(kind, size, outlines)
+            held.put_form(row, _form(kind, size, outlines))
     steps.forget(came)
     if len(moved):
         before = held.numbers[moved]
@@ -172,7 +180,7 @@ def _forget(held: Held, gone: Rows) -> None:
         held.columns[name][gone] = usual
     if held.forms is not None:
         for row in gone.tolist():
-            held.forms[row] = None
+            held.put_form(row, None)
 
 
 def _differ(form: Shape | None, other: Shape | None) -> bool:

@@ -87,7 +87,7 @@ export class Controls {
     else if (!isFile && own && !state.file) own.remove();
     find("scene").value = state.scene;
     find("about").textContent = scene ? scene.about : "Boxes from your file. They stand still until you drag one.";
-    for (const id of ["count", "count-number", "seed"]) find(id).disabled = isFile;
+    for (const id of ["count", "count-number", "seed"]) find(id).disabled = isFile || state.scene === hello.replay?.name;
   }
 
   #showCells(state) {

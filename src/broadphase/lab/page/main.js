@@ -6,6 +6,7 @@ import { Controls } from "./controls.js";
 import { Growth, sample } from "./growth.js";
 import { Lane, WARMING } from "./lane.js";
 import { forget, milliseconds, named, whole } from "./palette.js";
+import { ReplayBar } from "./replay.js";
 import { listenToShare, savePicture } from "./share.js";
 import { fromQuery, setupOf, toQuery } from "./state.js";
 import { listenToTheme } from "./theme.js";
@@ -46,6 +47,7 @@ class Page {
     this.charts = { tests: new Running(find("chart-tests")), time: new Running(find("chart-time")), pairs: new Running(find("chart-pairs")) };
     this.growth = new Growth(find, () => this.wire.send("growth", { run: true, methods: this.hello.measured }),
       () => this.wire.send("growth", { run: false, methods: this.hello.measured }));
+    this.replay = new ReplayBar(this);
     this.wire = new Wire({
       open: () => this.#connection("open", "connected"),
       lost: (reason) => {
@@ -86,6 +88,9 @@ class Page {
       case "lanes":
         if (words.epoch === this.#epoch) words.lanes.forEach((report, number) => this.lanes[number]?.tell(report));
         break;
+      case "replay":
+        this.replay.tell(words);
+        break;
       case "growth":
         this.growth.take(words);
         break;
@@ -113,6 +118,8 @@ class Page {
     }
     this.#epoch = -1;
     this.controls.show(this.state);
+    this.replay.offer(hello);
+    this.replay.show(this.state);
     this.#sendPlay();
     this.wire.send("show", { tests: this.state.tests, structure: this.state.structure });
     this.wire.send("setup", setupOf(this.state));
@@ -230,6 +237,7 @@ class Page {
     const before = this.state;
     this.state = { ...before, ...fields };
     this.controls.show(this.state);
+    this.replay.show(this.state);
     this.#keepUrl();
     const touched = (names) => names.some((name) => name in fields);
     if (touched(["playing", "rate"])) this.#sendPlay();

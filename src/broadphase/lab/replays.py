@@ -1,0 +1,219 @@
+"""A recording as a scene, and lanes that go through it.
+
+The lab knows bodies by their number, from the first frame to the last.  In a recording they come and go.
+So each body is given a slot while it is there, the lowest that is free, which is also what an index does with
+its ids: slot and id are one number in every lane.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from time import perf_counter
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.boxes import BoxArray
+from broadphase.indexes import Choice, make_index
+from broadphase.lab.lanes import Lane, Outcome
+from broadphase.lab.messages import REPLAY
+from broadphase.lab.scenes import Scene
+from broadphase.lab.scenes.base import Bounds, Start, stand_still
+from broadphase.recording.reader import RecordedFrame, Recording
+
+SLOWEST = 6
+"""So many of the slowest frames are offered."""
+
+_LOOKED_AT = 12  # frames, to find out where things happen
+
+
+class Named(NamedTuple):
+    """A recording, and what its file is called."""
+
+    name: str
+    recording: Recording
+
+    def as_scene(self) -> dict[str, str]:
+        """How the page offers it."""
+        about = f"{len(self.recording)} frames, recorded in a program."
+        return {"name": REPLAY, "title": f"Recording: {self.name}", "about": about}
+
+    def about(self) -> dict[str, Any]:
+        """What the page knows of it before it shows a frame."""
+        slowest = self.recording.slowest(SLOWEST)
+        seconds = self.recording.seconds
+        return {
+            "name": REPLAY,
+            "frames": len(self.recording),
+            "slowest": [[number, seconds[number] * 1e3] for number in slowest],
+        }
+
+
+class Replay(Scene):
+    """A recording as a scene: `step` goes on to its next frame, after the last to its first.
+
+    Parameters
+    ----------
+    recording : Recording
+        With at least one frame.
+    """
+
+    def __init__(self, recording: Recording) -> None:
+        slots = max(recording.most_bodies, 1)
+        self.recording = recording
+        self.touching = bool(recording.about["touching"])
+        self.alive = np.zeros(slots, np.bool_)
+        self.born = np.zeros(slots, np.int64)
+        """When the body in a slot came: by it lanes know that it is another than before."""
+        self.categories, self.masks = np.ones(slots, np.uint32), np.ones(slots, np.uint32)
+        self.changed = True
+        """Whether more than places are other than in the frame before."""
+        self._boxes = np.zeros((slots, 4))
+        self._slots: dict[int, int] = {}
+        self._births = 0
+        start = Start(np.zeros((slots, 2)), np.zeros((slots, 2)), np.zeros((slots, 2)), _bounds(recording))
+        super().__init__(start, stand_still)
+        self.go_to(0)
+
+    def boxes(self) -> BoxArray:
+        """``(slots, 4)``: as they were recorded, seen from above; those of free slots are meaningless."""
+        return self._boxes.copy()
+
+    def go_to(self, number: int) -> None:
+        """Show a frame; all bodies count as new."""
+        self._coming: Iterator[RecordedFrame] = self.recording.frames(number, len(self.recording))
+        self.alive[:] = False
+        self._slots.clear()
+        self._take(next(self._coming))
+        self.changed = True
+
+    def step(self) -> None:
+        """On to the next frame."""
+        frame = next(self._coming, None)
+        if frame is None:
+            self.go_to(0)
+        else:
+            self._take(frame)
+
+    def follow(self) -> None:
+        """What was recorded stays as it was: nobody takes hold of it."""
+
+    def grab(self, x: float, y: float, reach: float = 0.0) -> int:
+        """As `follow`."""
+        return -1
+
+    def told(self) -> dict[str, Any]:
+        """The frame in words and numbers."""
+        frame = self.shown
+        calls = sorted(frame.calls.items(), key=lambda item: -item[1].seconds)
+        return {
+            "frame": frame.number,
+            "frames": len(self.recording),
+            "bodies": len(frame.ids),
+            "added": frame.added,
+            "removed": frame.removed,
+            "moved": frame.moved,
+            "found": frame.found,
+            "milliseconds": frame.seconds * 1e3,
+            "calls": [[name, call.times, call.seconds * 1e3] for name, call in calls],
+        }
+
+    # ---- frames into slots
+
+    def _take(self, frame: RecordedFrame) -> None:
+        self.shown, self.frame, self.tiles = frame, frame.number, frame.tiles
+        rows = {int(own): row for row, own in enumerate(frame.ids.tolist())}
+        gone = [own for own, slot in self._slots.items() if not self._stays(slot, rows.get(own), frame)]
+        for own in gone:
+            self.alive[self._slots.pop(own)] = False
+        came = [own for own in rows if own not in self._slots]
+        free = np.flatnonzero(~self.alive)[: len(came)].tolist()
+        self._slots.update(zip(came, free, strict=True))
+        slots = np.array([self._slots[own] for own in rows], np.intp)
+        before = self.halves.copy()
+        self._write(slots, frame)
+        self._births += 1
+        self.born[free] = self._births
+        self.alive[free] = True
+        self.changed = bool(gone or came) or not np.allclose(before, self.halves, rtol=1e-9, atol=0)
+
+    def _stays(self, slot: int, row: int | None, frame: RecordedFrame) -> bool:
+        """Whether a body is there, by the rules of before: an index learns others only with a new box."""
+        if row is None:
+            return False
+        now = frame.static[row], frame.categories[row], frame.masks[row]
+        return now == (self.static[slot], self.categories[slot], self.masks[slot])
+
+    def _write(self, slots: npt.NDArray[np.intp], frame: RecordedFrame) -> None:
+        boxes = frame.boxes if frame.boxes.shape[1] == 4 else frame.boxes[:, [0, 1, 3, 4]]
+        self._boxes[slots] = boxes
+        self.static[slots] = frame.static
+        self.categories[slots], self.masks[slots] = frame.categories, frame.masks
+        shown = np.full_like(self._boxes, np.inf)  # a free slot lies beyond all pictures
+        with np.errstate(invalid="ignore"):
+            shown[slots] = boxes
+            self.centers[:] = (shown[:, :2] + shown[:, 2:]) / 2
+            self.halves[:] = 0.0
+            self.halves[slots] = np.nan_to_num((boxes[:, 2:] - boxes[:, :2]) / 2)
+
+
+class ReplayLane(Lane):
+    """A lane whose index is told who came and who went.
+
+    Parameters
+    ----------
+    method : str
+        A name of `broadphase.INDEXES`.
+    scene : Replay
+        As it is now.
+    *sliders : float, optional
+        As of `Lane`.
+    """
+
+    def __init__(self, method: str, scene: Replay, *sliders: Any) -> None:
+        super().__init__(method, scene.boxes()[scene.alive], scene.static[scene.alive], *sliders)
+        self._scene = scene
+        self.index = make_index(cast(Choice, method), touching=scene.touching, **self.options)
+        self._boxes = scene.boxes()
+        self._insert(np.ones(len(scene.alive), np.bool_))
+        self.index.remove_many(np.flatnonzero(~scene.alive))
+        self._alive, self._born = scene.alive.copy(), scene.born.copy()
+
+    def run(self, boxes: BoxArray, *, remember: bool = False) -> Outcome:
+        """As of `Lane`; the time includes that of bodies that came and went."""
+        scene = self._scene
+        other = self._born != scene.born
+        gone, came = self._alive & (~scene.alive | other), scene.alive & (~self._alive | other)
+        known = self._boxes.copy()
+        known[came | ~scene.alive] = boxes[came | ~scene.alive]
+        self._boxes, self._alive, self._born = known, scene.alive.copy(), scene.born.copy()
+        start = perf_counter()
+        if gone.any():
+            self.index.remove_many(np.flatnonzero(gone))
+        if came.any():
+            self._insert(came)
+        spent = perf_counter() - start
+        outcome = super().run(boxes, remember=remember)
+        return replace(outcome, seconds=outcome.seconds + spent)
+
+    def _insert(self, slots: npt.NDArray[np.bool_]) -> None:
+        scene = self._scene
+        self.index.insert_many(
+            self._boxes[slots],
+            static=scene.static[slots],
+            category=scene.categories[slots],
+            mask=scene.masks[slots],
+        )
+
+
+def _bounds(recording: Recording) -> Bounds:
+    """Where most boxes of some frames lie."""
+    asked = sorted({int(k) for k in np.linspace(0, len(recording) - 1, _LOOKED_AT)})
+    half = recording[0].boxes.shape[1] // 2
+    boxes = np.vstack([recording[number].boxes[:, [0, 1, half, half + 1]] for number in asked])
+    boxes = boxes[(np.abs(boxes) < 1e15).all(axis=1)]
+    if not len(boxes):
+        return (-100.0, -100.0, 100.0, 100.0)
+    low, high = np.quantile(boxes[:, :2], 0.01, axis=0), np.quantile(boxes[:, 2:], 0.99, axis=0)
+    margin = np.maximum(high - low, 1e-6) * 0.04
+    return (*(low - margin).tolist(), *(high + margin).tolist())

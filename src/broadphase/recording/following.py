@@ -1,0 +1,143 @@
+"""An index of any kind that goes through recorded frames: what would it have cost there?"""
+
+from collections.abc import Sequence
+from time import perf_counter
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.boxes import PairArray
+from broadphase.indexes import Choice, make_index
+from broadphase.indexes.results import Stats
+from broadphase.recording.reader import RecordedFrame, Recording
+
+
+class Ran(NamedTuple):
+    """What one method did in one frame."""
+
+    pairs: PairArray
+    """By the ids of the recording, sorted."""
+    stats: Stats
+    seconds: float
+
+
+class Follower:
+    """An index that is given what was added, removed and moved from frame to frame.
+
+    Parameters
+    ----------
+    method : str
+        A name of `broadphase.INDEXES`.
+    recording : Recording
+        Whose frames it will be given.
+    **options
+        Of the index.
+
+    Examples
+    --------
+    >>> import broadphase as bp
+    >>> from tempfile import TemporaryDirectory
+    >>> world = bp.World()
+    >>> for x in (0, 5):
+    ...     _ = world.add(bp.Box(x, 0, 10, 10))
+    >>> with TemporaryDirectory() as folder:
+    ...     with bp.Recorder(world, f"{folder}/a.bprec"):
+    ...         _ = world.update()
+    ...     recording = bp.Recording(f"{folder}/a.bprec")
+    >>> Follower("box_tree", recording).run(recording[0]).pairs.tolist()
+    [[0, 1]]
+    """
+
+    def __init__(self, method: str, recording: Recording, **options: Any) -> None:
+        about = recording.about
+        common = {"dim": about["dim"], "touching": bool(about["touching"]), "dtype": recording.dtype}
+        self._index = make_index(cast(Choice, method), **common, **options)
+        self._before: RecordedFrame | None = None
+        self._own: npt.NDArray[np.int32] = np.empty(0, np.int32)
+        """By the id of the recording: that in the index."""
+        self._names: npt.NDArray[np.int32] = np.empty(0, np.int32)
+        """The other way round."""
+
+    def run(self, frame: RecordedFrame) -> Ran:
+        """Bring the index to a frame, and find the pairs; the time is that of both."""
+        before, self._before = self._before, frame
+        if before is None:
+            stays_then = stays_now = np.empty(0, np.intp)
+            gone = np.empty(0, np.int32)
+        else:
+            _, stays_then, stays_now = np.intersect1d(before.ids, frame.ids, True, return_indices=True)
+            alike = (
+                (before.static[stays_then] == frame.static[stays_now])
+                & (before.categories[stays_then] == frame.categories[stays_now])
+                & (before.masks[stays_then] == frame.masks[stays_now])
+            )
+            stays_then, stays_now = stays_then[alike], stays_now[alike]
+            gone = self._own[np.delete(before.ids, stays_then)]
+        came = np.delete(np.arange(len(frame.ids)), stays_now)
+        moved = stays_now
+        if before is not None:
+            moved = stays_now[(before.boxes[stays_then] != frame.boxes[stays_now]).any(axis=1)]
+        moved_ids = self._own[frame.ids[moved]]
+        start = perf_counter()
+        if len(gone):
+            self._index.remove_many(gone)
+        fresh = self._insert(frame, came)
+        if len(moved) == len(frame.ids) == len(self._index) and (np.diff(moved_ids) > 0).all():
+            self._index.update(frame.boxes)
+        elif len(moved):
+            self._index.move_many(moved_ids, frame.boxes[moved])
+        pairs = self._index.pairs()
+        seconds = perf_counter() - start
+        self._name(frame.ids[came], fresh)
+        return Ran(self._named(pairs), self._index.stats, seconds)
+
+    def _insert(self, frame: RecordedFrame, rows: npt.NDArray[np.intp]) -> npt.NDArray[np.int32]:
+        if not len(rows):
+            return np.empty(0, np.int32)
+        return self._index.insert_many(
+            frame.boxes[rows],
+            static=frame.static[rows],
+            category=frame.categories[rows],
+            mask=frame.masks[rows],
+        )
+
+    def _name(self, ids: npt.NDArray[np.int32], own: npt.NDArray[np.int32]) -> None:
+        self._own = _with_room(self._own, ids)
+        self._names = _with_room(self._names, own)
+        self._own[ids], self._names[own] = own, ids
+
+    def _named(self, pairs: PairArray) -> PairArray:
+        named = np.sort(self._names[pairs], axis=1)
+        return named[np.lexsort((named[:, 1], named[:, 0]))]
+
+
+class Course(NamedTuple):
+    """How a method went through all frames."""
+
+    seconds: npt.NDArray[np.float64]
+    """Of each frame the least of all rounds."""
+    tests: npt.NDArray[np.int64]
+
+
+def courses(recording: Recording, methods: Sequence[str], rounds: int) -> dict[str, Course]:
+    """Let methods go through all frames, a few times over."""
+    frames = len(recording)
+    found = {name: Course(np.full(frames, np.inf), np.zeros(frames, np.int64)) for name in methods}
+    for _ in range(rounds):
+        followers = {name: Follower(name, recording) for name in methods}
+        for frame in recording:
+            for name, follower in followers.items():
+                ran, (seconds, tests) = follower.run(frame), found[name]
+                seconds[frame.number] = min(seconds[frame.number], ran.seconds)
+                tests[frame.number] = ran.stats.tests
+    return found
+
+
+def _with_room(column: npt.NDArray[np.int32], rows: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    end = int(rows.max(initial=-1)) + 1
+    if end <= len(column):
+        return column
+    larger = np.full(2 * end, -1, np.int32)
+    larger[: len(column)] = column
+    return larger
