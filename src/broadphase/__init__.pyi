@@ -9,6 +9,7 @@ from . import balls as balls
 from . import files as files
 from . import plot as plot
 from .errors import PairLimitExceeded as PairLimitExceeded
+from .errors import SpriteWarning as SpriteWarning
 from .indexes import INDEXES as INDEXES
 from .indexes import make_index as make_index
 from .indexes.base import Index as Index

@@ -37,5 +37,9 @@ class FileError(ValueError):
         super().__init__("".join(c if c.isprintable() else repr(c)[1:-1] for c in message))
 
 
+class SpriteWarning(UserWarning):
+    """A sprite's picture has moved and its body has not: see ``check_sprites`` of `broadphase.World`."""
+
+
 class MissingExtraError(ImportError):
     """A package is not installed that one of the extras of broadphase brings."""

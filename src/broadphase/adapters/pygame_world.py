@@ -33,6 +33,8 @@ class SpriteBodies:
     ----------
     world : World, optional
         By default a new one.
+    check_sprites : bool
+        Whether the world warns of sprites that were moved without `sync` or `move`; see `broadphase.World`.
 
     Examples
     --------
@@ -49,8 +51,10 @@ class SpriteBodies:
     (Rect(34, 5, 16, 16), True)
     """
 
-    def __init__(self, world: World | None = None) -> None:
+    def __init__(self, world: World | None = None, *, check_sprites: bool = False) -> None:
         self.world = World() if world is None else world
+        if check_sprites:
+            self.world.check_sprites = True
         self._followed: dict[Any, _Followed] = {}
         self._groups: list[tuple[Any, bool, dict[str, Any]]] = []
 

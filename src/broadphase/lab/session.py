@@ -141,7 +141,8 @@ class Session:
             return
         sought = self.mail.take_sought()
         if sought is not None and isinstance(self._scene, Replay):
-            moves_on = self._seek(self._scene, sought)
+            self._seek(self._scene, sought)
+            moves_on = False
         self._point(self._scene, pointers)
         if moves_on and setup is None:
             self._scene.step()
@@ -188,7 +189,7 @@ class Session:
             structured=len(scene) <= tracing.MOST_STRUCTURE,
         )
 
-    def _seek(self, scene: Replay, number: int) -> bool:
+    def _seek(self, scene: Replay, number: int) -> None:
         """To the frame before one: that one is then a step like any other, also for who measures it."""
         assert self._setup is not None
         number = min(number, len(scene.recording) - 1)
@@ -201,7 +202,8 @@ class Session:
             lane.run(scene.boxes())  # what is built with the first call is no part of the frame
         self._first = True
         self._reported = 0.0
-        return number > 0
+        if number > 0:
+            scene.step()
 
     def _make_scene(self, setup: Setup) -> tuple[Scene, str]:
         if setup.scene == REPLAY:

@@ -22,6 +22,7 @@ from broadphase.world.contact import Contact
 from broadphase.world.events import Changes, Events, Handed
 from broadphase.world.layers import LISTENED
 from broadphase.world.listeners import Callback, Listener
+from broadphase.world.sprites import SpriteWatch
 from broadphase.world.state import State
 
 
@@ -48,6 +49,7 @@ class Telling(State):
         self._untold: set[tuple[Listener, Body, Body]] = set()
         self._calling = False
         self._made = self._sent = 0
+        self._watch: SpriteWatch | None = None
         self._events = self._tracker.update().events
 
     def on(
@@ -150,6 +152,8 @@ class Telling(State):
         """
         if self._calling:
             raise RuntimeError("update() was called from a function that it calls; let it return first")
+        if self._watch is not None:
+            self._watch.look(list(self._store))
         self._made = 0
         left, self._left = self._left, ()
         self._call_all(iter(left))

@@ -1,0 +1,309 @@
+"""What a recorder writes, a recording gives back bit for bit: indexes, worlds; and files that are damaged."""
+
+import copy
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import broadphase as bp
+from broadphase.errors import FileError
+from broadphase.indexes import CLASSES
+from broadphase.recording.container import FRESH
+from broadphase.recording.following import Follower, courses
+from broadphase.recording.steps import Steps
+
+
+def some(random, count, dim, dtype):
+    low = random.uniform(-50, 50, (count, dim))
+    return np.hstack([low, low + random.exponential(6, (count, dim))]).astype(dtype)
+
+
+def play_index(index, frames, random, seen):
+    """Insert, remove, move and ask; ``seen`` is given what there is at the end of each frame."""
+    dim, dtype = index.dim, index.dtype
+    for number in range(frames):
+        if number % 3 == 0:
+            index.insert_many(
+                some(random, 6, dim, dtype),
+                static=random.random(6) < 0.3,
+                category=random.integers(1, 4, 6),
+                mask=random.integers(1, 4, 6),
+            )
+        if number % 4 == 1:
+            index.remove_many(random.choice(index.ids, 3, replace=False))
+        if number % 5 == 2:
+            index.update(index.boxes + dtype.type(0.1))
+        moved = random.choice(index.ids, 3, replace=False)
+        index.move_many(moved, some(random, 3, dim, dtype))
+        index.query_point(np.zeros(dim))
+        if number == 17:
+            index.clear()
+            index.insert(some(random, 1, dim, dtype)[0])
+            index.insert_many(some(random, 9, dim, dtype))
+        found = index.pairs() if number % 2 else index.changes()
+        pairs = found if number % 2 else np.concatenate([found.began, found.stayed])
+        seen.append((index.ids.copy(), index.boxes.copy(), len(pairs), pairs[np.lexsort(pairs.T[::-1])]))
+
+
+@pytest.mark.parametrize("name", CLASSES)
+@pytest.mark.parametrize(("dim", "dtype"), [(2, np.float64), (3, np.float32)])
+def test_an_index_comes_back_frame_by_frame(name, dim, dtype, tmp_path):
+    index = bp.make_index(name, dim=dim, dtype=dtype, touching=dim == 2)
+    seen = []
+    with bp.Recorder(index, tmp_path / "a.bprec") as recorder:
+        play_index(index, 30, np.random.default_rng(5), seen)
+    recording = bp.Recording(tmp_path / "a.bprec")
+    assert recorder.frames == len(recording) == 30
+    followers = [Follower(method, recording) for method in ("brute_force", "box_tree", "strips")]
+    for frame, (ids, boxes, count, pairs) in zip(recording, seen, strict=True):
+        assert np.array_equal(frame.ids, ids)
+        assert frame.boxes.dtype == boxes.dtype
+        assert np.array_equal(frame.boxes, boxes)
+        assert frame.found == count
+        assert np.array_equal(frame.pairs(), pairs)
+        for follower in followers:
+            assert np.array_equal(follower.run(frame).pairs, pairs)
+        assert frame.calls["query_point"].times == 1
+    assert recording[9].calls.keys() >= {"insert_many", "remove_many", "move_many", "pairs"}
+    assert np.array_equal(recording[20].boxes, seen[20][1])
+    assert np.array_equal(recording[-1].boxes, seen[-1][1])
+    with pytest.raises(IndexError, match="frame 30 of 30"):
+        recording[30]
+
+
+def play_world(world, frames, random, seen):
+    bodies = []
+    for number in range(frames):
+        x, y = random.uniform(0, 200, 2)
+        shape = [
+            bp.Box(x, y, 9, 7),
+            bp.Circle(x, y, 6),
+            bp.Polygon([(x, y), (x + 9, y + 1.1), (x + 3, y + 8.7)]),
+        ][number % 3]
+        bodies.append(world.add(shape, tag={"a", "b"} if number % 2 else "a", static=number % 5 == 0))
+        if number % 4 == 3:
+            world.remove(bodies.pop(int(random.integers(len(bodies)))))
+        for body in bodies[:8]:
+            world.move(body, *random.uniform(-9, 9, 2), "cross")
+        if number % 6 == 5:
+            bodies[0].shape = bp.Box(bodies[0].x, bodies[0].y, 4 + number, 5)
+            bodies[1].category, bodies[1].mask = 6, 3
+            bodies[2].tag = "late"
+            bodies[3].sensor = True
+        if number == 10:
+            world.tiles = bp.TileMap(random.random((6, 8)) < 0.2, 25, (1, 2))
+        if number > 10:
+            world.tiles.set(int(random.integers(8)), int(random.integers(6)), bool(number % 2))
+        rows = world.ids
+        seen.append(
+            {
+                "ids": rows,
+                "boxes": np.array([body.bounds for body in world]),
+                "shapes": [body.shape for body in world],
+                "static": [body.static for body in world],
+                "masks": [body.mask for body in world],
+                "tags": [", ".join(sorted(body.tags)) for body in world],
+                "solid": None if world.tiles is None else world.tiles.solid.copy(),
+            }
+        )
+        events = world.update()
+        seen[-1]["found"] = len(events.began) + len(events.stayed)
+
+
+def test_a_world_comes_back_frame_by_frame(tmp_path):
+    world = bp.World()
+    world.on("a", "a", begin=lambda contact: setattr(contact.b, "x", contact.b.x + 0.3))
+    seen = []
+    with bp.Recorder(world, tmp_path / "a.bprec"):
+        play_world(world, FRESH + 10, np.random.default_rng(3), seen)
+    recording = bp.Recording(tmp_path / "a.bprec")
+    for frame, was in zip(recording, seen, strict=True):
+        assert np.array_equal(frame.ids, was["ids"])
+        assert np.array_equal(frame.boxes, was["boxes"])
+        assert frame.shapes == was["shapes"]
+        assert frame.static.tolist() == was["static"]
+        assert frame.masks.tolist() == was["masks"]
+        assert frame.tags == was["tags"]
+        assert frame.found == was["found"]
+        assert (frame.tiles is None) == (was["solid"] is None)
+        assert frame.tiles is None or np.array_equal(frame.tiles.solid, was["solid"])
+    assert recording[3].calls["move"].times == 3
+    assert [frame.number for frame in recording.frames(60, 67)] == list(range(60, 67))
+    assert len(recording[FRESH + 3].ids) == len(seen[FRESH + 3]["ids"])
+    assert sorted(recording.slowest(3), key=lambda k: -recording.seconds[k]) == recording.slowest(3)
+
+
+def test_numbers_of_all_kinds_come_back_bit_for_bit():
+    random = np.random.default_rng(1)
+    odd = np.array([0.0, -0.0, np.inf, -np.inf, 5e-324, 1e308, -1e308, 1.0, np.nextafter(1.0, 2)])
+    for dtype in (np.float32, np.float64):
+        writer, reader = Steps(dtype), Steps(dtype)
+        rows = np.arange(0, 40, 2, dtype=np.int32)
+        with np.errstate(over="ignore"):
+            before = random.choice(odd, (20, 4)).astype(dtype)
+            for _ in range(6):
+                after = random.choice(odd, (20, 4)).astype(dtype)
+                found = reader.decode(rows, before, *writer.encode(rows, before, after))
+                assert found.tobytes() == after.tobytes()
+                before = after
+
+
+# ---- files that are cut off or damaged
+
+
+@pytest.fixture
+def recorded(tmp_path):
+    path = tmp_path / "a.bprec"
+    world = bp.World()
+    ends = []
+    with bp.Recorder(world, path):
+        for k in range(8):
+            world.add(bp.Circle(3 * k, 0, 5))
+            world.update()
+            ends.append(path.stat().st_size)
+    return path, ends
+
+
+def test_what_a_crash_has_cut_off_is_good_up_to_its_last_whole_frame(recorded, tmp_path):
+    path, ends = recorded
+    data = path.read_bytes()
+    assert len(data) == ends[-1]  # nothing was held back
+    for cut in range(ends[4], len(data)):
+        (tmp_path / "cut").write_bytes(data[:cut])
+        recording = bp.Recording(tmp_path / "cut")
+        whole = sum(end <= cut for end in ends)
+        assert len(recording) == whole
+        assert bool(recording.damage) == (cut not in ends)
+        assert len(recording[-1].ids) == whole
+
+
+def test_a_program_that_is_killed_leaves_its_frames(tmp_path):
+    program = (
+        "import os, sys, broadphase as bp\n"
+        "world = bp.World()\n"
+        "recorder = bp.Recorder(world, sys.argv[1])\n"
+        "for k in range(5):\n"
+        "    world.add(bp.Box(k, 0, 1, 1))\n"
+        "    world.update()\n"
+        "os._exit(3)\n"
+    )
+    subprocess.run([sys.executable, "-c", program, str(tmp_path / "a")], check=False)
+    assert [len(frame.ids) for frame in bp.Recording(tmp_path / "a")] == [1, 2, 3, 4, 5]
+
+
+def test_damage_ends_a_recording_and_never_anything_else(recorded, tmp_path):
+    path, ends = recorded
+    data = bytearray(path.read_bytes())
+    random = np.random.default_rng(0)
+    unharmed = 0
+    for _ in range(150):
+        at, was = int(random.integers(ends[2], len(data))), data
+        data = bytearray(was)
+        data[at] ^= int(random.integers(1, 256))
+        (tmp_path / "damaged").write_bytes(data)
+        recording = bp.Recording(tmp_path / "damaged")
+        if recording.damage:
+            assert sum(end <= at for end in ends) == len(recording)
+            assert recording.damage.startswith(f"frame {len(recording)}: ")
+        else:  # a bit between two parts of a deflated stream, which says nothing
+            assert [len(frame.ids) for frame in recording] == list(range(1, 9))
+            unharmed += 1
+        data = was
+    assert unharmed < 15
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "it is no recording"),
+        (b"PK\3\4", "it is no recording"),
+        (b"broadphase recording\n", "its head is cut off"),
+        (b"broadphase recording\n\2\0\0\0\0\0", "its version is 2, this program reads 1"),
+        (b"broadphase recording\n\1\0\2\0\0\0{}", "its head is damaged"),
+        (b"broadphase recording\n\1\0\2\0\0\0}{", "Expecting value"),
+    ],
+)
+def test_what_is_no_recording_is_named(content, said, tmp_path):
+    (tmp_path / "a").write_bytes(content)
+    with pytest.raises(FileError, match=said) as caught:
+        bp.Recording(tmp_path / "a")
+    assert str(caught.value).startswith(f"{tmp_path / 'a'}: is no recording that can be read")
+
+
+# ---- the recorder and its target
+
+
+def test_a_recorder_leaves_its_target_as_it_was(tmp_path):
+    for target in (bp.World(), bp.Strips()):
+        before = dict(vars(target))
+        recorder = bp.Recorder(target, tmp_path / "a")
+        with pytest.raises(ValueError, match="is being recorded already"):
+            bp.Recorder(target, tmp_path / "b")
+        recorder.close()
+        recorder.close()
+        assert vars(target).keys() == before.keys()
+        with pytest.raises(ValueError, match="the recorder is closed"):
+            recorder.frame()
+    with pytest.raises(TypeError, match="target must be a World or an index; got list"):
+        bp.Recorder([], tmp_path / "a")
+    with pytest.raises(OSError, match="No such file"):
+        bp.Recorder(bp.World(), tmp_path / "nowhere" / "a")
+
+
+def test_copies_of_a_recorded_index_are_not_recorded(tmp_path):
+    index = bp.BoxTree()
+    with bp.Recorder(index, tmp_path / "a") as recorder:
+        index.insert([0, 0, 1, 1])
+        for twin in (index.copy(), pickle.loads(pickle.dumps(index)), copy.deepcopy(index)):
+            twin.insert([0, 0, 1, 1])
+            assert len(twin.pairs()) == 1
+        assert recorder.frames == 0
+        index.pairs()
+        recorder.frame()
+    assert [len(frame.ids) for frame in bp.Recording(tmp_path / "a")] == [1, 1]
+
+
+def test_a_frame_whose_listener_raises_is_written_and_the_exception_comes_through(tmp_path):
+    world = bp.World()
+    for _ in range(2):
+        world.add(bp.Box(0, 0, 1, 1), tag="a")
+
+    @world.on("a", "a")
+    def fail(contact):
+        raise RuntimeError("on purpose")
+
+    with bp.Recorder(world, tmp_path / "a") as recorder, pytest.raises(RuntimeError, match="on purpose"):
+        world.update()
+    assert recorder.frames == len(bp.Recording(tmp_path / "a")) == 1
+
+
+def test_a_full_disk_ends_the_recording_and_not_the_world(tmp_path):
+    world = bp.World()
+    recorder = bp.Recorder(world, tmp_path / "a")
+
+    def full(sections):
+        raise OSError(28, "No space left on device")
+
+    recorder._writer.write = full
+    world.add(bp.Box(0, 0, 1, 1))
+    with pytest.raises(OSError, match="No space left"):
+        world.update()
+    world.update()
+    world.validate()
+
+
+def test_every_method_goes_through_a_recording_with_the_same_pairs(tmp_path):
+    world = bp.World()
+    with bp.Recorder(world, tmp_path / "a"):
+        play_world(world, 40, np.random.default_rng(8), [])
+    recording = bp.Recording(tmp_path / "a")
+    followers = [Follower(method, recording) for method in CLASSES]
+    for frame in recording:
+        expected = frame.pairs().tolist()
+        assert all(follower.run(frame).pairs.tolist() == expected for follower in followers)
+    went = courses(recording, ["strips", "brute_force"], 2)
+    assert (went["strips"].seconds < 60).all()
+    assert went["brute_force"].tests[-1] > 0

@@ -1,0 +1,191 @@
+"""Recordings in the lab and in the command, and that of a game."""
+
+import json
+import queue
+
+import numpy as np
+import pytest
+from lab_server import WAIT, setup_message
+from test_recording import play_world
+
+import broadphase as bp
+from broadphase.cli import run
+from broadphase.indexes import CLASSES
+from broadphase.lab.frames import Kind, decode
+from broadphase.lab.messages import parse
+from broadphase.lab.replays import Named, Replay, ReplayLane
+from broadphase.lab.room import Room
+from broadphase.lab.session import Session
+from broadphase.lab.uploads import Uploads
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    path = tmp_path_factory.mktemp("replay") / "game.bprec"
+    world = bp.World()
+    with bp.Recorder(world, path):
+        play_world(world, 70, np.random.default_rng(4), [])
+    return path
+
+
+@pytest.fixture(scope="module")
+def recording(path):
+    return bp.Recording(path)
+
+
+@pytest.mark.parametrize("method", CLASSES)
+def test_a_lane_finds_what_was_recorded_in_every_frame(method, recording):
+    scene = Replay(recording)
+    lane = ReplayLane(method, scene)
+    for number in [*range(70), *range(5)]:  # after the last frame it begins anew
+        assert scene.frame == number
+        outcome = lane.run(scene.boxes())
+        ids = np.full(len(scene), -1)
+        for own, slot in scene._slots.items():
+            ids[slot] = own
+        found = np.sort(ids[outcome.pairs], axis=1)
+        assert sorted(found.tolist()) == recording[number].pairs().tolist()
+        scene.step()
+
+
+class Heard(Session):
+    """A session, and what it says."""
+
+    def __init__(self, recording):
+        self.said = queue.Queue()
+        super().__init__(self.said.put, Uploads(), Room(), recording)
+        self.start()
+
+    def hear(self, kind):
+        """The next frame (``"frame"``) or words of a kind."""
+        while True:
+            got = self.said.get(timeout=WAIT)
+            if isinstance(got, bytes):
+                frame = decode(got)
+                self.mail.has_left()
+                self.put(parse(json.dumps({"type": "ack", "frame": frame.serial})))
+                if kind == "frame":
+                    return frame
+            elif (words := json.loads(got))["type"] == kind:
+                return words
+
+
+def test_a_page_goes_to_any_frame_and_is_told_what_the_program_did_there(recording):
+    session = Heard(Named("game.bprec", recording))
+    try:
+        session.put(parse('{"type": "play", "playing": false, "rate": 60}'))
+        session.put(parse(setup_message(scene="replay", methods=["strips", "box_tree"])))
+        assert session.hear("scene")["file"] == "game.bprec"
+        assert session.hear("frame").frame == 0
+        for number in (41, 7, 0, 69, 10**6):
+            session.put(parse(json.dumps({"type": "seek", "frame": number})))
+            frame, told = session.hear("frame"), session.hear("replay")
+            there = recording[min(number, 69)]
+            assert frame.frame == told["frame"] == there.number
+            assert told["bodies"] == len(there.ids)
+            assert len(frame.get(Kind.HITS)) == 2 * len(there.pairs())
+            assert {name: times for name, times, _ in told["calls"]} == {
+                name: call.times for name, call in there.calls.items()
+            }
+            assert frame.get(Kind.HALVES) is not None
+        session.put(parse('{"type": "seek", "frame": 12}'))
+        assert session.hear("frame").frame == 12
+        session.put(parse('{"type": "step"}'))
+        assert session.hear("frame").frame == 13
+        session.put(parse('{"type": "ask", "what": "explain"}'))
+        assert f"{len(recording[13].ids)} boxes" in session.hear("explain")["text"]
+    finally:
+        session.close()
+        session.join(WAIT)
+
+
+def test_the_python_lines_of_a_recording_print_what_the_page_shows(path, recording, monkeypatch, capsys):
+    session = Heard(Named("game.bprec", recording))
+    try:
+        session.put(parse('{"type": "play", "playing": false, "rate": 60}'))
+        session.put(parse(setup_message(scene="replay", methods=["sort_and_sweep"])))
+        session.put(parse('{"type": "seek", "frame": 30}'))
+        while (frame := session.hear("frame")).frame != 30:
+            pass
+        session.put(parse('{"type": "ask", "what": "code"}'))
+        lines = session.hear("code")["text"]
+    finally:
+        session.close()
+        session.join(WAIT)
+    monkeypatch.chdir(path.parent)
+    exec(compile(lines, "lines", "exec"), {})
+    assert f"tests={int(frame.get(Kind.NUMBERS, 0)[0])}" in capsys.readouterr().out
+
+
+def test_a_lab_without_a_recording_says_how_to_open_one():
+    session = Heard(None)
+    try:
+        session.put(parse(setup_message(scene="replay")))
+        assert "broadphase replay FILE" in session.hear("refused")["text"]
+    finally:
+        session.close()
+        session.join(WAIT)
+
+
+# ---- the command
+
+
+def test_the_table_has_a_line_a_frame_and_tells_of_the_slowest(path, recording, capsys):
+    assert run(["replay", str(path), "--table", "--methods", "strips", "brute_force", "--slowest", "2"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == f"{path}: <Recording of 70 frames, up to {recording.most_bodies} bodies>"
+    heads = "frame bodies moved pairs recorded ms strips ms brute_force ms"
+    assert lines[2].split() == heads.split()
+    for frame, line in zip(recording, lines[3:73], strict=True):
+        numbers = line.split()
+        assert [int(number) for number in numbers[:4]] == [
+            *(frame.number, len(frame.ids), frame.moved, len(frame.pairs())),
+        ]
+        assert len(numbers) == 7
+    assert [line.split()[0] for line in lines[75:77]] == ["strips", "brute_force"]
+    slowest = [line.split(":")[0] for line in lines[79:]]
+    assert slowest == [f"frame {number}" for number in recording.slowest(2)]
+
+
+def test_files_that_are_no_recordings_are_told_in_one_line(tmp_path, path, capsys):
+    (tmp_path / "a.csv").write_text("0,0,1,1\n")
+    assert run(["replay", str(tmp_path / "a.csv"), "--table"]) == 2
+    assert capsys.readouterr().err.endswith("is no recording that can be read: it is no recording\n")
+    (tmp_path / "empty").write_bytes(path.read_bytes()[:200])
+    assert run(["replay", str(tmp_path / "empty")]) == 2
+    assert "holds no frame that is whole; frame 0: it is cut off" in capsys.readouterr().err
+    assert run(["replay", str(tmp_path / "gone")]) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+# ---- a game
+
+
+def test_a_thousand_frames_of_the_dungeon_are_small_and_replay_to_the_same_pairs(
+    tmp_path, monkeypatch, exhaustive
+):
+    pytest.importorskip("pygame")
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    from examples.dungeon.game import Dungeon
+
+    frames = 1_000 if exhaustive else 60
+    game = Dungeon(monsters=500)
+    game.by_itself, game.health = True, 10**9
+    world, seen = game.world, []
+    recorder = bp.Recorder(world, tmp_path / "a")
+    update = world.update
+
+    def look_and_update():
+        boxes = np.array([body.bounds for body in world])
+        static = np.array([body.static for body in world])
+        seen.append(world.ids[bp.pairs(boxes, touching=False, static=static)])
+        return update()
+
+    world.update = look_and_update
+    for _ in range(frames):
+        game.update()
+    world.update = update
+    recorder.close()
+    assert (tmp_path / "a").stat().st_size < 5_000 * frames
+    for frame, pairs in zip(bp.Recording(tmp_path / "a"), seen, strict=True):
+        assert np.array_equal(frame.pairs("sort_and_sweep"), pairs)
