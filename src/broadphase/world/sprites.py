@@ -92,10 +92,8 @@ def _goes_astray(seen: _Seen, picture: Bounds, body: Bounds) -> bool:
         seen.away += drift > seen.drift and drift > _ROUNDING
         astray = seen.away >= _TWICE
     else:
-        astray = (
-            seen.rest is not None and seen.rest[1] == body and math.dist(offset, seen.rest[0]) > _ROUNDING
-        )
-        seen.rest, seen.usual, seen.away, drift = (offset, body), offset, 0, 0.0
+        astray = seen.rest is not None and _is_elsewhere(seen.rest, picture, body)
+        seen.rest, seen.usual, seen.away, drift = (picture, body), offset, 0, 0.0
     seen.picture, seen.body, seen.drift = picture, body, drift
     return astray
 
