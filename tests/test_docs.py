@@ -65,7 +65,8 @@ def only_imports(block):
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_the_code_of_a_page_does_what_it_says(page):
+def test_the_code_of_a_page_does_what_it_says(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # it may write files
     names = {}
     for block in blocks(page, "python"):
         assert run_block(block, names) or only_imports(block), f"nothing comes out of\n{block}"

@@ -121,8 +121,8 @@ class _Asked(NamedTuple):
 def _within_memory(file: BinaryIO, name: str, *how: Any) -> Table:
     try:
         return _read(file, name, *how)
-    except MemoryError:
-        raise FileError(f"{name}: takes more memory than there is when it is read") from None
+    except MemoryError as error:
+        raise FileError(f"{name}: takes more memory than there is when it is read") from error
 
 
 def endings() -> tuple[str, ...]:

@@ -91,10 +91,10 @@ def answer(path: Path, name: str, boxes: str) -> dict[str, str]:
         np.save(boxes, found)
     except ImportError as error:
         return {"error": f"{name}: {error}"}
-    except FileError as error:
+    except (FileError, MemoryError) as error:
+        if isinstance(error, MemoryError) or isinstance(error.__cause__, MemoryError):
+            return {"error": f"{name}: {TOO_MUCH}"}
         return {"error": str(error).replace(str(path), name)}
-    except MemoryError:
-        return {"error": f"{name}: {TOO_MUCH}"}
     return {"note": note}
 
 

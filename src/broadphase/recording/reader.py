@@ -143,9 +143,7 @@ class Recording:
         return len(self._seconds)
 
     def __iter__(self) -> Iterator[RecordedFrame]:
-        if len(self):
-            for state, sections, words in self._frames_from(self._marks[0].copy()):
-                yield state.frame(sections, words)
+        return self.frames(0, len(self))
 
     def __getitem__(self, number: int) -> RecordedFrame:
         count = len(self)
@@ -180,12 +178,13 @@ class Recording:
 
     def frames(self, begin: int, end: int) -> Iterator[RecordedFrame]:
         """The frames from ``begin`` on, up to ``end``, in their order."""
-        if begin < min(end, len(self)):
+        last = min(end, len(self)) - 1
+        if begin <= last:
             for state, sections, words in self._frames_from(self._marks[begin // FRESH].copy()):
-                if state.number >= min(end, len(self)):
-                    return
                 if state.number >= begin:
                     yield state.frame(sections, words)
+                if state.number == last:  # what comes behind it may be damaged
+                    return
 
     def __repr__(self) -> str:
         damage = f", then {self.damage}" if self.damage else ""
