@@ -1,0 +1,145 @@
+"""What a world is besides its boxes or points: how long it is before it begins again, and which of many it is.
+
+Both are checked here once, for everything that takes ``period=`` or ``env=``.
+"""
+
+import math
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.boxes import as_plain_array
+
+Period = npt.NDArray[np.float64]
+Envs = npt.NDArray[np.int64]
+
+_AXES = "xyz"
+
+
+def as_period(period: Any, dim: int) -> Period | None:
+    """The length of the world on each axis, inf where it does not begin again; None where no axis does.
+
+    Parameters
+    ----------
+    period : sequence of float or None, float, optional
+        One length for each axis, None or inf for an axis that goes on; or one for all axes.
+    dim : int
+        How many axes there are.
+
+    Raises
+    ------
+    TypeError
+        A length is no number.
+    ValueError
+        A length is not positive, or there are not as many as axes.
+
+    Examples
+    --------
+    >>> as_period((10, None), 2)
+    array([10., inf])
+    >>> as_period(None, 2) is None, as_period((None, np.inf), 2) is None
+    (True, True)
+    """
+    if period is None:
+        return None
+    lengths = np.empty(dim)
+    for axis, value in enumerate(_one_an_axis(period, dim)):
+        lengths[axis] = _length(value, f"period[{axis}]", _AXES[axis])
+    return lengths if np.isfinite(lengths).any() else None
+
+
+def _one_an_axis(period: Any, dim: int) -> tuple[Any, ...]:
+    if isinstance(period, Real) or (isinstance(period, np.ndarray) and period.ndim == 0):
+        return (period,) * dim
+    try:
+        values = tuple(period)
+    except TypeError:
+        raise TypeError(
+            f"period must hold a length, None or inf for each of the {dim} axes; got {period!r}"
+        ) from None
+    if len(values) != dim:
+        raise ValueError(
+            f"period must hold a length, None or inf for each of the {dim} axes; got {len(values)}"
+        )
+    return values
+
+
+def _length(value: Any, named: str, axis: str) -> float:
+    if value is None:
+        return math.inf
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+        raise TypeError(f"{named} must be a number, None or inf; got {value!r}")
+    length = float(value)
+    if not length > 0.0:
+        raise ValueError(
+            f"{named} = {length:g} is not positive; give the world's length along {axis}, or None where it "
+            "does not begin again"
+        )
+    return length
+
+
+def as_env(env: Any, n: int, name: str = "env") -> Envs | None:
+    """The environment of each of ``n`` rows, or None where all share one.
+
+    Parameters
+    ----------
+    env : array_like of int, shape (n,), optional
+        Any whole numbers; a single one counts for all rows.
+    n : int
+        How many rows there are.
+    name : str
+        What the caller's argument is called, for the error messages.
+
+    Raises
+    ------
+    TypeError
+        They are no whole numbers.
+    ValueError
+        There are not as many as rows, or one does not fit into 64 bits.
+
+    Examples
+    --------
+    >>> as_env([3, 3, -1], 3)
+    array([ 3,  3, -1])
+    """
+    if env is None:
+        return None
+    array = as_plain_array(env, name)
+    if array.dtype.kind not in "iu" and array.size:  # to NumPy an empty list is float64
+        raise TypeError(f"{name} must be whole numbers, one a row; got dtype {array.dtype}")
+    if array.ndim == 0:
+        array = np.full(n, array)
+    if array.shape != (n,):
+        raise ValueError(f"{name} must hold one number for each of the {n} rows; got shape {array.shape}")
+    if array.dtype.kind == "u" and array.size and array.max() > np.iinfo(np.int64).max:
+        row = int(array.argmax())
+        raise ValueError(f"{name}[{row}] = {array[row]} does not fit into 64 bits with a sign")
+    return np.ascontiguousarray(array, dtype=np.int64)
+
+
+def numbered(*envs: Envs) -> tuple[list[npt.NDArray[np.int32]], int]:
+    """The same environments numbered from 0 on, in their order, together over all arrays; and how many.
+
+    Examples
+    --------
+    >>> numbered(np.array([7, -2, 7]), np.array([9, 7]))
+    ([array([1, 0, 1], dtype=int32), array([2, 1], dtype=int32)], 3)
+    """
+    together = np.concatenate(envs)
+    if len(together) == 0:
+        return [np.empty(0, np.int32) for _ in envs], 0
+    low, high = int(together.min()), int(together.max())
+    if high - low < 2 * len(together) + 1024:  # nearly without gaps: counting is faster than sorting
+        places = together - low
+        present = np.zeros(high - low + 1, np.int32)
+        present[places] = 1
+        count = int(present.sum())
+        numbers = (np.cumsum(present, dtype=np.int32) - present)[places]
+    else:
+        own, numbers = np.unique(together, return_inverse=True)
+        count = len(own)
+        numbers = numbers.astype(np.int32)
+    ends = np.cumsum([len(env) for env in envs])[:-1]
+    return [np.ascontiguousarray(part) for part in np.split(numbers, ends)], count
