@@ -1,4 +1,4 @@
-"""What a world is besides its boxes or points: how long it is before it begins again, and which of many it is.
+"""What a world is besides its boxes: how long it is before it begins again, and which of many it is.
 
 Both are checked here once, for everything that takes ``period=`` or ``env=``.
 """

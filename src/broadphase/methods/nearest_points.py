@@ -1,0 +1,161 @@
+"""The nearest of many points: along a curve, with boxes around those that follow each other.
+
+See `broadphase.kernels.points.curve` and `broadphase.kernels.points.nearest_points`.  It asks nothing of where
+the points are: crowds within crowds, lines and a point far away are as fast as even ones, nearly.
+
+Cost: sorting, then for each point about four boxes of a level and a dozen leaves of 16 points.
+"""
+
+import math
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase import threads
+from broadphase.kernels.arrays.radix_sort import argsort_keys
+from broadphase.kernels.machine.simd import LANES
+from broadphase.kernels.points.curve import bound_leaves, bound_levels, find_keys, take_in_order
+from broadphase.kernels.points.nearest_points import search_points
+from broadphase.points import Numbers, Points, Question
+from broadphase.slices import Work, ranges, slices
+
+Floats = npt.NDArray[np.float64]
+
+_ENOUGH_FOR_THREADS = 5_000
+_PIECES = 4
+_COMPARISONS = 400.0  # what a point costs, for `slices`; those that want many more
+_SAMPLE = 4096
+_TRIMMED = 0.005
+_MOST_BITS = {2: 31, 3: 21}
+
+
+class _Curve(NamedTuple):
+    """How coordinates become places on the curve."""
+
+    low: Floats
+    per_unit: Floats
+    width: int
+
+
+class _Sorted(NamedTuple):
+    columns: Points
+    own: Numbers
+
+
+def find_nearest_points(question: Question, k: int, r: float, parts: int) -> tuple[Numbers, Points]:
+    """Numbers and distances of the nearest, -1 and inf where there are fewer."""
+    n, kind = len(question.points), question.points.dtype
+    ids, distances = np.empty((n, k), np.int32), np.empty((n, k), kind)
+    same = question.others is None
+    wanted = min(k, len(question.found) - same)
+    if n == 0 or wanted <= 0:
+        ids.fill(-1)
+        distances.fill(np.inf)
+        return ids, distances
+    curve, scale = _curve_for(question), _scale_for(question)
+    held = _along(question.found, question.other_envs if not same else question.envs, curve, scale, parts)
+    asking = held if same else _along(question.points, question.envs, curve, scale, parts)
+    levels, boxes, worlds = _boxes_around(held, len(question.found), parts)
+    with np.errstate(over="ignore"):
+        around = question.period * kind.type(scale)
+    fixed = (
+        *(held.columns, held.own, boxes, worlds, levels, around, scale, r),
+        *(question.points, question.found, question.period, asking.columns, asking.own, same),
+    )
+    room = 2 * wanted + 12 * LANES
+
+    def search(first: int, last: int) -> None:
+        scratch = (
+            np.empty(2 * LANES * (len(levels) + 1), np.int64),
+            np.empty((1, room), kind),
+            np.empty((2, room)),
+            np.empty((2, room), np.int32),
+        )
+        for begin, end in slices(first, last, Work.even(n, _COMPARISONS + wanted * wanted / 4)):
+            search_points(*fixed, begin, end, wanted, *scratch, ids, distances)
+
+    pieces = threads.shares(n, _PIECES * parts if parts > 1 and n >= _ENOUGH_FOR_THREADS else 1)
+    threads.run_all([partial(search, *piece) for piece in pieces], parts)
+    return ids, distances
+
+
+def _curve_for(question: Question) -> _Curve:
+    """The finest steps that fit where nearly all points are; the others are at the ends."""
+    found = question.found
+    dim = found.shape[1]
+    sample = np.sort(found[:: max(len(found) // _SAMPLE, 1)].astype(np.float64), axis=0)
+    aside = int(_TRIMMED * len(sample))
+    low, high = sample[aside], sample[-1 - aside]
+    with np.errstate(over="ignore"):
+        margin = 0.25 * high - 0.25 * low
+        low, high = np.maximum(low - margin, question.low), np.minimum(high + margin, question.high)
+        spread = 0.5 * high - 0.5 * low
+    width = min(_MOST_BITS[dim], (62 - max(question.worlds - 1, 0).bit_length()) // dim)
+    # As many steps on each axis, but no longer ones on a short one: neighbours are near on all axes.
+    longest = float(spread.max())
+    per_unit = 2.0 ** (width - 1) / longest if longest > 1e-300 else 0.0
+    return _Curve(low, np.full(dim, per_unit), width)
+
+
+def _scale_for(question: Question) -> float:
+    """A power of two that keeps squares of most differences within what numbers can hold."""
+    with np.errstate(over="ignore"):
+        largest = float(np.maximum(np.abs(question.low), np.abs(question.high)).max())
+    exponent = math.frexp(largest)[1] if largest > 0.0 else 0
+    safe, most = (40, 126) if question.points.itemsize == 4 else (300, 1022)
+    return 1.0 if abs(exponent) <= safe else 2.0 ** min(max(-exponent, -most), most)
+
+
+def _along(points: Points, envs: Numbers, curve: _Curve, scale: float, parts: int) -> _Sorted:
+    n, dim = points.shape
+    keys = np.empty(n, np.int64)
+    columns = np.zeros((dim, n + LANES), points.dtype)
+    own = np.zeros((1 + (len(envs) > 0), n + LANES), np.int32)
+    spans = threads.shares(n, parts if n >= _ENOUGH_FOR_THREADS else 1)
+
+    def find(first: int, last: int) -> None:
+        for span in ranges(first, last):
+            find_keys(points, envs, curve.low, curve.per_unit, curve.width, *span, keys)
+
+    threads.run_all([partial(find, *span) for span in spans], parts)
+    order = argsort_keys(keys)
+
+    def take(first: int, last: int) -> None:
+        for span in ranges(first, last):
+            take_in_order(points, envs, order, scale, *span, columns, own)
+
+    threads.run_all([partial(take, *span) for span in spans], parts)
+    return _Sorted(columns, own)
+
+
+def _boxes_around(held: _Sorted, n: int, parts: int) -> tuple[npt.NDArray[np.int64], Points, Numbers]:
+    """The boxes of all levels, each filled up to `LANES` with boxes that hold nothing."""
+    dim, kind = len(held.columns), held.columns.dtype
+    sizes = [-(-n // LANES)]
+    while sizes[-1] > LANES:
+        sizes.append(-(-sizes[-1] // LANES))
+    levels = np.cumsum([0, *(-(-size // LANES) * LANES for size in sizes)])
+    boxes = np.empty((2 * dim, int(levels[-1])), kind)
+    boxes[:dim], boxes[dim:] = np.inf, -np.inf
+    worlds = np.empty((2, int(levels[-1]) if len(held.own) > 1 else 0), np.int32)
+    worlds[0:1], worlds[1:2] = np.iinfo(np.int32).max, -1
+    spans = threads.shares(sizes[0], parts if n >= _ENOUGH_FOR_THREADS else 1)
+
+    def bound(first: int, last: int) -> None:
+        for span in ranges(first, last):
+            bound_leaves(held.columns, held.own, n, *span, boxes, worlds)
+
+    threads.run_all([partial(bound, *span) for span in spans], parts)
+    bound_levels(levels, boxes, worlds)
+    return levels, boxes, worlds
+
+
+def as_count(k: Any) -> int:
+    """How many nearest are wanted."""
+    if isinstance(k, bool) or not isinstance(k, (int, np.integer)):
+        raise TypeError(f"k must be an int; got {k!r}")
+    if k < 1:
+        raise ValueError(f"k must be at least 1; got {k}")
+    return int(k)

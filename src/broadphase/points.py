@@ -1,0 +1,195 @@
+"""What a point array is, and a distance: input of `neighbors` and `nearest`, checked and converted once."""
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase import threads
+from broadphase.boxes import MOST_BOXES, as_float_array
+from broadphase.foreign import POINTS
+from broadphase.kernels.points.lattice import find_extent
+from broadphase.slices import ranges
+from broadphase.space import Period, as_env, as_period, numbered
+
+Points = npt.NDArray[np.floating[Any]]
+Numbers = npt.NDArray[np.int32]
+
+_ENOUGH_FOR_THREADS = 200_000
+
+
+class Question(NamedTuple):
+    """Points that ask and points that may be found, all of one type."""
+
+    points: Points
+    """``(n, dim)``, finite, between 0 and the period."""
+    others: Points | None
+    """None where the points ask about each other."""
+    period: Points
+    """One length an axis, in the type of the points; inf where the world does not begin again."""
+    envs: Numbers
+    """The worlds of the points, from 0 on; empty where there is one."""
+    other_envs: Numbers
+    worlds: int
+    low: npt.NDArray[np.float64]
+    """How far the points that may be found reach."""
+    high: npt.NDArray[np.float64]
+
+    @property
+    def found(self) -> Points:
+        """The points that may be found."""
+        return self.points if self.others is None else self.others
+
+
+def as_question(points: Any, other: Any, period: Any, env: Any) -> Question:
+    """Check all that `neighbors` and `nearest` share."""
+    own = _as_points(points, "points")
+    others = None if other is None else _as_points(other, "other")
+    if others is not None:
+        own, others = _alike(own, others)
+    dim = own.shape[1]
+    lengths = as_period(period, dim)
+    envs, other_envs, worlds = _as_envs(env, len(own), None if others is None else len(others))
+    around = np.full(dim, np.inf, own.dtype)
+    if lengths is not None:
+        around = _rounded(lengths, own.dtype)
+    own, low, high = _checked(own, around, "points")
+    if others is not None:
+        others, low, high = _checked(others, around, "other")
+    return Question(own, others, around, envs, other_envs, worlds, low, high)
+
+
+def _as_points(values: Any, name: str) -> Points:
+    array = as_float_array(values, name, POINTS)
+    if array.ndim == 1 and array.size == 0:
+        array = array.reshape(0, 2)
+    if array.ndim != 2 or array.shape[1] not in (2, 3):
+        raise ValueError(
+            f"{name} must have shape (n, 2) or (n, 3), a row of coordinates a point; got shape {array.shape}"
+        )
+    if len(array) > MOST_BOXES:
+        raise ValueError(f"{name} has {len(array)} rows; ids are 32 bits wide, so {MOST_BOXES} is the most")
+    return array
+
+
+def _alike(points: Points, others: Points) -> tuple[Points, Points]:
+    """Both in one dimension and type; an empty list has any dimension."""
+    if points.shape[1] != others.shape[1]:
+        if len(others) == 0:
+            others = np.empty((0, points.shape[1]), others.dtype)
+        elif len(points) == 0:
+            points = np.empty((0, others.shape[1]), points.dtype)
+        else:
+            raise ValueError(
+                f"points are {points.shape[1]}-D and other is {others.shape[1]}-D; give both in one dimension"
+            )
+    kind = np.result_type(points, others)
+    return points.astype(kind, copy=False), others.astype(kind, copy=False)
+
+
+def _as_envs(env: Any, n: int, m: int | None) -> tuple[Numbers, Numbers, int]:
+    none = np.empty(0, np.int32)
+    if env is None:
+        return none, none, 1
+    if m is None:
+        own = as_env(env, n)
+        assert own is not None
+        (numbers,), worlds = numbered(own)
+        return numbers, numbers, max(worlds, 1)
+    if not isinstance(env, (tuple, list)) or len(env) != 2:
+        raise ValueError("env must be a pair with other=: one array for the points, one for the others")
+    first, second = as_env(env[0], n, "env[0]"), as_env(env[1], m, "env[1]")
+    if first is None or second is None:
+        raise TypeError("env must hold two arrays with other=; got None in the place of one")
+    (numbers, others), worlds = numbered(first, second)
+    return numbers, others, max(worlds, 1)
+
+
+def _rounded(lengths: Period, kind: "np.dtype[Any]") -> Points:
+    with np.errstate(over="ignore"):
+        around = lengths.astype(kind)
+    for axis, (given, length) in enumerate(zip(lengths, around, strict=True)):
+        if length == 0.0 or (np.isinf(length) and np.isfinite(given)):
+            raise ValueError(f"period[{axis}] = {given:g} is not a length that {kind} can hold; give float64")
+    return around
+
+
+def _checked(
+    points: Points, around: Points, name: str
+) -> tuple[Points, npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """The points, all within the period; and how far they reach."""
+    dim = points.shape[1]
+    if len(points) == 0:
+        return points, np.zeros(dim), np.zeros(dim)
+    spans = threads.shares(len(points), threads.cores() if len(points) >= _ENOUGH_FOR_THREADS else 1)
+    low, high = np.empty((len(spans), dim)), np.empty((len(spans), dim))
+
+    def look(part: int, first: int, last: int) -> int:
+        lows, highs = np.empty((1, dim)), np.empty((1, dim))
+        low[part], high[part] = np.inf, -np.inf
+        for begin, end in ranges(first, last):
+            row = find_extent(points, begin, end, 0, lows, highs)
+            if row >= 0:
+                return int(row)
+            np.minimum(low[part], lows[0], out=low[part])
+            np.maximum(high[part], highs[0], out=high[part])
+        return -1
+
+    for row in threads.run_all([partial(look, part, *span) for part, span in enumerate(spans)]):
+        if row >= 0:
+            raise _unsound(points, row, name)
+    lowest, highest = low.min(axis=0), high.max(axis=0)
+    outside = np.isfinite(around) & ((lowest < 0.0) | (highest > around))
+    if outside.any():
+        points = _brought_in(points, around, np.flatnonzero(outside))
+        lowest, highest = np.maximum(lowest, 0.0), np.minimum(highest, around)
+    return points, lowest, highest
+
+
+def _unsound(points: Points, row: int, name: str) -> ValueError:
+    for axis, value in zip("xyz", points[row], strict=False):
+        if not np.isfinite(value):
+            return ValueError(
+                f"{name}[{row}] has {axis} = {value}; give a finite number, or leave the row out"
+            )
+    return ValueError(f"{name}[{row}] was written to during the call; wait with that or pass a copy")
+
+
+def _brought_in(points: Points, around: Points, axes: npt.NDArray[np.intp]) -> Points:
+    """A copy whose coordinates lie between 0 and the period: what `numpy.mod` says."""
+    points = points.copy()
+    for axis in axes.tolist():
+        column = points[:, axis]
+        rows = np.flatnonzero((column < 0.0) | (column > around[axis]))
+        column[rows] = np.mod(column[rows], around[axis])
+    return points
+
+
+def as_distance(r: Any, kind: "np.dtype[Any]") -> float:
+    """One distance, rounded to the type of the points; inf is one."""
+    array = as_float_array(r, "r")
+    if array.ndim != 0:
+        raise ValueError(f"r must be one number; got shape {array.shape}")
+    value = float(array)
+    if not value >= 0.0:
+        raise ValueError(f"r = {value:g} is no distance; give a number that is not negative")
+    with np.errstate(over="ignore"):
+        return float(array.astype(kind))
+
+
+def as_radii(r: Any, n: int, kind: "np.dtype[Any]", name: str) -> Points:
+    """One radius for each of ``n`` points, from one for all or one each."""
+    array = as_float_array(r, name)
+    if array.ndim == 0:
+        array = np.full(n, array)
+    if array.shape != (n,):
+        raise ValueError(
+            f"{name} must be a number, or one for each of the {n} points; got shape {array.shape}"
+        )
+    bad = np.flatnonzero(~(array >= 0.0))
+    if len(bad):
+        row = int(bad[0])
+        raise ValueError(f"{name}[{row}] = {array[row]:g} is no radius; give a number that is not negative")
+    with np.errstate(over="ignore"):
+        return np.ascontiguousarray(array, dtype=kind)
