@@ -26,8 +26,8 @@ from .indexes.spatial_hash import SpatialHash as SpatialHash
 from .indexes.strips import Strips as Strips
 from .indexes.sweep_and_prune import SweepAndPrune as SweepAndPrune
 from .indexes.uniform_grid import UniformGrid as UniformGrid
-from .neighborhoods import Neighbors as Neighbors
 from .neighborhoods import NearestPoints as NearestPoints
+from .neighborhoods import Neighbors as Neighbors
 from .neighborhoods import nearest as nearest
 from .neighborhoods import neighbors as neighbors
 from .one_shot import METHODS as METHODS

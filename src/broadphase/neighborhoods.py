@@ -181,8 +181,8 @@ def neighbors(
         ``(n, 2)`` or ``(n, 3)``, finite.  float32 is computed in float32, everything else in float64.
     r : float or array_like
         The distance.  Or a radius for each point: two are near where their distance is at most the sum of
-        their radii, as circles touch.  With ``other=`` the others are points then, unless ``r`` is a tuple of two, the
-        radii of the points and those of the others.
+        their radii, as circles touch.  With ``other=`` the others are points then, unless ``r`` is a tuple
+        of two, the radii of the points and those of the others.
     other : array_like, optional
         Look for rows of these near the points, and not for points near each other.
     period : sequence of float or None, optional
@@ -217,15 +217,15 @@ def neighbors(
 
     Notes
     -----
-    What counts at exactly ``r`` is decided in the points' dtype, by IEEE arithmetic, whatever the order of the
-    points and the number of threads: a pair counts when its ``distance`` is at most ``r``, both as numbers of
-    that dtype.  ``distance`` is ``sqrt(dx * dx + dy * dy (+ dz * dz))`` with every step rounded, added from
-    left to right, where ``dx`` is the difference of the coordinates or, where ``period - |dx|`` is less, that;
-    and as if exponents had no limits, so nothing overflows or vanishes on the way.  The sum of two radii is
-    rounded, too.
+    What counts at exactly ``r`` is decided in the points' dtype, by IEEE arithmetic, whatever the order of
+    the points and the number of threads: a pair counts when its ``distance`` is at most ``r``, both as
+    numbers of that dtype.  ``distance`` is ``sqrt(dx * dx + dy * dy (+ dz * dz))`` with every step rounded,
+    added from left to right, where ``dx`` is the difference of the coordinates or, where ``period - |dx|``
+    is less, that; and as if exponents had no limits, so nothing overflows or vanishes on the way.  The sum
+    of two radii is rounded, too.
 
-    Cells are as wide as the largest ``r``, or two of the largest radii: where one radius is many times as large
-    as most it is slow.
+    Cells are as wide as the largest ``r``, or two of the largest radii: where one radius is many times as
+    large as most it is slow.
 
     Examples
     --------

@@ -121,7 +121,8 @@ def _search(
     n, kind = len(question.points), question.points.dtype
     pieces = threads.shares(n, _PIECES * parts if parts > 1 and n >= ENOUGH_FOR_THREADS else 1)
     rows = scratch.array("near rows", (n, 2), np.int64)
-    # Where points find more than this, memory is taken as it is needed and moved together; next time it is there.
+    # Where points find more than this, memory is taken as it is needed and moved together; next time it is
+    # there.
     room = -(-max(_USUAL * n, scratch.room("near ids") // 5) // len(pieces)) + 64 * LANES
     ids = scratch.array("near ids", (1, room * len(pieces)), np.int32)
     squares = scratch.array("near squares", (1, room * len(pieces)), kind)

@@ -91,7 +91,8 @@ def _even_grid(question: Question, reach: float) -> Grid | None:
     cells = np.maximum(np.floor(spread / side), 1.0) + np.where(periodic | (spread == 0.0), 0.0, 1.0)
     if side >= _WIDEST:
         cells = np.ones(len(spread))
-    per_unit = np.where(periodic, cells / spread, 1.0 / min(side, _WIDEST))
+    per_unit = np.full(len(spread), 1.0 / min(side, _WIDEST))
+    per_unit[periodic] = (cells / np.maximum(spread, _NARROWEST))[periodic]
     rows = np.array([low, per_unit, np.zeros(len(low)), cells - 1.0, question.period])
     counts = [int(count) for count in cells]
     plane = counts[0] * counts[1]

@@ -10,8 +10,6 @@ import numpy as np
 
 from broadphase.kernels.machine.jit import inline, jit
 
-_STEP_32, _STEP_64 = 2.0**100, 2.0**600
-
 
 @inline
 def shorter_way(way, period):
@@ -24,16 +22,18 @@ def shorter_way(way, period):
 
 
 @inline
-def length(x, y, z, small, step):
-    """The length of an offset."""
+def length(x, y, z, small, large, up, down):
+    """The length of an offset; what is less than small or more than large is taken up or down first."""
     largest = max(abs(x), abs(y), abs(z))
     if largest == 0 or largest == np.inf:
         return largest
-    if small < largest < 1 / small:
+    if small < largest < large:
         return math.sqrt(x * x + y * y + z * z)
-    by = step if largest <= small else 1 / step
-    x, y, z = x * by, y * by, z * by
-    return math.sqrt(x * x + y * y + z * z) / by
+    if largest <= small:
+        x, y, z = x * up, y * up, z * up
+        return math.sqrt(x * x + y * y + z * z) * down
+    x, y, z = x * down, y * down, z * down
+    return math.sqrt(x * x + y * y + z * z) * up
 
 
 @inline
@@ -41,15 +41,17 @@ def distance(points, others, i, j, around):
     """From row ``i`` to row ``j`` of the others."""
     kind = points.dtype.type
     dim = points.shape[1]
-    small, step = kind(2.0**-30), kind(_STEP_32)
+    small, large = kind(2.0**-30), kind(2.0**60)
+    up, down = kind(2.0**92), kind(2.0**-92)
     if points.itemsize == 8:
-        small, step = kind(2.0**-200), kind(_STEP_64)
+        small, large = kind(2.0**-200), kind(2.0**500)
+        up, down = kind(2.0**600), kind(2.0**-600)
     x = shorter_way(others[j, 0] - points[i, 0], around[0])
     y = shorter_way(others[j, 1] - points[i, 1], around[1])
     z = kind(0)
     if dim == 3:
         z = shorter_way(others[j, dim - 1] - points[i, dim - 1], around[dim - 1])
-    return length(x, y, z, small, step)
+    return length(x, y, z, small, large, up, down)
 
 
 @jit

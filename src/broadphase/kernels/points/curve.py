@@ -1,8 +1,8 @@
 """Points in the order of a curve that fills the space, and boxes around those that follow each other.
 
-The curve is G. M. Morton's (1966): the bits of all coordinates in turn.  `LANES` points that follow each other
-are a leaf; `LANES` leaves have a box around them, and so on.  It is a tree that nobody has to build: where what
-lies follows from the numbers, and crowds and empty places are all the same to it.
+The curve is G. M. Morton's (1966): the bits of all coordinates in turn.  `LANES` points that follow each
+other are a leaf; `LANES` leaves have a box around them, and so on.  It is a tree that nobody has to build:
+where what lies follows from the numbers, and crowds and empty places are all the same to it.
 """
 
 import numpy as np
@@ -33,7 +33,7 @@ def _with_two_gaps(v):
 
 @inline
 def _step(value, low, per_unit, last):
-    return np.int64(min(max((np.float64(value) - low) * per_unit, 0.0), last))
+    return np.int64(max(0.0, min(last, (np.float64(value) - low) * per_unit)))
 
 
 @jit
@@ -56,7 +56,7 @@ def find_keys(points, envs, low, per_unit, width, begin, end, keys):
 
 @jit
 def take_in_order(points, envs, order, scale, begin, end, columns, own):
-    """The points by their places on the curve, a row an axis, scaled; ``own`` are their numbers and worlds."""
+    """The points by their places on the curve, scaled, a row an axis; ``own``: their numbers and worlds."""
     factor = points.dtype.type(scale)
     for at in range(begin, end):
         i = np.int64(order[at])

@@ -1,13 +1,13 @@
 """Points into cells for the time of one call: which cell, and a counting sort.
 
-A ``grid`` is an array of five rows, one column an axis: where cells begin, cells a unit, the first and the last
-cell, and the period (inf where the axis does not begin again).  What lies outside belongs to the cells at the
-edge.
+A ``grid`` is an array of five rows, one column an axis: where cells begin, cells a unit, the first and the
+last cell, and the period (inf where the axis does not begin again).  What lies outside belongs to the cells
+at the edge.
 
-The place of a cell in memory is its *slot*.  Either all cells have slots, row by row; or, where there would be
-too many of them, the slots are a table and blocks of neighbouring cells of a row are thrown into it: cells far
-apart may share a slot then, which costs comparisons and changes nothing.  Both ways cells that follow each other
-in a row mostly have slots that do.
+The place of a cell in memory is its *slot*.  Either all cells have slots, row by row; or, where there would
+be too many of them, the slots are a table and blocks of neighbouring cells of a row are thrown into it: cells
+far apart may share a slot then, which costs comparisons and changes nothing.  Both ways cells that follow
+each other in a row mostly have slots that do.
 """
 
 import numpy as np
@@ -24,7 +24,8 @@ _BITS = 4
 def cell_on(value, grid, axis):
     """The cell of a coordinate on one axis."""
     place = (np.float64(value) - grid[ORIGIN, axis]) * grid[PER_UNIT, axis]
-    return np.int64(min(max(place, grid[FIRST, axis]), grid[LAST, axis]))
+    # In an order of the two bounds in which a NaN, written by another thread, becomes a cell too.
+    return np.int64(max(grid[FIRST, axis], min(grid[LAST, axis], place)))
 
 
 @inline

@@ -5,8 +5,8 @@ row are one range, and of a range `LANES` points are compared at a time.  What o
 side, so the answer is put in order row by row (`broadphase.kernels.points.rows`) and never pair by pair.
 
 Which pairs count is decided by the coordinates' own arithmetic: the differences, rounded, on an axis with a
-period the smaller of ``d`` and ``period - d``; their squares, rounded, added up x, y, z.  None of it depends on
-the cells.
+period the smaller of ``d`` and ``period - d``; their squares, rounded, added up x, y, z.  None of it depends
+on the cells.
 """
 
 import numpy as np
@@ -120,7 +120,8 @@ def search_near(
     ranges
         Scratch, ``(4, MOST_RANGES)``.
     rows, base
-        ``rows[i]`` becomes where the finds of point ``i`` begin, counted from ``base``, and how many there are.
+        ``rows[i]`` becomes where the finds of point ``i`` begin, counted from ``base``, and how many there
+        are.
     ids, squares
         Where the finds go, ``(1, room)``.
     most, limit

@@ -1,8 +1,9 @@
 """The nearest points of many points, through boxes around neighbours on a curve (`curve`).
 
-The points that ask follow each other along the curve too.  What the one before has found says how far it can be
-for this one, so mostly there is one walk down the boxes, `LANES` at a time, and all points within that distance
-are put in order once.  Where the curve jumps, the points next to it on the curve say how far it can be.
+The points that ask follow each other along the curve too.  What the one before has found says how far it can
+be for this one, so mostly there is one walk down the boxes, `LANES` at a time, and all points within that
+distance are put in order once.  Where the curve jumps, the points next to it on the curve say how far it can
+be.
 
 A box is never nearer than a point in it, also as rounded: rounding keeps what is less from becoming more.
 """
@@ -35,21 +36,23 @@ _JUMP = 0.6
 @inline
 def _box_ways(boxes, axis, high, at, point, around):
     """How far boxes are on one axis, the shorter way around."""
-    below, above = load(boxes, axis, at) - point, point - load(boxes, high, at)
+    to_low, to_high = load(boxes, axis, at) - point, point - load(boxes, high, at)
     zero = point - point
-    inner = greater(greater(below, above), zero)
-    outer = around - greater(load(boxes, high, at) - point, point - load(boxes, axis, at))
-    return lesser(inner, outer)
+    inner = greater(greater(to_low, to_high), zero)
+    if not around < np.inf:
+        return inner
+    furthest = greater(load(boxes, high, at) - point, point - load(boxes, axis, at))
+    return lesser(inner, splat(around) - furthest)
 
 
 @inline
 def _near_boxes(boxes, worlds, at, point, env, around, dim, bound):
     """Which of the `LANES` boxes from ``at`` on may hold points whose squares are up to the bound."""
-    x = _box_ways(boxes, 0, dim, at, splat(point[0]), splat(around[0]))
-    y = _box_ways(boxes, 1, dim + 1, at, splat(point[1]), splat(around[1]))
+    x = _box_ways(boxes, 0, dim, at, splat(point[0]), around[0])
+    y = _box_ways(boxes, 1, dim + 1, at, splat(point[1]), around[1])
     square = plus(times(x, x), times(y, y))
     if dim == 3:
-        z = _box_ways(boxes, 2, 5, at, splat(point[2]), splat(around[2]))
+        z = _box_ways(boxes, 2, 5, at, splat(point[2]), around[2])
         square = plus(square, times(z, z))
     near = square <= splat(bound)
     if worlds.shape[1] > 0:
@@ -60,26 +63,32 @@ def _near_boxes(boxes, worlds, at, point, env, around, dim, bound):
 
 @inline
 def _bound(limit, scale, kind, more, least):
-    """A square that no point within the limit exceeds, however both were rounded."""
+    """A square that no point within the limit exceeds, however both were rounded.
+
+    It is finite, unlike the way to a box that holds nothing.
+    """
     far = limit * scale
-    return kind(far * far * more + least)
+    return kind(min(far * far * more + least, float(np.finfo(kind).max)))
 
 
 @inline
 def _ways(columns, axis, at, point, around):
-    way = size(load(columns, axis, at) - point)
-    return lesser(way, around - way)
+    way = load(columns, axis, at) - point
+    if not around < np.inf:
+        return way
+    way = size(way)
+    return lesser(way, splat(around) - way)
 
 
 @inline
 def _look_into(columns, own, leaf, n, point, env, me, around, dim, bound, squares, ids, held):
     """Put the points of a leaf that are within the bound behind the others; how many there are now."""
     at = leaf * LANES
-    x = _ways(columns, 0, at, splat(point[0]), splat(around[0]))
-    y = _ways(columns, 1, at, splat(point[1]), splat(around[1]))
+    x = _ways(columns, 0, at, splat(point[0]), around[0])
+    y = _ways(columns, 1, at, splat(point[1]), around[1])
     square = plus(times(x, x), times(y, y))
     if dim == 3:
-        z = _ways(columns, 2, at, splat(point[2]), splat(around[2]))
+        z = _ways(columns, 2, at, splat(point[2]), around[2])
         square = plus(square, times(z, z))
     names, own_name = load(own, 0, at), splat(me)
     near = (square <= splat(bound)) & ((names < own_name) | (own_name < names))
@@ -131,8 +140,8 @@ def search_points(
     wanted
         How many of each; the columns of ``ids`` and ``distances`` beyond become -1 and inf.
     stack, squares, near_distances, near_ids
-        Scratch: `LANES` for each level and more; one, two and two rows with room for twice as many as wanted and
-        eight times `LANES`.
+        Scratch: `LANES` for each level and more; one, two and two rows with room for twice as many as wanted
+        and eight times `LANES`.
     """
     kind = columns.dtype.type
     dim, n = columns.shape[0], others.shape[0]

@@ -21,7 +21,7 @@ _BIT, _ONE = unsigned(63), unsigned(1)
 
 @jit
 def count_finds(order, rows, first, last):
-    """How many finds the points ``order[first : last]`` have, and the most of one; no order is 0, 1, 2, ..."""
+    """How many finds the points ``order[first : last]`` have, and the most of one; no order is 0, 1, ..."""
     total = most = np.int64(0)
     for turn in range(first, last):
         count = rows[np.int64(order[turn]) if order.shape[0] > 0 else turn, 1]
@@ -52,7 +52,8 @@ def put_rows(
     for turn in range(first, last):
         i = np.int64(order[turn]) if order.shape[0] > 0 else np.int64(turn)
         if turn + _AHEAD < last and sort:
-            # The finds lie in the order of the cells: without asking for them early half of the time is waiting.
+            # The finds lie in the order of the cells: without asking for them early half of the time is
+            # waiting.
             ahead = rows[turn + _AHEAD, 0]
             prefetch(ids, 0, ahead)
             prefetch(squares, 0, ahead)

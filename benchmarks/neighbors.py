@@ -1,0 +1,211 @@
+"""Points near each other and nearest points, beside SciPy, freud and scikit-learn; answers are checked first.
+
+    python -m pip install scipy freud-analysis scikit-learn
+    python benchmarks/neighbors.py [--points 10000 100000] [--parts near nearest worlds]
+
+All take part with building, on all cores where they can use them, and answer with distances, sorted by row:
+what is left to do after a library's own call is counted with it.  About ten neighbours a point.  A ratio
+above 1 says how many times as long the fastest of the others takes.
+"""
+
+import argparse
+from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from timing import best_of
+
+import broadphase as bp
+
+Points = npt.NDArray[np.float64]
+NEIGHBORS = 10
+SEED = 7
+
+
+def even(random: np.random.Generator, n: int, dim: int) -> Points:
+    return random.random((n, dim))
+
+
+def clusters(random: np.random.Generator, n: int, dim: int) -> Points:
+    centres = random.random((max(n // 1000, 10), dim))
+    return np.mod(centres[random.integers(0, len(centres), n)] + random.normal(size=(n, dim)) * 1e-3, 1.0)
+
+
+SCENES = {"even": even, "clusters": clusters}
+
+
+def distance_for(points: Points) -> float:
+    """At which a point has about `NEIGHBORS`: the middle of what some of them say."""
+    random = np.random.default_rng(SEED)
+    some = points[random.integers(0, len(points), 500)]
+    return float(np.median(bp.nearest(some, NEIGHBORS + 1, other=points).distances[:, -1]))
+
+
+def in_order(i: Any, j: Any, distance: Any) -> tuple[Any, Any, Any]:
+    order = np.lexsort((j, i))
+    return i[order], j[order], distance[order]
+
+
+def scipy_pairs(points: Points, r: float, period: float | None) -> Callable[[], int]:
+    spatial = import_module("scipy.spatial")
+
+    def run() -> int:
+        tree = spatial.cKDTree(points, boxsize=period)
+        pairs = tree.query_pairs(r, output_type="ndarray")
+        away = points[pairs[:, 0]] - points[pairs[:, 1]]
+        if period is not None:
+            away -= period * np.round(away / period)
+        return len(in_order(pairs[:, 0], pairs[:, 1], np.sqrt((away * away).sum(axis=1)))[0])
+
+    return run
+
+
+def scipy_matrix(points: Points, r: float, period: float | None) -> Callable[[], int]:
+    spatial = import_module("scipy.spatial")
+
+    def run() -> int:
+        tree = spatial.cKDTree(points, boxsize=period)
+        found = tree.sparse_distance_matrix(tree, r, output_type="ndarray")
+        found = found[found["i"] < found["j"]]
+        return len(in_order(found["i"], found["j"], found["v"])[0])
+
+    return run
+
+
+def freud_pairs(points: Points, r: float, period: float | None) -> Callable[[], int]:
+    freud = import_module("freud")
+    dim = points.shape[1]
+    # Without a period the box is so large that nothing reaches around it.
+    side = period or 3.0
+    box = freud.box.Box.cube(side) if dim == 3 else freud.box.Box.square(side)
+    given = np.zeros((len(points), 3), np.float32)
+    given[:, :dim] = points - 0.5
+
+    def run() -> int:
+        query = freud.locality.AABBQuery(box, given)
+        return len(query.query(given, {"r_max": r, "exclude_ii": True}).toNeighborList()) // 2
+
+    return run
+
+
+def sklearn_pairs(points: Points, r: float, period: float | None) -> Callable[[], int]:
+    neighbors = import_module("sklearn.neighbors")
+
+    def run() -> int:
+        tree = neighbors.NearestNeighbors(radius=r, algorithm="kd_tree", n_jobs=-1).fit(points)
+        graph = tree.radius_neighbors_graph(mode="distance", sort_results=True)
+        return int(graph.nnz) // 2
+
+    return run
+
+
+PEERS = {
+    "SciPy query_pairs": ("scipy", scipy_pairs, True),
+    "SciPy sparse_distance_matrix": ("scipy", scipy_matrix, True),
+    "freud AABBQuery": ("freud", freud_pairs, True),
+    "scikit-learn": ("sklearn", sklearn_pairs, False),
+}
+
+
+def compare_near(points: Points, name: str, repeats: int) -> None:
+    r = distance_for(points)
+    for period in (None, 1.0):
+        lengths = None if period is None else (period,) * points.shape[1]
+        right = len(bp.neighbors(points, r, period=lengths))
+        ours = best_of(lambda lengths=lengths: bp.neighbors(points, r, period=lengths), repeats)
+        times = {}
+        for peer, (module, make, periodic) in PEERS.items():
+            if find_spec(module) is None or (period is not None and not periodic):
+                continue
+            run = make(points, r, period)
+            found = run()
+            allowed = 1e-4 * right + 2 if module == "freud" else 0
+            if abs(found - right) > allowed:
+                raise SystemExit(f"{peer} finds {found} pairs, not {right}")
+            times[peer] = best_of(run, max(repeats // 2, 1))
+        best = min(times, key=lambda peer: times[peer])
+        said = ", ".join(f"{peer} {1e3 * took:.1f}" for peer, took in times.items())
+        print(
+            f"{name}, period {period}: {right} pairs, {1e3 * ours:.2f} ms; {said}; "
+            f"{best} takes {times[best] / ours:.1f} x",
+            flush=True,
+        )
+
+
+def compare_nearest(points: Points, name: str, repeats: int) -> None:
+    spatial, neighbors = (import_module(f"{home}") for home in ("scipy.spatial", "sklearn.neighbors"))
+    k = 9
+    searches = {
+        "SciPy": lambda: spatial.cKDTree(points).query(points, k + 1, workers=-1)[0][:, 1:],
+        "SciPy, unbalanced": lambda: spatial.cKDTree(points, balanced_tree=False, compact_nodes=False).query(
+            points, k + 1, workers=-1
+        )[0][:, 1:],
+        "scikit-learn": lambda: (
+            neighbors.NearestNeighbors(n_neighbors=k, algorithm="kd_tree", n_jobs=-1)
+            .fit(points)
+            .kneighbors()[0]
+        ),
+    }
+    found = bp.nearest(points, k).distances
+    ours = best_of(lambda: bp.nearest(points, k), repeats)
+    times = {}
+    for peer, search in searches.items():
+        np.testing.assert_allclose(search(), found, rtol=1e-9, atol=1e-12)
+        times[peer] = best_of(search, max(repeats // 2, 1))
+    best = min(times, key=lambda peer: times[peer])
+    said = ", ".join(f"{peer} {1e3 * took:.1f}" for peer, took in times.items())
+    print(
+        f"{name}, {k} nearest: {1e3 * ours:.2f} ms; {said}; {best} takes {times[best] / ours:.1f} x",
+        flush=True,
+    )
+
+
+def compare_worlds(n: int, repeats: int) -> None:
+    """A thousand worlds in one call, beside one even world with as many points and about as many pairs."""
+    random = np.random.default_rng(SEED)
+    worlds, each = 1000, max(n // 1000, 1)
+    points, env = random.random((worlds * each, 2)), np.repeat(np.arange(worlds), each)
+    r = np.sqrt(NEIGHBORS / (np.pi * each))
+    single = random.random((worlds * each, 2))
+    for name, one, many in (("in order", points, env), ("mixed", *_mixed(random, points, env))):
+        pairs = len(bp.neighbors(one, r, env=many))
+        alone = len(bp.neighbors(single, r / np.sqrt(worlds)))
+        took = best_of(lambda one=one, many=many: bp.neighbors(one, r, env=many), repeats)
+        other = best_of(lambda: bp.neighbors(single, r / np.sqrt(worlds)), repeats)
+        print(
+            f"{worlds} worlds of {each}, {name}: {pairs} pairs, {1e3 * took:.2f} ms; one: {alone} pairs, "
+            f"{1e3 * other:.2f} ms; {took / other:.2f} x",
+            flush=True,
+        )
+
+
+def _mixed(random: np.random.Generator, points: Points, env: Any) -> tuple[Points, Any]:
+    order = random.permutation(len(points))
+    return points[order], env[order]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--points", type=int, nargs="+", default=[10_000, 100_000])
+    parser.add_argument("--parts", nargs="+", default=["near", "nearest", "worlds"])
+    parser.add_argument("--scenes", nargs="+", choices=SCENES, default=list(SCENES))
+    parser.add_argument("--repeats", type=int, default=5)
+    asked = parser.parse_args()
+    for n in asked.points:
+        for scene in asked.scenes:
+            for dim in (2, 3):
+                points = SCENES[scene](np.random.default_rng(SEED), n, dim)
+                name = f"{n} {scene} points, {dim}-D"
+                if "near" in asked.parts:
+                    compare_near(points, name, asked.repeats)
+                if "nearest" in asked.parts:
+                    compare_nearest(points, name, asked.repeats)
+    if "worlds" in asked.parts:
+        compare_worlds(max(asked.points), asked.repeats)
+
+
+if __name__ == "__main__":
+    main()

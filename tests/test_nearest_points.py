@@ -1,0 +1,98 @@
+"""`nearest`: the same as brute force says, ties by number, wherever the points are."""
+
+from itertools import product
+
+import numpy as np
+import point_scenes
+import pytest
+
+import broadphase as bp
+
+N = 300
+KINDS = list(product((2, 3), (np.float32, np.float64)))
+PERIODIC = ("uniform", "clusters", "lattice", "line", "all equal", "few places")
+
+
+def expect(found, right):
+    np.testing.assert_array_equal(found.distances, right[1])
+    np.testing.assert_array_equal(found.ids, right[0])
+    assert found.ids.dtype == np.int32
+    assert found.distances.dtype == right[1].dtype
+
+
+@pytest.mark.parametrize(("dim", "dtype"), KINDS)
+def test_every_scene(each, dim, dtype):
+    def check(scene, k):
+        points = point_scenes.points_of(scene, N, dim, dtype)
+        expect(bp.nearest(points, k), point_scenes.nearest(points, k))
+
+    each(check, product(point_scenes.SCENES, (1, 9, 40, N + 5)))
+
+
+@pytest.mark.parametrize(("dim", "dtype"), KINDS)
+def test_periods(each, dim, dtype):
+    def check(scene, period, k):
+        points = np.mod(point_scenes.points_of(scene, N, dim, dtype), dtype(1.25))
+        own = period[:dim]
+        expect(bp.nearest(points, k, period=own), point_scenes.nearest(points, k, period=own))
+        expect(bp.nearest(points, k, period=own, r=0.1), point_scenes.nearest(points, k, period=own, r=0.1))
+
+    each(check, product(PERIODIC, [(1.25, 1.25, 1.25), (None, 1.25, np.inf)], (3, 20)))
+
+
+@pytest.mark.parametrize(("dim", "dtype"), KINDS)
+def test_others_and_worlds(dim, dtype):
+    random = np.random.default_rng(3)
+    points, others = (random.normal(size=(n, dim)).astype(dtype) for n in (N, N // 2))
+    env, other_env = (random.integers(-3, 40, n) for n in (N, N // 2))
+    for k in (1, 8, 60):
+        expect(bp.nearest(points, k, other=others), point_scenes.nearest(points, k, others))
+        expect(bp.nearest(points, k, env=env), point_scenes.nearest(points, k, env=env))
+        expect(
+            bp.nearest(points, k, other=others, env=(env, other_env), r=0.5),
+            point_scenes.nearest(points, k, others, r=0.5, env=(env, other_env)),
+        )
+    assert (bp.nearest(points, 1, other=points).ids[:, 0] == np.arange(N)).all()
+
+
+@pytest.mark.parametrize("scene", ["uniform", "clusters", "sizes within sizes"])
+def test_threads_and_slices_change_nothing(monkeypatch, scene):
+    points = point_scenes.points_of(scene, 12_000, 3, np.float64)
+    whole = bp.nearest(points, 6, threads=1)
+    monkeypatch.setattr("broadphase.slices.MOST", 100_000)
+    cut = bp.nearest(points, 6, threads=2)
+    np.testing.assert_array_equal(cut.ids, whole.ids)
+    np.testing.assert_array_equal(cut.distances, whole.distances)
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_as_scipy_says(dim):
+    spatial = pytest.importorskip("scipy.spatial")
+    points = np.random.default_rng(4).random((5000, dim))
+    for period in (None, (1.0,) * dim):
+        tree = spatial.cKDTree(points, boxsize=period)
+        right = tree.query(points, 9, workers=-1)
+        found = bp.nearest(points, 9, other=points, period=period)
+        np.testing.assert_allclose(found.distances, right[0], rtol=1e-13)
+        np.testing.assert_array_equal(found.ids, right[1])
+
+
+BAD = {
+    "k must be at least 1": {"k": 0},
+    "r = -1 is no distance": {"r": -1},
+    "r must be one number": {"r": [1, 2]},
+    r"points\[0\] has x = nan": {"points": [[np.nan, 1]]},
+    r"period\[0\] = -1 is not positive": {"period": (-1, 1)},
+    "one number for each of the 2 rows": {"env": [1, 2, 3]},
+}
+
+
+@pytest.mark.parametrize("message", BAD)
+def test_bad_input_is_named(message):
+    with pytest.raises(ValueError, match=message):
+        bp.nearest(**{"points": [[0.0, 0.0], [1.0, 1.0]], "k": 1} | BAD[message])
+
+
+def test_wrong_kinds_are_named():
+    with pytest.raises(TypeError, match="k must be an int"):
+        bp.nearest([[0.0, 0.0]], 1.5)

@@ -1,0 +1,258 @@
+"""`neighbors`: the same as brute force says, number for number, wherever the points are."""
+
+import os
+import signal
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import point_scenes
+import pytest
+
+import broadphase as bp
+from broadphase.methods import near as engine
+
+N = 300
+KINDS = list(product((2, 3), (np.float32, np.float64)))
+PERIODIC = ("uniform", "clusters", "lattice", "line", "all equal", "few places", "negative")
+
+
+def expect(found, right):
+    np.testing.assert_array_equal(found.i, right[0])
+    np.testing.assert_array_equal(found.j, right[1])
+    np.testing.assert_array_equal(found.distance, right[2])
+    assert found.i.dtype == found.j.dtype == np.int32
+    assert found.distance.dtype == right[2].dtype
+
+
+@pytest.mark.parametrize(("dim", "dtype"), KINDS)
+def test_every_scene(each, dim, dtype):
+    def check(scene, r):
+        points = point_scenes.points_of(scene, N, dim, dtype)
+        expect(bp.neighbors(points, r), point_scenes.near(points, r))
+
+    each(check, [(scene, r) for scene, (_, some) in point_scenes.SCENES.items() for r in some])
+
+
+@pytest.mark.parametrize(("dim", "dtype"), KINDS)
+def test_periods(each, dim, dtype):
+    def check(scene, period, share):
+        points = np.mod(point_scenes.points_of(scene, N, dim, dtype), dtype(1.25))
+        own = period[:dim]
+        r = share * 1.25
+        expect(bp.neighbors(points, r, period=own), point_scenes.near(points, r, period=own))
+
+    periods = [(1.25, 1.25, 1.25), (None, 1.25, np.inf), (1.25, None, 2.5)]
+    each(check, product(PERIODIC, periods, (0.02, 0.24, 0.3, 0.45, 0.6, 2.0)), of=3)
+
+
+@pytest.mark.parametrize(("dim", "dtype"), KINDS)
+def test_others_radii_and_worlds(each, dim, dtype):
+    random = np.random.default_rng(3)
+    points, others = (random.random((n, dim)).astype(dtype) for n in (N, N // 2))
+    radii, other_radii = ((random.random(n) ** 4 * 0.2).astype(dtype) for n in (N, N // 2))
+    env, other_env = (random.integers(-3, 60, n) for n in (N, N // 2))
+
+    def check(period):
+        for r in (0.1, radii, (radii, other_radii)):
+            expect(
+                bp.neighbors(points, r, other=others, period=period),
+                point_scenes.near(points, r, others, period),
+            )
+        for r in (0.0, 0.2, 3.0, radii):
+            expect(
+                bp.neighbors(points, r, period=period, env=env),
+                point_scenes.near(points, r, period=period, env=env),
+            )
+        expect(
+            bp.neighbors(points, 0.3, other=others, env=(env, other_env), period=period),
+            point_scenes.near(points, 0.3, others, period, (env, other_env)),
+        )
+
+    each(check, [(None,), ((1,) * dim,)])
+
+
+def test_worlds_of_their_own_sizes():
+    random = np.random.default_rng(4)
+    env = random.integers(0, 40, N)
+    points = random.random((N, 2)) * 10.0 ** (env[:, None] % 8)
+    for r in (0.3, 1e4):
+        expect(bp.neighbors(points, r, env=env), point_scenes.near(points, r, env=env))
+
+
+def test_it_is_exact_beside_the_border():
+    """Against rational arithmetic: what is not within rounding of ``r`` is decided as in exact arithmetic."""
+    points = np.random.default_rng(5).random((80, 3))
+    r = 0.35
+    near = bp.neighbors(points, r)
+    found = set(zip(near.i.tolist(), near.j.tolist(), strict=True))
+    exact = [[Fraction(x) for x in row] for row in points.tolist()]
+    for i, j in product(range(80), repeat=2):
+        if i < j:
+            square = sum((a - b) ** 2 for a, b in zip(exact[i], exact[j], strict=True))
+            if abs(square / Fraction(r) ** 2 - 1) > Fraction(1, 10**14):
+                assert ((i, j) in found) == (square < Fraction(r) ** 2)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_at_the_border_the_rounded_distance_decides(dtype):
+    random = np.random.default_rng(6)
+    points = random.random((60, 2)).astype(dtype)
+    apart = point_scenes.distances(points, points)[np.triu_indices(60, 1)]
+    for r in np.sort(apart)[::97]:
+        assert len(bp.neighbors(points, r)) == np.count_nonzero(apart <= r)
+        assert len(bp.neighbors(points, np.nextafter(r, dtype(0)))) == np.count_nonzero(apart < r)
+        assert bp.neighbors(points[::-1], r).distance.max() == r
+
+
+def test_coordinates_outside_the_period_are_brought_in():
+    points = np.random.default_rng(7).normal(size=(N, 2)) * 5
+    expect(
+        bp.neighbors(points, 0.2, period=(2, 3)),
+        point_scenes.near(np.mod(points, (2, 3)), 0.2, period=(2, 3)),
+    )
+
+
+def test_offsets_lead_from_one_to_the_other():
+    points = np.random.default_rng(8).random((N, 3))
+    found = bp.neighbors(points, 0.2, period=(1, None, 1), offsets=True)
+    way = points[found.j] - points[found.i]
+    way[:, [0, 2]] -= np.round(way[:, [0, 2]])
+    np.testing.assert_allclose(found.offset, way, atol=1e-15)
+    np.testing.assert_allclose(np.linalg.norm(found.offset, axis=1), found.distance, rtol=1e-14)
+    assert bp.neighbors(points, 0.2).offset is None
+
+
+@pytest.mark.parametrize("scene", ["uniform", "clusters", "all equal"])
+def test_threads_slices_and_rooms_change_nothing(monkeypatch, scene):
+    points = point_scenes.points_of(scene, 25_000 if scene != "all equal" else 1200, 2, np.float32)
+    r = {"uniform": 0.02, "clusters": 2e-4}.get(scene, 0.1)
+    whole = bp.neighbors(points, r, threads=1)
+    assert len(whole) > 8 * len(points) or scene == "clusters"
+    unordered = bp.neighbors(points, r, sort=False)
+    order = np.lexsort((unordered.j, unordered.i))
+    for name in ("i", "j", "distance"):
+        np.testing.assert_array_equal(getattr(unordered, name)[order], getattr(whole, name))
+    monkeypatch.setattr(engine, "MOST", 20_000)
+    monkeypatch.setattr(engine, "_MOST_ROOM", 3_000)
+    monkeypatch.setattr(engine, "_USUAL", 0)
+    cut = bp.neighbors(points, r, threads=2)
+    for name in ("i", "j", "distance"):
+        np.testing.assert_array_equal(getattr(cut, name), getattr(whole, name))
+
+
+def test_more_pairs_than_allowed():
+    points = np.random.default_rng(9).random((30_000, 2))
+    pairs = len(bp.neighbors(points, 0.01))
+    assert len(bp.neighbors(points, 0.01, max_pairs=pairs)) == pairs
+    with pytest.raises(bp.PairLimitExceeded):
+        bp.neighbors(points, 0.01, max_pairs=pairs - 1)
+    with pytest.raises(bp.PairLimitExceeded):  # 4.5e9 of them would not fit
+        bp.neighbors(np.zeros((30_000, 2)), 1.0, max_pairs=1_000_000)
+
+
+def test_rows_and_graphs():
+    points = np.random.default_rng(10).random((N, 2))
+    found = bp.neighbors(points, 0.1)
+    rows = found.csr()
+    matrix = np.zeros((N, N))
+    matrix[found.i, found.j] = matrix[found.j, found.i] = found.distance
+    np.testing.assert_array_equal(found.to_scipy().toarray(), matrix)
+    for i in range(N):
+        mine = rows.indices[rows.indptr[i] : rows.indptr[i + 1]]
+        np.testing.assert_array_equal(mine, np.flatnonzero(matrix[i]))
+    unordered = bp.neighbors(points, 0.1, sort=False).csr()
+    np.testing.assert_array_equal(unordered.indices, rows.indices)
+    assert found.edge_index().shape == (2, len(found))
+    assert found.edge_index(both=True).shape == (2, 2 * len(found))
+    graph = found.to_networkx()
+    assert (graph.number_of_nodes(), graph.number_of_edges()) == (N, len(found))
+    i, j = int(found.i[0]), int(found.j[0])
+    assert graph.edges[i, j]["distance"] == found.distance[0]
+
+
+def test_rows_of_points_and_others():
+    random = np.random.default_rng(11)
+    points, others = random.random((40, 2)), random.random((30, 2))
+    found = bp.neighbors(points, 0.3, other=others)
+    assert found.to_scipy().shape == found.shape == (40, 30)
+    np.testing.assert_array_equal(found.csr().indices, found.j)
+    assert found.to_networkx().number_of_edges() == len(found)
+    with pytest.raises(ValueError, match="both=True"):
+        found.edge_index(both=True)
+
+
+POINTS = [[0.0, 0.0], [1.0, 1.0]]
+BAD = {
+    "points must have shape": {"points": [[1, 2, 3, 4]]},
+    r"points\[1\] has y = nan": {"points": [[0, 0], [1, np.nan]]},
+    r"points\[0\] has x = -inf": {"points": [[-np.inf, 0], [1, 1]]},
+    r"other\[0\] has x = nan": {"other": [[np.nan, 0]]},
+    "points are 2-D and other is 3-D": {"other": [[0, 0, 0]]},
+    "r = -1 is no distance": {"r": -1},
+    "r = nan is no distance": {"r": np.nan},
+    r"r\[1\] = -2 is no radius": {"r": [1, -2]},
+    "one for each of the 2 points": {"r": [1, 2, 3]},
+    r"period\[1\] = 0 is not positive": {"period": (1, 0)},
+    r"period\[0\] = nan is not positive": {"period": (np.nan, 1)},
+    "for each of the 2 axes": {"period": (1, 1, 1)},
+    "one number for each of the 2 rows": {"env": [1]},
+    "env must be a pair": {"env": [1, 2, 3], "other": POINTS},
+    "max_pairs must not be negative": {"max_pairs": -1},
+}
+
+
+@pytest.mark.parametrize("message", BAD)
+def test_bad_input_is_named(message):
+    with pytest.raises(ValueError, match=message):
+        bp.neighbors(**{"points": POINTS, "r": 1.0} | BAD[message])
+
+
+@pytest.mark.parametrize("bad", [{"env": [0.5, 1]}, {"r": "x"}, {"period": ("a", 1)}, {"threads": 1.5}])
+def test_wrong_kinds_are_named(bad):
+    with pytest.raises(TypeError, match=next(iter(bad))):
+        bp.neighbors(**{"points": POINTS, "r": 1.0} | bad)
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_as_scipy_and_freud_say(dim):
+    spatial = pytest.importorskip("scipy.spatial")
+    points = np.random.default_rng(12).random((3000, dim)).astype(np.float32).astype(np.float64)
+    for period in (None, (1.0,) * dim):
+        tree = spatial.cKDTree(points, boxsize=None if period is None else np.array(period))
+        pairs = tree.query_pairs(0.08, output_type="ndarray")
+        found = bp.neighbors(points, 0.08, period=period)
+        np.testing.assert_array_equal(
+            np.column_stack((found.i, found.j)), pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+        )
+        matrix = tree.sparse_distance_matrix(tree, 0.08, output_type="coo_matrix").tocsr()
+        np.testing.assert_allclose(found.to_scipy().toarray(), matrix.toarray(), rtol=1e-12)
+    freud = pytest.importorskip("freud")
+    box = freud.box.Box.cube(1.0) if dim == 3 else freud.box.Box.square(1.0)
+    centred = np.zeros((len(points), 3), np.float32)
+    centred[:, :dim] = points - 0.5
+    rows = bp.neighbors(points, 0.08, period=(1.0,) * dim).csr()
+    for kind in (freud.locality.AABBQuery, freud.locality.LinkCell):
+        listed = kind(box, centred).query(centred, {"r_max": 0.08, "exclude_ii": True}).toNeighborList()
+        expected = np.zeros((len(points),) * 2, bool)
+        expected[listed.query_point_indices, listed.point_indices] = True
+        ours = np.zeros_like(expected)
+        ours[np.repeat(np.arange(len(points)), np.diff(rows.indptr)), rows.indices] = True
+        assert np.count_nonzero(ours != expected) <= 2  # freud rounds at the border in its own way
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends POSIX signals")
+def test_it_can_be_interrupted_and_called_again():
+    def ring(signum, frame):
+        raise InterruptedError
+
+    before = signal.signal(signal.SIGALRM, ring)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        with pytest.raises(InterruptedError):  # and not the limit, which comes much later
+            bp.neighbors(np.zeros((60_000, 2), np.float32), 1.0, max_pairs=100_000_000)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+    points = point_scenes.points_of("uniform", N, 2, np.float64)
+    expect(bp.neighbors(points, 0.1), point_scenes.near(points, 0.1))
