@@ -26,7 +26,7 @@ def test_every_scene(each, dim, dtype):
         points = point_scenes.points_of(scene, N, dim, dtype)
         expect(bp.nearest(points, k), point_scenes.nearest(points, k))
 
-    each(check, product(point_scenes.SCENES, (1, 9, 40, N + 5)))
+    each(check, product(point_scenes.SCENES, (1, 9, 40, N + 5)), of=3, turn=dim)
 
 
 @pytest.mark.parametrize(("dim", "dtype"), KINDS)
@@ -37,7 +37,7 @@ def test_periods(each, dim, dtype):
         expect(bp.nearest(points, k, period=own), point_scenes.nearest(points, k, period=own))
         expect(bp.nearest(points, k, period=own, r=0.1), point_scenes.nearest(points, k, period=own, r=0.1))
 
-    each(check, product(PERIODIC, [(1.25, 1.25, 1.25), (None, 1.25, np.inf)], (3, 20)))
+    each(check, product(PERIODIC, [(1.25, 1.25, 1.25), (None, 1.25, np.inf)], (3, 20)), of=3, turn=dim)
 
 
 @pytest.mark.parametrize(("dim", "dtype"), KINDS)
