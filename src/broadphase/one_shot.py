@@ -10,8 +10,10 @@ from broadphase.errors import PairLimitExceeded
 from broadphase.kernels.boxes.filters import PairFilter
 from broadphase.memory import borrowed_scratch
 from broadphase.methods.few_among_many import boxes_near
+from broadphase.in_space import Space, as_envs, as_space, find_in_space
 from broadphase.methods.task import Found, Task, pair_limit
 from broadphase.pair_order import one_array
+from broadphase.space import as_period
 from broadphase.threads import resolve
 
 Method = Literal[methods.Name, "auto"]
@@ -28,6 +30,8 @@ def pairs(
     static: Any = None,
     categories: Any = None,
     masks: Any = None,
+    period: Any = None,
+    env: Any = None,
     threads: int | None = None,
     max_pairs: int | None = None,
 ) -> PairArray:
@@ -56,6 +60,12 @@ def pairs(
     categories, masks : array_like of int, shape (n,), optional
         Sets of 32 bits.  A pair counts when ``categories[i] & masks[j]`` and
         ``categories[j] & masks[i]`` are both non-zero.  Left out, categories are 1 and masks are full.
+    period : sequence of float or None, float, optional
+        The length of the world on each axis, after which it begins again; None or inf for an axis that goes
+        on.  A box may lie anywhere and reach over the seam; one that is as long as the world covers the axis
+        and meets everything on it.  See the notes.
+    env : array_like of int, shape (n,), optional
+        The environment of each box: many worlds in one call, only boxes of one of them meet.
     threads : int, optional
         The most threads to use; by default all cores, where that pays.  The result is the same.
     max_pairs : int, optional
@@ -77,6 +87,16 @@ def pairs(
     PairLimitExceeded
         There are more than ``max_pairs`` pairs; memory was never taken for more than about that many.
 
+    Notes
+    -----
+    With ``period=P`` on an axis, a box that begins in ``0 <= min < P`` lies in the world.  Any other is first
+    carried in: both edges are computed as ``edge - n * P`` with ``n = floor(min / P)``, rounded as any such
+    computation in the type of the boxes (and so is P).  Of boxes in the world it is decided without rounding
+    whether one of them, shifted by any number of periods, overlaps the other.  Each pair counts once.  With
+    ``touching=False`` a box covers an axis when it is longer than P, and not when it is just as long.
+    Infinitely long boxes cover their axis; a box at infinity, or one so many periods away that its place is
+    lost in rounding, is refused.
+
     Examples
     --------
     >>> import broadphase as bp
@@ -86,10 +106,17 @@ def pairs(
            [1, 2]], dtype=int32)
     >>> bp.pairs(boxes, touching=False)
     array([[0, 1]], dtype=int32)
+    >>> bp.pairs(boxes, period=(4, 4))
+    array([[0, 1],
+           [0, 2],
+           [1, 2]], dtype=int32)
+    >>> bp.pairs(boxes, env=[7, 8, 8])
+    array([[1, 2]], dtype=int32)
     """
     array = as_boxes(boxes)
     pair_filter = as_filter(len(array), static, categories, masks)
-    return _stored(array, pair_filter, method, touching, sort, threads, max_pairs)
+    space = as_space(period, env, array)
+    return _stored(array, pair_filter, method, touching, sort, threads, max_pairs, space)
 
 
 def join(
@@ -99,6 +126,8 @@ def join(
     method: Method = "auto",
     touching: bool = True,
     sort: bool = True,
+    period: Any = None,
+    env: tuple[Any, Any] | None = None,
     threads: int | None = None,
     max_pairs: int | None = None,
 ) -> PairArray:
@@ -108,8 +137,10 @@ def join(
     ----------
     a, b : array_like
         Boxes as for `pairs`, both 2-D or both 3-D; if only one is float32, both are computed in float64.
-    method, touching, sort, threads, max_pairs
+    method, touching, sort, period, threads, max_pairs
         As for `pairs`.
+    env : (array_like of int, array_like of int), optional
+        The environments of the rows of ``a`` and of those of ``b``; one number counts for all rows of a side.
 
     Returns
     -------
@@ -129,8 +160,12 @@ def join(
     >>> bp.join(shots, ships)
     array([[0, 2],
            [1, 1]], dtype=int32)
+    >>> bp.join(shots, ships, env=([0, 0], [0, 0, 1]))
+    array([[1, 1]], dtype=int32)
     """
     first, second = _same_dimension(as_boxes(a, "a"), as_boxes(b, "b"))
+    if period is not None or env is not None:
+        return _joined_in_space(first, second, method, touching, sort, threads, max_pairs, (period, env))
     with borrowed_scratch() as scratch:
         near = None
         if method in ("auto", "strips") and first.dtype == second.dtype:
@@ -159,13 +194,15 @@ def count_pairs(
     static: Any = None,
     categories: Any = None,
     masks: Any = None,
+    period: Any = None,
+    env: Any = None,
     threads: int | None = None,
 ) -> int:
     """How many pairs of boxes overlap, without storing them.
 
     Parameters
     ----------
-    boxes, method, touching, static, categories, masks, threads
+    boxes, method, touching, static, categories, masks, period, env, threads
         As for `pairs`.
 
     Returns
@@ -181,9 +218,10 @@ def count_pairs(
     """
     array = as_boxes(boxes)
     pair_filter = as_filter(len(array), static, categories, masks)
+    space = as_space(period, env, array)
     with borrowed_scratch() as scratch:
         task = Task(array, bool(touching), pair_filter, resolve(threads), store=False, scratch=scratch)
-        return search(method, task).pairs
+        return search(method, task, space).pairs
 
 
 def explain(boxes: Any) -> choose.Explanation:
@@ -209,14 +247,17 @@ def explain(boxes: Any) -> choose.Explanation:
     return choose.explain(as_boxes(boxes))
 
 
-def search(method: str, task: Task) -> Found:
+def search(method: str, task: Task, space: Space | None = None) -> Found:
     """Run a method by name; what `pairs`, `join` and `count_pairs` share, and the command's tables."""
     if method not in METHODS:
         raise ValueError(f"unknown method {method!r}; choose one of {', '.join(METHODS)}")
-    if len(task.boxes) < 2:
+    if space is not None:
+        found = find_in_space(method, task, space)
+    elif len(task.boxes) < 2:
         return Found([], 0, 0)
-    name = choose.choose(task.boxes) if method == "auto" else method
-    found = methods.finder(name)(task)
+    else:
+        name = choose.choose(task.boxes) if method == "auto" else method
+        found = methods.finder(name)(task)
     if found.pairs > task.limit:
         raise PairLimitExceeded(task.limit)
     return found
@@ -230,13 +271,33 @@ def _stored(
     sort: bool,
     threads: int | None,
     max_pairs: int | None,
+    space: Space | None = None,
 ) -> PairArray:
     limit = pair_limit(max_pairs)
     with borrowed_scratch() as scratch:
         task = Task(boxes, bool(touching), pair_filter, resolve(threads), limit, scratch=scratch)
-        found = search(method, task)
+        found = search(method, task, space)
         # A copy in any case: the chunks may lie in scratch memory.
         return one_array(found.chunks, len(boxes), sort and not found.ordered, scratch, task.threads)
+
+
+def _joined_in_space(
+    first: BoxArray,
+    second: BoxArray,
+    method: Method,
+    touching: bool,
+    sort: bool,
+    threads: int | None,
+    max_pairs: int | None,
+    where: tuple[Any, Any],
+) -> PairArray:
+    period, env = where
+    both = np.concatenate((first, second))
+    rules = join_filter(len(first), len(second))
+    space = Space(as_period(period, both.shape[1] // 2), as_envs(env, len(first), len(second)))
+    rows = _stored(both, rules, method, touching, sort, threads, max_pairs, space)
+    rows[:, 1] -= len(first)
+    return rows
 
 
 def _same_dimension(a: BoxArray, b: BoxArray) -> tuple[BoxArray, BoxArray]:

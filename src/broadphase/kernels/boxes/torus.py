@@ -1,0 +1,157 @@
+"""A world without edges: boxes carried into it, and the ghosts of those that cross its seam.
+
+On an axis with a period an interval lies *in the world* when it begins in ``0 <= min < period``.  One that
+reaches the seam at ``period`` has a second piece, its *ghost*, one period lower.  Two boxes overlap on such an
+axis when a piece of one overlaps a piece of the other.  For boxes in the world that is decided without
+rounding: ``max - period`` is exact between one and two periods, and the min of a ghost lies below 0, where
+every comparison with it comes out the same however it was rounded.
+
+What covers a whole axis is from -inf to inf on it: it meets everything there, and has no ghost.
+
+``period`` has an entry for each axis, in the type of the boxes: inf for an axis that goes on.
+"""
+
+import numpy as np
+
+from broadphase.kernels.boxes.overlap import overlap
+from broadphase.kernels.machine.jit import inline, jit
+
+# A box begins so many of its last places away from the world that places in it are no longer told apart.
+AT_INFINITY, TOO_FAR = np.int64(1), np.int64(2)
+_ROUNDS = 8
+
+
+@inline
+def reaches_seam(low, high, period, touching):
+    """Whether an interval in the world has a ghost; none that covers the axis has."""
+    if low == -np.inf:
+        return False
+    return high >= period if touching else high > period
+
+
+@inline
+def _carried(low, high, periods, axis, touching):
+    """An interval as it lies in the world, and what is wrong with it: 0 if nothing is."""
+    kind, period = periods.dtype.type, periods[axis]
+    everywhere = kind(np.inf)  # not np.inf, which would make float64 of float32
+    if low == everywhere or high == -everywhere:
+        return low, high, AT_INFINITY
+    if low == -everywhere or high == everywhere:
+        return -everywhere, everywhere, np.int64(0)
+    farthest = kind(1.0) / np.finfo(periods.dtype).eps
+    for _ in range(_ROUNDS):
+        if kind(0.0) <= low < period:
+            break
+        times = low / period
+        if not abs(times) < farthest:
+            return low, high, TOO_FAR
+        whole = kind(np.int64(times))
+        if whole > times or (low < kind(0.0) and whole == kind(0.0)):  # down, also where -0.0 is left
+            whole -= kind(1.0)
+        low -= whole * period
+        high -= whole * period
+    if high >= period and (high - period >= low if touching else high - period > low):
+        return -everywhere, everywhere, np.int64(0)
+    return low, high, np.int64(0)
+
+
+@jit
+def carry_in(boxes, period, touching, into):
+    """Carry sound boxes into the world: ``ghosts, row, axis, trouble``.
+
+    How many ghosts they have, and what is wrong with the first that cannot be carried; row -1 for none.
+    """
+    dim = boxes.shape[1] // 2
+    ghosts = np.int64(0)
+    for i in range(boxes.shape[0]):
+        pieces = np.int64(1)
+        for axis in range(dim):
+            low, high = boxes[i, axis], boxes[i, dim + axis]
+            if period[axis] < np.inf:
+                low, high, trouble = _carried(low, high, period, axis, touching)
+                if trouble != 0:
+                    return ghosts, np.int64(i), np.int64(axis), trouble
+                if reaches_seam(low, high, period[axis], touching):
+                    pieces *= 2
+            into[i, axis] = low
+            into[i, dim + axis] = high
+        ghosts += pieces - 1
+    return ghosts, np.int64(-1), np.int64(0), np.int64(0)
+
+
+@jit
+def carry_points(points, period):
+    """Carry points into the world, in place; returns the first row and axis that cannot be, or -1."""
+    for i in range(points.shape[0]):
+        for axis in range(points.shape[1]):
+            if period[axis] < np.inf:
+                at, _, trouble = _carried(points[i, axis], points[i, axis], period, axis, True)
+                if trouble != 0:
+                    return np.int64(i), np.int64(axis)
+                points[i, axis] = at
+    return np.int64(-1), np.int64(0)
+
+
+@jit
+def make_ghosts(boxes, period, touching, ghosts, sources, reach):
+    """Write all ghosts of boxes in the world, and the row of each; returns how many there are.
+
+    ``reach`` becomes, for each axis, the highest max of a ghost that is shifted along it; -inf for none.
+    """
+    dim = boxes.shape[1] // 2
+    made = np.int64(0)
+    for axis in range(dim):
+        reach[axis] = -np.inf
+    for i in range(boxes.shape[0]):
+        crossed = np.int64(0)
+        for axis in range(dim):
+            if period[axis] < np.inf and reaches_seam(
+                boxes[i, axis], boxes[i, dim + axis], period[axis], touching
+            ):
+                crossed |= 1 << axis
+        if crossed == 0:
+            continue
+        for shifted in range(1, 1 << dim):
+            if shifted & ~crossed != 0:
+                continue
+            if made == ghosts.shape[0]:  # another thread has written to the boxes
+                return made
+            for axis in range(dim):
+                low, high = boxes[i, axis], boxes[i, dim + axis]
+                if shifted >> axis & 1 != 0:
+                    low, high = low - period[axis], high - period[axis]
+                    reach[axis] = max(reach[axis], high)
+                ghosts[made, axis], ghosts[made, dim + axis] = low, high
+            sources[made] = i
+            made += 1
+    return made
+
+
+@jit
+def rows_near_seam(boxes, reach, rows):
+    """The rows of boxes in the world that a ghost may meet, into ``rows``; returns how many."""
+    dim = boxes.shape[1] // 2
+    found = np.int64(0)
+    for i in range(boxes.shape[0]):
+        near = False
+        for axis in range(dim):
+            near |= boxes[i, axis] <= reach[axis]
+        rows[found] = i
+        found += np.int64(near)
+    return found
+
+
+@jit
+def new_pairs(pairs, sources, boxes, touching, keys):
+    """Of pairs of pieces, those whose boxes are two and do not overlap as they lie, as keys ``i << 32 | j``.
+
+    ``boxes`` lie in the world; ``sources``: the row of each piece.  Returns how many; some may be the same.
+    """
+    found = np.int64(0)
+    for row in range(pairs.shape[0]):
+        i, j = sources[pairs[row, 0]], sources[pairs[row, 1]]
+        if i == j or overlap(boxes, i, j, touching):
+            continue
+        keys[found] = np.int64(min(i, j)) << 32 | np.int64(max(i, j))
+        found += 1
+    return found

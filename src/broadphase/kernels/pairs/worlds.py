@@ -1,0 +1,84 @@
+"""Many small worlds: how each of them is searched, decided for all in one pass.
+
+A small world is one strip of `broadphase.kernels.strips.sweep`: sorted along an axis and swept, in the nearest
+cache and in the same kernel call as all others.  That is the fastest way there is for a few thousand boxes
+that do not crowd; what crowds, or holds edges that need care, is searched by itself.
+"""
+
+import numpy as np
+
+from broadphase.kernels.machine.jit import inline, jit
+
+# What is written for a world that is swept is its axis; else one of these.
+BY_ITSELF, NOTHING = np.int64(-1), np.int64(-2)
+SAMPLE = 16
+# Up to so many boxes a world is swept whatever it looks like: comparing all with all would be over as soon.
+FEW = 256
+# So many comparisons of each box cost what putting it into strips would.
+MOST_TESTS = 150.0
+ONE = np.uint64(1)
+
+
+@jit
+def plan_worlds(boxes, starts, ways):
+    """Into ``ways``: the axis to sweep each world along, `BY_ITSELF`, or `NOTHING` to be found in it.
+
+    World ``w`` is rows ``starts[w] .. starts[w + 1] - 1``.
+    """
+    dim = boxes.shape[1] // 2
+    for w in range(starts.shape[0] - 1):
+        begin, end = starts[w], starts[w + 1]
+        if end - begin < 2:
+            ways[w] = NOTHING
+            continue
+        best, least = BY_ITSELF, 1.0
+        if _all_ordinary(boxes, begin, end):
+            for axis in range(dim):
+                reached = _share_reached(boxes, begin, end, axis)
+                if best == BY_ITSELF or reached < least:
+                    best, least = np.int64(axis), reached
+            n = end - begin
+            if n > FEW and n * least > MOST_TESTS:
+                best = BY_ITSELF
+        ways[w] = best
+
+
+@inline
+def _all_ordinary(boxes, begin, end):
+    """Whether no edge is infinite or the largest finite number, of which subtraction would say nothing."""
+    most = np.finfo(boxes.dtype).max
+    ordinary = True
+    for i in range(np.uint64(begin), np.uint64(end)):
+        for column in range(boxes.shape[1]):
+            ordinary &= abs(boxes[i, column]) < most
+    return ordinary
+
+
+@inline
+def _share_reached(boxes, begin, end, axis):
+    """Which share of a world's boxes a box is compared with when they are sorted on this axis, by a sample."""
+    dim = boxes.shape[1] // 2
+    n = end - begin
+    size = min(n, SAMPLE)
+    low, high, total, overlaps = np.inf, -np.inf, 0.0, -size
+    for k in range(size):
+        a = begin + _sampled(k, n, size)
+        first, last = boxes[a, axis], boxes[a, dim + axis]
+        low, high = min(low, np.float64(first)), max(high, np.float64(first))
+        total += np.float64(last) - np.float64(first)
+        for m in range(size):
+            b = begin + _sampled(m, n, size)
+            overlaps += np.int64((boxes[b, axis] <= last) & (first <= boxes[b, dim + axis]))
+    pairs = np.float64(size * (size - 1))
+    evenly = 1.0
+    if high > low:
+        evenly = min(2.0 * total / (size * (high - low)), 1.0)
+    return 0.5 * max(np.float64(overlaps), min(0.5, evenly * pairs)) / pairs
+
+
+@inline
+def _sampled(k, n, size):
+    """Row ``k`` of a sample of so many: always the same, and so scattered that no pattern shows."""
+    if n == size:
+        return np.int64(k)
+    return np.int64((np.uint64(k + 1) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(20)) % np.uint64(n))
