@@ -74,7 +74,7 @@ def find_in_worlds(task: Task, env: Envs, find: Find, *, sweep: bool) -> Found:
         task = replace(task, boxes=task.boxes.take(groups.order, 0), filter=rules)
     ways = np.full(groups.worlds, BY_ITSELF)
     if sweep:
-        plan_worlds(task.boxes, groups.starts, ways)
+        plan_worlds(task.boxes, task.boxes.reshape(1, -1), groups.starts, ways)
     found = [_sweep(task, groups, ways, axis) for axis in range(task.dim) if (ways == axis).any()]
     for world in np.flatnonzero(ways == BY_ITSELF).tolist():
         if sum(part.pairs for part in found) > task.limit:

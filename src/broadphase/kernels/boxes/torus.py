@@ -14,7 +14,7 @@ What covers a whole axis is from -inf to inf on it: it meets everything there, a
 import numpy as np
 
 from broadphase.kernels.boxes.overlap import overlap
-from broadphase.kernels.machine.jit import inline, jit
+from broadphase.kernels.machine.jit import always_inline, inline, jit
 
 # A box begins so many of its last places away from the world that places in it are no longer told apart.
 AT_INFINITY, TOO_FAR = np.int64(1), np.int64(2)
@@ -55,28 +55,53 @@ def _carried(low, high, periods, axis, touching):
     return low, high, np.int64(0)
 
 
-@jit
-def carry_in(boxes, period, touching, into):
-    """Carry sound boxes into the world: ``ghosts, row, axis, trouble``.
+@always_inline
+def _lies_inside(boxes, i, period):
+    """Whether a box lies in the world and reaches no seam: then there is nothing to do about it."""
+    # Both dimensions written out, as in `survey`: nearly all boxes end here.
+    if boxes.shape[1] == 4:
+        return (
+            (boxes[i, 0] >= 0) & (boxes[i, 2] < period[0]) & (boxes[i, 1] >= 0) & (boxes[i, 3] < period[1])
+        )
+    return (
+        (boxes[i, 0] >= 0)
+        & (boxes[i, 3] < period[0])
+        & (boxes[i, 1] >= 0)
+        & (boxes[i, 4] < period[1])
+        & (boxes[i, 2] >= 0)
+        & (boxes[i, 5] < period[2])
+    )
 
-    How many ghosts they have, and what is wrong with the first that cannot be carried; row -1 for none.
+
+@jit
+def carry_in(boxes, period, touching, begin, end, into, crossing):
+    """Carry sound boxes into the world: ``crossed, ghosts, row, axis, trouble``.
+
+    The rows that cross a seam are written to ``crossing``; how many these are, and how many ghosts they have.
+    Then what is wrong with the first that cannot be carried; row -1 for none.
     """
     dim = boxes.shape[1] // 2
-    ghosts = np.int64(0)
-    for i in range(boxes.shape[0]):
+    crossed = ghosts = np.int64(0)
+    for i in range(begin, end):
+        for column in range(boxes.shape[1]):
+            into[i, column] = boxes[i, column]
+        if _lies_inside(into, i, period):
+            continue
         pieces = np.int64(1)
         for axis in range(dim):
-            low, high = boxes[i, axis], boxes[i, dim + axis]
             if period[axis] < np.inf:
-                low, high, trouble = _carried(low, high, period, axis, touching)
+                low, high, trouble = _carried(into[i, axis], into[i, dim + axis], period, axis, touching)
                 if trouble != 0:
-                    return ghosts, np.int64(i), np.int64(axis), trouble
+                    return crossed, ghosts, np.int64(i), np.int64(axis), trouble
                 if reaches_seam(low, high, period[axis], touching):
                     pieces *= 2
-            into[i, axis] = low
-            into[i, dim + axis] = high
-        ghosts += pieces - 1
-    return ghosts, np.int64(-1), np.int64(0), np.int64(0)
+                into[i, axis] = low
+                into[i, dim + axis] = high
+        if pieces > 1:
+            crossing[crossed] = i
+            crossed += 1
+            ghosts += pieces - 1
+    return crossed, ghosts, np.int64(-1), np.int64(0), np.int64(0)
 
 
 @jit
@@ -93,8 +118,8 @@ def carry_points(points, period):
 
 
 @jit
-def make_ghosts(boxes, period, touching, ghosts, sources, reach):
-    """Write all ghosts of boxes in the world, and the row of each; returns how many there are.
+def make_ghosts(boxes, crossing, period, touching, ghosts, sources, reach):
+    """Write all ghosts of the rows ``crossing``, in the world, and the row of each; returns how many.
 
     ``reach`` becomes, for each axis, the highest max of a ghost that is shifted along it; -inf for none.
     """
@@ -102,20 +127,17 @@ def make_ghosts(boxes, period, touching, ghosts, sources, reach):
     made = np.int64(0)
     for axis in range(dim):
         reach[axis] = -np.inf
-    for i in range(boxes.shape[0]):
+    for k in range(crossing.shape[0]):
+        i = crossing[k]
         crossed = np.int64(0)
         for axis in range(dim):
             if period[axis] < np.inf and reaches_seam(
                 boxes[i, axis], boxes[i, dim + axis], period[axis], touching
             ):
                 crossed |= 1 << axis
-        if crossed == 0:
-            continue
         for shifted in range(1, 1 << dim):
             if shifted & ~crossed != 0:
                 continue
-            if made == ghosts.shape[0]:  # another thread has written to the boxes
-                return made
             for axis in range(dim):
                 low, high = boxes[i, axis], boxes[i, dim + axis]
                 if shifted >> axis & 1 != 0:
@@ -128,14 +150,13 @@ def make_ghosts(boxes, period, touching, ghosts, sources, reach):
 
 
 @jit
-def rows_near_seam(boxes, reach, rows):
+def rows_near_seam(boxes, reach, begin, end, rows):
     """The rows of boxes in the world that a ghost may meet, into ``rows``; returns how many."""
-    dim = boxes.shape[1] // 2
     found = np.int64(0)
-    for i in range(boxes.shape[0]):
-        near = False
-        for axis in range(dim):
-            near |= boxes[i, axis] <= reach[axis]
+    for i in range(begin, end):
+        near = (boxes[i, 0] <= reach[0]) | (boxes[i, 1] <= reach[1])
+        if boxes.shape[1] == 6:
+            near |= boxes[i, 2] <= reach[2]
         rows[found] = i
         found += np.int64(near)
     return found

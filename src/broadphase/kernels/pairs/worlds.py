@@ -8,6 +8,7 @@ that do not crowd; what crowds, or holds edges that need care, is searched by it
 import numpy as np
 
 from broadphase.kernels.machine.jit import inline, jit
+from broadphase.kernels.machine.simd import LANES, bits, load, splat
 
 # What is written for a world that is swept is its axis; else one of these.
 BY_ITSELF, NOTHING = np.int64(-1), np.int64(-2)
@@ -16,14 +17,13 @@ SAMPLE = 16
 FEW = 256
 # So many comparisons of each box cost what putting it into strips would.
 MOST_TESTS = 150.0
-ONE = np.uint64(1)
 
 
 @jit
-def plan_worlds(boxes, starts, ways):
+def plan_worlds(boxes, flat, starts, ways):
     """Into ``ways``: the axis to sweep each world along, `BY_ITSELF`, or `NOTHING` to be found in it.
 
-    World ``w`` is rows ``starts[w] .. starts[w + 1] - 1``.
+    World ``w`` is rows ``starts[w] .. starts[w + 1] - 1``; ``flat`` is ``boxes`` as one row.
     """
     dim = boxes.shape[1] // 2
     for w in range(starts.shape[0] - 1):
@@ -32,7 +32,7 @@ def plan_worlds(boxes, starts, ways):
             ways[w] = NOTHING
             continue
         best, least = BY_ITSELF, 1.0
-        if _all_ordinary(boxes, begin, end):
+        if _all_ordinary(flat, 2 * dim * begin, 2 * dim * end):
             for axis in range(dim):
                 reached = _share_reached(boxes, begin, end, axis)
                 if best == BY_ITSELF or reached < least:
@@ -44,14 +44,22 @@ def plan_worlds(boxes, starts, ways):
 
 
 @inline
-def _all_ordinary(boxes, begin, end):
-    """Whether no edge is infinite or the largest finite number, of which subtraction would say nothing."""
-    most = np.finfo(boxes.dtype).max
-    ordinary = True
-    for i in range(np.uint64(begin), np.uint64(end)):
-        for column in range(boxes.shape[1]):
-            ordinary &= abs(boxes[i, column]) < most
-    return ordinary
+def _all_ordinary(flat, begin, end):
+    """Whether the numbers ``begin .. end - 1`` are finite and below the largest, `LANES` at a time."""
+    largest = np.finfo(flat.dtype).max
+    beyond = np.int64(0)
+    k = begin
+    if end - begin >= LANES:
+        high, low = splat(largest), splat(-largest)
+        lanes = high < low
+        while k + LANES <= end:
+            numbers = load(flat, 0, k)
+            lanes = lanes | (high <= numbers) | (numbers <= low)
+            k += LANES
+        beyond = bits(lanes)
+    for rest in range(k, end):
+        beyond |= np.int64(abs(flat[0, rest]) >= largest)
+    return beyond == 0
 
 
 @inline
