@@ -3,7 +3,7 @@
 import copy
 import threading
 from os import PathLike
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ from broadphase.indexes.registry import class_named
 from broadphase.indexes.results import PairChanges, Stats
 from broadphase.indexes.storage import BoxStore
 from broadphase.methods.task import pair_limit
+from broadphase.space import as_period
 
 
 class Index(Editing, Queries):
@@ -37,6 +38,9 @@ class Index(Editing, Queries):
         Whether pairs and ids come sorted; without, their order is open.
     threads : int, optional
         The most threads that one call may use; all cores by default.
+    period : sequence of float or None, float, optional
+        The length of the world on each axis, after which it begins again; None or inf for an axis that goes
+        on.  Boxes are kept as they lie in the world, and overlap as `broadphase.pairs` says.
 
     Notes
     -----
@@ -49,11 +53,22 @@ class Index(Editing, Queries):
     - ``category=`` leaves the boxes whose mask has one of its bits; ``mask=`` leaves those whose category
       has.  Without them every box is asked, static or not.
     - One more leading axis makes a batch; what is given once counts for all of it.
+    - With a period, distances are those to the nearest image of a box.  A ray goes around until its greatest
+      distance, which must be finite where it goes along an axis with a period; a box that it hits several
+      times counts where it is hit first.
 
     Many threads may read at once (pairs, joins, queries); ``stats`` is then about whichever call ended last.
     A call that changes the index, and ``changes``, must have it to itself: keeping the others out is the
     caller's task.
     """
+
+    def __new__(cls, *places: Any, period: Any = None, dim: int = 2, **options: Any) -> Self:
+        # An index on a torus is of a class of its own, so that no other one asks itself whether it is.
+        if period is None or dim not in (2, 3) or as_period(period, dim) is None:
+            return super().__new__(cls)
+        from broadphase.indexes.periodic import blank
+
+        return cast(Self, blank(cls))
 
     def __init__(
         self,
@@ -63,6 +78,7 @@ class Index(Editing, Queries):
         touching: bool = True,
         sort: bool = True,
         threads: int | None = None,
+        period: Any = None,  # not None, but of axes that all go on: see `__new__`
     ) -> None:
         if dim not in (2, 3):
             raise ValueError(f"dim must be 2 or 3; got {dim!r}")
@@ -100,6 +116,11 @@ class Index(Editing, Queries):
     def sort(self) -> bool:
         """Whether pairs and ids come sorted."""
         return self._sort
+
+    @property
+    def period(self) -> tuple[float | None, ...] | None:
+        """The length of the world on each axis; ``None`` where it does not begin again."""
+        return None
 
     @property
     def stats(self) -> Stats:
@@ -201,6 +222,8 @@ class Index(Editing, Queries):
             raise TypeError(f"other must be an index; got {type(other).__name__}; query_box() takes arrays")
         if other.dim != self.dim:
             raise ValueError(f"this index is {self.dim}-D and the other {other.dim}-D")
+        if other.period != self.period:
+            raise ValueError(f"this index has period={self.period} and the other period={other.period}")
         rows, tests = joining.join(self, other, self._sort)
         self._last = ("join", tests, len(rows))
         return rows
@@ -225,6 +248,7 @@ class Index(Editing, Queries):
             "touching": self._touching,
             "sort": self._sort,
             "threads": self._threads,
+            "period": self.period,
             "options": self._options(),
         }
         files.save(path, about, self._store, self._baseline())
@@ -251,7 +275,7 @@ class Index(Editing, Queries):
         found = class_named(about["index"])
         if not issubclass(found, cls):
             raise ValueError(f"it holds a {found.__name__}, not a {cls.__name__}")
-        common = {name: about[name] for name in ("dim", "touching", "sort", "threads")}
+        common = {name: about.get(name) for name in ("dim", "touching", "sort", "threads", "period")}
         index = found(dtype=arrays["boxes"].dtype, **common, **about["options"])
         seen = files.restore(index._store, arrays)
         index._reset()
@@ -272,7 +296,8 @@ class Index(Editing, Queries):
         self._check()
 
     def __repr__(self) -> str:
-        own = "".join(f", {key}={value!r}" for key, value in self._options().items())
+        options = self._options() if self.period is None else {**self._options(), "period": self.period}
+        own = "".join(f", {key}={value!r}" for key, value in options.items())
         return (
             f"<{type(self).__name__}: {len(self)} boxes, dim={self.dim}, dtype={self.dtype}, "
             f"touching={self._touching}, sort={self._sort}{own}>"

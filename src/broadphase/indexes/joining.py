@@ -15,8 +15,9 @@ from broadphase.indexes.queries import Queries
 from broadphase.indexes.storage import BoxStore, IdArray
 from broadphase.kernels.boxes.filters import IN_A, IN_B, PairFilter
 from broadphase.memory import borrowed_scratch
-from broadphase.methods.task import Task
+from broadphase.methods.task import Found, Task
 from broadphase.pair_order import joined_pairs, sorted_pairs
+from broadphase.space import as_period
 
 # A box query costs as much as finding the pairs of about this many boxes anew.
 _QUERY = 10
@@ -27,7 +28,7 @@ def join(here: Queries, there: Queries, sort: bool) -> tuple[PairArray, int]:
     few, many = sorted((here._store.live, there._store.live))
     if not few:
         return np.empty((0, 2), np.int32), 0
-    if few * _QUERY < many:
+    if few * _QUERY < many and here.period is None:
         asked = there if there._store.live == many else here
         if asked.answers_boxes_quickly:
             rows, tests = _by_queries(here if asked is there else there, asked, here._touching)
@@ -60,7 +61,7 @@ def _anew(here: Queries, there: Queries, sort: bool) -> tuple[PairArray, int]:
     parts = threads.resolve(here._threads)
     with borrowed_scratch() as scratch:
         task = Task(boxes, here._touching, _both_filters(first, second), parts, scratch=scratch)
-        found = methods.finder(choose.choose(boxes))(task)
+        found = search_anyhow(task) if here.period is None else _search_on_torus(task, here.period)
         chunks = [chunk for chunk in found.chunks if len(chunk)]
         if not chunks:
             return np.empty((0, 2), np.int32), found.tests
@@ -71,6 +72,19 @@ def _anew(here: Queries, there: Queries, sort: bool) -> tuple[PairArray, int]:
     rows[:, 0] = first.ids()[rows[:, 0]]
     rows[:, 1] = second.ids()[rows[:, 1] - first.live]
     return rows, found.tests
+
+
+def search_anyhow(task: Task, _: Any = None) -> Found:
+    """Find the pairs of a task by what suits the number of its boxes."""
+    return methods.finder(choose.choose(task.boxes))(task) if len(task.boxes) > 1 else Found([], 0, 0)
+
+
+def _search_on_torus(task: Task, lengths: tuple[float | None, ...]) -> Found:
+    from broadphase.methods.torus import find_on_torus
+
+    period = as_period(lengths, task.dim)
+    assert period is not None
+    return find_on_torus(task, period, search_anyhow)
 
 
 def _both_filters(first: BoxStore, second: BoxStore) -> PairFilter:

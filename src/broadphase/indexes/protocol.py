@@ -84,6 +84,7 @@ class Hooks(ABC):
     _threads: int | None
     _stale: bool
     _lock: threading.Lock
+    period: Any
     _history: History
     """The pairs at the last call of ``changes``."""
     _journal: Journal

@@ -132,12 +132,7 @@ class Queries(Asking):
         rules = rule(category, "category"), rule(mask, "mask")
         if isinstance(at, tuple) and isinstance(radius, float):
             return self._in_circle(at, radius, *rules)
-        centers, radii = lined_up(at, radius, "center", "r")
-        self._ready()
-        rows, tests = self._find_rows(around_many(centers, radii), True, *rules)
-        kept = query_tests.keep_rows_within(self._store.boxes, rows, centers, radii, self._touching)
-        self._last = ("query_radius", tests, len(kept))
-        return self._arranged_rows(kept)
+        return self._in_circles(*lined_up(at, radius, "center", "r"), *rules)
 
     def raycast(
         self,
@@ -321,6 +316,13 @@ class Queries(Asking):
         if self._sort and len(candidates) > FEW:
             ids.sort()
         return ids
+
+    def _in_circles(self, centers: Rows, radii: Rows, category: int, mask: int) -> IdArray:
+        self._ready()
+        rows, tests = self._find_rows(around_many(centers, radii), True, category, mask)
+        kept = query_tests.keep_rows_within(self._store.boxes, rows, centers, radii, self._touching)
+        self._last = ("query_radius", tests, len(kept))
+        return self._arranged_rows(kept)
 
     def _nearest_one(self, point: Floats, k: int, category: int, mask: int) -> Nearest:
         if k == 0:

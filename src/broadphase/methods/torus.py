@@ -117,13 +117,13 @@ def find_on_torus(task: Task, period: Period, search: Search) -> Found:
     found = search(task, None)
     if not carried.ghosts or found.pairs > task.limit:
         return found
-    more = _across(task, carried, search, found.pairs)
+    more = find_across(task, carried, search, found.pairs)
     return Found(
         [*found.chunks, *more.chunks], found.pairs + more.pairs, found.tests + more.tests, found.cells
     )
 
 
-def _across(task: Task, carried: Carried, search: Search, before: int) -> Found:
+def find_across(task: Task, carried: Carried, search: Search, before: int) -> Found:
     """The pairs that overlap only across the seam; chunks of the search before stay as they are."""
     ghosts, sources, reach = carried.make_ghosts()
     near = _near_seam(task, reach)
