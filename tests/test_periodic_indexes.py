@@ -1,0 +1,226 @@
+"""Every index on a torus, through a life of changes: all its answers against images in plain NumPy."""
+
+import copy
+import pickle
+from itertools import product
+
+import numpy as np
+import pytest
+import space_oracle as oracle
+from cases import machine_settings
+from hypothesis import given
+from hypothesis import strategies as st
+
+import broadphase as bp
+
+NAMES = [name for name in bp.INDEXES if name != "auto"]
+
+
+def make(name, dim, **options):
+    own = {"bounds": (0,) * dim + (10,) * dim, "cell_size": 2} if name == "uniform_grid" else {}
+    return bp.make_index(name, dim=dim, **own, **options)
+
+
+def check_questions(index, inside, random, dim, dtype, lattice):
+    """Boxes, points, circles, the nearest and rays, alone and in batches."""
+    period, touching = index.period, index.touching
+    asked = oracle.scene(random, 5, dim, dtype, lattice)
+    found = np.argwhere(oracle.meet(oracle.carried(asked, period, touching), inside, period, touching))
+    np.testing.assert_array_equal(index.query_box(asked), found)
+    np.testing.assert_array_equal(index.query_box(asked[0]), found[found[:, 0] == 0, 1])
+    points = random.uniform(-12, 22, (5, dim)).astype(dtype)
+    points = np.round(points) if lattice else points
+    at = oracle.carried(np.hstack((points, points)), period)
+    found = np.argwhere(oracle.meet(at, inside, period, touching))
+    np.testing.assert_array_equal(index.query_point(points), found)
+    np.testing.assert_array_equal(index.query_point(points[1]), found[found[:, 0] == 1, 1])
+    far = oracle.distances(at[:, :dim], inside, period)
+    radii = np.round(random.uniform(0, 6, 5))
+    near = far <= radii[:, None] if touching else far < radii[:, None]
+    np.testing.assert_array_equal(index.query_radius(points, radii), np.argwhere(near))
+    np.testing.assert_array_equal(index.query_radius(points[0], radii[0]), np.flatnonzero(near[0]))
+    nearest = index.nearest(points, 4)
+    for query in range(5):
+        order = np.lexsort((np.arange(len(inside)), far[query]))[:4]
+        np.testing.assert_array_equal(nearest.ids[query, : len(order)], order)
+        np.testing.assert_array_equal(nearest.distances[query, : len(order)], far[query, order])
+        np.testing.assert_array_equal(index.nearest(points[query], 4).ids, order)
+    check_rays(index, inside, points, random, lattice)
+
+
+def check_rays(index, inside, points, random, lattice):
+    dim, period = index.dim, index.period
+    ways = random.normal(size=points.shape)
+    if lattice:
+        ways = np.sign(np.round(ways))
+        ways[~ways.any(axis=1)] = 1
+    furthest = random.uniform(0, 20, len(points))
+    plain = bp.BruteForce(dim=dim, touching=index.touching)
+    plain.insert_many(inside.astype(float))
+    best = [{} for _ in points]
+    for image in product(*[[0] if length is None else range(-4, 5) for length in period]):
+        moved = points.astype(float) - [k * (length or 0) for k, length in zip(image, period, strict=True)]
+        hits = plain.query_ray(moved, ways, furthest)
+        for (ray, box), distance in zip(hits.rows.tolist(), hits.distances.tolist(), strict=True):
+            best[ray][box] = min(distance, best[ray].get(box, np.inf))
+    all_hits, firsts = index.query_ray(points, ways, furthest), index.raycast(points, ways, furthest)
+    wanted = [
+        (ray, box, distance)
+        for ray, hits in enumerate(best)
+        for box, distance in sorted(hits.items(), key=lambda hit: (hit[1], hit[0]))
+    ]
+    got = zip(*all_hits.rows.T.tolist(), all_hits.distances.tolist(), strict=True)
+    assert list(got) == wanted
+    for ray, hits in enumerate(best):
+        distance, box = min(((far, box) for box, far in hits.items()), default=(np.inf, -1))
+        assert (firsts.ids[ray], firsts.distances[ray]) == (box, distance)
+        alone = index.raycast(points[ray], ways[ray], furthest[ray])
+        assert (alone is None) == (box < 0)
+        assert alone is None or (alone.id, alone.distance) == (box, distance)
+        assert len(index.query_ray(points[ray], ways[ray], furthest[ray]).ids) == len(hits)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("dim", [2, 3])
+def test_a_life_on_a_torus(name, dim, each):
+    def check(period, dtype, touching, lattice):
+        random = np.random.default_rng(dim)
+        index = make(name, dim, dtype=dtype, touching=touching, period=period)
+        live, seen = oracle.scene(random, 50, dim, dtype, lattice), set()
+        index.insert_many(live)
+        for step in range(4):
+            if step == 1:
+                some = random.choice(50, 4, replace=False)
+                live[some] = oracle.scene(random, 4, dim, dtype, lattice)
+                index.move_many(some, live[some])
+            elif step == 2:
+                live = oracle.scene(random, 50, dim, dtype, lattice)
+                index.update(live)
+            elif step == 3:
+                live[7] = live[8] + dtype(5)
+                index.remove(7)
+                assert index.insert(live[7]) == 7
+            index.validate()
+            inside = oracle.carried(live, period, touching)
+            np.testing.assert_array_equal(index.boxes, inside)
+            wanted = oracle.pairs(live, period, touching)
+            np.testing.assert_array_equal(index.pairs(), wanted)
+            began, stayed, ended = index.changes()
+            now = set(map(tuple, wanted.tolist()))
+            again = {pair for pair in now & seen if step == 3 and 7 in pair}  # a new thing at an old id
+            assert set(map(tuple, began.tolist())) == now - seen | again
+            assert set(map(tuple, stayed.tolist())) == now & seen - again
+            seen = now
+            if step != 1:
+                check_questions(index, inside, random, dim, dtype, lattice)
+
+    cases = product(oracle.periods(dim), [np.float32, np.float64], [True, False], [True, False])
+    each(check, cases, of=8, turn=NAMES.index(name))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(data=st.data())
+@machine_settings(6, 1)
+def test_any_life_on_a_small_torus(name, data):
+    index, live = make(name, 2, period=(10, data.draw(st.sampled_from([None, 4])))), {}
+    number = st.integers(-12, 24)
+    box = st.tuples(number, number, st.integers(0, 12), st.integers(0, 12)).map(
+        lambda b: (b[0], b[1], b[0] + b[2], b[1] + b[3])
+    )
+    for step in data.draw(st.lists(st.tuples(st.integers(0, 9), box), max_size=12)):
+        which, new = step
+        if which < 4 or not live:
+            live[index.insert(new)] = new
+        else:
+            chosen = sorted(live)[which % len(live)]
+            if which < 7:
+                index.move(chosen, new)
+                live[chosen] = new
+            else:
+                index.remove(chosen)
+                del live[chosen]
+        ids = np.array(sorted(live), np.int32)
+        boxes = np.array([live[own] for own in ids.tolist()], float).reshape(-1, 4)
+        np.testing.assert_array_equal(index.pairs(), ids[oracle.pairs(boxes, index.period)])
+        asked = oracle.carried(np.array([new], float), index.period)
+        inside = oracle.carried(boxes, index.period)
+        found = np.flatnonzero(oracle.meet(asked, inside, index.period)[0])
+        np.testing.assert_array_equal(index.query_box(new), ids[found])
+    index.validate()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_files_pickles_and_copies_carry_the_period(name, tmp_path):
+    index = make(name, 2, dtype=np.float32, period=(10, None))
+    index.insert_many([[9, 0, 11, 1], [0, 0, 2, 1], [4, 0, 5, 1]])
+    index.changes()
+    index.save(tmp_path / "index")
+    loaded = bp.Index.load(tmp_path / "index")
+    for other in (loaded, pickle.loads(pickle.dumps(index)), copy.deepcopy(index), index.copy()):
+        assert type(other) is type(index)
+        assert other.period == index.period == (10, None)
+        assert other.pairs().tolist() == [[0, 1]]
+        assert len(other.changes().began) == 0
+        other.move(2, [19, 0, 20, 1])
+        other.validate()
+        assert other.pairs().tolist() == [[0, 1], [0, 2], [1, 2]]
+    assert isinstance(index, getattr(bp, type(index).__name__))
+    assert "period=(10.0, None)" in repr(index)
+
+
+def test_joins_on_a_torus_need_one_period():
+    a, b = bp.Strips(period=(10, 10)), bp.BoxTree(period=(10, 10))
+    a.insert_many([[9, 0, 11, 1], [4, 0, 5, 1]])
+    b.insert_many([[0.5, 0, 1, 1]])
+    assert a.join(b).tolist() == [[0, 0]]
+    with pytest.raises(ValueError, match=r"period=\(10.0, 10.0\) and the other period=None"):
+        a.join(bp.BoxTree())
+
+
+def test_rules_hold_across_the_seam():
+    index = bp.Strips(period=(10, 10))
+    index.insert([9, 0, 11, 1], static=True)
+    index.insert([0, 0, 2, 1], static=True)
+    index.insert([0.5, 0, 1, 1], category=2)
+    assert index.pairs().tolist() == [[0, 2], [1, 2]]
+    assert index.query_box([10.5, 0, 10.6, 1], mask=2).tolist() == [2]
+    assert index.query_point([0.6, 0.5], mask=1).tolist() == [0, 1]
+    assert index.nearest([9.5, 0.5], 1, mask=2).ids.tolist() == [2]
+
+
+def test_many_boxes_go_and_come():
+    """More than are followed one by one."""
+    random = np.random.default_rng(5)
+    index = bp.BoxTree(period=(10, 10))
+    boxes = oracle.scene(random, 500, 2, np.float64)
+    index.insert_many(boxes)
+    index.query_point([0, 0])
+    index.remove_many(np.arange(100, 400))
+    kept = np.delete(boxes, np.arange(100, 400), 0)
+    np.testing.assert_array_equal(index.pairs(), index.ids[oracle.pairs(kept, (10, 10))])
+    index.validate()
+    index.clear()
+    assert len(index.query_point([0, 0])) == 0
+
+
+def test_what_a_torus_cannot_do_is_named_and_changes_nothing():
+    index = bp.BoxTree(period=(10, None))
+    index.insert([9, 0, 11, 1])
+    with pytest.raises(ValueError, match="max_distance = inf for ray 0, which goes along an axis with a period"):
+        index.raycast([5, 5], [1, 0])
+    assert index.raycast([5, 5], [0, -1]) is None  # along an axis that goes on
+    assert index.raycast([0.5, 5], [0, -1]).distance == 4.0
+    with pytest.raises(ValueError, match=r"box\[0\] has min_x = inf"):
+        index.insert([np.inf, 0, np.inf, 0])
+    with pytest.raises(ValueError, match=r"boxes\[1\] has min_x = 1e\+30"):
+        index.insert_many([[0, 0, 1, 1], [1e30, 0, 1e30, 1]])
+    with pytest.raises(ValueError, match="center"):
+        index.query_radius([1e30, 0], 1)
+    with pytest.raises(ValueError, match="period"):
+        bp.BoxTree(period=(-1, 1))
+    assert index.pairs().tolist() == [] and len(index) == 1
+
+
+def test_a_world_that_goes_on_is_an_ordinary_index():
+    assert type(bp.BoxTree(period=(None, np.inf))) is bp.BoxTree
+    assert bp.BoxTree(period=None).period is None

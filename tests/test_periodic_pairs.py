@@ -1,0 +1,204 @@
+"""``pairs``, ``join`` and ``count_pairs`` on a torus and in many worlds, against images in plain NumPy."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+import space_oracle as oracle
+from hypothesis import given
+from hypothesis import strategies as st
+
+import broadphase as bp
+from cases import examples, machine_settings
+
+METHODS = [name for name in bp.METHODS]
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("dim", [2, 3])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_all_methods_find_what_the_images_say(method, dim, dtype, each):
+    def check(period, touching, lattice, worlds):
+        random = np.random.default_rng(dim)
+        for n in (0, 1, 2, 40, 300):
+            boxes = oracle.scene(random, n, dim, dtype, lattice)
+            env = random.integers(-2, worlds, n) if worlds else None
+            wanted = oracle.pairs(boxes, period, touching, env)
+            rules = {"method": method, "period": period, "touching": touching, "env": env}
+            np.testing.assert_array_equal(bp.pairs(boxes, **rules), wanted)
+            assert bp.count_pairs(boxes, **rules) == len(wanted)
+
+    cases = product([*oracle.periods(dim), [7.3] * dim, None], [True, False], [True, False], [0, 3])
+    each(check, cases, of=7, turn=METHODS.index(method))
+
+
+@pytest.mark.parametrize("touching", [True, False])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_boxes_in_the_world_are_exact(touching, dtype):
+    random = np.random.default_rng(3)
+    for dim in (2, 3):
+        for period in (*oracle.periods(dim, 0.7), [0.1] * dim):
+            lengths = np.array([p or 1.0 for p in period])
+            low = (random.random((30, dim)) * lengths * 0.999).astype(dtype)
+            # Sides that end just at, before or behind the beginnings of others, one period on or not.
+            other = low[random.permutation(30)] + lengths.astype(dtype) * random.integers(0, 2, (30, dim))
+            high = np.maximum(low, other.astype(dtype))
+            high = np.where(random.random((30, dim)) < 0.3, np.nextafter(high, dtype(np.inf)), high)
+            boxes = np.hstack((low, np.maximum(low, high))).astype(dtype)
+            wanted = oracle.exactly(boxes, period, touching)
+            np.testing.assert_array_equal(bp.pairs(boxes, period=period, touching=touching), wanted)
+
+
+@given(st.data())
+@machine_settings(40, 1)
+def test_any_boxes_on_a_small_lattice(data):
+    dim = data.draw(st.sampled_from([2, 3]))
+    numbers = st.integers(-9, 14)
+    rows = data.draw(st.lists(st.tuples(*[numbers] * (2 * dim)), max_size=8))
+    boxes = np.array(rows, float).reshape(-1, 2 * dim)
+    boxes = np.hstack((np.minimum(boxes[:, :dim], boxes[:, dim:]), np.maximum(boxes[:, :dim], boxes[:, dim:])))
+    period = data.draw(st.tuples(*[st.sampled_from([None, 3.0, 4.0, 10.0])] * dim))
+    touching = data.draw(st.booleans())
+    wanted = oracle.exactly(boxes, period, touching)
+    np.testing.assert_array_equal(bp.pairs(boxes, period=period, touching=touching), wanted)
+
+
+def test_join_and_its_environments(each):
+    def check(dim, dtype, touching):
+        random = np.random.default_rng(8)
+        for period in (*oracle.periods(dim), None):
+            a, b = (oracle.scene(random, n, dim, dtype, lattice=touching) for n in (60, 90))
+            envs = random.integers(0, 3, 60), random.integers(0, 3, 90)
+            inside = [oracle.carried(side, period or [None] * dim, touching) for side in (a, b)]
+            together = oracle.meet(*inside, period or [None] * dim, touching)
+            got = bp.join(a, b, period=period, touching=touching)
+            np.testing.assert_array_equal(got, np.argwhere(together))
+            got = bp.join(a, b, period=period, touching=touching, env=envs)
+            np.testing.assert_array_equal(got, np.argwhere(together & (envs[0][:, None] == envs[1])))
+
+    each(check, product([2, 3], [np.float32, np.float64], [True, False]))
+
+
+def test_static_boxes_categories_and_limits_hold_across_the_seam():
+    boxes = np.array([[9, 0, 11, 1], [0, 0, 2, 1], [4, 0, 5, 1], [0.5, 0, 0.6, 1]], float)
+    assert bp.pairs(boxes, period=(10, 10)).tolist() == [[0, 1], [0, 3], [1, 3]]
+    static = np.array([True, True, False, False])
+    assert bp.pairs(boxes, period=(10, 10), static=static).tolist() == [[0, 3], [1, 3]]
+    rules = {"categories": np.array([1, 2, 1, 4]), "masks": np.array([4, 7, 7, 3])}
+    assert bp.pairs(boxes, period=(10, 10), **rules).tolist() == [[0, 3], [1, 3]]
+    assert len(bp.pairs(boxes, period=(10, 10), max_pairs=3)) == 3
+    with pytest.raises(bp.PairLimitExceeded):
+        bp.pairs(boxes, period=(10, 10), max_pairs=2)
+
+
+def test_two_images_that_overlap_are_one_pair():
+    wide = np.array([[1, 0, 9, 1], [8, 0, 12, 1], [0, 0, 30, 1], [-np.inf, 0, 3, 1]], float)
+    assert len(bp.pairs(wide, period=(10, None))) == 6
+    assert bp.count_pairs(wide, period=(10, None)) == 6
+
+
+def test_a_box_as_long_as_the_world():
+    boxes = np.array([[0, 0, 10, 1], [0, 0, 0, 1]], float)
+    assert len(bp.pairs(boxes, period=(10, 10))) == 1
+    assert len(bp.pairs(boxes, period=(10, 10), touching=False)) == 0  # only its two ends are there
+    boxes[0, 2] = np.nextafter(10, 11)
+    assert len(bp.pairs(boxes, period=(10, 10), touching=False)) == 1
+
+
+def test_worlds_large_and_small_crowded_and_endless(each):
+    """Worlds that are swept together, and those that are not."""
+
+    def check(sizes, dtype, shuffled):
+        random = np.random.default_rng(2)
+        parts = []
+        for n in sizes:
+            low = random.random((n, 2)) * [1, 50]
+            if n % 2:
+                low[:] = 3.0 + 1e-6 * low  # crowded
+            box = np.hstack((low, low + 0.3))
+            if n % 3 == 0 and n:
+                box[0, 2] = np.inf
+            parts.append(box)
+        boxes = np.concatenate(parts).astype(dtype)
+        env = np.repeat(np.arange(len(sizes)) * -7, sizes)
+        if shuffled:
+            order = random.permutation(len(env))
+            boxes, env = boxes[order], env[order]
+        wanted = [np.flatnonzero(env == own)[bp.pairs(boxes[env == own])] for own in np.unique(env)]
+        wanted = np.concatenate(wanted)
+        wanted = wanted[np.lexsort(wanted.T[::-1])]
+        np.testing.assert_array_equal(bp.pairs(boxes, env=env), wanted)
+        assert bp.count_pairs(boxes, env=env) == len(wanted)
+
+    sizes = [[1, 1, 1], [2, 300, 301, 4], [1000] * 9, [3000, 5, 2, 6000, 999], [700, 701, 1]]
+    each(check, product(sizes, [np.float32, np.float64], [False, True]))
+
+
+@pytest.mark.parametrize(
+    ("rules", "said"),
+    [
+        ({"period": (0, 10)}, r"period\[0\] = 0 is not positive"),
+        ({"period": (10, np.nan)}, r"period\[1\] = nan is not positive"),
+        ({"period": (1, 2, 3)}, "each of the 2 axes; got 3"),
+        ({"env": [1]}, r"env must hold one number for each of the 2 rows; got shape \(1,\)"),
+    ],
+)
+def test_bad_worlds_are_named(rules, said):
+    with pytest.raises(ValueError, match=said):
+        bp.pairs([[0, 0, 1, 1], [0, 0, 1, 1]], **rules)
+
+
+def test_places_that_the_world_does_not_have():
+    with pytest.raises(ValueError, match=r"boxes\[1\] has min_x = inf, and infinity is no place"):
+        bp.pairs([[0, 0, 1, 1], [np.inf, 0, np.inf, 1]], period=(10, 10))
+    with pytest.raises(ValueError, match=r"boxes\[0\] has min_y = 1e\+30, so many periods of 10 away"):
+        bp.pairs([[0, 1e30, 1, 1e30]], period=(10, 10))
+    with pytest.raises(ValueError, match=r"period\[0\] = 1e-60 does not fit into float32"):
+        bp.pairs(np.zeros((1, 4), np.float32), period=(1e-60, 10))
+    with pytest.raises(TypeError, match="env must be whole numbers"):
+        bp.pairs([[0, 0, 1, 1]], env=[0.5])
+    with pytest.raises(TypeError, match="env must be two"):
+        bp.join([[0, 0, 1, 1]], [[0, 0, 1, 1]], env=3)
+
+
+def test_far_away_is_in_the_world_too():
+    boxes = np.array([[1, 1, 2, 2], [10_001, -9_999, 10_002, -9_998]], float)
+    assert len(bp.pairs(boxes, period=(10, 10))) == 1
+
+
+def test_agrees_with_scipy_about_points_on_a_torus():
+    spatial = pytest.importorskip("scipy.spatial")
+    random = np.random.default_rng(4)
+    for dim in (2, 3):
+        points = random.random((500, dim))
+        tree = spatial.cKDTree(points, boxsize=1.0)
+        wanted = tree.query_pairs(0.05, p=np.inf, output_type="ndarray")
+        wanted = wanted[np.lexsort(wanted.T[::-1])]
+        boxes = np.hstack((points - 0.025, points + 0.025))
+        np.testing.assert_array_equal(bp.pairs(boxes, period=1.0), wanted)
+
+
+def test_agrees_with_freud_about_distances():
+    freud = pytest.importorskip("freud")
+    points = np.random.default_rng(4).random((400, 3)).astype(np.float32) * 5
+    index = bp.BoxTree(dim=3, period=(5, 5, 5))
+    index.insert_many(np.hstack((points, points)))
+    query = freud.locality.AABBQuery(freud.box.Box.cube(5), points - 2.5).query(
+        points - 2.5, {"num_neighbors": 6, "exclude_ii": False}
+    )
+    wanted = np.asarray(query.toNeighborList().distances).reshape(400, 6)
+    np.testing.assert_allclose(index.nearest(points, 6).distances, np.sort(wanted, axis=1), atol=1e-5)
+
+
+@pytest.mark.exhaustive
+def test_many_random_worlds_with_rational_numbers():
+    random = np.random.default_rng(11)
+    for turn in range(examples(60)):
+        dim, dtype = 2 + turn % 2, (np.float32, np.float64)[turn // 2 % 2]
+        boxes = np.abs(oracle.scene(random, 25, dim, dtype, lattice=turn % 3 == 0))
+        boxes = np.hstack((np.minimum(boxes[:, :dim], dtype(9.9)), np.maximum(boxes[:, dim:], 10)))
+        for period in oracle.periods(dim):
+            for touching in (True, False):
+                wanted = oracle.exactly(boxes.astype(dtype), period, touching)
+                got = bp.pairs(boxes.astype(dtype), period=period, touching=touching)
+                np.testing.assert_array_equal(got, wanted)
