@@ -47,6 +47,8 @@ from .shapes.narrow_phase import contact as contact
 from .shapes.narrow_phase import contact_boxes as contact_boxes
 from .shapes.narrow_phase import contact_circles as contact_circles
 from .shapes.narrow_phase import overlap as overlap
+from .sweeping import SweptPairs as SweptPairs
+from .sweeping import swept_pairs as swept_pairs
 from .world.asking import BodyHit as BodyHit
 from .world.asking import NearestBodies as NearestBodies
 from .world.body import Body as Body

@@ -3,7 +3,7 @@
 import copy
 import threading
 from os import PathLike
-from typing import Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,9 @@ from broadphase.indexes.results import PairChanges, Stats
 from broadphase.indexes.storage import BoxStore
 from broadphase.methods.task import pair_limit
 from broadphase.space import as_period
+
+if TYPE_CHECKING:
+    from broadphase.sweeping import SweptPairs
 
 
 class Index(Editing, Queries):
@@ -227,6 +230,58 @@ class Index(Editing, Queries):
         rows, tests = joining.join(self, other, self._sort)
         self._last = ("join", tests, len(rows))
         return rows
+
+    def swept_pairs(self, boxes: Any, *, max_pairs: int | None = None) -> "SweptPairs":
+        """What meets on the way to the next frame: every live box goes straight to its new place.
+
+        Ask before ``update(boxes)``; nothing is changed.
+
+        Parameters
+        ----------
+        boxes : array_like, shape (len(index), 2 * dim)
+            Where the boxes go, in id order, as `update` takes them.  They may grow or shrink on their way.
+        max_pairs : int, optional
+            Raise rather than return more pairs than this.
+
+        Returns
+        -------
+        SweptPairs
+            As of `broadphase.swept_pairs`, with ids.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As of `update`; also where an edge would come from infinity or go there, and in an index with a
+            period: which way round a box goes, its places do not say.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> index = bp.BruteForce()
+        >>> index.insert_many([[0, 0, 1, 1], [5, 0, 6, 1]])
+        array([0, 1], dtype=int32)
+        >>> index.swept_pairs([[16, 0, 17, 1], [5, 0, 6, 1]])
+        SweptPairs(pairs=array([[0, 1]], dtype=int32), times=array([0.25]))
+        """
+        from broadphase.sweeping import on_their_ways  # here: few ask, and all would wait for it
+
+        if self.period is not None:
+            raise ValueError(
+                "in an index with a period two places of a box do not say which way round it goes; "
+                "broadphase.swept_pairs() takes motions"
+            )
+        goals, store = self._reader.boxes(boxes), self._store
+        if len(goals) != store.live:
+            raise ValueError(
+                f"boxes has {len(goals)} rows, but the index holds {store.live} boxes; swept_pairs() needs to know "
+                "where each of them goes, in id order"
+            )
+        rules, starts = store.live_filter(), store.live_boxes()
+        found = on_their_ways(
+            starts, goals, "boxes", self._touching, rules, None, self._threads, max_pairs
+        )
+        self._last = ("swept_pairs", 0, len(found.pairs))
+        return found if store.live == store.end else found._replace(pairs=store.ids()[found.pairs])
 
     def copy(self) -> Self:
         """An index of its own with the same boxes, ids and baseline of `changes`; both may go on freely."""

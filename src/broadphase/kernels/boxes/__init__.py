@@ -4,4 +4,5 @@
 matter of the edges; `filters` says which pairs may count at all.  `brute_force` and `scan` look at every
 box and are what all else is measured against.  `query_tests` and `ranking` are the questions: box, point,
 ray, nearest; `given` reads them as they were written.  `survey` looks once over all boxes, `put` moves one.
+`torus` carries boxes into a world without edges, `torus_queries` asks there.
 """

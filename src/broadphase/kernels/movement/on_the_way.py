@@ -1,0 +1,103 @@
+"""When do two boxes meet that both move?
+
+Every edge goes straight and evenly from where it is to its goal.  Two boxes overlap while, on every axis, the min
+of each is not above the max of the other: differences that change evenly with time, so that each is decided by its
+two ends.  One that is above 0 in the beginning and not at the end says from when on, one that is not and is then
+says until when; ``from <= until`` compares two products.
+
+What is decided is exact: differences have an exact sign, and products that are too near to each other for
+floating point are left to the caller, unless nothing was rounded in them.
+"""
+
+import numpy as np
+
+from broadphase.kernels.machine.jit import inline, jit
+
+NEVER, UNSURE = -1.0, -2.0
+# The relative error of a product of two differences is less than three units of rounding, each 1.2e-16.
+_MARGIN = 1e-15
+_SPLIT = 134217729.0  # 2**27 + 1: halves a float64 into two of 26 bits
+
+
+@inline
+def _is_exact_difference(a, b, difference):
+    """Whether ``a - b`` was not rounded: the error of a sum, after Knuth."""
+    back = a - difference
+    error = (a - (difference + back)) + (back - b)
+    return error == 0.0
+
+
+@inline
+def _is_exact_product(a, b, product):
+    """Whether ``a * b`` was not rounded: the error of a product, after Dekker."""
+    if a == 0.0 or b == 0.0:
+        return True
+    if not 1e-200 < product < 1e200 or not max(a, b) < 1e200:
+        return False
+    c = _SPLIT * a
+    a_high = c - (c - a)
+    c = _SPLIT * b
+    b_high = c - (c - b)
+    a_low, b_low = a - a_high, b - b_high
+    error = ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
+    return error == 0.0
+
+
+@jit
+def meeting_times(starts, goals, pairs, touching, times):
+    """When the boxes of each pair first meet: 0 to 1, `NEVER`, or `UNSURE`.
+
+    ``starts`` and ``goals`` are float64; what is infinite in one is in the other.
+    """
+    dim = starts.shape[1] // 2
+    most = 2 * dim
+    # From when on: high / (high + below), one for each difference; until when likewise.
+    from_high, from_below, from_exact = np.empty(most), np.empty(most), np.empty(most, np.bool_)
+    until_high, until_below, until_exact = np.empty(most), np.empty(most), np.empty(most, np.bool_)
+    for row in range(pairs.shape[0]):
+        froms = untils = 0
+        never = False
+        for side in range(2):
+            a, b = pairs[row, side], pairs[row, 1 - side]
+            for axis in range(dim):
+                low, high = starts[a, axis], starts[b, dim + axis]
+                low_goal, high_goal = goals[a, axis], goals[b, dim + axis]
+                apart = low > high if touching else low >= high
+                apart_goal = low_goal > high_goal if touching else low_goal >= high_goal
+                never |= apart & apart_goal
+                if apart == apart_goal:
+                    continue
+                before, after = abs(low - high), abs(low_goal - high_goal)
+                exact = _is_exact_difference(low, high, low - high)
+                exact &= _is_exact_difference(low_goal, high_goal, low_goal - high_goal)
+                if apart:
+                    from_high[froms], from_below[froms], from_exact[froms] = before, after, exact
+                    froms += 1
+                else:
+                    until_high[untils], until_below[untils], until_exact[untils] = before, after, exact
+                    untils += 1
+        times[row] = NEVER
+        if never:
+            continue
+        time = 0.0
+        unsure = False
+        for k in range(froms):
+            share = from_high[k] / (from_high[k] + from_below[k])
+            if from_high[k] + from_below[k] == np.inf:  # halves do not overflow
+                share = 0.5 * from_high[k] / (0.5 * from_high[k] + 0.5 * from_below[k])
+            time = max(time, share)
+            for m in range(untils):
+                one, two = from_high[k] * until_below[m], until_high[m] * from_below[k]
+                if from_exact[k] and until_exact[m]:
+                    exact = _is_exact_product(from_high[k], until_below[m], one)
+                    exact &= _is_exact_product(until_high[m], from_below[k], two)
+                else:
+                    exact = False
+                if exact:
+                    never |= one > two if touching else one >= two
+                elif not (1e-290 < max(one, two) < 1e300) or abs(one - two) <= _MARGIN * max(one, two):
+                    unsure = True
+                else:
+                    never |= one > two
+        if not never:
+            times[row] = UNSURE if unsure else time
