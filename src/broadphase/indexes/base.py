@@ -18,7 +18,7 @@ from broadphase.indexes.journal import History, Journal
 from broadphase.indexes.queries import Queries
 from broadphase.indexes.registry import class_named
 from broadphase.indexes.results import PairChanges, Stats
-from broadphase.indexes.storage import BoxStore
+from broadphase.indexes.storage import BoxStore, IdArray
 from broadphase.methods.task import pair_limit
 from broadphase.space import as_period
 
@@ -56,6 +56,8 @@ class Index(Editing, Queries):
     - ``category=`` leaves the boxes whose mask has one of its bits; ``mask=`` leaves those whose category
       has.  Without them every box is asked, static or not.
     - One more leading axis makes a batch; what is given once counts for all of it.
+    - ``env=`` is the environment that a question is about: it is answered as if there were no others.  Without,
+      it is environment 0, in which all boxes are that were inserted without one.
     - With a period, distances are those to the nearest image of a box.  A ray goes around until its greatest
       distance, which must be finite where it goes along an axis with a period; a box that it hits several
       times counts where it is hit first.
@@ -124,6 +126,24 @@ class Index(Editing, Queries):
     def period(self) -> tuple[float | None, ...] | None:
         """The length of the world on each axis; ``None`` where it does not begin again."""
         return None
+
+    @property
+    def envs(self) -> npt.NDArray[np.int64]:
+        """The environment of each box, in id order."""
+        return np.zeros(self._store.live, np.int64)
+
+    def _take_envs(self, ids: IdArray, envs: npt.NDArray[np.int64]) -> None:
+        if not envs.any():
+            return
+        from broadphase.indexes.many_worlds import many_worlds
+
+        # Of another class from now on, so that no index of one world ever asks itself which one.
+        self._journal.close()
+        baseline = self._baseline()
+        self.__class__ = many_worlds(type(self))
+        self._reset()
+        self._set_baseline(baseline)
+        self._take_envs(ids, envs)
 
     @property
     def stats(self) -> Stats:
@@ -263,7 +283,8 @@ class Index(Editing, Queries):
         >>> index.swept_pairs([[16, 0, 17, 1], [5, 0, 6, 1]])
         SweptPairs(pairs=array([[0, 1]], dtype=int32), times=array([0.25]))
         """
-        from broadphase.sweeping import on_their_ways  # here: few ask, and all would wait for it
+        from broadphase.in_space import Space  # here: few ask, and all would wait for it
+        from broadphase.sweeping import on_their_ways
 
         if self.period is not None:
             raise ValueError(
@@ -277,8 +298,9 @@ class Index(Editing, Queries):
                 "where each of them goes, in id order"
             )
         rules, starts = store.live_filter(), store.live_boxes()
+        space = Space(None, self.envs) if self.many else None
         found = on_their_ways(
-            starts, goals, "boxes", self._touching, rules, None, self._threads, max_pairs
+            starts, goals, "boxes", self._touching, rules, space, self._threads, max_pairs
         )
         self._last = ("swept_pairs", 0, len(found.pairs))
         return found if store.live == store.end else found._replace(pairs=store.ids()[found.pairs])
@@ -306,7 +328,8 @@ class Index(Editing, Queries):
             "period": self.period,
             "options": self._options(),
         }
-        files.save(path, about, self._store, self._baseline())
+        envs = {"envs": self.envs} if self.many else {}
+        files.save(path, about, self._store, self._baseline(), envs)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
@@ -328,14 +351,21 @@ class Index(Editing, Queries):
     def _made_of(cls, about: dict[str, Any], arrays: files.Arrays) -> Self:
         """An index of what `save` wrote; every array is checked before it is filled with them."""
         found = class_named(about["index"])
-        if not issubclass(found, cls):
+        if not issubclass(found, cls._root()):
             raise ValueError(f"it holds a {found.__name__}, not a {cls.__name__}")
         common = {name: about.get(name) for name in ("dim", "touching", "sort", "threads", "period")}
         index = found(dtype=arrays["boxes"].dtype, **common, **about["options"])
         seen = files.restore(index._store, arrays)
         index._reset()
+        if "envs" in arrays:
+            index._take_envs(index._store.ids(), arrays["envs"])
         index._set_baseline(seen)
         return index
+
+    @classmethod
+    def _root(cls) -> type["Index"]:
+        """The class that users know, of one that has been made for a period or for many worlds."""
+        return cls
 
     def validate(self) -> None:
         """Check the inner invariants, for tests.

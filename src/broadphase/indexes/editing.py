@@ -8,12 +8,15 @@ from broadphase.boxes import BoxArray, bit_sets, check_sound, copy_sound, static
 from broadphase.indexes import arguments
 from broadphase.indexes.protocol import Hooks
 from broadphase.indexes.storage import EVERY_BIT, IdArray
+from broadphase.space import as_env
 
 
 class Editing(Hooks):
     """The part of `broadphase.Index` that changes boxes."""
 
-    def insert(self, box: Any, *, static: bool = False, category: int = 1, mask: int = EVERY_BIT) -> int:
+    def insert(
+        self, box: Any, *, static: bool = False, category: int = 1, mask: int = EVERY_BIT, env: int = 0
+    ) -> int:
         """Add a box.
 
         Parameters
@@ -24,6 +27,8 @@ class Editing(Hooks):
             Whether the box never moves: two static boxes are never paired.
         category, mask : int
             32-bit sets: two boxes are paired when each one's category meets the other's mask.
+        env : int
+            The environment: boxes of different ones never meet.
 
         Returns
         -------
@@ -42,6 +47,7 @@ class Editing(Hooks):
         >>> index.insert([0, 0, 2, 2]), index.insert([1, 1, 3, 3])
         (0, 1)
         """
+        world = as_env(env, 1) if env != 0 else None
         new = self._store.add(
             self._reader.box(box),
             arguments.flag(static, "static"),
@@ -49,13 +55,21 @@ class Editing(Hooks):
             arguments.bit_set(mask, "mask"),
         )
         ids = _just(new)
+        if world is not None:
+            self._take_envs(ids, world)
         if self._journal.open:
             self._journal.note(self._store, ids, fresh=True)
         self._inserted(ids)
         return new
 
     def insert_many(
-        self, boxes: Any, *, static: Any = False, category: Any = 1, mask: Any = EVERY_BIT
+        self,
+        boxes: Any,
+        *,
+        static: Any = False,
+        category: Any = 1,
+        mask: Any = EVERY_BIT,
+        env: Any = None,
     ) -> IdArray:
         """Add boxes, in their order, at the lowest free ids.
 
@@ -63,7 +77,7 @@ class Editing(Hooks):
         ----------
         boxes : array_like, shape (n, 2 * dim)
             Also a table, read by the names of its columns, or shapes: see `broadphase.pairs`.
-        static, category, mask
+        static, category, mask, env
             As in `insert`, one for all or an array with one for each, in the order of the rows.
 
         Returns
@@ -78,10 +92,13 @@ class Editing(Hooks):
         """
         rows = self._reader.boxes(boxes)
         n = len(rows)
+        envs = as_env(env, n)
         ids = self._store.add_many(
             rows, static_flags(static, n), bit_sets(category, n, "category"), bit_sets(mask, n, "mask")
         )
         if n:
+            if envs is not None:
+                self._take_envs(ids, envs)
             if self._journal.open:
                 self._journal.note(self._store, ids, fresh=True)
             self._inserted(ids)

@@ -26,10 +26,17 @@ Arrays = dict[str, npt.NDArray[Any]]
 Made = TypeVar("Made")
 
 
-def save(path: str | os.PathLike[str], about: dict[str, Any], store: BoxStore, seen: PairArray) -> None:
+def save(
+    path: str | os.PathLike[str],
+    about: dict[str, Any],
+    store: BoxStore,
+    seen: PairArray,
+    more: Arrays,
+) -> None:
     """Write to a temporary file beside ``path`` and rename it: a reader never sees half an index.
 
-    ``about`` says what to make again, as JSON can hold it; ``seen`` is the baseline of ``changes``.
+    ``about`` says what to make again, as JSON can hold it; ``seen`` is the baseline of ``changes``; ``more`` are arrays that not
+    every index has.
     """
     ids = store.ids()
     arrays = {
@@ -41,6 +48,7 @@ def save(path: str | os.PathLike[str], about: dict[str, Any], store: BoxStore, s
         "masks": store.masks[ids],
         "renewed": store.renewed[ids],
         "seen": seen,
+        **more,
     }
     import tempfile  # here, as below, because these two take a tenth of the time in which a world is there
     from pathlib import Path
@@ -80,6 +88,8 @@ def restore(store: BoxStore, arrays: Arrays) -> PairArray:
     _require(boxes.shape == (n, width) and boxes.flags.c_contiguous, "boxes is damaged")
     _require(int(first_unsound_row(boxes)) < 0, "boxes holds nan or min > max")
     _require(bool(np.isin(arrays["classes"], [0, int(STATIC)]).all()), "classes is damaged")
+    if "envs" in arrays:
+        _require(arrays["envs"].shape == (n,) and arrays["envs"].dtype == np.int64, "envs is damaged")
     _require(seen.ndim == 2 and seen.shape[1] == 2 and seen.dtype == np.int32, "seen is damaged")
     _require(bool((seen[:, 0] >= 0).all() and (seen[:, 0] < seen[:, 1]).all()), "seen is damaged")
     keys = seen[:, 0].astype(np.int64) << 32 | seen[:, 1]
@@ -99,7 +109,8 @@ def _read(data: bytes) -> tuple[dict[str, Any], Arrays]:
             raise ValueError("its head is another program's")
         if head.get("version") != VERSION:
             raise ValueError(f"its version is {head.get('version')!r}, this program reads {VERSION}")
-        return head, {name: members[name] for name in ("alive", "boxes", *_BY_BOX, "seen")}
+        optional = [name for name in ("envs",) if name in members]
+        return head, {name: members[name] for name in ("alive", "boxes", *_BY_BOX, "seen", *optional)}
 
 
 def _require(holds: bool, what: str) -> None:

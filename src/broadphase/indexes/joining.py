@@ -28,7 +28,7 @@ def join(here: Queries, there: Queries, sort: bool) -> tuple[PairArray, int]:
     few, many = sorted((here._store.live, there._store.live))
     if not few:
         return np.empty((0, 2), np.int32), 0
-    if few * _QUERY < many and here.period is None:
+    if few * _QUERY < many and not _in_space(here, there):
         asked = there if there._store.live == many else here
         if asked.answers_boxes_quickly:
             rows, tests = _by_queries(here if asked is there else there, asked, here._touching)
@@ -61,7 +61,7 @@ def _anew(here: Queries, there: Queries, sort: bool) -> tuple[PairArray, int]:
     parts = threads.resolve(here._threads)
     with borrowed_scratch() as scratch:
         task = Task(boxes, here._touching, _both_filters(first, second), parts, scratch=scratch)
-        found = search_anyhow(task) if here.period is None else _search_on_torus(task, here.period)
+        found = _search_in_space(task, here, there) if _in_space(here, there) else search_anyhow(task)
         chunks = [chunk for chunk in found.chunks if len(chunk)]
         if not chunks:
             return np.empty((0, 2), np.int32), found.tests
@@ -79,12 +79,16 @@ def search_anyhow(task: Task, _: Any = None) -> Found:
     return methods.finder(choose.choose(task.boxes))(task) if len(task.boxes) > 1 else Found([], 0, 0)
 
 
-def _search_on_torus(task: Task, lengths: tuple[float | None, ...]) -> Found:
-    from broadphase.methods.torus import find_on_torus
+def _in_space(here: Queries, there: Queries) -> bool:
+    """Whether there is more to it than boxes."""
+    return here.period is not None or here.many or there.many
 
-    period = as_period(lengths, task.dim)
-    assert period is not None
-    return find_on_torus(task, period, search_anyhow)
+
+def _search_in_space(task: Task, here: Any, there: Any) -> Found:
+    from broadphase.in_space import Space, find_in_space
+
+    env = np.concatenate((here.envs, there.envs)) if here.many or there.many else None
+    return find_in_space("auto", task, Space(as_period(here.period, task.dim), env))
 
 
 def _both_filters(first: BoxStore, second: BoxStore) -> PairFilter:

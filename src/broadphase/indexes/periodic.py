@@ -7,13 +7,13 @@ counts once.  The rules are those of `broadphase.pairs` with ``period=``.
 """
 
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from broadphase import threads
 from broadphase.boxes import BoxArray, PairArray, check_sound
-from broadphase.indexes.arguments import Floats, Given, Reader, Rows, rule
+from broadphase.indexes.arguments import Floats, Given, Reader, Rows
 from broadphase.indexes.base import Index
 from broadphase.indexes.incremental import find_changes
 from broadphase.indexes.joining import search_anyhow
@@ -57,6 +57,7 @@ class Periodic(Index):
     """What an index on a torus does differently."""
 
     _changes_by_query = 0.0
+    _plain: ClassVar[type[Index]]
     _seam: Seam | None
 
     def __init__(self, *places: Any, period: Any = None, **options: Any) -> None:
@@ -118,7 +119,11 @@ class Periodic(Index):
         self._seam = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return blank, (type(self).__mro__[2],), self.__getstate__()
+        return blank, (self._root(),), self.__getstate__()
+
+    @classmethod
+    def _root(cls) -> type[Index]:
+        return cls._plain
 
     # ---- no short ways: a question is carried into the world first
 
@@ -245,38 +250,18 @@ class Periodic(Index):
 
     # ---- rays
 
-    def raycast(
-        self,
-        origin: Any,
-        direction: Any,
-        max_distance: Any = np.inf,
-        *,
-        category: int | None = None,
-        mask: int | None = None,
-    ) -> RayHit | RayHits | None:
-        rays = self._rays(origin, direction, max_distance)
-        rules = rule(category, "category"), rule(mask, "mask")
+    def _cast(self, rays: Floats | Rows, category: int, mask: int) -> RayHit | RayHits | None:
         self._ready()
-        hits, tests = self._winding(rays).first_hits(super()._find_first_on_rays, *rules)
+        hits, tests = self._winding(rays).first_hits(self._find_first_on_rays, category, mask)
         self._last = ("raycast", tests, int((hits.ids >= 0).sum()))
         if not isinstance(rays, tuple):
             return hits
         hit = int(hits.ids[0])
         return None if hit < 0 else RayHit(hit, float(hits.distances[0]), tuple(hits.normals[0].tolist()))
 
-    def query_ray(
-        self,
-        origin: Any,
-        direction: Any,
-        max_distance: Any = np.inf,
-        *,
-        category: int | None = None,
-        mask: int | None = None,
-    ) -> RayHits | RayRows:
-        rays = self._rays(origin, direction, max_distance)
-        rules = rule(category, "category"), rule(mask, "mask")
+    def _cast_all(self, rays: Floats | Rows, category: int, mask: int) -> RayHits | RayRows:
         self._ready()
-        found, tests = self._winding(rays).all_hits(super()._find_on_rays, *rules)
+        found, tests = self._winding(rays).all_hits(self._find_on_rays, category, mask)
         self._last = ("query_ray", tests, len(found.rows))
         if isinstance(rays, tuple):
             return RayHits(np.ascontiguousarray(found.rows[:, 1]), found.distances, found.normals)
@@ -318,6 +303,7 @@ def _filled_up(found: Nearest, k: int) -> Nearest:
 def periodic(plain: type[Index]) -> type[Index]:
     """The class of such indexes on a torus."""
     made = type(plain.__name__, (Periodic, plain), {"__doc__": plain.__doc__, "__module__": plain.__module__})
+    made._plain = plain  # type: ignore[attr-defined]
     made._UNSAVED = plain._UNSAVED | {"_seam"}  # type: ignore[attr-defined]
     return made
 

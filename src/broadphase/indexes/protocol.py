@@ -51,6 +51,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from broadphase import threads
 from broadphase.boxes import BoxArray, PairArray
@@ -74,6 +75,8 @@ class Hooks(ABC):
     """Whether a box query looks at few boxes; ``join`` asks the larger index then."""
     nearest_by_cells: ClassVar[bool] = True
     """Whether many points may ask `broadphase.methods.nearest` for their nearest boxes."""
+    many: ClassVar[bool] = False
+    """Whether boxes of it are in different environments: see `broadphase.indexes.many_worlds`."""
     _UNSAVED: ClassVar[frozenset[str]] = frozenset({"_lock"})
     """Attributes that neither copies nor pickles carry."""
 
@@ -126,6 +129,10 @@ class Hooks(ABC):
 
     def _make_room(self, room: int) -> None:  # noqa: B027 - nothing to do is a good default
         """``reserve`` was called for this many ids in all."""
+
+    @abstractmethod
+    def _take_envs(self, ids: IdArray, envs: npt.NDArray[np.int64]) -> None:
+        """These ids, just written and not yet `_inserted`, are of such environments."""
 
     # ---- pairs
 

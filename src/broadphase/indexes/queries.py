@@ -32,7 +32,9 @@ _SHARE = 1_000
 class Queries(Asking):
     """The part of `broadphase.Index` that answers questions; the rules of all queries are told there."""
 
-    def query_box(self, box: Any, *, category: int | None = None, mask: int | None = None) -> IdArray:
+    def query_box(
+        self, box: Any, *, category: int | None = None, mask: int | None = None, env: Any = None
+    ) -> IdArray:
         """Ids of the boxes that overlap ``box``.
 
         Parameters
@@ -41,6 +43,8 @@ class Queries(Asking):
             ``[min..., max...]``.
         category, mask : int, optional
             See `broadphase.Index`.
+        env : int or array_like of int, shape (m,), optional
+            The environment that the question is about, 0 by default; see `broadphase.Index`.
 
         Returns
         -------
@@ -65,23 +69,27 @@ class Queries(Asking):
                [0, 1],
                [1, 2]], dtype=int32)
         """
-        if category is None and mask is None:
+        if category is None and mask is None and env is None:
             given = tuple(box) if type(box) is list else as_given(box)
             if given is not None:
                 found = self._at_once("query_box", given)
                 if found is not None:
                     return found
         query = self._reader.box_or_boxes(box)
+        if env is not None or self.many:
+            return self._in_env("query_box", (query,), env, category, mask)
         return self._in_box("query_box", query, rule(category, "category"), rule(mask, "mask"))
 
-    def query_point(self, point: Any, *, category: int | None = None, mask: int | None = None) -> IdArray:
+    def query_point(
+        self, point: Any, *, category: int | None = None, mask: int | None = None, env: Any = None
+    ) -> IdArray:
         """Ids of the boxes that contain ``point``; without ``touching``, in their inside.
 
         Parameters
         ----------
         point : array_like, shape (dim,) or (m, dim)
-        category, mask : int, optional
-            See `broadphase.Index`.
+        category, mask, env
+            As of `query_box`.
 
         Returns
         -------
@@ -93,18 +101,26 @@ class Queries(Asking):
         TypeError, ValueError
             A coordinate is NaN, or the dimension is another.
         """
-        if category is None and mask is None:
+        if category is None and mask is None and env is None:
             given = as_given(point)
             if given is not None:
                 found = self._at_once("query_point", given + given)
                 if found is not None:
                     return found
         at = self._reader.point_or_points(point, "point")
+        if env is not None or self.many:
+            return self._in_env("query_point", (at,), env, category, mask)
         query = at + at if isinstance(at, tuple) else np.hstack((at, at))
         return self._in_box("query_point", query, rule(category, "category"), rule(mask, "mask"))
 
     def query_radius(
-        self, center: Any, r: Any, *, category: int | None = None, mask: int | None = None
+        self,
+        center: Any,
+        r: Any,
+        *,
+        category: int | None = None,
+        mask: int | None = None,
+        env: Any = None,
     ) -> IdArray:
         """Ids of the boxes at a distance of at most ``r``; without ``touching``, of less than ``r``.
 
@@ -114,8 +130,8 @@ class Queries(Asking):
             Finite.
         r : float or array_like, shape (m,)
             Not negative; infinity is legal.
-        category, mask : int, optional
-            See `broadphase.Index`.
+        category, mask, env
+            As of `query_box`.
 
         Returns
         -------
@@ -129,6 +145,11 @@ class Queries(Asking):
         """
         at = self._reader.point_or_points(center, "center", finite=True)
         radius = distance_or_distances(r, "r")
+        if env is not None or self.many:
+            circles = (at, radius)
+            if isinstance(at, np.ndarray) or isinstance(radius, np.ndarray):
+                circles = lined_up(at, radius, "center", "r")
+            return self._in_env("query_radius", circles, env, category, mask)
         rules = rule(category, "category"), rule(mask, "mask")
         if isinstance(at, tuple) and isinstance(radius, float):
             return self._in_circle(at, radius, *rules)
@@ -142,6 +163,8 @@ class Queries(Asking):
         *,
         category: int | None = None,
         mask: int | None = None,
+        env: Any = None,
+        ignore: Any = None,
     ) -> RayHit | RayHits | None:
         """The first box that a ray hits; of several at one distance, the lowest id.
 
@@ -153,8 +176,10 @@ class Queries(Asking):
             Of any length but zero.
         max_distance : float or array_like, shape (m,)
             In world units, not in lengths of ``direction``.
-        category, mask : int, optional
-            See `broadphase.Index`.
+        category, mask, env
+            As of `query_box`.
+        ignore : int or array_like of int, shape (m,), optional
+            The id of a box that the ray passes through, such as the body of who is looking; -1 for none.
 
         Returns
         -------
@@ -179,12 +204,20 @@ class Queries(Asking):
         >>> index.raycast([0, 0], [2, 0])
         RayHit(id=0, distance=4.0, normal=(-1.0, 0.0))
         """
-        if category is None and mask is None:
+        if category is None and mask is None and env is None and ignore is None:
             hits = self._ray_at_once(origin, direction, max_distance)
             if hits is not None:
                 return hits[0]
         rays = self._rays(origin, direction, max_distance)
-        rules = rule(category, "category"), rule(mask, "mask")
+        if env is not None or ignore is not None or self.many:
+            from broadphase.indexes import in_env
+
+            rules = {"category": category, "mask": mask}
+            return in_env.ask_first(self, rays, 0 if env is None else env, ignore, rules)
+        return self._cast(rays, rule(category, "category"), rule(mask, "mask"))
+
+    def _cast(self, rays: Floats | Rows, category: int, mask: int) -> RayHit | RayHits | None:
+        rules = category, mask
         self._ready()
         if not isinstance(rays, tuple):
             return self._first_hits(rays, *rules)
@@ -203,12 +236,13 @@ class Queries(Asking):
         *,
         category: int | None = None,
         mask: int | None = None,
+        env: Any = None,
     ) -> RayHits | RayRows:
         """Every box that a ray hits, by distance, then id.
 
         Parameters
         ----------
-        origin, direction, max_distance, category, mask
+        origin, direction, max_distance, category, mask, env
             As of `raycast`.
 
         Returns
@@ -224,7 +258,15 @@ class Queries(Asking):
             As of `raycast`.
         """
         rays = self._rays(origin, direction, max_distance)
-        rules = rule(category, "category"), rule(mask, "mask")
+        if env is not None or self.many:
+            from broadphase.indexes import in_env
+
+            rules = {"category": category, "mask": mask}
+            return in_env.ask_all(self, rays, 0 if env is None else env, rules)
+        return self._cast_all(rays, rule(category, "category"), rule(mask, "mask"))
+
+    def _cast_all(self, rays: Floats | Rows, category: int, mask: int) -> RayHits | RayRows:
+        rules = category, mask
         self._ready()
         if isinstance(rays, tuple):
             table = np.array([rays])
@@ -243,7 +285,13 @@ class Queries(Asking):
         return RayRows(np.column_stack((queries, ids)), distances, normals)
 
     def nearest(
-        self, point: Any, k: int = 1, *, category: int | None = None, mask: int | None = None
+        self,
+        point: Any,
+        k: int = 1,
+        *,
+        category: int | None = None,
+        mask: int | None = None,
+        env: Any = None,
     ) -> Nearest:
         """The ``k`` boxes nearest to a point, by distance, then id; inside a box the distance is 0.
 
@@ -253,8 +301,8 @@ class Queries(Asking):
             Finite.
         k : int
             At least 1.
-        category, mask : int, optional
-            See `broadphase.Index`.
+        category, mask, env
+            As of `query_box`.
 
         Returns
         -------
@@ -267,12 +315,18 @@ class Queries(Asking):
         TypeError, ValueError
             A coordinate is not finite, the dimension is another, or ``k`` is less than 1.
         """
-        if category is None and mask is None and type(k) is int and k > 0:
+        if category is None and mask is None and env is None and type(k) is int and k > 0:
             nearest = self._nearest_at_once(point, k)
             if nearest is not None:
                 return nearest
         at = self._reader.point_or_points(point, "point", finite=True)
         most = count(k, "k", 1)
+        if env is not None or self.many:
+            from broadphase.indexes import in_env
+
+            return in_env.ask_nearest(
+                self, at, most, 0 if env is None else env, {"category": category, "mask": mask}
+            )
         rules = rule(category, "category"), rule(mask, "mask")
         held = min(most, self._store.live)
         if isinstance(at, tuple):
@@ -281,6 +335,18 @@ class Queries(Asking):
         return self._nearest_many(at, most, *rules)
 
     # ---- what the queries share
+
+    def _in_env(
+        self, call: str, asked: tuple[Any, ...], env: Any, category: int | None, mask: int | None
+    ) -> IdArray:
+        from broadphase.indexes import in_env  # here: in most programs there is one world
+
+        rules = {"category": category, "mask": mask}
+        return in_env.ask_rows(self, call, asked, 0 if env is None else env, rules)
+
+    def _world_of(self, env: int) -> "tuple[Queries, IdArray] | None":
+        """The index of an environment, and the id here of each id there; ``None`` where nothing is in it."""
+        return (self, np.arange(self._store.end, dtype=np.int32)) if env == 0 and self._store.live else None
 
     def _in_box(self, call: str, query: Floats | Rows, category: int, mask: int) -> IdArray:
         if self._stale:

@@ -1,0 +1,148 @@
+"""Questions to one of many worlds: brought to the world they are about, and its answers brought back.
+
+A question is checked as any other, then all that are about one environment are asked at once.  An index in which
+no box was given an environment is environment 0 of itself.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.indexes.arguments import Rows
+from broadphase.indexes.queries import Queries
+from broadphase.indexes.results import Nearest, RayHit, RayHits, RayRows
+from broadphase.indexes.storage import IdArray
+from broadphase.space import as_env
+
+Rules = dict[str, Any]
+
+
+def ask_rows(index: Queries, call: str, asked: tuple[Any, ...], env: Any, rules: Rules) -> IdArray:
+    """``query_box``, ``query_point`` or ``query_radius``, whose arguments are read already."""
+    columns, envs, single = _spread(asked, env)
+    parts = [np.empty((0, 2), np.int32)]
+    for rows, world, ids in _worlds(index, envs):
+        found = getattr(world, call)(*(column[rows] for column in columns), **rules)
+        parts.append(np.column_stack((rows[found[:, 0]], ids[found[:, 1]])).astype(np.int32))
+    found = np.concatenate(parts)
+    found = found[np.lexsort((found[:, 1], found[:, 0]))]
+    return np.ascontiguousarray(found[:, 1]) if single else found
+
+
+def ask_first(
+    index: Queries, rays: Any, env: Any, ignore: Any, rules: Rules
+) -> RayHit | RayHits | None:
+    """``raycast``: origins, directions and greatest distances."""
+    columns, envs, single = _spread(_sides(rays), env)
+    n, dim = columns[0].shape
+    ids, distances, normals = np.full(n, -1, np.int32), np.full(n, np.inf), np.zeros((n, dim))
+    own = None if ignore is None else np.broadcast_to(np.asarray(ignore), (n,))
+    for rows, world, names in _worlds(index, envs):
+        left_out = None
+        if own is not None:
+            places = np.searchsorted(names, own[rows]).clip(max=len(names) - 1)
+            left_out = np.where(names[places] == own[rows], places, -1)
+        hits = first_but(world, *(column[rows] for column in columns), left_out, rules)
+        hit = hits.ids >= 0
+        ids[rows[hit]] = names[hits.ids[hit]]
+        distances[rows], normals[rows] = hits.distances, hits.normals
+    if not single:
+        return RayHits(ids, distances, normals)
+    if ids[0] < 0:
+        return None
+    return RayHit(int(ids[0]), float(distances[0]), tuple(normals[0].tolist()))
+
+
+def first_but(
+    index: Queries, origins: Rows, ways: Rows, furthest: Rows, ignore: npt.NDArray[Any] | None, rules: Rules
+) -> RayHits:
+    """The first hit of each ray that is not the box it leaves out.
+
+    Where that is what is hit first, as by a ray from inside of it, all that the ray hits says what comes next.
+    """
+    hits = index.raycast(origins, ways, furthest, **rules)
+    assert isinstance(hits, RayHits)
+    again = np.flatnonzero((hits.ids >= 0) & (hits.ids == ignore)) if ignore is not None else ()
+    if not len(again):
+        return hits
+    assert ignore is not None
+    found = index.query_ray(origins[again], ways[again], furthest[again], **rules)
+    assert isinstance(found, RayRows)
+    kept = np.flatnonzero(found.rows[:, 1] != ignore[again][found.rows[:, 0]])
+    of = found.rows[kept, 0]
+    first = kept[np.append(True, of[1:] != of[:-1])[: len(kept)]]
+    ids, distances, normals = hits.ids.copy(), hits.distances.copy(), hits.normals.copy()
+    ids[again], distances[again], normals[again] = -1, np.inf, 0.0
+    where = again[found.rows[first, 0]]
+    ids[where], distances[where] = found.rows[first, 1], found.distances[first]
+    normals[where] = found.normals[first]
+    return RayHits(ids, distances, normals)
+
+
+def ask_all(index: Queries, rays: Any, env: Any, rules: Rules) -> RayHits | RayRows:
+    """``query_ray``."""
+    columns, envs, single = _spread(_sides(rays), env)
+    parts = []
+    for rows, world, ids in _worlds(index, envs):
+        found = world.query_ray(*(column[rows] for column in columns), **rules)
+        assert isinstance(found, RayRows)
+        of, hit = found.rows.T
+        parts.append((rows[of].astype(np.int32), ids[hit], found.distances, found.normals))
+    if not parts:
+        parts = [(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0), np.empty((0, index._reader.dim)))]
+    of, hit, distances, normals = (np.concatenate(column) for column in zip(*parts, strict=True))
+    order = np.argsort(of, kind="stable")
+    if single:
+        return RayHits(hit[order], distances[order], normals[order])
+    return RayRows(np.column_stack((of, hit))[order], distances[order], normals[order])
+
+
+def ask_nearest(index: Queries, point: Any, k: int, env: Any, rules: Rules) -> Nearest:
+    """``nearest``."""
+    (points,), envs, single = _spread((point,), env)
+    ids, distances = np.full((len(points), k), -1, np.int32), np.full((len(points), k), np.inf)
+    for rows, world, names in _worlds(index, envs):
+        found = world.nearest(points[rows], k, **rules)
+        ids[rows] = np.where(found.ids >= 0, names[found.ids], -1)
+        distances[rows] = found.distances
+    if not single:
+        return Nearest(ids, distances)
+    held = int((ids[0] >= 0).sum())
+    return Nearest(ids[0, :held], distances[0, :held])
+
+
+def _sides(rays: Any) -> tuple[Any, ...]:
+    """Rays side by side as origins, directions and greatest distances, each alone or a batch."""
+    if isinstance(rays, tuple):
+        dim = len(rays) // 2
+        return rays[:dim], rays[dim : 2 * dim], rays[2 * dim]
+    dim = rays.shape[1] // 2
+    return tuple(map(np.ascontiguousarray, (rays[:, :dim], rays[:, dim : 2 * dim], rays[:, 2 * dim])))
+
+
+def _spread(asked: tuple[Any, ...], env: Any) -> tuple[list[Rows], npt.NDArray[np.int64], bool]:
+    """Every argument as a batch, the environment of each question, and whether there was one question."""
+    alone = isinstance(asked[0], tuple)
+    single = alone and np.ndim(env) == 0
+    n = len(asked[0]) if not alone else (1 if single else len(env))
+    envs = as_env(env, n)
+    assert envs is not None
+    columns = [np.array([value] * n, np.float64) if alone else np.asarray(value) for value in asked]
+    if alone and n == 0:
+        columns = [np.empty((0, *np.shape(value))) for value in asked]
+    return columns, envs, single
+
+
+def _worlds(
+    index: Queries, envs: npt.NDArray[np.int64]
+) -> Iterator[tuple[npt.NDArray[np.int64], Queries, IdArray]]:
+    """The questions of each environment that there is, its index, and the ids of its boxes."""
+    order = np.argsort(envs, kind="stable")
+    borders = np.flatnonzero(envs[order][1:] != envs[order][:-1]) + 1
+    for rows in np.split(order, borders):
+        if len(rows):
+            world = index._world_of(int(envs[rows[0]]))
+            if world is not None:
+                yield rows, *world

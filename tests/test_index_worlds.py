@@ -1,0 +1,168 @@
+"""Indexes of many worlds: every answer is that of an index for each world."""
+
+import copy
+import pickle
+from itertools import product
+
+import numpy as np
+import pytest
+import space_oracle as oracle
+
+import broadphase as bp
+
+NAMES = [name for name in bp.INDEXES if name != "auto"]
+
+
+def make(name, dim, **options):
+    own = {"bounds": (0,) * dim + (20,) * dim, "cell_size": 2} if name == "uniform_grid" else {}
+    return bp.make_index(name, dim=dim, **own, **options)
+
+
+def apart(index, boxes, envs):
+    """An index for each world, and the ids of its boxes."""
+    worlds = {}
+    for env in np.unique(envs).tolist():
+        own = np.flatnonzero(envs == env)
+        worlds[env] = bp.BruteForce(dim=index.dim, dtype=index.dtype, period=index.period), own
+        worlds[env][0].insert_many(boxes[own])
+    return worlds
+
+
+def check_questions(index, boxes, envs, random):
+    worlds, dim = apart(index, boxes, envs), index.dim
+    asked = random.integers(-1, 5, 12)  # some of worlds that there are not
+    low = random.random((12, dim)) * 20
+    query, ways = np.hstack((low, low + 3)), random.normal(size=(12, dim))
+    radii, furthest = random.random(12) * 5, random.random(12) * 30
+    in_box, in_circle = index.query_box(query, env=asked), index.query_radius(low, radii, env=asked)
+    at_point = index.query_point(low, env=asked)
+    nearest, firsts = index.nearest(low, 3, env=asked), index.raycast(low, ways, furthest, env=asked)
+    along = index.query_ray(low, ways, furthest, env=asked)
+    for k, env in enumerate(asked.tolist()):
+        world, own = worlds.get(env, (bp.BruteForce(dim=dim), np.empty(0, np.int32)))
+        np.testing.assert_array_equal(in_box[in_box[:, 0] == k, 1], own[world.query_box(query[k])])
+        np.testing.assert_array_equal(index.query_box(query[k], env=env), own[world.query_box(query[k])])
+        np.testing.assert_array_equal(at_point[at_point[:, 0] == k, 1], own[world.query_point(low[k])])
+        around = own[world.query_radius(low[k], radii[k])]
+        np.testing.assert_array_equal(in_circle[in_circle[:, 0] == k, 1], around)
+        np.testing.assert_array_equal(index.query_radius(low[k], radii[k], env=env), around)
+        near, alone = world.nearest(low[k], 3), index.nearest(low[k], 3, env=env)
+        np.testing.assert_array_equal(alone.ids, own[near.ids])
+        np.testing.assert_array_equal(nearest.ids[k, : len(near.ids)], own[near.ids])
+        np.testing.assert_array_equal(nearest.distances[k, : len(near.ids)], near.distances)
+        assert (nearest.ids[k, len(near.ids) :] == -1).all()
+        hit, one = world.raycast(low[k], ways[k], furthest[k]), index.raycast(low[k], ways[k], furthest[k], env=env)
+        assert (hit is None) == (firsts.ids[k] < 0) == (one is None)
+        if hit is not None:
+            assert (firsts.ids[k], firsts.distances[k]) == (own[hit.id], hit.distance)
+            assert one == bp.RayHit(own[hit.id], hit.distance, hit.normal)
+            assert tuple(firsts.normals[k]) == hit.normal
+        hits = world.query_ray(low[k], ways[k], furthest[k])
+        np.testing.assert_array_equal(along.rows[along.rows[:, 0] == k, 1], own[hits.ids])
+        alone = index.query_ray(low[k], ways[k], furthest[k], env=env)
+        np.testing.assert_array_equal(alone.distances, hits.distances)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_life_of_many_worlds(name, each, tmp_path):
+    def check(dim, dtype, period):
+        random = np.random.default_rng(3)
+        period = period and [period] * dim
+        index = make(name, dim, dtype=dtype, period=period)
+
+        def some(n):
+            low = random.random((n, dim)) * 20
+            return np.hstack((low, low + random.random((n, dim)) * 3)).astype(dtype)
+
+        boxes, envs, seen = some(60), random.integers(0, 4, 60), set()
+        index.insert_many(boxes[:20], env=envs[:20])
+        for row in range(20, 24):
+            index.insert(boxes[row], env=int(envs[row]))
+        index.insert_many(boxes[24:], env=envs[24:])
+        for step in range(5):
+            if step == 1:
+                boxes[:5] = some(5)
+                index.move_many(np.arange(5), boxes[:5])
+            elif step == 2:
+                index.remove(9)
+                boxes[9], envs[9] = some(1)[0], 0
+                assert index.insert(boxes[9]) == 9
+            elif step == 3:
+                boxes = some(60)
+                index.update(np.concatenate((boxes, some(0))))
+                boxes[30:33] = some(3)
+                for row in range(30, 33):
+                    index.move(row, boxes[row])
+            elif step == 4:
+                index = pickle.loads(pickle.dumps(copy.deepcopy(index)))
+                index.save(tmp_path / "worlds")
+                index = type(index).load(tmp_path / "worlds")
+            index.validate()
+            np.testing.assert_array_equal(index.envs, envs)
+            wanted = oracle.pairs(boxes, period, env=envs)
+            np.testing.assert_array_equal(index.pairs(), wanted)
+            began, stayed, _ = index.changes()
+            assert set(map(tuple, stayed.tolist())) <= seen
+            seen = set(map(tuple, wanted.tolist()))
+            assert len(began) + len(stayed) == len(seen)
+            check_questions(index, boxes, envs, random)
+
+    each(check, product([2, 3], [np.float32, np.float64], [None, 20.0]), of=4, turn=NAMES.index(name))
+
+
+def test_joins_and_ways_stay_in_their_world():
+    a, b = bp.Strips(), bp.BoxTree()
+    a.insert_many([[0, 0, 1, 1]] * 3, env=[0, 1, 2])
+    b.insert_many([[0, 0, 1, 1]] * 2)
+    assert a.join(b).tolist() == [[0, 0], [0, 1]]
+    assert b.join(a).tolist() == [[0, 0], [1, 0]]
+    a.insert([5, 0, 6, 1], env=2)
+    found = a.swept_pairs([[10, 0, 11, 1]] * 3 + [[5, 0, 6, 1]])
+    assert (found.pairs.tolist(), found.times.tolist()) == ([[2, 3]], [0.4])
+
+
+def test_without_environments_all_is_environment_0():
+    index = bp.BoxTree()
+    index.insert_many([[0, 0, 1, 1], [5, 0, 6, 1]], env=[0, 0])
+    assert type(index) is bp.BoxTree
+    assert index.envs.tolist() == [0, 0]
+    assert index.query_box([0, 0, 9, 9], env=0).tolist() == [0, 1]
+    assert index.query_box([0, 0, 9, 9], env=1).tolist() == []
+    assert index.query_point([0.5, 0.5], env=[0, 1, 0]).tolist() == [[0, 0], [2, 0]]
+    index.insert([0, 0, 1, 1], env=-3)
+    assert isinstance(index, bp.BoxTree)
+    assert index.query_box([0, 0, 9, 9]).tolist() == [0, 1]
+    assert index.raycast([-1, 0.5], [1, 0], env=-3).id == 2
+    index.clear()
+    assert index.insert([0, 0, 1, 1]) == 0
+    assert index.envs.tolist() == [0]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_rays_pass_through_whom_they_ignore(name):
+    index = make(name, 2)
+    index.insert_many([[0, 0, 2, 2], [1, 1, 3, 3], [6, 0, 7, 9], [0, 0, 2, 2]], env=[0, 0, 0, 5])
+    plain = make(name, 2)
+    plain.insert_many([[0, 0, 2, 2], [1, 1, 3, 3], [6, 0, 7, 9]])
+    for asked in (index, plain):
+        origins, ways = np.array([[1.5, 0.5]] * 4), np.array([[1, 0], [1, 0], [0, -1], [1, 1]])
+        hits = asked.raycast(origins, ways, ignore=[0, -1, 0, 0])
+        assert hits.ids.tolist() == [2, 0, -1, 1]
+        assert hits.distances[:3].tolist() == [4.5, 0.0, np.inf]
+        assert hits.normals[0].tolist() == [-1, 0]
+        assert asked.raycast((1.5, 0.5), (1, 0), ignore=0).id == 2
+        assert asked.raycast((1.5, 0.5), (0, -1), ignore=0) is None
+    assert index.raycast(origins, ways, env=[5, 0, 5, 5], ignore=[3, 0, 0, 9]).ids.tolist() == [-1, 2, 3, 3]
+
+
+def test_bad_environments_are_named_and_change_nothing():
+    index = bp.BoxTree()
+    index.insert([0, 0, 1, 1], env=4)
+    with pytest.raises(ValueError, match="env must hold one number for each of the 2 rows"):
+        index.insert_many([[0, 0, 1, 1]] * 2, env=[1, 2, 3])
+    with pytest.raises(TypeError, match="env must be whole numbers"):
+        index.insert([0, 0, 1, 1], env=0.5)
+    with pytest.raises(ValueError, match="env must hold one number for each of the 2 rows"):
+        index.query_point([[0, 0], [1, 1]], env=[4])
+    assert len(index) == 1
+    assert index.pairs().tolist() == []
