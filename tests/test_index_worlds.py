@@ -51,7 +51,10 @@ def check_questions(index, boxes, envs, random):
         np.testing.assert_array_equal(nearest.ids[k, : len(near.ids)], own[near.ids])
         np.testing.assert_array_equal(nearest.distances[k, : len(near.ids)], near.distances)
         assert (nearest.ids[k, len(near.ids) :] == -1).all()
-        hit, one = world.raycast(low[k], ways[k], furthest[k]), index.raycast(low[k], ways[k], furthest[k], env=env)
+        hit, one = (
+            world.raycast(low[k], ways[k], furthest[k]),
+            index.raycast(low[k], ways[k], furthest[k], env=env),
+        )
         assert (hit is None) == (firsts.ids[k] < 0) == (one is None)
         if hit is not None:
             assert (firsts.ids[k], firsts.distances[k]) == (own[hit.id], hit.distance)

@@ -105,7 +105,7 @@ def test_a_life_on_a_torus(name, dim, each):
             np.testing.assert_array_equal(index.boxes, inside)
             wanted = oracle.pairs(live, period, touching)
             np.testing.assert_array_equal(index.pairs(), wanted)
-            began, stayed, ended = index.changes()
+            began, stayed, _ = index.changes()
             now = set(map(tuple, wanted.tolist()))
             again = {pair for pair in now & seen if step == 3 and 7 in pair}  # a new thing at an old id
             assert set(map(tuple, began.tolist())) == now - seen | again
@@ -206,7 +206,9 @@ def test_many_boxes_go_and_come():
 def test_what_a_torus_cannot_do_is_named_and_changes_nothing():
     index = bp.BoxTree(period=(10, None))
     index.insert([9, 0, 11, 1])
-    with pytest.raises(ValueError, match="max_distance = inf for ray 0, which goes along an axis with a period"):
+    with pytest.raises(
+        ValueError, match="max_distance = inf for ray 0, which goes along an axis with a period"
+    ):
         index.raycast([5, 5], [1, 0])
     assert index.raycast([5, 5], [0, -1]) is None  # along an axis that goes on
     assert index.raycast([0.5, 5], [0, -1]).distance == 4.0
@@ -218,7 +220,8 @@ def test_what_a_torus_cannot_do_is_named_and_changes_nothing():
         index.query_radius([1e30, 0], 1)
     with pytest.raises(ValueError, match="period"):
         bp.BoxTree(period=(-1, 1))
-    assert index.pairs().tolist() == [] and len(index) == 1
+    assert index.pairs().tolist() == []
+    assert len(index) == 1
 
 
 def test_a_world_that_goes_on_is_an_ordinary_index():

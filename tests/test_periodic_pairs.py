@@ -5,13 +5,13 @@ from itertools import product
 import numpy as np
 import pytest
 import space_oracle as oracle
+from cases import examples, machine_settings
 from hypothesis import given
 from hypothesis import strategies as st
 
 import broadphase as bp
-from cases import examples, machine_settings
 
-METHODS = [name for name in bp.METHODS]
+METHODS = list(bp.METHODS)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -56,7 +56,9 @@ def test_any_boxes_on_a_small_lattice(data):
     numbers = st.integers(-9, 14)
     rows = data.draw(st.lists(st.tuples(*[numbers] * (2 * dim)), max_size=8))
     boxes = np.array(rows, float).reshape(-1, 2 * dim)
-    boxes = np.hstack((np.minimum(boxes[:, :dim], boxes[:, dim:]), np.maximum(boxes[:, :dim], boxes[:, dim:])))
+    boxes = np.hstack(
+        (np.minimum(boxes[:, :dim], boxes[:, dim:]), np.maximum(boxes[:, :dim], boxes[:, dim:]))
+    )
     period = data.draw(st.tuples(*[st.sampled_from([None, 3.0, 4.0, 10.0])] * dim))
     touching = data.draw(st.booleans())
     wanted = oracle.exactly(boxes, period, touching)

@@ -13,14 +13,16 @@ import broadphase as bp
 
 
 def meeting(starts, goals, i, j, touching):
-    """The first moment at which two boxes overlap, a Fraction, or None: all moments at which anything changes."""
+    """The first moment at which two boxes overlap, a Fraction, or None."""
     dim = starts.shape[1] // 2
     sides = []
     for a, b in ((i, j), (j, i)):
         for axis in range(dim):
             ends = starts[a, axis], starts[b, dim + axis], goals[a, axis], goals[b, dim + axis]
             if np.isinf(ends[0]) or np.isinf(ends[1]):
-                sides.append((Fraction(-1 if ends[0] < ends[1] else 1), Fraction(-1 if ends[0] < ends[1] else 1)))
+                sides.append(
+                    (Fraction(-1 if ends[0] < ends[1] else 1), Fraction(-1 if ends[0] < ends[1] else 1))
+                )
             else:
                 low, high, low_goal, high_goal = (Fraction(float(end)) for end in ends)
                 sides.append((low - high, low_goal - high_goal))

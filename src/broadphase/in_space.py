@@ -1,7 +1,7 @@
 """A search in a world without edges, in many worlds, or in both: what lies above the methods.
 
-Imported with them, so that an ordinary call pays for none of it: what does the work is imported when it is asked
-for.
+Imported with them, so that an ordinary call pays for none of it: what does the work is imported when it is
+asked for.
 """
 
 from functools import partial

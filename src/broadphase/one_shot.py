@@ -7,10 +7,10 @@ import numpy as np
 from broadphase import choose, methods
 from broadphase.boxes import BoxArray, PairArray, as_boxes, as_filter, join_filter
 from broadphase.errors import PairLimitExceeded
+from broadphase.in_space import Space, as_envs, as_space, find_in_space
 from broadphase.kernels.boxes.filters import PairFilter
 from broadphase.memory import borrowed_scratch
 from broadphase.methods.few_among_many import boxes_near
-from broadphase.in_space import Space, as_envs, as_space, find_in_space
 from broadphase.methods.task import Found, Task, pair_limit
 from broadphase.pair_order import one_array
 from broadphase.space import as_period

@@ -1,12 +1,12 @@
 """What meets during a frame: `swept_pairs`.
 
-Two boxes whose ways are long may be apart in the beginning and at the end of a frame and have met in between.  The
-broad phase takes the bounds of each box's whole way; what these find is tested exactly
-(`broadphase.kernels.movement.on_the_way`), and where two moments are too near to each other for floating point,
-with rational numbers.
+Two boxes whose ways are long may be apart in the beginning and at the end of a frame and have met in
+between.  The broad phase takes the bounds of each box's whole way; what these find is tested exactly
+(`broadphase.kernels.movement.on_the_way`), and where two moments are too near to each other for floating
+point, with rational numbers.
 
-Cost: that of the pairs of the bounds.  Long diagonal ways have large bounds: where most boxes fly far across a
-crowded world, divide the frame.
+Cost: that of the pairs of the bounds.  Long diagonal ways have large bounds: where most boxes fly far across
+a crowded world, divide the frame.
 """
 
 from functools import partial
@@ -95,10 +95,10 @@ def swept_pairs(
 
     Notes
     -----
-    A box ends at ``boxes + motion``, rounded in the type of the boxes, and each of its edges goes there straight
-    and evenly.  Which pairs meet on these ways is exact, as rational numbers say it; so nothing tunnels, however
-    fast, and what overlaps at the end is always found.  The time is rounded: to within three units in the last
-    place of a float64.
+    A box ends at ``boxes + motion``, rounded in the type of the boxes, and each of its edges goes there
+    straight and evenly.  Which pairs meet on these ways is exact, as rational numbers say it; so nothing
+    tunnels, however fast, and what overlaps at the end is always found.  The time is rounded: to within
+    three units in the last place of a float64.
 
     Examples
     --------
@@ -133,8 +133,8 @@ def on_their_ways(
         row, column = unlike[0].tolist()
         axis = f"{('min', 'max')[column // (starts.shape[1] // 2)]}_{_AXES[column % (starts.shape[1] // 2)]}"
         raise ValueError(
-            f"{name}[{row}] brings {axis} from {starts[row, column]:g} to {goals[row, column]:g}; an edge cannot "
-            "come from infinity or go there within a frame"
+            f"{name}[{row}] brings {axis} from {starts[row, column]:g} to {goals[row, column]:g}; an edge "
+            "cannot come from infinity or go there within a frame"
         )
     parts = threads.resolve(most_threads)
     with borrowed_scratch() as scratch:
@@ -154,7 +154,9 @@ def _ways(motion: Any, boxes: BoxArray) -> BoxArray:
     if ways.size == 0 and len(boxes) == 0:
         return np.empty((0, dim), boxes.dtype)
     if ways.shape != (len(boxes), dim):
-        raise ValueError(f"motion must have shape ({len(boxes)}, {dim}), a row for each box; got {ways.shape}")
+        raise ValueError(
+            f"motion must have shape ({len(boxes)}, {dim}), a row for each box; got {ways.shape}"
+        )
     bad = np.flatnonzero(~np.isfinite(ways).all(axis=1))
     if len(bad):
         raise ValueError(f"motion[{bad[0]}] = {ways[bad[0]].tolist()} is not finite")

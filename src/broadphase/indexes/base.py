@@ -56,8 +56,8 @@ class Index(Editing, Queries):
     - ``category=`` leaves the boxes whose mask has one of its bits; ``mask=`` leaves those whose category
       has.  Without them every box is asked, static or not.
     - One more leading axis makes a batch; what is given once counts for all of it.
-    - ``env=`` is the environment that a question is about: it is answered as if there were no others.  Without,
-      it is environment 0, in which all boxes are that were inserted without one.
+    - ``env=`` is the environment that a question is about: it is answered as if there were no others.
+      Without, it is environment 0, in which all boxes are that were inserted without one.
     - With a period, distances are those to the nearest image of a box.  A ray goes around until its greatest
       distance, which must be finite where it goes along an axis with a period; a box that it hits several
       times counts where it is hit first.
@@ -68,6 +68,7 @@ class Index(Editing, Queries):
     """
 
     def __new__(cls, *places: Any, period: Any = None, dim: int = 2, **options: Any) -> Self:
+        """An index of this class; with a period, of the class that is made for that."""
         # An index on a torus is of a class of its own, so that no other one asks itself whether it is.
         if period is None or dim not in (2, 3) or as_period(period, dim) is None:
             return super().__new__(cls)
@@ -294,14 +295,12 @@ class Index(Editing, Queries):
         goals, store = self._reader.boxes(boxes), self._store
         if len(goals) != store.live:
             raise ValueError(
-                f"boxes has {len(goals)} rows, but the index holds {store.live} boxes; swept_pairs() needs to know "
-                "where each of them goes, in id order"
+                f"boxes has {len(goals)} rows, but the index holds {store.live} boxes; "
+                "swept_pairs() needs to know where each of them goes, in id order"
             )
         rules, starts = store.live_filter(), store.live_boxes()
         space = Space(None, self.envs) if self.many else None
-        found = on_their_ways(
-            starts, goals, "boxes", self._touching, rules, space, self._threads, max_pairs
-        )
+        found = on_their_ways(starts, goals, "boxes", self._touching, rules, space, self._threads, max_pairs)
         self._last = ("swept_pairs", 0, len(found.pairs))
         return found if store.live == store.end else found._replace(pairs=store.ids()[found.pairs])
 
@@ -353,8 +352,10 @@ class Index(Editing, Queries):
         found = class_named(about["index"])
         if not issubclass(found, cls._root()):
             raise ValueError(f"it holds a {found.__name__}, not a {cls.__name__}")
-        common = {name: about.get(name) for name in ("dim", "touching", "sort", "threads", "period")}
-        index = found(dtype=arrays["boxes"].dtype, **common, **about["options"])
+        common: dict[str, Any] = {
+            name: about.get(name) for name in ("dim", "touching", "sort", "threads", "period")
+        }
+        index: Any = found(dtype=arrays["boxes"].dtype, **common, **about["options"])
         seen = files.restore(index._store, arrays)
         index._reset()
         if "envs" in arrays:

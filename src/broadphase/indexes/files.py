@@ -35,8 +35,8 @@ def save(
 ) -> None:
     """Write to a temporary file beside ``path`` and rename it: a reader never sees half an index.
 
-    ``about`` says what to make again, as JSON can hold it; ``seen`` is the baseline of ``changes``; ``more`` are arrays that not
-    every index has.
+    ``about`` says what to make again, as JSON can hold it; ``seen`` is the baseline of ``changes``; ``more``
+    are arrays that not every index has.
     """
     ids = store.ids()
     arrays = {

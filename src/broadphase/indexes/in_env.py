@@ -1,7 +1,7 @@
 """Questions to one of many worlds: brought to the world they are about, and its answers brought back.
 
-A question is checked as any other, then all that are about one environment are asked at once.  An index in which
-no box was given an environment is environment 0 of itself.
+A question is checked as any other, then all that are about one environment are asked at once.  An index in
+which no box was given an environment is environment 0 of itself.
 """
 
 from collections.abc import Iterator
@@ -31,9 +31,7 @@ def ask_rows(index: Queries, call: str, asked: tuple[Any, ...], env: Any, rules:
     return np.ascontiguousarray(found[:, 1]) if single else found
 
 
-def ask_first(
-    index: Queries, rays: Any, env: Any, ignore: Any, rules: Rules
-) -> RayHit | RayHits | None:
+def ask_first(index: Queries, rays: Any, env: Any, ignore: Any, rules: Rules) -> RayHit | RayHits | None:
     """``raycast``: origins, directions and greatest distances."""
     columns, envs, single = _spread(_sides(rays), env)
     n, dim = columns[0].shape
@@ -44,7 +42,7 @@ def ask_first(
         if own is not None:
             places = np.searchsorted(names, own[rows]).clip(max=len(names) - 1)
             left_out = np.where(names[places] == own[rows], places, -1)
-        hits = first_but(world, *(column[rows] for column in columns), left_out, rules)
+        hits = first_but(world, [column[rows] for column in columns], left_out, rules)
         hit = hits.ids >= 0
         ids[rows[hit]] = names[hits.ids[hit]]
         distances[rows], normals[rows] = hits.distances, hits.normals
@@ -55,20 +53,19 @@ def ask_first(
     return RayHit(int(ids[0]), float(distances[0]), tuple(normals[0].tolist()))
 
 
-def first_but(
-    index: Queries, origins: Rows, ways: Rows, furthest: Rows, ignore: npt.NDArray[Any] | None, rules: Rules
-) -> RayHits:
+def first_but(index: Queries, rays: list[Rows], ignore: npt.NDArray[Any] | None, rules: Rules) -> RayHits:
     """The first hit of each ray that is not the box it leaves out.
 
-    Where that is what is hit first, as by a ray from inside of it, all that the ray hits says what comes next.
+    Where that is what is hit first, as by a ray from inside of it, all that the ray hits says what comes
+    next.
     """
-    hits = index.raycast(origins, ways, furthest, **rules)
+    hits = index.raycast(*rays, **rules)
     assert isinstance(hits, RayHits)
     again = np.flatnonzero((hits.ids >= 0) & (hits.ids == ignore)) if ignore is not None else ()
     if not len(again):
         return hits
     assert ignore is not None
-    found = index.query_ray(origins[again], ways[again], furthest[again], **rules)
+    found = index.query_ray(*(column[again] for column in rays), **rules)
     assert isinstance(found, RayRows)
     kept = np.flatnonzero(found.rows[:, 1] != ignore[again][found.rows[:, 0]])
     of = found.rows[kept, 0]
@@ -91,7 +88,9 @@ def ask_all(index: Queries, rays: Any, env: Any, rules: Rules) -> RayHits | RayR
         of, hit = found.rows.T
         parts.append((rows[of].astype(np.int32), ids[hit], found.distances, found.normals))
     if not parts:
-        parts = [(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0), np.empty((0, index._reader.dim)))]
+        parts = [
+            (np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0), np.empty((0, index._reader.dim)))
+        ]
     of, hit, distances, normals = (np.concatenate(column) for column in zip(*parts, strict=True))
     order = np.argsort(of, kind="stable")
     if single:

@@ -1,9 +1,10 @@
 """An index of many worlds: boxes of different environments never meet.
 
-An index becomes one when a box is first given an environment, and is of a class of its own from then on: any other
-pays nothing for it.  Pairs of all worlds are found in one search (`broadphase.methods.worlds`).  For questions
-each world has a small index of the same kind, which is built when somebody asks about it; a few boxes that move
-are moved in it, and whatever else happens to a world, its index is built again with the next question.
+An index becomes one when a box is first given an environment, and is of a class of its own from then on: any
+other pays nothing for it.  Pairs of all worlds are found in one search (`broadphase.methods.worlds`).  For
+questions each world has a small index of the same kind, which is built when somebody asks about it; a few
+boxes that move are moved in it, and whatever else happens to a world, its index is built again with the next
+question.
 
 Cost: of a batch of questions some 50 microseconds for each world that is asked, beside the answers.
 """
@@ -46,6 +47,7 @@ class ManyWorlds(Index):
 
     @property
     def envs(self) -> npt.NDArray[np.int64]:
+        """The environment of each box, in id order."""
         return self._env_by_id[self._store.ids()]
 
     def _take_envs(self, ids: IdArray, envs: npt.NDArray[np.int64]) -> None:
@@ -195,7 +197,9 @@ class ManyWorlds(Index):
 @cache
 def many_worlds(plain: type[Index]) -> type[Index]:
     """The class of such indexes of many worlds."""
-    made = type(plain.__name__, (ManyWorlds, plain), {"__doc__": plain.__doc__, "__module__": plain.__module__})
+    made = type(
+        plain.__name__, (ManyWorlds, plain), {"__doc__": plain.__doc__, "__module__": plain.__module__}
+    )
     made._plain = plain  # type: ignore[attr-defined]
     made._UNSAVED = plain._UNSAVED | {"_inner", "_by_env"}  # type: ignore[attr-defined]
     return made

@@ -1,9 +1,9 @@
 """Indexes on a torus: any index, and ghosts of what crosses the seam.
 
-`broadphase.Index` makes one where ``period=`` is given: a class of its own, so that an index without a period pays
-nothing for it.  Boxes are carried into the world when they come in, and everything that keeps them is the
-class's own.  What is asked is asked of it and of the ghosts (`broadphase.indexes.seam`), and what both find
-counts once.  The rules are those of `broadphase.pairs` with ``period=``.
+`broadphase.Index` makes one where ``period=`` is given: a class of its own, so that an index without a
+period pays nothing for it.  Boxes are carried into the world when they come in, and everything that keeps
+them is the class's own.  What is asked is asked of it and of the ghosts (`broadphase.indexes.seam`), and
+what both find counts once.  The rules are those of `broadphase.pairs` with ``period=``.
 """
 
 from functools import cache
@@ -72,6 +72,7 @@ class Periodic(Index):
 
     @property
     def period(self) -> tuple[float | None, ...]:
+        """The length of the world on each axis, None where it goes on."""
         return tuple(length if length < np.inf else None for length in self._wide.tolist())
 
     # ---- the ghosts follow the boxes
@@ -142,7 +143,7 @@ class Periodic(Index):
     # ---- pairs
 
     def _find_pairs(self, limit: int, scratch: Scratch) -> Found:
-        found = super()._find_pairs(limit, scratch)
+        found = super()._find_pairs(limit, scratch)  # type: ignore[safe-super] # of the class it is made for
         if found.pairs > limit:
             return found
         store = self._store
@@ -176,9 +177,7 @@ class Periodic(Index):
         self._last = (call, tests, len(found))
         return np.ascontiguousarray(found[:, 1]) if isinstance(query, tuple) else found
 
-    def _find_pieces(
-        self, carried: Carried, touching: bool, category: int, mask: int
-    ) -> tuple[IdArray, int]:
+    def _find_pieces(self, carried: Carried, touching: bool, category: int, mask: int) -> tuple[IdArray, int]:
         """Sorted rows ``[query, id]`` for boxes in the world: each of their pieces asks, each row once."""
         self._ready()
         asked = carried.boxes.astype(np.float64, copy=False)
@@ -287,15 +286,14 @@ class Periodic(Index):
         own = seam.tree.ids
         seen = np.column_stack((seam.owners(own), seam.tree.boxes))
         made = np.column_stack((owners, ghosts))
-        expect(
-            np.array_equal(seen[np.lexsort(seen.T)], made[np.lexsort(made.T)]), "each ghost has its place"
-        )
+        expect(np.array_equal(seen[np.lexsort(seen.T)], made[np.lexsort(made.T)]), "each ghost has its place")
 
 
 def _filled_up(found: Nearest, k: int) -> Nearest:
     missing = ((0, 0), (0, k - found.ids.shape[1]))
     return Nearest(
-        np.pad(found.ids, missing, constant_values=-1), np.pad(found.distances, missing, constant_values=np.inf)
+        np.pad(found.ids, missing, constant_values=-1),
+        np.pad(found.distances, missing, constant_values=np.inf),
     )
 
 

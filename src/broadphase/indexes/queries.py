@@ -1,35 +1,17 @@
 """What is here, near this, or in the way of that: the questions one can ask an index."""
 
 import math
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from broadphase import threads
-from broadphase.indexes.arguments import (
-    Floats,
-    Rows,
-    around,
-    around_many,
-    as_given,
-    count,
-    distance_or_distances,
-    lined_up,
-    rule,
-)
-from broadphase.indexes.asking import Asking
+from broadphase.indexes.answering import Answering
+from broadphase.indexes.arguments import as_given, count, distance_or_distances, lined_up, rule
 from broadphase.indexes.results import Nearest, RayHit, RayHits, RayRows
 from broadphase.indexes.storage import IdArray
-from broadphase.kernels.arrays.found_ids import FEW, sort_few_rows
-from broadphase.kernels.boxes import query_tests, ranking
-from broadphase.methods import nearest as methods_nearest
-
-# Fewer queries a thread than this are answered faster than they are handed over.
-_SHARE = 1_000
 
 
-class Queries(Asking):
+class Queries(Answering):
     """The part of `broadphase.Index` that answers questions; the rules of all queries are told there."""
 
     def query_box(
@@ -216,18 +198,6 @@ class Queries(Asking):
             return in_env.ask_first(self, rays, 0 if env is None else env, ignore, rules)
         return self._cast(rays, rule(category, "category"), rule(mask, "mask"))
 
-    def _cast(self, rays: Floats | Rows, category: int, mask: int) -> RayHit | RayHits | None:
-        rules = category, mask
-        self._ready()
-        if not isinstance(rays, tuple):
-            return self._first_hits(rays, *rules)
-        hit, tests = self._find_first_on_ray(rays, *rules)
-        self._last = ("raycast", tests, int(hit >= 0))
-        if hit < 0:
-            return None
-        distance, *normal = ranking.describe_first(self._store.boxes, hit, rays)
-        return RayHit(int(hit), distance, tuple(normal[: self._reader.dim]))
-
     def query_ray(
         self,
         origin: Any,
@@ -264,25 +234,6 @@ class Queries(Asking):
             rules = {"category": category, "mask": mask}
             return in_env.ask_all(self, rays, 0 if env is None else env, rules)
         return self._cast_all(rays, rule(category, "category"), rule(mask, "mask"))
-
-    def _cast_all(self, rays: Floats | Rows, category: int, mask: int) -> RayHits | RayRows:
-        rules = category, mask
-        self._ready()
-        if isinstance(rays, tuple):
-            table = np.array([rays])
-            ids, tests = self._find_on_ray(rays, *rules)
-            counts = np.array([len(ids)], np.int32)
-        else:
-            table = rays
-            ids, counts, tests = self._find_on_rays(rays, *rules)
-        self._last = ("query_ray", tests, len(ids))
-        distances, normals = self._room_for_hits(len(ids))
-        ends = np.concatenate(([0], np.cumsum(counts)))
-        ranking.rank_hits(self._store.boxes, ids, ends, table, distances, normals)
-        if isinstance(rays, tuple):
-            return RayHits(ids, distances, normals)
-        queries = np.repeat(np.arange(len(table), dtype=np.int32), counts)
-        return RayRows(np.column_stack((queries, ids)), distances, normals)
 
     def nearest(
         self,
@@ -333,123 +284,3 @@ class Queries(Asking):
             self._ready()
             return self._nearest_one(at, held, *rules)
         return self._nearest_many(at, most, *rules)
-
-    # ---- what the queries share
-
-    def _in_env(
-        self, call: str, asked: tuple[Any, ...], env: Any, category: int | None, mask: int | None
-    ) -> IdArray:
-        from broadphase.indexes import in_env  # here: in most programs there is one world
-
-        rules = {"category": category, "mask": mask}
-        return in_env.ask_rows(self, call, asked, 0 if env is None else env, rules)
-
-    def _world_of(self, env: int) -> "tuple[Queries, IdArray] | None":
-        """The index of an environment, and the id here of each id there; ``None`` where nothing is in it."""
-        return (self, np.arange(self._store.end, dtype=np.int32)) if env == 0 and self._store.live else None
-
-    def _in_box(self, call: str, query: Floats | Rows, category: int, mask: int) -> IdArray:
-        if self._stale:
-            self._ready()
-        if isinstance(query, tuple):
-            ids, tests = self._find_in_box(query, self._touching, category, mask)
-            self._last = (call, tests, len(ids))
-            if len(ids) > FEW and self._sort:
-                ids.sort()
-            return ids
-        rows, tests = self._find_rows(query, self._touching, category, mask)
-        self._last = (call, tests, len(rows))
-        return self._arranged_rows(rows)
-
-    def _find_rows(self, boxes: Rows, touching: bool, category: int, mask: int) -> tuple[IdArray, int]:
-        """A batch of boxes, a large one shared out between threads."""
-        parts = min(threads.resolve(self._threads), len(boxes) // _SHARE)
-        if parts < 2:
-            return self._find_in_boxes(boxes, touching, category, mask)
-        spans = threads.shares(len(boxes), parts)
-        found = threads.run_all(
-            [partial(self._find_in_boxes, boxes[begin:end], touching, category, mask) for begin, end in spans]
-        )
-        for (begin, _), (rows, _) in zip(spans, found, strict=True):
-            rows[:, 0] += begin
-        return np.concatenate([rows for rows, _ in found]), sum(tests for _, tests in found)
-
-    def _in_circle(self, center: Floats, radius: float, category: int, mask: int) -> IdArray:
-        self._ready()
-        candidates, tests = self._find_in_box(around(center, radius), True, category, mask)
-        ids: IdArray = query_tests.keep_within(self._store.boxes, candidates, center, radius, self._touching)
-        self._last = ("query_radius", tests, len(ids))
-        if self._sort and len(candidates) > FEW:
-            ids.sort()
-        return ids
-
-    def _in_circles(self, centers: Rows, radii: Rows, category: int, mask: int) -> IdArray:
-        self._ready()
-        rows, tests = self._find_rows(around_many(centers, radii), True, category, mask)
-        kept = query_tests.keep_rows_within(self._store.boxes, rows, centers, radii, self._touching)
-        self._last = ("query_radius", tests, len(kept))
-        return self._arranged_rows(kept)
-
-    def _nearest_one(self, point: Floats, k: int, category: int, mask: int) -> Nearest:
-        if k == 0:
-            self._last = ("nearest", 0, 0)
-            return Nearest(np.empty(0, np.int32), np.empty(0))
-        ids, tests = self._find_nearest(point, k, category, mask)
-        self._last = ("nearest", tests, len(ids))
-        return Nearest(ids, ranking.rank_nearest_one(self._store.boxes, ids, point))
-
-    def _nearest_many(self, points: Rows, k: int, category: int, mask: int) -> Nearest:
-        store = self._store
-        held = min(k, store.live)
-        found = None
-        if held and self.nearest_by_cells:
-            # Without `_ready`: cells are made of the boxes as they are.
-            sets = store.categories, store.masks
-            parts = threads.resolve(self._threads)
-            boxes = store.boxes[: store.end]
-            found = methods_nearest.find_nearest(boxes, sets, (category, mask), points, held, parts)
-        if found is not None:
-            self._last = ("nearest", found.tests, found.found)
-            if held == k:
-                return Nearest(found.ids, found.distances)
-        ids = np.full((len(points), k), -1, np.int32)
-        distances = np.full(ids.shape, np.inf)
-        if found is not None:
-            ids[:, :held], distances[:, :held] = found.ids, found.distances
-            return Nearest(ids, distances)
-        self._ready()
-        tests = 0
-        if held:
-            ids[:, :held], tests = self._find_nearest_many(points, held, category, mask)
-        self._last = ("nearest", tests, int((ids >= 0).sum()))
-        ranking.rank_nearest(store.boxes, ids, points, distances)
-        return Nearest(ids, distances)
-
-    def _first_hits(self, rays: Rows, category: int, mask: int) -> RayHits:
-        ids, tests = self._find_first_on_rays(rays, category, mask)
-        self._last = ("raycast", tests, int((ids >= 0).sum()))
-        distances, normals = self._room_for_hits(len(ids))
-        ranking.describe_firsts(self._store.boxes, ids, rays, distances, normals)
-        return RayHits(ids, distances, normals)
-
-    def _room_for_hits(self, n: int) -> tuple[Rows, Rows]:
-        return np.full(n, np.inf), np.zeros((n, self._reader.dim))
-
-    def _arranged_rows(self, rows: IdArray) -> IdArray:
-        if self._sort and sort_few_rows(rows):
-            return rows[np.lexsort((rows[:, 1], rows[:, 0]))]
-        return rows
-
-    def _rays(self, origin: Any, direction: Any, max_distance: Any) -> Floats | Rows:
-        """Origin, direction and greatest distance side by side."""
-        at = self._reader.point_or_points(origin, "origin", finite=True)
-        towards = self._reader.direction_or_directions(direction)
-        furthest = distance_or_distances(max_distance, "max_distance")
-        if isinstance(at, tuple) and isinstance(towards, tuple) and isinstance(furthest, float):
-            return (*at, *towards, furthest)
-        # The length decides for all three; a point given once is repeated by the second pass.
-        if isinstance(at, tuple) and isinstance(towards, tuple):
-            at, furthest = lined_up(at, furthest, "origin", "max_distance")
-        at, towards = lined_up(at, towards, "origin", "direction")
-        at, furthest = lined_up(at, furthest, "origin", "max_distance")
-        return np.column_stack((at, towards, furthest))

@@ -1,7 +1,7 @@
 """The ghosts of an index on a torus: what reaches over the seam, once more on the other side.
 
-They lie in a box tree of their own, which is small where few boxes cross.  It follows the boxes: a few that move
-are replaced one by one, and after a change of many all ghosts are made again when they are asked for.
+They lie in a box tree of their own, which is small where few boxes cross.  It follows the boxes: a few that
+move are replaced one by one, and after a change of many all ghosts are made again when they are asked for.
 """
 
 from typing import Any
@@ -90,7 +90,7 @@ def carry_points(
     row, axis = torus.carry_points(into, lengths)
     if row >= 0:
         raise ValueError(
-            f"{name}[{row}] = {points[row].tolist()} is so many periods of {lengths[axis]:g} away from the world "
-            "that its place there is lost in rounding; bring it nearer"
+            f"{name}[{row}] = {points[row].tolist()} is so many periods of {lengths[axis]:g} away from "
+            "the world that its place there is lost in rounding; bring it nearer"
         )
     return into.astype(np.float64)

@@ -1,9 +1,9 @@
 """Rays on a torus: they go around until their greatest distance.
 
 A ray is followed in legs, each so long that it passes at most one seam of an axis.  In each leg it is asked
-again from every image of its origin whose boxes it may meet there, with all of its length: what is hit where is
-decided by the same test as in any index, from an origin that is moved by whole periods (``origin - k * period``,
-rounded as any such computation).  Of several hits of one box the nearest counts.
+again from every image of its origin whose boxes it may meet there, with all of its length: what is hit where
+is decided by the same test as in any index, from an origin that is moved by whole periods (``origin - k *
+period``, rounded as any such computation).  Of several hits of one box the nearest counts.
 
 Cost: some questions for each period that the ray is long.  With rays that wind a million times that is a long
 time, in small steps.
@@ -47,8 +47,8 @@ class Winding:
         endless = np.flatnonzero(np.isinf(self._furthest) & np.isfinite(self._leg))
         if len(endless):
             raise ValueError(
-                f"max_distance = inf for ray {endless[0]}, which goes along an axis with a period: it would go "
-                "around for ever where it hits nothing; give it a finite one"
+                f"max_distance = inf for ray {endless[0]}, which goes along an axis with a period: it "
+                "would go around for ever where it hits nothing; give it a finite one"
             )
 
     def first_hits(
@@ -105,7 +105,8 @@ class Winding:
         return RayRows(rows, at[kept], into[kept]), tests
 
     def _ends(self, active: npt.NDArray[np.int64], begun: Rows) -> Rows:
-        return np.minimum(begun + self._leg[active], self._furthest[active])
+        ends: Rows = np.minimum(begun + self._leg[active], self._furthest[active])
+        return ends
 
     def _images(self, active: npt.NDArray[np.int64], begun: Rows, ends: Rows) -> _Legs:
         """The rays from every image of their origins that counts in this leg, and which ray each is."""

@@ -1,12 +1,12 @@
 """Worlds without edges: any search, on a torus.
 
-The boxes are carried into the world and searched as usual: that finds all pairs that overlap as they lie.  Those
-that reach over the seam have ghosts, one period lower (`broadphase.kernels.boxes.torus`), and a second search
-asks what meets a ghost, among the boxes that lie near enough to the seam.  Only what that finds can be found
-twice, so only that is looked through.
+The boxes are carried into the world and searched as usual: that finds all pairs that overlap as they lie.
+Those that reach over the seam have ghosts, one period lower (`broadphase.kernels.boxes.torus`), and a second
+search asks what meets a ghost, among the boxes that lie near enough to the seam.  Only what that finds can
+be found twice, so only that is looked through.
 
-Cost: a pass over the boxes, and what the ghosts cost.  Where few boxes cross the seam that is next to nothing;
-with boxes half as wide as the world it is a second search.
+Cost: a pass over the boxes, and what the ghosts cost.  Where few boxes cross the seam that is next to
+nothing; with boxes half as wide as the world it is a second search.
 """
 
 from collections.abc import Callable
@@ -134,9 +134,7 @@ def find_across(task: Task, carried: Carried, search: Search, before: int) -> Fo
     # A pair is found at most so often; what is a pair already, or no pair, takes room too.
     limit = task.limit if task.limit == NO_LIMIT else 4**task.dim * (task.limit + len(ghosts)) + 1
     boxes = np.concatenate((task.boxes.take(near, 0), ghosts))
-    found = search(
-        Task(boxes, task.touching, rules._replace(classes=classes), task.threads, limit), pieces
-    )
+    found = search(Task(boxes, task.touching, rules._replace(classes=classes), task.threads, limit), pieces)
     keys = np.empty(sum(map(len, found.chunks)), np.int64)
     kept = 0
     for chunk in found.chunks:

@@ -5,8 +5,9 @@ world is one strip: all small worlds are sorted and swept in one kernel call a t
 cache, without being cut and without copies.  What is no small world (thousands of boxes that crowd, infinite
 edges) is searched as if it were alone.
 
-Cost: that of sweeping each world, so that a thousand worlds of a thousand boxes cost what one uniform world of
-a million does.  Methods other than strips search one world after the other, at some 20 microseconds a call.
+Cost: that of sweeping each world, so that a thousand worlds of a thousand boxes cost what one uniform world
+of a million does.  Methods other than strips search one world after the other, at some 20 microseconds a
+call.
 """
 
 from collections.abc import Callable
@@ -79,11 +80,17 @@ def find_in_worlds(task: Task, env: Envs, find: Find, *, sweep: bool) -> Found:
     for world in np.flatnonzero(ways == BY_ITSELF).tolist():
         if sum(part.pairs for part in found) > task.limit:
             break
-        found.append(_alone(task, *groups.starts[world : world + 2].tolist(), find))
+        begin, end = groups.starts[world : world + 2].tolist()
+        found.append(_alone(task, begin, end, find))
     chunks = [chunk for part in found for chunk in part.chunks]
     if groups.order is not None:
         chunks = [_renamed(chunk, groups.order) for chunk in chunks]
-    return Found(chunks, *(sum(part[k] for part in found) for k in (1, 2, 3)))
+    return Found(
+        chunks,
+        sum(part.pairs for part in found),
+        sum(part.tests for part in found),
+        sum(part.cells for part in found),
+    )
 
 
 def _renamed(chunk: PairArray, rows: npt.NDArray[np.int32]) -> PairArray:

@@ -1,8 +1,8 @@
 """A world without edges: boxes carried into it, and the ghosts of those that cross its seam.
 
 On an axis with a period an interval lies *in the world* when it begins in ``0 <= min < period``.  One that
-reaches the seam at ``period`` has a second piece, its *ghost*, one period lower.  Two boxes overlap on such an
-axis when a piece of one overlaps a piece of the other.  For boxes in the world that is decided without
+reaches the seam at ``period`` has a second piece, its *ghost*, one period lower.  Two boxes overlap on such
+an axis when a piece of one overlaps a piece of the other.  For boxes in the world that is decided without
 rounding: ``max - period`` is exact between one and two periods, and the min of a ghost lies below 0, where
 every comparison with it comes out the same however it was rounded.
 
@@ -60,9 +60,7 @@ def _lies_inside(boxes, i, period):
     """Whether a box lies in the world and reaches no seam: then there is nothing to do about it."""
     # Both dimensions written out, as in `survey`: nearly all boxes end here.
     if boxes.shape[1] == 4:
-        return (
-            (boxes[i, 0] >= 0) & (boxes[i, 2] < period[0]) & (boxes[i, 1] >= 0) & (boxes[i, 3] < period[1])
-        )
+        return (boxes[i, 0] >= 0) & (boxes[i, 2] < period[0]) & (boxes[i, 1] >= 0) & (boxes[i, 3] < period[1])
     return (
         (boxes[i, 0] >= 0)
         & (boxes[i, 3] < period[0])

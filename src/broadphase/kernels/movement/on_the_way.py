@@ -1,9 +1,9 @@
 """When do two boxes meet that both move?
 
-Every edge goes straight and evenly from where it is to its goal.  Two boxes overlap while, on every axis, the min
-of each is not above the max of the other: differences that change evenly with time, so that each is decided by its
-two ends.  One that is above 0 in the beginning and not at the end says from when on, one that is not and is then
-says until when; ``from <= until`` compares two products.
+Every edge goes straight and evenly from where it is to its goal.  Two boxes overlap while, on every axis,
+the min of each is not above the max of the other: differences that change evenly with time, so that each is
+decided by its two ends.  One that is above 0 in the beginning and not at the end says from when on, one that
+is not and is then says until when; ``from <= until`` compares two products.
 
 What is decided is exact: differences have an exact sign, and products that are too near to each other for
 floating point are left to the caller, unless nothing was rounded in them.

@@ -1,8 +1,8 @@
 """Many small worlds: how each of them is searched, decided for all in one pass.
 
-A small world is one strip of `broadphase.kernels.strips.sweep`: sorted along an axis and swept, in the nearest
-cache and in the same kernel call as all others.  That is the fastest way there is for a few thousand boxes
-that do not crowd; what crowds, or holds edges that need care, is searched by itself.
+A small world is one strip of `broadphase.kernels.strips.sweep`: sorted along an axis and swept, in the
+nearest cache and in the same kernel call as all others.  That is the fastest way there is for a few thousand
+boxes that do not crowd; what crowds, or holds edges that need care, is searched by itself.
 """
 
 import numpy as np
@@ -64,7 +64,7 @@ def _all_ordinary(flat, begin, end):
 
 @inline
 def _share_reached(boxes, begin, end, axis):
-    """Which share of a world's boxes a box is compared with when they are sorted on this axis, by a sample."""
+    """Which share of a world a box is compared with when it is sorted on this axis, by a sample."""
     dim = boxes.shape[1] // 2
     n = end - begin
     size = min(n, SAMPLE)
