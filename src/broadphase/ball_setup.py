@@ -9,9 +9,11 @@ import numpy.typing as npt
 
 from broadphase.boxes import as_float_array
 from broadphase.foreign import BOXES, POINTS, Wanted
+from broadphase.space import as_period
 
 Vectors = npt.NDArray[np.float64]
 Walls = tuple[float, float, float, float]
+EVERYWHERE: Walls = (-math.inf, -math.inf, math.inf, math.inf)
 
 
 def count_of(n: int | None, positions: Any) -> int:
@@ -51,6 +53,24 @@ def walls(bounds: Any) -> Walls:
         raise ValueError(f"bounds must be finite numbers min_x, min_y, max_x, max_y, or None; got {bounds!r}")
     left, top, right, bottom = array.tolist()
     return left, top, right, bottom
+
+
+def world(bounds: Any, period: Any) -> tuple[tuple[float, float], Walls, Walls]:
+    """The period, inf for none; the walls; and the ground that balls are scattered over."""
+    lengths = as_period(period, 2)
+    around = EVERYWHERE if bounds is None else walls(bounds)
+    if lengths is None:
+        return (math.inf, math.inf), around, around
+    low, high, ground_low, ground_high = [*around[:2]], [*around[2:]], [*around[:2]], [*around[2:]]
+    for axis, length in enumerate(lengths.tolist()):
+        if length < math.inf:
+            low[axis], high[axis] = -math.inf, math.inf
+            ground_low[axis], ground_high[axis] = 0.0, length
+    return (
+        (float(lengths[0]), float(lengths[1])),
+        (low[0], low[1], high[0], high[1]),
+        (ground_low[0], ground_low[1], ground_high[0], ground_high[1]),
+    )
 
 
 def radii_of(radius: Any, n: int, random: np.random.Generator) -> Vectors:
@@ -108,7 +128,7 @@ def check_room(bounds: Walls, radii: Vectors) -> None:
 
 def scattered(radii: Vectors, bounds: Walls, random: np.random.Generator) -> Vectors:
     """Centres by chance: each in a cell of its own if there are enough, else wherever it falls."""
-    if not math.isfinite(bounds[2] - bounds[0]):
+    if not math.isfinite(bounds[2] - bounds[0] + bounds[3] - bounds[1]):
         raise ValueError("without bounds there is no place to scatter balls over; give positions=")
     n = len(radii)
     low, high = np.array(bounds[:2]), np.array(bounds[2:])
@@ -125,6 +145,15 @@ def scattered(radii: Vectors, bounds: Walls, random: np.random.Generator) -> Vec
     corners = low + np.stack([cells % slots[0], cells // slots[0]], axis=1) * size
     centres: Vectors = corners + radii[:, None] + random.random((n, 2)) * (size - 2.0 * radii[:, None])
     return centres
+
+
+def carried_in(positions: Vectors, period: tuple[float, float]) -> Vectors:
+    """The same places as they lie in a world that begins again."""
+    for axis, length in enumerate(period):
+        if length < math.inf:
+            positions[:, axis] = np.mod(positions[:, axis], length)
+            positions[positions[:, axis] == length, axis] = 0.0  # rounded up to it
+    return positions
 
 
 def flying(n: int, speed: float, random: np.random.Generator) -> Vectors:

@@ -27,8 +27,6 @@ from broadphase.indexes import Choice, make_index
 from broadphase.indexes.base import Index
 from broadphase.kernels.movement import balls as kernel
 
-_EVERYWHERE = (-math.inf, -math.inf, math.inf, math.inf)
-
 
 class BallSimulation:
     """Balls that bounce off each other and off the walls.
@@ -42,6 +40,9 @@ class BallSimulation:
         Of all balls; the smallest and largest, drawn evenly; or of each.
     bounds : (float, float, float, float) or None
         The walls, ``min_x, min_y, max_x, max_y``; ``None`` for none.
+    period : (float or None, float or None), optional
+        How long the world is on each axis before it begins again; there are no walls then on that axis, whatever
+        ``bounds`` says, and balls are scattered from 0 on.
     positions, velocities : array_like, shape (n, 2), optional
         Where the centres are, and how fast and whereto they fly; tables are read by name (``x, y`` and
         ``vx, vy``).
@@ -93,6 +94,7 @@ class BallSimulation:
         *,
         radius: Any = (4.0, 8.0),
         bounds: tuple[float, float, float, float] | None = (0.0, 0.0, 800.0, 600.0),
+        period: Any = None,
         positions: Any = None,
         velocities: Any = None,
         masses: Any = None,
@@ -104,16 +106,17 @@ class BallSimulation:
     ) -> None:
         random = np.random.default_rng(seed)
         count = setup.count_of(n, positions)
-        self._bounds = _EVERYWHERE if bounds is None else setup.walls(bounds)
+        self._period, self._bounds, ground = setup.world(bounds, period)
         self._gravity = setup.two(gravity, "gravity")
         self._restitution = setup.number(restitution, "restitution", 0.0, 1.0)
         self._radii = setup.radii_of(radius, count, random)
         self._masses = setup.one_each(np.pi * self._radii**2 if masses is None else masses, count, "masses")
         setup.check_positive(self._radii, "radius")
         setup.check_positive(self._masses, "masses")
-        setup.check_room(self._bounds, self._radii)
+        self._ground = ground
+        setup.check_room(ground, self._radii)
         if positions is None:
-            self._positions = setup.scattered(self._radii, self._bounds, random)
+            self._positions = setup.scattered(self._radii, ground, random)
         else:
             self._positions = setup.vectors(positions, count, "positions")
         if velocities is None:
@@ -123,6 +126,7 @@ class BallSimulation:
         self._held = np.zeros(count, np.bool_)
         self._targets = np.zeros((count, 2))
         self._boxes = np.empty((count, 4))
+        self._positions = setup.carried_in(self._positions, self._period)
         self._pairs: PairArray | None = None
         self._write_boxes()
         self.use(index)
@@ -140,11 +144,14 @@ class BallSimulation:
         ValueError
             The index is unknown, not empty, not 2-D, or made with ``touching=False``; nothing has changed.
         """
-        fresh = make_index(index) if isinstance(index, str) else index
+        period = None if self._period == (math.inf, math.inf) else self._period
+        fresh = make_index(index, period=period) if isinstance(index, str) else index
         if not isinstance(fresh, Index):
             raise TypeError(f"index must be a name or an index; got {index!r}")
         if fresh.dim != 2 or len(fresh) or not fresh.touching:
             raise ValueError(f"index must be empty, 2-D and made with touching=True; got {fresh!r}")
+        if fresh.period != self.period:
+            raise ValueError(f"index must have the period of the world, {self.period}; got {fresh.period}")
         fresh.insert_many(self._boxes)
         self._index = fresh
         self._find()
@@ -178,6 +185,7 @@ class BallSimulation:
             self._masses,
             self._held,
             self._candidates,
+            self._period,
             self._restitution,
         )
         kernel.advance_balls(
@@ -187,6 +195,7 @@ class BallSimulation:
             self._held,
             self._targets,
             self._bounds,
+            self._period,
             self._gravity,
             dt,
             self._restitution,
@@ -242,7 +251,7 @@ class BallSimulation:
     def radii(self, radii: Any) -> None:
         checked = setup.one_each(radii, len(self), "radii")
         setup.check_positive(checked, "radii")
-        setup.check_room(self._bounds, checked)
+        setup.check_room(self._ground, checked)
         self._radii[:] = checked
 
     @property
@@ -264,7 +273,14 @@ class BallSimulation:
     @property
     def bounds(self) -> tuple[float, float, float, float] | None:
         """The walls, or ``None``."""
-        return None if self._bounds == _EVERYWHERE else self._bounds
+        return None if self._bounds == setup.EVERYWHERE else self._bounds
+
+    @property
+    def period(self) -> tuple[float | None, ...] | None:
+        """How long the world is on each axis; ``None`` where it does not begin again."""
+        if self._period == (math.inf, math.inf):
+            return None
+        return tuple(length if length < math.inf else None for length in self._period)
 
     @property
     def boxes(self) -> BoxArray:
@@ -283,7 +299,7 @@ class BallSimulation:
         """``(m, 2)`` int32, sorted: the balls that touch after the last step; the next bounces them."""
         if self._pairs is None:
             touch = np.empty(len(self._candidates), np.bool_)
-            kernel.touching_balls(self._positions, self._radii, self._candidates, touch)
+            kernel.touching_balls(self._positions, self._radii, self._candidates, self._period, touch)
             self._pairs = self._candidates[touch]
         return self._pairs
 
@@ -304,7 +320,11 @@ class BallSimulation:
     def ball_at(self, x: float, y: float) -> int | None:
         """The ball that a point lies in, as of the last step; of several the one whose centre is nearest."""
         ids = self._index.query_point((x, y))
-        squared = ((self._positions[ids] - (x, y)) ** 2).sum(axis=1)
+        ways = self._positions[ids] - (x, y)
+        for axis, length in enumerate(self._period):
+            if length < math.inf:
+                ways[:, axis] -= np.round(ways[:, axis] / length) * length
+        squared = (ways**2).sum(axis=1)
         inside = squared <= self._radii[ids] ** 2
         if not inside.any():
             return None

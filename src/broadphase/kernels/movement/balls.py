@@ -9,10 +9,13 @@ from broadphase.kernels.machine.jit import inline, jit
 
 
 @jit
-def advance_balls(positions, velocities, radii, held, targets, bounds, gravity, dt, restitution, boxes):
+def advance_balls(
+    positions, velocities, radii, held, targets, bounds, period, gravity, dt, restitution, boxes
+):
     """Let all balls fly for ``dt``, bounce them off the walls, and write the box around each.
 
-    Held balls go to their targets instead, as fast as that takes.
+    Held balls go to their targets instead, as fast as that takes.  On an axis with a ``period``, inf for none,
+    there are no walls: who leaves the world comes in on the other side.
     """
     for i in range(positions.shape[0]):
         radius = radii[i]
@@ -22,7 +25,7 @@ def advance_balls(positions, velocities, radii, held, targets, bounds, gravity, 
             if held[i]:
                 goal = min(max(targets[i, axis], low), high)
                 if dt > 0.0:
-                    speed = (goal - place) / dt
+                    speed = _nearest_way(goal - place, period[axis]) / dt
                 place = goal
             else:
                 pull = gravity[axis]
@@ -32,8 +35,31 @@ def advance_balls(positions, velocities, radii, held, targets, bounds, gravity, 
                     place, speed = _bounce(place, speed, pull, high, 1.0, high - low, restitution)
                 elif place < low:
                     place, speed = _bounce(place, speed, pull, low, -1.0, high - low, restitution)
+            place = _in_world(place, period[axis])
             positions[i, axis], velocities[i, axis] = place, speed
             boxes[i, axis], boxes[i, 2 + axis] = place - radius, place + radius
+
+
+@inline
+def _nearest_way(way, period):
+    """The shortest way to the same place of a world that begins again."""
+    if period == math.inf:
+        return way
+    way -= float(int(way / period)) * period
+    if 2.0 * way > period:
+        return way - period
+    return way + period if -2.0 * way > period else way
+
+
+@inline
+def _in_world(place, period):
+    """The place from 0 on, below the period, that is the same."""
+    if period == math.inf or 0.0 <= place < period:
+        return place
+    place -= float(int(place / period)) * period
+    if place < 0.0:
+        place += period
+    return place if place < period else 0.0
 
 
 @inline
@@ -58,7 +84,7 @@ def _bounce(place, speed, pull, wall, outward, room, restitution):
 
 
 @jit
-def collide_balls(positions, velocities, radii, masses, held, pairs, restitution):
+def collide_balls(positions, velocities, radii, masses, held, pairs, period, restitution):
     """Bounce the pairs of balls that touch, one after the other, and part those that overlap.
 
     The push along the line between the centres is equal and opposite, so momentum is kept, and with
@@ -67,8 +93,8 @@ def collide_balls(positions, velocities, radii, masses, held, pairs, restitution
     """
     for k in range(pairs.shape[0]):
         i, j = pairs[k, 0], pairs[k, 1]
-        dx = positions[j, 0] - positions[i, 0]
-        dy = positions[j, 1] - positions[i, 1]
+        dx = _nearest_way(positions[j, 0] - positions[i, 0], period[0])
+        dy = _nearest_way(positions[j, 1] - positions[i, 1], period[1])
         reach = radii[i] + radii[j]
         squared = dx * dx + dy * dy
         if squared > reach * reach or (held[i] and held[j]):
@@ -101,11 +127,11 @@ def collide_balls(positions, velocities, radii, masses, held, pairs, restitution
 
 
 @jit
-def touching_balls(positions, radii, pairs, touch):
+def touching_balls(positions, radii, pairs, period, touch):
     """Mark the pairs of boxes whose balls touch."""
     for k in range(pairs.shape[0]):
         i, j = pairs[k, 0], pairs[k, 1]
-        dx = positions[j, 0] - positions[i, 0]
-        dy = positions[j, 1] - positions[i, 1]
+        dx = _nearest_way(positions[j, 0] - positions[i, 0], period[0])
+        dy = _nearest_way(positions[j, 1] - positions[i, 1], period[1])
         reach = radii[i] + radii[j]
         touch[k] = dx * dx + dy * dy <= reach * reach
