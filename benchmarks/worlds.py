@@ -1,7 +1,7 @@
 """Many worlds in one call, and worlds without edges, beside what one would do without.
 
-Every number of pairs is checked before anything is timed; all of one line is timed in turns, and what is printed
-are ratios of the fastest runs.
+Every number of pairs is checked before anything is timed; all of one line is timed in turns, and what is
+printed are ratios of the fastest runs.
 """
 
 import argparse
@@ -79,7 +79,9 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=1_000)
     parser.add_argument("--rounds", type=int, default=5)
     given = parser.parse_args()
-    print("env, mixed, period: times as long as one uniform world; slices, masks: a loop, times as long as env")
+    print(
+        "env, mixed, period: times as long as one uniform world; slices, masks: a loop, times as long as env"
+    )
     print("worlds x boxes            pairs: one  in worlds  env   mixed  slices  masks  period")
     for dim in (2, 3):
         for dtype in (np.float32, np.float64):

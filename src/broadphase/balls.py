@@ -41,8 +41,8 @@ class BallSimulation:
     bounds : (float, float, float, float) or None
         The walls, ``min_x, min_y, max_x, max_y``; ``None`` for none.
     period : (float or None, float or None), optional
-        How long the world is on each axis before it begins again; there are no walls then on that axis, whatever
-        ``bounds`` says, and balls are scattered from 0 on.
+        How long the world is on each axis before it begins again; there are no walls then on that axis,
+        whatever ``bounds`` says, and balls are scattered from 0 on.
     positions, velocities : array_like, shape (n, 2), optional
         Where the centres are, and how fast and whereto they fly; tables are read by name (``x, y`` and
         ``vx, vy``).

@@ -5,7 +5,7 @@ What users call is in `broadphase.indexes.queries`; an index on a torus answers 
 """
 
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -62,7 +62,7 @@ class Answering(Asking):
         from broadphase.indexes import in_env  # here: in most programs there is one world
 
         rules = {"category": category, "mask": mask}
-        return in_env.ask_rows(cast(Any, self), call, asked, 0 if env is None else env, rules)
+        return in_env.ask_rows(self, call, asked, 0 if env is None else env, rules)
 
     def _world_of(self, env: int) -> tuple[Any, IdArray] | None:
         """The index of an environment, and the id here of each id there; ``None`` where nothing is in it."""

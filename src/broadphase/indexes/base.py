@@ -3,7 +3,7 @@
 import copy
 import threading
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ from broadphase.indexes.editing import Editing
 from broadphase.indexes.incremental import find_changes
 from broadphase.indexes.journal import History, Journal
 from broadphase.indexes.queries import Queries
-from broadphase.indexes.registry import class_named
+from broadphase.indexes.registry import class_named, of_many_worlds, on_torus
 from broadphase.indexes.results import PairChanges, Stats
 from broadphase.indexes.storage import BoxStore, IdArray
 from broadphase.methods.task import pair_limit
@@ -72,9 +72,8 @@ class Index(Editing, Queries):
         # An index on a torus is of a class of its own, so that no other one asks itself whether it is.
         if period is None or dim not in (2, 3) or as_period(period, dim) is None:
             return super().__new__(cls)
-        from broadphase.indexes.periodic import blank
-
-        return cast(Self, blank(cls))
+        made: Self = object.__new__(on_torus(cls))
+        return made
 
     def __init__(
         self,
@@ -136,12 +135,10 @@ class Index(Editing, Queries):
     def _take_envs(self, ids: IdArray, envs: npt.NDArray[np.int64]) -> None:
         if not envs.any():
             return
-        from broadphase.indexes.many_worlds import many_worlds
-
         # Of another class from now on, so that no index of one world ever asks itself which one.
         self._journal.close()
         baseline = self._baseline()
-        self.__class__ = many_worlds(type(self))
+        self.__class__ = of_many_worlds(type(self))
         self._reset()
         self._set_baseline(baseline)
         self._take_envs(ids, envs)
@@ -355,7 +352,7 @@ class Index(Editing, Queries):
         common: dict[str, Any] = {
             name: about.get(name) for name in ("dim", "touching", "sort", "threads", "period")
         }
-        index: Any = found(dtype=arrays["boxes"].dtype, **common, **about["options"])
+        index: Self = found(dtype=arrays["boxes"].dtype, **common, **about["options"])
         seen = files.restore(index._store, arrays)
         index._reset()
         if "envs" in arrays:

@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.indexes.arguments import Rows
-from broadphase.indexes.queries import Queries
 from broadphase.indexes.results import Nearest, RayHit, RayHits, RayRows
 from broadphase.indexes.storage import IdArray
 from broadphase.space import as_env
@@ -19,7 +18,7 @@ from broadphase.space import as_env
 Rules = dict[str, Any]
 
 
-def ask_rows(index: Queries, call: str, asked: tuple[Any, ...], env: Any, rules: Rules) -> IdArray:
+def ask_rows(index: Any, call: str, asked: tuple[Any, ...], env: Any, rules: Rules) -> IdArray:
     """``query_box``, ``query_point`` or ``query_radius``, whose arguments are read already."""
     columns, envs, single = _spread(asked, env)
     parts = [np.empty((0, 2), np.int32)]
@@ -31,7 +30,7 @@ def ask_rows(index: Queries, call: str, asked: tuple[Any, ...], env: Any, rules:
     return np.ascontiguousarray(found[:, 1]) if single else found
 
 
-def ask_first(index: Queries, rays: Any, env: Any, ignore: Any, rules: Rules) -> RayHit | RayHits | None:
+def ask_first(index: Any, rays: Any, env: Any, ignore: Any, rules: Rules) -> RayHit | RayHits | None:
     """``raycast``: origins, directions and greatest distances."""
     columns, envs, single = _spread(_sides(rays), env)
     n, dim = columns[0].shape
@@ -53,7 +52,7 @@ def ask_first(index: Queries, rays: Any, env: Any, ignore: Any, rules: Rules) ->
     return RayHit(int(ids[0]), float(distances[0]), tuple(normals[0].tolist()))
 
 
-def first_but(index: Queries, rays: list[Rows], ignore: npt.NDArray[Any] | None, rules: Rules) -> RayHits:
+def first_but(index: Any, rays: list[Rows], ignore: npt.NDArray[Any] | None, rules: Rules) -> RayHits:
     """The first hit of each ray that is not the box it leaves out.
 
     Where that is what is hit first, as by a ray from inside of it, all that the ray hits says what comes
@@ -78,7 +77,7 @@ def first_but(index: Queries, rays: list[Rows], ignore: npt.NDArray[Any] | None,
     return RayHits(ids, distances, normals)
 
 
-def ask_all(index: Queries, rays: Any, env: Any, rules: Rules) -> RayHits | RayRows:
+def ask_all(index: Any, rays: Any, env: Any, rules: Rules) -> RayHits | RayRows:
     """``query_ray``."""
     columns, envs, single = _spread(_sides(rays), env)
     parts = []
@@ -98,7 +97,7 @@ def ask_all(index: Queries, rays: Any, env: Any, rules: Rules) -> RayHits | RayR
     return RayRows(np.column_stack((of, hit))[order], distances[order], normals[order])
 
 
-def ask_nearest(index: Queries, point: Any, k: int, env: Any, rules: Rules) -> Nearest:
+def ask_nearest(index: Any, point: Any, k: int, env: Any, rules: Rules) -> Nearest:
     """``nearest``."""
     (points,), envs, single = _spread((point,), env)
     ids, distances = np.full((len(points), k), -1, np.int32), np.full((len(points), k), np.inf)
@@ -134,9 +133,7 @@ def _spread(asked: tuple[Any, ...], env: Any) -> tuple[list[Rows], npt.NDArray[n
     return columns, envs, single
 
 
-def _worlds(
-    index: Queries, envs: npt.NDArray[np.int64]
-) -> Iterator[tuple[npt.NDArray[np.int64], Queries, IdArray]]:
+def _worlds(index: Any, envs: npt.NDArray[np.int64]) -> Iterator[tuple[npt.NDArray[np.int64], Any, IdArray]]:
     """The questions of each environment that there is, its index, and the ids of its boxes."""
     order = np.argsort(envs, kind="stable")
     borders = np.flatnonzero(envs[order][1:] != envs[order][:-1]) + 1

@@ -26,3 +26,15 @@ def class_named(name: str) -> type[Any]:
         raise ValueError(f"unknown index {name!r}; choose one of {', '.join(CLASSES)}")
     found: type[Any] = getattr(import_module(f"broadphase.indexes.{name}"), CLASSES[name])
     return found
+
+
+def on_torus(plain: type[Any]) -> type[Any]:
+    """The class of such indexes with a period."""
+    made: type[Any] = import_module("broadphase.indexes.periodic").periodic(plain)
+    return made
+
+
+def of_many_worlds(plain: type[Any]) -> type[Any]:
+    """The class of such indexes whose boxes are in different environments."""
+    made: type[Any] = import_module("broadphase.indexes.many_worlds").many_worlds(plain)
+    return made

@@ -14,8 +14,8 @@ def advance_balls(
 ):
     """Let all balls fly for ``dt``, bounce them off the walls, and write the box around each.
 
-    Held balls go to their targets instead, as fast as that takes.  On an axis with a ``period``, inf for none,
-    there are no walls: who leaves the world comes in on the other side.
+    Held balls go to their targets instead, as fast as that takes.  On an axis with a ``period``, inf for
+    none, there are no walls: who leaves the world comes in on the other side.
     """
     for i in range(positions.shape[0]):
         radius = radii[i]
