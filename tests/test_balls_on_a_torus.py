@@ -61,6 +61,11 @@ def test_walls_stay_on_the_other_axis_and_hands_reach_over():
 
 
 def test_bad_worlds_are_named():
+    balls = BallSimulation(2, radius=1, period=(10, 10))
+    for lost in (np.nan, np.inf, 1e30):
+        balls.positions[1] = lost, 1
+        with pytest.raises(ValueError, match="min_x = "):
+            balls.step(0.1)
     with pytest.raises(ValueError, match="a ball of radius 6 does not fit"):
         BallSimulation(3, radius=6, period=(10, 100))
     with pytest.raises(ValueError, match="index must have the period of the world"):

@@ -8,6 +8,10 @@ import math
 from broadphase.kernels.machine.jit import inline, jit
 
 
+# So many periods away, a place in the world is lost in rounding: the index says so.
+LOST = 1e15
+
+
 @jit
 def advance_balls(
     positions, velocities, radii, held, targets, bounds, period, gravity, dt, restitution, boxes
@@ -43,7 +47,7 @@ def advance_balls(
 @inline
 def _nearest_way(way, period):
     """The shortest way to the same place of a world that begins again."""
-    if period == math.inf:
+    if period == math.inf or not abs(way) < LOST * period:
         return way
     way -= float(int(way / period)) * period
     if 2.0 * way > period:
@@ -54,7 +58,7 @@ def _nearest_way(way, period):
 @inline
 def _in_world(place, period):
     """The place from 0 on, below the period, that is the same."""
-    if period == math.inf or 0.0 <= place < period:
+    if period == math.inf or 0.0 <= place < period or not abs(place) < LOST * period:
         return place
     place -= float(int(place / period)) * period
     if place < 0.0:
