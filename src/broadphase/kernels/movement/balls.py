@@ -7,7 +7,6 @@ import math
 
 from broadphase.kernels.machine.jit import inline, jit
 
-
 # So many periods away, a place in the world is lost in rounding: the index says so.
 LOST = 1e15
 
