@@ -3,7 +3,7 @@
 import copy
 import threading
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -352,7 +352,7 @@ class Index(Editing, Queries):
         common: dict[str, Any] = {
             name: about.get(name) for name in ("dim", "touching", "sort", "threads", "period")
         }
-        index: Self = found(dtype=arrays["boxes"].dtype, **common, **about["options"])
+        index = cast(Self, found(dtype=arrays["boxes"].dtype, **common, **about["options"]))
         seen = files.restore(index._store, arrays)
         index._reset()
         if "envs" in arrays:
