@@ -8,6 +8,7 @@ from broadphase import threads
 from broadphase.boxes import PairArray
 from broadphase.kernels.arrays.counting import starts_from_counts
 from broadphase.kernels.pairs.order import (
+    MANY,
     count_partitions,
     partition_shift,
     scatter_to_partitions,
@@ -41,11 +42,13 @@ def sorted_pairs(
     if total < ENOUGH_FOR_THREADS:
         parts = 1
     out = pair_array(total)
+    many = total >= MANY * (n + 1)  # partners for each id
     if len(chunks) == 1 and n <= FEW_IDS and parts == 1 and total <= MOST_ROWS:
         # All ids fit into one partition, so the pairs need not be parted first.
         keys = scratch.array("order keys", (total,), np.int64)
         rows = scratch.array("order rows", ((1 << n.bit_length()) + 1,), np.int32)
-        sort_partitions(chunks[0], np.array([total]), n.bit_length(), 0, 1, rows, keys, out)
+        seconds = scratch.array("order seconds", (n + 1 if many else 0,), np.int32)
+        sort_partitions(chunks[0], np.array([total]), n.bit_length(), 0, 1, rows, seconds, keys, out)
         return out
     chunks = _pieces(chunks)
     shift = partition_shift(n)
@@ -69,11 +72,12 @@ def sorted_pairs(
     shares = threads.shares(partitions, min(4 * parts, partitions) if parts > 1 else 1)
     keys = scratch.array("order keys", (len(shares), fullest), np.int64)
     rows = scratch.array("order rows", (len(shares), (1 << shift) + 1), np.int32)
+    seconds = scratch.array("order seconds", (len(shares), n + 1 if many else 0), np.int32)
     at_once = max(MOST_ROWS * partitions // total, 1)
 
     def sort(share: int, first: int, last: int) -> None:
         for begin, end in ranges(first, last, at_once):
-            sort_partitions(parted, ends, shift, begin, end, rows[share], keys[share], out)
+            sort_partitions(parted, ends, shift, begin, end, rows[share], seconds[share], keys[share], out)
 
     threads.run_all([partial(sort, number, *share) for number, share in enumerate(shares)], parts)
     return out

@@ -3,24 +3,17 @@
 A compiled kernel can not be interrupted.  So it runs for less than 0.1 s at a time, and what a signal's
 handler raises, such as KeyboardInterrupt, is raised between two such calls.  There are three ways:
 
-- Brute force, sort and sweep and strips stop by themselves, wherever they are, and go on there
+- Searches for pairs, and the building of a tree, stop by themselves, wherever they are, and go on there
   (`search_from`; the rules stand in `broadphase.kernels.arrays.emit`).
-- The others (cells, trees) are handed a long range of rows in slices (`searches`).  Where to cut follows
-  from how many comparisons the rows may take (`Work`), and from how long the slice before took.  Calls that
-  are over in less than 0.1 s are not cut at all.
+- Questions in batches are handed to a kernel so many at a time (`slices`); how many follows from how long the
+  slice before took.
 - What takes about the same for each row, such as copying boxes into strips, goes over so many rows at a time
-  (`ranges`).
-
-What remains, and runs to its end: a cell that holds most of a large world; the building of a tree; sorting
-all boxes by one edge (sort and sweep, or a strip that holds all), some tenths of a second for ten million
-boxes; one look at all boxes, to check them or leave some out; a box with very many partners whose pairs are
-sorted.
+  (`ranges`, and `broadphase.kernels.arrays.pieces`).
 """
 
 from collections.abc import Callable, Iterator
-from functools import partial
 from time import perf_counter
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -37,45 +30,15 @@ MOST_ROWS = 4_000_000
 """Rows, of a range, that are copied or sorted at a time."""
 MOST_ROOM = 1 << 22
 """Pairs for which memory is taken at a time."""
+MOST_CHANGES = 20_000
+"""Changes to a structure that are made at a time."""
+FEW_QUESTIONS = 64
+"""Questions of a batch that are asked first, to see what they take."""
 
+Rows = npt.NDArray[np.float64]
 Position = tuple[int, ...]
 Resumable = Callable[[Position, int, PairArray, int, bool], tuple[Position, int, int]]
 """``kernel(at, end, out, most, store)`` returns ``at, found, tests``."""
-
-Kernel = Callable[[int, int, PairArray], tuple[PairArray, int, int]]
-
-
-class Work(NamedTuple):
-    """About how many comparisons a range of rows takes: what cuts it into slices."""
-
-    rows: npt.NDArray[np.floating[Any]]
-    """Rising row numbers, from 0 to the end."""
-    before: npt.NDArray[np.floating[Any]]
-    """The comparisons of all rows before each; between two of them, in proportion."""
-
-    @classmethod
-    def even(cls, n: int, each: float) -> Self:
-        """``n`` rows that all take the same."""
-        return cls(np.array([0.0, n]), np.array([0.0, n * each]))
-
-    @classmethod
-    def sampled(cls, n: int, rows: npt.NDArray[Any], each: npt.NDArray[Any]) -> Self:
-        """``n`` rows of which some, at even distances from row 0 on, take so many comparisons."""
-        edges = np.append(rows, n).astype(np.float64)
-        return cls(edges, np.append(0.0, np.cumsum(np.diff(edges) * each)))
-
-    @property
-    def total(self) -> float:
-        """The comparisons of all rows."""
-        return float(self.before[-1])
-
-    def until(self, row: int) -> float:
-        """The comparisons of all rows before this one."""
-        return float(np.interp(row, self.rows, self.before))
-
-    def row_at(self, comparisons: float) -> int:
-        """The row before which so many are made."""
-        return int(np.interp(comparisons, self.before, self.rows))
 
 
 class Part(NamedTuple):
@@ -86,8 +49,10 @@ class Part(NamedTuple):
     tests: int
 
 
-def slices(begin: int, end: int, work: Work) -> Iterator[tuple[int, int]]:
-    """``range(begin, end)`` in slices for a kernel to run over.
+def slices(begin: int, end: int, each: float) -> Iterator[tuple[int, int]]:
+    """``range(begin, end)`` in slices for a kernel to run over, where each row takes so many comparisons.
+
+    How many rows are in one also follows from how long the slice before took.
 
     Raises
     ------
@@ -96,24 +61,34 @@ def slices(begin: int, end: int, work: Work) -> Iterator[tuple[int, int]]:
 
     Examples
     --------
-    >>> list(slices(0, 1000, Work.even(1000, each=10)))
+    >>> list(slices(0, 1000, 10))
     [(0, 1000)]
-    >>> list(slices(0, 5, Work.even(5, each=MOST)))
+    >>> list(slices(0, 5, MOST))
     [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5)]
     """
-    last = work.until(end)
-    most, done = float(MOST), work.until(begin)
-    while last - done > most:
-        if given_up():
-            raise GivenUp
-        stop = min(max(begin + 1, work.row_at(done + most)), end)
+    at_first = max(1, int(min(MOST / max(each, 1e-9), end - begin)))
+    most = at_first
+    while end - begin > most:
+        stop_if_unwanted()
         started = perf_counter()
-        yield begin, stop
+        yield begin, begin + most
         took = perf_counter() - started
-        before, begin, done = done, stop, work.until(stop)
-        most = min(MOST, (done - before) * GOAL / max(took, 1e-6))
+        begin += most
+        most = min(at_first, int(most * GOAL / max(took, 1e-6)) + 1)
     if begin < end:
         yield begin, end
+
+
+def stop_if_unwanted() -> None:
+    """Leave, in a helper, where the caller of `threads.run_all` was interrupted.
+
+    Raises
+    ------
+    GivenUp
+        That is so.
+    """
+    if given_up():
+        raise GivenUp
 
 
 def search_from(kernel: Resumable, at: Position, end: int, out: PairArray, limit: int, store: bool) -> Part:
@@ -143,8 +118,7 @@ def search_from(kernel: Resumable, at: Position, end: int, out: PairArray, limit
             out = out[found:]
         if at[0] >= end or pairs > limit:
             return Part(chunks, pairs, tests)
-        if given_up():
-            raise GivenUp
+        stop_if_unwanted()
         took = perf_counter() - started
         most = min(int(MOST), int(most * GOAL / max(took, 1e-6)) + 1)
 
@@ -163,44 +137,95 @@ def ranges(begin: int, end: int, most: int = MOST_ROWS) -> Iterator[tuple[int, i
     [(0, 1000)]
     """
     while end - begin > most:
-        if given_up():
-            raise GivenUp
+        stop_if_unwanted()
         yield begin, begin + most
         begin += most
     yield begin, end
 
 
-def searches(kernel: Kernel, work: Work, limit: int, store: bool) -> Callable[[int, int, PairArray], Part]:
-    """A search of a range of rows, in slices where that takes long: ``search(begin, end, out)``.
+def growing(count: int) -> Iterator[tuple[int, int]]:
+    """``range(count)`` in slices for a kernel, where nobody knows what a row takes: questions in a batch.
 
-    ``kernel(begin, end, out)`` returns ``out, found, tests``, with a larger ``out`` if it had to be.
+    The first slices are short; what they take says how long the next may be.
+
+    Raises
+    ------
+    GivenUp
+        As of `slices`.
+
+    Examples
+    --------
+    >>> list(growing(FEW_QUESTIONS))
+    [(0, 64)]
     """
-    cut = partial(_in_slices, work=work) if work.total > MOST else _in_one
-    return partial(cut, kernel, limit=limit, store=store)
+    begin, most = 0, FEW_QUESTIONS
+    while count - begin > most:
+        started = perf_counter()
+        yield begin, begin + most
+        stop_if_unwanted()
+        took = perf_counter() - started
+        begin += most
+        most = int(min(8 * most, most * GOAL / max(took, 1e-6))) + 1
+    yield begin, count
 
 
-def _in_one(kernel: Kernel, begin: int, end: int, out: PairArray, *, limit: int, store: bool) -> Part:
-    filled, found, tests = kernel(begin, end, out)
-    return Part([filled[:found]] if store else [], int(found), int(tests))
+def few_at_a_time(count: int) -> Iterator[tuple[int, int]]:
+    """``range(count)`` in ranges, where each row is a change to a structure, which takes some microseconds.
+
+    Examples
+    --------
+    >>> list(few_at_a_time(5))
+    [(0, 5)]
+    """
+    return ranges(0, count, MOST_CHANGES)
 
 
-def _in_slices(
-    kernel: Kernel, begin: int, end: int, out: PairArray, *, work: Work, limit: int, store: bool
-) -> Part:
-    """Each slice writes behind what the one before has found, while there is room."""
-    chunks: list[PairArray] = []
-    pairs = tests = 0
-    room, own = out, False
-    for first, last in slices(begin, end, work):
-        filled, found, more = kernel(first, last, room)
-        pairs += int(found)
-        tests += int(more)
-        own = own or filled is not room  # memory that a kernel made
-        if store:
-            # A short answer that needed a large array does not keep it.
-            apart = own and last < end and 4 * found < len(filled)
-            chunks.append(filled[:found].copy() if apart else filled[:found])
-            room = filled if apart else filled[found:]
-        if pairs > limit:
-            break
-    return Part(chunks, pairs, tests)
+def in_chunks(
+    ask: Callable[[int, int, PairArray], tuple[int, int, int]], count: int, room: int
+) -> tuple[PairArray, int]:
+    """The rows that answer ``count`` questions, in their order, and the tests.
+
+    ``ask(begin, end, out)`` answers those from ``begin`` on while there is room for the whole answer of one;
+    it returns the question to go on with, how many rows it wrote to ``out``, and the tests.  ``room`` is a
+    guess.
+    """
+    room = min(room, MOST_ROOM)
+    out = np.empty((room, 2), np.int32)
+    chunks = [out[:0]]
+    tests = 0
+    for begin, end in growing(count):
+        at = begin
+        while True:
+            before = at
+            at, rows, made = ask(before, end, out)
+            chunks.append(out[:rows])
+            out = out[rows:]
+            tests += made
+            if at == end:
+                break
+            if at == before and len(out) == room:  # it takes more to answer one
+                room *= 4
+            out = np.empty((room, 2), np.int32)
+    return _side_by_side(chunks), tests
+
+
+def rows_of_slices(find: Callable[[Rows], tuple[PairArray, int]], queries: Rows) -> tuple[PairArray, int]:
+    """The rows ``[query, id]`` that answer a batch, and the tests; ``find`` answers any part of it."""
+    chunks, tests = [], 0
+    for begin, end in growing(len(queries)):
+        rows, made = find(queries[begin:end])
+        if begin:
+            rows[:, 0] += begin
+        chunks.append(rows)
+        tests += made
+    return chunks[0] if len(chunks) == 1 else np.concatenate(chunks), tests
+
+
+def _side_by_side(chunks: list[PairArray]) -> PairArray:
+    """Chunks of which nearly always the first memory held all: then no copy."""
+    first = chunks[0].base
+    rows = sum(map(len, chunks))
+    if first is not None and all(chunk.base is first for chunk in chunks):
+        whole: PairArray = first[:rows]
+        return whole
+    return np.concatenate(chunks)

@@ -20,6 +20,7 @@ lie evenly (to grids).
 """
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -37,14 +38,14 @@ from broadphase.indexes.tree_queries import TreeQueries
 from broadphase.kernels.boxes.filters import STATIC
 from broadphase.kernels.tree.build import build_tree
 from broadphase.kernels.tree.insert import insert_boxes
-from broadphase.kernels.tree.leaf_pairs import join_leaves, pair_leaves
+from broadphase.kernels.tree.leaf_pairs import join_leaves, leaves_that_meet
 from broadphase.kernels.tree.move import move_boxes
-from broadphase.kernels.tree.nodes import HELD, LOOSE, MOVING, NODES, STATIC_TREE, WIDTH, drop_tree
+from broadphase.kernels.tree.nodes import HELD, LOOSE, MOVING, NODES, STATIC_TREE, drop_tree
 from broadphase.kernels.tree.pack import most_nodes, pack_nodes
 from broadphase.kernels.tree.remove import remove_boxes
 from broadphase.memory import Scratch
-from broadphase.methods.task import Found, Task, run_in_shares
-from broadphase.slices import Work
+from broadphase.methods.task import Found, Task, search_in_shares
+from broadphase.slices import few_at_a_time
 
 # Where more than a quarter of a tree's boxes come or leave their places at once, it is built anew.
 _SHARE = 4
@@ -122,10 +123,14 @@ class BoxTree(TreeAsking, TreeQueries):
         if len(ids):
             order, begin, after, _ = build_tree(store.boxes[ids], np.empty(0, np.uint8))
             arrays.make_room(most_nodes(len(ids)))
-        drop_tree(arrays.edges, arrays.children, arrays.links, tree)
-        if len(ids):
-            own = (store.boxes, arrays.reach, ids[order], begin, after, tree)
-            pack_nodes(arrays.edges, arrays.children, arrays.links, arrays.where, *own)
+        try:
+            drop_tree(arrays.edges, arrays.children, arrays.links, tree)
+            if len(ids):
+                nodes = (arrays.edges, arrays.children, arrays.links, arrays.where)
+                pack_nodes(nodes, store.boxes, arrays.reach, ids[order], begin, after, tree)
+        except BaseException:
+            self._reset()  # nodes that hang nowhere
+            raise
 
     def _by_tree(self, ids: IdArray) -> list[tuple[int, IdArray]]:
         """The ids of the moving tree and those of the static one."""
@@ -159,13 +164,14 @@ class BoxTree(TreeAsking, TreeQueries):
                 if fresh:
                     arrays.reach[ids] = 0.0
                 ids = ids[self._built(ids)]
-            done = 0
-            while done < len(ids):
-                own = (store.boxes, arrays.reach, store.classes, ids, done, fresh)
-                done = insert_boxes(arrays.edges, arrays.children, arrays.links, arrays.where, *own)
-                if done < len(ids):
-                    arrays.make_room(len(arrays.children) // 2 + _MOST_LEVELS)
-        except MemoryError:
+            for begin, end in few_at_a_time(len(ids)):
+                done, some = 0, ids[begin:end]
+                while done < len(some):
+                    own = (store.boxes, arrays.reach, store.classes, some, done, fresh)
+                    done = insert_boxes(arrays.edges, arrays.children, arrays.links, arrays.where, *own)
+                    if done < len(some):
+                        arrays.make_room(len(arrays.children) // 2 + _MOST_LEVELS)
+        except BaseException:
             self._build_later(MOVING, STATIC_TREE)
             raise
 
@@ -173,9 +179,13 @@ class BoxTree(TreeAsking, TreeQueries):
         arrays = self._arrays
         if self._stale:
             ids = ids[self._built(ids)]
-        if len(ids):
-            own = (arrays.where, self._store.classes, ids)
-            remove_boxes(arrays.edges, arrays.children, arrays.links, *own)
+        try:
+            for begin, end in few_at_a_time(len(ids)):
+                own = (arrays.where, self._store.classes, ids[begin:end])
+                remove_boxes(arrays.edges, arrays.children, arrays.links, *own)
+        except BaseException:
+            self._build_later(MOVING, STATIC_TREE)
+            raise
 
     def _moving(self, ids: IdArray, boxes: BoxArray) -> None:
         if self._store.any_static or self._stale:
@@ -193,14 +203,24 @@ class BoxTree(TreeAsking, TreeQueries):
     def _move(self, tree: int, ids: IdArray, boxes: BoxArray) -> IdArray:
         """Move boxes of one tree as far as they stay in their leaf; returns the others."""
         store, arrays = self._store, self._arrays
-        leaving = np.empty(len(ids), np.int64)
+        nodes = (arrays.edges, arrays.children, arrays.links, arrays.where)
         most = self._most_changes(tree)
-        own = (store.boxes, arrays.reach, tree, ids, boxes, self._reach, STEPS, leaving, most)
-        left = move_boxes(arrays.edges, arrays.children, arrays.links, arrays.where, *own)
+        leaving = [ids[:0]]
+        left = 0
+        try:
+            for begin, end in few_at_a_time(len(ids)):
+                some, places = ids[begin:end], np.empty(end - begin, np.int64)
+                own = (store.boxes, arrays.reach, tree, some, boxes[begin:end], self._reach, STEPS, places)
+                found = move_boxes(*nodes, *own, most - left)
+                leaving.append(some[places[:found]])
+                left += found
+        except BaseException:
+            self._build_later(MOVING, STATIC_TREE)
+            raise
         if left >= most:
             self._build_later(tree)
-            left = 0
-        return ids[leaving[:left]]
+            return ids[:0]
+        return leaving[1] if len(leaving) == 2 else np.concatenate(leaving)
 
     def _moved(self, ids: IdArray) -> None:
         if len(self._leaving):
@@ -252,21 +272,17 @@ class BoxTree(TreeAsking, TreeQueries):
         """Pairs of the moving tree with itself or the static one."""
         store, arrays = self._store, self._arrays
         nodes = (arrays.edges, arrays.children, arrays.links)
-        leaves, count, tests = pair_leaves(*nodes, other)
+        leaves, tests = leaves_that_meet(*nodes, other)
+        count = leaves.shape[1]
         loose = arrays.children[0, LOOSE + MOVING] or arrays.children[0, LOOSE + other]
-        exact = self._touching and not store.any_sets and not loose
+        exact = self._touching and not store.any_sets and not bool(loose)
         # The two trees are what the classes say.
         rules = store.filter()._replace(classes=np.empty(0, np.uint8))
-
-        def join(begin: int, end: int, _: PairArray) -> tuple[PairArray, int, int]:
-            rows = (store.boxes, exact, self._touching, rules, limit)
-            result: tuple[PairArray, int, int] = join_leaves(*nodes, leaves, begin, end, *rows)
-            return result
-
+        search = partial(join_leaves, *nodes, leaves, store.boxes, exact, self._touching, rules)
         parts = threads.resolve(self._threads) if count > _ENOUGH_FOR_THREADS else 1
         task = Task(store.boxes, self._touching, rules, parts, limit)
-        found = run_in_shares(task, int(count), join, Work.even(int(count), WIDTH * WIDTH))
-        return found._replace(tests=found.tests + int(tests))
+        found = search_in_shares(task, lambda: search, threads.shares(count, parts), ())
+        return found._replace(tests=found.tests + tests)
 
     # ---- about itself
 

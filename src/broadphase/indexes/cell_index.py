@@ -77,6 +77,7 @@ class CellIndex(Index):
         self._stale = self._lists[_MOVING].unbuilt or self._lists[_STATIC].unbuilt
 
     def _removing(self, ids: IdArray) -> None:
+        self._stale = True  # until it is done: it may be interrupted
         for lists, own in zip(self._lists, self._shared_out(ids), strict=True):
             if len(own):
                 lists.remove(self._store, own)
@@ -84,6 +85,7 @@ class CellIndex(Index):
 
     def _moving(self, ids: IdArray, boxes: BoxArray) -> None:
         store = self._store
+        self._stale = True  # until `_moved` is done
         if store.any_static:
             static = store.classes[ids] != 0
             parts = [(ids[~static], boxes[~static]), (ids[static], boxes[static])]

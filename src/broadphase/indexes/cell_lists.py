@@ -11,19 +11,22 @@ from broadphase import threads
 from broadphase.boxes import BoxArray, PairArray
 from broadphase.indexes.arguments import Floats, Given, Rows
 from broadphase.indexes.storage import BoxStore, IdArray, expect
+from broadphase.kernels.arrays.pieces import pieces
 from broadphase.kernels.boxes.filters import PairFilter
 from broadphase.kernels.cells import lattice as columns
 from broadphase.kernels.cells import lists as kernel
 from broadphase.kernels.cells.ask import ask_box, ask_move, ask_nearest, ask_ray
+from broadphase.kernels.cells.binning import MOST_PLACES
 from broadphase.kernels.cells.check import check_lists
 from broadphase.kernels.cells.nearest import search_nearest
-from broadphase.kernels.cells.pairs import pair_places, pair_with_larger
-from broadphase.kernels.cells.query import search_boxes
+from broadphase.kernels.cells.pairs import CRAMPED, LOOK, OVERFULL, make_block, pair_places, pair_with_larger
+from broadphase.kernels.cells.query import CELLS, NEAR, search_boxes
 from broadphase.kernels.cells.rays import walk_rays
 from broadphase.kernels.machine.trial import trial
-from broadphase.methods.cell_search import ENOUGH_FOR_THREADS, SHARES, WORK_OF_A_ROW
+from broadphase.methods.cell_search import ENOUGH_FOR_THREADS, SHARES
 from broadphase.methods.cell_size import LARGEST_CELL
-from broadphase.slices import MOST, Work, searches
+from broadphase.methods.task import Task, search_in_shares
+from broadphase.slices import Position, few_at_a_time, growing, in_chunks
 
 # Up to here boxes are entered one by one, and cells are made for that many at least.
 FEW = 64
@@ -32,7 +35,6 @@ _REBIN_ALL = 3
 # With more places than this for each box, going to the boxes' own is faster than looking at all.
 _PLACES_PER_BOX = 16
 _STEPS = (4.0,) * 11 + (64.0,) * 4
-_SAMPLE = 4096
 _try_box, _try_ray, _try_nearest, _try_move = map(trial, (ask_box, ask_ray, ask_nearest, ask_move))
 
 
@@ -77,6 +79,7 @@ class CellLists:
 
     def __init__(self) -> None:
         self.tally = np.zeros(kernel.TALLY, np.int64)
+        self._places = np.empty(MOST_PLACES, np.int64)
         self.empty()
 
     def empty(self) -> None:
@@ -119,9 +122,14 @@ class CellLists:
         tally[kernel.BINNED] = self.tally[kernel.BINNED]
         lattice = plan.lattice
         table = plan.places if plan.hashed else 0
-        units = int(kernel.count_boxes(store.boxes, ids, heads, tally, lattice, levels, table))
+        cells, places = (lattice, levels, table), np.empty(MOST_PLACES, np.int64)
+        for span in pieces(len(ids)):
+            kernel.count_boxes(store.boxes, ids, heads, tally, *cells, places, *span)
+        units = int(kernel.units_of_all(heads))
         pool = _pool_of(units + units // 8)
-        kernel.fill_blocks(store.boxes, ids, heads, pool, tally, lattice, levels, table)
+        kernel.lay_out_blocks(heads, pool, tally)
+        for span in pieces(len(ids)):
+            kernel.fill_blocks(store.boxes, ids, heads, pool, *cells, places, *span)
         self.heads, self.pool, self.tally, self.lattice, self.levels = heads, pool, tally, lattice, levels
         self.table = table
         self.boxes = len(ids)
@@ -145,13 +153,10 @@ class CellLists:
                 levels = np.full(len(store.alive), columns.ABSENT, np.uint8)
                 levels[: len(self.levels)] = self.levels
                 self.levels = levels
-            done = 0
-            while True:
-                done = kernel.enter_boxes(store.boxes, ids, done, *self._lists())
-                if done == len(ids):
-                    return
-                self._make_room()
-        except MemoryError:
+            for begin, end in few_at_a_time(len(ids)):
+                while (begin := kernel.enter_boxes(store.boxes, ids, begin, end, *self._lists())) < end:
+                    self._make_room()
+        except BaseException:
             self.build_later()
             raise
 
@@ -162,25 +167,37 @@ class CellLists:
         if len(ids) > FEW and 2 * len(ids) > self.boxes:
             self.build_later()
             return
-        kernel.leave_cells(store.boxes, ids, *self._lists())
+        self._leave(store, ids)
         self.boxes -= len(ids)
 
     def leave(self, store: BoxStore, ids: IdArray, rows: BoxArray) -> IdArray:
         """Take those out of their cells that lie in others with their new ``rows``; they are returned."""
         if self.unbuilt:
             return ids[:0]
-        rebinned = np.empty(len(ids) + 1, np.int64)
-        count = kernel.find_rebinned(store.boxes, ids, rows, self.lattice, self.levels, self.table, rebinned)
-        if count > FEW and count * _REBIN_ALL > self.boxes:
+        found = []
+        for begin, end in pieces(len(ids)):
+            rebinned = np.empty(end - begin + 1, np.int64)
+            cells = (self.lattice, self.levels, self.table)
+            count = kernel.find_rebinned(store.boxes, ids[begin:end], rows[begin:end], *cells, rebinned)
+            found.append(begin + rebinned[:count] if begin else rebinned[:count])
+        leaving = ids[found[0] if len(found) == 1 else np.concatenate(found)]
+        if len(leaving) > FEW and len(leaving) * _REBIN_ALL > self.boxes:
             self.build_later()
             return ids[:0]
-        leaving = ids[rebinned[:count]]
-        if count:
-            kernel.leave_cells(store.boxes, leaving, *self._lists())
+        if len(leaving):
+            self._leave(store, leaving)
         return leaving
 
+    def _leave(self, store: BoxStore, ids: IdArray) -> None:
+        try:
+            for begin, end in few_at_a_time(len(ids)):
+                kernel.leave_cells(store.boxes, ids[begin:end], *self._lists())
+        except BaseException:
+            self.build_later()
+            raise
+
     def _lists(self) -> tuple[Any, ...]:
-        return self.heads, self.pool, self.tally, self.lattice, self.levels, self.table
+        return self.heads, self.pool, self.tally, self.lattice, self.levels, self.table, self._places
 
     def _make_room(self) -> None:
         units = len(self.pool) // kernel.UNIT
@@ -233,20 +250,16 @@ class CellLists:
         self, store: BoxStore, boxes: Rows, touching: bool, category: int, mask: int
     ) -> tuple[IdArray, int]:
         """Rows ``[query, id]``, ordered by query, and the tests made."""
-        chunks = []
-        room = 4 * len(boxes) + FEW
-        done = tests = 0
-        while True:
-            out = np.empty((room, 2), np.int32)
-            done, rows, made = search_boxes(
+        cells, near = np.empty((CELLS, 7), np.int64), np.empty((2, NEAR), np.int32)
+
+        def ask(begin: int, end: int, out: PairArray) -> tuple[int, int, int]:
+            answer: tuple[int, int, int] = search_boxes(
                 store.boxes, self._end(store), store.categories, store.masks, *self._cells(),
-                boxes, done, out, touching, category, mask,
+                boxes[:end], begin, cells, near, out, touching, category, mask,
             )  # fmt: skip
-            chunks.append(out[:rows])
-            tests += made
-            if done == len(boxes):
-                return chunks[0] if len(chunks) == 1 else np.concatenate(chunks), tests
-            room *= 4
+            return answer
+
+        return in_chunks(ask, len(boxes), 4 * len(boxes) + FEW)
 
     def first_hits(
         self,
@@ -260,30 +273,27 @@ class CellLists:
     ) -> int:
         """Lower ``best`` and ``nearest`` to what each ray hits first here; returns the tests."""
         none = np.empty((0, 2), np.int32)
-        _, _, tests = walk_rays(
-            store.boxes, self._end(store), store.categories, store.masks, *self._cells(),
-            rays, 0, True, best, nearest, none, touching, category, mask,
-        )  # fmt: skip
-        return int(tests)
+        tests = 0
+        for begin, end in growing(len(rays)):
+            tests += walk_rays(
+                store.boxes, self._end(store), store.categories, store.masks, *self._cells(),
+                rays[:end], begin, True, best, nearest, none, touching, category, mask,
+            )[2]  # fmt: skip
+        return tests
 
     def hits(
         self, store: BoxStore, rays: Rows, touching: bool, category: int, mask: int
     ) -> tuple[IdArray, int]:
         """Rows ``[ray, id]``, some of them several times, and the tests made."""
-        chunks = []
-        room = 16 * len(rays) + FEW
-        done = tests = 0
-        while True:
-            out = np.empty((room, 2), np.int32)
-            done, rows, made = walk_rays(
+
+        def ask(begin: int, end: int, out: PairArray) -> tuple[int, int, int]:
+            answer: tuple[int, int, int] = walk_rays(
                 store.boxes, self._end(store), store.categories, store.masks, *self._cells(),
-                rays, done, False, np.empty(0, np.int32), np.empty(0), out, touching, category, mask,
+                rays[:end], begin, False, np.empty(0, np.int32), np.empty(0), out, touching, category, mask,
             )  # fmt: skip
-            chunks.append(out[:rows])
-            tests += made
-            if done == len(rays):
-                return np.concatenate(chunks), tests
-            room *= 4
+            return answer
+
+        return in_chunks(ask, len(rays), 16 * len(rays) + FEW)
 
     def nearest(
         self,
@@ -294,11 +304,14 @@ class CellLists:
         mask: int,
     ) -> int:
         """Offer these boxes to the ids, distances and counts of ``heap``; returns the tests."""
-        tests = search_nearest(
-            store.boxes, self._end(store), store.categories, store.masks, *self._cells(),
-            points, *heap, category, mask,
-        )  # fmt: skip
-        return int(tests)
+        done, tests = np.empty(len(self.lattice), np.bool_), 0
+        for begin, end in growing(len(points)):
+            some = (points[begin:end], *(part[begin:end] for part in heap))
+            tests += search_nearest(
+                store.boxes, self._end(store), store.categories, store.masks, *self._cells(),
+                *some, done, category, mask,
+            )  # fmt: skip
+        return tests
 
     def pairs(
         self, store: BoxStore, ids: IdArray, touching: bool, rules: PairFilter, most_threads: int, limit: int
@@ -311,37 +324,19 @@ class CellLists:
         visited = np.empty(0, np.int64)
         if places > _PLACES_PER_BOX * self.boxes:
             visited = np.empty(int(self.tally[kernel.ENTRIES]), np.int64)
-            places = int(kernel.places_led_by(store.boxes, ids, *self._cells(), visited))
+            places, own = 0, np.empty(MOST_PLACES, np.int64)
+            for span in pieces(len(ids)):
+                places = kernel.places_led_by(store.boxes, ids, *self._cells(), own, *span, visited, places)
         common = (store.boxes, touching, rules, *self._cells())
-        out = np.empty((0, 2), np.int32)
-
-        def in_places(begin: int, end: int, out: PairArray) -> Any:
-            return pair_places(*common, visited, begin, end, out, limit)
-
-        within = searches(in_places, self._work(visited, places), limit, store=True)
-        calls = [partial(within, begin, end, out) for begin, end in threads.shares(places, parts)]
-        if np.count_nonzero(self.lattice[:, columns.BOXES]) > 1:
-
-            def with_larger(begin: int, end: int, out: PairArray) -> Any:
-                return pair_with_larger(*common, begin, end, out, limit)
-
-            rows = self._end(store)
-            # The coarsest level is one cell, which everybody looks into.
-            each = WORK_OF_A_ROW + float(self.lattice[-1, columns.BOXES])
-            upward = searches(with_larger, Work.even(rows, each), limit, store=True)
-            calls += [partial(upward, begin, end, out) for begin, end in threads.shares(rows, parts)]
-        results = threads.run_all(calls, most_threads)
-        chunks = [chunk for part in results for chunk in part.chunks]
-        return Findings(chunks, sum(part.tests for part in results))
-
-    def _work(self, visited: npt.NDArray[np.int64], places: int) -> Work:
-        """A place of k boxes takes k (k - 1) / 2 comparisons, unless a sweep needs fewer."""
-        if self.boxes * (self.boxes - 1.0) / 2.0 <= MOST:
-            return Work.even(places, 0.0)
-        rows = np.arange(0, places, -(-places // _SAMPLE))
-        counts = self.pool[self.heads[visited[rows] if len(visited) else rows].astype(np.int64) * kernel.UNIT]
-        counts = counts.astype(np.float64)
-        return Work.sampled(places, rows, counts * (0.5 * counts + WORK_OF_A_ROW))
+        task = Task(store.boxes, touching, rules, most_threads, limit)
+        within = search_in_shares(
+            task, lambda: _Places(common, visited), threads.shares(places, parts), (LOOK, 0, 0, 0)
+        )
+        if np.count_nonzero(self.lattice[:, columns.BOXES]) < 2 or within.pairs > limit:
+            return Findings(within.chunks, within.tests)
+        upward = partial(pair_with_larger, *common)
+        above = search_in_shares(task, lambda: upward, threads.shares(self._end(store), parts), (0, 0, 0))
+        return Findings(within.chunks + above.chunks, within.tests + above.tests)
 
     def check(self, store: BoxStore, ids: IdArray) -> None:
         """Raise ``AssertionError`` if the cells do not hold exactly these boxes."""
@@ -352,6 +347,27 @@ class CellLists:
         expect(np.array_equal(in_cells, ids), "ids in cells are those that should be")
         fault = check_lists(store.boxes, ids, *self._lists())
         expect(fault == 0, f"cells hold the boxes that touch them, once, and blocks add up (case {fault})")
+
+
+class _Places:
+    """`pair_places` with memory for the place that it is at: as much as the fullest so far has needed."""
+
+    def __init__(self, common: tuple[Any, ...], visited: npt.NDArray[np.int64]) -> None:
+        self._common, self._visited = common, visited
+        self._make_block(OVERFULL)
+
+    def __call__(self, at: Position, end: int, out: PairArray, most: int, store: bool) -> Any:
+        """Go on, with a larger block where that was wanted."""
+        if at[1] == CRAMPED:
+            _, _, _, heads, pool, *_ = self._common
+            place = self._visited[at[0]] if len(self._visited) else at[0]
+            self._make_block(2 * int(pool[int(heads[place]) * kernel.UNIT]))
+            at = (at[0], LOOK, 0, 0, 0)
+        return pair_places(*self._common, self._visited, self._block, at, end, out, most, store)
+
+    def _make_block(self, room: int) -> None:
+        boxes = self._common[0]
+        self._block = make_block(boxes.shape[1], room, boxes.dtype)
 
 
 def _pool_of(units: int) -> npt.NDArray[np.int32]:

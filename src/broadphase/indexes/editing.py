@@ -9,6 +9,7 @@ from broadphase.indexes import arguments
 from broadphase.indexes.protocol import Hooks
 from broadphase.indexes.storage import EVERY_BIT, IdArray
 from broadphase.space import as_env
+from broadphase.slices import MOST_CHANGES
 
 
 class Editing(Hooks):
@@ -101,7 +102,12 @@ class Editing(Hooks):
                 self._take_envs(ids, envs)
             if self._journal.open:
                 self._journal.note(self._store, ids, fresh=True)
-            self._inserted(ids)
+            try:
+                self._inserted(ids)
+            except BaseException:  # memory, or the user's patience, ran out in between
+                self._store.drop(ids)
+                self._begin_anew()
+                raise
         return ids
 
     def remove(self, id: int) -> None:  # noqa: A002 - the word that users know
@@ -277,9 +283,21 @@ class Editing(Hooks):
         if len(ids):
             if self._journal.open:
                 self._journal.note(self._store, ids)
+            before = None if len(ids) <= MOST_CHANGES else self._store.rows_before(ids, rows)
             self._moving(ids, rows)
             self._store.write(ids, rows)
-            self._moved(ids)
+            try:
+                self._moved(ids)
+            except BaseException:  # memory, or the user's patience, ran out in between
+                if before is not None:
+                    self._store.write(ids, before)
+                    self._begin_anew()
+                raise
+
+    def _begin_anew(self) -> None:
+        """Follow the stored boxes, whatever came before."""
+        self._journal.close()
+        self._reset()
 
 
 def _just(id: int) -> IdArray:  # noqa: A002

@@ -15,6 +15,7 @@ from broadphase.kernels.arrays.ordered_bits import PADDING, bits_of, ordered_row
 from broadphase.kernels.arrays.radix_sort import argsort_keys
 from broadphase.kernels.sorted import gapped, gapped_search, gapped_walk
 from broadphase.kernels.sorted.gapped import DEAD, FAN, FULLEST, end_keys, fill, lift_all, reach_room
+from broadphase.slices import rows_of_slices
 
 # Of the slots of a new layout, so many are taken.
 _TAKEN = 0.75
@@ -174,10 +175,15 @@ class GappedQueries(Hooks):
         return found
 
     def _find_in_boxes(self, boxes: Rows, touching: bool, category: int, mask: int) -> tuple[IdArray, int]:
-        found: tuple[IdArray, int] = gapped_search.search_boxes(
-            *self._searched(category, mask), boxes, (touching, not self._touching)
-        )
-        return found
+        searched = self._searched(category, mask)
+
+        def find(some: Rows) -> tuple[IdArray, int]:
+            found: tuple[IdArray, int] = gapped_search.search_boxes(
+                *searched, some, (touching, not self._touching)
+            )
+            return found
+
+        return rows_of_slices(find, boxes)
 
     def _find_on_ray(self, ray: Floats, category: int, mask: int) -> tuple[IdArray, int]:
         found: tuple[IdArray, int] = gapped_walk.search_ray(

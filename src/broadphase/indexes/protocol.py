@@ -64,6 +64,7 @@ from broadphase.kernels.boxes import scan
 from broadphase.memory import Scratch, borrowed_scratch
 from broadphase.methods.task import NO_LIMIT, Found, Task
 from broadphase.pair_order import one_array
+from broadphase.slices import rows_of_slices
 
 
 class Hooks(ABC):
@@ -178,10 +179,14 @@ class Hooks(ABC):
     def _find_in_boxes(self, boxes: Rows, touching: bool, category: int, mask: int) -> tuple[IdArray, int]:
         """Rows ``[query, id]`` for a batch, ordered by query; and the tests made."""
         store = self._store
-        found: tuple[IdArray, int] = scan.scan_for_boxes(
-            store.boxes, store.end, store.categories, store.masks, boxes, touching, category, mask
-        )
-        return found
+
+        def find(some: Rows) -> tuple[IdArray, int]:
+            found: tuple[IdArray, int] = scan.scan_for_boxes(
+                store.boxes, store.end, store.categories, store.masks, some, touching, category, mask
+            )
+            return found
+
+        return rows_of_slices(find, boxes)
 
     def _find_on_ray(self, ray: Floats, category: int, mask: int) -> tuple[IdArray, int]:
         """Ids of all boxes that the ray ``(origin..., direction..., max_distance)`` hits, and the tests."""

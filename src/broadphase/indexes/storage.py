@@ -179,6 +179,10 @@ class BoxStore:
         self._next = spare[: self.end]
         return self._next
 
+    def rows_before(self, ids: IdArray, boxes: BoxArray) -> BoxArray:
+        """What `write` takes to undo itself: the rows that these ids have now."""
+        return self.boxes[: self.end] if boxes is self._next else self.boxes[ids]
+
     def write(self, ids: IdArray, boxes: BoxArray) -> None:
         """Give these live ids new boxes."""
         if boxes is self._next:

@@ -22,6 +22,7 @@ from broadphase.kernels.tree.ray import search_first, search_firsts, search_rays
 from broadphase.memory import SharedRows, pair_array
 from broadphase.methods.nearest import side_by_side
 from broadphase.pair_order import joined_pairs
+from broadphase.slices import growing
 
 _FIRST_ROOM = 64
 _ENOUGH_FOR_THREADS = 2_000
@@ -81,17 +82,33 @@ class TreeQueries(Index):
     ) -> tuple[list[PairArray], int]:
         """What queries ``begin .. end - 1`` find, ``each`` about so much: rows in chunks; and the tests."""
         chunks: list[PairArray] = []
-        tests = 0
-        while begin < end or not chunks:
-            if rows is None or chunks:
-                rows = pair_array(int(each * (end - begin)) + _FIRST_ROOM)
-            before = begin
-            begin, found, made = search_boxes(
-                *self._asked(), self._store.end, boxes, begin, end, *rules, self._sort, rows
-            )
-            chunks.append(rows[:found])
-            tests += made
-            each = 2.0 * max(each, found / max(begin - before, 1))
+        tests = filled = 0
+        first = begin
+        for _, last in growing(end - begin):
+            at = begin
+            while at < first + last or rows is None:
+                if rows is None:
+                    rows, filled = pair_array(int(each * (end - at)) + _FIRST_ROOM), 0
+                before = at
+                at, found, made = search_boxes(
+                    *self._asked(),
+                    self._store.end,
+                    boxes,
+                    at,
+                    first + last,
+                    *rules,
+                    self._sort,
+                    rows[filled:],
+                )
+                filled += found
+                tests += made
+                if at < first + last:
+                    chunks.append(rows[:filled])
+                    rows = None
+                    each = 2.0 * max(each, found / max(at - before, 1))
+            begin = at
+        if rows is not None:
+            chunks.append(rows[:filled])
         return chunks, tests
 
     def _arranged_rows(self, rows: IdArray) -> IdArray:
@@ -142,4 +159,9 @@ class TreeQueries(Index):
     def _shared_out(self, count: int, search: Callable[[int, int], Any]) -> list[Any]:
         """Let several threads search, each a share of so many questions, where there are enough of them."""
         parts = threads.resolve(self._threads) if count >= _ENOUGH_QUESTIONS else 1
-        return threads.run_all([partial(search, *span) for span in threads.shares(count, parts)])
+
+        def some(begin: int, end: int) -> list[Any]:
+            return [search(begin + first, begin + last) for first, last in growing(end - begin)]
+
+        found = threads.run_all([partial(some, *span) for span in threads.shares(count, parts)])
+        return [answer for part in found for answer in part]

@@ -9,6 +9,7 @@ from functools import partial
 
 import numpy as np
 
+from broadphase import threads
 from broadphase.kernels.boxes.brute_force import PADDING, compare_all, lay_in_columns
 from broadphase.methods.task import Found, Task, search_all, search_in_shares
 
@@ -29,4 +30,5 @@ def find(task: Task) -> Found:
         return search_all(task, search, (0, 0), n, 4 * n, ordered=True)
     # Row i is compared with the n - 1 - i rows behind it, so the first rows cost most: four shares a
     # thread even that out.
-    return search_in_shares(task, search, n, 4 * task.threads)._replace(ordered=True)
+    shares = threads.shares(n, 4 * task.threads)
+    return search_in_shares(task, lambda: search, shares)._replace(ordered=True)

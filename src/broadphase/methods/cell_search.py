@@ -1,17 +1,27 @@
 """The steps that the uniform grid and the spatial hash share: bin the boxes, then search every cell."""
 
+from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import BoxArray, PairArray
+from broadphase import threads
+from broadphase.boxes import BoxArray
+from broadphase.kernels.arrays.pieces import pieces
 from broadphase.kernels.arrays.radix_sort import stable_argsort
 from broadphase.kernels.cells import binning as kernel
 from broadphase.kernels.cells.binning import MOST_PLACES, Cells, Layout
-from broadphase.kernels.cells.search import pairs_of_one_level, pairs_with_larger, running_reach
-from broadphase.methods.task import Found, Task, run_in_shares
-from broadphase.slices import MOST, Work
+from broadphase.kernels.cells.search import (
+    TOGETHER,
+    make_block,
+    pairs_of_one_level,
+    pairs_with_larger,
+    running_reach,
+)
+from broadphase.methods.task import Found, Task, search_in_shares
+from broadphase.slices import Resumable
 
 # Where a place holds more boxes than this, sorting all boxes costs less than comparing them unsorted.
 OVERFULL = 64
@@ -19,15 +29,14 @@ OVERFULL = 64
 # Cells are of different fullness: several shares for each thread even that out.
 SHARES = 8
 ENOUGH_FOR_THREADS = 4_000
-# What a box costs in a place beside its comparisons, counted in such.
-WORK_OF_A_ROW = 50
 
 
 def assign_levels(boxes: BoxArray, layout: Layout) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
     """Level of every box, and how many boxes each level has."""
     levels = np.empty(len(boxes), np.uint8)
     population = np.zeros(len(layout.per_unit), np.int64)
-    kernel.assign_levels(boxes, layout, levels, population)
+    for begin, end in pieces(len(boxes)):
+        kernel.assign_levels(boxes, layout, levels, population, begin, end)
     return levels, population
 
 
@@ -41,7 +50,10 @@ def enter(
     # 32 bits are enough for the copies of all but the very largest scenes, and halve the table.
     index = np.int32 if len(boxes) * MOST_PLACES < 2**31 else np.int64
     starts: npt.NDArray[Any] = np.zeros(int(layout.offsets[-1]) + 2, index)
-    used, fullest = kernel.count_copies(boxes, layout, levels, starts)
+    places = np.empty(MOST_PLACES, np.int64)
+    for begin, end in pieces(len(boxes)):
+        kernel.count_copies(boxes, layout, levels, starts, places, begin, end)
+    used, fullest = kernel.add_up(starts)
     axis, order = -1, np.empty(0, np.int64)
     if fullest > OVERFULL:
         axis = sweep_axis(boxes)
@@ -49,42 +61,41 @@ def enter(
         # calling thread flushes them.
         order = stable_argsort(boxes[:, axis]).astype(np.int64)
     entries = np.empty(int(starts[-1]), np.int32)
-    kernel.scatter_copies(boxes, layout, levels, order, starts, entries)
+    for begin, end in pieces(len(boxes)):
+        kernel.scatter_copies(boxes, layout, levels, order, starts, entries, places, begin, end)
     return Cells(layout, levels, population, starts, entries, int(fullest), axis), int(used)
 
 
 def search(task: Task, cells: Cells, used: int) -> Found:
     """Compare the boxes that share a place, then each box with the larger ones in the places above it."""
-    rules = (task.boxes, task.touching, task.filter, cells)
-    parts = task.threads * SHARES if task.threads > 1 and len(task.boxes) > ENOUGH_FOR_THREADS else 1
+    boxes = task.boxes
+    rules = (boxes, task.touching, task.filter, cells)
+    parts = task.threads * SHARES if task.threads > 1 and len(boxes) > ENOUGH_FOR_THREADS else 1
 
-    def within(begin: int, end: int, out: PairArray) -> Any:
-        return pairs_of_one_level(*rules, begin, end, out, task.limit, task.store)
+    def within() -> Resumable:
+        return partial(
+            pairs_of_one_level, *rules, make_block(boxes.shape[1], max(1, cells.fullest), boxes.dtype)
+        )
 
-    found = run_in_shares(task, len(cells.entries), within, _work_within(cells), parts=parts, cells=used)
+    found = search_in_shares(task, within, _equal_places(cells.starts, parts), (0, 0, 0), cells=used)
     if np.count_nonzero(cells.population) == 1 or found.pairs > task.limit:
         return found
-    reach = np.empty(len(cells.entries) if cells.axis >= 0 else 0, task.boxes.dtype)
-    if cells.axis >= 0:
-        running_reach(task.boxes, cells, reach)
+    reach = np.empty(len(cells.entries) if cells.axis >= 0 else 0, boxes.dtype)
+    for begin, end in pieces(len(reach)):
+        running_reach(boxes, cells, reach, begin, end)
 
-    def upward(begin: int, end: int, out: PairArray) -> Any:
-        return pairs_with_larger(*rules, reach, begin, end, out, task.limit, task.store)
+    def upward() -> Resumable:
+        return partial(pairs_with_larger, *rules, reach, np.empty(TOGETHER, np.int32))
 
-    work = Work.even(len(task.boxes), WORK_OF_A_ROW + cells.fullest)
-    above = run_in_shares(task, len(task.boxes), upward, work, parts=parts)
+    above = search_in_shares(task, upward, threads.shares(len(boxes), parts), (0, 0, 0))
     return Found(found.chunks + above.chunks, found.pairs + above.pairs, found.tests + above.tests, used)
 
 
-def _work_within(cells: Cells) -> Work:
-    """A place of k entries takes k (k - 1) / 2 comparisons, unless a sweep needs fewer."""
-    entries = len(cells.entries)
-    each = WORK_OF_A_ROW + cells.fullest / 2
-    if entries * each <= MOST:
-        return Work.even(entries, each)
-    starts = cells.starts[:-1].astype(np.float64)
-    counts = np.diff(starts)
-    return Work(starts, np.append(0.0, np.cumsum(counts * (0.5 * counts + WORK_OF_A_ROW))))
+def _equal_places(starts: npt.NDArray[Any], parts: int) -> list[tuple[int, int]]:
+    """All places, cut into ranges with about equally many entries."""
+    places, entries = len(starts) - 2, int(starts[-1])
+    cuts = np.array([entries * part // parts for part in range(1, parts)], starts.dtype)
+    return list(pairwise([0, *np.searchsorted(starts[:places], cuts).tolist(), places]))
 
 
 def sweep_axis(boxes: BoxArray) -> int:

@@ -23,7 +23,7 @@ from broadphase.kernels.machine.simd import LANES
 from broadphase.kernels.points.nearest import MOST_WANTED, search_nearest
 from broadphase.kernels.points.sort import count_boxes, count_points, place_boxes, place_points
 from broadphase.memory import Scratch, borrowed_scratch
-from broadphase.slices import Work, slices
+from broadphase.slices import slices
 
 Rows = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int32]
@@ -287,7 +287,7 @@ def _search(plan: Plan, held: _Held, boxes: BoxArray, points: Rows, order: Ids, 
         room = 4 * k + 8 * LANES  # for all that lies in the square around a point, mostly
         near = np.empty((2, room)), np.empty((2, room), np.int32)
         found = tests = 0
-        for span in slices(begin, end, Work.even(end, _COMPARISONS * plan.crowded)):
+        for span in slices(begin, end, _COMPARISONS * plan.crowded):
             some, made = search_nearest(*kept, boxes, points, order, *span, usual, *near, ids, distances)
             found += some
             tests += made

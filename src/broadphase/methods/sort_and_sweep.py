@@ -17,6 +17,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from broadphase import threads
 from broadphase.boxes import BoxArray
 from broadphase.kernels.arrays.ordered_bits import bits_of, ordered_column, ordered_columns
 from broadphase.kernels.arrays.radix_sort import argsort_keys
@@ -48,7 +49,7 @@ def sweep_ordered(task: Task, columns: npt.NDArray[Any], ids: npt.NDArray[np.int
     search = partial(sweep, tuple(range(task.dim)), columns, ids, task.filter)
     # Crowds lie together in the order: four shares a thread even that out.
     parts = 4 * task.threads if task.threads > 1 and n > _ENOUGH_FOR_THREADS else 1
-    return search_in_shares(task, search, n, parts)
+    return search_in_shares(task, lambda: search, threads.shares(n, parts))
 
 
 def choose_axis(boxes: BoxArray, axis: Axis) -> int:

@@ -26,6 +26,7 @@ from broadphase import threads
 from broadphase.boxes import PairArray
 from broadphase.kernels.arrays.counting import starts_from_steps
 from broadphase.kernels.arrays.ordered_bits import bits_of
+from broadphase.kernels.arrays.pieces import AT_ONCE
 from broadphase.kernels.arrays.radix_sort import DIGITS, stable_argsort
 from broadphase.kernels.boxes.filters import rules_of
 from broadphase.kernels.strips.bin import (
@@ -42,7 +43,7 @@ from broadphase.kernels.strips.sweep import sweep_strips
 from broadphase.methods import finder
 from broadphase.methods.few_among_many import boxes_near, of_one_class
 from broadphase.methods.task import Found, Task, search_all, together
-from broadphase.slices import Part, Position, Resumable, ranges, search_from
+from broadphase.slices import Part, Position, Resumable, ranges, search_from, stop_if_unwanted
 
 SMALL_SAMPLE, SAMPLE, LARGE_SAMPLE = 64, 128, 4096
 SMALL_WORLD = 4_000
@@ -276,10 +277,12 @@ def _sort_crowds(task: Task, plan: Plan, binned: Binned, crowds: npt.NDArray[np.
             np.empty(DIGITS, np.int64),
             np.empty(most, np.int32),
         )
-        for k in range(first, last):
-            sort_crowded(
-                *(plan.axes, bits, binned.begins, binned.ends, crowds, k, k + 1),
-                *(keys, held, words, counts, order),
+        at = (first, 0, 0, 0, 0, 0)
+        while at[0] < last:
+            stop_if_unwanted()
+            at = sort_crowded(
+                *(plan.axes, bits, binned.begins, binned.ends, crowds, at, last),
+                *(keys, held, words, counts, order, AT_ONCE),
             )
 
     shares = threads.shares(len(crowds), min(parts, len(crowds)))

@@ -1,5 +1,6 @@
 """What a method is asked, and what it answers."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NamedTuple
@@ -10,7 +11,7 @@ from broadphase import threads
 from broadphase.boxes import BoxArray, PairArray, copy_sound
 from broadphase.kernels.boxes.filters import PairFilter
 from broadphase.memory import MOST_KEPT, Scratch
-from broadphase.slices import MOST, Kernel, Part, Position, Resumable, Work, search_from, searches
+from broadphase.slices import MOST, Part, Position, Resumable, search_from
 
 NO_LIMIT = 2**62
 
@@ -96,13 +97,24 @@ def search_all(
     return Found(chunks, found, tests, cells, ordered)
 
 
-def search_in_shares(task: Task, kernel: Resumable, end: int, parts: int) -> Found:
-    """Let ``kernel`` search all rows, on several threads in ``parts`` shares whose order is kept."""
-    calls = [
-        partial(search_from, kernel, (first, 0), last, _NO_ROOM, task.limit, task.store)
-        for first, last in threads.shares(end, parts)
-    ]
-    return together(threads.run_all(calls, task.threads))
+def search_in_shares(
+    task: Task,
+    make: Callable[[], Resumable],
+    shares: list[tuple[int, int]],
+    at: Position = (0,),
+    *,
+    cells: int = 0,
+) -> Found:
+    """Search shares of all rows on several threads; the order of their answers is kept.
+
+    Each share is searched by a kernel of its own, with its own memory, that ``make`` gives; ``at`` is what
+    stands behind the row where a row begins.
+    """
+
+    def search(first: int, last: int) -> Part:
+        return search_from(make(), (first, *at), last, _NO_ROOM, task.limit, task.store)
+
+    return together(threads.run_all([partial(search, *share) for share in shares], task.threads), cells)
 
 
 def together(parts: list[Part], cells: int = 0) -> Found:
@@ -117,18 +129,3 @@ def together(parts: list[Part], cells: int = 0) -> Found:
 
 _NO_ROOM = np.empty((0, 2), np.int32)
 _MOST_ROOM = MOST_KEPT // 16
-
-
-def run_in_shares(
-    task: Task, n: int, kernel: Kernel, work: Work, *, parts: int | None = None, cells: int = 0
-) -> Found:
-    """Cut ``range(n)`` into one share a thread and let ``kernel(begin, end, out)`` search each, in slices.
-
-    The shares are contiguous and their results are kept in order: the answer does not depend on
-    which thread is faster.
-    """
-    spans = threads.shares(n, max(1, min(parts or task.threads, n)))
-    search = searches(kernel, work, task.limit, task.store)
-    return together(
-        threads.run_all([partial(search, *span, _NO_ROOM) for span in spans], task.threads), cells
-    )

@@ -38,8 +38,9 @@ from broadphase.kernels.machine.simd import LANES
 
 # What a kernel that only counts is given for `out`; it never stores.
 FIRST_ROOM = 1024
-# Rows that are enough for what any kernel finds between two looks at the room.
-LEAST_ROOM = 17 * LANES
+# Rows that are enough for what any kernel finds between two looks at the room: two leaves of a tree of 16
+# boxes each, and the lanes that are written behind the last pair.
+LEAST_ROOM = 16 * 16 + LANES
 
 
 @inline

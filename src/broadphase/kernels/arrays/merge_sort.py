@@ -16,21 +16,27 @@ def argsort(values, first, last, order, spare):
         order[i] = i
     width = 1
     while width < last - first:
-        for begin in range(first, last, 2 * width):
-            middle = min(begin + width, last)
-            end = min(begin + 2 * width, last)
-            left = begin
-            right = middle
-            for at in range(begin, end):
-                take_left = left < middle
-                if take_left and right < end:
-                    take_left = values[order[left]] <= values[order[right]]
-                if take_left:
-                    spare[at] = order[left]
-                    left += 1
-                else:
-                    spare[at] = order[right]
-                    right += 1
-        for i in range(first, last):
-            order[i] = spare[i]
+        merge_neighbours(values, first, last, width, order, spare)
         width *= 2
+
+
+@inline
+def merge_neighbours(values, first, last, width, order, spare):
+    """One step of `argsort`: lists of ``width`` that are sorted into lists of twice as many."""
+    for begin in range(first, last, 2 * width):
+        middle = min(begin + width, last)
+        end = min(begin + 2 * width, last)
+        left = begin
+        right = middle
+        for at in range(begin, end):
+            take_left = left < middle
+            if take_left and right < end:
+                take_left = values[order[left]] <= values[order[right]]
+            if take_left:
+                spare[at] = order[left]
+                left += 1
+            else:
+                spare[at] = order[right]
+                right += 1
+    for i in range(first, last):
+        order[i] = spare[i]

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from broadphase.kernels.arrays.pieces import pieces
 from broadphase.kernels.machine.jit import inline, jit
 from broadphase.kernels.machine.simd import LANES
 
@@ -39,29 +40,36 @@ def ordered(bits, top):
 def ordered_column(bits: npt.NDArray[Any], column: int) -> npt.NDArray[Any]:
     """Keys of one column of ``bits``, the bits of ``(n, 2 * dim)`` boxes."""
     keys = np.empty(len(bits), bits.dtype)
-    order_column(bits, column, keys)
+    for begin, end in pieces(len(bits)):
+        order_column(bits, column, keys, begin, end)
     return keys
 
 
 @jit
-def order_column(bits, column, keys):
-    """Write the keys of one column."""
+def order_column(bits, column, keys, begin, end):
+    """Write the keys of one column, of the rows ``begin .. end - 1``."""
     top = 8 * bits.itemsize - 1
-    for i in range(bits.shape[0]):
+    for i in range(begin, end):
         keys[i] = ordered(bits[i, column], top)
 
 
-@jit
-def ordered_rows(bits, touching):
+def ordered_rows(bits: npt.NDArray[Any], touching: bool) -> npt.NDArray[Any]:
     """Keys of all edges, in the layout of ``bits``; upper edges one lower unless ``touching``."""
+    keys = np.empty(bits.shape, bits.dtype)
+    for begin, end in pieces(len(bits)):
+        order_rows(bits, touching, keys, begin, end)
+    return keys
+
+
+@jit
+def order_rows(bits, touching, keys, begin, end):
+    """Write the keys of all edges of the rows ``begin .. end - 1`` (`ordered_rows`)."""
     dim = bits.shape[1] // 2
     top = 8 * bits.itemsize - 1
-    keys = np.empty(bits.shape, bits.dtype)
-    for i in range(bits.shape[0]):
+    for i in range(begin, end):
         for axis in range(dim):
             keys[i, axis] = ordered(bits[i, axis], top)
             keys[i, dim + axis] = ordered(bits[i, dim + axis], top) - (not touching)
-    return keys
 
 
 def ordered_columns(
@@ -75,23 +83,26 @@ def ordered_columns(
     """
     columns = np.empty((bits.shape[1], len(order) + PADDING), bits.dtype)
     ids = np.empty((1, len(order) + PADDING), np.int32)
-    order_columns(bits, order, first_axis, touching, columns, ids)
+    for begin, end in pieces(len(order)):
+        order_columns(bits, order, first_axis, touching, columns, ids, begin, end)
     return columns, ids
 
 
 @jit
-def order_columns(bits, order, first_axis, touching, columns, ids):
-    """Write the keys of the boxes in the given order, and the order itself (`ordered_columns`)."""
+def order_columns(bits, order, first_axis, touching, columns, ids, begin, end):
+    """Write the keys of the boxes at ``begin .. end - 1`` of an order, and the order (`ordered_columns`)."""
     n = order.shape[0]
     dim = bits.shape[1] // 2
     top = 8 * bits.itemsize - 1
     for turn in range(dim):
         axis = (first_axis + turn) % dim
-        for k in range(n):
+        for k in range(begin, end):
             columns[turn, k] = ordered(bits[order[k], axis], top)
             columns[dim + turn, k] = ordered(bits[order[k], dim + axis], top) - (not touching)
-    for k in range(n):
+    for k in range(begin, end):
         ids[0, k] = order[k]
+    if end < n:
+        return
     for k in range(n, n + PADDING):
         ids[0, k] = 0
         for row in range(2 * dim):

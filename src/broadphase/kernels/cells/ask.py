@@ -10,6 +10,7 @@ from broadphase.kernels.arrays.found_ids import FEW, finished
 from broadphase.kernels.boxes.given import take_box, take_point, take_ray
 from broadphase.kernels.boxes.query_tests import as_ray, ray_distance, write_normal
 from broadphase.kernels.boxes.ranking import sort_by_distance
+from broadphase.kernels.cells.binning import MOST_PLACES
 from broadphase.kernels.cells.lattice import BOXES, HIGHEST, LOWEST, cell_of, place_of, span_of
 from broadphase.kernels.cells.lists import HEADER, UNIT, enter_boxes, find_rebinned, leave_cells
 from broadphase.kernels.cells.nearest import search_levels
@@ -164,12 +165,15 @@ def ask_move(boxes, alive, end, heads, pool, tally, lattice, levels, table, i, v
     if i < 0 or i >= end or not alive[i] or not take_box(values, boxes, rows):
         return REFUSED
     ids, rebinned = np.empty(1, np.int32), np.empty(2, np.int64)
+    places = np.empty(MOST_PLACES, np.int64)
     ids[0] = i
     changes = find_rebinned(boxes, ids, rows, lattice, levels, table, rebinned) > 0
     if changes:
-        leave_cells(boxes, ids, heads, pool, tally, lattice, levels, table)
+        leave_cells(boxes, ids, heads, pool, tally, lattice, levels, table, places)
     for column in range(boxes.shape[1]):
         boxes[i, column] = rows[0, column]
-    if changes and enter_boxes(boxes, ids, np.int64(0), heads, pool, tally, lattice, levels, table) == 0:
-        return HOMELESS
+    if changes:
+        lists = (heads, pool, tally, lattice, levels, table, places)
+        if enter_boxes(boxes, ids, np.int64(0), np.int64(1), *lists) == 0:
+            return HOMELESS
     return MOVED

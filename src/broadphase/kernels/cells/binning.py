@@ -147,10 +147,10 @@ def fits(boxes, i, layout, level):
 
 
 @jit
-def assign_levels(boxes, layout, levels, population):
-    """Write the level of every box into ``levels``; add up the boxes of each in ``population``."""
+def assign_levels(boxes, layout, levels, population, begin, end):
+    """Write the level of the boxes ``begin .. end - 1``; add up those of each level in ``population``."""
     oversize = layout.per_unit.shape[0] - 1
-    for i in range(boxes.shape[0]):
+    for i in range(begin, end):
         level = 0
         while level < oversize and not fits(boxes, i, layout, level):
             level += 1
@@ -159,16 +159,21 @@ def assign_levels(boxes, layout, levels, population):
 
 
 @jit
-def count_copies(boxes, layout, levels, starts):
-    """Count each place's boxes and add them up; returns places in use and the fullest place's boxes.
+def count_copies(boxes, layout, levels, starts, places, begin, end):
+    """Count the copies of the boxes ``begin .. end - 1`` in each of their places.
 
-    ``starts`` has two entries more than there are places, all 0, and counts two places ahead: when
+    ``starts`` has two entries more than there are places, all 0 at first, and counts two places ahead: when
     `scatter_copies` has moved the end of each place to where the next one starts, all are where they belong.
+    ``places`` is scratch for `MOST_PLACES`.
     """
-    places = np.empty(MOST_PLACES, np.int64)
-    for i in range(boxes.shape[0]):
+    for i in range(begin, end):
         for k in range(distinct_places(boxes, i, layout, levels[i], places)):
             starts[places[k] + 2] += 1
+
+
+@jit
+def add_up(starts):
+    """Turn counts into where places start; returns the places in use and the fullest one's boxes."""
     used = 0
     fullest = 0
     for p in range(2, starts.shape[0]):
@@ -181,10 +186,12 @@ def count_copies(boxes, layout, levels, starts):
 
 
 @jit
-def scatter_copies(boxes, layout, levels, order, starts, entries):
-    """Enter the boxes, in the given order (none: as they are), into the places that were counted."""
-    places = np.empty(MOST_PLACES, np.int64)
-    for k in range(boxes.shape[0]):
+def scatter_copies(boxes, layout, levels, order, starts, entries, places, begin, end):
+    """Enter boxes into the places that were counted: those at ``begin .. end - 1`` of the given order.
+
+    Without an order as they are; ``places`` as of `count_copies`.
+    """
+    for k in range(begin, end):
         i = order[k] if order.shape[0] > 0 else k
         for q in range(distinct_places(boxes, i, layout, levels[i], places)):
             entries[starts[places[q] + 1]] = i

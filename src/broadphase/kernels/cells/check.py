@@ -2,16 +2,14 @@
 
 import numpy as np
 
-from broadphase.kernels.cells.binning import MOST_PLACES
 from broadphase.kernels.cells.lattice import HIGHEST, LOWEST, places_of, span_of
 from broadphase.kernels.cells.lists import ENTRIES, FREE, HEADER, PLACES, TALLY, TOP, UNIT
 from broadphase.kernels.machine.jit import jit
 
 
 @jit
-def check_lists(boxes, ids, heads, pool, tally, lattice, levels, table):
-    """0, or the number of the rule that is broken."""
-    places = np.empty(MOST_PLACES, np.int64)
+def check_lists(boxes, ids, heads, pool, tally, lattice, levels, table, places):
+    """0, or the number of the rule that is broken; ``places`` is scratch for `MOST_PLACES`."""
     entries = 0
     for i in ids:
         level = levels[i]

@@ -8,7 +8,6 @@ wait in a list for their class.  ``tally`` holds the counters below.
 
 import numpy as np
 
-from broadphase.kernels.cells.binning import MOST_PLACES
 from broadphase.kernels.cells.lattice import (
     ABSENT,
     BOXES,
@@ -34,13 +33,12 @@ TALLY = FREE + 32
 
 
 @jit
-def count_boxes(boxes, ids, heads, tally, lattice, levels, table):
+def count_boxes(boxes, ids, heads, tally, lattice, levels, table, places, begin, end):
     """First step of filling empty cells: choose levels and count each place's boxes in ``heads``.
 
-    Returns the units that the blocks will need.
+    For ``ids[begin:end]``.  ``places`` is scratch for `MOST_PLACES`, here and below.
     """
-    places = np.empty(MOST_PLACES, np.int64)
-    for k in range(ids.shape[0]):
+    for k in range(begin, end):
         i = ids[k]
         level, x0, x1, y0, y1, z0, z1 = settle(boxes, i, lattice, table)
         levels[i] = level
@@ -50,7 +48,12 @@ def count_boxes(boxes, ids, heads, tally, lattice, levels, table):
         for p in range(count):
             heads[places[p]] += 1
         tally[ENTRIES] += count
-    tally[BINNED] += ids.shape[0]
+    tally[BINNED] += end - begin
+
+
+@jit
+def units_of_all(heads):
+    """The units that blocks for the counted boxes will need."""
     units = 1
     for place in range(heads.shape[0]):
         if heads[place] > 0:
@@ -59,9 +62,8 @@ def count_boxes(boxes, ids, heads, tally, lattice, levels, table):
 
 
 @jit
-def fill_blocks(boxes, ids, heads, pool, tally, lattice, levels, table):
-    """Second step: lay the blocks out in the order of their places, and enter the boxes."""
-    places = np.empty(MOST_PLACES, np.int64)
+def lay_out_blocks(heads, pool, tally):
+    """Second step: lay empty blocks out in the order of their places."""
     top = 1
     for place in range(heads.shape[0]):
         if heads[place] > 0:
@@ -72,7 +74,12 @@ def fill_blocks(boxes, ids, heads, pool, tally, lattice, levels, table):
             top += 1 << size_class
             tally[PLACES] += 1
     tally[TOP] = top
-    for k in range(ids.shape[0]):
+
+
+@jit
+def fill_blocks(boxes, ids, heads, pool, lattice, levels, table, places, begin, end):
+    """Third step: enter the boxes ``ids[begin:end]``."""
+    for k in range(begin, end):
         i = ids[k]
         for p in range(places_of(boxes, i, lattice, levels[i], table, places)):
             at = np.int64(heads[places[p]]) * UNIT
@@ -81,11 +88,10 @@ def fill_blocks(boxes, ids, heads, pool, tally, lattice, levels, table):
 
 
 @jit
-def enter_boxes(boxes, ids, begin, heads, pool, tally, lattice, levels, table):
-    """Enter the boxes ``ids[begin:]``; returns how far it came before the pool was full."""
-    places = np.empty(MOST_PLACES, np.int64)
+def enter_boxes(boxes, ids, begin, end, heads, pool, tally, lattice, levels, table, places):
+    """Enter the boxes ``ids[begin:end]``; returns how far it came before the pool was full."""
     room = pool.shape[0] // UNIT
-    for k in range(begin, ids.shape[0]):
+    for k in range(begin, end):
         i = ids[k]
         level, x0, x1, y0, y1, z0, z1 = settle(boxes, i, lattice, table)
         count = places_between(x0, x1, y0, y1, z0, z1, lattice, level, table, places)
@@ -98,13 +104,12 @@ def enter_boxes(boxes, ids, begin, heads, pool, tally, lattice, levels, table):
         widen_reach(x0, x1, y0, y1, z0, z1, lattice, level)
         tally[ENTRIES] += count
         tally[BINNED] += 1
-    return ids.shape[0]
+    return end
 
 
 @jit
-def leave_cells(boxes, ids, heads, pool, tally, lattice, levels, table):
+def leave_cells(boxes, ids, heads, pool, tally, lattice, levels, table, places):
     """Take boxes out of their cells; their rows still hold what they were entered with."""
-    places = np.empty(MOST_PLACES, np.int64)
     for k in range(ids.shape[0]):
         i = ids[k]
         level = levels[i]
@@ -133,11 +138,12 @@ def find_rebinned(boxes, ids, rows, lattice, levels, table, rebinned):
 
 
 @jit
-def places_led_by(boxes, ids, heads, pool, lattice, levels, table, places):
-    """Write the places whose first box is one of ``ids``: each place of theirs once; how many."""
-    own = np.empty(MOST_PLACES, np.int64)
-    found = 0
-    for k in range(ids.shape[0]):
+def places_led_by(boxes, ids, heads, pool, lattice, levels, table, own, begin, end, places, found):
+    """Add the places whose first box is one of ``ids[begin:end]`` to the ``found`` ones; how many then.
+
+    Each place of theirs once.  ``own`` is scratch for `MOST_PLACES`.
+    """
+    for k in range(begin, end):
         i = ids[k]
         for p in range(places_of(boxes, i, lattice, levels[i], table, own)):
             at = np.int64(heads[own[p]]) * UNIT

@@ -15,14 +15,14 @@ DOUBT = 1e-13
 @jit
 def search_nearest(
     boxes, end, categories, masks, heads, pool, lattice, levels, table,
-    points, ids, distances, kept, category, mask,
+    points, ids, distances, kept, done, category, mask,
 ):  # fmt: skip
     """Offer the boxes of these cells to the nearest of each point; returns the tests.
 
-    ``ids`` and ``distances`` are ``(m, k)`` heaps of which ``kept`` entries each are filled.
+    ``ids`` and ``distances`` are ``(m, k)`` heaps of which ``kept`` entries each are filled; ``done`` is
+    scratch, one for each level.
     """
     tests = 0
-    done = np.empty(lattice.shape[0], np.bool_)
     for q in range(points.shape[0]):
         kept[q], made = search_levels(
             boxes, end, categories, masks, heads, pool, lattice, levels, table,

@@ -24,14 +24,13 @@ BLOCK, QUERY, LEVEL, X, Y, Z, COUNT = range(7)
 @jit
 def search_boxes(
     boxes, end, categories, masks, heads, pool, lattice, levels, table,
-    queries, begin, out, touching, category, mask,
+    queries, begin, cells, near, out, touching, category, mask,
 ):  # fmt: skip
     """Rows ``[query, id]`` of the queries from ``begin`` on, until ``out`` is full.
 
     Returns the query to go on with, the rows and the tests.  A query is answered wholly or not at all.
+    ``cells`` and ``near`` are scratch: `CELLS` rows of 7 int64, 2 rows of `NEAR` int32.
     """
-    cells = np.empty((CELLS, 7), np.int64)
-    near = np.empty((2, NEAR), np.int32)
     # Not plain zeros: Numba would compile the helpers once more, for a number that is known to be 0.
     collected = found = rows = np.int64(0)
     tests = made = 0

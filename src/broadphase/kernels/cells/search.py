@@ -4,13 +4,42 @@ Where some cells are overfull the boxes were entered in the order of their lower
 (``axis >= 0``): then the search in a cell is a sweep with an early way out.  ``axis = -1``: no order.
 """
 
-import numpy as np
+from typing import Any, NamedTuple
 
-from broadphase.kernels.arrays.emit import grow, put
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.kernels.arrays.emit import put
 from broadphase.kernels.boxes.filters import may_pair
 from broadphase.kernels.boxes.overlap import overlap
 from broadphase.kernels.cells.binning import cell, home_cell, place, span
 from broadphase.kernels.machine.jit import inline, jit
+
+# Boxes that are compared between two looks at the room: less than `LEAST_ROOM`.
+TOGETHER = 256
+# What it takes to copy a box, or to go to some, counted in comparisons.
+WORK_OF_A_COPY = 8
+
+
+class Block(NamedTuple):
+    """Memory for a search of one level: the boxes of the place that it is at, side by side."""
+
+    sides: npt.NDArray[np.floating[Any]]
+    """``(2 * dim, fullest)``: one row an edge."""
+    corners: npt.NDArray[np.int64]
+    """``(fullest, 3)``: the low cell of each."""
+    near: npt.NDArray[np.bool_]
+    hits: npt.NDArray[np.int32]
+
+
+def make_block(columns: int, fullest: int, dtype: "np.dtype[Any]") -> Block:
+    """Memory for places of up to ``fullest`` boxes with so many edges."""
+    return Block(
+        np.empty((columns, fullest), dtype),
+        np.zeros((fullest, 3), np.int64),
+        np.empty(TOGETHER, np.bool_),
+        np.empty(TOGETHER, np.int32),
+    )
 
 
 @inline
@@ -42,11 +71,44 @@ def begins_beyond(low, high, touching):
 
 
 @inline
-def gather(boxes, entries, begin, end, layout, level, sides, corners):
-    """Copy the boxes of a place side by side: one row of ``sides`` for every edge, and each low cell."""
-    dim = boxes.shape[1] // 2
+def mark(sides, p, begin, end, touching, near):
+    """Set ``near[q - begin]`` for the boxes ``begin .. end`` that overlap box ``p``, without branches."""
+    dim = sides.shape[0] // 2
     for k in range(end - begin):
-        i = entries[begin + k]
+        near[k] = True
+    for axis in range(dim):
+        low, high = sides[axis, p], sides[dim + axis, p]
+        for k in range(end - begin):
+            near[k] &= meet(low, high, sides[axis, begin + k], sides[dim + axis, begin + k], touching)
+
+
+@inline
+def compare_some(sides, p, begin, end, axis, touching, near, hits):
+    """Compare box ``p`` of a place with ``begin .. end`` of it, in a sweep up to what begins beyond it.
+
+    Writes those that overlap to ``hits``; returns how many, and where it stopped.  Comparing is kept apart
+    from reporting: about one comparison in four finds something, which no processor can predict.
+    """
+    if axis >= 0:
+        high = sides[sides.shape[0] // 2 + axis, p]
+        stop = begin
+        while stop < end and not begins_beyond(sides[axis, stop], high, touching):
+            stop += 1
+        end = stop
+    mark(sides, p, begin, end, touching, near)
+    hit = 0
+    for k in range(end - begin):
+        hits[hit] = begin + k
+        hit += near[k]
+    return hit, end
+
+
+@inline
+def gather(boxes, entries, section, begin, end, layout, level, sides, corners):
+    """Copy some boxes of a place side by side: one row of ``sides`` for every edge, and each low cell."""
+    dim = boxes.shape[1] // 2
+    for k in range(begin, end):
+        i = entries[section + k]
         sides[0, k], sides[dim, k] = boxes[i, 0], boxes[i, dim]
         sides[1, k], sides[dim + 1, k] = boxes[i, 1], boxes[i, dim + 1]
         corners[k, 0] = cell(boxes[i, 0], layout, level, 0)
@@ -56,134 +118,139 @@ def gather(boxes, entries, begin, end, layout, level, sides, corners):
             corners[k, 2] = cell(boxes[i, 2], layout, level, 2)
 
 
-@inline
-def mark(sides, p, end, touching, near):
-    """Set ``near[q]`` for the boxes ``p + 1 .. end`` that overlap box ``p``; loops without branches."""
-    dim = sides.shape[0] // 2
-    for q in range(p + 1, end):
-        near[q] = True
-    for axis in range(dim):
-        low, high = sides[axis, p], sides[dim + axis, p]
-        for q in range(p + 1, end):
-            near[q] &= meet(low, high, sides[axis, q], sides[dim + axis, q], touching)
-
-
 @jit
-def pairs_of_one_level(boxes, touching, filter, cells, begin, end, out, limit, store):  # noqa: A002
-    """Pairs of boxes on the same level, in the places whose section starts in ``begin .. end``.
+def pairs_of_one_level(boxes, touching, filter, cells, block, at, end, out, most, store):  # noqa: A002
+    """Pairs of boxes on the same level, in the places before ``end``, from ``at = place, copied, p, q`` on.
 
-    Returns ``out, found, tests``.  Two boxes may share several places; the pair is reported in the home
-    of their intersection only.
-
-    Each place is copied into a small block first, and comparing is kept apart from reporting: about one
-    comparison in four finds something, which no processor can predict.
+    Returns ``at, found, tests`` (`broadphase.kernels.arrays.emit`).  Two boxes may share several places; the
+    pair is reported in the home of their intersection only.  Each place is copied into a small `Block` first.
     """
     layout, starts, entries, axis = cells.layout, cells.starts, cells.entries, cells.axis
-    fullest = max(1, cells.fullest)
-    sides = np.empty((boxes.shape[1], fullest), boxes.dtype)
-    corners = np.zeros((fullest, 3), np.int64)
-    near = np.empty(fullest, np.bool_)
-    hits = np.empty(fullest, np.int32)
-    found = 0
-    tests = 0
-    last_place = starts.shape[0] - 2
-    here = first_at_least(starts, begin, 0, last_place)
-    while here < last_place and starts[here] < end:
+    sides, corners, near, hits = block.sides, block.corners, block.near, block.hits
+    here, copied, p, q = at
+    found = tests = spent = np.int64(0)
+    while here < end and spent <= most:
         section = starts[here]
-        count = starts[here + 1] - section
+        count = np.int64(starts[here + 1] - section)
         if count > 1:
             level = cells.levels[entries[section]]
-            gather(boxes, entries, section, section + count, layout, level, sides, corners)
-        for p in range(count - 1):
-            stop = count
-            if axis >= 0:
-                stop = p + 1
-                high = sides[sides.shape[0] // 2 + axis, p]
-                while stop < count and not begins_beyond(sides[axis, stop], high, touching):
-                    stop += 1
-            mark(sides, p, stop, touching, near)
-            tests += stop - p - 1
-            hit = 0
-            for q in range(p + 1, stop):
-                hits[hit] = q
-                hit += near[q]
-            i = entries[section + p]
-            for h in range(hit):
-                q = hits[h]
-                j = entries[section + q]
-                # The cell of a maximum is the maximum of the cells: the home of the intersection.
-                x = max(corners[p, 0], corners[q, 0])
-                y = max(corners[p, 1], corners[q, 1])
-                z = max(corners[p, 2], corners[q, 2])
-                if place(x, y, z, layout, level) == here and may_pair(filter, i, j):
-                    if store:
-                        if found == len(out):
-                            if found > limit:
-                                return out, found, tests
-                            out = grow(out, limit)
-                        put(out, found, i, j)
-                    found += 1
+            if copied < count:
+                upto = min(count, copied + 1 + (most - spent) // WORK_OF_A_COPY)
+                gather(boxes, entries, section, copied, upto, layout, level, sides, corners)
+                spent += WORK_OF_A_COPY * (upto - copied)
+                copied = upto
+            while copied == count and p < count - 1 and spent <= most:
+                q = max(q, p + 1)
+                stop = min(q + TOGETHER, count)
+                if store and found + stop - q > out.shape[0]:
+                    return (here, copied, p, q), found, tests
+                hit, reached = compare_some(sides, p, q, stop, axis, touching, near, hits)
+                tests += reached - q
+                spent += reached - q + 4
+                i = entries[section + p]
+                for h in range(hit):
+                    other = hits[h]
+                    j = entries[section + other]
+                    # The cell of a maximum is the maximum of the cells: the home of the intersection.
+                    x = max(corners[p, 0], corners[other, 0])
+                    y = max(corners[p, 1], corners[other, 1])
+                    z = max(corners[p, 2], corners[other, 2])
+                    if place(x, y, z, layout, level) == here and may_pair(filter, i, j):
+                        if store:
+                            put(out, found, i, j)
+                        found += 1
+                q = reached
+                if reached < stop or stop == count:
+                    p += 1
+                    q = np.int64(0)
+            if copied < count or p < count - 1:
+                break
+        spent += 1
         here += 1
-    return out, found, tests
+        copied = p = q = np.int64(0)
+    return (here, copied, p, q), found, tests
 
 
 @jit
-def running_reach(boxes, cells, reach):
-    """Per entry, the highest upper edge on the sweep's axis among it and those before it in its place."""
+def running_reach(boxes, cells, reach, begin, end):
+    """Per entry, the highest upper edge on the sweep's axis among it and those before it in its place.
+
+    For the entries ``begin .. end``, when those before them are done.
+    """
     starts, entries = cells.starts, cells.entries
     upper = boxes.shape[1] // 2 + cells.axis
-    for here in range(starts.shape[0] - 2):
-        for p in range(starts[here], starts[here + 1]):
-            reach[p] = boxes[entries[p], upper]
-            if p > starts[here]:
-                reach[p] = max(reach[p], reach[p - 1])
+    here = first_at_least(starts, begin + 1, 0, starts.shape[0] - 1) - 1
+    for p in range(begin, end):
+        while starts[here + 1] <= p:
+            here += 1
+        reach[p] = boxes[entries[p], upper]
+        if p > starts[here]:
+            reach[p] = max(reach[p], reach[p - 1])
 
 
 @jit
-def pairs_with_larger(boxes, touching, filter, cells, reach, begin, end, out, limit, store):  # noqa: A002
-    """Pairs of a box in ``begin .. end`` with the boxes of coarser levels; returns ``out, found, tests``.
+def pairs_with_larger(boxes, touching, filter, cells, reach, hits, at, end, out, most, store):  # noqa: A002
+    """Pairs of the boxes before ``end`` with those of coarser levels, from ``at = i, level, visit, p`` on.
 
-    A box visits each of its cells on a coarser level once, also where two of them share a slot, so the
-    pair is reported where the home of the intersection is this very cell.
+    Returns ``at, found, tests`` (`broadphase.kernels.arrays.emit`).  A box visits each of its cells on a
+    coarser level once, also where two of them share a slot, so the pair is reported where the home of the
+    intersection is this very cell.  ``hits`` is that of a `Block`.
     """
     dim = boxes.shape[1] // 2
     layout, starts, entries, axis = cells.layout, cells.starts, cells.entries, cells.axis
-    hits = np.empty(max(1, cells.fullest), np.int32)
-    found = 0
-    tests = 0
-    for i in range(begin, end):
-        for level in range(cells.levels[i] + 1, cells.population.shape[0]):
+    i, level, visit, p = at
+    found = tests = spent = np.int64(0)
+    while i < end and spent <= most:
+        level = max(level, np.int64(cells.levels[i]) + 1)
+        spent += 1
+        while level < cells.population.shape[0]:
             if cells.population[level] == 0:
+                level += 1
                 continue
             x0, x1, y0, y1, z0, z1 = span(boxes, i, layout, level)
             columns, rows = x1 - x0 + 1, y1 - y0 + 1
             visits = columns * rows * (z1 - z0 + 1)
-            for visit in range(visits):
+            while visit < visits:
                 x = x0 + visit % columns
                 y = y0 + visit // columns % rows
                 z = z0 + visit // (columns * rows)
                 here = place(x, y, z, layout, level)
-                section, section_end = starts[here], starts[here + 1]
+                section, section_end = np.int64(starts[here]), np.int64(starts[here + 1])
                 if axis >= 0:  # skip those that all end before this box begins
                     section = first_at_least(reach, boxes[i, axis], section, section_end)
-                hit = 0
-                for p in range(section, section_end):
-                    j = entries[p]
-                    if axis >= 0 and begins_beyond(boxes[j, axis], boxes[i, dim + axis], touching):
-                        break
-                    tests += 1
-                    hits[hit] = j
-                    hit += overlap(boxes, i, j, touching)
-                for h in range(hit):
-                    j = hits[h]
-                    # A box in a single cell shares no other with anyone.
-                    at_home = visits == 1 or home_cell(boxes, i, j, layout, level) == (x, y, z)
-                    if at_home and may_pair(filter, i, j):
-                        if store:
-                            if found == len(out):
-                                if found > limit:
-                                    return out, found, tests
-                                out = grow(out, limit)
-                            put(out, found, i, j)
-                        found += 1
-    return out, found, tests
+                p = max(p, section)
+                spent += 4
+                while p < section_end:
+                    stop = min(section_end, p + TOGETHER)
+                    if store and found + stop - p > out.shape[0]:
+                        return (i, level, visit, p), found, tests
+                    hit = 0
+                    while p < stop:
+                        j = entries[p]
+                        if axis >= 0 and begins_beyond(boxes[j, axis], boxes[i, dim + axis], touching):
+                            section_end = p
+                            break
+                        tests += 1
+                        hits[hit] = j
+                        hit += overlap(boxes, i, j, touching)
+                        p += 1
+                    spent += WORK_OF_A_COPY
+                    for h in range(hit):
+                        j = hits[h]
+                        # A box in a single cell shares no other with anyone.
+                        at_home = visits == 1 or home_cell(boxes, i, j, layout, level) == (x, y, z)
+                        if at_home and may_pair(filter, i, j):
+                            if store:
+                                put(out, found, i, j)
+                            found += 1
+                    if spent > most and p < section_end:
+                        return (i, level, visit, p), found, tests
+                visit += 1
+                p = np.int64(0)
+                if spent > most:
+                    return (i, level, visit, p), found, tests
+            level += 1
+            visit = np.int64(0)
+        i += 1
+        level = np.int64(0)
+    return (i, level, visit, p), found, tests

@@ -4,31 +4,64 @@ Far clusters in one strip, or one box a million times further out than the other
 put nearly all boxes into one.  Rare, so it is compiled and run only when `sort_strip` has met such a strip.
 """
 
+import numpy as np
+
 from broadphase.kernels.arrays.ordered_bits import ordered
-from broadphase.kernels.arrays.radix_sort import sort_keys
-from broadphase.kernels.machine.jit import jit
+from broadphase.kernels.arrays.radix_sort import SORTED, sort_some
+from broadphase.kernels.machine.jit import inline, jit
+
+# Where a strip is: the stage, and where in it.
+_HELD, _SORTING, _BACK = 0, 1, 2
 
 
 @jit
-def sort_crowded(axes, bits, begins, ends, strips, first, last, keys, held, words, counts, order):
-    """Sort the copies of ``strips[first:last]`` by their min on the swept axis, each strip in its place.
+def sort_crowded(axes, bits, begins, ends, strips, at, last, keys, held, words, counts, order, most):
+    """Sort the copies of ``strips[:last]`` by their min on the swept axis, each strip in its place.
 
-    ``bits`` is the memory of the copies as integers.  All from ``keys`` on is scratch for the copies of the
-    fullest of the strips: their keys, ``held``, a row each, and what `sort_keys` takes.
+    Goes on from ``at = strip, stage, half, step, row, now`` and returns how far it came with about ``most``
+    rows.  ``bits`` is the memory of the copies as integers.  All from ``keys`` on is scratch for the copies
+    of the fullest of the strips: their keys, ``held``, a row each, and what `sort_some` takes.
     """
-    top = 8 * bits.itemsize - 1
-    for s in range(first, last):
-        n = 0
+    s, stage, half, step, row, now = at
+    while s < last and most > 0:
+        n = np.int64(0)
         for part in range(begins.shape[0]):
-            for t in range(begins[part, strips[s]], ends[part, strips[s]]):
+            n += ends[part, strips[s]] - begins[part, strips[s]]
+        if stage == _SORTING:
+            half, step, row, now = sort_some(keys, n, words, counts, order, (half, step, row, now), most)
+            if half < SORTED:
+                break
+            stage, half, step, row, now = np.int64(_BACK), np.int64(0), np.int64(0), np.int64(0), np.int64(0)
+            most -= n
+            continue
+        stop = min(n, row + most)
+        most -= stop - row
+        _move_rows(axes, bits, begins, ends, strips[s], stage, row, stop, keys, held, order)
+        row = stop
+        if row == n:
+            row = np.int64(0)
+            if stage == _HELD:
+                stage = np.int64(_SORTING)
+            else:
+                stage = np.int64(_HELD)
+                s += 1
+    return s, stage, half, step, row, now
+
+
+@inline
+def _move_rows(axes, bits, begins, ends, strip, stage, first, last, keys, held, order):
+    """Take out the copies of a strip from the ``first`` on, or put them back in order, up to the ``last``."""
+    top = 8 * bits.itemsize - 1
+    before = np.int64(0)
+    for part in range(begins.shape[0]):
+        begin, count = begins[part, strip], ends[part, strip] - begins[part, strip]
+        for n in range(max(first, before), min(last, before + count)):
+            t = begin + n - before
+            if stage == _HELD:
                 keys[n] = ordered(bits[t, axes[0]], top)
                 for column in range(bits.shape[1]):
                     held[n, column] = bits[t, column]
-                n += 1
-        sort_keys(keys, n, words, counts, order)
-        n = 0
-        for part in range(begins.shape[0]):
-            for t in range(begins[part, strips[s]], ends[part, strips[s]]):
+            else:
                 for column in range(bits.shape[1]):
                     bits[t, column] = held[order[n], column]
-                n += 1
+        before += count

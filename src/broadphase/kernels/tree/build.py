@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.kernels.arrays.ordered_bits import bits_of, ordered
+from broadphase.kernels.arrays.pieces import AT_ONCE, pieces
 from broadphase.kernels.machine.jit import inline, jit
 
 # Leaves hold at most this many boxes: as many as a wide processor compares at a time.
@@ -34,6 +35,27 @@ TOO_LARGE = 2.0
 _SPLITS_BY_SIZE = 40
 _STACK = 128
 _BINS = 64
+
+
+# What is to be done next for a part: choose by what to divide it; find the middle; mark who goes first, by
+# size or by the middle; bring one row after the other into the new order, and the ids last.
+_CHOOSE, _BY_SIZE, _FIND_MIDDLE, _BY_MIDDLE, _ARRANGE = range(5)
+_FIRST_STEP = (0, _CHOOSE, 0, 0, 0, 0)
+
+
+class Scratch(NamedTuple):
+    """Memory for the building of a tree."""
+
+    counts: npt.NDArray[np.int64]
+    goes_first: npt.NDArray[np.bool_]
+    sources: npt.NDArray[np.uint32]
+    spare_ids: npt.NDArray[np.int32]
+    spare_keys: npt.NDArray[np.signedinteger[Any]]
+    one: npt.NDArray[np.floating[Any]]
+    """One float, and in ``one_bits`` the same memory as bits."""
+    one_bits: npt.NDArray[np.signedinteger[Any]]
+    waiting: npt.NDArray[np.int64]
+    """What is still to be divided: begin, end, the node whose second child it is (or -1), splits by size."""
 
 
 class Tree(NamedTuple):
@@ -57,10 +79,12 @@ class Tree(NamedTuple):
 def build_tree(boxes: npt.NDArray[np.floating[Any]], classes: npt.NDArray[np.uint8]) -> Tree:
     """Build a tree over sound boxes; ``classes`` (one a box, or none) are kept apart at the top."""
     order = _grouped(len(boxes), classes)
-    measures = measure(boxes, order, np.finfo(boxes.dtype).max)
-    one = np.empty(1, boxes.dtype)
-    begin, after = split_all(bits_of(measures), order, classes, one, bits_of(one))
-    return Tree(order, begin, after, fit_bounds(boxes, order, begin, after))
+    begin, after = _divide(_keys_of(boxes, order), order, classes, boxes.dtype)
+    bounds = np.empty((len(after), boxes.shape[1]), boxes.dtype)
+    last = len(after)
+    while last > 0:
+        last = fit_bounds(boxes, order, begin, after, bounds, last, AT_ONCE)
+    return Tree(order, begin, after, bounds)
 
 
 def _grouped(n: int, classes: npt.NDArray[np.uint8]) -> npt.NDArray[np.int32]:
@@ -68,18 +92,55 @@ def _grouped(n: int, classes: npt.NDArray[np.uint8]) -> npt.NDArray[np.int32]:
     return (np.argsort(classes, kind="stable") if len(classes) else np.arange(n)).astype(np.int32)
 
 
+def _keys_of(boxes: npt.NDArray[np.floating[Any]], order: npt.NDArray[np.int32]) -> npt.NDArray[Any]:
+    """Centres, then half extents of the boxes in the given order as ordered keys, one row an axis."""
+    measures = np.empty((boxes.shape[1], len(order)), boxes.dtype)
+    keys = bits_of(measures)
+    for begin, end in pieces(len(order)):
+        measure(boxes, order, np.finfo(boxes.dtype).max, measures, begin, end)
+        order_measures(keys, begin, end)
+    return keys
+
+
+def _divide(
+    keys: npt.NDArray[Any], order: npt.NDArray[np.int32], classes: npt.NDArray[np.uint8], dtype: Any
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """Arrange ``order`` and ``keys`` leaf by leaf; where the nodes begin, and what comes after each."""
+    n = len(order)
+    begins, second, after = np.empty((3, 2 * n + 1), np.int32)
+    one = np.empty(1, dtype)
+    scratch = Scratch(
+        np.empty(_BINS + 1, np.int64), np.empty(n, np.bool_), np.empty(n, np.uint32), np.empty(n, np.int32),
+        np.empty(n, keys.dtype), one, bits_of(one), np.empty((_STACK, 4), np.int64),
+    )  # fmt: skip
+    scratch.waiting[0] = 0, n, -1, _SPLITS_BY_SIZE
+    at = (min(n, 1), *_FIRST_STEP)
+    while at[0] > 0:
+        at = split_some(keys, order, classes, begins, second, scratch, at, AT_ONCE)
+    nodes = at[1]
+    begins[nodes] = n
+    find_what_comes_after(second, nodes, after)
+    return begins[: nodes + 1].copy(), after[:nodes].copy()
+
+
 @jit
-def measure(boxes, order, largest):
-    """Centres, then half extents of the boxes in the given order, one row an axis; infinity made finite."""
+def measure(boxes, order, largest, measures, begin, end):
+    """Write centres, then half extents of the boxes ``begin .. end - 1`` in order; infinity made finite."""
     dim = boxes.shape[1] // 2
-    measures = np.empty((2 * dim, order.shape[0]), boxes.dtype)
-    for k in range(order.shape[0]):
+    for k in range(begin, end):
         for axis in range(dim):
             low = min(max(boxes[order[k], axis], -largest), largest) / 2
             high = min(max(boxes[order[k], dim + axis], -largest), largest) / 2
             measures[axis, k] = low + high
             measures[dim + axis, k] = high - low
-    return measures
+
+
+@jit
+def order_measures(keys, begin, end):
+    """Turn the bits of `measure` into ordered keys."""
+    for row in range(keys.shape[0]):
+        for k in range(begin, end):
+            keys[row, k] = ordered(keys[row, k], 8 * keys.itemsize - 1)
 
 
 # The parts of a node are passed on as slices: an index that counts up from zero needs no check for being
@@ -98,40 +159,40 @@ def _key_range(keys):
 
 
 @inline
-def _middle(keys, smallest, largest, counts):
-    """A key near the median: ``key, ties``; keys below it, and ``ties`` of those equal to it, go first.
+def _narrow(keys, smallest, largest, below, counts):
+    """Look for a key near the median among those of ``smallest`` to ``largest``, ``below`` which others lie.
 
     Keys are counted in bins; a boundary between bins that leaves 3/8 to 5/8 of them on either side will
-    do.  If there is none, the bin with the median is divided further, at most 11 times.
+    do.  If there is none, the bin with the median is to be looked into, at most 11 times.  Returns whether
+    it is found, and where to look: ``smallest, largest, below``; found, all keys below ``smallest`` go first,
+    and as many of those equal to it as ``largest`` says.
     """
     n = keys.shape[0]
     half = n // 2
     slack = n // 8
-    below = 0
-    while smallest < largest:
-        shift = 0
-        if (largest >> 1) - (smallest >> 1) >= _BINS // 2:  # their difference itself might overflow
-            shift = 1
-            while (largest >> shift) - (smallest >> shift) >= _BINS:
-                shift += 1
-        first = smallest >> shift
-        counts[:] = 0
-        for k in range(n):
-            key = int(keys[k])
-            if smallest <= key and key <= largest:
-                counts[(key >> shift) - first] += 1
-        at = 0
-        while below + counts[at] <= half:
-            below += counts[at]
-            at += 1
-        # The median lies in bin `at`, and `below` keys lie before that bin.
-        if below >= half - slack:
-            return (first + at) << shift, 0
-        if below + counts[at] <= half + slack:
-            return (first + at + 1) << shift, 0
-        smallest = max(smallest, (first + at) << shift)
-        largest = min(largest, ((first + at + 1) << shift) - 1)
-    return smallest, half - below
+    if smallest >= largest:
+        return True, smallest, half - below, below
+    shift = 0
+    if (largest >> 1) - (smallest >> 1) >= _BINS // 2:  # their difference itself might overflow
+        shift = 1
+        while (largest >> shift) - (smallest >> shift) >= _BINS:
+            shift += 1
+    first = smallest >> shift
+    counts[:] = 0
+    for k in range(n):
+        key = int(keys[k])
+        if smallest <= key and key <= largest:
+            counts[(key >> shift) - first] += 1
+    at = 0
+    while below + counts[at] <= half:
+        below += counts[at]
+        at += 1
+    # The median lies in bin `at`, and `below` keys lie before that bin.
+    if below >= half - slack:
+        return True, (first + at) << shift, np.int64(0), below
+    if below + counts[at] <= half + slack:
+        return True, (first + at + 1) << shift, np.int64(0), below
+    return False, max(smallest, (first + at) << shift), min(largest, ((first + at + 1) << shift) - 1), below
 
 
 @inline
@@ -143,11 +204,11 @@ def _value(key, one, one_bits):
 
 
 @inline
-def _choose_split(keys, begin, end, may_split_by_size, counts, one, one_bits):
-    """How to divide a node: ``row, key, ties, by_size``.
+def _choose_row(keys, begin, end, may_split_by_size, one, one_bits):
+    """By what to divide a node: ``row, smallest, largest, by_size``.
 
-    First go the boxes whose ``keys[row]`` lies below ``key``, and ``ties`` of those where it is equal;
-    with ``by_size``, those where it lies above.
+    Among the keys of that row, from the smallest to the largest, a middle is to be found.  With ``by_size``
+    the boxes whose key lies above ``smallest`` go first, and that is all.
     """
     dim = keys.shape[0] // 2
     row = long_row = smallest = largest = short = long = np.int64(0)
@@ -165,17 +226,16 @@ def _choose_split(keys, begin, end, may_split_by_size, counts, one, one_bits):
         one[0] = TOO_LARGE * spread
         limit = int(one_bits[0])
         if short <= limit and limit < long and may_split_by_size:
-            return long_row, limit, 0, True
+            return long_row, limit, np.int64(0), np.int64(1)
         # All are too large, or all centres are equal: sizes tell the boxes apart if anything does.
         if length - _value(short, one, one_bits) > spread:
             row, smallest, largest = long_row, short, long
-    key, ties = _middle(keys[row, begin:end], smallest, largest, counts)
-    return row, key, ties, False
+    return row, smallest, largest, np.int64(0)
 
 
 @inline
 def _mark(keys, key, ties, by_size, goes_first):
-    """Write for every box whether it goes first; see `_choose_split`."""
+    """Write for every box whether it goes first: by size those above the key, else those below, and ties."""
     if by_size:
         for k in range(keys.shape[0]):
             goes_first[k] = keys[k] > key
@@ -230,45 +290,56 @@ def _class_border(order, begin, end, classes):
 
 
 @jit
-def split_all(keys, order, classes, one, one_bits):
-    """Divide the boxes until every part is a leaf: arranges ``order``, returns ``begin, after``.
+def split_some(keys, order, classes, begins, second, scratch, at, most):
+    """Go on from ``at`` to divide boxes until every part is a leaf; returns how far it came.
 
-    ``keys``: the bits of `measure`.  ``one`` and ``one_bits``: one float and the same memory as bits.
+    Arranges ``order`` and ``keys`` (of `order_measures`), writes where each node begins, and its second
+    child or -1.  ``at = depth, nodes, step, row, smallest, largest, below``: how many parts wait, how many
+    nodes are made, and what is known of the part on top.  Stops when it has gone over ``most`` keys.
     """
-    n = order.shape[0]
-    for row in range(keys.shape[0]):
-        for k in range(n):
-            keys[row, k] = ordered(keys[row, k], 8 * keys.itemsize - 1)
-    begins = np.empty(2 * n + 1, np.int32)
-    second = np.empty(2 * n + 1, np.int32)  # a node's second child, or -1
-    counts = np.empty(_BINS + 1, np.int64)
-    goes_first = np.empty(n, np.bool_)
-    sources = np.empty(n, np.uint32)
-    spare_ids = np.empty(n, np.int32)
-    spare_keys = np.empty(n, keys.dtype)
-    # What is still to be divided: begin, end, the node whose second child it is (or -1), splits by size.
-    waiting = np.empty((_STACK, 4), np.int64)
-    waiting[0, 0], waiting[0, 1], waiting[0, 2], waiting[0, 3] = 0, n, -1, _SPLITS_BY_SIZE
-    depth = 1 if n > 0 else 0
-    nodes = 0
-    while depth > 0:
-        depth -= 1
-        begin, end, parent = waiting[depth, 0], waiting[depth, 1], waiting[depth, 2]
-        by_size_left = waiting[depth, 3]
+    counts, goes_first, sources, spare_ids, spare_keys, one, one_bits, waiting = scratch
+    rows = keys.shape[0]
+    depth, nodes, step, row, smallest, largest, below = at
+    while depth > 0 and most >= 0:
+        begin, end, parent = waiting[depth - 1, 0], waiting[depth - 1, 1], waiting[depth - 1, 2]
+        by_size_left = waiting[depth - 1, 3]
+        border = end
+        if step == _CHOOSE:
+            border = _class_border(order, begin, end, classes)
+            if border == end and end - begin > LEAF:
+                row, smallest, largest, by_size = _choose_row(
+                    keys, begin, end, by_size_left > 0, one, one_bits
+                )
+                waiting[depth - 1, 3] -= by_size
+                by_size_left -= by_size
+                step = np.int64(_BY_SIZE if by_size else _FIND_MIDDLE)
+                below = np.int64(0)
+                most -= rows * (end - begin)
+        while step == _FIND_MIDDLE and most >= 0:
+            found, smallest, largest, below = _narrow(keys[row, begin:end], smallest, largest, below, counts)
+            step += found
+            most -= end - begin
+        if step == _BY_SIZE or (step == _BY_MIDDLE and most >= 0):
+            marks = goes_first[: end - begin]
+            _mark(keys[row, begin:end], smallest, largest, step == _BY_SIZE, marks)
+            below = _partition(marks, sources, spare_ids)
+            step = np.int64(_ARRANGE)
+            most -= 2 * (end - begin)
+        while _ARRANGE <= step < _ARRANGE + rows and most >= 0:
+            _rearrange(keys[step - _ARRANGE, begin:end], sources, spare_keys)
+            step += 1
+            most -= end - begin
+        if step == _ARRANGE + rows:
+            _rearrange(order[begin:end], sources, spare_ids)
+            border = begin + below
+            step = np.int64(_CHOOSE)
+        if step != _CHOOSE:
+            break
         if parent >= 0:
             second[parent] = nodes
         begins[nodes] = begin
         second[nodes] = -1
-        border = _class_border(order, begin, end, classes)
-        if border == end and end - begin > LEAF:
-            row, key, ties, by_size = _choose_split(keys, begin, end, by_size_left > 0, counts, one, one_bits)
-            marks = goes_first[: end - begin]
-            _mark(keys[row, begin:end], key, ties, by_size, marks)
-            border = begin + _partition(marks, sources, spare_ids)
-            for r in range(keys.shape[0]):
-                _rearrange(keys[r, begin:end], sources, spare_keys)
-            _rearrange(order[begin:end], sources, spare_ids)
-            by_size_left -= by_size
+        depth -= 1
         if border < end:
             waiting[depth, 0], waiting[depth, 1] = border, end
             waiting[depth, 2], waiting[depth, 3] = nodes, by_size_left
@@ -276,41 +347,42 @@ def split_all(keys, order, classes, one, one_bits):
             waiting[depth + 1, 2], waiting[depth + 1, 3] = -1, by_size_left
             depth += 2
         nodes += 1
-    begins[nodes] = n
-    return begins[: nodes + 1].copy(), _what_comes_after(second[:nodes])
+        most -= LEAF
+    return depth, nodes, step, row, smallest, largest, below
 
 
-@inline
-def _what_comes_after(second):
-    """The node after each node's subtree, from the second child of each (-1 for leaves)."""
-    nodes = second.shape[0]
-    after = np.empty(nodes, np.int32)
+@jit
+def find_what_comes_after(second, nodes, after):
+    """Write the node after each node's subtree, from the second child of each (-1 for leaves)."""
     if nodes > 0:
         after[0] = nodes
     for k in range(nodes):
         if second[k] >= 0:
             after[k + 1] = second[k]
             after[second[k]] = after[k]
-    return after
 
 
 @jit
-def fit_bounds(boxes, order, begin, after):
-    """The smallest box around the boxes of every node, ``(nodes, 2 * dim)``, from the leaves up."""
+def fit_bounds(boxes, order, begin, after, bounds, last, most):
+    """Write the smallest box around the boxes of each node before ``last``, those behind it first.
+
+    Stops when it has looked at more than ``most`` boxes; returns the first node that is done.
+    """
     dim = boxes.shape[1] // 2
-    nodes = after.shape[0]
-    bounds = np.empty((nodes, 2 * dim), boxes.dtype)
-    for node in range(nodes - 1, -1, -1):
+    node = last
+    while node > 0 and most >= 0:
+        node -= 1
         for axis in range(dim):
             bounds[node, axis] = np.inf
             bounds[node, dim + axis] = -np.inf
         if after[node] == node + 1:
+            most -= begin[node + 1] - begin[node]
             for k in range(begin[node], begin[node + 1]):
                 _enclose(bounds, node, boxes, order[k])
         else:
             _enclose(bounds, node, bounds, np.int32(node + 1))
             _enclose(bounds, node, bounds, after[node + 1])
-    return bounds
+    return node
 
 
 @inline

@@ -4,24 +4,32 @@ Two nodes that overlap are replaced by those of their children that do, level by
 are left; then the boxes of these are compared, one against 16.
 """
 
-import numpy as np
+from typing import Any
 
-from broadphase.kernels.arrays.emit import grow_for_lanes, put
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.kernels.arrays.emit import LEAST_ROOM, put
+from broadphase.kernels.arrays.pieces import AT_ONCE
 from broadphase.kernels.boxes.filters import may_pair
 from broadphase.kernels.boxes.overlap import overlap
 from broadphase.kernels.machine.jit import inline, jit
 from broadphase.kernels.machine.simd import (
     LANES,
     bits,
+    count_lanes,
     load,
     lowest_lane,
     mask_of,
     put_lanes,
     put_pairs,
     splat,
-    store,
 )
+from broadphase.kernels.machine.simd import store as store_lanes
 from broadphase.kernels.tree.nodes import HEIGHT, MOVING, WIDTH, count_of, place_above
+
+IdPairs = npt.NDArray[np.int32]
+_FIRST_ROOM = 1024
 
 
 @inline
@@ -61,7 +69,7 @@ def _add_children(edges, children, links, a, b, dim, out, end):
         later = -1 if a != b else -1 << i
         for lane in range(0, WIDTH, LANES):
             wanted = mask_of(later >> lane) & meeting(edges, b, lane, a, i, dim)
-            store(out, 0, end, splat(children[a, i]))
+            store_lanes(out, 0, end, splat(children[a, i]))
             end += put_lanes(out, 1, end, load(children, b, lane), wanted)
     return end
 
@@ -71,79 +79,85 @@ def _add_lower(edges, children, links, a, b, dim, out, end):
     """Append the pairs of a child of ``a`` with ``b``."""
     above, place = place_above(links, b)
     for lane in range(0, WIDTH, LANES):
-        store(out, 1, end, splat(np.int32(b)))
+        store_lanes(out, 1, end, splat(np.int32(b)))
         end += put_lanes(out, 0, end, load(children, a, lane), meeting(edges, a, lane, above, place, dim))
     return end
 
 
-@jit
-def pair_leaves(edges, children, links, other):
+def leaves_that_meet(edges: Any, children: Any, links: Any, other: int) -> tuple[IdPairs, int]:
     """Pairs of leaves that overlap: of the moving tree with itself or (``other`` 1) with the static tree.
 
-    Returns ``leaves, count, tests``, where ``leaves[0, :count]`` are moving ones.
+    Returns ``leaves, tests``; the first row of ``leaves`` names moving ones.
+    """
+    roots = children[0, [MOVING, other]]
+    level, other_level = (children[0, [HEIGHT + MOVING, HEIGHT + other]] - 1).tolist()
+    if not roots.all():
+        return np.empty((2, 0), np.int32), 0
+    now, then = np.empty((2, 2, _FIRST_ROOM), np.int32)
+    now[:, 0] = roots
+    count, tests = 1, 0
+    while level > 0 or other_level > 0:
+        at = found = 0
+        while at < count:
+            at, found, made = pair_children(
+                edges, children, links, now, count, then, level - other_level, at, found, AT_ONCE
+            )
+            tests += made
+            if found + LEAST_ROOM > then.shape[1]:
+                larger = np.empty((2, 2 * then.shape[1]), np.int32)
+                larger[:, :found] = then[:, :found]
+                then = larger
+        level, other_level = level - (level >= other_level), other_level - (other_level >= level)
+        now, then, count = then, now, found
+        if then.shape[1] < now.shape[1]:
+            then = np.empty_like(now)
+    return np.ascontiguousarray(now[:, :count]), tests
+
+
+@jit
+def pair_children(edges, children, links, now, count, then, higher, at, found, most):
+    """For the pairs of nodes from ``at`` on, the pairs of children that meet, from ``then[:, found]`` on.
+
+    ``higher`` than the second nodes by so many levels are the first: the children of the higher ones are
+    paired with the others as they are.  Stops where there is no room, or ``most`` tests are made; returns
+    ``at, found, tests``.
     """
     dim = edges.shape[0] // children.shape[0] // 2
-    now = np.empty((2, 1024), np.int32)
-    then = np.empty((2, 1024), np.int32)
-    now[0, 0] = children[0, MOVING]
-    now[1, 0] = children[0, other]
-    count = 1 if children[0, MOVING] > 0 and children[0, other] > 0 else 0
     tests = np.int64(0)
-    level = np.int64(children[0, HEIGHT + MOVING]) - 1
-    other_level = np.int64(children[0, HEIGHT + other]) - 1
-    while count > 0 and (level > 0 or other_level > 0):
-        end = np.int64(0)
-        for at in range(count):
-            if end + WIDTH * WIDTH + LANES > then.shape[1]:
-                larger = np.empty((2, 2 * then.shape[1]), np.int32)
-                for k in range(end):
-                    larger[0, k] = then[0, k]
-                    larger[1, k] = then[1, k]
-                then = larger
-            a = np.int64(now[0, at])
-            b = np.int64(now[1, at])
-            tests += count_of(links, a)
-            if level == other_level:
-                end = _add_children(edges, children, links, a, b, dim, then, end)
-            elif level > other_level:
-                end = _add_lower(edges, children, links, a, b, dim, then, end)
-            else:
-                before = end
-                end = _add_lower(edges, children, links, b, a, dim, then, end)
-                for k in range(before, end):
-                    then[0, k], then[1, k] = then[1, k], then[0, k]
-        if level == other_level:
-            level -= 1
-            other_level -= 1
-        elif level > other_level:
-            level -= 1
+    while at < count and tests <= most and found + LEAST_ROOM <= then.shape[1]:
+        a = np.int64(now[0, at])
+        b = np.int64(now[1, at])
+        tests += count_of(links, a)
+        if higher == 0:
+            found = _add_children(edges, children, links, a, b, dim, then, found)
+        elif higher > 0:
+            found = _add_lower(edges, children, links, a, b, dim, then, found)
         else:
-            other_level -= 1
-        now, then = then, now
-        count = end
-    return now, count, tests
+            before = found
+            found = _add_lower(edges, children, links, b, a, dim, then, found)
+            for k in range(before, found):
+                then[0, k], then[1, k] = then[1, k], then[0, k]
+        at += 1
+    return at, found, tests
 
 
 @jit
 def join_leaves(
-    edges, children, links, leaves, first, last, boxes, exact, touching, filter, limit,  # noqa: A002
+    edges, children, links, leaves, boxes, exact, touching, filter, at, end, out, most, store,  # noqa: A002
 ):  # fmt: skip
-    """Pairs of boxes of the leaf pairs ``first .. last - 1``; returns ``out, found, tests``.
+    """Pairs of boxes of the leaf pairs before ``end``, from ``at = row,`` on.
 
-    ``exact``: a slot that meets is a pair, without another look at boxes and rules.  Stops when there are
-    more than ``limit``.
+    Returns ``at, found, tests`` (`broadphase.kernels.arrays.emit`).  ``exact``: a slot that meets is a pair,
+    without another look at boxes and rules.
     """
     dim = boxes.shape[1] // 2
-    out = np.empty((8 * (last - first) + WIDTH * WIDTH + LANES, 2), np.int32)
-    found = np.int64(0)
-    tests = np.int64(0)
-    for at in range(first, last):
-        if found > limit:
+    row = at[0]
+    found = tests = np.int64(0)
+    while row < end and tests <= most:
+        if store and found + LEAST_ROOM > out.shape[0]:
             break
-        a = np.int64(leaves[0, at])
-        b = np.int64(leaves[1, at])
-        if found + WIDTH * WIDTH + LANES > out.shape[0]:
-            out = grow_for_lanes(out, found, WIDTH * WIDTH + LANES)
+        a = np.int64(leaves[0, row])
+        b = np.int64(leaves[1, row])
         candidates = (1 << count_of(links, a)) - 1
         if a != b:
             above, place = place_above(links, b)
@@ -156,8 +170,10 @@ def join_leaves(
             tests += count_of(links, b) - (0 if a != b else i + 1)
             for lane in range(0, WIDTH, LANES):
                 wanted = mask_of(later >> lane) & meeting(edges, b, lane, a, i, dim)
-                if exact:
+                if exact and store:
                     found += put_pairs(out, found, splat(children[a, i]), load(children, b, lane), wanted)
+                elif exact:
+                    found += count_lanes(bits(wanted))
                 else:
                     left = bits(wanted)
                     one = np.int64(children[a, i])
@@ -165,6 +181,8 @@ def join_leaves(
                         two = np.int64(children[b, lane + lowest_lane(left)])
                         left &= left - 1
                         if overlap(boxes, one, two, touching) and may_pair(filter, one, two):
-                            put(out, found, one, two)
+                            if store:
+                                put(out, found, one, two)
                             found += 1
-    return out, found, tests
+        row += 1
+    return (row,), found, tests

@@ -7,8 +7,12 @@ to stand alone is gathered with its neighbours further up.  Then the nodes made 
 way, level by level, until one is left.
 """
 
-import numpy as np
+from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.kernels.arrays.pieces import AT_ONCE
 from broadphase.kernels.machine.jit import inline, jit
 from broadphase.kernels.tree.nodes import (
     COUNT,
@@ -26,6 +30,7 @@ from broadphase.kernels.tree.nodes import (
 # Columns of what is gathered below a part of the binary tree: a list and its length.
 _FIRST, _LAST, _SIZE = 0, 1, 2
 _ONE = np.int64(1)
+PACKED = -1  # the level of a tree that is done
 
 
 def most_nodes(boxes: int) -> int:
@@ -34,6 +39,30 @@ def most_nodes(boxes: int) -> int:
     All nodes of a level but one have `LEAST` children or more.
     """
     return boxes // (LEAST - 1) + 16
+
+
+def pack_nodes(
+    nodes: tuple[npt.NDArray[Any], ...],
+    boxes: npt.NDArray[Any],
+    reach: npt.NDArray[Any],
+    order: npt.NDArray[np.int32],
+    begin: npt.NDArray[np.int32],
+    after: npt.NDArray[np.int32],
+    tree: int,
+) -> None:
+    """Fill an empty tree, of ``nodes = edges, children, links, where``, with the boxes ``order``.
+
+    There must be room for `most_nodes`.
+    """
+    parts = len(after)
+    following = np.empty(len(nodes[1]) + len(order), np.int64)
+    lists, made = np.zeros((parts, 3), np.int64), np.zeros(parts, np.int64)
+    cut = np.zeros(parts, np.bool_)
+    at = (0, parts, 0)
+    while at[0] != PACKED:
+        at = pack_some(
+            *nodes, boxes, reach, order, begin, after, tree, following, lists, made, cut, at, AT_ONCE
+        )
 
 
 @inline
@@ -73,25 +102,29 @@ def _append(following, lists, k, first, last, size):
 
 
 @jit
-def pack_nodes(edges, children, links, where, boxes, reach, order, begin, after, tree):
-    """Fill an empty tree with the boxes ``order``; there must be room for `most_nodes`."""
+def pack_some(
+    edges, children, links, where, boxes, reach, order, begin, after, tree,
+    following, lists, made, cut, at, most,
+):  # fmt: skip
+    """Go on from ``at`` to fill an empty tree with the boxes ``order``, for about ``most`` of them.
+
+    There must be room for `most_nodes`.  ``at = level, part, made on it``, at first ``0, parts, 0``; returns
+    how far it came, and `PACKED` for the level when it is done.  Scratch: ``following`` for all nodes and the
+    boxes behind them, and by part of the binary tree, at first 0, the ``lists`` of what is gathered, the node
+    ``made`` there, and whether there is more below than fits into one, which is ``cut``.
+    """
     rows = boxes.shape[1]
-    n = order.shape[0]
     parts = after.shape[0]
-    # What is gathered: nodes, and on the first level boxes, by numbers behind those of all nodes.
     boxes_from = children.shape[0]
-    following = np.empty(boxes_from + n, np.int64)
-    lists = np.zeros((parts, 3), np.int64)
-    made = np.zeros(parts, np.int64)  # the node made at a part of the binary tree, 0 for none
-    cut = np.zeros(parts, np.bool_)  # whether there is more below a part than fits into one node
-    level = np.int64(0)
-    total = np.int64(2)
-    while total > 1:
-        total = 0
-        for k in range(parts - 1, -1, -1):
+    level, k, total = at
+    while most > 0:
+        while k > 0 and most > 0:
+            k -= 1
+            most -= 1
             if level == 0 and after[k] == k + 1:
-                for at in range(begin[k], begin[k + 1]):
-                    _append(following, lists, k, boxes_from + at, boxes_from + at, _ONE)
+                most -= begin[k + 1] - begin[k]
+                for place in range(begin[k], begin[k + 1]):
+                    _append(following, lists, k, boxes_from + place, boxes_from + place, _ONE)
             if made[k] > 0:
                 _append(following, lists, k, made[k], made[k], _ONE)
                 made[k] = 0
@@ -109,14 +142,20 @@ def pack_nodes(edges, children, links, where, boxes, reach, order, begin, after,
                 if lists[c, _SIZE] > 0:
                     _append(following, lists, k, lists[c, _FIRST], lists[c, _LAST], lists[c, _SIZE])
                     lists[c, _SIZE] = 0
+        if k > 0:
+            break
         if lists[0, _SIZE] > 0:
             made[0] = _make_node(
                 edges, children, links, where, boxes, reach, order, following, lists, NODE_0, level, tree
             )
             total += 1
         level += 1
-    root = made[0]
-    hang(children, links, where, NODE_0, tree, root, level)
-    fit_above(edges, links, root, rows)
-    children[0, HEIGHT + tree] = level
-    children[0, HELD + tree] = n
+        if total <= 1:
+            root = made[0]
+            hang(children, links, where, NODE_0, tree, root, level)
+            fit_above(edges, links, root, rows)
+            children[0, HEIGHT + tree] = level
+            children[0, HELD + tree] = order.shape[0]
+            return np.int64(PACKED), k, total
+        k, total = np.int64(parts), np.int64(0)
+    return level, k, total

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.kernels.arrays.emit import grow
+from broadphase.kernels.arrays.emit import LEAST_ROOM
 from broadphase.kernels.arrays.ordered_bits import bits_of, ordered_columns, ordered_rows
 from broadphase.kernels.boxes.overlap_lanes import allowed_lanes, overlapping_lanes
 from broadphase.kernels.machine.jit import inline, jit
@@ -24,9 +24,6 @@ from broadphase.kernels.machine.simd import (
     splat,
 )
 from broadphase.kernels.tree.build import LEAF, Tree
-
-# Pairs that two leaves can give, and the lanes that are written beyond the last of them.
-ROOM = LEAF * LEAF + LANES
 
 
 class Leaves(NamedTuple):
@@ -64,55 +61,43 @@ def find_common_classes(order, begin, after, classes, common):
 
 
 @jit
-def join_leaves(axes, leaves, filter, first, last, out, limit, store):  # noqa: A002
-    """Pairs whose earlier leaf is one of the nodes ``first <= leaf < last``; returns ``out, found, tests``.
+def join_leaves(axes, leaves, filter, at, end, out, most, store):  # noqa: A002
+    """Pairs whose earlier leaf is a node before ``end``, from ``at = leaf, node`` on.
 
-    ``axes``: a tuple of the dimension's length.  Tests are those of a node with a node, of a box with a
-    node, and of a box with a box.
-    """
-    leaf, node, found, tests = np.int64(first), np.int64(first), np.int64(0), np.int64(0)
-    while True:
-        leaf, node, found, tests = _walk(axes, leaves, filter, leaf, node, last, out, found, tests, store)
-        if leaf == last or found > limit:
-            return out, found, tests
-        out = grow(out, limit + ROOM)
-
-
-@inline
-def _walk(axes, leaves, filter, leaf, node, last, out, found, tests, store):  # noqa: A002
-    """Go on with ``leaf`` at ``node`` until ``out`` is full; returns how far: ``leaf, node, found, tests``.
-
-    A function that leaves ``out`` what it is: where an array may be exchanged in a loop, Numba counts
-    references in each turn.
+    Returns ``at, found, tests`` (`broadphase.kernels.arrays.emit`).  ``axes``: a tuple of the dimension's
+    length.  Tests are those of a node with a node, of a box with a node, and of a box with a box.
     """
     begin, after, bounds, common, columns, ids = leaves
     filtered = filter.classes.shape[0] > 0 or filter.categories.shape[0] > 0
     nodes = after.shape[0]
-    while leaf < last:
+    leaf, node = at
+    found = tests = np.int64(0)
+    while leaf < end:
+        node = max(node, leaf)
         if after[leaf] > leaf + 1:
-            node = nodes
+            node = np.int64(nodes)
         own, own_end = begin[leaf], begin[leaf + 1]
         while node < nodes:
-            if store and found + ROOM > out.shape[0]:
-                return leaf, node, found, tests
+            if tests > most or (store and found + LEAST_ROOM > out.shape[0]):
+                return (leaf, node), found, tests
             tests += 1
             if common[leaf] & common[node] != 0 or not _bounds_overlap(axes, bounds, leaf, node):
-                node = after[node]
+                node = np.int64(after[node])
                 continue
             # A leaf of few boxes far apart (three movers among ten thousand walls) has bounds that meet
             # almost everything; its boxes do not.
             tests += own_end - own
             some = _boxes_that_meet(axes, columns, own, own_end, bounds, node)
             if some == 0:
-                node = after[node]
+                node = np.int64(after[node])
                 continue
-            end = begin[node + 1] if after[node] == node + 1 else 0
-            while end > 0 and some != 0:
+            last = begin[node + 1] if after[node] == node + 1 else 0
+            while last > 0 and some != 0:
                 i = own + lowest_lane(some)
                 some &= some - 1
                 j = i + 1 if node == leaf else begin[node]
-                while j < end:
-                    rest = min(end - j, LANES)
+                while j < last:
+                    rest = min(last - j, LANES)
                     hits = overlapping_lanes(axes, columns, i, j) & mask_of((1 << rest) - 1)
                     if filtered:
                         hits = allowed_lanes(filter, ids, i, j, bits(hits))
@@ -124,8 +109,8 @@ def _walk(axes, leaves, filter, leaf, node, last, out, found, tests, store):  # 
                     j += LANES
             node += 1
         leaf += 1
-        node = leaf
-    return leaf, node, found, tests
+        node = np.int64(0)
+    return (leaf, node), found, tests
 
 
 @inline

@@ -1,0 +1,26 @@
+"""Long arrays in pieces: a kernel can not be interrupted, so none is handed ten million rows at once.
+
+Between two calls Python looks whether a signal has come.
+"""
+
+from collections.abc import Iterator
+
+AT_ONCE = 1 << 20
+"""Rows of a piece: some milliseconds, and less than a tenth of a second where memory is met at random."""
+
+
+def pieces(n: int) -> Iterator[tuple[int, int]]:
+    """``range(n)`` in ranges of at most `AT_ONCE` rows; an empty one where there is none.
+
+    Examples
+    --------
+    >>> list(pieces(1000))
+    [(0, 1000)]
+    >>> list(pieces(3 << 20))
+    [(0, 1048576), (1048576, 2097152), (2097152, 3145728)]
+    """
+    begin = 0
+    while n - begin > AT_ONCE:
+        yield begin, begin + AT_ONCE
+        begin += AT_ONCE
+    yield begin, n

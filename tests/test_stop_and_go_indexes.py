@@ -1,0 +1,188 @@
+"""What an index does in slices: it finds the same, and where it is interrupted nothing has changed."""
+
+import numpy as np
+import pytest
+from checks import assert_same
+from method_checks import KINDS, scenes
+from test_stop_and_go import set_everywhere, small_budgets, small_rooms
+
+import broadphase as bp
+from broadphase import slices
+from broadphase.kernels.arrays import pieces, radix_sort
+from broadphase.kernels.arrays.emit import LEAST_ROOM
+from broadphase.kernels.arrays.ordered_bits import bits_of, ordered_column
+from broadphase.kernels.tree.build import build_tree
+from broadphase.methods import strips
+from broadphase.pair_order import one_array
+
+STRUCTURES = ["uniform_grid", "spatial_hash", "box_tree"]
+INDEXES = [name for name in bp.INDEXES if name != "auto"]
+
+
+def made(name, boxes, **more):
+    index = bp.make_index(name, dim=boxes.shape[1] // 2, dtype=boxes.dtype)
+    index.insert_many(boxes, **more)
+    return index
+
+
+@pytest.mark.smaller_set
+@pytest.mark.parametrize(("dim", "dtype"), KINDS)
+@pytest.mark.parametrize("name", STRUCTURES)
+def test_pairs_at_every_step(monkeypatch, name, dim, dtype):
+    for scene, boxes in scenes(dim, dtype, n=40):
+        for rules in ({}, {"static": np.arange(40) % 3 == 0, "category": np.arange(40) % 4, "mask": 3}):
+            index = made(name, boxes, **rules)
+            right, tests = index.pairs(), index.stats.tests
+            with monkeypatch.context() as patch:
+                small_budgets(patch, 0)
+                small_rooms(patch, LEAST_ROOM)
+                set_everywhere(patch, "AT_ONCE", 1)
+                assert_same(index.pairs(), right)
+                assert index.stats.tests == tests, scene
+
+
+@pytest.mark.parametrize("name", STRUCTURES)
+def test_a_crowd_that_needs_a_larger_block(monkeypatch, name):
+    boxes = np.tile([0.0, 0.0, 1.0, 1.0], (700, 1))
+    boxes[::3, [0, 2]] += np.arange(234)[:, None] / 100
+    right = bp.pairs(boxes, method="brute_force")
+    for most in (0, 50_000_000):
+        small_budgets(monkeypatch, most)
+        assert_same(made(name, boxes).pairs(), right)
+
+
+@pytest.mark.smaller_set
+@pytest.mark.parametrize(("dim", "dtype"), KINDS)
+@pytest.mark.parametrize("at_once", [1, 50])
+def test_trees_that_are_built_in_steps(monkeypatch, dim, dtype, at_once):
+    for _, boxes in scenes(dim, dtype, n=150):
+        for classes in (np.empty(0, np.uint8), (np.arange(150) % 2).astype(np.uint8)):
+            right = build_tree(boxes, classes)
+            with monkeypatch.context() as patch:
+                set_everywhere(patch, "AT_ONCE", at_once)
+                tree = build_tree(boxes, classes)
+                assert all(np.array_equal(a, b) for a, b in zip(tree, right, strict=True))
+                made("box_tree", boxes).validate()
+
+
+@pytest.mark.smaller_set
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n", [0, 1, 300, 5_000])
+def test_sorts_that_stop_anywhere(monkeypatch, dtype, n):
+    values = np.random.default_rng(n).normal(size=n).round(2).astype(dtype)
+    keys = ordered_column(bits_of(values).reshape(-1, 1), 0)
+    for at_once in (1, 7, 2_500) if n < 1_000 else (701, 2_500):
+        set_everywhere(monkeypatch, "AT_ONCE", at_once)
+        assert np.array_equal(ordered_column(bits_of(values).reshape(-1, 1), 0), keys)
+        assert np.array_equal(radix_sort.argsort_keys(keys), np.argsort(values, kind="stable"))
+
+
+def test_crowded_strips_are_sorted_in_steps(monkeypatch):
+    rng = np.random.default_rng(1)
+    boxes = np.repeat(rng.random((60_000, 2)), 2, axis=1)[:, [0, 2, 1, 3]] * [1e-9, 1.0, 1e-9, 1.0]
+    boxes[:9, [0, 2]] = 1e9
+    boxes[:, 2:] += [1e-14, 1e-3]
+    right = bp.pairs(boxes, method="strips")
+    calls, kernel = [], strips.sort_crowded
+    monkeypatch.setattr(strips, "sort_crowded", lambda *given: calls.append(None) or kernel(*given))
+    set_everywhere(monkeypatch, "AT_ONCE", 5_000)
+    assert len(right) > 50
+    assert_same(bp.pairs(boxes, method="strips"), right)
+    assert len(calls) > 20
+
+
+@pytest.mark.smaller_set
+@pytest.mark.parametrize("dim", [2, 3])
+@pytest.mark.parametrize("name", INDEXES)
+def test_batches_of_questions_in_slices(monkeypatch, name, dim):
+    rng = np.random.default_rng(4)
+    low = rng.random((90, dim)) * 5
+    boxes = np.hstack([low, low + rng.random((90, dim))])
+    index, origins, ways = made(name, boxes), low[:70] - 1, rng.normal(size=(70, dim))
+
+    def answers():
+        hits, many = index.raycast(origins, ways), index.query_ray(origins, ways)
+        near = index.nearest(origins, 3)
+        return [index.query_box(boxes), index.query_point(low), *hits, *many, *near]
+
+    right = answers()
+    monkeypatch.setattr(slices, "FEW_QUESTIONS", 1)
+    monkeypatch.setattr(slices, "GOAL", 0.0)
+    stops = []
+    monkeypatch.setattr(slices, "stop_if_unwanted", lambda: stops.append(None))
+    for one, other in zip(answers(), right, strict=True):
+        assert np.array_equal(one, other)
+    assert len(stops) > 40
+
+
+def interrupted(after):
+    """Instead of `slices.few_at_a_time`: two rows at a time, and Ctrl-C after so many times."""
+
+    def few_at_a_time(count):
+        nonlocal after
+        for begin in range(0, count, 2):
+            if after == 0:
+                raise KeyboardInterrupt
+            after -= 1
+            yield begin, min(begin + 2, count)
+
+    return few_at_a_time
+
+
+def seen(index):
+    index.validate()
+    return index.ids.tolist(), index.boxes.tolist(), index.pairs().tolist(), index.query_box(HERE).tolist()
+
+
+HERE = [0.0, 0.0, 4.0, 4.0]
+CHANGES = {
+    "insert_many": lambda index, boxes: index.insert_many(boxes[:30]),
+    "remove_many": lambda index, boxes: index.remove_many(index.ids[1:25]),
+    "move_many": lambda index, boxes: index.move_many(index.ids[::4], boxes[:50] + 3.0),
+    "update": lambda index, boxes: index.update(boxes + (np.arange(200) % 5 == 0)[:, None] * 3.0),
+}
+
+
+@pytest.mark.smaller_set
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("name", STRUCTURES)
+def test_an_interrupted_change_changes_nothing(monkeypatch, name, change):
+    low = np.random.default_rng(2).random((200, 2)) * 30
+    boxes = np.hstack([low, low + 1.0])
+    set_everywhere(monkeypatch, "MOST_CHANGES", 1)
+    index = made(name, boxes)
+    before, known = seen(index), len(index.changes().began)
+    raised = 0
+    for after in range(60):
+        with monkeypatch.context() as patch:
+            set_everywhere(patch, "few_at_a_time", interrupted(after))
+            try:
+                CHANGES[change](index, boxes)
+                break
+            except KeyboardInterrupt:
+                raised += 1
+        assert seen(index) == before
+        changes = index.changes()
+        assert (len(changes.began), len(changes.stayed), len(changes.ended)) == (0, known, 0)
+    assert raised > 2
+    index.validate()
+    assert_same(index.pairs(), np.array(index.ids)[bp.pairs(index.boxes, method="brute_force")])
+
+
+@pytest.mark.smaller_set
+def test_many_partners_are_sorted_by_second_id_first():
+    rng = np.random.default_rng(8)
+    i, j = np.triu_indices(150, 1)
+    for n, keep in ((150, 1.0), (150, 0.2), (4_000, 1.0)):
+        some = rng.random(len(i)) < keep
+        pairs = np.column_stack((i[some], j[some])).astype(np.int32)
+        mixed = rng.permutation(pairs)
+        for chunks in ([mixed], np.array_split(mixed, 3)):
+            assert_same(one_array(chunks, n, True), pairs)
+
+
+@pytest.mark.smaller_set
+def test_pieces_cover_everything_once(monkeypatch):
+    monkeypatch.setattr(pieces, "AT_ONCE", 3)
+    assert list(pieces.pieces(7)) == [(0, 3), (3, 6), (6, 7)]
+    assert list(pieces.pieces(0)) == [(0, 0)]
