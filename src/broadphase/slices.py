@@ -16,7 +16,6 @@ from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from broadphase.boxes import PairArray
 from broadphase.kernels.arrays.emit import FIRST_ROOM, LEAST_ROOM
@@ -26,6 +25,8 @@ GOAL = 0.08
 """Seconds that a slice may take; less than half of what a call may go on after it was interrupted."""
 MOST = 50_000_000
 """Comparisons in a slice; they seldom take more than `GOAL`."""
+FIRST = 2_000_000
+"""Comparisons in the first slice, which shows what they take here: where memory is slow, ten times as much."""
 MOST_ROWS = 4_000_000
 """Rows, of a range, that are copied or sorted at a time."""
 MOST_ROOM = 1 << 22
@@ -35,7 +36,6 @@ MOST_CHANGES = 20_000
 FEW_QUESTIONS = 64
 """Questions of a batch that are asked first, to see what they take."""
 
-Rows = npt.NDArray[np.float64]
 Position = tuple[int, ...]
 Resumable = Callable[[Position, int, PairArray, int, bool], tuple[Position, int, int]]
 """``kernel(at, end, out, most, store)`` returns ``at, found, tests``."""
@@ -67,7 +67,7 @@ def slices(begin: int, end: int, each: float) -> Iterator[tuple[int, int]]:
     [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5)]
     """
     at_first = max(1, int(min(MOST / max(each, 1e-9), end - begin)))
-    most = at_first
+    most = max(1, at_first * FIRST // MOST)
     while end - begin > most:
         stop_if_unwanted()
         started = perf_counter()
@@ -103,7 +103,7 @@ def search_from(kernel: Resumable, at: Position, end: int, out: PairArray, limit
     """
     chunks: list[PairArray] = []
     pairs = tests = 0
-    most = int(MOST)
+    most = int(min(MOST, FIRST))
     while True:
         if len(out) < LEAST_ROOM:
             out = np.empty((min(max(2 * pairs, FIRST_ROOM), MOST_ROOM), 2), np.int32)
@@ -207,18 +207,6 @@ def in_chunks(
                 room *= 4
             out = np.empty((room, 2), np.int32)
     return _side_by_side(chunks), tests
-
-
-def rows_of_slices(find: Callable[[Rows], tuple[PairArray, int]], queries: Rows) -> tuple[PairArray, int]:
-    """The rows ``[query, id]`` that answer a batch, and the tests; ``find`` answers any part of it."""
-    chunks, tests = [], 0
-    for begin, end in growing(len(queries)):
-        rows, made = find(queries[begin:end])
-        if begin:
-            rows[:, 0] += begin
-        chunks.append(rows)
-        tests += made
-    return chunks[0] if len(chunks) == 1 else np.concatenate(chunks), tests
 
 
 def _side_by_side(chunks: list[PairArray]) -> PairArray:

@@ -50,7 +50,7 @@ class Answering(Asking):
         self._last = ("query_ray", tests, len(ids))
         distances, normals = self._room_for_hits(len(ids))
         ends = np.concatenate(([0], np.cumsum(counts)))
-        ranking.rank_hits(self._store.boxes, ids, ends, table, distances, normals)
+        ranking.rank_hits(self._store.boxes, ids, ends, table, np.empty(table.shape[1]), distances, normals)
         if isinstance(rays, tuple):
             return RayHits(ids, distances, normals)
         queries = np.repeat(np.arange(len(table), dtype=np.int32), counts)
@@ -149,7 +149,7 @@ class Answering(Asking):
         ids, tests = self._find_first_on_rays(rays, category, mask)
         self._last = ("raycast", tests, int((ids >= 0).sum()))
         distances, normals = self._room_for_hits(len(ids))
-        ranking.describe_firsts(self._store.boxes, ids, rays, distances, normals)
+        ranking.describe_firsts(self._store.boxes, ids, rays, np.empty(rays.shape[1]), distances, normals)
         return RayHits(ids, distances, normals)
 
     def _room_for_hits(self, n: int) -> tuple[Rows, Rows]:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from broadphase.boxes import BoxArray, as_float_array, as_plain_array, check_sound, unsound_box_error
 from broadphase.foreign import BOXES, POINTS, WAYS, Wanted
 from broadphase.indexes.storage import EVERY_BIT, BoxStore, IdArray
-from broadphase.kernels.arrays.id_tests import first_bad_id
+from broadphase.kernels.arrays.id_tests import FEW, first_bad_id
 
 Floats = tuple[float, ...]
 Rows = npt.NDArray[np.float64]
@@ -246,7 +246,8 @@ def known_ids(store: BoxStore, values: Any) -> IdArray:
     if array.dtype.kind not in "iu" and array.size:
         raise TypeError(f"ids must be integers; got dtype {array.dtype}")
     ids = np.ascontiguousarray(array, dtype=np.int64)
-    row = int(first_bad_id(ids, store.alive, store.end))
+    named = np.zeros(store.end if len(ids) > FEW else 0, np.bool_)
+    row = int(first_bad_id(ids, store.alive, store.end, named))
     if row >= 0:
         bad = int(array[row])
         if 0 <= bad < store.end and store.alive[bad]:

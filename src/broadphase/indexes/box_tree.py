@@ -40,7 +40,7 @@ from broadphase.kernels.tree.build import build_tree
 from broadphase.kernels.tree.insert import insert_boxes
 from broadphase.kernels.tree.leaf_pairs import join_leaves, leaves_that_meet
 from broadphase.kernels.tree.move import move_boxes
-from broadphase.kernels.tree.nodes import HELD, LOOSE, MOVING, NODES, STATIC_TREE, drop_tree
+from broadphase.kernels.tree.nodes import HELD, LOOSE, MOVING, NODES, STATIC_TREE, drop_tree, stack_room
 from broadphase.kernels.tree.pack import most_nodes, pack_nodes
 from broadphase.kernels.tree.remove import remove_boxes
 from broadphase.memory import Scratch
@@ -124,7 +124,8 @@ class BoxTree(TreeAsking, TreeQueries):
             order, begin, after, _ = build_tree(store.boxes[ids], np.empty(0, np.uint8))
             arrays.make_room(most_nodes(len(ids)))
         try:
-            drop_tree(arrays.edges, arrays.children, arrays.links, tree)
+            stack = np.empty(stack_room(arrays.children), np.int64)
+            drop_tree(arrays.edges, arrays.children, arrays.links, tree, stack)
             if len(ids):
                 nodes = (arrays.edges, arrays.children, arrays.links, arrays.where)
                 pack_nodes(nodes, store.boxes, arrays.reach, ids[order], begin, after, tree)
@@ -167,7 +168,7 @@ class BoxTree(TreeAsking, TreeQueries):
             for begin, end in few_at_a_time(len(ids)):
                 done, some = 0, ids[begin:end]
                 while done < len(some):
-                    own = (store.boxes, arrays.reach, store.classes, some, done, fresh)
+                    own = (store.boxes, arrays.reach, store.classes, some, done, fresh, arrays.scratch)
                     done = insert_boxes(arrays.edges, arrays.children, arrays.links, arrays.where, *own)
                     if done < len(some):
                         arrays.make_room(len(arrays.children) // 2 + _MOST_LEVELS)

@@ -272,12 +272,12 @@ class CellLists:
         mask: int,
     ) -> int:
         """Lower ``best`` and ``nearest`` to what each ray hits first here; returns the tests."""
-        none = np.empty((0, 2), np.int32)
+        none, scratch = np.empty((0, 2), np.int32), (np.empty(rays.shape[1]), np.empty(3, np.int64))
         tests = 0
         for begin, end in growing(len(rays)):
             tests += walk_rays(
                 store.boxes, self._end(store), store.categories, store.masks, *self._cells(),
-                rays[:end], begin, True, best, nearest, none, touching, category, mask,
+                rays[:end], begin, *scratch, True, best, nearest, none, touching, category, mask,
             )[2]  # fmt: skip
         return tests
 
@@ -285,11 +285,13 @@ class CellLists:
         self, store: BoxStore, rays: Rows, touching: bool, category: int, mask: int
     ) -> tuple[IdArray, int]:
         """Rows ``[ray, id]``, some of them several times, and the tests made."""
+        scratch = np.empty(rays.shape[1]), np.empty(3, np.int64)
+        unused = np.empty(0, np.int32), np.empty(0)
 
         def ask(begin: int, end: int, out: PairArray) -> tuple[int, int, int]:
             answer: tuple[int, int, int] = walk_rays(
                 store.boxes, self._end(store), store.categories, store.masks, *self._cells(),
-                rays[:end], begin, False, np.empty(0, np.int32), np.empty(0), out, touching, category, mask,
+                rays[:end], begin, *scratch, False, *unused, out, touching, category, mask,
             )  # fmt: skip
             return answer
 

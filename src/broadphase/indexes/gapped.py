@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase import threads
+from broadphase.boxes import PairArray
 from broadphase.indexes.arguments import Floats, Rows
 from broadphase.indexes.protocol import Hooks
 from broadphase.indexes.storage import BoxStore, IdArray, expect
@@ -15,7 +16,7 @@ from broadphase.kernels.arrays.ordered_bits import PADDING, bits_of, ordered_row
 from broadphase.kernels.arrays.radix_sort import argsort_keys
 from broadphase.kernels.sorted import gapped, gapped_search, gapped_walk
 from broadphase.kernels.sorted.gapped import DEAD, FAN, FULLEST, end_keys, fill, lift_all, reach_room
-from broadphase.slices import rows_of_slices
+from broadphase.slices import in_chunks
 
 # Of the slots of a new layout, so many are taken.
 _TAKEN = 0.75
@@ -177,13 +178,15 @@ class GappedQueries(Hooks):
     def _find_in_boxes(self, boxes: Rows, touching: bool, category: int, mask: int) -> tuple[IdArray, int]:
         searched = self._searched(category, mask)
 
-        def find(some: Rows) -> tuple[IdArray, int]:
-            found: tuple[IdArray, int] = gapped_search.search_boxes(
-                *searched, some, (touching, not self._touching)
-            )
-            return found
+        edges = np.empty(2 * self._orders.dim + 1, self._orders.columns.dtype)
 
-        return rows_of_slices(find, boxes)
+        def ask(begin: int, end: int, out: PairArray) -> tuple[int, int, int]:
+            answer: tuple[int, int, int] = gapped_search.search_boxes(
+                *searched, boxes[:end], begin, edges, out, (touching, not self._touching)
+            )
+            return answer
+
+        return in_chunks(ask, len(boxes), 4 * len(boxes) + 2 * FAN)
 
     def _find_on_ray(self, ray: Floats, category: int, mask: int) -> tuple[IdArray, int]:
         found: tuple[IdArray, int] = gapped_walk.search_ray(

@@ -40,7 +40,7 @@ What the hooks may rely on
 - Ids come as int32 arrays without repetition, ascending except in ``_moving`` and ``_moved``.
 - ``copy`` and pickling copy the whole ``__dict__``: keep state in NumPy arrays, numbers and lists.  Mark what
   can be made again in ``_UNSAVED``.
-- Many threads may read at once: a query keeps its scratch memory to itself (made in the kernel or taken from
+- Many threads may read at once: a query keeps its scratch memory to itself (made for the call or taken from
   a pool), and writes to no attribute.
 - A hook that fails for lack of memory must do so before it changed anything, or leave ``_stale`` set.
 """
@@ -64,7 +64,9 @@ from broadphase.kernels.boxes import scan
 from broadphase.memory import Scratch, borrowed_scratch
 from broadphase.methods.task import NO_LIMIT, Found, Task
 from broadphase.pair_order import one_array
-from broadphase.slices import rows_of_slices
+from broadphase.slices import in_chunks
+
+_FIRST_ROWS = 64
 
 
 class Hooks(ABC):
@@ -180,13 +182,14 @@ class Hooks(ABC):
         """Rows ``[query, id]`` for a batch, ordered by query; and the tests made."""
         store = self._store
 
-        def find(some: Rows) -> tuple[IdArray, int]:
-            found: tuple[IdArray, int] = scan.scan_for_boxes(
-                store.boxes, store.end, store.categories, store.masks, some, touching, category, mask
+        def ask(begin: int, end: int, out: PairArray) -> tuple[int, int, int]:
+            rows = (store.boxes, store.end, store.categories, store.masks)
+            answer: tuple[int, int, int] = scan.scan_for_boxes(
+                *rows, boxes[:end], begin, out, touching, category, mask
             )
-            return found
+            return answer
 
-        return rows_of_slices(find, boxes)
+        return in_chunks(ask, len(boxes), 4 * len(boxes) + _FIRST_ROWS)
 
     def _find_on_ray(self, ray: Floats, category: int, mask: int) -> tuple[IdArray, int]:
         """Ids of all boxes that the ray ``(origin..., direction..., max_distance)`` hits, and the tests."""

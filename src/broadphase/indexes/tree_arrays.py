@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.boxes import BoxArray
+from broadphase.kernels.tree.insert import insert_scratch
 from broadphase.kernels.tree.nodes import NODES, USED, WIDTH, clear_nodes
 
 _CACHE_LINE = 64
@@ -17,6 +18,7 @@ class TreeArrays:
 
     def __init__(self, dim: int, dtype: npt.DTypeLike) -> None:
         self.rows = 2 * dim
+        self.scratch = insert_scratch(2 * dim, np.dtype(dtype))
         self.edges: BoxArray = np.empty((0, WIDTH), dtype)
         self.children = np.empty((0, WIDTH), np.int32)
         self.links = np.empty((0, 2), np.int32)
@@ -64,10 +66,12 @@ class TreeArrays:
             "edges": self.edges[: used * self.rows],
             "children": self.children[:used],
             "links": self.links[:used],
+            "scratch": (),
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+        self.scratch = insert_scratch(self.rows, self.edges.dtype)
         self._resize(len(self.children))
 
 

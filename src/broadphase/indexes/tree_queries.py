@@ -17,12 +17,13 @@ from broadphase.indexes.base import Index
 from broadphase.indexes.storage import IdArray
 from broadphase.indexes.tree_arrays import TreeArrays
 from broadphase.kernels.tree.nearest import search_nearest
-from broadphase.kernels.tree.query import search_box_by_rules, search_boxes
+from broadphase.kernels.tree.nodes import WIDTH, stack_room
+from broadphase.kernels.tree.query import QUEUE_ROOM, query_scratch, search_box_by_rules, search_boxes
 from broadphase.kernels.tree.ray import search_first, search_firsts, search_rays
 from broadphase.memory import SharedRows, pair_array
 from broadphase.methods.nearest import side_by_side
 from broadphase.pair_order import joined_pairs
-from broadphase.slices import growing
+from broadphase.slices import growing, in_chunks
 
 _FIRST_ROOM = 64
 _ENOUGH_FOR_THREADS = 2_000
@@ -83,26 +84,22 @@ class TreeQueries(Index):
         """What queries ``begin .. end - 1`` find, ``each`` about so much: rows in chunks; and the tests."""
         chunks: list[PairArray] = []
         tests = filled = 0
-        first = begin
+        first, scratch = begin, self._scratch(QUEUE_ROOM)
         for _, last in growing(end - begin):
             at = begin
             while at < first + last or rows is None:
                 if rows is None:
                     rows, filled = pair_array(int(each * (end - at)) + _FIRST_ROOM), 0
                 before = at
-                at, found, made = search_boxes(
-                    *self._asked(),
-                    self._store.end,
-                    boxes,
-                    at,
-                    first + last,
-                    *rules,
-                    self._sort,
-                    rows[filled:],
+                asked = (boxes, at, first + last, *rules, self._sort)
+                at, found, made, cramped = search_boxes(
+                    *self._asked(), self._store.end, *asked, scratch, rows[filled:]
                 )
                 filled += found
                 tests += made
-                if at < first + last:
+                if cramped:
+                    scratch = self._scratch(4 * scratch[1].shape[1])
+                elif at < first + last:
                     chunks.append(rows[:filled])
                     rows = None
                     each = 2.0 * max(each, found / max(at - before, 1))
@@ -110,6 +107,9 @@ class TreeQueries(Index):
         if rows is not None:
             chunks.append(rows[:filled])
         return chunks, tests
+
+    def _scratch(self, room: int) -> tuple[npt.NDArray[Any], ...]:
+        return query_scratch(2 * self.dim, self._arrays.edges.dtype, self._store.end, room)
 
     def _arranged_rows(self, rows: IdArray) -> IdArray:
         return rows  # they come in order
@@ -119,13 +119,30 @@ class TreeQueries(Index):
         return ids, tests
 
     def _find_on_rays(self, rays: Rows, category: int, mask: int) -> tuple[IdArray, IdArray, int]:
-        counts = np.empty(len(rays), np.int32)
         rules = (self._touching, category, mask)
-        found = self._shared_out(
-            len(rays), lambda begin, end: search_rays(*self._asked(), rays, begin, end, *rules, counts)
-        )
-        ids = found[0][0] if len(found) == 1 else np.concatenate([some for some, _ in found])
-        return ids, counts, sum(made for _, made in found)
+
+        def search(first: int, last: int) -> tuple[PairArray, int]:
+            some, scratch = rays[first:last], self._ray_scratch()
+
+            def ask(begin: int, end: int, out: PairArray) -> tuple[int, int, int]:
+                answer: tuple[int, int, int] = search_rays(
+                    *self._asked(), some[:end], begin, *rules, scratch, out
+                )
+                return answer
+
+            rows, tests = in_chunks(ask, len(some), 4 * len(some) + _FIRST_ROOM)
+            rows[:, 0] += first
+            return rows, tests
+
+        found = self._in_shares(len(rays), search)
+        rows = found[0][0] if len(found) == 1 else np.concatenate([some for some, _ in found])
+        counts = np.bincount(rows[:, 0], minlength=len(rays)).astype(np.int32)
+        return rows[:, 1].copy(), counts, sum(made for _, made in found)
+
+    def _ray_scratch(self) -> tuple[npt.NDArray[Any], ...]:
+        """Nodes, keys, times and a ray."""
+        room = int(stack_room(self._arrays.children))
+        return np.empty(room, np.int64), np.empty(room), np.empty((2, WIDTH)), np.empty(2 * self.dim + 1)
 
     def _find_first_on_ray(self, ray: Floats, category: int, mask: int) -> tuple[int, int]:
         found: tuple[int, int] = search_first(*self._asked(), ray, self._touching, category, mask)
@@ -135,7 +152,10 @@ class TreeQueries(Index):
         out = np.empty(len(rays), np.int32)
         rules = (self._touching, category, mask)
         tests = self._shared_out(
-            len(rays), lambda begin, end: search_firsts(*self._asked(), rays, begin, end, *rules, out)
+            len(rays),
+            lambda begin, end: search_firsts(
+                *self._asked(), rays, begin, end, *rules, self._ray_scratch(), out
+            ),
         )
         return out, sum(tests)
 
@@ -147,10 +167,13 @@ class TreeQueries(Index):
         out = np.empty((len(points), k), np.int32)
         order = side_by_side(points) if len(points) >= _ENOUGH_QUESTIONS else None
         asked = points if order is None else points[order]
-        tests = self._shared_out(
-            len(points),
-            lambda begin, end: search_nearest(*self._asked(), asked, begin, end, category, mask, out),
-        )
+        room = int(stack_room(self._arrays.children))
+
+        def search(begin: int, end: int) -> Any:
+            scratch = (np.empty(room, np.int64), np.empty(room), np.empty(WIDTH), np.empty(k))
+            return search_nearest(*self._asked(), asked, begin, end, category, mask, scratch, out)
+
+        tests = self._shared_out(len(points), search)
         if order is not None:
             found, out = out, np.empty_like(out)
             out[order] = found
@@ -158,10 +181,13 @@ class TreeQueries(Index):
 
     def _shared_out(self, count: int, search: Callable[[int, int], Any]) -> list[Any]:
         """Let several threads search, each a share of so many questions, where there are enough of them."""
-        parts = threads.resolve(self._threads) if count >= _ENOUGH_QUESTIONS else 1
 
         def some(begin: int, end: int) -> list[Any]:
             return [search(begin + first, begin + last) for first, last in growing(end - begin)]
 
-        found = threads.run_all([partial(some, *span) for span in threads.shares(count, parts)])
-        return [answer for part in found for answer in part]
+        return [answer for part in self._in_shares(count, some) for answer in part]
+
+    def _in_shares(self, count: int, search: Callable[[int, int], Any]) -> list[Any]:
+        """The same, where each share is searched at once."""
+        parts = threads.resolve(self._threads) if count >= _ENOUGH_QUESTIONS else 1
+        return threads.run_all([partial(search, *span) for span in threads.shares(count, parts)])

@@ -112,7 +112,8 @@ def of_one_class(task: Task) -> npt.NDArray[np.bool_] | None:
 def _plan(few: BoxArray, many: BoxArray) -> _Picture | None:
     """The picture that leaves most out, judging by a sample; ``None`` where it would not be much."""
     dim, kind = few.shape[1] // 2, few.dtype
-    low, high = finite_bounds(few)
+    low, high = bounds = np.empty((2, few.shape[1] // 2))
+    finite_bounds(few, bounds)
     sides, lengths = _lengths(few), _lengths(many)
     # A row for each slack that is tried.
     slack = np.sort(lengths, axis=0)[[int(share * (len(lengths) - 1)) for share in _QUANTILES]]

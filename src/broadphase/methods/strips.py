@@ -49,6 +49,7 @@ SMALL_SAMPLE, SAMPLE, LARGE_SAMPLE = 64, 128, 4096
 SMALL_WORLD = 4_000
 # Waking a second thread three times costs about 200 microseconds, a fifth of what so many boxes take.
 ENOUGH_FOR_THREADS = 40_000
+_ROWS = 1 << 20  # that are counted or copied at a time
 # A strip is crowded when a copy shares its strip with so many times more copies than if all were equal.
 CROWDED = 2.5
 
@@ -174,7 +175,7 @@ def _count(task: Task, plan: Plan, parts: int) -> tuple[Any, ...]:
 
     def count(part: int, first: int, last: int) -> bool:
         extreme = False
-        for begin, end in ranges(first, last):
+        for begin, end in ranges(first, last, _ROWS):
             extreme |= count_copies(
                 *(task.boxes, flat, plan.axes, task.touching, plan.lattice, plan.borders),
                 *(begin, end, numbers[part], spans, steps[part]),
@@ -201,7 +202,7 @@ def _scatter(task: Task, plan: Plan, spans: Any, starts: Any, extreme: bool, tot
     later = task.scratch.array("later", (len(starts), int(BLOCK)), np.int32)
 
     def scatter(part: int, first: int, last: int) -> None:
-        for begin, end in ranges(first, last):
+        for begin, end in ranges(first, last, _ROWS):
             scatter_copies(
                 *(task.boxes, plan.axes, strips, task.touching, task.filter.classes),
                 *(begin, end, later[part], spans, starts[part], edges, tags),

@@ -11,7 +11,7 @@ from broadphase import threads
 from broadphase.boxes import BoxArray, PairArray, copy_sound
 from broadphase.kernels.boxes.filters import PairFilter
 from broadphase.memory import MOST_KEPT, Scratch
-from broadphase.slices import MOST, Part, Position, Resumable, search_from
+from broadphase.slices import MOST, MOST_ROOM, Part, Position, Resumable, search_from
 
 NO_LIMIT = 2**62
 
@@ -110,9 +110,12 @@ def search_in_shares(
     Each share is searched by a kernel of its own, with its own memory, that ``make`` gives; ``at`` is what
     stands behind the row where a row begins.
     """
+    # So much that one chunk nearly always holds all: to put several together takes longer than to search.
+    room = min(4 * len(task.boxes) // len(shares), MOST_ROOM) if task.store else 0
 
     def search(first: int, last: int) -> Part:
-        return search_from(make(), (first, *at), last, _NO_ROOM, task.limit, task.store)
+        out = np.empty((room, 2), np.int32)
+        return search_from(make(), (first, *at), last, out, task.limit, task.store)
 
     return together(threads.run_all([partial(search, *share) for share in shares], task.threads), cells)
 
@@ -127,5 +130,4 @@ def together(parts: list[Part], cells: int = 0) -> Found:
     )
 
 
-_NO_ROOM = np.empty((0, 2), np.int32)
 _MOST_ROOM = MOST_KEPT // 16

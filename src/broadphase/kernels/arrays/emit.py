@@ -20,15 +20,8 @@ A kernel can neither be interrupted nor bring memory.  So a search is called as 
 `broadphase.slices.search_from` is the caller: it looks for signals between two calls, and brings another
 array when one is full.  `broadphase.kernels.boxes.brute_force` is the shortest example.
 
-What has not been turned over yet (cells, trees, queries) brings its own memory: an array that grows, in a
-kernel that returns ``out, found, tests``::
-
-    if found == len(out):
-        if found > limit:
-            return out, found, tests  # more than the caller can use: stop
-        out = grow(out, limit)
-    put(out, found, i, j)
-    found += 1
+A batch of questions is simpler: rows ``[query, id]`` from the query ``begin`` on, each answered wholly or not
+at all; ``next, found, tests`` says with which to go on (`broadphase.slices.in_chunks` is the caller).
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
 """Where found ids go: an int32 array that grows while a kernel runs.
 
-The idiom of every query kernel, which returns ``ids, tests``::
+The idiom of a kernel that answers one question, and returns ``ids, tests``::
 
     out = np.empty(FEW, np.int32)
     ...
@@ -11,7 +11,7 @@ The idiom of every query kernel, which returns ``ids, tests``::
     ...
     return finished(out, found), tests
 
-A batch kernel returns rows ``[query, id]`` and uses `broadphase.kernels.arrays.emit` with ``put_row``.
+A batch kernel writes rows ``[query, id]`` with `put_row` into memory that the caller brings.
 """
 
 import numpy as np

@@ -1,15 +1,18 @@
 """Are these ids all in use, and each named once?"""
 
-import numpy as np
-
 from broadphase.kernels.machine.jit import jit
+
+FEW = 16
 
 
 @jit
-def first_bad_id(ids, alive, end):
-    """Row of the first id that is not in use or that came before; -1 when all are good."""
+def first_bad_id(ids, alive, end, named):
+    """Row of the first id that is not in use or that came before; -1 when all are good.
+
+    ``named`` is false for each of the ids below ``end``; up to `FEW` ids do without.
+    """
     count = ids.shape[0]
-    if count <= 16:
+    if count <= FEW:
         for k in range(count):
             if ids[k] < 0 or ids[k] >= end or not alive[ids[k]]:
                 return k
@@ -17,7 +20,6 @@ def first_bad_id(ids, alive, end):
                 if ids[earlier] == ids[k]:
                     return k
         return -1
-    named = np.zeros(end, np.bool_)
     for k in range(count):
         if ids[k] < 0 or ids[k] >= end or not alive[ids[k]] or named[ids[k]]:
             return k

@@ -5,8 +5,8 @@ Between two calls Python looks whether a signal has come.
 
 from collections.abc import Iterator
 
-AT_ONCE = 1 << 20
-"""Rows of a piece: some milliseconds, and less than a tenth of a second where memory is met at random."""
+AT_ONCE = 1 << 18
+"""Rows of a piece: a millisecond, and some more where memory is met at random."""
 
 
 def pieces(n: int) -> Iterator[tuple[int, int]]:
@@ -16,8 +16,8 @@ def pieces(n: int) -> Iterator[tuple[int, int]]:
     --------
     >>> list(pieces(1000))
     [(0, 1000)]
-    >>> list(pieces(3 << 20))
-    [(0, 1048576), (1048576, 2097152), (2097152, 3145728)]
+    >>> list(pieces(3 << 18))
+    [(0, 262144), (262144, 524288), (524288, 786432)]
     """
     begin = 0
     while n - begin > AT_ONCE:

@@ -39,7 +39,16 @@ def as_ray(values):
 
     Divided by the largest component first: neither 1e200 nor 1e-200 may overflow or vanish.
     """
-    ray = as_array(values)
+    ray = np.empty(len(values), np.float64)
+    set_ray(values, ray)
+    return ray
+
+
+@inline
+def set_ray(values, ray):
+    """The same into ``ray``."""
+    for k in range(len(values)):
+        ray[k] = values[k]
     dim = (len(values) - 1) // 2
     largest = 0.0
     for axis in range(dim, 2 * dim):
@@ -51,7 +60,6 @@ def as_ray(values):
     length = math.sqrt(total)
     for axis in range(dim, 2 * dim):
         ray[axis] /= length
-    return ray
 
 
 @inline

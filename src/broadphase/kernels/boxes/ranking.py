@@ -2,7 +2,14 @@
 
 import numpy as np
 
-from broadphase.kernels.boxes.query_tests import as_array, as_ray, distance_to_box, ray_distance, write_normal
+from broadphase.kernels.boxes.query_tests import (
+    as_array,
+    as_ray,
+    distance_to_box,
+    ray_distance,
+    set_ray,
+    write_normal,
+)
 from broadphase.kernels.machine.jit import inline, jit
 
 
@@ -97,13 +104,14 @@ def rank_nearest_one(boxes, ids, values):
 
 
 @jit
-def rank_hits(boxes, ids, ends, rays, distances, normals):
+def rank_hits(boxes, ids, ends, rays, ray, distances, normals):
     """Sort the hits of every ray by distance and describe them; ray ``q`` owns ``ids[ends[q]:ends[q + 1]]``.
 
-    They are known to be hits, so closed boxes do for the distance, which is the same.
+    They are known to be hits, so closed boxes do for the distance, which is the same.  ``ray`` is scratch, as
+    long as a row of ``rays``.
     """
     for q in range(rays.shape[0]):
-        ray = as_ray(rays[q])
+        set_ray(rays[q], ray)
         own_ids = ids[ends[q] : ends[q + 1]]
         own_distances = distances[ends[q] : ends[q + 1]]
         for h in range(own_ids.shape[0]):
@@ -114,11 +122,11 @@ def rank_hits(boxes, ids, ends, rays, distances, normals):
 
 
 @jit
-def describe_firsts(boxes, ids, rays, distances, normals):
-    """Distance and normal of every ray's first hit; nothing where the id is -1."""
+def describe_firsts(boxes, ids, rays, ray, distances, normals):
+    """Distance and normal of every ray's first hit; nothing where the id is -1; ``ray`` as above."""
     for q in range(ids.shape[0]):
         if ids[q] >= 0:
-            ray = as_ray(rays[q])
+            set_ray(rays[q], ray)
             distances[q] = ray_distance(boxes, ids[q], ray, True)
             write_normal(boxes, ids[q], ray, distances[q], normals[q])
 

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from broadphase.kernels.arrays.emit import grow
-from broadphase.kernels.arrays.found_ids import FEW, finished, first_ids, first_rows, grow_ids, put_row
+from broadphase.kernels.arrays.found_ids import FEW, finished, first_ids, grow_ids, put_row
 from broadphase.kernels.boxes.query_tests import (
     as_array,
     as_ray,
@@ -33,19 +32,23 @@ def scan_for_box(boxes, n, categories, masks, values, touching, category, mask):
 
 
 @jit
-def scan_for_boxes(boxes, n, categories, masks, queries, touching, category, mask):
-    """Rows ``[query, id]`` for a batch of boxes; returns ``rows, tests``."""
-    out = np.empty((FEW, 2), np.int32)
-    found = 0
-    for q in range(queries.shape[0]):
+def scan_for_boxes(boxes, n, categories, masks, queries, begin, out, touching, category, mask):
+    """Rows ``[query, id]`` of the queries from ``begin`` on, until ``out`` is full.
+
+    Returns the query to go on with, the rows and the tests.  A query is answered wholly or not at all.
+    """
+    found = np.int64(0)
+    for q in range(begin, queries.shape[0]):
+        before = found
         query = queries[q]
         for i in range(n):
             if box_meets(boxes, i, query, touching) and passes(categories, masks, i, category, mask):
-                if found == len(out):
-                    out = grow(out, np.int64(2**62))
-                put_row(out, found, q, i)
+                if found < out.shape[0]:
+                    put_row(out, found, q, i)
                 found += 1
-    return first_rows(out, found), n * queries.shape[0]
+        if found > out.shape[0]:
+            return q, before, n * (q - begin)
+    return queries.shape[0], found, n * (queries.shape[0] - begin)
 
 
 @jit

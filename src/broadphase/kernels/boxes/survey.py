@@ -44,12 +44,12 @@ def copy_sound_rows(boxes, into, begin, end):
 
 
 @jit
-def finite_bounds(boxes):
-    """Smallest and largest finite coordinate on each axis: ``(2, dim)``; inverted where there is none."""
+def finite_bounds(boxes, bounds):
+    """Smallest and largest finite coordinate on each axis, into two rows; inverted where there is none."""
     dim = boxes.shape[1] // 2
-    bounds = np.empty((2, dim), np.float64)
-    bounds[0] = np.inf
-    bounds[1] = -np.inf
+    for axis in range(dim):
+        bounds[0, axis] = np.inf
+        bounds[1, axis] = -np.inf
     for i in range(boxes.shape[0]):
         for column in range(2 * dim):
             value = boxes[i, column]
@@ -57,4 +57,3 @@ def finite_bounds(boxes):
                 axis = column % dim
                 bounds[0, axis] = min(bounds[0, axis], value)
                 bounds[1, axis] = max(bounds[1, axis], value)
-    return bounds

@@ -11,7 +11,7 @@ from broadphase.kernels.boxes.filters import may_pair
 from broadphase.kernels.boxes.overlap import overlap
 from broadphase.kernels.cells.lattice import BOXES, cell_of, place_of, span_of
 from broadphase.kernels.cells.lists import HEADER, UNIT
-from broadphase.kernels.cells.search import TOGETHER, WORK_OF_A_COPY, compare_some
+from broadphase.kernels.cells.search import TOGETHER, WORK_OF_A_COPY, WORK_OF_A_HIT, compare_some
 from broadphase.kernels.machine.jit import inline, jit
 
 # In a place with more boxes than this a sweep along an axis costs less than comparing all.
@@ -103,7 +103,7 @@ def pair_places(
                     return (turn, to_do, axis, p, q), found, tests
                 hit, reached = compare_some(sides, p, q, stop, axis, touching, near, hits)
                 tests += reached - q
-                spent += reached - q + 4
+                spent += reached - q + WORK_OF_A_HIT * hit + 4
                 i = ids[p]
                 level = levels[i]
                 for h in range(hit):
@@ -182,6 +182,7 @@ def pair_with_larger(
                             if store:
                                 put(out, found, i, j)
                             found += 1
+                            spent += WORK_OF_A_HIT
                     tests += stop - done
                     spent += stop - done + 4
                     done = stop

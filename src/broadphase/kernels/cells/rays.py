@@ -9,7 +9,7 @@ The cells at the border of a grid reach to infinity, as those boxes do that are 
 import numpy as np
 
 from broadphase.kernels.arrays.found_ids import put_row
-from broadphase.kernels.boxes.query_tests import as_ray, passes, ray_distance
+from broadphase.kernels.boxes.query_tests import passes, ray_distance, set_ray
 from broadphase.kernels.cells.lattice import BOXES, HIGHEST, LOWEST, PER_UNIT, cell_of, place_of
 from broadphase.kernels.cells.lists import HEADER, UNIT
 from broadphase.kernels.machine.jit import inline, jit
@@ -24,18 +24,18 @@ HUGE = 1e307
 @jit
 def walk_rays(
     boxes, end, categories, masks, heads, pool, lattice, levels, table,
-    rays, begin, first_only, best, nearest, out, touching, category, mask,
+    rays, begin, ray, cell, first_only, best, nearest, out, touching, category, mask,
 ):  # fmt: skip
     """Hits of the rays from ``begin`` on; returns the ray to go on with, the rows and the tests.
 
     ``first_only``: lower ``best[q]`` and ``nearest[q]`` to the first hit and its distance.  Otherwise write
     rows ``[ray, id]`` until ``out`` is full; a box that lies in several cells may come several times.
+    ``ray``, as long as a row of ``rays``, and ``cell``, three int64, are scratch.
     """
     rows = np.int64(0)  # not a plain 0: Numba would compile the helpers once more for it
     tests = 0
-    cell = np.zeros(3, np.int64)
     for q in range(begin, rays.shape[0]):
-        ray = as_ray(rays[q])
+        set_ray(rays[q], ray)
         found = rows
         made = 0
         for level in range(lattice.shape[0]):

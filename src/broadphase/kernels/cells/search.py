@@ -17,8 +17,9 @@ from broadphase.kernels.machine.jit import inline, jit
 
 # Boxes that are compared between two looks at the room: less than `LEAST_ROOM`.
 TOGETHER = 256
-# What it takes to copy a box, or to go to some, counted in comparisons.
+# What it takes to copy a box, and to see whether this is where an overlap is reported, in comparisons.
 WORK_OF_A_COPY = 8
+WORK_OF_A_HIT = 16
 
 
 class Block(NamedTuple):
@@ -146,7 +147,7 @@ def pairs_of_one_level(boxes, touching, filter, cells, block, at, end, out, most
                     return (here, copied, p, q), found, tests
                 hit, reached = compare_some(sides, p, q, stop, axis, touching, near, hits)
                 tests += reached - q
-                spent += reached - q + 4
+                spent += reached - q + WORK_OF_A_HIT * hit + 4
                 i = entries[section + p]
                 for h in range(hit):
                     other = hits[h]
@@ -224,6 +225,7 @@ def pairs_with_larger(boxes, touching, filter, cells, reach, hits, at, end, out,
                     stop = min(section_end, p + TOGETHER)
                     if store and found + stop - p > out.shape[0]:
                         return (i, level, visit, p), found, tests
+                    spent += stop - p
                     hit = 0
                     while p < stop:
                         j = entries[p]
@@ -234,7 +236,7 @@ def pairs_with_larger(boxes, touching, filter, cells, reach, hits, at, end, out,
                         hits[hit] = j
                         hit += overlap(boxes, i, j, touching)
                         p += 1
-                    spent += WORK_OF_A_COPY
+                    spent += WORK_OF_A_HIT * hit
                     for h in range(hit):
                         j = hits[h]
                         # A box in a single cell shares no other with anyone.

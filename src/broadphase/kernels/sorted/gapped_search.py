@@ -11,7 +11,7 @@ kind 0, the lower ends, stand for a box.
 import numpy as np
 
 from broadphase.kernels.arrays.emit import grow
-from broadphase.kernels.arrays.found_ids import FEW, finished, first_rows, put_row
+from broadphase.kernels.arrays.found_ids import FEW, finished, put_row
 from broadphase.kernels.arrays.ordered_bits import ordered
 from broadphase.kernels.boxes.query_tests import as_array, passes
 from broadphase.kernels.machine.jit import inline, jit
@@ -172,29 +172,26 @@ def _collect(axes, columns, items, reach, a, slots, kinds, rules, edges, block, 
 
 
 @jit
-def search_boxes(axes, columns, items, reach, a, slots, kinds, rules, queries, modes):
-    """Rows ``[query, id]`` of the boxes that overlap each of the ``queries``; returns ``rows, tests``.
+def search_boxes(axes, columns, items, reach, a, slots, kinds, rules, queries, begin, edges, out, modes):
+    """Rows ``[query, id]`` of the queries from ``begin`` on, until ``out`` is full.
+
+    Returns the query to go on with, the rows and the tests.  A query is answered wholly or not at all.
 
     ``axes``: the axes, in turn from the sorted one, a tuple.  ``rules``: categories and masks by id,
     category and mask of the query.  ``modes``: whether touching counts for the query, and whether the
-    upper edges are lowered.
+    upper edges are lowered.  ``edges`` is scratch for the keys of a query (`query_keys`).
     """
-    out = np.empty((FEW, 2), np.int32)
-    edges = np.empty(2 * len(axes) + 1, columns.dtype)
-    found = np.int64(0)
-    tests = 0
-    for q in range(queries.shape[0]):
+    found = tests = np.int64(0)
+    for q in range(begin, queries.shape[0]):
         query_keys(queries[q], columns, axes[0], modes[0], modes[1], edges)
-        block = np.int64(0)
-        while True:
-            block, found, made = _collect(
-                axes, columns, items, reach, a, slots, kinds, rules, edges, block, q, out, found
-            )
-            tests += made
-            if block * FAN >= slots:
-                break
-            out = grow(out, _NO_LIMIT)
-    return first_rows(out, found), tests
+        block, rows, made = _collect(
+            axes, columns, items, reach, a, slots, kinds, rules, edges, np.int64(0), q, out, found
+        )
+        if block * FAN < slots:
+            return q, found, tests
+        found = rows
+        tests += made
+    return queries.shape[0], found, tests
 
 
 @jit

@@ -12,7 +12,10 @@ Source: Guttman's R-tree (1984); the cut along a sorted axis is that of Beckmann
 the surface area heuristic of the ray tracers (MacDonald and Booth, 1990).
 """
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
 from broadphase.kernels.machine.jit import inline, jit
 from broadphase.kernels.tree.nodes import (
@@ -198,23 +201,23 @@ def _insert_one(edges, children, links, where, tree, box, new, scratch):
     _append(edges, children, links, where, node, boxes[WIDTH], new, level, rows)
 
 
+def insert_scratch(columns: int, dtype: "np.dtype[Any]") -> tuple[npt.NDArray[Any], ...]:
+    """What `insert_boxes` works in: a box, then what a node that is cut in two holds, and how to cut it."""
+    whole = [np.empty(_MANY, np.int64) for _ in range(3)]
+    sums = [np.empty(_MANY, np.float64) for _ in range(3)]
+    return (np.empty(columns, dtype), np.empty((_MANY, columns), dtype), *whole, *sums)
+
+
 @jit
-def insert_boxes(edges, children, links, where, boxes, reach, classes, ids, first, fresh):
+def insert_boxes(edges, children, links, where, boxes, reach, classes, ids, first, fresh, scratch):
     """Insert ``ids[first:]``, each with its box widened by its ``reach``; returns the first one left.
 
     ``fresh`` ids have no reach yet.  It stops early when there might be too few nodes for the next.
+    ``scratch``: see `insert_scratch`.
     """
     dim = boxes.shape[1] // 2
-    box = np.empty(2 * dim, boxes.dtype)
-    scratch = (
-        np.empty((_MANY, 2 * dim), boxes.dtype),
-        np.empty(_MANY, np.int64),
-        np.empty(_MANY, np.int64),
-        np.empty(_MANY, np.int64),
-        np.empty(_MANY, np.float64),
-        np.empty(_MANY, np.float64),
-        np.empty(_MANY, np.float64),
-    )
+    box, held, own_ids, order, best_order, keys, ahead, behind = scratch
+    cut = (held, own_ids, order, best_order, keys, ahead, behind)
     for at in range(first, ids.shape[0]):
         i = np.int64(ids[at])
         tree = np.int64(classes[i] & 1)
@@ -227,6 +230,6 @@ def insert_boxes(edges, children, links, where, boxes, reach, classes, ids, firs
             box[dim + axis] = boxes[i, dim + axis] + reach[i]
         if reach[i] > 0.0:
             children[0, LOOSE + tree] = 1
-        _insert_one(edges, children, links, where, tree, box, i, scratch)
+        _insert_one(edges, children, links, where, tree, box, i, cut)
         children[0, HELD + tree] += 1
     return ids.shape[0]

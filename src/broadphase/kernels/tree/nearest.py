@@ -9,7 +9,7 @@ import numpy as np
 from broadphase.kernels.boxes.query_tests import distance_to_box, passes
 from broadphase.kernels.boxes.ranking import keep_nearest
 from broadphase.kernels.machine.jit import inline, jit
-from broadphase.kernels.tree.nodes import WIDTH, child_of, push_roots, stack_by_key, stack_room
+from broadphase.kernels.tree.nodes import WIDTH, child_of, push_roots, stack_by_key
 
 
 @inline
@@ -97,15 +97,16 @@ def search_around(
 
 
 @jit
-def search_nearest(edges, children, boxes, categories, masks, points, first, last, category, mask, out):
+def search_nearest(
+    edges, children, boxes, categories, masks, points, first, last, category, mask, scratch, out
+):  # fmt: skip
     """The nearest ids of the points ``first .. last - 1`` into their rows of ``out``; returns the tests.
 
-    As many as a row is long, in no order; the rest of it is -1.
+    As many as a row is long, in no order; the rest of it is -1.  ``scratch``: nodes and keys of
+    `stack_room`, `WIDTH` squares and the distances of a row.
     """
-    room, wanted = stack_room(children), out.shape[1]
-    squares, keys = np.empty(WIDTH), np.empty(room)
-    nodes = np.empty(room, np.int64)
-    distances = np.empty(wanted)
+    nodes, keys, squares, distances = scratch
+    wanted = out.shape[1]
     tests = np.int64(0)
     kept = np.int64(0)
     for q in range(first, last):

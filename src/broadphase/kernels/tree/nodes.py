@@ -192,11 +192,10 @@ def push_roots(children, nodes, keys):
 
 
 @jit
-def drop_tree(edges, children, links, tree):
-    """Give all nodes of a tree back."""
+def drop_tree(edges, children, links, tree, nodes):
+    """Give all nodes of a tree back; ``nodes`` is scratch for `stack_room` of them."""
     rows = edges.shape[0] // children.shape[0]
     if children[0, tree] > 0:
-        nodes = np.empty(stack_room(children), np.int64)
         nodes[0] = (child_of(children, NODE_0, tree) << 6) | (children[0, HEIGHT + tree] - 1)
         left = np.int64(1)
         while left > 0:

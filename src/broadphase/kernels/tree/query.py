@@ -9,7 +9,10 @@ after the other.
 What comes out are candidates: a slot may be wider than its box, and rules may keep a box from counting.
 """
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
 from broadphase.kernels.arrays.sort_ids import (
     RANKED,
@@ -30,7 +33,7 @@ _ONE = np.int64(1)
 BLOCK = 64  # queries that go down the tree together
 _SPARE = RANKED + WIDTH  # entries after the last one that may be overwritten or read
 ROOM_OF_ONE = 107  # for one query: within what malloc hands out fastest
-_ROOM = 12_000  # queue entries, two rows of them below the size at which malloc asks the system
+QUEUE_ROOM = 12_000  # queue entries, two rows of them below the size at which malloc asks the system
 
 
 @inline
@@ -200,6 +203,15 @@ def search_box_by_rules(edges, children, boxes, categories, masks, values, touch
     return search_one(edges, children, boxes, categories, masks, queries, limits, touching, category, mask)
 
 
+def query_scratch(
+    columns: int, dtype: "np.dtype[Any]", end_of_ids: int, room: int = QUEUE_ROOM
+) -> tuple[npt.NDArray[Any], ...]:
+    """What `search_boxes` works in; ``room`` is that of its queues."""
+    queue, grouped = np.empty((2, room), np.int32), np.empty((2, room), np.int32)
+    words = np.zeros(end_of_ids // 64 + end_of_ids // 4096 + 2, np.uint64)
+    return np.empty((BLOCK, columns), dtype), queue, grouped, np.empty(BLOCK + 1, np.int64), words
+
+
 @jit
 def search_boxes(
     edges,
@@ -215,18 +227,17 @@ def search_boxes(
     category,
     mask,
     sort,
+    scratch,
     rows,
 ):
-    """Rows ``[query, id]`` of the queries ``first .. last - 1``; returns ``next, found, tests``.
+    """Rows ``[query, id]`` of the queries ``first .. last - 1``; returns ``next, found, tests, cramped``.
 
     In the order of the queries, and with ``sort`` of the ids, which are all less than ``end_of_ids``.  Where
-    ``rows`` is too short for the answer of query ``next``, it stops.
+    ``rows`` is too short for the answer of query ``next``, it stops, or where a queue of the ``scratch`` (see
+    `query_scratch`) is: then it is ``cramped``.
     """
-    limits = np.empty((BLOCK, queries.shape[1]), edges.dtype)
-    queue = np.empty((2, _ROOM), np.int32)
-    grouped = np.empty((2, 0), np.int32)
-    starts = np.empty(BLOCK + 1, np.int64)
-    words = np.zeros(0, np.uint64)
+    limits, queue, grouped, starts, words = scratch
+    cramped = False
     both = children[0, MOVING] > 0 and children[0, STATIC_TREE] > 0
     total = tests = np.int64(0)
     block = np.int64(BLOCK)
@@ -251,21 +262,16 @@ def search_boxes(
         if begin < 0 or total + (end - begin) > rows.shape[0]:
             if count > 1:
                 block = max(count // 4, 1)
-            elif begin < 0:
-                queue = np.empty((2, 4 * queue.shape[1]), np.int32)
             else:
+                cramped = begin < 0
                 break
             continue
         if both:
-            if grouped.shape[1] < queue.shape[1]:
-                grouped = np.empty((2, queue.shape[1]), np.int32)
             group_by_query(queue, begin, end, grouped, starts, count)
             queue, grouped = grouped, queue
             begin, end = NODE_0, end - begin
         most = count_rows(queue, begin, end, starts, count)
         if sort and most > RANKED:
-            if len(words) == 0:
-                words = np.zeros(end_of_ids // 64 + end_of_ids // 4096 + 2, np.uint64)
             put_long_rows(queue, begin, starts, count, rows, total, at, words, end_of_ids)
         else:
             put_rows(queue, begin, starts, count, sort, rows, total, at)
@@ -274,4 +280,4 @@ def search_boxes(
         at += count
         if 3 * (end + made // WIDTH) < queue.shape[1]:
             block = min(2 * count, BLOCK)
-    return at, total, tests
+    return at, total, tests, cramped

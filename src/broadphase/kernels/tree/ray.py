@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from broadphase.kernels.arrays.found_ids import FEW, grow_ids
-from broadphase.kernels.boxes.query_tests import as_ray, passes, ray_distance
+from broadphase.kernels.arrays.found_ids import put_row
+from broadphase.kernels.boxes.query_tests import as_ray, passes, ray_distance, set_ray
 from broadphase.kernels.machine.jit import inline, jit
 from broadphase.kernels.machine.simd import LANES, bits, load, lowest_lane
 from broadphase.kernels.tree.nodes import WIDTH, child_of, push_roots, stack_by_key, stack_room
@@ -97,15 +97,16 @@ def search_first(edges, children, boxes, categories, masks, values, touching, ca
 
 @jit
 def search_firsts(
-    edges, children, boxes, categories, masks, rays, first, last, touching, category, mask, out
+    edges, children, boxes, categories, masks, rays, first, last, touching, category, mask, scratch, out
 ):
-    """The same for the rays ``first .. last - 1``, into ``out``; returns the tests."""
-    room = stack_room(children)
-    times, keys = np.empty((2, WIDTH)), np.empty(room)
-    nodes = np.empty(room, np.int64)
+    """The same for the rays ``first .. last - 1``, into ``out``; returns the tests.
+
+    ``scratch``: nodes and keys of `stack_room`, two rows of `WIDTH` times, and one ray.
+    """
+    nodes, keys, times, ray = scratch
     tests = np.int64(0)
     for q in range(first, last):
-        ray = as_ray(rays[q])
+        set_ray(rays[q], ray)
         out[q], made = first_hit(
             edges, children, boxes, categories, masks, ray, touching, category, mask, nodes, keys, times
         )
@@ -115,18 +116,19 @@ def search_firsts(
 
 @jit
 def search_rays(
-    edges, children, boxes, categories, masks, rays, first, last, touching, category, mask, counts
+    edges, children, boxes, categories, masks, rays, begin, touching, category, mask, scratch, out
 ):
-    """All boxes that the rays ``first .. last - 1`` hit, ray after ray; returns ``ids, tests``."""
+    """Rows ``[ray, id]`` of all boxes that the rays from ``begin`` on hit, until ``out`` is full.
+
+    Returns the ray to go on with, the rows and the tests.  A ray is answered wholly or not at all.
+    ``scratch`` as above.
+    """
+    nodes, keys, times, ray = scratch
     dim = boxes.shape[1] // 2
-    room = stack_room(children)
-    times, keys = np.empty((2, WIDTH)), np.empty(room)
-    nodes = np.empty(room, np.int64)
-    out = np.empty(FEW, np.int32)
     found = tests = np.int64(0)
-    for q in range(first, last):
-        ray = as_ray(rays[q])
-        before = found
+    for q in range(begin, rays.shape[0]):
+        set_ray(rays[q], ray)
+        before, before_tests = found, tests
         left = push_roots(children, nodes, keys)
         while left > 0:
             left -= 1
@@ -143,9 +145,9 @@ def search_rays(
                 elif passes(categories, masks, child, category, mask):
                     tests += 1
                     if ray_distance(boxes, child, ray, touching) >= 0.0:
-                        if found == len(out):
-                            out = grow_ids(out)
-                        out[found] = child
+                        if found < out.shape[0]:
+                            put_row(out, found, q, child)
                         found += 1
-        counts[q] = found - before
-    return out[:found], tests
+        if found > out.shape[0]:
+            return q, before, before_tests
+    return rays.shape[0], found, tests
