@@ -26,7 +26,7 @@ GOAL = 0.08
 MOST = 50_000_000
 """Comparisons in a slice; they seldom take more than `GOAL`."""
 FIRST = 2_000_000
-"""Comparisons in the first slice, which shows what they take here: where memory is slow, ten times as much."""
+"""Comparisons in the first slice, which shows what they take: ten times as much where memory is slow."""
 MOST_ROWS = 4_000_000
 """Rows, of a range, that are copied or sorted at a time."""
 MOST_ROOM = 1 << 22
@@ -66,15 +66,15 @@ def slices(begin: int, end: int, each: float) -> Iterator[tuple[int, int]]:
     >>> list(slices(0, 5, MOST))
     [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5)]
     """
-    at_first = max(1, int(min(MOST / max(each, 1e-9), end - begin)))
-    most = max(1, at_first * FIRST // MOST)
+    at_most = max(1, int(MOST / max(each, 1e-9)))
+    most = max(1, int(FIRST / max(each, 1e-9)))
     while end - begin > most:
         stop_if_unwanted()
         started = perf_counter()
         yield begin, begin + most
         took = perf_counter() - started
         begin += most
-        most = min(at_first, int(most * GOAL / max(took, 1e-6)) + 1)
+        most = min(at_most, int(most * GOAL / max(took, 1e-6)) + 1)
     if begin < end:
         yield begin, end
 
