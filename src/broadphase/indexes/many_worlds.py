@@ -93,6 +93,11 @@ class ManyWorlds(Index):
         self._inner, self._by_env = {}, None
         self._env_by_id = np.zeros(self._store.end, np.int64)
 
+    def _begin_anew(self) -> None:
+        kept, ids = self._env_by_id, self._store.ids()
+        super()._begin_anew()
+        self._env_by_id[ids] = kept[ids]
+
     def _refresh(self) -> None:
         pass
 

@@ -64,7 +64,7 @@ class Winding:
             hits, made = find(asked, category, mask)
             tests += made
             at, into = np.full(len(hits), np.inf), np.zeros((len(hits), dim))
-            ranking.describe_firsts(self._boxes, hits, asked, at, into)
+            ranking.describe_firsts(self._boxes, hits, asked, np.empty(asked.shape[1]), at, into)
             # The nearest of each ray, then the lowest id; what an earlier leg has hit takes part.
             of, hits = np.concatenate((of, active)), np.concatenate((hits, ids[active]))
             at, into = np.concatenate((at, distances[active])), np.concatenate((into, normals[active]))
@@ -90,7 +90,7 @@ class Winding:
             tests += made
             at, into = np.full(len(hits), np.inf), np.zeros((len(hits), dim))
             borders = np.concatenate(([0], np.cumsum(counts)))
-            ranking.rank_hits(self._boxes, hits, borders, asked, at, into)
+            ranking.rank_hits(self._boxes, hits, borders, asked, np.empty(asked.shape[1]), at, into)
             parts.append((np.repeat(of, counts), hits, at, into))
             begun[active] = ends
             active = active[ends < self._furthest[active]]

@@ -20,7 +20,7 @@ from broadphase.memory import Scratch, borrowed_scratch, pair_array
 from broadphase.methods.near_cells import ENOUGH_FOR_THREADS, Cells, none_of, sort_askers, sort_into_cells
 from broadphase.methods.task import NO_LIMIT
 from broadphase.points import Numbers, Points, Question
-from broadphase.slices import MOST, Work, slices
+from broadphase.slices import MOST, slices
 from broadphase.threads import GivenUp, given_up
 
 _PIECES = 4  # for each thread, so that none waits long for the last
@@ -214,7 +214,7 @@ def _in_order(
         at = int(ends[piece]) - counts[piece][0]
         roots = np.empty((1, RANKED + LANES), kind)
         marks = np.zeros(words, np.uint64), np.zeros(words // 64 + 1 if words else 0, np.uint64)
-        for begin, end in slices(first, last, Work.even(n, _ROW_COST + 4.0 * total / n)):
+        for begin, end in slices(first, last, _ROW_COST + 4.0 * total / n):
             put_rows(
                 *(order, sort, finds.rows, finds.ids, finds.squares, question.points, question.found),
                 *(question.period, scale, begin, end, at, roots, *marks, *flat),

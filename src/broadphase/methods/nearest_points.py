@@ -19,7 +19,7 @@ from broadphase.kernels.machine.simd import LANES
 from broadphase.kernels.points.curve import bound_leaves, bound_levels, find_keys, take_in_order
 from broadphase.kernels.points.nearest_points import search_points
 from broadphase.points import Numbers, Points, Question
-from broadphase.slices import Work, ranges, slices
+from broadphase.slices import ranges, slices
 
 Floats = npt.NDArray[np.float64]
 
@@ -73,7 +73,7 @@ def find_nearest_points(question: Question, k: int, r: float, parts: int) -> tup
             np.empty((2, room)),
             np.empty((2, room), np.int32),
         )
-        for begin, end in slices(first, last, Work.even(n, _COMPARISONS + wanted * wanted / 4)):
+        for begin, end in slices(first, last, _COMPARISONS + wanted * wanted / 4):
             search_points(*fixed, begin, end, wanted, *scratch, ids, distances)
 
     pieces = threads.shares(n, _PIECES * parts if parts > 1 and n >= _ENOUGH_FOR_THREADS else 1)
