@@ -1,6 +1,7 @@
 """Compiled kernels as builtins: what they leave behind, threads, denormals, edits, read-only folders."""
 
 import ctypes
+import importlib.util
 import mmap
 import os
 import platform
@@ -21,10 +22,19 @@ from broadphase.indexes.registry import CLASSES
 from broadphase.kernels.arrays.radix_sort import argsort_keys
 from broadphase.kernels.machine.level import level
 from broadphase.kernels.machine.mode import PLAIN
+from broadphase.kernels.machine.sources import fingerprint
 
 pytestmark = pytest.mark.skipif(PLAIN, reason="is about compiled kernels")
 
 PACKAGE = Path(bp.__file__).parent
+
+
+def test_a_library_serves_every_version_of_python(monkeypatch):
+    """Python's own hash of sources, for one, begins with a number of its version."""
+    module = "broadphase.kernels.arrays.radix_sort"
+    here = fingerprint.__wrapped__(module)
+    monkeypatch.setattr(importlib.util, "_RAW_MAGIC_NUMBER", 0, raising=False)
+    assert fingerprint.__wrapped__(module) == here == fingerprint(module)
 
 
 # ---- what calls leave behind
