@@ -2,7 +2,8 @@
 A swarm
 =======
 
-Each bird looks at its nearest six, found for all birds in one call, flies where they fly, and keeps its distance.
+Each bird looks at its nearest six, found for all birds in one call, flies where they fly, and keeps
+its distance.
 """
 
 import matplotlib.pyplot as plt
@@ -16,7 +17,7 @@ way = rng.normal(size=(1_500, 2))
 trail = []
 
 for frame in range(160):
-    others = bp.nearest(place, 7).ids[:, 1:]
+    others = bp.nearest(place, 6).ids
     gap = place[:, None] - place[others]
     far = np.linalg.norm(gap, axis=2, keepdims=True)
     push = (gap / np.maximum(far, 0.1) * (far < 1.5)).sum(axis=1)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from broadphase import threads
 from broadphase.boxes import BoxArray, as_float_array, as_plain_array, check_sound, unsound_box_error
 from broadphase.foreign import BOXES, POINTS, WAYS, Wanted
 from broadphase.indexes.storage import EVERY_BIT, BoxStore, IdArray
@@ -228,6 +229,11 @@ def flag(value: Any, name: str) -> bool:
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
     raise TypeError(f"{name} must be True or False; got {value!r}")
+
+
+def thread_limit(limit: int | None) -> int | None:
+    """The most threads that a call may use; ``None``, whatever there is, stays so."""
+    return None if limit is None else threads.resolve(limit)
 
 
 def known_id(store: BoxStore, value: Any) -> int:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Self, cast
 import numpy as np
 import numpy.typing as npt
 
-from broadphase import threads
 from broadphase.boxes import PairArray
 from broadphase.indexes import arguments, files, joining
 from broadphase.indexes.arguments import Reader
@@ -94,7 +93,7 @@ class Index(Editing, Queries):
         self._reader = Reader(int(dim), kept_in)
         self._touching = arguments.flag(touching, "touching")
         self._sort = arguments.flag(sort, "sort")
-        self._threads = _thread_limit(threads)
+        self._threads = arguments.thread_limit(threads)
         self._stale = False
         self._lock = threading.Lock()
         self._history = History(np.empty((0, 2), np.int32))
@@ -397,7 +396,3 @@ class Index(Editing, Queries):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._lock = threading.Lock()
-
-
-def _thread_limit(limit: int | None) -> int | None:
-    return None if limit is None else threads.resolve(limit)

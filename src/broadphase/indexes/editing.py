@@ -8,8 +8,8 @@ from broadphase.boxes import BoxArray, bit_sets, check_sound, copy_sound, static
 from broadphase.indexes import arguments
 from broadphase.indexes.protocol import Hooks
 from broadphase.indexes.storage import EVERY_BIT, IdArray
-from broadphase.space import as_env
 from broadphase.slices import MOST_CHANGES
+from broadphase.space import as_env
 
 
 class Editing(Hooks):
