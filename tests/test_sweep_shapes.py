@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sweep_scenes import boxes_of_tiles
 
-from broadphase import Box, Circle, Polygon, Tile, TileMap, contact, overlap
+from broadphase import Box, Capsule, Circle, Polygon, Tile, TileMap, contact, overlap
 from broadphase.shapes.table import table_of
 from broadphase.world.hits import Blockers
 from broadphase.world.movement import resolve
@@ -175,7 +175,13 @@ def test_boxes_among_boxes_are_exact():
 @pytest.mark.parametrize("direction", [1, -1])
 @pytest.mark.parametrize(
     "shape",
-    [Circle(0, 0, 9.7), Circle(0, 0, 0.1), Polygon([(0, 0), (7, 0), (9, 4), (7, 9), (0, 9)]), DIAMOND],
+    [
+        Circle(0, 0, 9.7),
+        Circle(0, 0, 0.1),
+        Polygon([(0, 0), (7, 0), (9, 4), (7, 9), (0, 9)]),
+        DIAMOND,
+        Capsule(0, 0, 1, 4, 3),
+    ],
 )
 def test_rolling_on_a_floor_of_tiles(step, direction, shape):
     """With gravity pressing down: no tile of the floor is in the way of the next step."""
@@ -278,6 +284,7 @@ shapes = st.one_of(
     st.builds(Box, small, small, st.integers(0, 8), st.integers(0, 8)),
     st.builds(Circle, small, small, st.integers(0, 6)),
     st.builds(regular, small, small, st.floats(0, 6), st.integers(2, 8), st.integers(3, 7)),
+    st.builds(lambda x, y, dx, radius: Capsule(x, y, x + dx, y + 3, radius), small, small, small, st.just(2)),
 )
 ways = st.tuples(st.floats(-60, 60), st.floats(-60, 60))
 

@@ -41,6 +41,8 @@ from .recording.recorder import Recorder as Recorder
 from .shapes.kinds import Box as Box
 from .shapes.kinds import Circle as Circle
 from .shapes.kinds import Polygon as Polygon
+from .shapes.rounded import Capsule as Capsule
+from .shapes.rounded import RoundedBox as RoundedBox
 from .shapes.narrow_phase import ContactArrays as ContactArrays
 from .shapes.narrow_phase import ShapeContact as ShapeContact
 from .shapes.narrow_phase import contact as contact

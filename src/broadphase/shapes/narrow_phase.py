@@ -14,6 +14,8 @@ from broadphase.boxes import BoxArray, PairArray, as_boxes, as_float_array, as_p
 from broadphase.foreign import CIRCLES
 from broadphase.kernels.shapes import contact as kernel
 from broadphase.kernels.shapes import contact_rows
+from broadphase.kernels.shapes.contact_rounded import touch_rounded
+from broadphase.shapes.columns import columns_of
 from broadphase.shapes.kinds import Box, Circle, Polygon, Shape
 
 _Answer = tuple[bool, float, float, float]
@@ -96,10 +98,7 @@ def contact(a: Shape, b: Shape, *, touching: bool = False) -> ShapeContact | Non
     >>> found.normal, found.depth
     ((-1.0, 0.0), 2.0)
     """
-    try:
-        forward, pair = _PAIRS[type(a), type(b)]
-    except KeyError:
-        raise TypeError(f"a and b must be Box, Circle or Polygon; got {a!r} and {b!r}") from None
+    forward, pair = _PAIRS.get((type(a), type(b))) or _any_pair(a, b)
     if not _bounds_overlap(a, b, touching):
         return None
     hit, nx, ny, depth = pair(a, b, bool(touching)) if forward else pair(b, a, bool(touching))
@@ -241,12 +240,29 @@ def _bounds_overlap(a: Shape, b: Shape, touching: bool) -> bool:
     return ax < b_right and bx < a_right and ay < b_bottom and by < a_bottom
 
 
+def _any_pair(a: Any, b: Any) -> tuple[bool, Callable[[Any, Any, bool], _Answer]]:
+    """For kinds of polygons that have a name of their own."""
+    kinds = []
+    for shape in (a, b):
+        if not isinstance(shape, (Box, Circle, Polygon)):
+            raise TypeError(f"a and b must be Box, Circle or Polygon; got {a!r} and {b!r}")
+        kinds.append(Polygon if isinstance(shape, Polygon) else type(shape))
+    return _PAIRS[kinds[0], kinds[1]]
+
+
+def _rounded(a: Shape, b: Shape, touching: bool) -> _Answer:
+    answer: _Answer = touch_rounded(columns_of(a), columns_of(b), touching)
+    return answer
+
+
 def _circle_circle(a: Circle, b: Circle, touching: bool) -> _Answer:
     answer: _Answer = kernel.circle_circle(a.x, a.y, a.radius, b.x, b.y, b.radius, touching)
     return answer
 
 
 def _circle_polygon(a: Circle, b: Polygon, touching: bool) -> _Answer:
+    if b.radius:
+        return _rounded(a, b, touching)
     answer: _Answer = kernel.circle_polygon(a.x, a.y, a.radius, b.x, b.y, b.offsets, b.axes, touching)
     return answer
 
@@ -257,6 +273,8 @@ def _circle_box(a: Circle, b: Box, touching: bool) -> _Answer:
 
 
 def _polygon_polygon(a: Polygon, b: Polygon, touching: bool) -> _Answer:
+    if a.radius or b.radius:
+        return _rounded(a, b, touching)
     answer: _Answer = kernel.polygon_polygon(
         a.x, a.y, a.offsets, a.axes, b.x, b.y, b.offsets, b.axes, touching
     )
@@ -264,6 +282,8 @@ def _polygon_polygon(a: Polygon, b: Polygon, touching: bool) -> _Answer:
 
 
 def _polygon_box(a: Polygon, b: Box, touching: bool) -> _Answer:
+    if a.radius:
+        return _rounded(a, b, touching)
     answer: _Answer = kernel.polygon_box(a.x, a.y, a.offsets, a.axes, b.x, b.y, b.width, b.height, touching)
     return answer
 

@@ -125,6 +125,42 @@ def form_of(dxs: list[float], dys: list[float]) -> Form:
     return both[0], both[1], reach
 
 
+def middle_of(offsets: Floats, reach: tuple[float, float, float, float]) -> tuple[float, float]:
+    """The centre of mass of a convex polygon; triangles about the middle of its box, so that none is far.
+
+    Examples
+    --------
+    >>> middle_of(np.array([[0.0, 0.0], [3.0, 0.0], [0.0, 3.0]]), (0.0, 0.0, 3.0, 3.0))
+    (1.0, 1.0)
+    """
+    left, top, right, bottom = reach
+    x, y = 0.5 * (left + right), 0.5 * (top + bottom)
+    size = max(right - left, bottom - top)
+    corners = [((px - x) / size, (py - y) / size) for px, py in offsets.tolist()]
+    area = sum_x = sum_y = 0.0
+    for (ax, ay), (bx, by) in pairwise([*corners, corners[0]]):
+        part = ax * by - ay * bx
+        area += part
+        sum_x += part * (ax + bx)
+        sum_y += part * (ay + by)
+    if not area > 0.0 or not isfinite(size):
+        return x, y
+    return x + size * (sum_x / area / 3.0), y + size * (sum_y / area / 3.0)
+
+
+def reach_of(offsets: Floats) -> tuple[float, float, float, float]:
+    """The smallest box around corners."""
+    xs, ys = offsets.T.tolist()
+    return min(xs), min(ys), max(xs), max(ys)
+
+
+def read_only(*arrays: Floats) -> tuple[Floats, ...]:
+    """Arrays that nobody writes to any more."""
+    for one in arrays:
+        one.flags.writeable = False
+    return arrays
+
+
 def _round(xs: list[float], ys: list[float]) -> tuple[int, list[tuple[float, float]]]:
     """1 for counter-clockwise or -1 for clockwise, and the axis of each side; raises where not convex.
 

@@ -10,14 +10,15 @@ from broadphase.boxes import BoxArray
 from broadphase.kernels.shapes.bounds import bound_rows
 from broadphase.kernels.shapes.contact_rows import contact_shapes
 from broadphase.kernels.shapes.table import BOX, CIRCLE, POLYGON, ShapeColumns
+from broadphase.kernels.shapes.turn import turn_rows
+from broadphase.shapes.columns import columns_of as columns_of
 from broadphase.shapes.kinds import Box, Polygon, Shape
 from broadphase.shapes.narrow_phase import ContactArrays, as_pairs
+from broadphase.shapes.outline import reach_of, read_only
 
 _FIRST_ROOM = 16
 _BY_ROW = 7  # how many of the columns have one entry a shape
 _NO_ROWS = np.empty(0, np.int64)
-_NO_ONE = np.zeros(1, np.int64)
-_NO_POINTS = np.empty((0, 2))
 
 
 class ShapeTable:
@@ -40,7 +41,14 @@ class ShapeTable:
         self._room = _rooms(_FIRST_ROOM)
         self._points = np.empty((0, 2))
         self._axes = np.empty((0, 2))
+        self._base = np.empty((0, 2))
+        """The points as they are at angle 0."""
         self._points_used = 0
+        self._turning = np.zeros((_FIRST_ROOM, 4))
+        """By row: x and y of the centre, seen from the place; 0 for a box without points, 1 for
+        one with points, 2 for what is no box; the angle."""
+        self._turned: dict[int, Polygon] = {}
+        """What `form` has made since the row was turned."""
         self._columns: ShapeColumns | None = None
 
     def __len__(self) -> int:
@@ -78,6 +86,7 @@ class ShapeTable:
             for name in ShapeColumns._fields[:_BY_ROW]:
                 getattr(larger, name)[:row] = getattr(self._room, name)
             self._room = larger
+            self._turning = np.vstack((self._turning, np.zeros_like(self._turning)))
         self._shapes.append(shape)
         self._write(row, shape)
         return row
@@ -87,18 +96,83 @@ class ShapeTable:
         self._shapes[row] = shape
         self._write(row, shape)
 
-    def form(self, row: int) -> Shape:
-        """The shape of a row as it was put there, wherever it is now."""
+    def base(self, row: int) -> Shape:
+        """The shape of a row as it was put there, not turned."""
         return self._shapes[row]
 
     @property
     def forms(self) -> list[Shape]:
-        """The shapes by row as they were put there, wherever they are now; nobody writes to it."""
-        return self._shapes
+        """The shapes by row as they are turned now, at any place; nobody writes to it."""
+        if not self._turning[: len(self), 3].any():
+            return self._shapes
+        return [self.form(row) for row in range(len(self))]
+
+    def form(self, row: int) -> Shape:
+        """The shape of a row as it is turned now, at any place."""
+        if self._turning.item(row, 3) == 0.0:
+            return self._shapes[row]
+        return self._turned.get(row) or self._made_form(row)
 
     def shape(self, row: int) -> Shape:
         """The shape of a row, where it is now."""
-        return self._shapes[row].moved_to(self._room.x.item(row), self._room.y.item(row))
+        return self.form(row).moved_to(self._room.x.item(row), self._room.y.item(row))
+
+    def angle(self, row: int) -> float:
+        """How far the shape of a row is turned, in degrees."""
+        return self._turning.item(row, 3)
+
+    @property
+    def angles(self) -> npt.NDArray[np.float64]:
+        """How far each shape is turned."""
+        return self._turning[: len(self), 3].copy()
+
+    def turn(self, rows: npt.NDArray[np.integer[Any]], angles: npt.NDArray[np.float64]) -> None:
+        """Turn shapes about their centres, to angles in degrees that are finite.
+
+        Raises
+        ------
+        ValueError
+            One is a box without width or height; nothing has changed.
+
+        Examples
+        --------
+        >>> from broadphase import Box
+        >>> table = table_of([Box(0, 0, 4, 2)])
+        >>> table.turn(np.array([0]), np.array([90.0]))
+        >>> table.bounds(), table.shape(0).bounds
+        (array([[ 1., -1.,  3.,  3.]]), (1.0, -1.0, 3.0, 3.0))
+        """
+        boxes = rows[self._turning[rows, 2] == 0.0].tolist()
+        polygons = {row: self._shapes[row].rotated(0.0) for row in boxes}
+        for row, polygon in polygons.items():
+            self._give_points(row, polygon)
+        self._turning[rows, 3] = angles
+        self._turned.clear()
+        turn_rows(self.columns, self._base, self._turning, rows.astype(np.int64), angles)
+
+    def _give_points(self, row: int, polygon: Shape) -> None:
+        """Corners for a box that is turned for the first time."""
+        assert isinstance(polygon, Polygon)
+        self._columns = None
+        self._write_points(row, polygon)
+        self._turning[row] = (*polygon._middle, 1.0, 0.0)
+
+    def _made_form(self, row: int) -> Shape:
+        base = self._shapes[row]
+        if not isinstance(base, Box | Polygon):
+            return base
+        if isinstance(base, Box) and self._room.kinds[row] == BOX:
+            return base  # turned by whole turns
+        room = self._room
+        at = slice(room.starts.item(row), room.starts.item(row) + room.counts.item(row))
+        middle = self._turning.item(row, 0), self._turning.item(row, 1)
+        kind = base._when_turned if isinstance(base, Polygon) else Polygon
+        offsets, axes = read_only(self._points[at].copy(), self._axes[at].copy())
+        form = object.__new__(kind)._fill(
+            *(base.x, base.y, offsets, axes, room.width.item(row), reach_of(offsets), middle)
+        )
+        self._turned[row] = form
+        return form
 
     def one(self, row: int) -> ShapeColumns:
         """A table of its own for one shape, where it is now: what movement kernels push about."""
@@ -126,8 +200,12 @@ class ShapeTable:
         room, self._columns = self._room, None
         room.x[row], room.y[row] = shape.x, shape.y
         room.width[row] = room.height[row] = 0.0
+        self._turning[row] = 0.0
+        self._turned.pop(row, None)
         if isinstance(shape, Polygon):
             room.kinds[row] = POLYGON
+            room.width[row] = shape.radius
+            self._turning[row, :3] = *shape._middle, 2.0
             self._write_points(row, shape)
             return
         room.starts[row] = room.counts[row] = 0
@@ -137,6 +215,7 @@ class ShapeTable:
         else:
             room.kinds[row] = CIRCLE
             room.width[row] = shape.radius
+            self._turning[row, 2] = 2.0
 
     def _write_points(self, row: int, polygon: Polygon) -> None:
         room, count = self._room, len(polygon.offsets)
@@ -150,21 +229,23 @@ class ShapeTable:
             room.starts[row], room.counts[row] = start, count
         self._points[start : start + count] = polygon.offsets
         self._axes[start : start + count] = polygon.axes
+        self._base[start : start + count] = polygon.offsets
 
     def _drop_unused_points(self, row: int, wanted: int) -> None:
         """Move the points that are in use together, into twice the room that they and ``wanted`` need."""
         room = self._room
         room.counts[row] = 0
         in_use = int(room.counts[: len(self)].sum()) + wanted
-        points, axes = np.empty((2 * in_use, 2)), np.empty((2 * in_use, 2))
+        points, axes, base = np.empty((3, 2 * in_use, 2))
         used = 0
         for other in np.flatnonzero(room.counts[: len(self)]):
             start, count = room.starts[other], room.counts[other]
             points[used : used + count] = self._points[start : start + count]
             axes[used : used + count] = self._axes[start : start + count]
+            base[used : used + count] = self._base[start : start + count]
             room.starts[other] = used
             used += count
-        self._points, self._axes, self._points_used = points, axes, int(used)
+        self._points, self._axes, self._base, self._points_used = points, axes, base, int(used)
 
 
 def table_of(shapes: Iterable[Shape]) -> ShapeTable:
@@ -173,19 +254,6 @@ def table_of(shapes: Iterable[Shape]) -> ShapeTable:
     for shape in shapes:
         table.append(shape)
     return table
-
-
-def columns_of(shape: Shape) -> ShapeColumns:
-    """What kernels take for one shape: as of a table that holds nothing else, in a fifth of the time."""
-    if isinstance(shape, Polygon):
-        return table_of([shape]).columns
-    kind, width, height = CIRCLE, 0.0, 0.0
-    if isinstance(shape, Box):
-        kind, width, height = BOX, shape.width, shape.height
-    else:
-        width = shape.radius
-    x, y, w, h = np.array([[shape.x], [shape.y], [width], [height]])
-    return ShapeColumns(np.array([kind]), x, y, w, h, _NO_ONE, _NO_ONE, _NO_POINTS, _NO_POINTS)
 
 
 def _rooms(rows: int) -> ShapeColumns:

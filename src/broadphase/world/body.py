@@ -25,6 +25,7 @@ class Remains(NamedTuple):
     sensor: bool
     category: int
     mask: int
+    angle: float
 
 
 class Keeper(Protocol):
@@ -48,6 +49,12 @@ class Keeper(Protocol):
 
     def move_to(self, body: "Body", x: float, y: float) -> None:
         """Another place."""
+
+    def angle(self, row: int) -> float:
+        """How far it is turned."""
+
+    def turn_to(self, body: "Body", angle: float, about: tuple[float, float] | None) -> None:
+        """Another angle."""
 
     def reshape(self, body: "Body", shape: Shape) -> None:
         """Another shape and place."""
@@ -138,6 +145,46 @@ class Body:
             A coordinate is no finite number within 1e300, or the body was removed; nothing has changed.
         """
         self._store.move_to(self, x, y)
+
+    @property
+    def angle(self) -> float:
+        """How far it is turned, in degrees, from x towards y; set it to turn the body, see `turn_to`."""
+        return self._was.angle if self._row < 0 else self._store.angle(self._row)
+
+    @angle.setter
+    def angle(self, angle: float) -> None:
+        self._store.turn_to(self, angle, None)
+
+    def turn_to(self, angle: float, about: tuple[float, float] | None = None) -> None:
+        """Turn it, whatever is there; `World.try_turn` turns it only where there is room.
+
+        It turns about its centre, and ``x, y`` stay: they are where its shape would be placed if it were
+        not turned.  All angles are reckoned from the shape that it was given, so that nothing wears off.
+
+        Parameters
+        ----------
+        angle : float
+            In degrees, from x towards y: clockwise on a screen, where y points down.  Quarter turns are
+            exact.
+        about : (float, float), optional
+            A point that stays where it is: the hinge of a door.
+
+        Raises
+        ------
+        TypeError, ValueError
+            The angle is no finite number, the body was removed, or it is a box without width or height;
+            nothing has changed.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> world = bp.World()
+        >>> door = world.add(bp.Box(0, 0, 40, 4))
+        >>> door.turn_to(90, about=(0, 0))
+        >>> door.bounds, door.angle
+        ((-4.0, 0.0, 0.0, 40.0), 90.0)
+        """
+        self._store.turn_to(self, angle, about)
 
     @property
     def shape(self) -> Shape:

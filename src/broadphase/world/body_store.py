@@ -15,9 +15,10 @@ import numpy.typing as npt
 from broadphase.indexes import arguments
 from broadphase.indexes.storage import EVERY_BIT, expect
 from broadphase.kernels.movement.go import Bodies, put
-from broadphase.shapes.kinds import Bounds, Box, Circle, Shape
+from broadphase.shapes.check import finite
+from broadphase.shapes.kinds import Bounds, Box, Circle, Shape, turned_point
 from broadphase.shapes.table import ShapeTable
-from broadphase.world.arguments import as_place, as_shape
+from broadphase.world.arguments import as_place, as_shape, as_two
 from broadphase.world.body import GONE, Body, Remains
 from broadphase.world.listeners import Listeners, as_tags
 
@@ -147,6 +148,7 @@ class BodyStore:
             bool(self.sensor[row]),
             int(self.category[row]),
             int(self.mask[row]),
+            self.table.angle(row),
         )
         body._row = GONE
 
@@ -229,6 +231,26 @@ class BodyStore:
         self.any_round |= not isinstance(shape, Box)
         self._has_moved(row)
 
+    def turn_to(self, body: Body, angle: Any, about: Any) -> None:
+        """Another angle, and another place where it turns about a point."""
+        row = self.row(body)
+        degrees = finite(angle, "angle")
+        x, y = self.x.item(row), self.y.item(row)
+        if about is not None:
+            center = self.shape(row).center
+            to_x, to_y = turned_point(center, degrees - self.table.angle(row), as_two(about, "about"))
+            x, y = as_place(x + (to_x - center[0]), "x"), as_place(y + (to_y - center[1]), "y")
+        self.turn_many(np.array([row], np.int32), np.array([degrees]))
+        self.put(row, x, y)
+
+    def turn_many(self, rows: Rows, angles: Floats) -> None:
+        """Other angles, checked before."""
+        turned = self.table.angles[rows] != angles
+        if turned.any():
+            self.table.turn(rows, angles)
+            self.any_round = True
+            self._have_moved(rows[turned])
+
     def retag(self, body: Body, tag: Any) -> None:
         """Other tags: other listeners are told of its contacts from now on."""
         row = self.row(body)
@@ -287,6 +309,10 @@ class BodyStore:
             return x - shape.radius, y - shape.radius, x + shape.radius, y + shape.radius
         left, top, right, bottom = shape.extent
         return x + left, y + top, x + right, y + bottom
+
+    def angle(self, row: int) -> float:
+        """How far a row is turned."""
+        return self.table.angle(row)
 
     def tags(self, row: int) -> frozenset[Any]:
         """The tags of a row."""

@@ -28,6 +28,8 @@ class Snapshot:
     x: Floats
     y: Floats
     forms: list[Shape]
+    """Not turned."""
+    angles: Floats
     bodies: list[Body | None]
     data: list[Any]
     gone: dict[int, Body]
@@ -55,7 +57,8 @@ def snapshot(world: Telling, tiles: bool) -> Snapshot:
         {name: getattr(store, name)[:n].copy() for name in _KEPT},
         store.x.copy(),
         store.y.copy(),
-        [store.table.form(row) for row in range(n)],
+        [store.table.base(row) for row in range(n)],
+        store.table.angles,
         list(store.bodies),
         [None if body is None else body.data for body in store.bodies],
         dict(store.gone),
@@ -126,9 +129,14 @@ def _bring_back_rows(store: BodyStore, moment: Snapshot) -> None:
     moved = alive & ~stays
     moved[:held] |= (store.x[:held] != moment.x) | (store.y[:held] != moment.y)
     for row, form in enumerate(moment.forms):
-        if store.table.form(row) is not form:
+        if store.table.base(row) is not form:
             store.table.put(row, form)
             moved[row] = True
+    turned = np.flatnonzero(store.table.angles[:held] != moment.angles)
+    if len(turned):
+        store.table.turn(turned, moment.angles[turned])
+        store.any_round = True
+        moved[turned] = True
     store.x[:held], store.y[:held] = moment.x, moment.y
     store.late[:n] |= moved
     store.many_late = True

@@ -23,6 +23,7 @@ from broadphase.world.moving_many import MovingMany
 from broadphase.world.snapshot import Snapshot, restore, snapshot
 from broadphase.world.sprites import SpriteWatch
 from broadphase.world.telling import Telling
+from broadphase.world.turning import Turning
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ class WorldStats:
     """How many functions were called."""
 
 
-class World(MovingMany, Asking, Telling):
+class World(MovingMany, Turning, Asking, Telling):
     """Bodies that meet, move and are looked for.
 
     Shapes that share only an edge or a point are not in contact, and do not stop each other.  A world is

@@ -16,7 +16,7 @@ from broadphase.kernels.machine.jit import inline
 from broadphase.kernels.movement.sweep import NEVER
 from broadphase.kernels.shapes.bounds import bounds_at
 from broadphase.kernels.shapes.contact import length, span_of_points
-from broadphase.kernels.shapes.table import CIRCLE, POLYGON, axes_of, points_of
+from broadphase.kernels.shapes.table import CIRCLE, POLYGON, axes_of, is_rounded, points_of, rounding
 
 # Of the coordinates: some hundred units in the last place, far less than a pixel in any world.
 _SLACK = 2e-14
@@ -155,17 +155,41 @@ def _enter_rounded(cx, cy, vx, vy, points, axes, radius):
 
 
 @inline
+def _enter_grown(dx, dy, vx, vy, a, a_axes, b, b_axes, radius):
+    """When polygon a, moving by v, comes nearer than ``radius`` to polygon b: with a corner of either.
+
+    Cores that are in each other from the start need have no corner near the other.
+    """
+    core = _enter_lines(dx, dy, vx, vy, a, a_axes, b, b_axes, 0.0)
+    if core[0] == _INSIDE and a.shape[0] > 1 and b.shape[0] > 1:
+        return core
+    best = MISS
+    for k in range(a.shape[0]):
+        found = _enter_rounded(a[k, 0] - dx, a[k, 1] - dy, vx, vy, b, b_axes, radius)
+        if found[0] < best[0]:
+            best = found
+    for k in range(b.shape[0]):
+        found = _enter_rounded(b[k, 0] + dx, b[k, 1] + dy, -vx, -vy, a, a_axes, radius)
+        if found[0] < best[0]:
+            best = (found[0], found[1], 0.0 - found[2], 0.0 - found[3], 0.0)
+    return best
+
+
+@inline
 def _enter(mover, m, vx, vy, table, i, grow, scratch):
     """When the mover enters the other grown by ``grow``: as `meet_shapes`, without a stop."""
     dx, dy = table.x[i] - mover.x[m], table.y[i] - mover.y[m]
     a, b = _outline(mover, m, scratch[0]), _outline(table, i, scratch[1])
     a_axes, b_axes = _axes(mover, m, scratch[2]), _axes(table, i, scratch[2])
     round_a, round_b = mover.kinds[m] == CIRCLE, table.kinds[i] == CIRCLE
-    radius = (mover.width[m] if round_a else 0.0) + (table.width[i] if round_b else 0.0) + grow
+    radius = rounding(mover, m) + rounding(table, i) + grow
     if round_a and round_b and radius <= 0.0:
         return MISS  # two points never overlap
-    if not (round_a or round_b) or radius <= 0.0:
+    grown = round_a or round_b or is_rounded(mover, m) or is_rounded(table, i)
+    if not grown or radius <= 0.0:
         return _enter_lines(dx, dy, vx, vy, a, a_axes, b, b_axes, radius)
+    if not (round_a or round_b):
+        return _enter_grown(dx, dy, vx, vy, a, a_axes, b, b_axes, radius)
     # The circle goes toward the polygon; where the polygon moves, that is the other way round.
     sign = -1.0
     if not round_a:

@@ -20,15 +20,15 @@ def distance_of(table, i, x, y):
     if table.kinds[i] == BOX:
         right, bottom = table.x[i] + table.width[i], table.y[i] + table.height[i]
         return length(max(-from_x, 0.0, x - right), max(-from_y, 0.0, y - bottom))
-    return _distance_to_polygon(points_of(table, i), from_x, from_y)
+    return max(_distance_to_polygon(points_of(table, i), from_x, from_y) - table.width[i], 0.0)
 
 
 @inline
 def _distance_to_polygon(points, x, y):
     """The points run counter-clockwise: outside is to the right of a side."""
     nearest = math.inf
-    inside = True
     count = points.shape[0]
+    inside = count > 2  # a line has no inside
     for k in range(count):
         after = k + 1 if k + 1 < count else 0
         side_x, side_y = points[after, 0] - points[k, 0], points[after, 1] - points[k, 1]
@@ -59,6 +59,9 @@ def ray_of(table, i, x, y, dx, dy, furthest):
         enter, leave, nx, ny = _through_circle(from_x, from_y, dx, dy, table.width[i])
     elif table.kinds[i] == BOX:
         enter, leave, nx, ny = _through_box(from_x, from_y, dx, dy, table.width[i], table.height[i])
+    elif table.width[i] > 0.0:
+        points, grown = points_of(table, i), table.width[i]
+        enter, leave, nx, ny = _through_rounded(points, grown, from_x, from_y, dx, dy)
     else:
         enter, leave, nx, ny = _through_polygon(points_of(table, i), from_x, from_y, dx, dy)
     if not (enter < leave and leave > 0.0 and enter < furthest):
@@ -124,4 +127,47 @@ def _through_polygon(points, x, y, dx, dy):
                 enter, nx, ny = -height / towards, out_x, out_y
         else:
             leave = min(leave, -height / towards)
+    return enter, leave, nx + 0.0, ny + 0.0
+
+
+@inline
+def _beside_side(points, k, grown, x, y, dx, dy):
+    """Through the box that stands on side ``k`` of a polygon, as high as it is grown."""
+    after = k + 1 if k + 1 < points.shape[0] else 0
+    side_x, side_y = points[after, 0] - points[k, 0], points[after, 1] - points[k, 1]
+    size = length(side_x, side_y)
+    side_x, side_y = side_x / size, side_y / size
+    from_x, from_y = x - points[k, 0], y - points[k, 1]
+    enter, leave, along, out = _through_box(
+        from_x * side_x + from_y * side_y,
+        from_x * side_y - from_y * side_x,
+        dx * side_x + dy * side_y,
+        dx * side_y - dy * side_x,
+        size,
+        grown,
+    )
+    return enter, leave, along * side_x + out * side_y, along * side_y - out * side_x
+
+
+@inline
+def _through_rounded(points, grown, x, y, dx, dy):
+    """A grown polygon is its core, a box on each side and a circle about each corner.
+
+    All of it is convex: the ray is inside from the first that it enters to the last that it leaves.
+    """
+    enter, leave, nx, ny = math.inf, -math.inf, 0.0, 0.0
+    count = points.shape[0]
+    for k in range(2 * count + 1):
+        if k < count:
+            found = _through_circle(x - points[k, 0], y - points[k, 1], dx, dy, grown)
+        elif k < 2 * count:
+            found = _beside_side(points, k - count, grown, x, y, dx, dy)
+        elif count > 2:
+            found = _through_polygon(points, x, y, dx, dy)
+        else:
+            break
+        if found[0] < found[1]:
+            if found[0] < enter:
+                enter, nx, ny = found[0], found[2], found[3]
+            leave = max(leave, found[1])
     return enter, leave, nx + 0.0, ny + 0.0

@@ -13,10 +13,10 @@ def bounds_at(table, i, x, y):
     if table.kinds[i] == CIRCLE:
         radius = table.width[i]
         return x - radius, y - radius, x + radius, y + radius
-    points = points_of(table, i)
+    points, grown = points_of(table, i), table.width[i]
     left, right = span_of_points(points, 1.0, 0.0)
     top, bottom = span_of_points(points, 0.0, 1.0)
-    return x + left, y + top, x + right, y + bottom
+    return x + (left - grown), y + (top - grown), x + (right + grown), y + (bottom + grown)
 
 
 @inline

@@ -10,7 +10,8 @@ from broadphase.kernels.shapes.contact import (
     polygon_box,
     polygon_polygon,
 )
-from broadphase.kernels.shapes.table import BOX, CIRCLE, axes_of, points_of
+from broadphase.kernels.shapes.contact_rounded import contact_rounded
+from broadphase.kernels.shapes.table import BOX, CIRCLE, axes_of, is_rounded, points_of
 
 
 @jit
@@ -66,6 +67,8 @@ def contact_shapes(table, pairs, touching, overlapping, normals, depths):
 @inline
 def contact_of(a, i, b, j, touching):
     """Shape ``i`` of table a against ``j`` of b: the kinds in order, the answer turned if they were not."""
+    if is_rounded(a, i) or is_rounded(b, j):
+        return contact_rounded(a, i, b, j, touching)
     if a.kinds[i] <= b.kinds[j]:
         return _in_order(a, i, b, j, touching)
     hit, nx, ny, depth = _in_order(b, j, a, i, touching)

@@ -20,7 +20,7 @@ class ShapeColumns(NamedTuple):
     x: npt.NDArray[np.float64]
     y: npt.NDArray[np.float64]
     width: npt.NDArray[np.float64]
-    """A circle's radius."""
+    """A circle's radius; of a polygon, how far it is grown: 0 where its corners are sharp."""
     height: npt.NDArray[np.float64]
     starts: npt.NDArray[np.int64]
     counts: npt.NDArray[np.int64]
@@ -40,3 +40,47 @@ def points_of(table, i):
 def axes_of(table, i):
     """The axes of polygon ``i``."""
     return table.axes[table.starts[i] : table.starts[i] + table.counts[i]]
+
+
+@inline
+def rounding(table, i):
+    """How far shape ``i`` reaches beyond its core."""
+    return 0.0 if table.kinds[i] == BOX else table.width[i]
+
+
+@inline
+def is_rounded(table, i):
+    """Whether shape ``i`` is a polygon that is grown by a radius."""
+    return table.kinds[i] == POLYGON and table.width[i] > 0.0
+
+
+@inline
+def corners(table, i):
+    """How many corners the core of shape ``i`` has."""
+    if table.kinds[i] == BOX:
+        return 4
+    if table.kinds[i] == CIRCLE:
+        return 1
+    return table.counts[i]
+
+
+@inline
+def corner_at(table, i, k):
+    """Corner ``k`` of the core of shape ``i``, seen from its place; counter-clockwise."""
+    if table.kinds[i] == BOX:
+        return (table.width[i] if 0 < k < 3 else 0.0), (table.height[i] if k > 1 else 0.0)
+    if table.kinds[i] == CIRCLE:
+        return 0.0, 0.0
+    at = table.starts[i] + k
+    return table.points[at, 0], table.points[at, 1]
+
+
+@inline
+def axis_at(table, i, k):
+    """At right angles to the side that begins at corner ``k``; zeros where there is none."""
+    if table.kinds[i] == BOX:
+        return (1.0, 0.0) if k % 2 == 1 else (0.0, 1.0)
+    if table.kinds[i] == CIRCLE:
+        return 0.0, 0.0
+    at = table.starts[i] + k
+    return table.axes[at, 0], table.axes[at, 1]
