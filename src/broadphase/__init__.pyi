@@ -41,14 +41,14 @@ from .recording.recorder import Recorder as Recorder
 from .shapes.kinds import Box as Box
 from .shapes.kinds import Circle as Circle
 from .shapes.kinds import Polygon as Polygon
-from .shapes.rounded import Capsule as Capsule
-from .shapes.rounded import RoundedBox as RoundedBox
 from .shapes.narrow_phase import ContactArrays as ContactArrays
 from .shapes.narrow_phase import ShapeContact as ShapeContact
 from .shapes.narrow_phase import contact as contact
 from .shapes.narrow_phase import contact_boxes as contact_boxes
 from .shapes.narrow_phase import contact_circles as contact_circles
 from .shapes.narrow_phase import overlap as overlap
+from .shapes.rounded import Capsule as Capsule
+from .shapes.rounded import RoundedBox as RoundedBox
 from .sweeping import SweptPairs as SweptPairs
 from .sweeping import swept_pairs as swept_pairs
 from .world.asking import BodyHit as BodyHit
@@ -58,6 +58,7 @@ from .world.contact import Contact as Contact
 from .world.events import Contacts as Contacts
 from .world.events import Events as Events
 from .world.flow import FlowField as FlowField
+from .world.ground import Slope as Slope
 from .world.hits import Hit as Hit
 from .world.hits import Movement as Movement
 from .world.listeners import ANY as ANY
@@ -66,6 +67,8 @@ from .world.pushing import Push as Push
 from .world.snapshot import Snapshot as Snapshot
 from .world.tiles import Tile as Tile
 from .world.tiles import TileMap as TileMap
+from .world.walks import Walk as Walk
+from .world.walks import Walks as Walks
 from .world.world import World as World
 
 __version__: str

@@ -154,11 +154,10 @@ def reach_of(offsets: Floats) -> tuple[float, float, float, float]:
     return min(xs), min(ys), max(xs), max(ys)
 
 
-def read_only(*arrays: Floats) -> tuple[Floats, ...]:
+def read_only(points: Floats, axes: Floats) -> tuple[Floats, Floats]:
     """Arrays that nobody writes to any more."""
-    for one in arrays:
-        one.flags.writeable = False
-    return arrays
+    points.flags.writeable = axes.flags.writeable = False
+    return points, axes
 
 
 def _round(xs: list[float], ys: list[float]) -> tuple[int, list[tuple[float, float]]]:

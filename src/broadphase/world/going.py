@@ -9,7 +9,8 @@ from broadphase.kernels.movement import go as kernel
 from broadphase.kernels.movement.travel import BOUNCE, CROSS
 from broadphase.kernels.shapes.table import BOX
 from broadphase.shapes.check import finite
-from broadphase.shapes.kinds import Bounds, Box, Shape
+from broadphase.shapes.kinds import Bounds, Box, Polygon, Shape
+from broadphase.shapes.table import table_of
 from broadphase.world.body import Body
 from broadphase.world.body_store import Rows
 from broadphase.world.crossing import Shapes, crossed, legs_of, mover_shapes
@@ -65,7 +66,7 @@ class Going(State):
         layers.sync_for(row)
         shapes, tiles = store.table.places, self._tiles
         way = kernel.way_of_box(shapes, row, dx, dy, code == BOUNCE)
-        if way[0] != way[0]:
+        if way[0] != way[0] or (tiles is not None and tiles.has_slopes and tiles.slopes_in(way)):
             return None
         near = layers.near(way)
         grid = NO_TILES if tiles is None else tiles.grid
@@ -153,7 +154,7 @@ class Going(State):
         shape = self._store.table.form(row)
         if isinstance(shape, Box):
             place = (self._store.x.item(row), self._store.y.item(row), shape.width, shape.height)
-            if not self._store.any_round:
+            if not self._store.any_round and not (self._tiles is not None and self._tiles.has_slopes):
                 return resolve(place, dx, dy, around, self._tiles, response)
             first = way_around(place, dx, dy, around, response)
             if first.table is None:  # only boxes near the way
@@ -190,6 +191,10 @@ class Going(State):
                 if passed is not None:
                     passed.update(other for other in rows if store.sensor[other])
                 rows = [other for other in rows if not store.sensor[other]]
+            if self._tiles is not None and self._tiles.has_slopes:
+                slopes = self._tiles.slopes_in(closed(bounds))
+                if slopes:
+                    return self._with_slopes(rows, by_id, slopes)
             if not rows:
                 return NOTHING
             bounds_of = np.array([store.bounds(other) for other in rows])
@@ -199,6 +204,17 @@ class Going(State):
             return Blockers(bounds_of, others)
 
         return around
+
+    def _with_slopes(
+        self, rows: list[int], by_id: bool, slopes: list[tuple[tuple[int, int], Polygon]]
+    ) -> Blockers:
+        """Bodies, and behind them slopes of tiles, as they are to be asked about."""
+        store = self._store
+        table = table_of([*map(store.shape, rows), *(shape for _, shape in slopes)])
+        others = rows if by_id else [store.bodies[other] for other in rows]
+        tiles = [Tile(*tile) for tile, _ in slopes]
+        bounds = table.bounds().astype(np.float64, copy=False)
+        return Blockers(bounds, [*others, *tiles], table.columns, np.arange(len(table)))
 
 
 class _Start(NamedTuple):

@@ -9,6 +9,7 @@ from broadphase.boxes import as_float_array
 from broadphase.kernels.movement.travel import FARTHEST
 from broadphase.kernels.movement.travel_in_turn import travel_in_turn
 from broadphase.kernels.shapes.table import BOX
+from broadphase.kernels.tiles.ground import near_slopes
 from broadphase.shapes.check import finite
 from broadphase.shapes.kinds import Bounds
 from broadphase.world.body_store import Floats, Rows
@@ -69,20 +70,10 @@ class MovingMany(Moving):
         ([[48.0, 10.0], [48.0, 30.0], [1000.0, 150.0]], [0, 1], True)
         """
         code_of(response)
-        rows = self._store.rows_of(bodies)
-        if len(np.unique(rows)) < len(rows):
-            raise ValueError("bodies names a body twice; each can move once in a call")
-        ways = np.column_stack((_ways(dx, len(rows), "dx"), _ways(dy, len(rows), "dy")))
-        goals = self._places(rows) + ways
-        unsound = np.flatnonzero(~(np.abs(goals) < FARTHEST).all(axis=1))
-        if len(unsound):
-            at = int(unsound[0])
-            raise ValueError(
-                f"dx, dy = {ways[at].tolist()} of bodies[{at}] lead beyond {FARTHEST:g}, or are nan"
-            )
+        rows, ways = self._checked_ways(bodies, dx, dy)
         layers = ALL if movers_block else STATICS
         before = before_moving(self, rows, layers)
-        if not self._any_round(rows, layers):
+        if not self._any_round(rows, layers) and not self._any_slope(rows, ways, response):
             movements = self._boxes(rows, ways, response, layers)
         else:
             places, hits = self._one_by_one(rows, ways, response, layers)
@@ -129,6 +120,21 @@ class MovingMany(Moving):
 
     # ---- what they share
 
+    def _checked_ways(self, bodies: Any, dx: Any, dy: Any) -> tuple[Rows, Floats]:
+        """The rows of bodies, and ``(m, 2)``: their ways."""
+        rows = self._store.rows_of(bodies)
+        if len(np.unique(rows)) < len(rows):
+            raise ValueError("bodies names a body twice; each can move once in a call")
+        ways = np.column_stack((_ways(dx, len(rows), "dx"), _ways(dy, len(rows), "dy")))
+        goals = self._places(rows) + ways
+        unsound = np.flatnonzero(~(np.abs(goals) < FARTHEST).all(axis=1))
+        if len(unsound):
+            at = int(unsound[0])
+            raise ValueError(
+                f"dx, dy = {ways[at].tolist()} of bodies[{at}] lead beyond {FARTHEST:g}, or are nan"
+            )
+        return rows, ways
+
     def _places(self, rows: Rows) -> Floats:
         return np.column_stack((self._store.x[rows], self._store.y[rows]))
 
@@ -139,6 +145,17 @@ class MovingMany(Moving):
         taking_part = store.alive[:n] & (store.static[:n] | (layers == ALL))
         taking_part[rows] = True
         return store.any_round and bool((store.table.columns.kinds[taking_part] != BOX).any())
+
+    def _any_slope(self, rows: Rows, ways: Floats, response: Answer) -> bool:
+        """Whether a tile with a slope lies in a mover's way."""
+        tiles = self._tiles
+        if tiles is None or not tiles.has_slopes:
+            return False
+        table = self._store.table.columns
+        movers = np.column_stack((self._places(rows), table.width[rows], table.height[rows], ways))
+        near = np.empty(len(rows), np.bool_)
+        reach = closed_many(regions(movers, response))
+        return bool(near_slopes(tiles.grid, tiles.ground, reach, near))
 
     def _boxes(self, rows: Rows, ways: Floats, response: Answer, layers: tuple[int, ...]) -> Movements:
         """Boxes among boxes: in one kernel call as long as none starts inside something.
@@ -181,6 +198,23 @@ class MovingMany(Moving):
         table = store.table.columns
         movers = np.column_stack((self._places(rows), table.width[rows], table.height[rows], ways))
         reach = closed_many(regions(movers, response))
+        near = self._near(rows, reach, layers)
+        known = np.unique(np.concatenate((near[:, 1], rows)))
+        return _Scene(
+            movers,
+            reach,
+            known,
+            store.table.bounds(known).astype(np.float64, copy=False),
+            _Near(
+                np.searchsorted(known, rows),
+                np.searchsorted(known, near[:, 1]),
+                np.searchsorted(near[:, 0], np.arange(len(rows) + 1)),
+            ),
+        )
+
+    def _near(self, rows: Rows, reach: Floats, layers: tuple[int, ...]) -> Rows:
+        """What may block each mover within its reach: sorted rows ``[mover, row]``."""
+        store = self._store
         self._layers.sync(layers)
         near = self._layers.in_boxes(reach, layers)
         if layers == ALL:  # the movers count wherever they may come to, not only where they are
@@ -198,19 +232,8 @@ class MovingMany(Moving):
             blocks &= store.category[mover] & store.mask[other] != 0
             blocks &= store.category[other] & store.mask[mover] != 0
         near = near[blocks]
-        near = near[np.lexsort((near[:, 1], near[:, 0]))]
-        known = np.unique(np.concatenate((near[:, 1], rows)))
-        return _Scene(
-            movers,
-            reach,
-            known,
-            store.table.bounds(known).astype(np.float64, copy=False),
-            _Near(
-                np.searchsorted(known, rows),
-                np.searchsorted(known, near[:, 1]),
-                np.searchsorted(near[:, 0], np.arange(len(rows) + 1)),
-            ),
-        )
+        ordered: Rows = near[np.lexsort((near[:, 1], near[:, 0]))]
+        return ordered
 
     def _one_by_one(
         self, rows: Rows, ways: Floats, response: Answer, layers: tuple[int, ...], first: int = 0

@@ -94,6 +94,7 @@ def restore(world: Telling, moment: Snapshot) -> None:
         world.tiles.solid[:] = kept.solid
         if world.tiles.one_way is not None:
             world.tiles.one_way[:] = 0 if kept.one_way is None else kept.one_way
+        world.tiles._copy_ground(kept)
 
 
 def _bring_back_bodies(store: BodyStore, moment: Snapshot) -> None:

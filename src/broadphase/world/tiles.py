@@ -17,6 +17,7 @@ from broadphase.foreign import WAYS
 from broadphase.kernels.tiles import list as list_tiles
 from broadphase.kernels.tiles import walk as walk_tiles
 from broadphase.kernels.tiles.grid import SIDES, Side, TileGrid
+from broadphase.kernels.tiles.ground import cast_rays_at_slopes
 from broadphase.shapes.check import finite
 from broadphase.shapes.kinds import Bounds
 from broadphase.world.arguments import (
@@ -29,6 +30,7 @@ from broadphase.world.arguments import (
     of_one_length,
 )
 from broadphase.world.flow import Ways
+from broadphase.world.ground import GroundMap
 
 _NO_ONE_WAY = np.empty((0, 0), np.uint8)
 
@@ -69,7 +71,7 @@ class TileHits(NamedTuple):
     """``(m, 2)``"""
 
 
-class TileMap(Ways):
+class TileMap(GroundMap, Ways):
     """Solid and one-way tiles on a grid.
 
     Parameters
@@ -122,6 +124,7 @@ class TileMap(Ways):
             sides = as_cells(one_way, np.uint8, "one_way", "uint8, sums of 1 left, 2 right, 4 top, 8 bottom")
             if sides.shape != cells.shape:
                 raise ValueError(f"one_way has shape {sides.shape}, solid has {cells.shape}")
+        super().__init__()
         self._grid = TileGrid(cells, sides, x, y, width, height)
 
     @classmethod
@@ -178,7 +181,9 @@ class TileMap(Ways):
 
     def copy(self) -> "TileMap":
         """The same map with cells of its own."""
-        return TileMap(self.solid.copy(), self.tile_size, self.origin, one_way=_copied(self.one_way))
+        same = TileMap(self.solid.copy(), self.tile_size, self.origin, one_way=_copied(self.one_way))
+        same._copy_ground(self)
+        return same
 
     # --- cells ---------------------------------------------------------------------------------------
 
@@ -332,6 +337,8 @@ class TileMap(Ways):
             raise ValueError(f"direction[{int(np.flatnonzero(~ways.any(axis=1))[0])}] has no length")
         found = TileHits(np.empty((len(starts), 2), np.int64), np.empty(len(starts)), np.empty(starts.shape))
         walk_tiles.cast_rays(self._grid, starts, ways, float(max_distance), *found)
+        if self.has_slopes:
+            cast_rays_at_slopes(self._grid, self._ground, starts, ways, float(max_distance), *found)
         return found
 
     def _cast_one(self, start: Sequence[float], way: Sequence[float], longest: float) -> TileHit | None:
@@ -340,6 +347,9 @@ class TileMap(Ways):
         column, row, distance, nx, ny, x, y = walk_tiles.cast_ray_far(
             self._grid, start[0], start[1], way[0], way[1], float(longest)
         )
+        nearer = self._slope_ahead(start, way, min(longest, distance))
+        if nearer is not None:
+            column, row, distance, nx, ny, x, y = nearer
         return None if column < 0 else TileHit(Tile(column, row), distance, (nx, ny), (x, y))
 
     def line_of_sight(self, start: Any, end: Any) -> Any:
@@ -368,12 +378,15 @@ class TileMap(Ways):
         if is_plain(start, 2) and is_plain(end, 2):
             (x, y), (to_x, to_y) = as_two(start, "start"), as_two(end, "end")
             seen: bool = walk_tiles.sees(self._grid, x, y, to_x, to_y)
-            return seen
+            return seen and not (self.has_slopes and self._slope_between(x, y, to_x, to_y))
         starts, ends = as_points(start, "start"), as_points(end, "end")
         single = starts.ndim == 1 and ends.ndim == 1
         starts, ends = of_one_length(starts, ends, "start", "end")
         visible = np.empty(len(starts), np.bool_)
         walk_tiles.see(self._grid, starts, ends, visible)
+        if self.has_slopes:
+            for k in np.flatnonzero(visible).tolist():
+                visible[k] = not self._slope_between(*starts[k].tolist(), *ends[k].tolist())
         return bool(visible[0]) if single else visible
 
 

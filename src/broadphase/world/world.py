@@ -19,11 +19,11 @@ from broadphase.world.body import Body
 from broadphase.world.body_store import Floats
 from broadphase.world.layers import LISTENED
 from broadphase.world.many_bodies import add_many, remove_many
-from broadphase.world.moving_many import MovingMany
 from broadphase.world.snapshot import Snapshot, restore, snapshot
 from broadphase.world.sprites import SpriteWatch
 from broadphase.world.telling import Telling
 from broadphase.world.turning import Turning
+from broadphase.world.walking import Walking
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class WorldStats:
     """How many functions were called."""
 
 
-class World(MovingMany, Turning, Asking, Telling):
+class World(Walking, Turning, Asking, Telling):
     """Bodies that meet, move and are looked for.
 
     Shapes that share only an edge or a point are not in contact, and do not stop each other.  A world is

@@ -1,0 +1,206 @@
+"""What lies around a walker: boxes, and the slanted sides of what is no box.
+
+All is seen with gravity towards larger y: where it points the other way, every y is turned round (which is
+exact) and turned back at the end.  An obstacle is its bounding box, compared edge for edge as everywhere in
+the library, cut off by half planes ``nx * x + ny * y <= c``, one for each slanted side.  What is round is cut
+by the sides of a polygon around it, see ``ring``.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.kernels.machine.jit import inline
+from broadphase.kernels.shapes.bounds import bounds_of
+from broadphase.kernels.shapes.contact import length
+from broadphase.kernels.shapes.table import BOX, CIRCLE, corner_at, corners
+from broadphase.kernels.tiles.grid import BOTTOM, LEFT, RIGHT, TOP, cells_between, edge, sides_at
+from broadphase.kernels.tiles.ground import is_ladder, profile_at, slope_of
+
+ALL_SIDES = np.int64(15)
+
+
+class Rules(NamedTuple):
+    """How to walk."""
+
+    snap: float
+    """How far down a floor is followed."""
+    rise: float
+    """Of the steepest slope that is walked: its tangent, and the sine of its normal."""
+    upright: float
+    step: float
+    corner: float
+    flip: float
+    """-1 where gravity points to smaller y, else 1."""
+    drop: bool
+    """Whether the walker falls through what blocks on top only."""
+
+
+class WalkRoom(NamedTuple):
+    """Memory for what lies around one walker."""
+
+    boxes: npt.NDArray[np.float64]
+    """``(n, 4)``"""
+    names: npt.NDArray[np.int64]
+    """``(n, 4)``: row of the body or -1, column and row of the tile or -1, sides that block."""
+    first: npt.NDArray[np.int64]
+    """``(n + 1,)``: where the planes of each begin."""
+    planes: npt.NDArray[np.float64]
+    """``(p, 3)``: unit normal, and how far the obstacle reaches along it."""
+
+
+@inline
+def _put(room, count, left, top, right, bottom, body, column, row, sides, flip):
+    """One more obstacle, without planes yet; how many there are then, -1 for want of room."""
+    if count < 0 or count + 1 >= room.first.shape[0]:
+        return -1
+    if flip < 0.0:
+        top, bottom = -bottom, -top
+        turned = sides & (LEFT | RIGHT)
+        turned |= BOTTOM if sides & TOP != 0 else np.int64(0)
+        turned |= TOP if sides & BOTTOM != 0 else np.int64(0)
+        sides = turned
+    room.boxes[count, 0], room.boxes[count, 1] = left, top
+    room.boxes[count, 2], room.boxes[count, 3] = right, bottom
+    room.names[count, 0], room.names[count, 1], room.names[count, 2] = body, column, row
+    room.names[count, 3] = sides
+    room.first[count + 1] = room.first[count]
+    return count + 1
+
+
+@inline
+def _put_plane(room, count, nx, ny, c, flip):
+    """One more plane of the last obstacle; the count, -1 for want of room."""
+    at = room.first[count]
+    if at >= room.planes.shape[0]:
+        return -1
+    room.planes[at, 0], room.planes[at, 1], room.planes[at, 2] = nx, flip * ny, c
+    room.first[count] = at + 1
+    return count
+
+
+@inline
+def _reach_of(shapes, row, nx, ny):
+    """How far the core of a shape reaches along a normal, seen from its place."""
+    x, y = corner_at(shapes, row, 0)
+    best = x * nx + y * ny
+    for k in range(1, corners(shapes, row)):
+        x, y = corner_at(shapes, row, k)
+        best = max(best, x * nx + y * ny)
+    return best
+
+
+@inline
+def _put_body(room, count, shapes, row, ring, flip):
+    left, top, right, bottom = bounds_of(shapes, row)
+    count = _put(room, count, left, top, right, bottom, np.int64(row), -1, -1, ALL_SIDES, flip)
+    if count < 0 or shapes.kinds[row] == BOX:
+        return count
+    x, y, grown, sides = shapes.x[row], shapes.y[row], shapes.width[row], corners(shapes, row)
+    for k in range(sides if sides > 1 else 0):
+        px, py = corner_at(shapes, row, k)
+        qx, qy = corner_at(shapes, row, k + 1 if k + 1 < sides else 0)
+        size = length(qx - px, qy - py)
+        nx, ny = (qy - py) / size, (px - qx) / size
+        if nx != 0.0 and ny != 0.0 and count >= 0:
+            reach = (nx * px + ny * py) + grown
+            count = _put_plane(room, count, nx, ny, (nx * x + ny * y) + reach, flip)
+    if shapes.kinds[row] == CIRCLE or grown > 0.0:
+        for k in range(ring.shape[0]):
+            nx, ny = ring[k, 0], ring[k, 1]
+            if count >= 0:
+                reach = _reach_of(shapes, row, nx, ny) + grown
+                count = _put_plane(room, count, nx, ny, (nx * x + ny * y) + reach, flip)
+    return count
+
+
+@inline
+def _put_slope(room, count, grid, ground, column, row, flip):
+    left, top, right, bottom, from_y, to_y, hangs = slope_of(grid, ground, column, row)
+    low, high = min(from_y, to_y), max(from_y, to_y)
+    if hangs:
+        bottom = high
+    else:
+        top = low
+    count = _put(room, count, left, top, right, bottom, -1, column, row, ALL_SIDES, flip)
+    if count >= 0 and from_y != to_y:
+        size = length(right - left, to_y - from_y)
+        up = -1.0 if hangs else 1.0
+        nx, ny = up * (to_y - from_y) / size, up * (left - right) / size
+        count = _put_plane(room, count, nx, ny, nx * left + ny * from_y, flip)
+    return count
+
+
+@inline
+def _sides_for_walkers(grid, ground, column, row, rules):
+    """As `sides_at`; the top of a ladder can be stood on, and who drops is not held by tops alone."""
+    sides = sides_at(grid, column, row)
+    if sides == ALL_SIDES:
+        return sides
+    floor = TOP if rules.flip > 0.0 else BOTTOM
+    above = row - 1 if rules.flip > 0.0 else row + 1
+    if is_ladder(ground, column, row) and not is_ladder(ground, column, above):
+        sides |= floor
+    if rules.drop:
+        sides &= ~np.int64(floor)
+    return sides & ALL_SIDES
+
+
+@inline
+def gather(room, shapes, rows, grid, ground, ring, region, rules):
+    """Write down everything that blocks within a region of the world: how many, -1 for want of room."""
+    left, top, right, bottom = region
+    count = 0
+    room.first[0] = 0
+    for k in range(rows.shape[0]):
+        row = rows[k]
+        a, b, c, d = bounds_of(shapes, row)
+        if count >= 0 and a <= right and left <= c and b <= bottom and top <= d:
+            count = _put_body(room, count, shapes, row, ring, rules.flip)
+    if grid.solid.shape[0] == 0:
+        return count
+    count_rows, count_columns = grid.solid.shape
+    first, end = cells_between(left, right, grid.x, grid.width, count_columns)
+    top_row, low_row = cells_between(top, bottom, grid.y, grid.height, count_rows)
+    for row in range(top_row, low_row):
+        for column in range(first, end):
+            if count < 0:
+                return count
+            if profile_at(grid, ground, column, row) != 0:
+                count = _put_slope(room, count, grid, ground, column, row, rules.flip)
+                continue
+            sides = _sides_for_walkers(grid, ground, column, row, rules)
+            if sides != 0:
+                count = _put(
+                    room,
+                    count,
+                    edge(grid.x, grid.width, column),
+                    edge(grid.y, grid.height, row),
+                    edge(grid.x, grid.width, column + 1),
+                    edge(grid.y, grid.height, row + 1),
+                    -1,
+                    column,
+                    row,
+                    sides,
+                    rules.flip,
+                )
+    return count
+
+
+@inline
+def ladder_at(grid, ground, x, y, width, height, flip):
+    """The ladder that holds the middle of a walker, or its feet; -1, -1 for none."""
+    if ground.cells.shape[0] == 0:
+        return -1, -1
+    rows, columns = ground.cells.shape
+    middle = x + 0.5 * width
+    feet = 0.999 if flip > 0.0 else 0.001
+    for part in range(2):
+        at = y + height * (0.5 if part == 0 else feet)
+        across, down = (middle - grid.x) / grid.width, (at - grid.y) / grid.height
+        if 0.0 <= across < columns and 0.0 <= down < rows:
+            column, row = int(across), int(down)
+            if is_ladder(ground, column, row):
+                return column, row
+    return -1, -1
