@@ -125,11 +125,13 @@ def floor_ahead(room, count, walker, forward, hair):
     best, best_plane, best_slope = -1, -1, math.inf
     for k in range(count):
         boxes = room.boxes
-        left, right = walker[0], walker[2]
-        if room.names[k, 3] & TOP == 0 or boxes[k, 0] > right or boxes[k, 2] < left:
+        left, right, near = walker[0], walker[2], TOUCH * hair
+        if forward > 0.0:
+            beside = boxes[k, 2] <= left or boxes[k, 0] > right + near
+        else:
+            beside = boxes[k, 0] >= right or boxes[k, 2] < left - near
+        if beside or room.names[k, 3] & TOP == 0:
             continue
-        if (boxes[k, 2] == left) if forward > 0.0 else (boxes[k, 0] == right):
-            continue  # behind it
         height, _ = rest_on(room, k, left, right, hair)
         if abs(walker[3] - height) > TOUCH * hair:
             continue
@@ -175,7 +177,9 @@ def _meet(room, k, walker, goal, hair):
     for j in range(room.first[k], room.first[k + 1]):
         before, after = gap(room.planes, j, walker), gap(room.planes, j, goal)
         if before < OUTSIDE * hair:
-            if after > before and after > hair:
+            if after >= OUTSIDE * hair and before >= -hair:
+                return never  # it was on the edge, and leaves
+            if after > hair:
                 leave = min(leave, (hair - before) / (after - before))
         elif after >= OUTSIDE * hair:
             return never  # outside of this side all the way

@@ -131,6 +131,16 @@ def _end_of_side(room, k, plane, x, goal, trip, hair):
 
 
 @inline
+def _lifted(room, count, k, plane, x, y, trip, hair, rules):
+    """The y on a side of an obstacle, for who is a rounding below it."""
+    feet = _surface(room, k, plane, x, trip, hair)
+    if edges_at(x, y, trip, rules)[3] <= feet:
+        return y
+    up = place_with_feet(feet, trip, rules)
+    return up if is_clear_of_all(room, count, edges_at(x, up, trip, rules), hair) else y
+
+
+@inline
 def _place_at_meeting(room, k, side, time, x, goal, trip, hair):
     """The x at which a leg ends that meets something."""
     forward = 1.0 if goal > x else -1.0
@@ -170,6 +180,8 @@ def go_along(room, count, x, y, goal, trip, hair, rules, log):
             met, side, time = floor, FIRST_PLANE + plane, 0.0
         else:
             if floor >= 0:
+                y = _lifted(room, count, floor, plane, x, y, trip, hair, rules)
+                walker, to_y = edges_at(x, y, trip, rules), y
                 to_x = _end_of_side(room, floor, plane, x, goal, trip, hair)
                 feet = _surface(room, floor, plane, to_x, trip, hair)
                 if plane >= 0 or walker[3] > feet:

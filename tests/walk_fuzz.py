@@ -1,0 +1,203 @@
+"""Random walks over random slopes, tiles and bodies, each step held against exact rational arithmetic.
+
+``python -m tests.walk_fuzz --movements 100000`` runs as many as one likes and says what it has held.
+"""
+
+import argparse
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from broadphase import Box, Capsule, Circle, Polygon, TileMap, World
+from broadphase.world.layers import ALL
+from broadphase.world.walking import _rules, _Trip
+
+if __package__:
+    from tests.walk_oracle import things_of
+else:
+    from walk_oracle import things_of
+
+# Deeper than this nobody passes through anything; and a step of this length is free or is not.
+_DEEP = Fraction(1, 10**7)
+_LITTLE = 1e-4
+
+
+def random_world(rng):
+    """A map of slopes, solid and one-way tiles, and static bodies of all kinds; a walker somewhere free."""
+    size = float(rng.choice([16.0, 10.0, 3.3, 17.77]))
+    rows, columns = 9, 14
+    solid = rng.random((rows, columns)) < rng.choice([0.08, 0.2])
+    solid[-1] = True
+    origin = tuple(rng.choice([[0.0, 0.0], [-70.3, -50.1], [1e4, 1e4]]).tolist())
+    tiles = TileMap(solid, size, origin)
+    for _ in range(rng.integers(2, 26)):
+        column, row = int(rng.integers(columns)), int(rng.integers(rows - 1))
+        kind = rng.integers(6)
+        if kind == 0:
+            tiles.set_one_way(column, row, ["top", "bottom", "left", "right"][rng.integers(4)])
+            continue
+        left, right = rng.choice([0.0, 0.25, 1 / 3, 0.5, 2 / 3, 1.0], 2).tolist()
+        base = "top" if kind == 1 else "bottom"
+        tiles.set_slope(column, row, left, right, base=base)
+        if kind > 3 and column + 1 < columns:  # the slope goes on
+            further = min(max(2 * right - left, 0.0), 1.0)
+            tiles.set_slope(column + 1, row, right, further, base=base)
+    world = World()
+    world.tiles = tiles
+    for _ in range(rng.integers(0, 8)):
+        x, y = (origin + rng.random(2) * [columns * size, rows * size]).tolist()
+        if rng.random() < 0.5:  # on the grid: flush with tiles
+            x, y = origin[0] + round((x - origin[0]) / size) * size, origin[1] + round((y - origin[1]) / size) * size
+        world.add(_random_shape(rng, x, y, size), static=True)
+    return world, size
+
+
+def _random_shape(rng, x, y, size):
+    a, b = (size * rng.choice([0.5, 1.0, 1.7, 3.0], 2)).tolist()
+    kind = rng.integers(6)
+    if kind == 0:
+        return Box(x, y, a, b)
+    if kind == 1:
+        return Polygon([(x, y), (x + a, y), (x + a, y - b)])
+    if kind == 2:
+        return Polygon([(x, y), (x + a, y), (x, y - b)])
+    if kind == 3:
+        return Box(x, y, a, b).rotated(float(rng.choice([10, 30, 45, 60, 80, rng.random() * 360])))
+    if kind == 4:
+        return Circle(x, y, 0.6 * a)
+    return Capsule(x, y, x + a, y + b, 0.3 * size)
+
+
+class Walker:
+    """One walker in one world, and all that is checked after each of its steps."""
+
+    def __init__(self, rng):
+        self.rng = rng
+        while True:
+            self.world, self.size = random_world(rng)
+            self.things = things_of(self.world)
+            left, top, right, bottom = self.world.tiles.bounds
+            for _ in range(30):
+                w, h = (self.size * rng.choice([0.4, 0.8, 1.0, 1.3], 2)).tolist()
+                x, y = float(rng.uniform(left, right)), float(rng.uniform(top, bottom - h))
+                if not self.inside((x, y, x + w, y + h)):
+                    self.body = self.world.add(Box(x, y, w, h))
+                    return
+
+    def inside(self, box, shrink=Fraction(0)):
+        return [thing.name for thing in self.things if thing.overlaps(box, shrink)]
+
+    def box_at(self, x, y):
+        width, height = self.body.shape.width, self.body.shape.height
+        return x, y, x + width, y + height
+
+    def step(self):
+        """One movement; raises ``AssertionError`` where anything is wrong.  What was held."""
+        rng, size = self.rng, self.size
+        rules = {
+            "snap": float(rng.choice([0.0, 0.2, 0.6])) * size,
+            "steepest": float(rng.choice([30.0, 45.0, 60.0])),
+            "step": float(rng.choice([0.0, 0.0, 0.3])) * size,
+            "corner": float(rng.choice([0.0, 0.3])) * size,
+            "drop": bool(rng.random() < 0.05),
+        }
+        far = 12.0 if rng.random() < 0.05 else 0.6
+        dx = float(rng.choice([0.0, *(rng.uniform(-far, far, 4) * size)]))
+        dy = float(rng.choice([0.0, 0.4, 0.4, -0.5, rng.uniform(-far, far)])) * size
+        before = self.body.position
+        moment = self.world.snapshot()
+        stood = self.world.walk(self.body, 0.0, 0.0, **rules).floor
+        assert self.body.position == before or not stood, "it moves without being asked"
+        self.world.restore(moment)
+        trip = _Trip(
+            self.world,
+            np.array([self.body.id], np.int32),
+            np.array([[dx, dy]]),
+            _rules(**rules, down=(0.0, 1.0)),
+            ALL,
+        )
+        trip.go()
+        one = self.body.position
+        self.never_inside_never_through(trip, before)
+        self.world.restore(moment)
+        along = self.world.walk(self.body, dx, 0.0, **rules)
+        stuck = self.body.x != before[0] + dx
+        if stuck:
+            self.not_stuck_where_a_way_is_free(dx, stood, along, rules)
+        two = self.world.walk(self.body, 0.0, dy, **rules)
+        assert self.body.position == one, f"in one call {one}, in two {self.body.position}"
+        if two.floor is not None:
+            still = self.world.walk(self.body, 0.0, 0.3 * size, **rules)
+            if not rules["drop"]:
+                assert self.body.position == one, "it drifts"
+                assert still.floor == two.floor
+        return stood is not None, stuck
+
+    def never_inside_never_through(self, trip, before):
+        found = trip.log.bends[: trip.log.counts[1], 1:3].tolist()
+        places = [before, *map(tuple, found), self.body.position]
+        names = self.inside(self.box_at(*places[-1]))
+        assert not names, f"inside {names}"
+        for (x, y), (to_x, to_y) in zip(places, places[1:], strict=False):
+            for part in (0.13, 0.37, 0.5, 0.81, 1.0):
+                at = self.box_at(x + part * (to_x - x), y + part * (to_y - y))
+                names = self.inside(at, _DEEP)
+                assert not names, f"through {names} on the way from {x, y} to {to_x, to_y}"
+
+    def not_stuck_where_a_way_is_free(self, dx, stood, walk, rules):
+        """A little further, as high as the steepest slope rises or falls on that way: all is blocked."""
+        x, y = self.body.position
+        way = math.copysign(_LITTLE * self.size, dx)
+        most = abs(way) * math.tan(math.radians(rules["steepest"])) if stood else 0.0
+        hair = 1e-11 * (abs(x) + abs(y) + self.size)
+        left, _, right, feet = self.box_at(x + way, y)
+        heights = [feet]
+        for thing in self.things:
+            if thing.bounds[0] < right and left < thing.bounds[2]:
+                height = thing.surface(left, right)
+                if height is not None and abs(height - feet) <= most + hair:
+                    heights.append(height - hair)
+        for height in heights if walk.blocked else [feet]:
+            box = self.box_at(x + way, y + (height - feet))
+            if rules["drop"] or self._one_way_near(box):
+                continue
+            blocked = any(thing.blocks_walkers(box) for thing in self.things)
+            assert blocked, f"stuck at {x, y}, though {x + way, y + (height - feet)} is free"
+
+    def _one_way_near(self, box):
+        """What blocks on some sides is held by worked cases."""
+        tiles = self.world.tiles
+        cells = tiles.cells((box[0] - 1e-3, box[1] - 1e-3, box[2] + 1e-3, box[3] + 1e-3))
+        return any(tiles.one_way_sides(column, row) for column in cells.columns for row in cells.rows)
+
+
+def run(seed, movements):
+    """So many movements, by 40 in a world: how many stood on something, and how many were stopped."""
+    stood = stopped = 0
+    for begin in range(0, movements, 40):
+        rng = np.random.default_rng((seed, begin))
+        walker = Walker(rng)
+        for number in range(begin, min(begin + 40, movements)):
+            try:
+                standing, stuck = walker.step()
+            except AssertionError as error:
+                raise AssertionError(f"seed {seed}, movement {number}: {error}") from error
+            stood += standing
+            stopped += stuck
+            if walker.body.y > walker.world.tiles.bounds[3]:
+                break
+    return stood, stopped
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--movements", type=int, default=100_000)
+    parser.add_argument("--seed", type=int, default=0)
+    asked = parser.parse_args()
+    stood, stopped = run(asked.seed, asked.movements)
+    print(f"{asked.movements:,} movements: {stood:,} from a floor, {stopped:,} stopped; nothing is wrong")
+
+
+if __name__ == "__main__":
+    main()
