@@ -6,22 +6,15 @@ A walk goes along first and then up or down, so that moving and gravity in one c
 import math
 
 from broadphase.kernels.machine.jit import inline, jit
-from broadphase.kernels.movement.walk_planes import (
-    HAIR,
-    TOUCH,
-    floor_under,
-    is_clear,
-    is_clear_of_all,
-    rest_on,
-)
+from broadphase.kernels.movement.walk_planes import HAIR, floor_under, is_clear
 from broadphase.kernels.movement.walk_scene import gather, ladder_at
 from broadphase.kernels.movement.walk_steps import (
     Trip,
     climb,
+    eased,
     edges_at,
     fall,
     go_along,
-    place_with_feet,
 )
 
 DONE, MORE_ROOM, MORE_LOG, INSIDE = 0, 1, 2, 3
@@ -44,23 +37,6 @@ def _hair(x, y, trip, reach_x, reach_y):
     across = max(abs(x - reach_x), abs(x + trip.width + reach_x))
     along = max(abs(y - reach_y), abs(y + trip.height + reach_y))
     return HAIR * _power_above(max(across, along))
-
-
-@inline
-def _lifted(room, count, x, y, trip, hair, rules):
-    """Up to where feet rest, for who is in a slope by less than anyone sees: ``y, free``."""
-    walker = edges_at(x, y, trip, rules)
-    if is_clear_of_all(room, count, walker, hair):
-        return y, True
-    highest = walker[3]
-    for k in range(count):
-        if not is_clear(room, k, walker, hair):
-            highest = min(highest, rest_on(room, k, walker[0], walker[2], hair)[0])
-    if walker[3] - highest > TOUCH * hair:
-        return y, False
-    up = place_with_feet(highest, trip, rules)
-    free = is_clear_of_all(room, count, edges_at(x, up, trip, rules), hair)
-    return (up if free else y), free
 
 
 @inline
@@ -129,7 +105,7 @@ def walk_rows(
         hits, bends = log.counts[0], log.counts[1]
         reach = abs(dx) * rules.rise + rules.snap + rules.step
         hair = _hair(x, y, trip, abs(dx), reach)
-        y, free = _lifted(room, count, x, y, trip, hair, rules)
+        y, free = eased(room, count, x, y, trip, hair, rules)
         if not free:
             if through != m:
                 return m, INSIDE

@@ -117,12 +117,13 @@ def floor_under(room, count, walker, hair, rules):
 
 @inline
 def floor_ahead(room, count, walker, forward, hair):
-    """Along what a walker goes: ``obstacle, plane, slope``; obstacle -1 where nothing holds it.
+    """Along what a walker goes: ``obstacle, plane, slope, height``; obstacle -1 where nothing holds it.
 
     Slope is how far down it goes for each step forward.  Of one obstacle the side that falls most is the
-    one that is followed, of all obstacles the one that falls least holds the walker up.
+    one that is followed, of all obstacles the one that falls least holds the walker up.  Height is where
+    feet rest on the highest of them: roundings tell those apart that begin where another ends.
     """
-    best, best_plane, best_slope = -1, -1, math.inf
+    best, best_plane, best_slope, highest = -1, -1, math.inf, walker[3]
     for k in range(count):
         boxes = room.boxes
         left, right, near = walker[0], walker[2], TOUCH * hair
@@ -137,6 +138,7 @@ def floor_ahead(room, count, walker, forward, hair):
             continue
         if room.names[k, 3] != ALL_SIDES and walker[3] > height:
             continue
+        highest = min(highest, height)
         plane, slope = -1, -math.inf
         if abs(walker[3] - boxes[k, 1]) <= TOUCH * hair:
             slope = 0.0
@@ -148,7 +150,7 @@ def floor_ahead(room, count, walker, forward, hair):
                     plane, slope = j, falls
         if slope < best_slope:
             best, best_plane, best_slope = k, plane, slope
-    return best, best_plane, best_slope
+    return best, best_plane, best_slope, highest
 
 
 @inline

@@ -22,6 +22,7 @@ from broadphase.kernels.movement.walk_planes import (
     hang_from,
     height_of,
     is_beside,
+    is_clear,
     is_clear_of_all,
     is_level,
     normal_of,
@@ -131,9 +132,25 @@ def _end_of_side(room, k, plane, x, goal, trip, hair):
 
 
 @inline
-def _lifted(room, count, k, plane, x, y, trip, hair, rules):
-    """The y on a side of an obstacle, for who is a rounding below it."""
-    feet = _surface(room, k, plane, x, trip, hair)
+def eased(room, count, x, y, trip, hair, rules):
+    """The y of a walker that may be a rounding too low, and whether it is clear of all: ``y, free``."""
+    walker = edges_at(x, y, trip, rules)
+    if is_clear_of_all(room, count, walker, hair):
+        return y, True
+    highest = walker[3]
+    for k in range(count):
+        if not is_clear(room, k, walker, hair):
+            highest = min(highest, rest_on(room, k, walker[0], walker[2], hair)[0])
+    if walker[3] - highest > TOUCH * hair:
+        return y, False
+    up = place_with_feet(highest, trip, rules)
+    free = is_clear_of_all(room, count, edges_at(x, up, trip, rules), hair)
+    return (up if free else y), free
+
+
+@inline
+def _lifted(room, count, feet, x, y, trip, hair, rules):
+    """The y of a walker whose feet are a rounding too low."""
     if edges_at(x, y, trip, rules)[3] <= feet:
         return y
     up = place_with_feet(feet, trip, rules)
@@ -170,9 +187,9 @@ def go_along(room, count, x, y, goal, trip, hair, rules, log):
         if x == goal:
             break
         walker = edges_at(x, y, trip, rules)
-        floor, plane, slope = -1, -1, 0.0
+        floor, plane, slope, highest = -1, -1, 0.0, walker[3]
         if grounded:
-            floor, plane, slope = floor_ahead(room, count, walker, forward, hair)
+            floor, plane, slope, highest = floor_ahead(room, count, walker, forward, hair)
         if slope > rules.rise * _EVEN:
             floor = -1  # it falls too steeply to be followed
         to_x, to_y = goal, y
@@ -180,7 +197,7 @@ def go_along(room, count, x, y, goal, trip, hair, rules, log):
             met, side, time = floor, FIRST_PLANE + plane, 0.0
         else:
             if floor >= 0:
-                y = _lifted(room, count, floor, plane, x, y, trip, hair, rules)
+                y = _lifted(room, count, highest, x, y, trip, hair, rules)
                 walker, to_y = edges_at(x, y, trip, rules), y
                 to_x = _end_of_side(room, floor, plane, x, goal, trip, hair)
                 feet = _surface(room, floor, plane, to_x, trip, hair)
@@ -188,12 +205,13 @@ def go_along(room, count, x, y, goal, trip, hair, rules, log):
                     to_y = place_with_feet(feet, trip, rules)
             there = edges_at(to_x, to_y, trip, rules)
             time, met, side = first_meeting(room, count, walker, there, hair)
-            if met < 0 and is_clear_of_all(room, count, there, hair):
+            if met < 0:
+                to_y, free = eased(room, count, to_x, to_y, trip, hair, rules)
+                if not free:
+                    break
                 x, y = to_x, to_y
                 log_bend(log, trip, abs(x - start), x, y)
                 continue
-            if met < 0:
-                break
         at_x, at_y = x, y
         if time > 0.0 or side == X_FACE:
             at_x = _place_at_meeting(room, met, side, time, x, to_x, trip, hair)
@@ -201,10 +219,13 @@ def go_along(room, count, x, y, goal, trip, hair, rules, log):
             feet = _surface(room, floor, plane, at_x, trip, hair)
             if plane >= 0 or walker[3] > feet:
                 at_y = place_with_feet(feet, trip, rules)
-        if not is_clear_of_all(room, count, edges_at(at_x, at_y, trip, rules), hair):
+        at_y, free = eased(room, count, at_x, at_y, trip, hair, rules)
+        if not free:
             at_x, at_y = x, y
         at = edges_at(at_x, at_y, trip, rules)
         surface, its_plane = rest_on(room, met, at[0], at[2], hair)
+        if abs(at[3] - room.boxes[met, 1]) <= TOUCH * hair:  # at its very top, by a rounding on its side
+            surface, its_plane = min(surface, room.boxes[met, 1]), -1
         level = is_level(room, its_plane, rules) and room.names[met, 3] & TOP != 0
         if level and at[3] - surface <= TOUCH * hair:  # a seam, or the foot of a slope
             up = place_with_feet(surface, trip, rules) if at[3] > surface else at_y
@@ -235,8 +256,11 @@ def go_along(room, count, x, y, goal, trip, hair, rules, log):
 
 @inline
 def _nearest_floor(room, count, walker, hair, rules):
-    """The floor below, of several as near a level one: ``obstacle, plane, height``; -1 for none."""
-    best, best_plane, best_height = -1, -1, math.inf
+    """The floor below, of several as near a level one: ``obstacle, plane, height``; -1 for none.
+
+    The height is that of the nearest.
+    """
+    best, best_plane, best_height, nearest = -1, -1, math.inf, math.inf
     for k in range(count):
         if is_beside(room.boxes, k, walker) or room.names[k, 3] & TOP == 0:
             continue
@@ -244,11 +268,12 @@ def _nearest_floor(room, count, walker, hair, rules):
         room_below = TOUCH * hair if room.names[k, 3] == ALL_SIDES else 0.0
         if walker[3] > height + room_below:
             continue
+        nearest = min(nearest, height)
         flatter = is_level(room, plane, rules) and best >= 0 and not is_level(room, best_plane, rules)
         as_near = TOUCH * hair if flatter else -TOUCH * hair
         if best < 0 or height < best_height + as_near:
             best, best_plane, best_height = k, plane, height
-    return best, best_plane, best_height
+    return best, best_plane, nearest
 
 
 @inline
@@ -260,8 +285,8 @@ def _snapped(room, count, x, y, trip, hair, rules):
     floor, plane, height = _nearest_floor(room, count, walker, hair, rules)
     if floor < 0 or height - walker[3] > rules.snap or not is_level(room, plane, rules):
         return y
-    down = place_with_feet(height, trip, rules)
-    return down if is_clear_of_all(room, count, edges_at(x, down, trip, rules), hair) else y
+    down, free = eased(room, count, x, place_with_feet(height, trip, rules), trip, hair, rules)
+    return down if free else y
 
 
 @inline
@@ -275,8 +300,8 @@ def fall(room, count, x, y, way, gone, trip, hair, rules, log):
         if floor < 0 or drop > left_over:
             return x, y + rules.flip * left_over
         if drop > TOUCH * hair:
-            down = place_with_feet(height, trip, rules)
-            if is_clear_of_all(room, count, edges_at(x, down, trip, rules), hair):
+            down, free = eased(room, count, x, place_with_feet(height, trip, rules), trip, hair, rules)
+            if free:
                 y = down
             left_over -= drop
             log_bend(log, trip, gone + way - left_over, x, y)
@@ -295,7 +320,8 @@ def fall(room, count, x, y, way, gone, trip, hair, rules, log):
         there = edges_at(to_x, to_y, trip, rules)
         time, met, side = first_meeting(room, count, walker, there, hair)
         if met < 0:
-            if to_x == x or not is_clear_of_all(room, count, there, hair):
+            to_y, free = eased(room, count, to_x, to_y, trip, hair, rules)
+            if to_x == x or not free:
                 return x, y
             left_over -= left_over * (to_x - x) / along
             x, y = to_x, to_y
@@ -303,7 +329,8 @@ def fall(room, count, x, y, way, gone, trip, hair, rules, log):
             continue
         at_x = _place_at_meeting(room, met, side, time, x, to_x, trip, hair)
         at_y = place_with_feet(_surface(room, floor, plane, at_x, trip, hair), trip, rules)
-        if is_clear_of_all(room, count, edges_at(at_x, at_y, trip, rules), hair):
+        at_y, free = eased(room, count, at_x, at_y, trip, hair, rules)
+        if free:
             left_over -= left_over * (at_x - x) / along
             x, y = at_x, at_y
             log_bend(log, trip, gone + way - left_over, x, y)
