@@ -48,7 +48,10 @@ def random_world(rng):
     for _ in range(rng.integers(0, 8)):
         x, y = (origin + rng.random(2) * [columns * size, rows * size]).tolist()
         if rng.random() < 0.5:  # on the grid: flush with tiles
-            x, y = origin[0] + round((x - origin[0]) / size) * size, origin[1] + round((y - origin[1]) / size) * size
+            x, y = (
+                origin[0] + round((x - origin[0]) / size) * size,
+                origin[1] + round((y - origin[1]) / size) * size,
+            )
         world.add(_random_shape(rng, x, y, size), static=True)
     return world, size
 

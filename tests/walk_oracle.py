@@ -122,9 +122,7 @@ def _crosses(a, b, left, top, right, bottom):
 
 def _holds(points, point):
     sides = zip(points, [*points[1:], points[0]], strict=True)
-    return all(
-        (b[0] - a[0]) * (point[1] - a[1]) - (b[1] - a[1]) * (point[0] - a[0]) >= 0 for a, b in sides
-    )
+    return all((b[0] - a[0]) * (point[1] - a[1]) - (b[1] - a[1]) * (point[0] - a[0]) >= 0 for a, b in sides)
 
 
 def things_of(world):

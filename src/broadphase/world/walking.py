@@ -11,13 +11,14 @@ from broadphase.kernels.movement.walk_steps import Log
 from broadphase.kernels.shapes.table import BOX
 from broadphase.kernels.shapes.turn import cosine_sine
 from broadphase.kernels.tiles.ground import no_ground
-from broadphase.shapes.check import extent, finite
+from broadphase.shapes.check import extent
 from broadphase.world.arguments import as_two
 from broadphase.world.body import Body
 from broadphase.world.body_store import Floats, Rows
 from broadphase.world.crossing_many import before_moving, cross_many
 from broadphase.world.hits import Hit
 from broadphase.world.layers import ALL, STATICS, closed_many
+from broadphase.world.movement import checked_way
 from broadphase.world.movement_many import HitArrays, Movements, as_rows, hit_arrays
 from broadphase.world.moving_many import MovingMany
 from broadphase.world.tiles import Tile
@@ -108,7 +109,8 @@ class Walking(MovingMany):
         """
         rules = _rules(snap, steepest, step, corner, drop, down)
         rows = np.array([self._store.row(body)], np.int32)
-        found = self._walk_rows(rows, np.array([[finite(dx, "dx"), finite(dy, "dy")]]), rules, ALL)
+        way = checked_way(body.x, dx, "dx"), checked_way(body.y, dy, "dy")
+        found = self._walk_rows(rows, np.array([way]), rules, ALL)
         column, row = found.ladders[0].tolist()
         stands = bool(found.on_floor[0])
         x, y = found.places[0].tolist()

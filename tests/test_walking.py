@@ -1,0 +1,324 @@
+"""World.walk: worked cases, hills without an end, and random walks in exact arithmetic."""
+
+import math
+
+import numpy as np
+import pytest
+from walk_fuzz import run
+from walk_terrain import stroll
+
+from broadphase import Box, Capsule, Circle, Polygon, Tile, TileMap, World
+
+SIZE = 32
+
+
+def level(picture):
+    """A world of tiles: ``#`` solid, ``/`` and ``\\`` slopes, ``-`` one-way tops, ``H`` ladders."""
+    lines = picture.split("\n")
+    wide = max(map(len, lines))
+    cells = np.array([list(line.ljust(wide)) for line in lines])
+    world = World()
+    world.tiles = tiles = TileMap(cells == "#", SIZE)
+    for row, column in np.argwhere(cells != " ").tolist():
+        sign = cells[row, column]
+        if sign == "/":
+            tiles.set_slope(column, row, 0, 1)
+        elif sign == "\\":
+            tiles.set_slope(column, row, 1, 0)
+        elif sign == "-":
+            tiles.set_one_way(column, row, "top")
+        elif sign == "H":
+            tiles.set_ladder(column, row)
+    return world
+
+
+def hero(world, x, feet, width=16, height=24):
+    return world.add(Box(x, feet - height, width, height))
+
+
+@pytest.mark.smaller_set
+def test_up_a_slope_over_the_top_and_down_again():
+    world = level("  /##\\  \n########")
+    body = hero(world, 10, 32)
+    feet = []
+    for _ in range(21):
+        walk = world.walk(body, 10, 4)
+        assert walk.floor is not None
+        feet.append(body.bounds[3])
+    assert body.x == 220
+    expected = []
+    for k in range(1, 22):
+        left, right = 10 + 10 * k, 26 + 10 * k
+        rise = min(max(right - 64, 0), 32) if left < 160 else 32 - min(max(left - 160, 0), 32)
+        expected.append(32 - rise)
+    assert feet == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.smaller_set
+def test_standing_still_on_a_slope():
+    world = level("  /##\n#####")
+    body = hero(world, 60, 20)
+    world.walk(body, 0, 50)
+    place = body.position
+    for gravity in (0.1, 5, 300, 0.0):
+        walk = world.walk(body, 0, gravity)
+        assert body.position == place
+        assert walk.floor == Tile(2, 0)
+        assert walk.normal == pytest.approx((-math.sqrt(0.5), -math.sqrt(0.5)))
+        assert walk.bottom == (gravity > 0)
+    assert world.grounded(body).other == Tile(2, 0)
+
+
+@pytest.mark.smaller_set
+@pytest.mark.parametrize(("steepest", "walked"), [(50, False), (60.2, True), (89, True)])
+def test_the_steepest_slope(steepest, walked):
+    """A slope of 60 degrees is a wall to some; who stands on it slides down."""
+    world = World()
+    world.add(Box(-100, 50, 400, 10), static=True)
+    rise = 100 * math.tan(math.radians(60))
+    world.add(Polygon([(50, 50), (150, 50), (150, 50 - rise)]), static=True)
+    body = hero(world, 0, 50)
+    walk = world.walk(body, 80, 3, steepest=steepest)
+    assert (walk.x == 80) == walked
+    if walked:
+        assert walk.floor is not None
+        place = body.position
+        world.walk(body, 0, 10, steepest=steepest)
+        assert body.position == place
+    else:
+        assert walk.right or walk.hits
+        assert body.bounds[2] == pytest.approx(50)
+    body.move_to(90, -60)
+    for _ in range(60):
+        walk = world.walk(body, 0, 6, steepest=steepest)
+    assert (body.bounds[2] == pytest.approx(50, abs=1e-6)) == (not walked)
+    assert walk.floor is not None
+
+
+@pytest.mark.smaller_set
+@pytest.mark.parametrize(("snap", "lands"), [(0, False), (9.9, False), (10, True)])
+def test_snapping_to_the_floor(snap, lands):
+    world = World()
+    world.add(Box(0, 50, 100, 10), static=True)
+    low = world.add(Box(100, 60, 100, 10), static=True)
+    body = hero(world, 90, 50)
+    walk = world.walk(body, 15, 0, snap=snap)
+    assert (walk.floor is low) == lands
+    assert body.bounds[3] == (60 if lands else 50)
+    jump = hero(world, 20, 41)  # nobody is pulled down out of the air
+    world.walk(jump, 5, 0, snap=10)
+    assert jump.bounds[3] == 41
+
+
+@pytest.mark.smaller_set
+@pytest.mark.parametrize("step", [0, 7, 8])
+def test_steps(step):
+    world = World()
+    world.add(Box(-50, 50, 400, 10), static=True)
+    stairs = [world.add(Box(50 + 30 * k, 42 - 8 * k, 200, 8), static=True) for k in range(3)]
+    body = hero(world, 0, 50)
+    walk = world.walk(body, 120, 0, step=step)
+    if step < 8:
+        assert (walk.x, walk.hits[0].other, walk.right) == (34, stairs[0], True)
+    else:
+        assert (walk.x, body.bounds[3], walk.floor) == (120, 26, stairs[2])
+    world.add(Box(40, 10, 400, 8), static=True)  # a ceiling over the second stair
+    body.move_to(0, 26)
+    if step == 8:
+        walk = world.walk(body, 120, 0, step=step)
+        assert (walk.x, body.bounds[3]) == (64, 42)
+        assert walk.right
+
+
+@pytest.mark.smaller_set
+@pytest.mark.parametrize(("corner", "passes"), [(0, False), (3.9, False), (4, True)])
+def test_corner_correction(corner, passes):
+    world = World()
+    block = world.add(Box(0, 0, 20, 20), static=True)
+    body = world.add(Box(16, 30, 10, 10))
+    walk = world.walk(body, 0, -40, corner=corner)
+    if passes:
+        assert (walk.x, walk.y, walk.hits) == (20, -10, ())
+    else:
+        assert (walk.x, walk.y, walk.hits[0].other, walk.top) == (16, 20, block, True)
+
+
+@pytest.mark.smaller_set
+def test_one_way_tiles_from_every_side():
+    world = level("   \n - \n   \n###")
+    body = hero(world, 40, 96)
+    assert world.walk(body, 0, -70).y == 96 - 24 - 70
+    walk = world.walk(body, 0, 90)
+    assert (walk.floor, body.bounds[3]) == (Tile(1, 1), 32)
+    assert world.walk(body, 20, 5).x == 60
+    world.walk(body, -20, 5)
+    walk = world.walk(body, 0, 5, drop=True)
+    assert (walk.floor, body.bounds[3]) == (None, 37)
+    for side, start, way in [
+        ("left", (0, 36), (90, 0)),
+        ("right", (90, 36), (-90, 0)),
+        ("bottom", (40, 70), (0, -70)),
+        ("top", (40, 0), (0, 60)),
+    ]:
+        world.tiles.set_one_way(1, 1, side)
+        body.move_to(*start)
+        assert world.walk(body, *way).hits[0].other == Tile(1, 1), side
+        opposite = world.tiles.bounds_of(1, 1)
+        body.move_to(start[0] + way[0], start[1] + way[1])
+        back = world.walk(body, -way[0], -way[1])
+        assert not [hit for hit in back.hits if hit.other == Tile(1, 1)], (side, opposite)
+
+
+@pytest.mark.smaller_set
+def test_ladders():
+    world = level("    \n#H##\n H  \n H  \n####")
+    body = hero(world, 40, 32)
+    walk = world.walk(body, 0, 5)
+    assert (walk.floor, body.bounds[3]) == (Tile(1, 1), 32)  # on top of it
+    walk = world.walk(body, 0, 20, drop=True)
+    assert (walk.floor, walk.ladder) == (None, Tile(1, 1))
+    walk = world.walk(body, 0, 500, drop=True)
+    assert (walk.floor, walk.ladder, body.bounds[3]) == (Tile(1, 4), Tile(1, 3), 128)
+    for _ in range(6):
+        walk = world.walk(body, 0, -20)
+    assert (walk.ladder, body.bounds[3]) == (None, 8)
+    assert world.walk(body, 0, 60).floor == Tile(1, 1)
+    world.tiles.set_ladder(1, 1, False)
+    assert world.walk(body, 0, 10).floor is None
+
+
+@pytest.mark.smaller_set
+def test_moving_platforms_carry():
+    world = World()
+    flat = world.add(Box(0, 100, 60, 8), static=True)
+    ramp = world.add(Polygon([(60, 108), (120, 108), (120, 78)]), static=True)
+    riders = [hero(world, 20, 90), hero(world, 80, 60)]
+    for rider, floor in zip(riders, (flat, ramp), strict=True):
+        assert world.walk(rider, 0, 50).floor is floor
+        before = rider.position
+        for way in ((5, 0), (0, -7), (-3, 4), (0, 6)):
+            assert world.push(floor, *way).carried == [rider]
+            assert world.walk(rider, 0, 2).floor is floor
+        assert rider.position == pytest.approx((before[0] + 2, before[1] + 3), abs=1e-8)
+    walk = world.walk(riders[0], 45, 2)  # from one onto the other, also between moves
+    assert walk.floor in (flat, ramp)
+
+
+@pytest.mark.smaller_set
+def test_all_kinds_of_floors():
+    for shape in (
+        Circle(50, 100, 40),
+        Capsule(30, 90, 70, 90, 20),
+        Box(20, 60, 60, 20).rotated(20),
+        Polygon([(20, 100), (80, 100), (50, 60)], radius=5),
+    ):
+        world = World()
+        floor = world.add(shape, static=True)
+        body = hero(world, 42, 0)
+        walk = world.walk(body, 0, 100, steepest=80)
+        assert walk.floor is floor
+        place = body.position
+        for _ in range(20):
+            walk = world.walk(body, 2, 3, steepest=80)
+            assert not world.query_shape(body.shape) or world.query_shape(body.shape) == [body]
+        assert body.x == place[0] + 40
+        assert body.y > place[1]
+
+
+@pytest.mark.smaller_set
+def test_pushed_out_of_what_it_starts_in():
+    world = World()
+    wall = world.add(Box(0, 0, 20, 100), static=True)
+    body = world.add(Box(15, 10, 10, 10))
+    walk = world.walk(body, 5, 0)
+    assert (walk.x, walk.y) == (25, 10)
+    assert (walk.hits[0].other, walk.hits[0].time) == (wall, 0)
+    coin = world.add(Circle(60, 15, 3), sensor=True)
+    assert [hit.other for hit in world.walk(body, 60, 0).crossed] == [coin]
+
+
+@pytest.mark.smaller_set
+@pytest.mark.parametrize("flip", [1, -1])
+def test_many_are_as_one_by_one(flip):
+    rng = np.random.default_rng(5)
+    places = rng.uniform(0, 300, (40, 2)).tolist()
+    ways = rng.uniform(-40, 40, (4, 40, 2))
+
+    def scene():
+        world = level("          \n  /##\\    \n # -   /# \n##########")
+        world.add(Circle(100, 120, 25), static=True)
+        world.add(Box(200, 60, 50, 20).rotated(30), static=True)
+        return world, [world.add(Box(x, y, 12, 20)) for x, y in places]
+
+    (many, bodies), (single, ones) = scene(), scene()
+    for body in ones:
+        body.category, body.mask = 2, 1
+    for way in ways:
+        walks = many.walk_many(bodies, way[:, 0], way[:, 1], snap=4, down=(0, flip))
+        for k, body in enumerate(ones):
+            walk = single.walk(body, *way[k].tolist(), snap=4, down=(0, flip))
+            assert walks.places[k].tolist() == [walk.x, walk.y]
+            assert walks.on_floor[k] == (walk.floor is not None)
+            mine = walks.hits.movers == k
+            assert walks.hits.times[mine].tolist() == [hit.time for hit in walk.hits]
+    many.validate()
+
+
+@pytest.mark.smaller_set
+def test_movers_that_block():
+    world = World()
+    world.add(Box(0, 50, 200, 10), static=True)
+    bodies = [hero(world, x, 50) for x in (0, 40, 80)]
+    through = world.walk_many(bodies, [100, 0, 0], 1)
+    assert through.places[0].tolist() == [100, 26]
+    world.move_all(bodies, [[0, 26], [40, 26], [80, 26]])
+    stopped = world.walk_many(bodies, [100, 10, -100], 1, movers_block=True)
+    assert stopped.places[:, 0].tolist() == [24, 50, 66]
+
+
+@pytest.mark.smaller_set
+@pytest.mark.parametrize(
+    ("walk", "error", "said"),
+    [
+        (lambda w, b: w.walk(b, math.nan, 0), ValueError, "dx must be finite"),
+        (lambda w, b: w.walk(b, 0, 0, steepest=90), ValueError, "steepest = 90 must be less than 90"),
+        (lambda w, b: w.walk(b, 0, 0, snap=-1), ValueError, "snap must not be negative"),
+        (lambda w, b: w.walk(b, 0, 0, down=(1, 0)), ValueError, r"down = \(1, 0\) must be"),
+        (lambda w, b: w.walk(b, 0, 0, drop=1), TypeError, "drop must be True or False"),
+        (
+            lambda w, b: w.walk(w.add(Circle(0, 0, 3)), 0, 1),
+            ValueError,
+            "a walker is a Box that is not turned",
+        ),
+        (lambda w, b: w.walk_many([b, b], 1, 1), ValueError, "twice"),
+        (lambda w, b: w.walk_many([b], [1, 2], 1), ValueError, "dx must be one number"),
+        (lambda w, b: w.walk(b, 1e300, 0), ValueError, "beyond 1e"),
+    ],
+)
+def test_what_is_refused(walk, error, said):
+    world = World()
+    body = hero(world, 0, 0)
+    with pytest.raises(error, match=said):
+        walk(world, body)
+    assert body.position == (0, -24)
+
+
+# --- without an end -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("flip", [1.0, -1.0])
+def test_hills(flip, each):
+    each(lambda seed: stroll(np.random.default_rng(seed), 60, flip), range(300), of=20)
+
+
+def test_random_walks():
+    stood, stopped = run(0, 400)
+    assert stood > 40
+    assert stopped > 20
+
+
+@pytest.mark.exhaustive
+def test_a_hundred_thousand_random_walks():
+    stood, stopped = run(1, 100_000)
+    assert stood > 10_000
+    assert stopped > 5_000
