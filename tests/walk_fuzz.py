@@ -6,6 +6,7 @@
 import argparse
 import math
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 
@@ -142,7 +143,7 @@ class Walker:
         places = [before, *map(tuple, found), self.body.position]
         names = self.inside(self.box_at(*places[-1]))
         assert not names, f"inside {names}"
-        for (x, y), (to_x, to_y) in zip(places, places[1:], strict=False):
+        for (x, y), (to_x, to_y) in pairwise(places):
             for part in (0.13, 0.37, 0.5, 0.81, 1.0):
                 at = self.box_at(x + part * (to_x - x), y + part * (to_y - y))
                 names = self.inside(at, _DEEP)

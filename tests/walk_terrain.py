@@ -87,7 +87,7 @@ def stroll(rng, steps, flip=1.0):
     forward = 1.0
     for number in range(steps):
         dx = forward * size * float(rng.choice([0.01, 0.1, 1 / 3, 0.5, 1.0, 3.7]))
-        x, y = body.position
+        x = body.x
         walk = world.walk(body, dx, flip * size * 0.3, down=down)
         assert body.x == x + dx, f"step {number}: stuck at {walk.x, walk.y}, {x + dx - body.x} before the end"
         assert walk.floor is not None, f"step {number}: in the air at {walk.x, walk.y}"

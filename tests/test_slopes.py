@@ -1,0 +1,114 @@
+"""Slopes of tiles: what they are, and that rays and movement take them for the polygons that they are."""
+
+import math
+
+import numpy as np
+import pytest
+
+from broadphase import Box, Circle, Slope, Tile, TileMap, World
+
+
+def maps(rng, size=10.0):
+    """A world of tiles with slopes, and one in which polygons stand where those slopes are."""
+    tiles = TileMap(rng.random((6, 8)) < 0.2, size, (-20, 5))
+    plain = TileMap(tiles.solid.copy(), size, (-20, 5))
+    world, other = World(), World()
+    world.tiles, other.tiles = tiles, plain
+    for row, column in np.argwhere(rng.random((6, 8)) < 0.4).tolist():
+        left, right = rng.choice([0, 0.25, 0.5, 1], 2).tolist()
+        tiles.set_slope(column, row, left, right, base=["bottom", "top"][rng.integers(2)])
+        if tiles.slope(column, row) is not None and not tiles.is_solid(column, row):
+            ((_, shape),) = tiles.slopes_in(Box(*tiles.bounds_of(column, row)[:2], size, size).bounds)
+            other.add(shape, static=True, data=Tile(column, row))
+    return world, other
+
+
+@pytest.mark.smaller_set
+def test_setting_and_asking():
+    tiles = TileMap(np.zeros((2, 3), bool), 16)
+    assert not tiles.has_slopes
+    assert tiles.slope(0, 0) is None
+    tiles.set_slope(1, 0, 0.25, 0.5, base="top")
+    tiles.set_ladder(1, 0)
+    assert tiles.slope(1, 0) == Slope(0.25, 0.5, "top")
+    assert tiles.is_ladder(1, 0)
+    assert tiles.slope(-1, 0) is None
+    same = tiles.copy()
+    tiles.set_slope(1, 0, 0, 0)
+    tiles.set_ladder(1, 0, False)
+    assert tiles.slope(1, 0) is None
+    assert not tiles.is_ladder(1, 0)
+    assert same.slope(1, 0) == (0.25, 0.5, "top")
+    for wrong, error in [((9, 0, 0, 1), IndexError), ((0, 0, 0, 1.5), ValueError), ((0, 0, -1, 0), ValueError)]:
+        with pytest.raises(error):
+            tiles.set_slope(*wrong)
+    with pytest.raises(ValueError, match="choose bottom or top"):
+        tiles.set_slope(0, 0, 0, 1, base="left")
+    assert tiles.slope(0, 0) is None
+
+
+@pytest.mark.smaller_set
+def test_going_back():
+    world = World()
+    world.tiles = TileMap(np.zeros((2, 3), bool), 16)
+    world.tiles.set_slope(1, 1, 0, 1)
+    moment = world.snapshot(tiles=True)
+    world.tiles.set_slope(1, 1, 1, 0)
+    world.tiles.set_slope(2, 1, 1, 1)
+    world.restore(moment)
+    assert world.tiles.slope(1, 1) == (0, 1, "bottom")
+    assert world.tiles.slope(2, 1) is None
+
+
+def test_rays(each):
+    def check(seed):
+        rng = np.random.default_rng(seed)
+        world, other = maps(rng)
+        starts = rng.uniform(-30, 80, (60, 2))
+        angles = rng.choice([*np.arange(8) * math.pi / 4, *rng.uniform(0, 6, 8)], 60)
+        ways = np.column_stack((np.cos(angles), np.sin(angles)))
+        found = world.tiles.raycast(starts, ways)
+        for k, (start, way) in enumerate(zip(starts.tolist(), ways.tolist(), strict=True)):
+            hit = other.raycast(tuple(start), tuple(way))
+            one = world.tiles.raycast(tuple(start), tuple(way))
+            assert (one is None) == (hit is None) == (found.tiles[k, 0] < 0)
+            if hit is not None:
+                assert one.distance == found.distances[k] == pytest.approx(hit.distance, abs=1e-9)
+                assert one.point == pytest.approx(hit.point, abs=1e-9)
+                assert world.raycast(tuple(start), tuple(way)).other == one.tile
+                end = (start[0] + way[0] * 40, start[1] + way[1] * 40)
+                far = abs(hit.distance - 40) > 1e-9
+                assert not far or world.tiles.line_of_sight(tuple(start), end) == (hit.distance > 40)
+
+    each(check, range(60), of=12)
+
+
+def test_movement(each):
+    """Boxes and balls go as among polygons; one in a call and many."""
+
+    def check(seed):
+        rng = np.random.default_rng(seed)
+        world, other = maps(rng)
+        for number in range(12):
+            x, y = rng.uniform(-25, 60, 2).tolist()
+            shape = Circle(x, y, 3) if number % 3 == 0 else Box(x, y, 4, 6)
+            if other.blocker(shape) is not None:
+                assert world.blocker(shape) is not None
+                continue
+            assert world.blocker(shape) is None
+            one, two = world.add(shape, mask=2), other.add(shape)
+            way = rng.uniform(-40, 40, 2).tolist()
+            response = ["slide", "touch", "bounce"][number % 3]
+            move, same = world.move(one, *way, response=response), other.move(two, *way, response=response)
+            assert (move.x, move.y) == pytest.approx((same.x, same.y), abs=1e-9)
+            assert [hit.other for hit in move.hits] == [
+                hit.other if isinstance(hit.other, Tile) else hit.other.data for hit in same.hits
+            ]
+            other.remove(two)
+            one.move_to(x, y)
+            many = world.move_many([one], *way, response=response)
+            assert many.places[0].tolist() == [move.x, move.y]
+            assert world.grounded(one) == world.grounded(one)
+            world.remove(one)
+
+    each(check, range(60), of=10)
