@@ -39,7 +39,11 @@ def test_setting_and_asking():
     assert tiles.slope(1, 0) is None
     assert not tiles.is_ladder(1, 0)
     assert same.slope(1, 0) == (0.25, 0.5, "top")
-    for wrong, error in [((9, 0, 0, 1), IndexError), ((0, 0, 0, 1.5), ValueError), ((0, 0, -1, 0), ValueError)]:
+    for wrong, error in [
+        ((9, 0, 0, 1), IndexError),
+        ((0, 0, 0, 1.5), ValueError),
+        ((0, 0, -1, 0), ValueError),
+    ]:
         with pytest.raises(error):
             tiles.set_slope(*wrong)
     with pytest.raises(ValueError, match="choose bottom or top"):
