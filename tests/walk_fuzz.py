@@ -151,7 +151,8 @@ class Walker:
 
     def not_stuck_where_a_way_is_free(self, dx, stood, walk, rules):
         """A little further, as high as the steepest slope rises or falls on that way: all is blocked."""
-        x, y = self.body.position
+        # Where it was stopped: then it may have been set down on a floor below, and goes on from there.
+        x, y = walk.hits[-1].touch if walk.hits else self.body.position
         way = math.copysign(_LITTLE * self.size, dx)
         most = abs(way) * math.tan(math.radians(rules["steepest"])) if stood else 0.0
         hair = 1e-11 * (abs(x) + abs(y) + self.size)

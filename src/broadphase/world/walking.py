@@ -7,7 +7,7 @@ import numpy as np
 
 from broadphase.kernels.movement import walk as kernel
 from broadphase.kernels.movement.walk_scene import Rules, WalkRoom
-from broadphase.kernels.movement.walk_steps import Log
+from broadphase.kernels.movement.walk_trip import Log
 from broadphase.kernels.shapes.table import BOX
 from broadphase.kernels.shapes.turn import cosine_sine
 from broadphase.kernels.tiles.ground import no_ground

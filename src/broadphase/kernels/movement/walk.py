@@ -8,14 +8,8 @@ import math
 from broadphase.kernels.machine.jit import inline, jit
 from broadphase.kernels.movement.walk_planes import HAIR, floor_under, is_clear
 from broadphase.kernels.movement.walk_scene import gather, ladder_at
-from broadphase.kernels.movement.walk_steps import (
-    Trip,
-    climb,
-    eased,
-    edges_at,
-    fall,
-    go_along,
-)
+from broadphase.kernels.movement.walk_steps import climb, eased, fall, go_along
+from broadphase.kernels.movement.walk_trip import Trip, edges_at
 
 DONE, MORE_ROOM, MORE_LOG, INSIDE = 0, 1, 2, 3
 

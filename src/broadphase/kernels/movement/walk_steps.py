@@ -1,14 +1,10 @@
 """The two parts of a walk: along the floor, then up or down.
 
 A walk is a row of straight legs.  Every place at which a leg ends is certainly clear of everything, or the
-leg is not taken.  A walker is kept by its place in the world; its edges are seen as `walk_scene` says.
+leg is not taken.  A walker is kept by its place in the world (`walk_trip`).
 """
 
 import math
-from typing import NamedTuple
-
-import numpy as np
-import numpy.typing as npt
 
 from broadphase.kernels.machine.jit import inline
 from broadphase.kernels.movement.sweep import flush_before
@@ -29,78 +25,18 @@ from broadphase.kernels.movement.walk_planes import (
     rest_on,
 )
 from broadphase.kernels.movement.walk_scene import ALL_SIDES
+from broadphase.kernels.movement.walk_trip import (
+    edges_at,
+    log_bend,
+    log_hit,
+    place_with_feet,
+    place_with_head,
+)
 from broadphase.kernels.tiles.grid import BOTTOM, TOP
 
 MOST_LEGS = 256
 _BACK = 2.0  # so many hairs before a slanted side a leg ends
 _EVEN = 1.0 + 1e-9  # the steepest slope may itself be rounded
-
-
-class Log(NamedTuple):
-    """What walkers met, and where they turned."""
-
-    numbers: npt.NDArray[np.int64]
-    """``(h, 4)``: mover, row of the body or -1, column and row of the tile or -1."""
-    values: npt.NDArray[np.float64]
-    """``(h, 5)``: time, normal, place."""
-    bends: npt.NDArray[np.float64]
-    """``(b, 4)``: mover, place, time."""
-    counts: npt.NDArray[np.int64]
-    """``(2,)``: how many of each; more than there is room for says how many were not written."""
-
-
-class Trip(NamedTuple):
-    """One walker, and what its times are reckoned from."""
-
-    mover: int
-    width: float
-    height: float
-    way: float
-    """Of both parts together."""
-
-
-@inline
-def edges_at(x, y, trip, rules):
-    """The edges of a walker at a place."""
-    if rules.flip > 0.0:
-        return x, y, x + trip.width, y + trip.height
-    return x, -(y + trip.height), x + trip.width, -y
-
-
-@inline
-def place_with_feet(feet, trip, rules):
-    """The y of a walker whose feet are there."""
-    return flush_before(feet, trip.height) if rules.flip > 0.0 else -feet
-
-
-@inline
-def place_with_head(head, trip, rules):
-    """The y of a walker whose head is there."""
-    return head if rules.flip > 0.0 else flush_before(-head, trip.height)
-
-
-@inline
-def log_hit(log, room, trip, rules, k, normal, gone, x, y):
-    """Note what was met after a part of the way."""
-    at = log.counts[0]
-    log.counts[0] = at + 1
-    if at < log.numbers.shape[0]:
-        log.numbers[at, 0] = trip.mover
-        for column in range(3):
-            log.numbers[at, 1 + column] = room.names[k, column]
-        log.values[at, 0] = min(gone / trip.way, 1.0) if trip.way > 0.0 else 0.0
-        log.values[at, 1], log.values[at, 2] = normal[0] + 0.0, rules.flip * normal[1] + 0.0
-        log.values[at, 3], log.values[at, 4] = x, y
-
-
-@inline
-def log_bend(log, trip, gone, x, y):
-    """Note where a leg ends."""
-    at = log.counts[1]
-    log.counts[1] = at + 1
-    if at < log.bends.shape[0]:
-        log.bends[at, 0], log.bends[at, 1], log.bends[at, 2] = float(trip.mover), x, y
-        log.bends[at, 3] = min(gone / trip.way, 1.0) if trip.way > 0.0 else 0.0
 
 
 @inline
@@ -178,7 +114,11 @@ def _can_rise(room, count, x, y, to_y, trip, hair, rules):
 
 @inline
 def go_along(room, count, x, y, goal, trip, hair, rules, log):
-    """Go to another x, along the floor where the walker stands on one: ``x, y``."""
+    """Go to another x, along the floor where the walker stands on one: ``x, y``.
+
+    One loop, because each leg follows from all that the one before has left: where it ended, on what, and
+    whether it was a step up that is taken back if it leads nowhere.
+    """
     forward = 1.0 if goal > x else -1.0
     start = x
     grounded = floor_under(room, count, edges_at(x, y, trip, rules), hair, rules)[0] >= 0
