@@ -97,6 +97,17 @@ def world() -> None:
     assert world.nearest((0, 0), 2)
     world.query_radius((0, 0), 100)
     world.raycast((0, 15), (1, 0))
+    world.tiles.set_slope(5, 9, 0, 1)
+    world.tiles.raycast((0, 310), (1, 0))
+    world.tiles.raycast([[0, 310]], [[1, 0]])
+    world.move(player, 200, 400)
+    world.move_many([player], 5.0, 5.0)
+    world.walk(player, 40, 300, snap=4)
+    world.walk_many([player], 40, 5)
+    capsule = world.add(bp.Capsule(300, 0, 330, 0, 6))
+    world.turn_many([player, capsule], [30, 60])
+    world.try_turn(capsule, 90)
+    assert bp.contact(bp.RoundedBox(0, 0, 10, 10, 3), capsule.shape.moved_to(8, 5)) is not None
     shapes = bp.Circle(0, 0, 2), bp.Box(1, -1, 2, 2)
     assert bp.contact(*shapes) is not None
     assert bp.overlap(*shapes)

@@ -318,7 +318,8 @@ def test_random_walks():
 
 
 @pytest.mark.exhaustive
-def test_a_hundred_thousand_random_walks():
-    stood, stopped = run(1, 100_000)
-    assert stood > 10_000
-    assert stopped > 5_000
+def test_more_random_walks():
+    """As many as one likes: ``python -m tests.walk_fuzz --movements 100000``."""
+    stood, stopped = run(1, 4_000)
+    assert stood > 400
+    assert stopped > 200
