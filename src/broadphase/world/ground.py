@@ -32,6 +32,7 @@ class GroundMap:
     _grid: TileGrid
 
     def __init__(self) -> None:
+        super().__init__()  # what else a map knows
         self._ground = no_ground()
         self._profiles: dict[Slope, int] = {}
         self._shapes: dict[tuple[int, int], Polygon] = {}
