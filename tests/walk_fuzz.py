@@ -167,7 +167,10 @@ class Walker:
             box = self.box_at(x + way, y + (height - feet))
             if rules["drop"] or self._one_way_near(box):
                 continue
-            blocked = any(thing.blocks_walkers(box) for thing in self.things)
+            # A way exactly as high as the walker is none: it keeps a hair off the slope under its feet.
+            here = self.box_at(x, y)
+            ways = box, (here[0], here[1] - 1e-6 * self.size, here[2], here[1])
+            blocked = any(thing.blocks_walkers(way) for thing in self.things for way in ways)
             assert blocked, f"stuck at {x, y}, though {x + way, y + (height - feet)} is free"
 
     def _one_way_near(self, box):

@@ -235,7 +235,10 @@ def fall(room, count, x, y, way, gone, trip, hair, rules, log):
     left_over = way
     for _ in range(MOST_LEGS):
         walker = edges_at(x, y, trip, rules)
-        floor, plane, height = _nearest_floor(room, count, walker, hair, rules)
+        floor, plane = floor_under(room, count, walker, hair, rules)
+        height = walker[3]
+        if floor < 0:
+            floor, plane, height = _nearest_floor(room, count, walker, hair, rules)
         drop = height - walker[3]
         if floor < 0 or drop > left_over:
             return x, y + rules.flip * left_over
