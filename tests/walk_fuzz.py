@@ -134,7 +134,7 @@ class Walker:
         if two.floor is not None:
             still = self.world.walk(self.body, 0.0, 0.3 * size, **rules)
             if not rules["drop"]:
-                # To the last bit, but for wedges: the hair of a longer way reaches what that of a shorter does not.
+                # To the last bit, but in wedges: what is within the hair of a long way may not be of a short.
                 assert math.dist(self.body.position, one) < 1e-9, "it drifts"
                 assert still.floor == two.floor
         return stood is not None, stuck
