@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 from websockets.sync.client import connect
 
@@ -40,7 +41,7 @@ def server() -> Iterator[int]:
 def without_browser(port: int, count: int, methods: tuple[str, ...]) -> tuple[float, list[float]]:
     """Frames a second, and the age of each frame in milliseconds when it is read."""
     setup = {"type": "setup", "scene": "balls", "count": count, "seed": 1, "methods": methods}
-    setup |= {"cell_scale": None, "slots": None, "file": ""}
+    setup |= {"cell_scale": None, "slots": None, "strips": None, "file": ""}
     host = f"127.0.0.1:{port}"
     with connect(f"ws://{host}/live", origin=f"http://{host}", compression=None, max_size=None) as socket:
         socket.send(json.dumps({"type": "play", "playing": True, "rate": 60}))
@@ -59,8 +60,19 @@ def without_browser(port: int, count: int, methods: tuple[str, ...]) -> tuple[fl
     return len(ages) / SECONDS, ages
 
 
+def processor_time(words: str) -> float:
+    """Seconds of processor time of all processes whose command line holds these words; Linux only."""
+    total = 0.0
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if words in (folder / "cmdline").read_text(errors="replace"):
+                fields = (folder / "stat").read_text().rpartition(")")[2].split()
+                total += (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return total
+
+
 def with_browser(port: int, count: int, methods: tuple[str, ...]) -> tuple[float, list[float]]:
-    """The same on a page: a frame is as old as it is when its picture is finished."""
+    """The same on a page, of frames drawn: a frame is as old as it is when its picture is finished."""
     from playwright.sync_api import sync_playwright
 
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -68,15 +80,16 @@ def with_browser(port: int, count: int, methods: tuple[str, ...]) -> tuple[float
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"] if root else [])
         page = browser.new_page(viewport={"width": 1440, "height": 900})
-        page.goto(f"http://127.0.0.1:{port}/?n={count}&methods={','.join(methods)}")
+        page.goto(f"http://127.0.0.1:{port}/sandbox?n={count}&methods={','.join(methods)}")
         until = time.perf_counter() + WARM_UP
-        while time.perf_counter() < until and page.evaluate("lab.drawn") < 60:
+        while time.perf_counter() < until and page.evaluate("globalThis.lab?.drawn ?? 0") < 60:
             page.wait_for_timeout(100)
-        first = page.evaluate("lab.ages.length = 0, lab.frame.frame")
-        begin = time.perf_counter()
+        first = page.evaluate("lab.ages.length = 0, lab.drawn")
+        begin, spent = time.perf_counter(), processor_time("type=renderer")
         page.wait_for_timeout(SECONDS * 1000)
-        last, ages = page.evaluate("[lab.frame.frame, [...lab.ages]]")
-        seconds = time.perf_counter() - begin
+        last, ages = page.evaluate("[lab.drawn, [...lab.ages]]")
+        seconds, spent = time.perf_counter() - begin, processor_time("type=renderer") - spent
+        print(f"the page takes {1e3 * spent / max(last - first, 1):.1f} ms of processor time a drawn frame")
         browser.close()
     return (last - first) / seconds, ages
 

@@ -72,6 +72,7 @@ def setup_message(**changes: Any) -> str:
         "cell_scale": None,
         "slots": None,
         "file": "",
+        "strips": None,
     }
     return json.dumps(fields | changes)
 

@@ -11,6 +11,7 @@ from broadphase.indexes import make_index
 from broadphase.lab import growth, messages
 from broadphase.lab.lanes import Lane
 from broadphase.lab.messages import Setup
+from broadphase.lab.runners import Runner
 from broadphase.lab.scenes import make_scene
 from broadphase.lab.scenes.worlds import still
 from broadphase.lab.snippet import snippet
@@ -111,3 +112,42 @@ def test_growth_of_given_boxes_takes_parts_of_them():
 def test_the_index_behind_auto_is_said_by_its_name():
     scene = make_scene("balls", count=20, seed=1)
     assert Lane("auto", scene.boxes(), scene.static).name == make_index("auto").name
+
+
+# ---- runners
+
+
+def test_a_lane_that_was_slow_is_shown_as_it_was_and_does_not_look_again():
+    scene = make_scene("balls", count=60, seed=1)
+    show = messages.Show(tests=True, structure=True)
+    asked = []
+    runner = Runner(
+        lambda: Lane("sweep_and_prune", scene.boxes(), scene.static), 0, lambda: asked.append(True)
+    )
+    runner.start(scene.boxes(), 0, show)
+    runner.wait(60)
+    scene.step()
+    runner.start(scene.boxes(), 1, show)
+    runner.wait(60)
+    first = runner.shown
+    assert first.frame == 1
+    assert first.seen.outcome.stats.swaps > 0
+    runner.start(scene.boxes(), 1, show)
+    runner.wait(60)
+    assert runner.shown is first
+    assert not asked
+
+
+def test_what_a_slow_lane_failed_with_is_raised_where_it_is_asked_again():
+    asked = []
+
+    def fail():
+        raise MemoryError("no room")
+
+    scene = make_scene("balls", count=20, seed=1)
+    runner = Runner(fail, 0, lambda: asked.append(True))
+    runner.start(scene.boxes(), 0, messages.Show(tests=True, structure=True))
+    runner.wait(60)
+    assert asked == [True]
+    with pytest.raises(MemoryError, match="no room"):
+        runner.start(scene.boxes(), 0, messages.Show(tests=True, structure=True))

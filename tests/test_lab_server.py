@@ -159,7 +159,7 @@ def test_a_file_is_uploaded_and_shown(server):
         assert frame.get(Kind.HITS).tolist() == [0, 1]
         assert frame.get(Kind.CENTERS).tolist() == [1, 1, 2, 2, 9.5, 9.5]
         tab.send(setup_message(scene="file", file="gone"))
-        assert "upload it again" in tab.hear("refused")["text"]
+        assert "Choose the file again" in tab.hear("refused")["text"]
 
 
 # ---- who may ask

@@ -28,7 +28,7 @@ def moving(method, scene, *, frames=FRAMES, cell_scale=None, slots=None):
 @pytest.mark.parametrize("method", CLASSES)
 def test_a_small_scene_is_retold_without_the_compiler_too(method):
     for lane, outcome in moving(method, make_scene("mostly_static", count=20, seed=3), frames=2):
-        told = tracing.trace(lane.index, lane.before)
+        told = tracing.trace(lane.index, lane.before, patient=lane.is_patient)
         assert told.tests == outcome.stats.tests
         assert told.adds_up(outcome.stats, outcome.pairs, 20)
 
@@ -41,7 +41,7 @@ def test_every_method_on_every_scene_is_retold_test_for_test(method, name, count
     told_once = False
     for lane, outcome in moving(method, scene):
         assert np.array_equal(outcome.pairs, oracle_without_static(scene))
-        told = tracing.trace(lane.index, lane.before)
+        told = tracing.trace(lane.index, lane.before, patient=lane.is_patient)
         assert told.tests == outcome.stats.tests
         assert told.adds_up(outcome.stats, outcome.pairs, count)
         told_once |= len(told.pairs) > 0
@@ -140,7 +140,7 @@ def test_sweep_and_prune_keeps_its_pairs_and_counts_its_swaps_where_little_moves
     scene = make_scene("mostly_static", count=200, seed=1)
     kept = swaps = 0
     for lane, outcome in moving("sweep_and_prune", scene, frames=12):
-        told = tracing.trace(lane.index, lane.before)
+        told = tracing.trace(lane.index, lane.before, patient=lane.is_patient)
         kept += len(told.known)
         swaps += outcome.stats.swaps
         for axis, row in enumerate(sweep_and_prune.ends(lane.index)):

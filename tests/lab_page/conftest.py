@@ -63,8 +63,8 @@ def show(server, tabs):
     """Opens the lab at a query and waits for the first picture."""
 
     def at(query="", **options):
-        page = tabs(f"{server.address}?{query}", **options)
-        until(page, "globalThis.lab?.drawn > 0")
+        page = tabs(f"{server.address}sandbox?{query}", **options)
+        until(page, "globalThis.lab?.drawn > 0 && lab.lanes.every((_, k) => lab.frame.lanes[k])")
         return page
 
     return at

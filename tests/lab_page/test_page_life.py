@@ -57,7 +57,7 @@ def test_a_reload_recovers(show):
 def test_a_server_that_comes_back_finds_its_pages_again(tabs, tmp_path):
     tabs.excused = ("ERR_CONNECTION", "WebSocket")  # that it could not connect in between
     with running(tmp_path) as first:
-        page = tabs(f"{first.address}?n=25&methods=box_tree")
+        page = tabs(f"{first.address}sandbox?n=25&methods=box_tree")
         until(page, "globalThis.lab?.frame?.frame > 2")
     until(page, "document.getElementById('connection').dataset.state === 'lost'")
     with running(tmp_path, first.port):

@@ -13,6 +13,7 @@ from broadphase.lab.scenes import SCENES, make_scene
 def test_the_page_loads_and_bodies_move(show):
     page = show("n=30")
     assert "broadphase lab" in page.title()
+    assert "Sandbox" in page.title()
     before, first = centers(page), frame_number(page)
     until(page, "first => lab.frame.frame > first + 5", first)
     assert (centers(page) != before).any(axis=1).all()
@@ -68,14 +69,14 @@ def test_sliders_change_cells_verdict_and_table(show):
     tests = number(page, "tests")
     page.locator("#slots").fill("-40")
     until(page, "tests => Number(lab.frame.lanes[0].numbers[0]) > tests", tests)
-    assert page.evaluate("lab.frame.lanes[0].cells.some((value, k) => k % 7 === 6 && value > 0)")
+    assert page.evaluate("lab.frame.lanes[0].cells.some((value, k) => k % 8 === 6 && value > 0)")
 
 
 def test_what_is_not_wanted_is_not_drawn(show):
     page = show("n=40&play=0&methods=uniform_grid")
     assert page.evaluate("!!lab.frame.lanes[0].cells && !!lab.frame.lanes[0].tests")
-    page.get_by_label("Pairs that are compared").uncheck()
-    page.get_by_label("Cells, strips, nodes, orders").uncheck()
+    page.get_by_label("Tests: which pairs are compared").uncheck()
+    page.get_by_label("What the method keeps: cells, strips, boxes, orders").uncheck()
     until(page, "!lab.frame.lanes[0].cells && !lab.frame.lanes[0].tests")
     assert "show=none" in page.evaluate("new Promise(done => setTimeout(() => done(location.search), 300))")
 
@@ -83,7 +84,7 @@ def test_what_is_not_wanted_is_not_drawn(show):
 @pytest.mark.parametrize("scene", ["balls", "mostly_static"])
 def test_the_numbers_are_those_of_the_python_api(show, scene):
     methods = ["brute_force", "sort_and_sweep", "spatial_hash", "strips"]
-    page = show(f"scene={scene}&n=80&seed=11&play=0&methods={','.join(methods)}")
+    page = show(f"scene={scene}&n=80&seed=11&play=0&strips=auto&methods={','.join(methods)}")
     go_to(page, 6)
     replay = make_scene(scene, count=80, seed=11)
     indexes = [bp.make_index(name) for name in methods]

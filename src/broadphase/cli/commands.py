@@ -183,8 +183,9 @@ def lab(
     host: str = "127.0.0.1",
     port: Annotated[int, Parameter(validator=validators.Number(gte=0, lte=65535))] = 8008,
     browser: bool = True,
+    export: Path | None = None,
 ) -> int:
-    """Serve the lab: a page on which the methods can be watched at work, frame by frame.
+    """Serve the lab: a guided tour of the methods, and a sandbox in which they can be watched at work.
 
     Parameters
     ----------
@@ -194,7 +195,13 @@ def lab(
         The port to listen on; 0 takes any that is free.
     browser
         Whether to open the page.
+    export
+        Serve nothing; record the tour with the engine and write it to this folder, for any web server.
     """
+    if export is not None:
+        from broadphase.cli.lab import export_tour
+
+        return export_tour(export)
     from broadphase.cli.lab import lab as run
 
     return run(host, port, browser)

@@ -50,11 +50,13 @@ class Kind(IntEnum):
     HIT_BODIES = 6
     """uint8 ``(n,)``: 1 for a body with a partner; where the pairs are too many to be sent."""
     NUMBERS = 7
-    """float64 ``(6,)`` of a lane: tests, candidates (NaN: not known), overlaps, cells, swaps, seconds."""
+    """float64 ``(10,)`` of a lane: tests, candidates (NaN: not known), overlaps, cells, swaps, seconds,
+    copies a body, 1 where sweep and prune fell back, for how many comparisons each one of `TESTS` stands,
+    seconds of the tight loop (NaN: not measured)."""
     TESTS = 8
     """uint32 ``(m, 2)`` of a lane: the pairs of bodies compared, in their order."""
     CELLS = 9
-    """float32 ``(m, 7)`` of a lane: min x, min y, max x, max y, bodies, level, bodies of other cells."""
+    """float32 ``(m, 8)`` of a lane: its four edges, bodies, level, bodies of other cells, place."""
     NODES = 10
     """float32 ``(m, 6)`` of a lane: min x, min y, max x, max y, depth, 1 for a leaf."""
     STRIPS = 11
@@ -67,6 +69,12 @@ class Kind(IntEnum):
     """uint32 ``(m, 3)`` of a lane: strip, id and class bits of every copy in a strip."""
     HELD = 14
     """int32 ``(1,)``: the body that is held, or -1."""
+    SWAPS = 16
+    """uint32 ``(m, 3)`` of a lane: axis, the end that moved, the end that it passed, in their order."""
+    OF_FRAME = 18
+    """uint32 ``(1,)`` of a lane: of which frame its numbers are; an earlier one while it is at work."""
+    BEFORE = 17
+    """uint32 ``(1 + 4 n,)`` of a lane: as `ENDS`, before the swaps."""
 
 
 class Section(NamedTuple):
@@ -89,7 +97,7 @@ def encode(epoch: int, frame: int, serial: int, sections: list[Section]) -> byte
     """
     parts = [HEADER.pack(MAGIC, epoch, time.time() * 1e3, frame, len(sections), serial, 0)]
     for kind, lane, content in sections:
-        little = np.ascontiguousarray(content, _TYPES[kind])
+        little = np.ascontiguousarray(content, TYPES[kind])
         parts.append(SECTION.pack(kind, lane, little.nbytes))
         parts.append(little.tobytes())
         parts.append(bytes(-little.nbytes % 8))
@@ -123,7 +131,7 @@ def decode(wire: bytes) -> Decoded:
     for _ in range(count):
         kind, lane, size = SECTION.unpack_from(wire, at)
         at += SECTION.size
-        dtype = np.dtype(_TYPES[Kind(kind)])
+        dtype = np.dtype(TYPES[Kind(kind)])
         sections.append(Section(Kind(kind), lane, np.frombuffer(wire, dtype, size // dtype.itemsize, at)))
         at += size + -size % 8
     return Decoded(epoch, made, frame, serial, sections)
@@ -137,7 +145,7 @@ def drawable(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
     return clipped
 
 
-_TYPES = {
+TYPES = {
     Kind.CENTERS: "<f4",
     Kind.HALVES: "<f4",
     Kind.STATIC: "u1",
@@ -153,4 +161,7 @@ _TYPES = {
     Kind.ENDS: "<u4",
     Kind.CLASS_BITS: "<u4",
     Kind.HELD: "<i4",
+    Kind.SWAPS: "<u4",
+    Kind.BEFORE: "<u4",
+    Kind.OF_FRAME: "<u4",
 }

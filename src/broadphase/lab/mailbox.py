@@ -92,6 +92,12 @@ class Mailbox:
             self._unsent -= 1
             self._changed.notify_all()
 
+    def redraw(self) -> None:
+        """There is something new to be seen of the frame as it is."""
+        with self._changed:
+            self._redraw = True
+            self._changed.notify_all()
+
     def close(self) -> None:
         """Nothing more will come."""
         with self._changed:

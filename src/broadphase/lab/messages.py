@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from broadphase import indexes
+from broadphase.lab.cutting import MOST_STRIPS
 from broadphase.lab.scenes import FEWEST, MOST, SCENES
 
 LONGEST = 2048
@@ -46,6 +47,8 @@ class Setup:
     """Slots of the hash table a body; None: as the index chooses."""
     file: str
     """Which upload, where the scene is `FILE`."""
+    strips: int | None = None
+    """Into how many strips the world is cut; None: as the engine chooses."""
 
     @property
     def world(self) -> tuple[Any, ...]:
@@ -195,6 +198,12 @@ class _Reader:
             return None
         return self.number(name, *bounds)
 
+    def whole_or_none(self, name: str, low: int, high: int) -> int | None:
+        if name in self._fields and self._fields[name] is None:
+            del self._fields[name]
+            return None
+        return self.whole(name, low, high)
+
     def choice(self, name: str, choices: tuple[str, ...]) -> str:
         value = self._take(name)
         if not isinstance(value, str) or value not in choices:
@@ -226,6 +235,7 @@ def _setup(reader: _Reader) -> Setup:
         reader.number_or_none("cell_scale", _SCALES),
         reader.number_or_none("slots", _SLOTS),
         reader.token("file"),
+        reader.whole_or_none("strips", 1, MOST_STRIPS),
     )
 
 

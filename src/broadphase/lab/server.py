@@ -31,6 +31,7 @@ from broadphase.lab.replays import Named
 from broadphase.lab.room import Room
 from broadphase.lab.scenes import FEWEST, MOST, SCENES
 from broadphase.lab.session import Session
+from broadphase.lab.tour import answers as tour_answers
 from broadphase.lab.uploads import LARGEST, Uploads, endings
 from broadphase.recording.reader import Recording
 
@@ -61,6 +62,9 @@ HEADERS = (
     (b"cache-control", b"no-store"),
 )
 _KINDS = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+
+
+_PAGES = {"/": "index.html", "/sandbox": "sandbox.html"}
 
 
 class Guard:
@@ -139,7 +143,7 @@ class Lab:
 
     async def part(self, request: Request) -> Response:
         """A part of the page, from memory."""
-        name = request.path_params.get("name", "index.html")
+        name = request.path_params.get("name") or _PAGES[request.url.path]
         if name not in self.parts:
             return Response("not found\n", 404)
         kind = _KINDS["." + name.rpartition(".")[2]]
@@ -305,7 +309,10 @@ def make_app(host: str, recording: Named | None = None) -> ASGIApp:
     lab = Lab(recording)
     routes = [
         Route("/", lab.part),
+        Route("/sandbox", lab.part),
         Route("/page/{name}", lab.part),
+        Route("/tour/steps.json", tour_answers.tell),
+        Route("/tour/frame", tour_answers.answer),
         Route("/upload", lab.upload, methods=["POST"]),
         WebSocketRoute("/live", lab.live),
     ]

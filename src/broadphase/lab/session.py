@@ -7,6 +7,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,9 +21,9 @@ from broadphase.lab.frames import encode
 from broadphase.lab.lanes import Lane
 from broadphase.lab.mailbox import Mailbox
 from broadphase.lab.messages import FILE, REPLAY, BadMessage, Growth, Message, Pointer, Setup, Show
-from broadphase.lab.painting import Seen
 from broadphase.lab.replays import Named, Replay, ReplayLane
 from broadphase.lab.room import Room
+from broadphase.lab.runners import Runner
 from broadphase.lab.scenes import MOST, SCENES, Scene, make_scene
 from broadphase.lab.scenes.worlds import still
 from broadphase.lab.snippet import snippet
@@ -34,6 +35,9 @@ Send = Callable[[bytes | str], None]
 """Hands a frame or an answer to the event loop; does not wait."""
 
 _BETWEEN_REPORTS = 0.4  # seconds
+# Seconds that a picture waits for slow lanes before it is sent without them.
+_PATIENCE, _PATIENCE_AT_FIRST = 0.04, 0.3
+_GONE = "The lab does not hold the file of these boxes any more. Choose the file again, or another scene."
 _MOST_GROWN = 50_000
 
 
@@ -65,8 +69,7 @@ class Session:
         self._setup: Setup | None = None
         self._scene: Scene | None = None
         self._file_name = ""
-        self._lanes: list[tuple[Lane, int]] = []
-        """Each with the frame in which it was made."""
+        self._lanes: list[Runner] = []
         self._epoch = 0
         self._first = False
         self._reported = 0.0
@@ -165,11 +168,11 @@ class Session:
             # What has not changed goes on with all that it has kept; two lanes never share an index.
             kept = old.pop(key, None)
             if kept is None:
-                self._say("busy", text=f"{key[0]}: getting ready")
                 if isinstance(scene, Replay):
-                    kept = ReplayLane(key[0], scene, *key[1:3]), frame
+                    make: Callable[[], Lane] = partial(ReplayLane, key[0], scene, *key[1:4])
                 else:
-                    kept = Lane(key[0], boxes, static, *key[1:3]), frame
+                    make = partial(Lane, key[0], boxes, static, *key[1:4])
+                kept = Runner(make, frame, self.mail.redraw)
             lanes.append(kept)
         self._lanes = lanes
         self._setup = setup
@@ -195,11 +198,13 @@ class Session:
         number = min(number, len(scene.recording) - 1)
         scene.go_to(max(number - 1, 0))
         self._lanes = [
-            (ReplayLane(lane.method, scene, *sliders), scene.frame)
-            for (lane, _), (_, *sliders, _) in zip(self._lanes, _lane_keys(self._setup), strict=True)
+            Runner(partial(ReplayLane, key[0], scene, *key[1:4]), scene.frame, self.mail.redraw)
+            for key in _lane_keys(self._setup)
         ]
-        for lane, _ in self._lanes:
-            lane.run(scene.boxes())  # what is built with the first call is no part of the frame
+        for runner in self._lanes:
+            # What is built with the first call is no part of the frame.
+            runner.start(scene.boxes(), scene.frame, self.mail.show)
+            runner.wait(threading.TIMEOUT_MAX / 2)
         self._first = True
         self._reported = 0.0
         if number > 0:
@@ -214,7 +219,7 @@ class Session:
             return make_scene(setup.scene, count=setup.count, seed=setup.seed), ""
         upload = self._uploads.get(setup.file)
         if upload is None:
-            raise BadMessage("the file is not here any more; upload it again")
+            raise BadMessage(_GONE)
         return still(upload.boxes), upload.name
 
     def _point(self, scene: Scene, pointers: list[Pointer]) -> None:
@@ -228,23 +233,34 @@ class Session:
 
     def _draw(self, scene: Scene, show: Show) -> None:
         boxes = scene.boxes()
-        seen: list[Seen] = []
-        trace = show.tests and len(scene) <= tracing.MOST_TRACED
-        for lane, _ in self._lanes:
-            outcome = lane.run(boxes, remember=trace and tracing.needs_before(lane.index))
-            seen.append(painting.look(lane, outcome, show))
-        if any(not np.array_equal(one.outcome.pairs, seen[0].outcome.pairs) for one in seen[1:]):
+        for runner in self._lanes:
+            runner.start(boxes, scene.frame, show)
+        self._send_picture(scene, show)
+
+    def _send_picture(self, scene: Scene, show: Show) -> None:
+        """Send what the lanes have found; the bodies come without those that need longer."""
+        patience = _PATIENCE_AT_FIRST if self._first else _PATIENCE
+        # What is replayed is read by its lanes as they go: it must not move on before they are done.
+        until = time.monotonic() + (threading.TIMEOUT_MAX / 2 if isinstance(scene, Replay) else patience)
+        for runner in self._lanes:
+            runner.wait(until - time.monotonic())
+        shown = [runner.shown for runner in self._lanes]
+        found = [one.seen.outcome.pairs for one in shown if one is not None and one.frame == scene.frame]
+        if any(not np.array_equal(pairs, found[0]) for pairs in found[1:]):
             raise AssertionError("the methods disagree about the pairs")
         first = self._first or (isinstance(scene, Replay) and scene.changed)
-        sections = painting.sections(scene, seen, show, first=first)
+        sections = painting.sections(scene, shown, show, first=first)
         self._first = False
         self._send(encode(self._epoch, scene.frame, self.mail.next_serial(), sections))
-        now = time.monotonic()
-        if isinstance(scene, Replay) and (not self.mail.playing or now - self._reported > _BETWEEN_REPORTS):
+        moment = time.monotonic()
+        if isinstance(scene, Replay) and (
+            not self.mail.playing or moment - self._reported > _BETWEEN_REPORTS
+        ):
             self._say("replay", **scene.told())
-        if now - self._reported > _BETWEEN_REPORTS:
-            self._reported = now
-            self._say("lanes", epoch=self._epoch, lanes=[lane.report() for lane, _ in self._lanes])
+        if moment - self._reported > _BETWEEN_REPORTS:
+            self._reported = moment
+            lanes = [None if one.lane is None or one.is_busy else one.lane.report() for one in self._lanes]
+            self._say("lanes", epoch=self._epoch, lanes=lanes)
 
     # ---- words
 
@@ -255,7 +271,8 @@ class Session:
         if self._scene is None or self._setup is None:
             return
         if what == "code":
-            text = snippet(self._setup, self._scene, self._lanes, self._file_name)
+            lanes = [(one.lane, one.born) for one in self._lanes if one.lane is not None]
+            text = snippet(self._setup, self._scene, lanes, self._file_name)
         else:
             lasting = make_index("auto").name
             text = (
@@ -336,5 +353,6 @@ def _lane_keys(setup: Setup) -> list[tuple[Any, ...]]:
     for number, method in enumerate(setup.methods):
         scale = setup.cell_scale if method in ("uniform_grid", "spatial_hash") else None
         slots = setup.slots if method == "spatial_hash" else None
-        keys.append((method, scale, slots, setup.methods[:number].count(method)))
+        cut = setup.strips if method == "strips" else None
+        keys.append((method, scale, slots, cut, setup.methods[:number].count(method)))
     return keys

@@ -30,6 +30,10 @@ def snippet(setup: Setup, scene: Scene, lanes: list[tuple[Lane, int]], file_name
         lines += ["from broadphase.lab.scenes import make_scene"]
     if scene.touched:
         lines += ["", "# A body was dragged on the page; what the hand did is not in these lines."]
+    if any(lane.cut is not None for lane, _ in lanes):
+        lines += ["import broadphase.lab.cutting"]
+    if any(lane.is_patient for lane, _ in lanes):
+        lines += ["import broadphase.lab.lanes"]
     for lane, born in lanes:
         if setup.scene == REPLAY:
             lines += ["", *_replayed(scene, lane, born)]
@@ -55,19 +59,32 @@ def _moving(setup: Setup, scene: Scene, lane: Lane, born: int) -> list[str]:
     lines += [
         f"index = {_construction(lane)}",
         "index.insert_many(scene.boxes(), static=scene.static)",
+        *_cut(lane),
         "pairs = index.pairs()",
     ]
     if scene.frame > born:
         lines += [
             f"for _ in range({scene.frame - born}):",
             "    scene.step()",
-            *("    " + line for line in _update(scene)),
+            *("    " + line for line in [*_update(scene, lane), *_cut(lane)]),
             "    pairs = index.pairs()",
         ]
     return [*lines, "print(index.stats)"]
 
 
-def _update(scene: Scene) -> list[str]:
+def _cut(lane: Lane) -> list[str]:
+    if lane.cut is None:
+        return []
+    return [f"broadphase.lab.cutting.cut_into(index, {lane.cut}, index.boxes)"]
+
+
+def _update(scene: Scene, lane: Lane) -> list[str]:
+    if lane.is_patient:
+        return [
+            "moved = (scene.boxes() != index.boxes).any(axis=1)",
+            "# A few at a time: the ends are swapped, where many at once would be sorted anew.",
+            "broadphase.lab.lanes.move_patiently(index, index.ids[moved], scene.boxes()[moved])",
+        ]
     if not scene.static.any():
         return ["index.update(scene.boxes())"]
     return [
@@ -80,6 +97,7 @@ def _still(lane: Lane) -> list[str]:
     return [
         f"index = {_construction(lane)}",
         "index.insert_many(boxes)",
+        *_cut(lane),
         "pairs = index.pairs()",
         "print(index.stats)",
     ]

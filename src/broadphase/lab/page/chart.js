@@ -1,14 +1,22 @@
 // Line charts on a canvas: running ones, and ones with logarithmic axes.
 
-import { colour, DASHES, sharp, short } from "./palette.js";
+import { canvasFont, colour, sharp, short, styleOf } from "./palette.js";
 
-const MARGIN = { left: 58, right: 10, top: 8, bottom: 22 };
-const FONT = "11px system-ui, sans-serif";
+const MARGIN = { left: 62, right: 12, top: 10, bottom: 26 };
 
 /** A ceiling just above a value: 1, 2 or 5 times a power of ten. */
 function ceiling(value) {
   const power = 10 ** Math.floor(Math.log10(value));
   return [1, 2, 5, 10].find((factor) => factor * power >= value) * power;
+}
+
+/** Nearly the highest value: one spike in fifty must not flatten everything else. */
+function highest(values) {
+  const sorted = values.filter(Number.isFinite).sort((a, b) => a - b);
+  if (!sorted.length) return 0;
+  const usual = sorted[Math.floor((sorted.length - 1) * 0.98)];
+  const most = sorted[sorted.length - 1];
+  return most > 2 * usual && usual > 0 ? usual : most;
 }
 
 class Plot {
@@ -18,7 +26,7 @@ class Plot {
     this.height = canvas.clientHeight;
     this.context = sharp(canvas, this.width, this.height);
     this.context.clearRect(0, 0, this.width, this.height);
-    this.context.font = FONT;
+    this.context.font = canvasFont(0.95);
   }
 
   x(share) {
@@ -52,19 +60,22 @@ class Plot {
   }
 
   /** A line through points `[x, y]`, shares of the axes; a point without a number interrupts it. */
-  line(points, number, dots = false) {
+  line(points, name, dots = false) {
     const { context } = this;
+    const style = styleOf(name);
     context.save();
-    context.strokeStyle = context.fillStyle = colour(`series-${number % 8}`);
-    context.lineWidth = 2;
+    context.strokeStyle = context.fillStyle = colour(style.colour);
+    context.lineWidth = style.width;
     context.lineJoin = "round";
-    context.setLineDash(DASHES[number % 8]);
+    context.setLineDash(style.dash);
     context.beginPath();
     let pen = false;
     for (const [x, y] of points) {
+      // What lies above the scale is drawn at its edge.
+      const at = Math.min(y, 1.02);
       if (Number.isFinite(y)) {
-        if (pen) context.lineTo(this.x(x), this.y(y));
-        else context.moveTo(this.x(x), this.y(y));
+        if (pen) context.lineTo(this.x(x), this.y(at));
+        else context.moveTo(this.x(x), this.y(at));
       }
       pen = Number.isFinite(y);
     }
@@ -110,10 +121,10 @@ export class Running {
     });
   }
 
-  /** `styles`: for each series the number of its colour. */
-  draw(styles) {
+  /** `names`: for each series whose it is. */
+  draw(names) {
     const plot = new Plot(this.canvas);
-    const most = Math.max(...this.#series.flat().filter(Number.isFinite), 0);
+    const most = highest(this.#series.flat());
     if (!(most > 0)) {
       plot.empty(this.#series[0]?.length ? "nothing to count so far" : "waiting for the first frame");
       return;
@@ -126,15 +137,15 @@ export class Running {
     plot.below(1, "now", "right");
     this.#series.forEach((series, k) => {
       const behind = this.length - series.length;
-      plot.line(series.map((value, at) => [(behind + at) / (this.length - 1), value / this.#ceiling]), styles[k]);
+      plot.line(series.map((value, at) => [(behind + at) / (this.length - 1), value / this.#ceiling]), names[k]);
     });
   }
 }
 
-/** Points `{method, count, value}` on logarithmic axes; names stand at the ends of the lines. */
-export function drawGrowth(canvas, series, unit) {
+/** `{method, points: {count, value}}` on logarithmic axes. */
+export function drawGrowth(canvas, series, unit, scale = null) {
   const plot = new Plot(canvas);
-  const all = series.flatMap((one) => one.points).filter((point) => point.value > 0);
+  const all = (scale ?? series.flatMap((one) => one.points)).filter((point) => point.value > 0);
   if (!all.length) {
     plot.empty("nothing measured yet");
     return;
@@ -155,6 +166,6 @@ export function drawGrowth(canvas, series, unit) {
       (Math.log10(point.count) - left) / (right - left),
       (Math.log10(point.value) - bottom) / (top - bottom),
     ]);
-    plot.line(points, one.style, true);
+    plot.line(points, one.method, true);
   }
 }

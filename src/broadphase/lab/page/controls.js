@@ -1,6 +1,7 @@
 // The form on the side: from the state to the controls and back.
 
-import { named, short, whole } from "./palette.js";
+import { short, whole } from "./palette.js";
+import { stripsOf } from "./state.js";
 
 // Sliders are steps; what they mean grows by a factor with each.
 const COUNT_STEPS = 1000;
@@ -31,9 +32,9 @@ export class Controls {
     find("scene").replaceChildren(...hello.scenes.map((scene) => new Option(scene.title, scene.name)));
     find("scene").addEventListener("change", () => change({ scene: find("scene").value, file: "" }));
     find("count").addEventListener("input", () => change({ count: countOf(Number(find("count").value), hello) }));
-    this.#number("count-number", hello.fewest, hello.most, (count) => change({ count }));
+    this.#number("count", "count-number", hello.fewest, hello.most, change);
+    this.#number("seed", "seed", 0, 2147483647, change);
     this.#offerFiles(hello);
-    this.#number("seed", 0, 2147483647, (seed) => change({ seed }));
     find("speed").addEventListener("input", () => change({ rate: Number(rateOf(Number(find("speed").value)).toPrecision(3)) }));
     find("show-tests").addEventListener("change", (event) => change({ tests: event.target.checked }));
     find("show-structure").addEventListener("change", (event) => change({ structure: event.target.checked }));
@@ -41,6 +42,8 @@ export class Controls {
     find("cell-auto").addEventListener("change", (event) => change({ cell: event.target.checked ? null : 1 }));
     find("slots").addEventListener("input", () => change({ slots: rounded(SLOT_STEP ** Number(find("slots").value)) }));
     find("slots-auto").addEventListener("change", (event) => change({ slots: event.target.checked ? null : 10 }));
+    find("strips").addEventListener("input", () => change({ strips: Number(find("strips").value) }));
+    find("strips-auto").addEventListener("change", (event) => change({ strips: event.target.checked ? null : 8 }));
     find("controls").addEventListener("submit", (event) => event.preventDefault());
   }
 
@@ -53,16 +56,26 @@ export class Controls {
     find("file-note").textContent = `${names.slice(0, -1).join(", ")} or ${names.at(-1)}, up to ${hello.largest_file >> 20} MB.`;
   }
 
-  #number(id, low, high, take) {
+  /** A field for a whole number; what is none, or out of range, is said and put right. */
+  #number(name, id, low, high, change) {
     const field = this.find(id);
+    const note = this.find(`${name}-note`);
+    const usual = note.textContent;
     field.addEventListener("change", () => {
-      const value = Math.round(Number(field.value));
-      take(Number.isFinite(value) ? Math.min(Math.max(value, low), high) : low);
+      const value = field.value.trim() === "" ? NaN : Math.round(Number(field.value));
+      const kept = Number.isFinite(value) ? Math.min(Math.max(value, low), high) : this.state[name];
+      const wrong = kept !== value;
+      note.textContent = wrong ? `A whole number from ${whole(low)} to ${whole(high)}; it is ${whole(kept)} now.` : usual;
+      note.classList.toggle("wrong", wrong);
+      note.hidden = !note.textContent;
+      field.value = kept;
+      if (kept !== this.state[name]) change({ [name]: kept });
     });
   }
 
   show(state) {
     const { find, hello } = this;
+    this.state = state;
     const scene = hello.scenes.find((one) => one.name === state.scene);
     this.#showFile(state, scene);
     find("count").value = stepOfCount(state.count, hello);
@@ -70,13 +83,23 @@ export class Controls {
     find("count-number").value = state.count;
     find("seed").value = state.seed;
     find("speed").value = stepOfRate(state.rate);
-    find("speed-text").value = `${short(state.rate)} fps`;
+    find("speed-text").value = `${short(state.rate)} frames a second`;
     find("show-tests").checked = state.tests;
     find("show-structure").checked = state.structure;
     find("play").textContent = state.playing ? "Pause" : "Play";
     find("cells-group").hidden = !state.methods.some(isCells);
     find("table-group").hidden = !state.methods.includes("spatial_hash");
     this.#showCells(state);
+    this.#showStrips(state);
+  }
+
+  #showStrips(state) {
+    const { find } = this;
+    const strips = stripsOf(state);
+    find("strips-group").hidden = !state.methods.includes("strips");
+    find("strips").value = strips ?? 1;
+    find("strips-auto").checked = strips === null;
+    find("strips-text").value = strips === null ? "auto" : String(strips);
   }
 
   #showFile(state, scene) {
@@ -106,8 +129,8 @@ export class Controls {
   /** What is too much to be drawn. */
   showLimits(scene) {
     const left = [];
-    if (!scene.traced) left.push(`pairs one by one (up to ${whole(scene.most_traced)} bodies)`);
-    if (!scene.structured) left.push("cells, nodes and orders (up to 5,000)");
+    if (!scene.traced) left.push(`every single test (up to ${whole(scene.most_traced)} bodies)`);
+    if (!scene.structured) left.push("cells, strips, boxes and orders (up to 5,000)");
     this.find("limits").textContent = left.length ? `Too many bodies to draw ${left.join(" and ")}; they are counted all the same.` : "";
   }
 }

@@ -1,50 +1,83 @@
-// Below the picture of a lane: the sorted intervals of the sweep, and the ends that sweep and prune keeps.
+// Below the picture of a method: the pairs of brute force, the intervals of the sweep, the edges that swap.
 
-import { colour, sharp, whole } from "./palette.js";
+import { canvasFont, colour, sharp, whole } from "./palette.js";
 
-export const HEIGHT = 170;
+const HEAD = 22; // pixels for the words above
+const FINEST = 5; // pixels a row needs to be told from its neighbours
 
-/** Intervals in their order, one line each, with the walk that each begins; what the early way out saved. */
-export function drawIntervals(canvas, width, order, frame, world, place, tested) {
-  const context = sharp(canvas, width, HEIGHT);
-  context.clearRect(0, 0, width, HEIGHT);
+/** Every pair a square: those compared so far, and those whose boxes overlap. */
+export function drawPairs(canvas, width, height, tests, hits, count, end) {
+  const context = cleared(canvas, width, height);
+  const high = (height - HEAD - 4) / (count - 1);
+  const wide = Math.min((width - 16) / (count - 1), 5 * high);
+  const left = 8;
+  const at = (i, j) => [left + (j - 1) * wide, HEAD + i * high];
+  const gap = high > 4 ? 1 : 0;
+  const bricks = (pairs, shade, most, least) => {
+    const path = new Path2D();
+    for (let k = 0; k < 2 * most; k += 2) {
+      const [x, y] = at(Math.min(pairs[k], pairs[k + 1]), Math.max(pairs[k], pairs[k + 1]));
+      path.rect(x, y, Math.max(wide - gap, least), Math.max(high - gap, least));
+    }
+    context.fillStyle = colour(shade);
+    context.fill(path);
+  };
+  const frame = new Path2D();
+  for (let i = 0; i < count - 1; i++) frame.rect(...at(i, i + 1), wide * (count - 1 - i) - gap, high - gap);
+  context.fillStyle = colour("tint");
+  context.fill(frame);
+  bricks(tests, "test", Math.min(end, tests.length / 2), 0);
+  bricks(hits, "hit", hits.length / 2, 4);
+  title(context, "Each brick is a pair: compared, or found to overlap", width);
+}
+
+/** How high the intervals want to be. */
+export const intervalsHeight = (count) => Math.min(HEAD + 8 + 7 * count, 230);
+
+/** Intervals in their order, one bar each, with the walk that each begins; where they are many, some of them. */
+export function drawIntervals(canvas, width, height, order, frame, world, place, end) {
+  const context = cleared(canvas, width, height);
   const [axis, count] = order;
   const ids = order.subarray(2, 2 + count);
   const stops = order.subarray(2 + count);
-  const step = (HEIGHT - 26) / count;
+  const every = Math.max(1, Math.ceil((count * FINEST) / (height - HEAD - 6)));
+  const step = (height - HEAD - 6) / Math.ceil(count / every);
   const at = (value) => (axis ? ((value - place.top) * width) / place.height : value - place.left) * place.scale;
   const edge = (k, side) => at(frame.centers[2 * ids[k] + axis] + side * world.halves[2 * ids[k] + axis]);
   const bars = new Path2D();
   const walks = new Path2D();
-  for (let k = 0; k < count; k++) {
-    const y = 20 + k * step;
+  const thick = Math.max(step * 0.55, 1.5);
+  for (let row = 0; row * every < count; row++) {
+    const k = row * every;
+    const y = HEAD + row * step;
     const left = edge(k, -1);
-    const right = edge(k, 1);
-    bars.rect(left, y, Math.max(right - left, 1), Math.max(step * 0.7, 0.5));
+    bars.rect(left, y, Math.max(edge(k, 1) - left, 1), thick);
     // The boxes that this one reaches begin left of its right end: its walk goes down to the last of them.
-    if (stops[k] > k + 1) walks.rect(right - 0.5, y, 1, (stops[k] - k - 1) * step + step * 0.7);
+    const down = (stops[k] - k - 1) / every;
+    if (down > 0) walks.rect(edge(k, 1) - 1, y, 2, down * step + thick);
   }
-  context.fillStyle = colour("series-1");
+  context.fillStyle = colour("test");
   context.fill(walks);
-  context.fillStyle = colour("series-0");
+  context.fillStyle = colour("method-sort_and_sweep");
   context.fill(bars);
-  if (tested !== null) mark(context, ids, stops, edge, step, tested);
-  title(context, `${axis ? "y" : "x"} intervals in order; a line down from a right end is the walk of that body`, width);
+  if (end !== null) mark(context, ids, stops, edge, { step, every, thick }, end);
+  const some = every > 1 ? `, every ${every}th drawn` : "";
+  title(context, `Sorted along ${axis ? "y" : "x"}${some}. A line down: the walk of that body`, width);
 }
 
-/** The body whose walk is under way in slow motion. */
-function mark(context, ids, stops, edge, step, tested) {
+/** The body whose walk is under way. */
+function mark(context, ids, stops, edge, { step, every, thick }, end) {
   let k = 0;
-  for (let left = tested; k < ids.length; k++) {
+  for (let left = end - 1; k < ids.length; k++) {
     const walk = Math.max(stops[k] - k - 1, 0);
     if (left < walk) break;
     left -= walk;
   }
   if (k >= ids.length) return;
-  const y = 20 + k * step;
-  context.strokeStyle = colour("hit");
+  const y = HEAD + Math.floor(k / every) * step;
+  context.strokeStyle = colour("ink");
   context.lineWidth = 2;
-  context.strokeRect(edge(k, -1), y - 1, Math.max(edge(k, 1) - edge(k, -1), 2), step * 0.7 + 2);
+  context.strokeRect(edge(k, -1) - 2, y - 2, Math.max(edge(k, 1) - edge(k, -1), 2) + 4, thick + 4);
 }
 
 export function savedText(order, tests) {
@@ -55,71 +88,81 @@ export function savedText(order, tests) {
   return `Sorted along ${order[0] ? "y" : "x"}. The early way out saved ${whole(saved)} of ${whole(all)} tests (${share} %).`;
 }
 
-/** The order of the ends before (above) and now (below); lines that cross are ends that have swapped. */
-export function drawEnds(canvas, width, ends, before) {
-  const context = sharp(canvas, width, HEIGHT);
-  context.clearRect(0, 0, width, HEIGHT);
+export const ENDS_HEIGHT = 210;
+
+/** The order of the edges before (above) and after some of the swaps (below); lines that cross have swapped. */
+export function drawEnds(canvas, width, height, ends, before, swaps, end) {
+  const context = cleared(canvas, width, height);
   const items = 2 * ends[0];
-  let swaps = 0;
+  const all = swaps ? swaps.length / 3 : 0;
+  const current = end !== null && end > 0 && end < all ? swaps.subarray(3 * (end - 1), 3 * end) : null;
   for (let axis = 0; axis < 2; axis++) {
-    const now = ends.subarray(1 + axis * items, 1 + (axis + 1) * items);
-    const then = before && before[0] === ends[0] ? before.subarray(1 + axis * items, 1 + (axis + 1) * items) : now;
-    swaps += slopes(context, then, now, 12 + axis * (HEIGHT / 2), width);
-    context.fillStyle = colour("soft");
-    context.font = "11px system-ui, sans-serif";
-    context.fillText(`ends along ${axis ? "y" : "x"}: order before above, now below`, 8, 11 + axis * (HEIGHT / 2));
+    const now = [...ends.subarray(1 + axis * items, 1 + (axis + 1) * items)];
+    const then = before && before[0] === ends[0] ? [...before.subarray(1 + axis * items, 1 + (axis + 1) * items)] : now;
+    const goal = end === null || !swaps ? now : swapped(then, swaps, axis, end);
+    const top = (axis * height) / 2;
+    slopes(context, then, goal, top + HEAD + 10, height / 2 - HEAD - 26, width, current && current[0] === axis ? current : null);
+    title(context, axis ? "Along y: before above, now below" : "Along x: before above, now below", width, top);
   }
-  return swaps;
 }
 
-function slopes(context, then, now, top, width) {
-  const place = new Int32Array(now.length);
-  now.forEach((item, k) => { place[item] = k; });
-  const step = (width - 16) / Math.max(now.length - 1, 1);
-  const [high, low] = [top + 10, top + HEIGHT / 2 - 20];
-  const moved = new Path2D();
-  const stayed = new Path2D();
-  let farthest = -1;
-  let swaps = 0;
+/** The order after the first swaps: each moves one edge past another. */
+function swapped(then, swaps, axis, end) {
+  const order = [...then];
+  for (let at = 0; at < 3 * end; at += 3) {
+    if (swaps[at] !== axis) continue;
+    const [from, to] = [order.indexOf(swaps[at + 1]), order.indexOf(swaps[at + 2])];
+    order.splice(from, 1);
+    order.splice(to, 0, swaps[at + 1]);
+  }
+  return order;
+}
+
+function slopes(context, then, now, high, tall, width, current) {
+  const place = new Map(now.map((item, k) => [item, k]));
+  const step = (width - 24) / Math.max(now.length - 1, 1);
+  const low = high + tall;
+  const [moved, stayed] = [new Path2D(), new Path2D()];
   then.forEach((item, k) => {
-    const goal = place[item];
+    const goal = place.get(item);
+    if (goal === k && step < 2.5) return;
     const path = goal === k ? stayed : moved;
-    path.moveTo(8 + k * step, high);
-    path.lineTo(8 + goal * step, low);
-    if (goal < farthest) swaps++;
-    farthest = Math.max(farthest, goal);
+    path.moveTo(12 + k * step, high);
+    path.lineTo(12 + goal * step, low);
   });
-  context.lineWidth = Math.min(1, Math.max(step, 0.4));
-  context.strokeStyle = colour("body");
-  context.globalAlpha = 0.6;
+  context.lineWidth = 1;
+  context.strokeStyle = colour("box");
   context.stroke(stayed);
-  context.globalAlpha = 1;
-  context.lineWidth = 1.6;
-  context.strokeStyle = colour("hit");
+  context.lineWidth = Math.min(2, Math.max(0.45 * step, 0.8));
+  context.strokeStyle = colour("method-sweep_and_prune");
   context.stroke(moved);
-  ticks(context, now, low, step);
-  return swaps;
+  brackets(context, then, high - 6, step, null);
+  brackets(context, now, low + 7, step, current);
 }
 
-/** Lower ends point up, upper ends down. */
-function ticks(context, items, y, step) {
-  if (step < 3) return;
-  context.fillStyle = colour("series-0");
+/** A near edge is an opening bracket, a far one a closing bracket. */
+function brackets(context, items, y, step, current) {
+  if (step < 6) return;
+  context.textAlign = "center";
+  context.textBaseline = "middle";
   items.forEach((item, k) => {
-    const x = 8 + k * step;
-    const tip = item & 1 ? y + 8 : y + 2;
-    const foot = item & 1 ? y + 2 : y + 8;
-    context.beginPath();
-    context.moveTo(x, tip);
-    context.lineTo(x - Math.min(step / 2, 3), foot);
-    context.lineTo(x + Math.min(step / 2, 3), foot);
-    context.fill();
+    const hot = current && (item === current[1] || item === current[2]);
+    context.font = canvasFont(hot ? 1.25 : 0.9, hot ? 800 : 500);
+    context.fillStyle = colour(hot ? "ink" : "soft");
+    context.fillText(item & 1 ? "]" : "[", 12 + k * step, y);
   });
 }
 
-function title(context, text, width) {
-  context.font = "11px system-ui, sans-serif";
+function cleared(canvas, width, height) {
+  const context = sharp(canvas, width, height);
+  context.clearRect(0, 0, width, height);
+  return context;
+}
+
+function title(context, text, width, top = 0) {
+  context.font = canvasFont(0.95);
+  context.textAlign = "left";
   context.textBaseline = "alphabetic";
   context.fillStyle = colour("soft");
-  context.fillText(text, 8, 13, width - 16);
+  context.fillText(text, 8, top + 14, width - 16);
 }

@@ -1,7 +1,7 @@
 // How time and tests grow with the number of bodies: asked for, drawn as it comes, and stopped.
 
 import { drawGrowth } from "./chart.js";
-import { colour, DASHES, milliseconds, named, whole } from "./palette.js";
+import { colour, milliseconds, named, styleOf, whole } from "./palette.js";
 
 export class Growth {
   #points = [];
@@ -48,9 +48,8 @@ export class Growth {
     this.#find("growth-charts").hidden = !this.#points.length;
     if (!this.#points.length) return;
     const methods = [...new Set(this.#points.map((point) => point.method))];
-    const series = (value) => methods.map((method, style) => ({
+    const series = (value) => methods.map((method) => ({
       method,
-      style,
       points: this.#points.filter((point) => point.method === method).map((point) => ({ count: point.count, value: value(point) })),
     }));
     drawGrowth(this.#find("growth-time"), series((point) => point.milliseconds), " ms");
@@ -68,17 +67,17 @@ export class Growth {
     const head = table.createTHead().insertRow();
     head.append(cell("th", "method"), ...sizes.map((size) => cell("th", whole(size))));
     const body = table.createTBody();
-    methods.forEach((method, number) => {
+    for (const method of methods) {
       const row = body.insertRow();
       const name = cell("th", "");
       name.scope = "row";
-      name.append(sample(number), ` ${named(method)}`);
+      name.append(sample(method), ` ${named(method)}`);
       row.append(name);
       for (const size of sizes) {
         const found = this.#points.find((point) => point.method === method && point.count === size);
         row.append(cell("td", found ? milliseconds(found.milliseconds / 1e3) : "–"));
       }
-    });
+    }
     place.replaceChildren(table);
   }
 }
@@ -90,23 +89,22 @@ function cell(kind, text) {
 }
 
 /** A piece of the line that stands for a method. */
-export function sample(number) {
+export function sample(name) {
   const line = document.createElement("canvas");
   line.className = "sample";
   line.ariaHidden = "true"; // its name stands beside it
   line.width = 68;
   line.height = 12;
-  line.dataset.series = number;
-  requestAnimationFrame(() => paintSample(line, number));
+  requestAnimationFrame(() => paintSample(line, styleOf(name)));
   return line;
 }
 
-function paintSample(line, number) {
+function paintSample(line, style) {
   const context = line.getContext("2d");
   context.clearRect(0, 0, 68, 12);
-  context.strokeStyle = colour(`series-${number % 8}`);
-  context.lineWidth = 4;
-  context.setLineDash(DASHES[number % 8].map((length) => 2 * length));
+  context.strokeStyle = colour(style.colour);
+  context.lineWidth = 2 * style.width;
+  context.setLineDash(style.dash.map((length) => 2 * length));
   context.beginPath();
   context.moveTo(0, 6);
   context.lineTo(68, 6);

@@ -1,13 +1,15 @@
 // One method on the page: its picture, its numbers, and the hand that reaches into the picture.
 
 import { drawBodies } from "./bodies.js";
-import { HEIGHT, drawEnds, drawIntervals, savedText } from "./details.js";
+import { drawEnds, drawIntervals, drawPairs, ENDS_HEIGHT, intervalsHeight } from "./details.js";
 import { sample } from "./growth.js";
+import { noteOf } from "./notes.js";
 import * as overlay from "./overlays.js";
-import { colour, milliseconds, named, several, sharp, whole } from "./palette.js";
+import { colour, milliseconds, named, sharp, whole } from "./palette.js";
 
 const REACH = 14; // pixels
-const SMOOTH = 0.12;
+const KEPT = 31; // single times of which the median is shown
+const LOWEST = 180; // pixels
 export const WARMING = 3; // frames after a change, in which indexes are built and code is loaded
 
 export class Lane {
@@ -21,13 +23,12 @@ export class Lane {
     this.detail = find(".detail");
     this.note = find(".note");
     this.verdict = find(".verdict");
+    this.waiting = find(".waiting");
     this.select = find(".method");
     this.numbers = Object.fromEntries([...this.element.querySelectorAll("[data-number]")].map((cell) => [cell.dataset.number, cell]));
     for (const name of methods) this.select.add(new Option(named(name), name));
-    this.seconds = NaN;
-    this.seen = 0;
-    this.ends = null;
     this.cross = null;
+    this.reset();
     this.select.addEventListener("change", () => page.changeMethod(number, this.select.value));
     find(".remove").addEventListener("click", () => page.removeLane(number));
     this.key = find(".key");
@@ -44,22 +45,30 @@ export class Lane {
     this.select.value = method;
     this.element.querySelector(".remove").hidden = !removable;
     this.element.setAttribute("aria-label", named(method));
-    this.key.replaceChildren(sample(this.number));
+    this.key.replaceChildren(sample(method));
   }
 
   /** Forget what belongs to the frames before. */
   reset() {
     this.seconds = NaN;
     this.seen = 0;
-    this.ends = null;
+    this.times = [];
     this.report = null;
     this.verdict.hidden = true;
     this.note.textContent = "";
   }
 
+  /** What the method is: that which "auto" has made, where it was left to choose. */
+  get method() {
+    return this.report?.name ?? this.select.value;
+  }
+
   get size() {
     const width = this.width || this.canvas.clientWidth;
-    return [width, Math.max(Math.min(Math.round(width * 0.75), Math.round(window.innerHeight * 0.62)), 220)];
+    const [left, top, right, bottom] = this.page.camera.bounds;
+    const aspect = Math.max((bottom - top) / Math.max(right - left, 1e-12), 0.05);
+    const most = Math.round(window.innerHeight * 0.62);
+    return [width, Math.max(Math.min(Math.round(width * Math.min(aspect, 0.75)), most), LOWEST)];
   }
 
   get place() {
@@ -69,92 +78,92 @@ export class Lane {
     return { left, top, scale, width, height };
   }
 
+  /** `share`: how much of the frame has happened, in slow motion. */
   draw(frame, share) {
-    const own = frame.lanes[this.number];
+    const own = frame.lanes[this.number] ?? {};
     const { place } = this;
-    setHeight(this.canvas, place.height);
+    shape(this.canvas, place.width, place.height);
     const context = sharp(this.canvas, place.width, place.height);
     context.clearRect(0, 0, place.width, place.height);
     const { world } = this.page;
+    const shade = `method-${this.method}`;
     overlay.drawTiles(context, world.tiles, place);
-    if (own.cells) overlay.drawCells(context, own.cells, place);
+    if (own.cells) overlay.drawCells(context, own.cells, place, shade);
     drawBodies(context, world, frame, place);
-    if (own.tests) overlay.drawTests(context, own.tests, frame, place, share);
-    if (frame.hits && frame.hits.length < 8000 && world.halves.length < 12000) overlay.drawHits(context, frame.hits, frame, place);
-    if (own.nodes) overlay.drawNodes(context, own.nodes, place);
-    if (own.strips) overlay.drawStrips(context, own.strips, frame, own.classBits, place);
-    if (own.cells) overlay.writeCounts(context, own.cells, place);
+    if (own.strips) overlay.drawStrips(context, own.strips, frame, world, own.classBits, place, shade);
+    if (own.tests) overlay.drawTests(context, own.tests, frame, place, Math.ceil((share * own.tests.length) / 2));
+    if (frame.hits && frame.hits.length < 8000 && world.halves.length < 12000) overlay.drawHits(context, frame.hits, frame, world, place);
+    if (own.nodes) overlay.drawNodes(context, own.nodes, place, shade);
+    if (own.cells) overlay.writeCells(context, own.cells, place, shade, false);
     if (this.cross) this.#drawCross(context, place);
     this.#drawDetail(frame, own, place, share);
   }
 
   #drawDetail(frame, own, place, share) {
-    const hidden = !(own.order || own.ends);
+    const count = frame.centers.length / 2;
+    const all = own.tests && own.numbers[8] === 1;
+    const pairs = this.method === "brute_force" && all && count > 1;
+    const hidden = !(own.order || own.ends || pairs);
     if (this.detail.hidden !== hidden) this.detail.hidden = hidden;
     if (hidden) return;
-    setHeight(this.detail, HEIGHT);
+    const { width } = this;
+    const done = (total) => (share < 1 && all ? Math.ceil(share * total) : null);
     if (own.order) {
-      const tested = share < 1 && own.tests ? Math.round((share * own.tests.length) / 2) : null;
-      drawIntervals(this.detail, this.width, own.order, frame, this.page.world, place, tested);
+      const height = Math.max(intervalsHeight(count), 120);
+      shape(this.detail, width, height);
+      drawIntervals(this.detail, width, height, own.order, frame, this.page.world, place, done((own.tests?.length ?? 0) / 2));
       this.detail.setAttribute("aria-label", "The sorted intervals of the sweep");
+    } else if (own.ends) {
+      shape(this.detail, width, ENDS_HEIGHT);
+      drawEnds(this.detail, width, ENDS_HEIGHT, own.ends, own.before, own.swaps, own.swaps ? done(own.swaps.length / 3) : null);
+      this.detail.setAttribute("aria-label", "The order of the edges, before and now");
     } else {
-      drawEnds(this.detail, this.width, own.ends, this.ends?.before);
-      this.detail.setAttribute("aria-label", "The order of the ends, before and now");
+      shape(this.detail, width, 150);
+      drawPairs(this.detail, width, 150, own.tests, frame.hits ?? [], count, done(own.tests.length / 2) ?? Infinity);
+      this.detail.setAttribute("aria-label", "Every pair of bodies, those compared and those found");
     }
   }
 
   /** Takes in a frame that has just come, also if it is never drawn. */
   count(frame) {
     const own = frame.lanes[this.number];
-    const seconds = own.numbers[5];
+    if (!own || own.ofFrame[0] !== frame.frame) return;
     this.seen += 1;
-    // The first frames build the index and may load code: what comes after them counts.
-    this.seconds = this.seen > WARMING ? this.seconds + SMOOTH * (seconds - this.seconds) : seconds;
-    if (own.ends && this.ends?.frame !== frame.frame) {
-      this.ends = { before: this.ends?.now ?? null, now: own.ends, frame: frame.frame };
-    }
+    // Single times of the first frames do not count: they build the index and may load code.
+    if (this.seen > WARMING) this.times.push(own.numbers[5]);
+    if (this.times.length > KEPT) this.times.shift();
+    const steady = own.numbers[9];
+    this.seconds = Number.isFinite(steady) ? steady : median(this.times);
   }
 
   /** Writes the numbers of a frame. */
   write(frame) {
     const own = frame.lanes[this.number];
-    const [tests, candidates, overlaps, cells, swaps] = own.numbers;
-    this.numbers.tests.textContent = whole(tests);
-    this.numbers.candidates.textContent = whole(candidates);
-    this.numbers.overlaps.textContent = whole(overlaps);
-    this.numbers.time.textContent = milliseconds(this.seconds);
-    this.note.textContent = this.#noteOf(own, tests, cells, swaps);
+    const late = !own || own.ofFrame[0] !== frame.frame;
+    this.waiting.hidden = !late;
+    if (late) {
+      this.waiting.textContent = `${named(this.method)} is still at work on ${own ? `a frame after frame ${whole(own.ofFrame[0])}` : "its first frame"}; the others go on.`;
+    }
+    if (!own) return;
+    const [tests, candidates, overlaps] = own.numbers;
+    const copies = own.numbers[6];
+    this.#put("tests", whole(tests));
+    this.#put("candidates", whole(candidates), Number.isFinite(candidates) && candidates !== tests);
+    this.#put("overlaps", whole(overlaps));
+    this.#put("copies", Number.isFinite(copies) ? copies.toFixed(1) : "–", Number.isFinite(copies));
+    this.#put("time", milliseconds(this.seconds));
+    this.note.textContent = noteOf(this, own);
   }
 
-  #noteOf(own, tests, cells, swaps) {
-    const method = this.report?.name ?? this.select.value;
-    const chosen = this.select.value === "auto" ? `auto has made a ${named(method)}. ` : "";
-    switch (method) {
-      case "brute_force":
-        return `${chosen}Every body with every other.`;
-      case "sort_and_sweep":
-        return `${own.order ? savedText(own.order, tests) : "Sorted along one axis."} ${several(swaps, "step")} brought last frame's order up to date.`;
-      case "sweep_and_prune":
-        return swaps
-          ? `The ends kept from the frame before were sorted with ${several(swaps, "swap")}.`
-          : "Nothing has swapped, or so much moved that all was sorted and searched anew: this method wants scenes in which little moves.";
-      case "uniform_grid":
-        return `${several(cells, "cell")} in use.`;
-      case "spatial_hash":
-        return `${several(cells, "slot")} in use. Hatched: distant cells share the slot; the number behind + is theirs.`;
-      case "box_tree":
-        return `${chosen}${several(cells, "node")}, the root outermost; dashed ones are leaves. Tests count bounds of nodes too.`;
-      case "strips":
-        return own.strips
-          ? `${several(cells, "strip")}, each swept along ${own.strips[0] ? "y" : "x"}; at the edge how many copies lie in each. A mark is a class bit: the body began in an earlier strip.`
-          : `${several(cells, "strip")}.`;
-      default:
-        return "";
-    }
+  #put(name, text, shown = true) {
+    this.numbers[name].textContent = text;
+    const box = this.numbers[name].parentElement;
+    if (box.hidden === shown) box.hidden = !shown;
   }
 
   /** What the engine says about the cells. */
   tell(report) {
+    if (!report) return;
     this.report = report;
     const { cells } = report;
     this.verdict.hidden = !cells;
@@ -197,7 +206,7 @@ export class Lane {
     canvas.addEventListener("pointerdown", (event) => {
       canvas.setPointerCapture(event.pointerId);
       fingers.set(event.pointerId, where(event));
-      if (fingers.size === 1) mode = this.#take(...where(event)) ? "hold" : "pan";
+      if (fingers.size === 1) mode = this.#take(...where(event)) ? "hold" : event.pointerType === "mouse" ? "pan" : "";
       else if (mode !== "hold") mode = "pinch";
       canvas.classList.add("holding");
     });
@@ -219,10 +228,17 @@ export class Lane {
     };
     canvas.addEventListener("pointerup", end);
     canvas.addEventListener("pointercancel", end);
+    // The wheel and a finger scroll the page; Ctrl and the wheel, or two fingers, zoom.
     canvas.addEventListener("wheel", (event) => {
+      if (!event.ctrlKey) return;
       event.preventDefault();
       this.page.camera.zoomAt(Math.exp(-event.deltaY * 0.0015), ...where(event), ...this.size);
       this.page.redraw();
+    }, { passive: false });
+    canvas.addEventListener("touchstart", (event) => {
+      const reach = REACH / this.place.scale;
+      const onBody = () => this.page.isNear(...this.#world(...where(event.touches[0])), reach);
+      if (event.touches.length > 1 || onBody()) event.preventDefault();
     }, { passive: false });
     canvas.addEventListener("keydown", (event) => this.#key(event));
     canvas.addEventListener("blur", () => this.#letGo());
@@ -276,7 +292,13 @@ export class Lane {
   }
 }
 
-function setHeight(canvas, height) {
-  const wanted = `${height}px`;
-  if (canvas.style.height !== wanted) canvas.style.height = wanted;
+/** A shape and not a height, so that a canvas keeps it on paper too. */
+function shape(canvas, width, height) {
+  const wanted = `${width} / ${height}`;
+  if (canvas.style.aspectRatio !== wanted) canvas.style.aspectRatio = wanted;
+}
+
+function median(values) {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? NaN;
 }

@@ -5,7 +5,8 @@ import { Running } from "./chart.js";
 import { Controls } from "./controls.js";
 import { Growth, sample } from "./growth.js";
 import { Lane, WARMING } from "./lane.js";
-import { forget, milliseconds, named, whole } from "./palette.js";
+import { legendOf } from "./notes.js";
+import { forget, named, whole } from "./palette.js";
 import { ReplayBar } from "./replay.js";
 import { listenToShare, savePicture } from "./share.js";
 import { fromQuery, setupOf, toQuery } from "./state.js";
@@ -17,6 +18,8 @@ const CHART_EVERY = 150; // milliseconds
 const WRITE_EVERY = 90;
 const KEPT_AGES = 2000;
 const PATIENCE = 1500; // milliseconds
+const RATED = 2000; // milliseconds over which drawn frames are counted
+const WIDE = 2.2; // worlds so much wider than high get the whole width
 const NEXT = ["strips", "spatial_hash", "box_tree", "uniform_grid", "sweep_and_prune", "sort_and_sweep", "brute_force"];
 
 const NARROW = "(max-width: 68rem)";
@@ -42,6 +45,7 @@ class Page {
   #lastWorld = "";
   #warming = 0;
   #urlTimer = 0;
+  #drawnAt = [];
 
   constructor() {
     this.charts = { tests: new Running(find("chart-tests")), time: new Running(find("chart-time")), pairs: new Running(find("chart-pairs")) };
@@ -51,7 +55,9 @@ class Page {
     this.wire = new Wire({
       open: () => this.#connection("open", "connected"),
       lost: (reason) => {
-        this.#connection("lost", reason || "connection lost, trying again");
+        this.#connection("lost", "connection lost, trying again");
+        // Said by the server as it closed: it has no room for one tab more.
+        if (reason) this.problem(`No room: ${reason}. Close one of the others, and this one goes on by itself.`);
         this.growth.fail();
       },
       words: (words) => this.#hear(words),
@@ -61,10 +67,12 @@ class Page {
     setInterval(() => this.#sayBusy(), 500);
   }
 
-  /** A method that runs for the first time is compiled, which takes seconds. */
+  /** What is waited for has a name. */
   #sayBusy() {
-    const waiting = this.state?.playing && this.state.rate > 2 && find("connection").dataset.state === "open";
-    if (waiting && performance.now() - this.#arrived > PATIENCE) find("frame-text").textContent = "the engine is busy or compiling";
+    if (!this.state || find("connection").dataset.state !== "open") return;
+    const expected = !this.frame || this.frame.epoch !== this.#epoch || (this.state.playing && this.state.rate > 2);
+    if (!expected || performance.now() - this.#arrived < PATIENCE || !find("problem").hidden) return;
+    find("frame-text").textContent = `waiting for the engine: ${whole(this.state.count)} bodies, ${this.state.methods.map(named).join(" and ")}`;
   }
 
   // ---- what the server says
@@ -78,9 +86,6 @@ class Page {
     switch (words.type) {
       case "hello":
         this.#begin(words);
-        break;
-      case "busy":
-        find("frame-text").textContent = words.text;
         break;
       case "scene":
         this.#enter(words);
@@ -134,28 +139,33 @@ class Page {
     if (world !== this.#lastWorld) this.camera.fit(scene.bounds);
     this.#lastWorld = world;
     for (const lane of this.lanes) lane.reset();
+    const [left, top, right, bottom] = scene.bounds;
+    find("lanes").classList.toggle("wide-world", right - left > WIDE * (bottom - top));
     this.#warming = WARMING;
     this.charts.tests.clear(this.lanes.length);
     this.charts.time.clear(this.lanes.length);
-    this.charts.pairs.clear(this.lanes.length + 1);
+    this.charts.pairs.clear(1);
     this.controls.showLimits(scene);
   }
 
   #take(frame) {
     // A frame from before a change of methods is of no use any more.
-    if (frame.epoch !== this.#epoch || frame.lanes.length !== this.lanes.length) {
+    if (frame.epoch !== this.#epoch || frame.lanes.length > this.lanes.length) {
       this.wire.send("ack", { frame: frame.serial });
       return;
     }
-    if (frame.halves) this.world = { ...this.world, halves: frame.halves, still: frame.still, tiles: frame.tiles ?? null };
+    if (frame.halves) {
+      this.world = { ...this.world, halves: frame.halves, still: frame.still, tiles: frame.tiles ?? null };
+      this.#explainColours();
+    }
     this.frame = frame;
     this.#arrived = performance.now();
     for (const lane of this.lanes) lane.count(frame);
-    const numbers = frame.lanes.map((lane) => lane.numbers);
-    this.charts.tests.push(numbers.map((lane) => lane[0]));
-    this.charts.time.push(numbers.map((lane) => (this.#warming > 0 ? NaN : lane[5] * 1e3)));
+    const now = this.lanes.map((_, k) => (frame.lanes[k]?.ofFrame[0] === frame.frame ? frame.lanes[k].numbers : null));
+    this.charts.tests.push(now.map((lane) => (lane ? lane[0] : NaN)));
+    this.charts.time.push(this.lanes.map((lane) => (this.#warming > 0 ? NaN : lane.seconds * 1e3)));
     this.#warming -= 1;
-    this.charts.pairs.push([...numbers.map((lane) => lane[1]), numbers[0][2]]);
+    this.charts.pairs.push([now.find(Boolean)?.[2] ?? NaN]);
     // When it has been read, not when it is drawn: the scene keeps its pace where drawing is slow, and what is
     // drawn is the latest.  A page that is too busy to read slows the scene down all the same.
     this.wire.send("ack", { frame: frame.serial });
@@ -174,7 +184,7 @@ class Page {
     this.#asked = false;
     const { frame } = this;
     if (!frame) return;
-    if (frame.lanes.length !== this.lanes.length) return;
+    if (frame.lanes.length > this.lanes.length) return;
     const slow = this.state.playing && this.state.rate < SLOW;
     const share = slow ? Math.min((performance.now() - this.#arrived) / (900 / this.state.rate), 1) : 1;
     for (const lane of this.lanes) lane.draw(frame, share);
@@ -188,6 +198,8 @@ class Page {
     frame.drawn = true;
     this.drawn += 1;
     this.age = Date.now() - frame.made;
+    this.#drawnAt.push(performance.now());
+    if (this.#drawnAt.length > 200) this.#drawnAt.shift();
     this.ages.push(this.age);
     if (this.ages.length > KEPT_AGES) this.ages.shift();
     if (!this.state.playing) {
@@ -199,20 +211,34 @@ class Page {
   /** Numbers, more slowly than pictures: nobody reads sixty a second. */
   #write(frame, now) {
     this.#written = now;
-    find("frame-text").textContent = `frame ${whole(frame.frame)}`;
+    find("frame-text").textContent = `frame ${whole(frame.frame)}${this.#rate(now)}`;
     for (const lane of this.lanes) lane.write(frame);
+  }
+
+  /** How many frames a second are drawn, which may be fewer than are wished for. */
+  #rate(now) {
+    if (!this.state.playing) return "";
+    const recent = this.#drawnAt.filter((when) => when > now - RATED);
+    if (recent.length < 3) return "";
+    const rate = ((recent.length - 1) * 1000) / (recent[recent.length - 1] - recent[0]);
+    return ` · ${rate < 10 ? rate.toFixed(1) : Math.round(rate)} drawn a second`;
   }
 
   #drawCharts(now) {
     this.#charted = now;
-    const styles = this.lanes.map((_, number) => number);
-    this.charts.tests.draw(styles);
-    this.charts.time.draw(styles);
-    this.charts.pairs.draw([...styles, 6]);
+    const { methods } = this.state;
+    this.charts.tests.draw(methods);
+    this.charts.time.draw(methods);
+    this.charts.pairs.draw(["overlaps"]);
+  }
+
+  #explainColours() {
+    find("legend").replaceChildren(...legendOf(this.state.methods, this.world));
   }
 
   drawEverything() {
     forget();
+    if (!this.state) return;
     this.lanes.forEach((lane, number) => lane.show(this.state.methods[number], this.lanes.length > 1));
     this.#charted = 0;
     this.redraw();
@@ -222,12 +248,12 @@ class Page {
 
   /** Which line of the charts is whose. */
   #nameLines() {
-    const lines = [...this.state.methods.map((method, number) => [named(method), number]), ["overlaps", 6]];
-    find("chart-legend").replaceChildren(...lines.map(([text, number]) => {
+    find("chart-legend").replaceChildren(...[...new Set(this.state.methods), "overlaps"].map((name) => {
       const item = document.createElement("li");
-      item.append(sample(number), text);
+      item.append(sample(name), named(name));
       return item;
     }));
+    this.#explainColours();
   }
 
   // ---- what the user does
@@ -243,7 +269,7 @@ class Page {
     if (touched(["playing", "rate"])) this.#sendPlay();
     if (touched(["tests", "structure"])) this.wire.send("show", { tests: this.state.tests, structure: this.state.structure });
     if (touched(["methods"])) this.#makeLanes();
-    if (touched(["scene", "count", "seed", "methods", "cell", "slots", "file"])) this.wire.send("setup", setupOf(this.state));
+    if (touched(["scene", "count", "seed", "methods", "cell", "slots", "strips", "file"])) this.wire.send("setup", setupOf(this.state));
     this.redraw();
   }
 
@@ -329,6 +355,16 @@ class Page {
     click("explain", () => this.wire.send("ask", { what: "explain" }));
     click("show-code", () => this.wire.send("ask", { what: "code" }));
     click("save-picture", () => savePicture(this));
+    click("hall", () => {
+      if (document.fullscreenElement) document.exitFullscreen();
+      else document.documentElement.requestFullscreen().catch(() => this.problem("This browser allows no full screen."));
+    });
+    document.addEventListener("fullscreenchange", () => {
+      const full = Boolean(document.fullscreenElement);
+      document.documentElement.classList.toggle("hall", full);
+      find("hall").textContent = full ? "Leave full screen" : "Full screen";
+      this.drawEverything();
+    });
     const narrow = matchMedia(NARROW);
     const fold = () => {
       find("side").open = !narrow.matches;

@@ -1,10 +1,13 @@
 // What a method sees of the world: cells, strips, nodes, and the pairs that it compares.
 
-import { colour, whole } from "./palette.js";
+import { touches } from "./bodies.js";
+import { canvasFont, colour, whole } from "./palette.js";
 
-const FULLEST = 0.5; // how dark the fullest cell is
+export const CELL = 8; // numbers a cell
+const FULLEST = 0.42; // how dark the fullest cell is
 const SHADES = 12;
-const SMALLEST_NUMBER = 17; // pixels that a cell needs to have its number written into it
+const MANY = 500; // cells
+const BUNDLE = 48; // lines a path: one path of thousands takes far longer than many of a few
 
 export function drawTiles(context, tiles, place) {
   if (!tiles) return;
@@ -18,80 +21,112 @@ export function drawTiles(context, tiles, place) {
   }
 }
 
-/** Cells, the fuller the darker; a slot that distant cells share is hatched. */
-export function drawCells(context, cells, place) {
+/** Cells, the fuller the darker; a slot that distant cells share is hatched.  Larger cells for larger bodies are
+ * only dotted: they lie over the others. */
+export function drawCells(context, cells, place, shade) {
   let most = 1;
-  for (let at = 0; at < cells.length; at += 7) most = Math.max(most, cells[at + 4]);
-  // One path for each shade and each width of line: a call for every cell would be slow.
-  const shades = Array.from({ length: SHADES + 1 }, () => new Path2D());
-  const outlines = Array.from({ length: 4 }, () => new Path2D());
-  const shared = new Path2D();
-  for (let at = 0; at < cells.length; at += 7) {
-    const box = onScreen(cells, at, place);
-    if (!box) continue;
-    shades[Math.ceil((SHADES * cells[at + 4]) / most)].rect(...box);
-    outlines[Math.min(cells[at + 5], 3)].rect(...box);
-    if (cells[at + 6] > 0) hatch(shared, ...box);
-  }
+  for (let at = 0; at < cells.length; at += CELL) if (!cells[at + 5]) most = Math.max(most, cells[at + 4]);
+  if (cells.length > MANY * CELL) drawManyCells(context, cells, place, shade, most);
+  else drawFewCells(context, cells, place, shade, most);
+}
+
+/** Single rectangles with a gap in place of an outline: paths of thousands of outlines take a frame to draw. */
+function drawManyCells(context, cells, place, shade, most) {
   context.save();
-  context.fillStyle = context.strokeStyle = colour("cell");
-  shades.forEach((path, shade) => {
-    context.globalAlpha = (FULLEST * shade) / SHADES;
-    context.fill(path);
-  });
-  context.globalAlpha = 0.45;
-  outlines.forEach((path, level) => {
-    context.lineWidth = 0.8 + 0.7 * level;
-    context.stroke(path);
-  });
-  context.globalAlpha = 0.8;
-  context.strokeStyle = colour("shared");
-  context.lineWidth = 1;
-  context.stroke(shared);
+  context.fillStyle = colour(shade);
+  for (let at = 0; at < cells.length; at += CELL) {
+    const box = cells[at + 5] ? null : onScreen(cells, at, place);
+    if (!box) continue;
+    context.globalAlpha = 0.12 + (FULLEST * cells[at + 4]) / most;
+    context.fillRect(box[0] + 0.5, box[1] + 0.5, box[2] - 1, box[3] - 1);
+    if (!cells[at + 6]) continue;
+    context.globalAlpha = 0.8;
+    context.fillRect(box[0] + 1, box[1] + 1, Math.min(box[2] - 2, 4), Math.min(box[3] - 2, 4));
+  }
   context.restore();
 }
 
-export function writeCounts(context, cells, place) {
+function drawFewCells(context, cells, place, shade, most) {
+  // One path for each shade: a call for every cell would be slow.
+  const shades = Array.from({ length: SHADES + 1 }, () => new Path2D());
+  const [outlines, above, shared] = [new Path2D(), new Path2D(), new Path2D()];
+  for (let at = 0; at < cells.length; at += CELL) {
+    const box = onScreen(cells, at, place);
+    if (!box) continue;
+    if (cells[at + 5]) {
+      above.rect(...box);
+      continue;
+    }
+    shades[Math.ceil((SHADES * cells[at + 4]) / most)].rect(...box);
+    outlines.rect(...box);
+    if (cells[at + 6] > 0) hatch(shared, ...box);
+  }
+  context.save();
+  context.fillStyle = context.strokeStyle = colour(shade);
+  shades.forEach((path, number) => {
+    context.globalAlpha = (FULLEST * number) / SHADES;
+    context.fill(path);
+  });
+  context.globalAlpha = 0.75;
+  context.lineWidth = 1;
+  context.stroke(outlines);
+  context.globalAlpha = 0.45;
+  context.stroke(shared);
+  context.globalAlpha = 0.9;
+  context.setLineDash([1, 5]);
+  context.stroke(above);
+  context.restore();
+}
+
+/** In each cell how many bodies it holds, or the number of its slot. */
+export function writeCells(context, cells, place, shade, slots) {
   context.save();
   context.textAlign = "center";
   context.textBaseline = "middle";
   context.lineJoin = "round";
-  context.lineWidth = 3;
+  context.lineWidth = 3.5;
   context.strokeStyle = colour("stage");
-  context.fillStyle = colour("cell");
-  for (let at = 0; at < cells.length; at += 7) {
-    const box = onScreen(cells, at, place);
-    if (!box || Math.min(box[2], box[3]) < SMALLEST_NUMBER || box[2] > place.width * 2) continue;
-    const size = Math.min(Math.max(box[3] * 0.32, 9), 15);
-    context.font = `600 ${size}px system-ui, sans-serif`;
-    const text = cells[at + 6] > 0 ? `${cells[at + 4]}+${cells[at + 6]}` : String(cells[at + 4]);
+  context.fillStyle = colour(shade);
+  for (let at = 0; at < cells.length; at += CELL) {
+    const box = cells[at + 5] ? null : onScreen(cells, at, place);
+    if (!box || Math.min(box[2], box[3]) < 18 || box[2] > place.width * 2) continue;
+    context.font = canvasFont(Math.min(Math.max(box[3] * 0.026, 0.85), 1.15), 700);
+    const others = cells[at + 6] > 0 ? `+${cells[at + 6]}` : "";
+    const text = slots ? String(cells[at + 7]) : `${cells[at + 4]}${others}`;
     if (context.measureText(text).width > box[2] - 3) continue;
-    context.strokeText(text, box[0] + box[2] / 2, box[1] + box[3] / 2);
-    context.fillText(text, box[0] + box[2] / 2, box[1] + box[3] / 2);
+    // In the corner, so that it does not lie under a ball more often than need be.
+    const [x, y] = [Math.max(box[0], 0) + context.measureText(text).width / 2 + 4, Math.max(box[1], 0) + Math.min(11, box[3] / 2)];
+    context.strokeText(text, x, y);
+    context.fillText(text, x, y);
   }
   context.restore();
 }
 
 function hatch(path, left, top, width, height) {
-  const step = 6;
+  const step = 7;
   for (let along = step; along < width + height; along += step) {
     path.moveTo(left + Math.min(along, width), top + Math.max(along - width, 0));
     path.lineTo(left + Math.max(along - height, 0), top + Math.min(along, height));
   }
 }
 
-/** Nodes by depth: the root in the first colour, leaves dashed. */
-export function drawNodes(context, nodes, place) {
+/** Nodes: the root thick, each level thinner, leaves dashed. */
+export function drawNodes(context, nodes, place, shade) {
   context.save();
+  context.strokeStyle = context.fillStyle = colour(shade);
   for (let at = 0; at < nodes.length; at += 6) {
     const box = onScreen(nodes, at, place);
     if (!box) continue;
     const depth = nodes[at + 4];
-    context.strokeStyle = colour(`depth-${Math.min(depth, 4)}`);
-    context.lineWidth = Math.max(3 - depth, 1);
-    context.setLineDash(nodes[at + 5] ? [5, 3] : []);
+    const leaf = nodes[at + 5];
+    context.globalAlpha = 0.07;
+    if (leaf) context.fillRect(...box);
+    context.globalAlpha = 1;
+    context.lineWidth = Math.max(4 - 1.5 * depth, 1.3);
+    context.setLineDash(leaf ? [6, 4] : []);
     // Each depth a little further in, so that boxes that share an edge can be told apart.
-    context.strokeRect(box[0] + depth, box[1] + depth, Math.max(box[2] - 2 * depth, 1), Math.max(box[3] - 2 * depth, 1));
+    const inset = 3 * depth;
+    context.strokeRect(box[0] + inset, box[1] + inset, Math.max(box[2] - 2 * inset, 1), Math.max(box[3] - 2 * inset, 1));
   }
   context.restore();
 }
@@ -101,14 +136,14 @@ export function stripsOf(strips) {
   return { swept: strips[0], count, borders: strips.subarray(1, count), copies: strips.subarray(count) };
 }
 
-/** Borders between strips; a mark on every copy whose class bit is set. */
-export function drawStrips(context, strips, frame, classBits, place) {
+/** Borders between strips; what lies in a later strip than the body began in is tinted and marked. */
+export function drawStrips(context, strips, frame, world, classBits, place, shade) {
   const { swept, count, borders, copies } = stripsOf(strips);
   const rows = swept === 0;
   context.save();
-  context.strokeStyle = colour("series-2");
+  context.strokeStyle = context.fillStyle = colour(shade);
   context.lineWidth = 1.5;
-  context.setLineDash([8, 4]);
+  context.setLineDash([8, 5]);
   context.beginPath();
   const edges = [];
   for (const border of borders) {
@@ -124,62 +159,76 @@ export function drawStrips(context, strips, frame, classBits, place) {
   }
   context.stroke();
   context.setLineDash([]);
-  drawMarks(context, edges, rows, frame, classBits, place);
-  writeCopies(context, edges, rows, count, copies, place);
+  drawCopies(context, edges, rows, frame, world, classBits, place);
+  if (count > 1) writeCopies(context, edges, rows, count, copies, place);
   context.restore();
 }
 
 /** Where a box goes on in a later strip, its copy there has the bit: two such copies make no pair. */
-function drawMarks(context, edges, rows, frame, classBits, place) {
+function drawCopies(context, edges, rows, frame, world, classBits, place) {
   if (!classBits || frame.centers.length > 4000) return;
-  context.fillStyle = colour("shared");
+  const parts = new Path2D();
+  const marks = new Path2D();
   for (let at = 0; at < classBits.length; at += 3) {
     if (!classBits[at + 2]) continue;
-    const body = classBits[at + 1];
+    const [strip, body] = [classBits[at], classBits[at + 1]];
     const x = (frame.centers[2 * body] - place.left) * place.scale;
     const y = (frame.centers[2 * body + 1] - place.top) * place.scale;
-    const border = edges[classBits[at] - 1];
-    if (rows) context.fillRect(x - 3, border + 1, 6, 4);
-    else context.fillRect(border + 1, y - 3, 4, 6);
+    const wide = world.halves[2 * body] * place.scale;
+    const high = world.halves[2 * body + 1] * place.scale;
+    const border = edges[strip - 1];
+    const end = Math.min(edges[strip] ?? Infinity, rows ? y + high : x + wide);
+    if (rows) parts.rect(x - wide, border, 2 * wide, end - border);
+    else parts.rect(border, y - high, end - border, 2 * high);
+    if (rows) marks.rect(x - 4, border + 1, 8, 4);
+    else marks.rect(border + 1, y - 4, 4, 8);
   }
+  context.globalAlpha = 0.22;
+  context.fill(parts);
+  context.globalAlpha = 1;
+  context.fill(marks);
 }
 
 function writeCopies(context, edges, rows, count, copies, place) {
-  context.font = "600 11px system-ui, sans-serif";
+  context.font = canvasFont(1, 700);
   context.textBaseline = "middle";
-  context.lineWidth = 3;
+  context.lineWidth = 4;
+  context.lineJoin = "round";
   context.strokeStyle = colour("stage");
-  context.fillStyle = colour("cell");
   for (let strip = 0; strip < count; strip++) {
     const low = Math.max(strip ? edges[strip - 1] : 0, 0);
     const high = Math.min(strip < count - 1 ? edges[strip] : Infinity, rows ? place.height : place.width);
-    if (high - low < (rows ? 13 : 26)) continue;
-    const [x, y] = rows ? [5, (low + high) / 2] : [(low + high) / 2 - 8, 9];
+    if (high - low < (rows ? 14 : 28)) continue;
+    const [x, y] = rows ? [6, (low + high) / 2] : [(low + high) / 2 - 8, 10];
     context.strokeText(whole(copies[strip]), x, y);
     context.fillText(whole(copies[strip]), x, y);
   }
 }
 
-/** Lines between the bodies that were compared, up to a share of them; the last one bold. */
-export function drawTests(context, tests, frame, place, share) {
-  const count = tests.length / 2;
-  const end = share >= 1 ? count : Math.max(1, Math.round(count * share));
+/** Lines between the bodies that were compared, the first `end` of them; the last one bold while more follow. */
+export function drawTests(context, tests, frame, place, end) {
+  const count = Math.min(end, tests.length / 2);
   const at = (body) => [
     (frame.centers[2 * body] - place.left) * place.scale,
     (frame.centers[2 * body + 1] - place.top) * place.scale,
   ];
-  const path = new Path2D();
-  for (let pair = 0; pair < end; pair++) {
-    path.moveTo(...at(tests[2 * pair]));
-    path.lineTo(...at(tests[2 * pair + 1]));
-  }
+  const centers = frame.centers;
+  const { left, top, scale } = place;
   context.save();
   context.strokeStyle = colour("test");
-  // Many lines must not become one blot.
-  context.globalAlpha = Math.min(0.65, Math.max(0.05, 40 / Math.sqrt(count + 1) / 10));
-  context.lineWidth = 1;
-  context.stroke(path);
-  if (share < 1 && count) drawCurrent(context, tests, end - 1, at);
+  // Many lines must not become one blot, and a few must be seen.
+  context.globalAlpha = Math.min(0.9, Math.max(0.04, 6 / Math.sqrt(count + 1)));
+  context.lineWidth = count < 400 ? 1.4 : 1;
+  for (let begin = 0; begin < count; begin += BUNDLE) {
+    context.beginPath();
+    for (let pair = begin; pair < Math.min(begin + BUNDLE, count); pair++) {
+      const [i, j] = [2 * tests[2 * pair], 2 * tests[2 * pair + 1]];
+      context.moveTo((centers[i] - left) * scale, (centers[i + 1] - top) * scale);
+      context.lineTo((centers[j] - left) * scale, (centers[j + 1] - top) * scale);
+    }
+    context.stroke();
+  }
+  if (count && 2 * count < tests.length) drawCurrent(context, tests, count - 1, at);
   context.restore();
 }
 
@@ -187,31 +236,35 @@ function drawCurrent(context, tests, pair, at) {
   const [x, y] = at(tests[2 * pair]);
   const [u, v] = at(tests[2 * pair + 1]);
   context.globalAlpha = 1;
-  context.lineWidth = 3.5;
+  context.lineWidth = 4;
   context.beginPath();
   context.moveTo(x, y);
   context.lineTo(u, v);
   context.stroke();
-  context.lineWidth = 2;
-  context.beginPath();
+  context.fillStyle = context.strokeStyle;
   for (const [left, top] of [[x, y], [u, v]]) {
-    context.moveTo(left + 9, top);
-    context.arc(left, top, 9, 0, 2 * Math.PI);
+    context.beginPath();
+    context.arc(left, top, 5.5, 0, 2 * Math.PI);
+    context.fill();
   }
-  context.stroke();
 }
 
-export function drawHits(context, hits, frame, place) {
-  const path = new Path2D();
+/** Pairs whose boxes overlap: a line where the bodies touch, a dashed one where only the boxes do. */
+export function drawHits(context, hits, frame, world, place) {
+  const paths = [new Path2D(), new Path2D()];
   for (let at = 0; at < hits.length; at += 2) {
     const [i, j] = [hits[at], hits[at + 1]];
+    const path = paths[touches(world, frame.centers, i, j) ? 1 : 0];
     path.moveTo((frame.centers[2 * i] - place.left) * place.scale, (frame.centers[2 * i + 1] - place.top) * place.scale);
     path.lineTo((frame.centers[2 * j] - place.left) * place.scale, (frame.centers[2 * j + 1] - place.top) * place.scale);
   }
   context.save();
   context.strokeStyle = colour("hit");
   context.lineWidth = 2.5;
-  context.stroke(path);
+  context.stroke(paths[1]);
+  context.lineWidth = 1.8;
+  context.setLineDash([3, 3]);
+  context.stroke(paths[0]);
   context.restore();
 }
 

@@ -4,6 +4,7 @@ let colours = null;
 
 export function forget() {
   colours = null;
+  size = null;
 }
 
 export function colour(name) {
@@ -21,7 +22,25 @@ export function channels(name) {
 }
 
 // Lines differ in their dashes too, so that nothing hangs on colour alone.
-export const DASHES = [[], [7, 4], [2, 3], [10, 3, 2, 3], [4, 4], [12, 4], [1, 4], [6, 2, 1, 2, 1, 2]];
+const DASHES = {
+  brute_force: [], sort_and_sweep: [9, 4], sweep_and_prune: [2, 3], uniform_grid: [12, 3, 2, 3],
+  spatial_hash: [5, 4], box_tree: [14, 4], strips: [], auto: [1, 4], overlaps: [],
+};
+
+/** The colour and the dashes of a line: a method has the same ones everywhere. */
+export const styleOf = (name) => ({
+  colour: name === "overlaps" ? "hit" : `method-${name}`,
+  dash: DASHES[name],
+  width: name === "strips" ? 3 : 2,
+});
+
+let size = null;
+
+/** A font for canvases; `factor` 1 is the size of small print on the page. */
+export function canvasFont(factor = 1, weight = 400) {
+  size ??= Number(colour("canvas-size")) || 13;
+  return `${weight} ${size * factor}px ${colour("plain")}`;
+}
 
 export const named = (method) => method.replaceAll("_", " ");
 
@@ -29,7 +48,7 @@ export function whole(value) {
   return Number.isFinite(value) ? Math.round(value).toLocaleString("en") : "–";
 }
 
-export const several = (count, noun) => `${whole(count)} ${noun}${count === 1 ? "" : "s"}`;
+export const several = (count, noun, nouns = `${noun}s`) => `${whole(count)} ${count === 1 ? noun : nouns}`;
 
 export function short(value) {
   if (!Number.isFinite(value)) return "–";
@@ -43,6 +62,7 @@ export function short(value) {
 }
 
 export function milliseconds(seconds) {
+  if (!Number.isFinite(seconds)) return "–";
   const value = seconds * 1e3;
   return `${value < 10 ? value.toFixed(2) : value < 100 ? value.toFixed(1) : Math.round(value)} ms`;
 }

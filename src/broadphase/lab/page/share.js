@@ -35,19 +35,26 @@ async function upload(page) {
   const file = find("file").files[0];
   const note = find("file-note");
   if (!file) return;
+  // An error looks like one, and a field that names a file which is not shown would be a lie.
+  const tell = (text, wrong = false) => {
+    note.textContent = text;
+    note.classList.toggle("wrong", wrong);
+    find("file").ariaInvalid = String(wrong);
+    if (wrong) find("file").value = "";
+  };
   if (file.size > page.hello.largest_file) {
-    note.textContent = `The file is larger than ${page.hello.largest_file >> 20} MB.`;
+    tell(`${file.name} is larger than ${page.hello.largest_file >> 20} MB. What was shown stays.`, true);
     return;
   }
-  note.textContent = "reading …";
+  tell(`reading ${file.name} …`);
   try {
-    const answer = await fetch(`/upload?name=${encodeURIComponent(file.name)}`, { method: "POST", body: file });
+    const answer = await fetch(`upload?name=${encodeURIComponent(file.name)}`, { method: "POST", body: file });
     const said = await answer.json();
     if (!answer.ok) throw new Error(said.error);
-    note.textContent = `${said.name}: ${said.count.toLocaleString("en")} boxes. ${said.note}`;
+    tell(`${said.name}: ${said.count.toLocaleString("en")} boxes. ${said.note}`);
     page.change({ scene: page.hello.file, file: said.token });
   } catch (error) {
-    note.textContent = error.message;
+    tell(`${error.message}. What was shown stays.`.replace("..", "."), true);
   }
 }
 

@@ -7,6 +7,7 @@ export const DEFAULTS = {
   methods: ["brute_force", "sort_and_sweep"],
   cell: null, // cell size in units of what suits the scene; null: the index chooses
   slots: null, // slots of the hash table a body; null: ten
+  strips: undefined, // how many; null: as the engine chooses; undefined: some, so that there is something to be seen
   rate: 60,
   tests: true,
   structure: true,
@@ -14,11 +15,23 @@ export const DEFAULTS = {
   file: "",
 };
 
+const STRIPS = 8; // where nothing is said
+const MOST_CUT = 5000; // bodies; beyond this, strips that nobody asked for would only be slow
+const calm = globalThis.matchMedia?.("(prefers-reduced-motion: reduce)").matches;
+
+/** Into how many strips the world is cut; null: as the engine chooses. */
+export const stripsOf = (state) => (state.strips === undefined ? (state.count > MOST_CUT || state.file ? null : STRIPS) : state.strips);
+
 const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 
 function numberFrom(text, low, high, otherwise) {
   const value = text === null || text === "" ? NaN : Number(text);
   return Number.isFinite(value) ? clamp(value, low, high) : otherwise;
+}
+
+function stripsFrom(text) {
+  const value = numberFrom(text, 1, 64, undefined);
+  return value === undefined ? undefined : Math.round(value);
 }
 
 /** The state that a query string asks for; whatever it says wrongly is as if it were not said. */
@@ -34,10 +47,12 @@ export function fromQuery(query, hello) {
     methods: methods.length ? methods.slice(0, hello.lanes) : [...DEFAULTS.methods],
     cell: numberFrom(asked.get("cell"), 1 / 64, 64, null),
     slots: numberFrom(asked.get("slots"), 0.05, 50, null),
+    strips: asked.get("strips") === "auto" ? null : stripsFrom(asked.get("strips")),
     rate: numberFrom(asked.get("fps"), 0.2, 60, DEFAULTS.rate),
     tests: show === null || show.includes("tests"),
     structure: show === null || show.includes("structure"),
-    playing: asked.get("play") !== "0",
+    // Where people have asked for little motion, nothing starts by itself.
+    playing: asked.get("play") === "1" || (asked.get("play") !== "0" && !calm),
     file: (asked.get("file") ?? "").slice(0, 64),
   };
 }
@@ -50,6 +65,7 @@ export function toQuery(state) {
   asked.set("methods", state.methods.join(","));
   if (state.cell !== null) asked.set("cell", Number(state.cell.toPrecision(4)));
   if (state.slots !== null) asked.set("slots", Number(state.slots.toPrecision(4)));
+  if (state.strips !== undefined) asked.set("strips", state.strips ?? "auto");
   if (state.rate !== DEFAULTS.rate) asked.set("fps", Number(state.rate.toPrecision(3)));
   const show = [state.tests && "tests", state.structure && "structure"].filter(Boolean);
   if (show.length < 2) asked.set("show", show.join(",") || "none");
@@ -65,5 +81,6 @@ export const setupOf = (state) => ({
   methods: state.methods,
   cell_scale: state.cell,
   slots: state.slots,
+  strips: stripsOf(state),
   file: state.file,
 });

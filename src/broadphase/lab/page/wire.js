@@ -8,8 +8,9 @@ const KINDS = {
   7: ["numbers", Float64Array], 8: ["tests", Uint32Array], 9: ["cells", Float32Array],
   10: ["nodes", Float32Array], 11: ["strips", Float32Array], 12: ["order", Uint32Array],
   13: ["ends", Uint32Array], 14: ["held", Int32Array], 15: ["classBits", Uint32Array],
+  16: ["swaps", Uint32Array], 17: ["before", Uint32Array], 18: ["ofFrame", Uint32Array],
 };
-const OF_A_LANE = new Set([7, 8, 9, 10, 11, 12, 13, 15]);
+const OF_A_LANE = new Set([7, 8, 9, 10, 11, 12, 13, 15, 16, 17, 18]);
 const LONGEST_WAIT = 4000;
 
 export function decode(buffer) {
@@ -28,13 +29,18 @@ export function decode(buffer) {
     const lane = view.getUint16(at + 2, true);
     const bytes = view.getUint32(at + 4, true);
     at += 8;
-    const [name, Numbers] = KINDS[kind];
-    const content = new Numbers(buffer, at, bytes / Numbers.BYTES_PER_ELEMENT);
-    if (OF_A_LANE.has(kind)) (frame.lanes[lane] ??= {})[name] = content;
-    else frame[name] = content;
+    const Numbers = KINDS[kind][1];
+    place(frame, kind, lane, new Numbers(buffer, at, bytes / Numbers.BYTES_PER_ELEMENT));
     at += bytes + ((8 - (bytes % 8)) % 8);
   }
   return frame;
+}
+
+/** Puts a section where the page looks for it. */
+export function place(frame, kind, lane, content) {
+  const name = KINDS[kind][0];
+  if (OF_A_LANE.has(kind)) (frame.lanes[lane] ??= {})[name] = content;
+  else frame[name] = content;
 }
 
 /** A connection that comes back by itself. `on` has open(), lost(), words(object) and frame(frame). */

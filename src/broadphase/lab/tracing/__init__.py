@@ -19,11 +19,14 @@ from broadphase.indexes.sort_and_sweep import SortAndSweep
 from broadphase.indexes.strips import Strips
 from broadphase.indexes.sweep_and_prune import SweepAndPrune
 from broadphase.lab.tracing import brute_force, cells, sort_and_sweep, strips, sweep_and_prune, tree
-from broadphase.lab.tracing.told import Told
+from broadphase.lab.tracing.told import Ids, Told
 
 MOST_TRACED = FEW_BOXES
-"""Bodies of which the comparisons are drawn one by one: as many as sweep and prune compares all with all
-when everything has moved."""
+"""Bodies of which every comparison is retold, and of which sweep and prune is shown swapping."""
+MOST_SKETCHED = 5_000
+"""Bodies of which as many comparisons are retold as can be told apart in a picture."""
+MOST_LINES = 1_000
+_MOST_RETOLD = 400_000  # comparisons; more take too long between two frames
 MOST_STRUCTURE = 5_000
 """Bodies of which cells, nodes and orders are drawn."""
 
@@ -43,7 +46,7 @@ def needs_before(index: Index) -> bool:
     return isinstance(index, SweepAndPrune)
 
 
-def trace(index: Index, before: Index | None = None) -> Told | None:
+def trace(index: Index, before: Index | None = None, *, patient: bool = False) -> Told | None:
     """Retell the last ``pairs()`` of an index.
 
     Parameters
@@ -52,6 +55,8 @@ def trace(index: Index, before: Index | None = None) -> Told | None:
         2-D, with ``touching``; nothing has changed in it since.
     before : Index, optional
         A copy from before the boxes were moved, for the method that keeps its pairs between frames.
+    patient : bool
+        Whether it moved its boxes a few at a time; see `broadphase.lab.lanes.move_patiently`.
 
     Returns
     -------
@@ -60,5 +65,22 @@ def trace(index: Index, before: Index | None = None) -> Told | None:
     """
     for kind, teller in _TELLERS.items():
         if isinstance(index, kind):
-            return teller(index, before) if needs_before(index) else teller(index)
+            return teller(index, before, patient) if needs_before(index) else teller(index)
     return None
+
+
+def sketch(index: Index) -> tuple[Ids, int] | None:
+    """Some of the comparisons of many bodies, evenly picked, and how many each of them stands for.
+
+    None where they are too many to be retold.
+    """
+    if isinstance(index, BruteForce):
+        return brute_force.some(index, MOST_LINES // 2)  # long lines, and slow to draw
+    stats = index.stats
+    if len(index) > MOST_SKETCHED or stats.tests > _MOST_RETOLD or isinstance(index, SweepAndPrune):
+        return None
+    told = trace(index)
+    if told is None or told.tests != stats.tests:
+        return None
+    each = max(1, -(-len(told.pairs) // MOST_LINES))
+    return told.pairs[::each], each

@@ -19,12 +19,12 @@ def ends(index: SweepAndPrune) -> list[Ids]:
     return [row[row != DEAD] for row in rows]
 
 
-def was_rebuilt(index: SweepAndPrune, before: SweepAndPrune) -> bool:
+def was_rebuilt(index: SweepAndPrune, before: SweepAndPrune, patient: bool) -> bool:
     """Whether so much moved that all ends were sorted and all pairs found anew."""
-    return before._whole or len(_moved(index, before)) > MOST_TOUCHED * len(index)
+    return before._whole or (not patient and len(_moved(index, before)) > MOST_TOUCHED * len(index))
 
 
-def tests(index: SweepAndPrune, before: SweepAndPrune | None) -> Told | None:
+def tests(index: SweepAndPrune, before: SweepAndPrune | None, patient: bool) -> Told | None:
     """The boxes whose ends were passed, box by box in the order in which they were moved.
 
     A box that goes very far is taken out and searched for anew, which is not retold: then the numbers
@@ -32,7 +32,7 @@ def tests(index: SweepAndPrune, before: SweepAndPrune | None) -> Told | None:
     """
     if before is None:
         return None
-    if was_rebuilt(index, before):
+    if was_rebuilt(index, before, patient):
         few = choose.choose(index.boxes) == "brute_force"
         return brute_force.tests(index) if few else None
     return _pass_ends(index, before)
@@ -45,6 +45,7 @@ def _pass_ends(index: SweepAndPrune, before: SweepAndPrune) -> Told:
     dim = index.dim
     keys = [[old[item >> 1][dim * (item & 1) + axis] for item in row] for axis, row in enumerate(rows)]
     passed: list[tuple[int, int]] = []
+    swaps: list[tuple[int, int, int]] = []
     own = 0
     for i in _moved(index, before).tolist():
         for axis in range(dim):
@@ -53,14 +54,21 @@ def _pass_ends(index: SweepAndPrune, before: SweepAndPrune) -> Told:
                 key = new[i][dim * end + axis]
                 if key == old[i][dim * end + axis]:
                     continue
-                others = _go(rows[axis], keys[axis], 2 * i + end, key)
+                ends_passed = _go(rows[axis], keys[axis], 2 * i + end, key)
+                swaps += [(axis, 2 * i + end, other) for other in ends_passed]
+                others = [other >> 1 for other in ends_passed]
                 passed += [(i, other) for other in others if other != i]
                 own += others.count(i)
-    return Told(np.array(passed, np.int32).reshape(-1, 2), own, before._set.pairs())
+    return Told(
+        np.array(passed, np.int32).reshape(-1, 2),
+        own,
+        before._set.pairs(),
+        np.array(swaps, np.int32).reshape(-1, 3),
+    )
 
 
 def _go(row: list[int], keys: list[int], item: int, key: int) -> list[int]:
-    """Move one end to its new place; the ids of the ends that it passed, in passing order."""
+    """Move one end to its new place; the ends that it passed, in passing order."""
     here = row.index(item)
     goal = bisect_left(keys, key + (item & 1))
     passed = row[here + 1 : goal] if goal > here else row[goal:here][::-1]
@@ -69,7 +77,7 @@ def _go(row: list[int], keys: list[int], item: int, key: int) -> list[int]:
     at = bisect_left(keys, key + (item & 1))
     row.insert(at, item)
     keys.insert(at, key)
-    return [other >> 1 for other in passed]
+    return passed
 
 
 def _moved(index: SweepAndPrune, before: SweepAndPrune) -> Ids:

@@ -21,6 +21,9 @@ class Told(NamedTuple):
     """Comparisons with something that is no body: the bounds of a node."""
     known: PairArray = np.empty((0, 2), np.int32)
     """Pairs that were known from the frame before and needed no comparison."""
+    swaps: Ids = np.empty((0, 3), np.int32)
+    """``(m, 3)`` rows ``[axis, end, passed]``: the ends that changed places, in order; an end is
+    ``2 * id + is upper``."""
 
     @property
     def tests(self) -> int:

@@ -1,0 +1,74 @@
+// What is said below a picture of the sandbox, and what its colours mean.
+
+import { savedText } from "./details.js";
+import { named, several, whole } from "./palette.js";
+
+/** A sentence or two about what a method did in this frame. */
+export function noteOf(lane, own) {
+  const { method } = lane;
+  const chosen = lane.select.value === "auto" ? `auto has made a ${named(method)}. ` : "";
+  return `${chosen}${told(method, own)}${sketched(own)}`;
+}
+
+function told(method, own) {
+  const [tests, , , cells, swaps, , , fellBack] = own.numbers;
+  switch (method) {
+    case "brute_force":
+      return "Every body with every other.";
+    case "sort_and_sweep":
+      return `${own.order ? savedText(own.order, tests) : "Sorted along one axis."} ${several(swaps, "step")} brought last frame’s order up to date.`;
+    case "sweep_and_prune":
+      if (fellBack) return "So much moved that it fell back: all was sorted and searched anew. This method is for scenes in which little moves.";
+      if (swaps) return `${several(swaps, "swap")} brought the order of the frame before up to date. Everything else was known.`;
+      return tests ? "The first frame: all was sorted and compared." : "Nothing has swapped, so nothing was compared.";
+    case "uniform_grid":
+      return `${several(cells, "cell")} in use; a number counts the bodies in a cell.${higher(own)}`;
+    case "spatial_hash":
+      return `${several(cells, "slot")} in use. Hatched: distant cells share the slot; the number behind + counts their bodies.${higher(own)}`;
+    case "box_tree":
+      return `${several(cells, "box", "boxes")} in the tree, up to sixteen in each. Comparing with them counts as tests too.`;
+    case "strips":
+      return cells === 1
+        ? "One strip: the engine sweeps so few bodies in one piece. Cut the world with the slider."
+        : `${several(cells, "strip")}; at the edge the copies in each. A mark: the body began in an earlier strip. Two marked copies are not reported, so no pair is found twice.`;
+    default:
+      return "";
+  }
+}
+
+/** Larger cells for larger bodies lie above those that are drawn. */
+function higher(own) {
+  let bodies = 0;
+  for (let at = 0; at < (own.cells?.length ?? 0); at += 8) if (own.cells[at + 5]) bodies += own.cells[at + 4];
+  return bodies ? ` Dotted: larger cells, for bodies too large for these.` : "";
+}
+
+function sketched(own) {
+  const each = own.numbers[8];
+  return each > 1 && own.tests ? ` One in ${whole(each)} tests is drawn.` : "";
+}
+
+const LEGENDS = {
+  uniform_grid: [["cell", "cell, the fuller the darker"]],
+  spatial_hash: [["hatched", "slot shared by distant cells"]],
+  box_tree: [["root", "root: holds all"], ["leaf", "leaf: holds bodies"]],
+  strips: [["border", "border of strips"], ["copy", "copy in a later strip"]],
+};
+
+/** The colours of the methods that are shown, as items of a list. */
+export function legendOf(methods, world) {
+  const items = [
+    ["body", world.round ? "body and its box" : "body"], ["test", "test: two boxes compared"],
+    ...(world.round ? [["boxes", "boxes overlap"], ["hit", "bodies touch"]] : [["hit square", "boxes overlap"]]),
+    ...(world.still.includes(1) ? [["static", "never moves"]] : []),
+    ...[...new Set(methods)].flatMap((method) => (LEGENDS[method] ?? []).map((item) => [...item, method])),
+  ];
+  return items.map(([kind, text, method]) => {
+    const item = document.createElement("li");
+    const swatch = document.createElement("span");
+    swatch.className = `swatch ${kind}`;
+    if (method) swatch.style.setProperty("--own", `var(--method-${method})`);
+    item.append(swatch, text);
+    return item;
+  });
+}
