@@ -12,7 +12,7 @@ import pytest
 import broadphase as bp
 from broadphase import methods
 
-PACKAGES = {"broadphase": bp, "broadphase.adapters": bp.adapters}
+PACKAGES = {"broadphase": bp, "broadphase.adapters": bp.adapters, "broadphase.outofcore": bp.outofcore}
 CHECKERS = {
     "mypy": ["mypy", "--strict", "--no-incremental", "--cache-dir=/dev/null"],
     "pyright": ["pyright"],

@@ -6,6 +6,7 @@ from PyInstaller.utils.hooks import collect_data_files, collect_dynamic_libs, co
 _LEFT_OUT = (
     "broadphase.bench",
     "broadphase.cli",
+    "broadphase.dask",
     "broadphase.lab",
     "broadphase.__",
     "broadphase.kernels.compiler",

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from cyclopts import App, CycloptsError, Parameter, validators
 
 import broadphase
+from broadphase.cli.beyond import Beyond, answer, is_beyond
 from broadphase.cli.exits import complain
 from broadphase.cli.progress import Steps
 from broadphase.errors import FileError
@@ -85,6 +86,10 @@ def pairs(
     count: Count = False,
     id: IdColumn = None,  # noqa: A002 - the option's name
     trust: Trust = False,
+    memory: str | None = None,
+    dask: str | None = None,
+    workers: Threads = None,
+    work: File | None = None,
 ) -> None:
     """Find every pair of boxes in FILE that overlap.
 
@@ -106,8 +111,19 @@ def pairs(
         The column (GeoJSON: property) that holds the ids, if it is not called "id".
     trust
         Read the file however much memory it asks for.
+    memory
+        Search on disk and hold at most so much, such as "2GB". So it is done too where the files do not fit,
+        are many (a folder, a pattern in quotes) or lie behind a "://". The output is a folder of Parquet
+        files then.
+    dask
+        The address of a Dask scheduler whose workers do it, such as "tcp://10.0.0.1:8786"; they must see the
+        same files.
+    workers
+        How many tasks run at the same time.
+    work
+        The folder for temporary files; the output's name with ".work" behind it if it is not given.
     """
-    _answer([file], [id], method, touching, output, count, trust)
+    _answer([file], [id], method, touching, output, count, trust, Beyond(memory, dask, workers, work))
 
 
 @app.command
@@ -122,6 +138,10 @@ def join(
     count: Count = False,
     id: IdColumn = None,  # noqa: A002 - the option's name
     trust: Trust = False,
+    memory: str | None = None,
+    dask: str | None = None,
+    workers: Threads = None,
+    work: File | None = None,
 ) -> None:
     """Find every box in A with every box in B that it overlaps.
 
@@ -144,8 +164,19 @@ def join(
         The column (GeoJSON: property) that holds the ids, if it is not called "id".
     trust
         Read the files however much memory they ask for.
+    memory
+        Search on disk and hold at most so much, such as "2GB". So it is done too where the files do not fit,
+        are many (a folder, a pattern in quotes) or lie behind a "://". The output is a folder of Parquet
+        files then.
+    dask
+        The address of a Dask scheduler whose workers do it, such as "tcp://10.0.0.1:8786"; they must see the
+        same files.
+    workers
+        How many tasks run at the same time.
+    work
+        The folder for temporary files; the output's name with ".work" behind it if it is not given.
     """
-    _answer([a, b], [id, id], method, touching, output, count, trust)
+    _answer([a, b], [id, id], method, touching, output, count, trust, Beyond(memory, dask, workers, work))
 
 
 @app.command
@@ -302,10 +333,18 @@ def _answer(
     output: str,
     count: bool,
     trust: bool,
+    beyond: Beyond,
 ) -> None:
     """Read the boxes of the one file or of both, search, and write."""
-    _check(names, output, count)
+    on_disk = is_beyond(names, beyond)
+    _check(names, output, count, on_disk)
     from broadphase import files
+
+    if on_disk:
+        if method != "auto":
+            raise FileError("beyond memory each tile has its own method; leave out --method")
+        answer(names, id_columns, touching, output, count, beyond)
+        return
 
     write_with_progress = output != files.STANDARD or not sys.stdout.isatty()  # lines and bars do not mix
     limits = None if trust else files.Limits(way_out="--trust reads it")
@@ -337,7 +376,7 @@ def _search(sides: list[Any], method: Method, touching: bool, count: bool) -> An
     return len(found) if count else found
 
 
-def _check(names: list[str], output: str, count: bool) -> None:
+def _check(names: list[str], output: str, count: bool, on_disk: bool) -> None:
     """Refuse before any work what could only fail after it."""
     from broadphase import files
 
@@ -347,6 +386,7 @@ def _check(names: list[str], output: str, count: bool) -> None:
         return
     if count:
         raise FileError("--count prints a number and writes no pairs; leave out --output")
-    files.check_output(output)
+    if not on_disk:
+        files.check_output(output)
     if any(Path(name).exists() and Path(output).exists() and Path(name).samefile(output) for name in names):
         raise FileError(f"{output}: is also an input; write the pairs to another file")

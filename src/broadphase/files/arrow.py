@@ -29,19 +29,19 @@ _NO_IDS = (pa.types.is_nested, pa.types.is_run_end_encoded)
 
 def read(file: BinaryIO, name: str, kind: str, id_column: str | None, limits: Limits) -> Table:
     """Read the boxes from a file of the ``kind`` ``"Parquet"`` or ``"Arrow"``."""
-    with _one_error(name, kind):
+    with one_error(name, kind):
         source = _Parquet(file, name, limits) if kind == "Parquet" else _Ipc(file, name, limits)
     layout = find_layout(source.names, name, id_column)
     _check_types(source.types, layout, name)
-    with _one_error(name, kind):
+    with one_error(name, kind):
         table = source.read([*layout.edges, *([layout.id] if layout.id is not None else [])])
-    columns = {edge: _numbers(table.column(edge), edge, name) for edge in layout.edges}
+    columns = {edge: edge_numbers(table.column(edge), edge, name) for edge in layout.edges}
     boxes = boxes_from_columns(layout, columns, name, lambda row: f"row {row}")
     return Table(boxes, None if layout.id is None else _ids(table.column(layout.id), layout.id, name))
 
 
 @contextmanager
-def _one_error(name: str, kind: str) -> Iterator[None]:
+def one_error(name: str, kind: str) -> Iterator[None]:
     """Of a damaged file pyarrow raises its own exceptions and, for names that are no text, Python's."""
     try:
         yield
@@ -68,7 +68,7 @@ class _Parquet:
         about = self._file.metadata
         limits.check_columns(name, about.num_columns)
         limits.check_rows(name, about.num_rows)
-        self.types = _flat_types(self._file.schema_arrow)
+        self.types = flat_fields(self._file.schema_arrow)
         self.names = [column for column, _ in self.types]
 
     def read(self, names: list[str]) -> Any:
@@ -101,11 +101,11 @@ class _Ipc:
         self._open = ipc.open_file if is_file else ipc.open_stream
         self._file = file
         self._schema = self._open(file).schema
-        self.types = _flat_types(self._schema)
+        self.types = flat_fields(self._schema)
         self.names = [column for column, _ in self.types]
 
     def read(self, names: list[str]) -> Any:
-        parts = [[column for column, _ in _flat_types([field])] for field in self._schema]
+        parts = [[column for column, _ in flat_fields([field])] for field in self._schema]
         wanted = [k for k, part in enumerate(parts) if not set(part).isdisjoint(names)]
         self._layout.check(wanted)
         self._file.seek(0)
@@ -115,7 +115,7 @@ class _Ipc:
         return table.flatten().select(names)
 
 
-def _flat_types(schema: Any) -> list[tuple[str, Any]]:
+def flat_fields(schema: Any) -> list[tuple[str, Any]]:
     """The columns with their types, those of structures one by one."""
     found = []
     for field in schema:
@@ -141,9 +141,17 @@ def _is_text(kind: Any) -> bool:
     )
 
 
-def _numbers(column: Any, name: str, file: str) -> Column:
+def flat_names(schema: Any) -> list[str]:
+    """The names of the columns, those inside a structure as ``structure.column``."""
+    return [name for name, _ in flat_fields(schema)]
+
+
+def edge_numbers(column: Any, name: str, file: str, first_row: int = 0) -> Column:
+    """A column of edges as numbers; ``first_row`` is where in the file it begins."""
+    if not any(is_kind(column.type) for is_kind in _NUMBERS):
+        raise FileError(f"{file}: column {name} holds {column.type}, where numbers belong")
     if column.null_count:
-        row = int(np.flatnonzero(column.is_null().to_numpy())[0])
+        row = first_row + int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0])
         raise FileError(f"{file}: row {row}, column {name}: is empty (null)")
     if not pa.types.is_float32(column.type):
         column = column.cast(pa.float64(), safe=False)

@@ -2,7 +2,7 @@
 
 ::
 
-    cells | sorted | strips | tree | points
+    cells | sorted | strips | tree | points | partition
     pairs | movement
     boxes | tiles
     arrays | compiler | shapes

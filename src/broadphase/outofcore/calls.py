@@ -1,0 +1,304 @@
+"""`pairs`, `join` and `count_pairs` of what does not fit into memory."""
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
+from typing import Any, overload
+
+from broadphase.extras import need
+
+need("pyarrow", extra="io", purpose="broadphase.outofcore")
+
+from broadphase.outofcore.asked import ask  # noqa: E402
+from broadphase.outofcore.finishing import written  # noqa: E402
+from broadphase.outofcore.progress import Plan, Progress, Written  # noqa: E402
+from broadphase.outofcore.running import batches, counted, planned  # noqa: E402
+
+Path = str | os.PathLike[str]
+Tell = Callable[[Progress], None]
+
+
+@overload
+def pairs(
+    source: Any,
+    out: Path,
+    *,
+    ids: str | None = ...,
+    touching: bool = ...,
+    static: Any = ...,
+    categories: Any = ...,
+    masks: Any = ...,
+    memory: int | str = ...,
+    executor: Executor | None = ...,
+    workers: int | None = ...,
+    work: Path | None = ...,
+    max_pairs: int | None = ...,
+    progress: Tell | None = ...,
+) -> Written: ...
+@overload
+def pairs(
+    source: Any,
+    out: None = None,
+    *,
+    ids: str | None = ...,
+    touching: bool = ...,
+    static: Any = ...,
+    categories: Any = ...,
+    masks: Any = ...,
+    memory: int | str = ...,
+    executor: Executor | None = ...,
+    workers: int | None = ...,
+    work: Path | None = ...,
+    max_pairs: int | None = ...,
+    progress: Tell | None = ...,
+) -> Iterator[Any]: ...
+def pairs(
+    source: Any,
+    out: Path | None = None,
+    *,
+    ids: str | None = None,
+    touching: bool = True,
+    static: Any = None,
+    categories: Any = None,
+    masks: Any = None,
+    memory: int | str = "2 GB",
+    executor: Executor | None = None,
+    workers: int | None = None,
+    work: Path | None = None,
+    max_pairs: int | None = None,
+    progress: Tell | None = None,
+) -> Written | Iterator[Any]:
+    """Every pair of boxes that overlap, of more boxes than fit into memory.
+
+    Parameters
+    ----------
+    source : path, array or iterable
+        A Parquet, Arrow or ``.npy`` file; a folder, a glob or a list of such files, in the order of their
+        names with numbers by value; a memory map; an array, a table, or an iterable of arrays, tables or
+        record batches, which are written to the work folder first.  Columns are found by name as by
+        `broadphase.files.read_boxes`, those of GeoParquet's ``bbox`` too.  A path with ``://`` is opened by
+        fsspec.
+    out : path, optional
+        A folder that is not there yet or empty.  It becomes one with Parquet files whose first two columns
+        are the pairs, and appears when all is done.  Left out, the pairs come as an iterator.
+    ids : str, optional
+        A column of integers or text that is written in place of row numbers.
+    touching : bool
+        Whether boxes that share only an edge or a corner overlap.
+    static, categories, masks : str or array_like, optional
+        The rules of `broadphase.pairs`: the name of a column, or one entry for each row of all input.
+    memory : int or str
+        What all tasks that run at the same time may hold, such as ``"2 GB"``; Python, NumPy and pyarrow come
+        on top, about 150 MB a process.
+    executor : concurrent.futures.Executor, optional
+        Who does the work: anything with ``submit``, also Dask's ``client.get_executor()``.  By default
+        threads of this process.
+    workers : int, optional
+        How many tasks run at the same time; asked of the executor if it is one that tells.
+    work : path, optional
+        The folder for temporary files, which all workers must see.  By default ``out`` with ``.work`` behind
+        it, or one below the system's folder for temporary files.  It is removed at the end.
+    max_pairs : int, optional
+        Raise rather than write more pairs than this.
+    progress : callable, optional
+        Called with a `Progress` after each task; what the call takes stands in its ``plan``.
+
+    Returns
+    -------
+    Written or iterator of pyarrow.RecordBatch
+        Columns ``i`` and ``j``, int64 row numbers over all input in order, ``i < j``; or ``id_i`` and
+        ``id_j``. Each part is sorted by rows; between parts there is no order.
+
+    Raises
+    ------
+    ValueError
+        A row holds NaN, null or ``min > max`` (file and row are named), a column is missing, or ``memory`` is
+        too small.  Nothing is left behind.
+    PairLimitExceeded
+        There are more than ``max_pairs`` pairs.  Nothing is left behind.
+    FileExistsError
+        ``out`` or ``work`` hold something else.
+    OSError
+        A file cannot be read or written, or the disk is full.  What is done is kept: the same call goes on
+        there, as after Ctrl-C or when the process was killed.
+
+    Examples
+    --------
+    >>> from broadphase import outofcore
+    >>> boxes = [[0, 0, 2, 2], [1, 1, 3, 3], [3, 3, 4, 4]]
+    >>> [batch.to_pydict() for batch in outofcore.pairs(boxes)]
+    [{'i': [0, 1], 'j': [1, 2]}]
+    """
+    question = ask(
+        (source,),
+        ("source",),
+        out=out,
+        store=True,
+        touching=touching,
+        ids=ids,
+        rules={"static": static, "categories": categories, "masks": masks},
+        memory=memory,
+        executor=executor,
+        workers=workers,
+        work=work,
+        max_pairs=max_pairs,
+        progress=progress,
+    )
+    return batches(question) if out is None else written(question)
+
+
+def join(
+    a: Any,
+    b: Any,
+    out: Path | None = None,
+    *,
+    ids: str | tuple[str | None, str | None] | None = None,
+    touching: bool = True,
+    memory: int | str = "2 GB",
+    executor: Executor | None = None,
+    workers: int | None = None,
+    work: Path | None = None,
+    max_pairs: int | None = None,
+    progress: Tell | None = None,
+) -> Any:
+    """Every row of ``a`` with every row of ``b`` that it overlaps, of more boxes than fit into memory.
+
+    Parameters
+    ----------
+    a, b : path, array or iterable
+        As ``source`` of `pairs`, both 2-D or both 3-D.
+    ids : str or tuple, optional
+        A column of both sides that is written in place of row numbers, or one of each side or None.
+    out, touching, memory, executor, workers, work, max_pairs, progress
+        As for `pairs`.
+
+    Returns
+    -------
+    Written or iterator of pyarrow.RecordBatch
+        As of `pairs`; the first column is of ``a``, the second of ``b``.
+
+    Raises
+    ------
+    ValueError, PairLimitExceeded, FileExistsError, OSError
+        As for `pairs`.
+
+    Examples
+    --------
+    >>> from broadphase import outofcore
+    >>> shots, ships = [[0, 0, 1, 1], [8, 8, 9, 9]], [[5, 5, 7, 7], [8, 8, 10, 10], [0, 0, 2, 2]]
+    >>> [batch.to_pydict() for batch in outofcore.join(shots, ships)]
+    [{'i': [0, 1], 'j': [2, 1]}]
+    """
+    question = ask(
+        (a, b),
+        ("a", "b"),
+        out=out,
+        store=True,
+        touching=touching,
+        ids=ids,
+        rules={},
+        memory=memory,
+        executor=executor,
+        workers=workers,
+        work=work,
+        max_pairs=max_pairs,
+        progress=progress,
+    )
+    return batches(question) if out is None else written(question)
+
+
+def count_pairs(
+    source: Any,
+    *,
+    other: Any = None,
+    touching: bool = True,
+    static: Any = None,
+    categories: Any = None,
+    masks: Any = None,
+    memory: int | str = "2 GB",
+    executor: Executor | None = None,
+    workers: int | None = None,
+    work: Path | None = None,
+    progress: Tell | None = None,
+) -> int:
+    """How many pairs of boxes overlap, without storing them.
+
+    Parameters
+    ----------
+    source, touching, static, categories, masks, memory, executor, workers, work, progress
+        As for `pairs`.
+    other : path, array or iterable, optional
+        Count what `join` of ``source`` and ``other`` would write; ``static``, ``categories`` and ``masks``
+        are for one source only.
+
+    Returns
+    -------
+    int
+        The number of pairs.
+
+    Examples
+    --------
+    >>> from broadphase import outofcore
+    >>> outofcore.count_pairs([[0, 0, 2, 2], [1, 1, 3, 3], [3, 3, 4, 4]])
+    2
+    """
+    rules = {"static": static, "categories": categories, "masks": masks}
+    if other is not None and any(rule is not None for rule in rules.values()):
+        raise ValueError("static, categories and masks are rules of one source; leave them out with other=")
+    return counted(
+        ask(
+            (source,) if other is None else (source, other),
+            ("source", "other")[: 1 if other is None else 2],
+            out=None,
+            store=False,
+            touching=touching,
+            ids=None,
+            rules=rules,
+            memory=memory,
+            executor=executor,
+            workers=workers,
+            work=work,
+            max_pairs=None,
+            progress=progress,
+        )
+    )
+
+
+def plan(source: Any, *, other: Any = None, memory: int | str = "2 GB", workers: int | None = None) -> Plan:
+    """What `pairs` of this source would take, from a sample of it; with ``other``, what `join` would.
+
+    Parameters
+    ----------
+    source, memory, workers
+        As for `pairs`.
+    other : path, array or iterable, optional
+        The second side of a join.
+
+    Returns
+    -------
+    Plan
+        Printable; its fields hold how many boxes and tiles there are, and the most that temporary files take.
+
+    Examples
+    --------
+    >>> from broadphase import outofcore
+    >>> outofcore.plan([[0, 0, 2, 2], [1, 1, 3, 3]]).tiles
+    1
+    """
+    return planned(
+        ask(
+            (source,) if other is None else (source, other),
+            ("source", "other")[: 1 if other is None else 2],
+            out=None,
+            store=True,
+            touching=True,
+            ids=None,
+            rules={},
+            memory=memory,
+            executor=None,
+            workers=workers,
+            work=None,
+            max_pairs=None,
+            progress=None,
+        )
+    )

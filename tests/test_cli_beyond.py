@@ -1,0 +1,98 @@
+"""The command beyond memory: when it goes there, what it says, what it refuses."""
+
+import io
+
+import numpy as np
+import pytest
+import scenes
+from beyond_helpers import array, names_in, save, written
+from cli_helpers import refused, save_csv
+from pyarrow import parquet
+from rich.console import Console
+
+import broadphase as bp
+from broadphase.cli import beyond, run
+from broadphase.outofcore import Plan, Progress
+
+BOXES = scenes.make("uniform", 300, 2)
+EXPECTED = bp.pairs(BOXES)
+
+
+@pytest.fixture
+def source(tmp_path):
+    return save(tmp_path / "a.parquet", BOXES)
+
+
+def test_pairs(source, tmp_path, capfd):
+    out = tmp_path / "pairs.parquet"
+    asked = ["pairs", str(source), "-o", str(out), "--memory", "40kB", "--workers", "2"]
+    assert run(asked) == 0
+    assert capfd.readouterr() == ("", "")
+    assert np.array_equal(written(out), EXPECTED)
+    assert len(names_in(out)) > 10
+    assert run(asked) == 0
+    assert capfd.readouterr().err == f"broadphase: {out} was done before: {len(EXPECTED)} pairs\n"
+    assert run(["pairs", str(source), "--count", "--memory", "1 MB", "--no-touching"]) == 0
+    assert capfd.readouterr().out == f"{bp.count_pairs(BOXES, touching=False)}\n"
+
+
+def test_join_and_ids(tmp_path, capfd):
+    a = save(tmp_path / "a.parquet", BOXES[:100], id=[f"a{k}" for k in range(100)])
+    b = save(tmp_path / "b.parquet", BOXES[100:], key=np.arange(200))
+    out = tmp_path / "out.parquet"
+    assert run(["join", str(a), str(b), "-o", str(out), "--memory", "1 MB"]) == 0
+    told = parquet.read_table(out)
+    assert told.schema.names == ["id_i", "j"]
+    expected = [(f"a{i}", j) for i, j in bp.join(BOXES[:100], BOXES[100:]).tolist()]
+    assert sorted(zip(*told.to_pydict().values(), strict=True)) == sorted(expected)
+    assert run(["join", str(a), str(b), "--count", "--memory", "1 MB"]) == 0
+    assert capfd.readouterr().out == f"{len(expected)}\n"
+
+
+def test_folders_patterns_and_what_does_not_fit_go_there_by_themselves(source, tmp_path, monkeypatch, capfd):
+    assert run(["pairs", str(tmp_path / "*.parquet"), "-o", str(tmp_path / "one.parquet")]) == 0
+    assert run(["pairs", str(source), "-o", str(tmp_path / "file.parquet")]) == 0
+    monkeypatch.setattr(beyond, "_available_memory", lambda: 50_000)
+    assert run(["pairs", str(source), "-o", str(tmp_path / "two.parquet")]) == 0
+    assert capfd.readouterr() == ("", "")
+    assert (tmp_path / "file.parquet").is_file()
+    for name in ("one.parquet", "two.parquet"):
+        assert np.array_equal(written(tmp_path / name), EXPECTED)
+    alone = parquet.read_table(tmp_path / "file.parquet")
+    assert np.array_equal(array(alone.to_batches()), EXPECTED)
+
+
+def test_what_is_refused(source, tmp_path, capfd):
+    memory = ["--memory", "1 MB"]
+    assert "name it with --output" in refused(capfd, "pairs", source, *memory)
+    assert "end its name in .parquet" in refused(capfd, "pairs", source, *memory, "-o", tmp_path / "a.csv")
+    assert "leave out --method" in refused(capfd, "pairs", source, *memory, "--method", "tree", "--count")
+    assert "memory='much' is no size" in refused(capfd, "pairs", source, "--memory", "much", "--count")
+    csv = save_csv(tmp_path / "a.csv", BOXES)
+    assert "the ending '.csv' is not known" in refused(capfd, "pairs", csv, *memory, "--count")
+    out = tmp_path / "full.parquet"
+    out.mkdir()
+    (out / "mine").touch()
+    assert "holds something already" in refused(capfd, "pairs", source, *memory, "-o", out)
+
+
+def test_the_bar_knows_tiles_pairs_and_the_time_left():
+    plan = Plan(1_000, 4, 30, 10**9, 2, 10**6)
+    shown = io.StringIO()
+    with beyond.Bar(Console(file=shown, force_terminal=True, width=120)) as bar:
+        bar.tell(Progress("sample", 500, 1_000, 0, None, None))
+        bar.tell(Progress("join", 7, 30, 12_345, 61.4, plan))
+    assert "Joining" in shown.getvalue()
+    assert "7/30 tiles, 12,345 pairs, 1:01 left" in shown.getvalue()
+    assert beyond.told(Progress("copy", 500, 0, 0, None, None)) == "500 boxes"
+
+
+@pytest.mark.exhaustive
+@pytest.mark.filterwarnings("default")
+def test_on_a_cluster(source, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        address = cluster.scheduler_address
+        asked = ["pairs", str(source), "-o", str(tmp_path / "out.parquet"), "--memory", "40kB"]
+        assert run([*asked, "--dask", address]) == 0
+    assert np.array_equal(written(tmp_path / "out.parquet"), EXPECTED)
