@@ -3,6 +3,7 @@
 import sys
 from importlib.metadata import version as installed_version
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
@@ -67,3 +68,17 @@ sphinx_gallery_conf = {
     "show_memory": False,
     "write_computation_times": False,
 }
+
+
+def _record_tour(app: Any) -> None:
+    """The tour of the lab as plain files, played by the lab's own page."""
+    from broadphase.lab.tour.export import export
+
+    folder = Path(app.outdir, "tour")
+    if not (folder / "index.html").exists():
+        export(folder)
+
+
+def setup(app: Any) -> None:
+    """Tell Sphinx what else there is to do."""
+    app.connect("builder-inited", _record_tour)

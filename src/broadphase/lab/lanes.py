@@ -57,7 +57,7 @@ def move_patiently(index: Index, ids: npt.NDArray[np.intp], boxes: BoxArray) -> 
     0
     >>> move_patiently(index, ids, np.array([[4, 0, 6, 2], [3, 0, 5, 2], [7, 0, 9, 2], [9, 0, 11, 2]]))
     >>> index.pairs().tolist(), index.stats.swaps
-    ([[0, 1], [2, 3]], 3)
+    ([[0, 1], [2, 3]], 6)
     """
     at_once = max(1, int(MOST_TOUCHED * len(index)))
     for begin in range(0, len(ids), at_once):

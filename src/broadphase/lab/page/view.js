@@ -113,11 +113,13 @@ export class View {
       if (this.held) this.hand(this.#where(event));
       else canvas.classList.toggle("over", this.#isOver(event));
     });
-    const end = () => {
+    const end = (event) => {
       if (!this.held) return;
       this.held = false;
       canvas.classList.remove("holding");
-      this.hand(this.ball);
+      // Where the hand let go, and not where the picture is, which may be some answers behind.
+      if (event.type === "pointerup") this.hand(this.#where(event));
+      else this.hand(this.ball);
     };
     canvas.addEventListener("pointerup", end);
     canvas.addEventListener("pointercancel", end);
