@@ -42,6 +42,9 @@ html_theme = "pydata_sphinx_theme"
 html_title = "broadphase"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
+html_favicon = "../src/broadphase/lab/page/icon.svg"
+html_context = {"default_mode": "auto"}
 html_show_sourcelink = False
 html_theme_options = {
     "logo": {"text": "broadphase"},

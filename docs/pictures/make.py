@@ -51,7 +51,7 @@ def balls() -> None:
         ax.add_collection(discs)
         lit = np.zeros(len(sides))
         frames = []
-        for _ in range(48):
+        for _ in range(40):
             for _ in range(2):
                 moving.step(1 / 60)
                 lit[moving.pairs.ravel()] = 1.0

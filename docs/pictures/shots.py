@@ -40,8 +40,8 @@ def _look(address: str) -> None:
         for scheme in ("light", "dark"):
             page = browser.new_page(viewport={"width": 1280, "height": 760}, color_scheme=scheme)
             page.goto(f"{address}/{SCENE}")
-            page.wait_for_function("window.lab && lab.frame && lab.frame.lanes.length === 2")
-            page.wait_for_timeout(1500)
+            page.wait_for_selector(".lane:nth-child(2) canvas")
+            page.wait_for_timeout(3000)  # the page's policy forbids the driver to look into its variables
             shot = HERE / f"lab-{scheme}.png"
             page.screenshot(path=shot)
             Image.open(shot).convert("P", palette=Image.Palette.ADAPTIVE, colors=96).save(shot, optimize=True)
