@@ -1,6 +1,7 @@
 """The drop-ins beside what they stand in for, bouncing balls, and the dungeon by parts.
 
-``python benchmarks/adapters.py`` prints everything; ``pygame``, ``arcade``, ``balls`` or ``dungeon`` a part.
+``python benchmarks/adapters.py`` prints everything; ``pygame``, ``arcade``, ``mesa``, ``balls`` or
+``dungeon`` a part.
 Every comparison first checks that the answers are the same.
 """
 
@@ -128,6 +129,83 @@ def bench_arcade():
     window.close()
 
 
+def mesa_space(kind, n, torus):
+    """About ten agents within a distance of 1 of each, and who lives there."""
+    import mesa
+    import numpy as np
+    from mesa.experimental.continuous_space import ContinuousSpaceAgent
+
+    side = (n * np.pi / 10) ** 0.5
+    model = mesa.Model(seed=1)
+    space = kind([[0, side], [0, side]], torus=torus, random=model.random, n_agents=n)
+    for place in np.random.default_rng(1).random((n, 2)) * side:
+        ContinuousSpaceAgent(space, model).position = place
+    return space, model
+
+
+def all_one_by_one(space):
+    return {agent: agent.get_neighbors_in_radius(1.0) for agent in space.active_agents}
+
+
+def all_at_once(space):
+    return space.neighbors_of_all(1.0)
+
+
+def move_everybody(space, _model):
+    for agent in space.active_agents:
+        agent.position = agent.position * 0.9999
+
+
+def come_and_go(space, model, n=200):
+    """As many agents go, from anywhere, as come."""
+    from mesa.experimental.continuous_space import ContinuousSpaceAgent
+
+    for agent in random.Random(1).sample(space.active_agents, n):
+        agent.remove()
+    for _ in range(n):
+        ContinuousSpaceAgent(space, model).position = space.center
+
+
+def turn_of_mesa(neighbors, space, model):
+    neighbors(space)
+    move_everybody(space, model)
+    come_and_go(space, model)
+
+
+def near_places(near):
+    """Who is near whom, by place: the same in two spaces."""
+    return {
+        tuple(agent.position): (sorted(tuple(one.position) for one in agents), sorted(distances))
+        for agent, (agents, distances) in near.items()
+    }
+
+
+def bench_mesa():
+    from mesa.experimental.continuous_space import ContinuousSpace as Mesas
+
+    from broadphase.adapters.mesa import ContinuousSpace
+
+    heading("Mesa")
+    for n, torus in ((1_000, True), (10_000, True), (10_000, False)):
+        theirs, ours = (mesa_space(kind, n, torus) for kind in (Mesas, ContinuousSpace))
+        assert near_places(all_one_by_one(theirs[0])) == near_places(all_at_once(ours[0]))
+        named = f"{n:,} agents, {'torus' if torus else 'plane'}"
+        spaces = theirs[0], ours[0]
+        asked = (
+            partial(one, space) for one, space in zip((all_one_by_one, all_at_once), spaces, strict=True)
+        )
+        compare(f"neighbours of all, {named}", *asked)
+        compare(f"the same one by one, {named}", *(partial(all_one_by_one, space) for space in spaces))
+        compare(f"all move, {named}", *(partial(move_everybody, *both) for both in (theirs, ours)))
+        compare(f"200 go, 200 come, {named}", *(partial(come_and_go, *both) for both in (theirs, ours)))
+        theirs, ours = (mesa_space(kind, n, torus) for kind in (Mesas, ContinuousSpace))
+        compare(
+            f"all of it, {named}",
+            partial(turn_of_mesa, all_one_by_one, *theirs),
+            partial(turn_of_mesa, all_at_once, *ours),
+        )
+
+
 def bench_balls():
     from broadphase.balls import BallSimulation
 
@@ -153,7 +231,13 @@ def bench_dungeon():
     print(f"in the end: {game.lines()[1]}")
 
 
-PARTS = {"pygame": bench_pygame, "arcade": bench_arcade, "balls": bench_balls, "dungeon": bench_dungeon}
+PARTS = {
+    "pygame": bench_pygame,
+    "arcade": bench_arcade,
+    "mesa": bench_mesa,
+    "balls": bench_balls,
+    "dungeon": bench_dungeon,
+}
 
 
 if __name__ == "__main__":

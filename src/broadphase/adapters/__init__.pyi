@@ -2,5 +2,6 @@
 
 from . import arcade as arcade
 from . import esper as esper
+from . import mesa as mesa
 from . import pygame as pygame
 from . import tiled as tiled
