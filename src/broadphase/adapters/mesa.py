@@ -71,6 +71,9 @@ class ContinuousSpace(_MesasSpace):  # type: ignore[misc]  # the class comes wit
     (True, array([2.]))
     """
 
+    agent_positions: Floats
+    _agent_positions: Floats
+
     def __init__(
         self, dimensions: npt.ArrayLike, torus: bool = False, random: Any = None, n_agents: int = 100
     ) -> None:
@@ -265,7 +268,7 @@ class ContinuousSpace(_MesasSpace):  # type: ignore[misc]  # the class comes wit
         (True, ([], array([], dtype=float64)))
         """
         found = self.neighbors(radius).csr()
-        indices, distances = found.indices, found.distances
+        indices, distances = found.indices, found.distances.astype(np.float64, copy=False)
         if not self._rows_by_age:
             askers = np.repeat(np.arange(self._n_agents), np.diff(found.indptr))
             order = np.lexsort((self._ages[indices], askers))
