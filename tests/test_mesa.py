@@ -107,6 +107,21 @@ def test_offsets_lead_to_the_neighbour(world):
         assert np.isclose(np.linalg.norm(offset), distance, atol=1e-12)
 
 
+def test_exactly_at_the_radius_counts_and_a_hair_less_does_not():
+    theirs, ours = (
+        made(kind, [[-7.3, 2.1], [-3.7, 5.2]], True, 12) for kind in (MesasSpace, ContinuousSpace)
+    )
+    for space in (theirs, ours):  # near 0, where numbers are finer than at the corner of the space
+        space.agent_positions[:] = np.random.default_rng(5).uniform(-1, 1, (12, 2)) ** 3
+    for one, agent in enumerate(theirs.active_agents):
+        agents, distances = agent.get_neighbors_in_radius(4)
+        for other, distance in zip(numbers(agents), distances.tolist(), strict=True):
+            for radius, wanted in ((distance, True), (np.nextafter(distance, 0), False)):
+                near = ours.neighbors(radius)
+                pair = min(one, other), max(one, other)
+                assert (pair in zip(near.i, near.j, strict=True)) is wanted
+
+
 def test_agents_come_move_and_go(world):
     theirs, ours = both(world, 0)
     chance = random.Random(3)
