@@ -1,12 +1,12 @@
 """``python -m examples`` lists the examples; ``python -m examples NAME`` starts one."""
 
+import ast
 import sys
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 
 MISSING = [name for name in ("pygame", "esper") if find_spec(name) is None]
-if MISSING and __name__ == "__main__":
-    sys.exit(f"the examples need {' and '.join(MISSING)}: python -m pip install '.[pygame,esper]'")
 
 NAMES = {
     "sorted_sprites": "SortedSprites",
@@ -14,7 +14,12 @@ NAMES = {
     "queries": "Queries",
     "balls": "Balls",
     "dungeon": "Dungeon",
+    "boids": "Boids",
 }
+"""What is played in a window."""
+
+PROGRAMS = ("gas", "robots")
+"""What prints, and draws a picture if asked to; neither needs pygame."""
 
 
 def game_named(name: str) -> type:
@@ -23,12 +28,30 @@ def game_named(name: str) -> type:
     return found
 
 
-if __name__ == "__main__":
-    if len(sys.argv) < 2 or sys.argv[1] not in NAMES:
-        for name in NAMES:
-            about = import_module(f"examples.{name}").__doc__ or ""
-            print(f"python -m examples {name:<16}{about.splitlines()[0]}")
-        sys.exit(len(sys.argv) > 1)
-    from examples.stage import main
+def first_line(name: str) -> str:
+    """What an example is about, read without importing it."""
+    here = Path(__file__).parent / name
+    source = here / "__init__.py" if here.is_dir() else here.with_suffix(".py")
+    return (ast.get_docstring(ast.parse(source.read_text("utf-8"))) or "").splitlines()[0]
 
-    main(game_named(sys.argv[1]), sys.argv[2:])
+
+def run(arguments: list[str]) -> int | str:
+    """Start the example that is named first; returns what the process ends with."""
+    name = arguments[0] if arguments else None
+    if name in PROGRAMS:
+        import_module(f"examples.{name}").main(arguments[1:])
+        return 0
+    if MISSING:
+        return f"the examples need {' and '.join(MISSING)}: python -m pip install '.[pygame,esper]'"
+    if name in NAMES:
+        from examples.stage import main
+
+        main(game_named(name), arguments[1:])
+        return 0
+    for each in (*NAMES, *PROGRAMS):
+        print(f"python -m examples {each:<16}{first_line(each)}")
+    return int(name is not None)
+
+
+if __name__ == "__main__":
+    sys.exit(run(sys.argv[1:]))

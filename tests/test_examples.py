@@ -17,7 +17,7 @@ ROOT = Path(__file__).parent.parent
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 sys.path.insert(0, str(ROOT))
 
-from examples.__main__ import NAMES, game_named  # noqa: E402
+from examples.__main__ import NAMES, PROGRAMS, game_named  # noqa: E402
 from examples.stage import handle, main, step  # noqa: E402
 
 
@@ -69,7 +69,7 @@ def test_the_list_of_examples(tmp_path):
         cwd=tmp_path,
     )
     lines = done.stdout.splitlines()
-    assert [line.split()[3] for line in lines] == list(NAMES)
+    assert [line.split()[3] for line in lines] == [*NAMES, *PROGRAMS]
     assert all(len(line.split()) > 6 for line in lines)
 
 

@@ -1,0 +1,194 @@
+"""The examples that simulate: flocks find together, a gas is as theory says, robots see what is there."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT))
+
+from examples import gas, robots  # noqa: E402
+
+
+@pytest.fixture
+def boids(monkeypatch):
+    """The module, without a display."""
+    pygame = pytest.importorskip("pygame", reason="the extra pygame is not installed")
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    pygame.display.init()
+    from examples import boids as module
+
+    yield module
+    pygame.display.quit()
+
+
+def test_birds_come_to_fly_as_their_neighbours_do(boids):
+    flock = boids.Flock(1_000, (220, 140))
+    assert abs(flock.alignment()) < 0.1
+    for _ in range(150):
+        flock.turn(flock.look(), None)
+        flock.fly()
+    assert flock.alignment() > 0.5
+    assert ((flock.place >= 0) & (flock.place < flock.size)).all()
+    assert np.allclose(np.hypot(*flock.way.T), boids.SPEED, rtol=1e-5)
+
+
+def test_two_birds_turn_by_the_rules_also_across_the_edge(boids):
+    flock = boids.Flock(2, (100, 100))
+    flock.place[:] = [99, 50], [1, 50]  # two apart, nearer than a bird likes
+    flock.way[:] = [0, boids.SPEED], [0, boids.SPEED]
+    flock.turn(flock.look(), None)
+    assert flock.way[0, 0] < 0 < flock.way[1, 0]
+    flock.place[:] = [97.5, 50], [2.5, 50]  # five apart: it comes closer
+    flock.way[:] = [boids.SPEED, 0], [0, boids.SPEED]
+    flock.turn(flock.look(), None)
+    assert flock.way[0, 1] > 0.1
+    assert flock.way[1, 0] > 0.1
+
+
+def test_birds_flee_the_hawk(boids):
+    flock = boids.Flock(3_000, (600, 400))
+
+    def near_the_hawk():
+        return int((np.hypot(*(flock.place - np.float32([300, 200])).T) < 40).sum())
+
+    before = near_the_hawk()
+    for _ in range(40):
+        flock.turn(flock.look(), (300.0, 200.0))
+        flock.fly()
+    assert near_the_hawk() < before / 4
+
+
+def test_trails_are_where_birds_were_and_fade(boids):
+    import pygame
+
+    surface = pygame.Surface((40, 30))
+    trails = boids.Trails((40, 30))
+    seen = []
+    for column in (5, 10, 15):
+        trails.draw(np.array([[column, 20]], np.float32), surface, fade=True)
+        seen = [sum(surface.get_at((x, 20))[:3]) for x in (5, 10, 15)]
+    assert sum(boids.BACKGROUND) < seen[0] < seen[1] < seen[2]
+    assert surface.get_at((15, 20))[:3] == boids.BRIGHT
+    trails.draw(np.array([[20, 20]], np.float32), surface, fade=False)
+    assert surface.get_at((15, 20))[:3] == boids.BACKGROUND
+
+
+def test_the_keys_of_the_flock(boids):
+    import pygame
+
+    game = boids.Boids(400)
+    for key, count in ((pygame.K_UP, 800), (pygame.K_DOWN, 400), (pygame.K_t, 400), (pygame.K_i, 400)):
+        game.handle(pygame.event.Event(pygame.KEYDOWN, key=key))
+        assert len(game.flock) == count
+    assert not game.fade
+    game.handle(pygame.event.Event(pygame.MOUSEBUTTONDOWN, pos=(30, 40), button=1))
+    game.handle(pygame.event.Event(pygame.MOUSEMOTION, pos=(31, 40)))
+    assert game.hawk == (31, 40)
+    game.handle(pygame.event.Event(pygame.MOUSEBUTTONUP, pos=(31, 40), button=1))
+    assert game.hawk is None
+
+
+@pytest.mark.parametrize("ideal", [False, True])
+def test_a_gas_is_correlated_as_theory_says(ideal):
+    made = gas.Gas(6_000, 0.08, ideal=ideal)
+    edges = np.array([0.5, 0.8, 1.0, 1.2, 1.5, 2.0, 2.5, 3.0])
+    theory = made.theory(edges)
+    g = gas.correlation(made, edges, shots=20)
+    assert np.abs(g - theory).max() < 0.05
+    if not ideal:
+        assert g[:2].tolist() == [0, 0]
+        assert g[2] > 1.06
+        assert not len(made.overlaps())
+        assert 0.3 < made.moved < 1
+
+
+def test_no_disc_moves_into_another():
+    made = gas.Gas(300, 0.2)
+    for _ in range(10):
+        before = made.place.copy()
+        made.sweep()
+        gap = made.place[:, None] - made.place
+        gap -= made.side * np.rint(gap / made.side)
+        far = np.hypot(gap[..., 0], gap[..., 1])
+        assert far[~np.eye(300, dtype=bool)].min() > 1
+        assert 0 < (before != made.place).any(axis=1).sum() < 300
+
+
+def first_hits(worlds, asked, rows):
+    """How far each of some rays goes, by looking at every box of its world."""
+    boxes = np.vstack((robots.around(worlds.place), worlds.obstacles))
+    envs = np.concatenate((worlds.env, worlds.env_of_obstacles))
+    found = []
+    for row in rows:
+        meets = envs == asked["env"][row]
+        meets[asked["ignore"][row]] = False
+        origin, direction = asked["origin"][row], asked["direction"][row]
+        with np.errstate(divide="ignore"):
+            sides = (boxes[meets].reshape(-1, 2, 2) - origin) / direction
+        enter, leave = sides.min(axis=1).max(axis=1), sides.max(axis=1).min(axis=1)
+        hit = (enter <= leave) & (leave >= 0) & (enter <= robots.SIGHT)
+        found.append(max(enter[hit].min(), 0) if hit.any() else np.inf)
+    return np.array(found)
+
+
+def test_robots_see_what_is_there_and_run_into_nothing():
+    worlds = robots.Worlds(24, rays=12)
+    begun = worlds.place.copy()
+    for _ in range(8):
+        worlds.step()
+        boxes = robots.around(worlds.place)
+        for world in range(worlds.worlds):
+            own, around = boxes[worlds.env == world], worlds.obstacles[worlds.env_of_obstacles == world]
+            others = np.vstack((own, around))
+            inside = (own[:, None, :2] < others[:, 2:]) & (own[:, None, 2:] > others[:, :2])
+            assert inside.all(axis=2).sum() == len(own)  # each one only itself
+    asked = worlds.rays()
+    distances = worlds.index.raycast(**asked).distances
+    rows = np.random.default_rng(1).choice(len(distances), 300, replace=False)
+    assert np.allclose(distances[rows], first_hits(worlds, asked, rows), rtol=1e-9)
+    assert 0.2 < np.isfinite(distances[rows]).mean() < 1
+    assert np.linalg.norm(worlds.place - begun, axis=1).mean() > 1
+
+
+def test_robots_and_gas_print_and_draw(tmp_path, capsys):
+    pytest.importorskip("matplotlib", reason="the extra plot is not installed")
+    robots.main(["--worlds", "2", "--frames", "1", "--picture", str(tmp_path / "robots.png")])
+    said = capsys.readouterr().out
+    assert "2 worlds, 8 robots, 32 obstacles, 192 rays a frame" in said
+    assert "rays a second" in said
+    gas.main(["--count", "500", "--shots", "2", "--picture", str(tmp_path / "gas.png")])
+    assert "furthest from theory" in capsys.readouterr().out
+    for name in ("robots", "gas"):
+        assert (tmp_path / f"{name}.png").stat().st_size > 5_000
+
+
+def test_a_gas_that_is_too_crowded_is_refused():
+    with pytest.raises(ValueError, match=r"at most 0\.2, it is 0\.5"):
+        gas.Gas(100, 0.5)
+
+
+def test_gas_and_robots_start_without_pygame(tmp_path):
+    program = """if True:
+        import sys
+        sys.modules["pygame"] = sys.modules["esper"] = None
+        from examples import __main__
+        __main__.MISSING.append("pygame")
+        assert __main__.run(["robots", "--worlds", "2", "--frames", "1"]) == 0
+        assert "pygame" in __main__.run([])
+    """
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")])}
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment,
+        cwd=tmp_path,
+    )
+    assert done.stderr == ""
+    assert "rays a second" in done.stdout
