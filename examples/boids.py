@@ -16,7 +16,7 @@ from examples.stage import BACKGROUND, Game, main
 
 Floats = npt.NDArray[np.floating[Any]]
 
-REACH = 6.0
+REACH = 5.5
 """How far a bird sees."""
 ROOM = 4.5
 """Nearer than this is too near."""

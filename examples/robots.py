@@ -1,4 +1,4 @@
-"""A thousand small worlds of robots with lidar, in one index: no loop over worlds, robots or rays.
+"""A thousand small worlds of robots with lidar, in one index; no loop here goes over worlds, robots or rays.
 
 ``python -m examples robots --picture robots.png`` draws nine of them (needs matplotlib).  Every world is the
 number ``env`` of its boxes, as in training many copies of one environment at once: a frame is one
