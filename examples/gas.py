@@ -12,6 +12,7 @@ plus terms of the square of the density (Hansen and McDonald, *Theory of Simple 
 import argparse
 import math
 import time
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -140,6 +141,8 @@ def main(arguments: list[str] | None = None) -> Floats:
     parser.add_argument("--ideal", action="store_true", help="discs pass through each other")
     parser.add_argument("--picture", metavar="FILE", help="write box and graph to this file")
     given = parser.parse_args(arguments)
+    if given.picture and find_spec("matplotlib") is None:
+        parser.error("--picture needs matplotlib: python -m pip install '.[plot]'")
     edges = np.linspace(0.5, 3, 26)
     gas = Gas(given.count, given.packing, ideal=given.ideal)
     begin = time.process_time()

@@ -9,6 +9,7 @@ would run into what.
 import argparse
 import math
 import time
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -168,6 +169,8 @@ def main(arguments: list[str] | None = None) -> Worlds:
     parser.add_argument("--frames", type=int, default=10, help="how many to drive (10)")
     parser.add_argument("--picture", metavar="FILE", help="draw nine of the worlds to this file")
     given = parser.parse_args(arguments)
+    if given.picture and find_spec("matplotlib") is None:
+        parser.error("--picture needs matplotlib: python -m pip install '.[plot]'")
     worlds = Worlds(given.worlds)
     worlds.step()  # the first one makes what all others use
     worlds.seconds = dict.fromkeys(worlds.seconds, 0.0)

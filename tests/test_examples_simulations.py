@@ -167,6 +167,14 @@ def test_robots_and_gas_print_and_draw(tmp_path, capsys):
         assert (tmp_path / f"{name}.png").stat().st_size > 5_000
 
 
+@pytest.mark.parametrize("example", [gas, robots])
+def test_without_matplotlib_one_line_says_what_to_install(example, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(SystemExit):
+        example.main(["--picture", "never.png"])
+    assert "--picture needs matplotlib: python -m pip install '.[plot]'" in capsys.readouterr().err
+
+
 def test_a_gas_that_is_too_crowded_is_refused():
     with pytest.raises(ValueError, match=r"at most 0\.2, it is 0\.5"):
         gas.Gas(100, 0.5)
