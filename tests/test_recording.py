@@ -136,6 +136,64 @@ def test_a_world_comes_back_frame_by_frame(tmp_path):
     assert sorted(recording.slowest(3), key=lambda k: -recording.seconds[k]) == recording.slowest(3)
 
 
+def test_round_corners_and_turned_bodies_come_back(tmp_path):
+    world = bp.World()
+    bodies = [
+        world.add(bp.Capsule(0.1, 0.2, 7.3, 3.1, 2.7)),
+        world.add(bp.RoundedBox(20.1, 0.3, 9, 7, 1.7)),
+        world.add(bp.RoundedBox(40, 0, 9, 7, 3.5)),
+        world.add(bp.Polygon([(60.1, 0.7), (69, 1), (63, 9.3)], radius=0.3)),
+        world.add(bp.Polygon([(80.1, 0.7), (89, 1), (83, 9.3)])),
+        world.add(bp.Box(100, 0, 9, 5)),
+    ]
+    seen = []
+    with bp.Recorder(world, tmp_path / "a.bprec"):
+        for number in range(9):
+            if number == 3:
+                world.turn_many(bodies, np.linspace(10.3, 170, len(bodies)))
+            if number == 5:
+                bodies[0].angle = 0
+                bodies[3].shape = bp.Capsule(60, 0, 60, 10, number)
+            world.move_many(bodies, 0.3, 0.3, "cross")
+            seen.append(([body.bounds for body in bodies], [body.shape for body in bodies]))
+            world.update()
+    recording = bp.Recording(tmp_path / "a.bprec")
+    assert recording.damage == ""
+    for frame, (bounds, shapes) in zip(recording, seen, strict=True):
+        assert frame.boxes.tolist() == [list(edges) for edges in bounds]
+        assert frame.shapes == shapes
+        for shape, was in zip(frame.shapes, shapes, strict=True):
+            assert type(shape) is type(was)
+            assert (shape.bounds, shape.center) == (was.bounds, was.center)
+            assert not isinstance(was, bp.Polygon) or np.array_equal(shape.axes, was.axes)
+
+
+def test_every_call_that_asks_or_moves_is_counted(tmp_path):
+    """Whatever a world can be asked or told by its public methods; but what listens, checks or copies."""
+    others = {"on", "off", "body", "snapshot", "validate", "update"}
+    methods = {
+        name for name in dir(bp.World) if not name.startswith("_") and callable(getattr(bp.World, name))
+    }
+    world = bp.World()
+    body = world.add(bp.Box(0, 0, 4, 4))
+    with bp.Recorder(world, tmp_path / "a.bprec"):
+        assert set(vars(world)) & methods == (methods - others) | {"update"}
+        world.remove_many(world.add_many([[50, 50, 51, 51]]))
+        world.turn_many([body], [30.0])
+        world.try_turn(body, 0.0)
+        world.walk(body, 1.0, 0.0)
+        world.walk_many([body], 1.0, 0.0)
+        world.raycast_many([[9, 9]], [[1, 0]])
+        world.query_box([[0, 0, 1, 1]])
+        world.update()
+    calls = bp.Recording(tmp_path / "a.bprec")[0].calls
+    assert {name: calls[name].times for name in calls} == dict.fromkeys(
+        ("add_many", "remove_many", "turn_many", "try_turn", "walk", "walk_many", "raycast_many", "query_box")
+        + ("update",),
+        1,
+    )
+
+
 def test_numbers_of_all_kinds_come_back_bit_for_bit():
     random = np.random.default_rng(1)
     odd = np.array([0.0, -0.0, np.inf, -np.inf, 5e-324, 1e308, -1e308, 1.0, np.nextafter(1.0, 2)])

@@ -64,6 +64,7 @@ from .world.hits import Hit as Hit
 from .world.hits import Movement as Movement
 from .world.listeners import ANY as ANY
 from .world.listeners import Listener as Listener
+from .world.many_rays import BodyHits as BodyHits
 from .world.pushing import Push as Push
 from .world.snapshot import Snapshot as Snapshot
 from .world.tiles import Tile as Tile

@@ -56,9 +56,9 @@ class Part(IntEnum):
     MASK = 8
     TAG = 9
     FORM = 10
-    """0 box, 1 circle, 2 polygon."""
+    """0 box, 1 circle, 2 polygon, 3 capsule, 4 rounded box."""
     SIZES = 11
-    """Width and height; radius and 0; number of the outline and 0."""
+    """Width and height; radius and 0; number of the outline and radius."""
     MOVED = 12
     """Rows that are elsewhere."""
     GUESS = 13

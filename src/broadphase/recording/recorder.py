@@ -25,8 +25,10 @@ _OF_INDEX = (
     *_ASKING,
 )
 _OF_WORLD = (
-    *("add", "remove", "clear", "move", "try_move", "move_many", "move_all", "push", "resize", "restore"),
-    *("grounded", "blocker", "query_shape", *_ASKING),
+    *("add", "add_many", "remove", "remove_many", "clear", "restore"),
+    *("move", "try_move", "move_many", "move_all", "push", "resize"),
+    *("walk", "walk_many", "try_turn", "turn_many"),
+    *("grounded", "blocker", "query_shape", "raycast_many", *_ASKING),
 )
 _ENDS_OF_INDEX = ("pairs", "changes")
 _MICROSECONDS = 6

@@ -14,6 +14,7 @@ from broadphase.boxes import BoxArray
 from broadphase.recording.container import Part, Sections
 from broadphase.recording.steps import Numbers, Steps
 from broadphase.shapes.kinds import Box, Circle, Polygon, Shape
+from broadphase.shapes.rounded import Capsule, RoundedBox, from_outline
 from broadphase.shapes.table import ShapeTable, table_of
 
 _COLUMNS: dict[str, tuple[Part, type, Any]] = {
@@ -24,6 +25,7 @@ _COLUMNS: dict[str, tuple[Part, type, Any]] = {
     "tag": (Part.TAG, np.int32, 0),
 }
 _BOX, _CIRCLE, _POLYGON = 0, 1, 2
+_WITH_OUTLINE: dict[int, type[Polygon]] = {_POLYGON: Polygon, 3: Capsule, 4: RoundedBox}
 _NO_FORM = Box(0.0, 0.0, 0.0, 0.0)
 MOST_ROWS = 1 << 24
 """A recording with higher ids is damaged."""
@@ -189,7 +191,14 @@ def _differ(form: Shape | None, other: Shape | None) -> bool:
         return (form.width, form.height) != (other.width, other.height)
     if isinstance(form, Circle) and isinstance(other, Circle):
         return form.radius != other.radius
+    if isinstance(form, Polygon) and isinstance(other, Polygon) and type(form) is type(other):
+        return _outline(form) != _outline(other) or form.radius != other.radius
     return True
+
+
+def _outline(form: Polygon) -> list[list[float]]:
+    """Its corners and, behind them, its centre, seen from its place: that is no corner where it was turned."""
+    return [*form.offsets.tolist(), list(form._middle)]
 
 
 def _written(form: Shape | None, outlines: list[list[list[float]]]) -> tuple[int, tuple[float, float]]:
@@ -198,8 +207,9 @@ def _written(form: Shape | None, outlines: list[list[list[float]]]) -> tuple[int
     if isinstance(form, Circle):
         return _CIRCLE, (form.radius, 0.0)
     assert isinstance(form, Polygon)
-    outlines.append([list(point) for point in form.points])
-    return _POLYGON, (len(outlines) - 1, 0.0)
+    outlines.append(_outline(form))
+    code = next((code for code, kind in _WITH_OUTLINE.items() if kind is type(form)), _POLYGON)
+    return code, (len(outlines) - 1, form.radius)
 
 
 def _form(kind: int, size: list[float], outlines: list[Any]) -> Shape:
@@ -207,7 +217,7 @@ def _form(kind: int, size: list[float], outlines: list[Any]) -> Shape:
         return Box(0.0, 0.0, *size)
     if kind == _CIRCLE:
         return Circle(0.0, 0.0, size[0])
-    return Polygon([tuple(point) for point in outlines[int(size[0])]])
+    return from_outline(_WITH_OUTLINE[kind], outlines[int(size[0])], size[1])
 
 
 def _usual(rows: int) -> dict[str, npt.NDArray[Any]]:

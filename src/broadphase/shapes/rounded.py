@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from broadphase.kernels.shapes.turn import turn_points
 from broadphase.shapes.check import extent, finite
 from broadphase.shapes.kinds import Polygon
 from broadphase.shapes.outline import reach_of, read_only
@@ -137,3 +138,28 @@ def _fill_with(shape: Polygon, x: float, y: float, corners: list[tuple[float, fl
     left, top, right, bottom = reach_of(offsets)
     middle = 0.5 * (left + right), 0.5 * (top + bottom)
     shape._fill(x, y, *read_only(offsets, axes), radius, (left, top, right, bottom), middle)
+
+
+def from_outline(kind: type[Polygon], outline: Any, radius: Any) -> Polygon:
+    """The shape at 0, 0 that has these corners and, behind them, this centre, seen from its place.
+
+    Raises
+    ------
+    ValueError, TypeError
+        There is no such shape.
+
+    Examples
+    --------
+    >>> from_outline(Capsule, [[0, 0], [4, 0], [2, 0]], 1)
+    Capsule(x=0.0, y=0.0, to_x=4.0, to_y=0.0, radius=1.0)
+    """
+    corners = np.array(outline, np.float64)
+    grown = extent(radius, "radius")
+    if corners.ndim != 2 or corners.shape[1] != 2 or len(corners) < (4 if grown == 0.0 else 3):
+        raise ValueError(f"outline must be corners and a centre; got shape {corners.shape}")
+    if not np.isfinite(corners).all():
+        raise ValueError("outline must be finite")
+    offsets, axes = np.empty_like(corners[:-1]), np.empty_like(corners[:-1])
+    turn_points(corners[:-1], 0.0, 0.0, 0.0, offsets, axes)
+    x, y = corners[-1].tolist()
+    return object.__new__(kind)._fill(0.0, 0.0, *read_only(offsets, axes), grown, reach_of(offsets), (x, y))

@@ -15,9 +15,10 @@ from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns
 from broadphase.shapes.kinds import Bounds, Circle, Shape
 from broadphase.shapes.table import columns_of
 from broadphase.world.arguments import as_bounds, as_shape, as_two
-from broadphase.world.asking_many import AskingMany, is_batch
+from broadphase.world.asking_many import is_batch
 from broadphase.world.body import Body
 from broadphase.world.listeners import as_tags
+from broadphase.world.many_rays import ManyRays
 
 _Tags: TypeAlias = Any
 _Bits: TypeAlias = int | None
@@ -52,7 +53,7 @@ class NearestBodies(NamedTuple):
     distances: list[float]
 
 
-class Asking(AskingMany):
+class Asking(ManyRays):
     """The part of `World` that answers questions.
 
     All take the same rules: ``tag`` leaves the bodies that have it (or one of several), ``category`` those
@@ -308,8 +309,9 @@ class Asking(AskingMany):
             raise ValueError(f"direction = {direction} points nowhere; one component must not be zero")
         # Scaled first: the square of a component must not overflow or vanish.
         largest = max(abs(dx), abs(dy))
-        length = math.hypot(dx / largest, dy / largest)
-        dx, dy = dx / largest / length, dy / largest / length
+        dx, dy = dx / largest, dy / largest
+        length = math.sqrt(dx * dx + dy * dy)
+        dx, dy = dx / length, dy / length
         last: list[BodyHit] = []
         if tiles and self._tiles is not None:
             stop = self._tiles.raycast(start, (dx, dy), furthest)

@@ -6,6 +6,7 @@ indexes in one call each, when somebody asks.
 """
 
 import math
+from collections.abc import Iterator
 from typing import Any, cast
 
 import numpy as np
@@ -174,6 +175,18 @@ class Layers:
             if len(ids):
                 count = self._put(count, ids, layer)
         return count
+
+    def near_rays(self, rays: Floats) -> Iterator[tuple[Rows, npt.NDArray[np.int64], Rows]]:
+        """For each layer the ids whose bounds rays hit, where those of each begin and end, and their rows.
+
+        ``rays`` are ``x, y, dx, dy, furthest``.
+        """
+        for layer in self._filled:
+            index = self.indexes[layer]
+            if len(index):
+                index._ready()
+                ids, counts, _ = index._find_on_rays(rays, NO_RULE, NO_RULE)
+                yield ids, np.concatenate(([0], np.cumsum(counts, dtype=np.int64))), self.rows[layer]
 
     def _put(self, count: int, ids: Rows, layer: int) -> int:
         more: int = put_near(self.room.near, count, ids, self.rows[layer])
