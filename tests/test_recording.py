@@ -184,14 +184,13 @@ def test_every_call_that_asks_or_moves_is_counted(tmp_path):
         world.walk(body, 1.0, 0.0)
         world.walk_many([body], 1.0, 0.0)
         world.raycast_many([[9, 9]], [[1, 0]])
+        world.nearest_many([[9, 9]])
         world.query_box([[0, 0, 1, 1]])
         world.update()
     calls = bp.Recording(tmp_path / "a.bprec")[0].calls
-    assert {name: calls[name].times for name in calls} == dict.fromkeys(
-        ("add_many", "remove_many", "turn_many", "try_turn", "walk", "walk_many", "raycast_many", "query_box")
-        + ("update",),
-        1,
-    )
+    called = ["add_many", "remove_many", "turn_many", "try_turn", "walk", "walk_many", "raycast_many"]
+    called += ["nearest_many", "query_box", "update"]
+    assert {name: known.times for name, known in calls.items()} == dict.fromkeys(called, 1)
 
 
 def test_numbers_of_all_kinds_come_back_bit_for_bit():

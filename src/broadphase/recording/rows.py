@@ -197,7 +197,7 @@ def _differ(form: Shape | None, other: Shape | None) -> bool:
 
 
 def _outline(form: Polygon) -> list[list[float]]:
-    """Its corners and, behind them, its centre, seen from its place: that is no corner where it was turned."""
+    """Its corners and, behind them, its centre, seen from its place: no corner, where it was turned."""
     return [*form.offsets.tolist(), list(form._middle)]
 
 

@@ -18,7 +18,7 @@ from broadphase.world.arguments import as_bounds, as_shape, as_two
 from broadphase.world.asking_many import is_batch
 from broadphase.world.body import Body
 from broadphase.world.listeners import as_tags
-from broadphase.world.many_rays import ManyRays
+from broadphase.world.many_nearest import ManyNearest
 
 _Tags: TypeAlias = Any
 _Bits: TypeAlias = int | None
@@ -53,7 +53,7 @@ class NearestBodies(NamedTuple):
     distances: list[float]
 
 
-class Asking(ManyRays):
+class Asking(ManyNearest):
     """The part of `World` that answers questions.
 
     All take the same rules: ``tag`` leaves the bodies that have it (or one of several), ``category`` those

@@ -221,6 +221,22 @@ class Layers:
                     beyond = min(beyond, distances.item(len(ids) - 1))
         return count, beyond
 
+    def nearest_many(self, points: Floats, k: int) -> tuple[Rows, Floats]:
+        """``(m, c)`` rows with the nearest bounds, -1 for none; ``(m,)`` how far all others are at least.
+
+        That is infinite where there are no others.
+        """
+        found, beyond = [np.empty((len(points), 0), np.int32)], np.full(len(points), math.inf)
+        for layer in self._filled:
+            index = self.indexes[layer]
+            most = min(k, len(index))
+            if most:
+                ids, distances = index.nearest(points, most)
+                found.append(np.where(ids < 0, -1, self.rows[layer][ids]))
+                if most < len(index):
+                    np.minimum(beyond, distances[:, -1], out=beyond)
+        return np.hstack(found), beyond
+
     def pairs(self) -> npt.NDArray[np.int32]:
         """All pairs of moving bodies that somebody listens for, as rows, unsorted."""
         pairs: npt.NDArray[np.int32] = self.rows[MOVING][self.indexes[MOVING].pairs()]

@@ -115,7 +115,7 @@ class ManyRays(AskingMany):
     def _first_bodies(self, rays: _Floats, own: _Rows, fits: npt.NDArray[np.bool_]) -> tuple[_Rows, _Floats]:
         """The row that each ray hits first, -1 for none, with distance and normal.
 
-        Most rays end soon: so they look a little ahead first, and not at everything on a line through the world.
+        Most rays end soon: so they look a little ahead first, and not at all that lies on their line.
         """
         found, hits = np.full(len(rays), -1, np.int32), np.full((len(rays), 3), math.inf)
         self._layers.sync()
