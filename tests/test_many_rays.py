@@ -116,6 +116,17 @@ def test_hits_follow_from_what_is_near_first_and_from_all_the_rest():
     assert kinds == {"none", "Box", "Circle"}
 
 
+def test_bounds_that_are_near_do_not_hide_what_is_nearer_than_their_shape():
+    world = World()
+    for k in range(400):
+        world.add(Circle(50.0 * (k % 20), 50.0 * (k // 20 + 2), 3))
+    slanted = world.add(Polygon([(5, -300), (950, -300), (950, 10)]))
+    between = world.add(Circle(700, 0, 3))
+    start, way = np.array([[0.0, 0.0]]), np.array([[1.0, 0.0]])
+    assert world.raycast_many(start, way).ids.tolist() == [between.id]
+    assert world.raycast_many(start, way, ignore=between).ids.tolist() == [slanted.id]
+
+
 @pytest.mark.parametrize("broadphase", ["brute_force", "spatial_hash", "uniform_grid", "sweep_and_prune"])
 def test_every_index_gives_the_same_answers(broadphase):
     world, random = mixed_world(5, 60)

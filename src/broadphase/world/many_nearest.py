@@ -73,7 +73,7 @@ class ManyNearest(ManyRays):
         ids, distances = np.full((len(at), most), -1, np.int32), np.full((len(at), most), math.inf)
         waiting, asked = np.arange(len(at)), most + bool((own >= 0).any())
         while len(waiting):
-            each = max(_AT_ONCE // min(asked, max(len(self), 1)), 1)
+            each = max(_AT_ONCE // min(asked, max(self._store.live, 1)), 1)
             late = []
             for begin in range(0, len(waiting), each):
                 some = waiting[begin : begin + each]
