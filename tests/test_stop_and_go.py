@@ -83,15 +83,15 @@ def check_all(monkeypatch, stops, dim, dtype, n, method):
 @pytest.mark.smaller_set
 @pytest.mark.parametrize(("dim", "dtype"), KINDS)
 @pytest.mark.parametrize("method", METHODS)
-def test_few_boxes_at_every_step(monkeypatch, stops, method, dim, dtype):
-    check_all(monkeypatch, stops, dim, dtype, 24, method)
+def test_few_boxes_at_every_step(monkeypatch, stops, method, dim, dtype, exhaustive):
+    check_all(monkeypatch, stops, dim, dtype, 24 if exhaustive else 18, method)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("dim", "dtype"), KINDS)
 @pytest.mark.parametrize("method", METHODS)
-def test_more_boxes_at_every_step(monkeypatch, stops, method, dim, dtype, exhaustive):
-    few = 50 if method in ("uniform_grid", "spatial_hash", "tree") else 120
-    check_all(monkeypatch, stops, dim, dtype, 300 if exhaustive else few, method)
+def test_more_boxes_at_every_step(monkeypatch, stops, method, dim, dtype):
+    check_all(monkeypatch, stops, dim, dtype, 300, method)
 
 
 @pytest.mark.smaller_set

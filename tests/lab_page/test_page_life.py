@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pytest
 from lab_server import running
 from page_reading import centers, frame_number, go_to, number, until, wait_for_number
 
@@ -30,11 +31,13 @@ def test_the_url_restores_scene_methods_and_sliders(show, tabs):
     assert number(again, "tests") == number(page, "tests")
 
 
+@pytest.mark.exhaustive
 def test_a_url_that_says_nonsense_shows_the_usual(show):
     page = show("scene=ocean&n=1e99&seed=NaN&methods=quantum,,&cell=-4&slots=x&fps=1e9&file=" + "y" * 500)
     assert page.evaluate("[lab.state.scene, lab.state.count, lab.state.seed]") == ["balls", 100000, 1]
 
 
+@pytest.mark.exhaustive
 def test_two_tabs_do_not_disturb_each_other(show):
     first, second = show("n=20&seed=1&play=0"), show("n=30&seed=2&play=0")
     still = centers(second)
@@ -54,6 +57,7 @@ def test_a_reload_recovers(show):
     assert page.evaluate("lab.state.methods[0]") == "strips"
 
 
+@pytest.mark.exhaustive
 def test_a_server_that_comes_back_finds_its_pages_again(tabs, tmp_path):
     tabs.excused = ("ERR_CONNECTION", "WebSocket")  # that it could not connect in between
     with running(tmp_path) as first:
@@ -77,6 +81,7 @@ def test_a_file_is_shown_and_one_that_is_none_is_told(show, tmp_path):
     until(page, "lab.frame.centers.length === 40")
 
 
+@pytest.mark.exhaustive
 def test_a_file_that_holds_no_boxes_is_told(server, show, tabs, tmp_path):
     tabs.excused = ("400",)  # the browser notes the answer
     page = show("n=20")
@@ -87,6 +92,7 @@ def test_a_file_that_holds_no_boxes_is_told(server, show, tabs, tmp_path):
     assert page.evaluate("lab.state.scene") == "balls"
 
 
+@pytest.mark.exhaustive
 def test_a_picture_is_saved(show):
     page = show("n=20&methods=strips,sort_and_sweep")
     with page.expect_download() as saved:

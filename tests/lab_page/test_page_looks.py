@@ -1,6 +1,9 @@
 """The page of the lab at every width and theme, for every reader, and for no foreign script."""
 
+import pytest
 
+
+@pytest.mark.exhaustive
 def test_nothing_sticks_out_or_overlaps_at_any_width(show, each):
     looks = [(390, "dark"), (800, "dark"), (390, "light"), (1440, "dark"), (800, "light"), (1440, "light")]
     each(lambda width, theme: fits(show, width, theme), looks, of=2)

@@ -20,6 +20,7 @@ def test_the_page_loads_and_bodies_move(show):
     assert page.locator("#connection").inner_text() == "connected"
 
 
+@pytest.mark.exhaustive
 def test_every_scene_is_drawn_with_every_method(show, each):
     each(lambda name: draw_with_every_method(show, name), SCENES, of=3)
 
@@ -37,6 +38,7 @@ def draw_with_every_method(show, name):
     assert page.locator("#problem").is_hidden()
 
 
+@pytest.mark.exhaustive
 def test_switching_the_method_changes_what_is_drawn_and_counted(show):
     page = show("n=40&play=0&methods=brute_force")
     all_pairs, look = number(page, "tests"), picture(page)
@@ -53,6 +55,7 @@ def test_switching_the_method_changes_what_is_drawn_and_counted(show):
     assert page.locator(".lane").count() == 1
 
 
+@pytest.mark.exhaustive
 def test_sliders_change_cells_verdict_and_table(show):
     page = show("n=2000&play=0&methods=spatial_hash&seed=1")
     verdict = page.locator(".verdict strong")
@@ -72,6 +75,7 @@ def test_sliders_change_cells_verdict_and_table(show):
     assert page.evaluate("lab.frame.lanes[0].cells.some((value, k) => k % 8 === 6 && value > 0)")
 
 
+@pytest.mark.exhaustive
 def test_what_is_not_wanted_is_not_drawn(show):
     page = show("n=40&play=0&methods=uniform_grid")
     assert page.evaluate("!!lab.frame.lanes[0].cells && !!lab.frame.lanes[0].tests")
@@ -145,6 +149,7 @@ def test_the_python_lines_of_the_page_print_its_numbers(show, capsys):
     page.get_by_role("button", name="Close").click()
 
 
+@pytest.mark.exhaustive
 def test_in_slow_motion_pairs_light_up_one_after_the_other(show):
     page = show("n=12&methods=brute_force&fps=0.5")
     looks = set()

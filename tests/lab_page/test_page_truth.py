@@ -35,6 +35,7 @@ def test_strips_are_cut_by_a_slider_and_copies_counted(show):
     until(page, "document.querySelector('.note').textContent.includes('in one piece')")
 
 
+@pytest.mark.exhaustive
 def test_a_body_that_touches_is_told_from_one_whose_box_overlaps(show):
     page = show("n=200&play=0&seed=3&methods=brute_force")
     states = page.evaluate(
@@ -49,6 +50,7 @@ def test_a_body_that_touches_is_told_from_one_whose_box_overlaps(show):
     assert "bodies touch" in legend
 
 
+@pytest.mark.exhaustive
 def test_figures_that_say_nothing_new_are_not_shown(show):
     page = show("n=60&play=0&methods=sort_and_sweep,uniform_grid&cell=0.3")
     shown = (
@@ -102,6 +104,7 @@ def test_the_wheel_scrolls_and_zooms_only_with_ctrl(show):
     page.keyboard.up("Control")
 
 
+@pytest.mark.exhaustive
 def test_an_emptied_field_says_what_it_wants(show):
     page = show("n=33&play=0")
     page.locator("#count-number").fill("")
@@ -110,6 +113,7 @@ def test_an_emptied_field_says_what_it_wants(show):
     assert "whole number from 5 to 100,000" in page.locator("#count-note").inner_text()
 
 
+@pytest.mark.exhaustive
 def test_a_file_that_is_gone_and_one_that_is_wrong_are_told(show, tabs, server, tmp_path):
     tabs.excused = ("400",)
     gone = tabs(f"{server.address}sandbox?scene=file&file=nobodyknows")
