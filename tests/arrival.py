@@ -35,6 +35,46 @@ def arrays(dim: int, dtype: type) -> None:
     assert "strips" in str(bp.explain(boxes))
 
 
+def points(dim: int, dtype: type) -> None:
+    """Points near each other, worlds without edges, many worlds, and what meets on its way."""
+    place = (np.random.default_rng(dim).random((2_000, dim)) * 20).astype(dtype)
+    period, env = (20.0,) * dim, np.arange(2_000) % 3
+    for period_, env_, sort in (
+        (None, None, True),
+        (period, None, False),
+        (None, env, True),
+        (period, env, True),
+    ):
+        found = bp.neighbors(place, 1.5, period=period_, env=env_, sort=sort, offsets=True)
+        assert len(found.i)
+        assert (
+            len(bp.neighbors(place, np.full(2_000, 0.7, dtype), period=period_, env=env_).csr()[0]) == 2_001
+        )
+        assert len(bp.nearest(place, 3, period=period_, env=env_).ids) == 2_000
+        both = None if env_ is None else (env_[:50], env_)
+        assert len(bp.neighbors(place[:50], 1.5, other=place, period=period_, env=both).i)
+        assert len(bp.nearest(place[:50], 3, other=place, r=2.0, period=period_, env=both).ids) == 50
+    boxes = np.hstack([place, place + dtype(0.4)])
+    right = bp.pairs(boxes, period=period, method="brute_force")
+    for method in bp.METHODS:
+        assert np.array_equal(bp.pairs(boxes, period=period, method=method), right)
+        assert len(bp.pairs(boxes, env=env, method=method))
+        assert len(bp.join(boxes[:900], boxes[900:], env=(env[:900], env[900:]), method=method))
+    assert len(bp.swept_pairs(boxes, np.ones_like(place))[0])
+    for name in ("strips", "box_tree", "spatial_hash"):
+        torus = bp.make_index(name, dim=dim, dtype=dtype, period=period)
+        torus.insert_many(boxes)
+        assert np.array_equal(torus.pairs(), right)
+        assert len(torus.query_radius(place[:20], 1.0))
+        assert len(torus.nearest(place[:20], 3).ids)
+        assert len(torus.raycast(place[:20], np.ones(dim), max_distance=9.0).ids)
+        many = bp.make_index(name, dim=dim, dtype=dtype)
+        many.insert_many(boxes, env=env)
+        assert len(many.pairs())
+        assert len(many.raycast(place[:20], np.ones(dim), env=env[:20], ignore=np.arange(20)).ids)
+        assert len(many.query_box(boxes[:20], env=env[:20]))
+
+
 def index(name: str, dim: int, dtype: type) -> None:
     """Everything that an index can be asked."""
     low = np.random.default_rng(dim).random((500, dim)) * 20
@@ -116,6 +156,18 @@ def world() -> None:
     circles = np.hstack([BOXES[:, :2], np.ones((len(BOXES), 1))])
     assert len(bp.contact_circles(circles, circles, pairs, touching=True).depths)
     bp.balls.BallSimulation(200, seed=1).step(0.1)
+    world.add_many([bp.Box(400 + 9 * k, 0, 5, 5) for k in range(20)], tag="crate")
+    fan = np.column_stack([np.cos(np.arange(100.0)), np.sin(np.arange(100.0))])
+    assert len(world.raycast_many(np.full((100, 2), 15.0), fan, ignore=player).ids) == 100
+    assert len(world.nearest_many(np.zeros((5, 2)), 3).ids) == 5
+    assert len(world.query_box([[0, 0, 500, 500]]))
+    field = world.tiles.flow_field((3, 3))
+    assert field.distances.shape == solid.shape
+    world.tiles.find_path((3, 3), (5, 5))
+    with tempfile.TemporaryDirectory() as folder:
+        with bp.Recorder(world, Path(folder, "game")):
+            world.update()
+        assert len(bp.Recording(Path(folder, "game"))) == 1
 
 
 def main() -> None:
@@ -125,6 +177,7 @@ def main() -> None:
     for dim in (2, 3):
         for dtype in (np.float32, np.float64):
             arrays(dim, dtype)
+            points(dim, dtype)
             names = ("brute_force", "sort_and_sweep", "sweep_and_prune", "uniform_grid", "spatial_hash")
             for name in (*names, "box_tree", "strips"):
                 index(name, dim, dtype)
