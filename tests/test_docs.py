@@ -105,3 +105,12 @@ def test_every_path_that_a_page_names_exists(page):
 def test_contributing_names_the_paths_that_a_newcomer_needs():
     named = PATH.findall(text("CONTRIBUTING.md"))
     assert {"src/broadphase/methods/", "src/broadphase/kernels/", "tests/scenes.py", ".ci/run"} <= set(named)
+
+
+def test_one_version_is_said_everywhere():
+    import tomllib
+
+    from broadphase import __version__
+
+    assert tomllib.loads(text("pyproject.toml"))["project"]["version"] == __version__
+    assert f"\nversion: {__version__}\n" in text("CITATION.cff")
