@@ -186,8 +186,12 @@ def test_a_thousand_frames_of_the_dungeon_are_small_and_replay_to_the_same_pairs
 
     def look_and_update():
         boxes = np.array([body.bounds for body in world])
-        static = np.array([body.static for body in world])
-        seen.append(world.ids[bp.pairs(boxes, touching=False, static=static)])
+        rules = {
+            "static": np.array([body.static for body in world]),
+            "categories": np.array([body.category for body in world], np.uint32),
+            "masks": np.array([body.mask for body in world], np.uint32),
+        }
+        seen.append(world.ids[bp.pairs(boxes, touching=False, **rules)])
         return update()
 
     world.update = look_and_update
