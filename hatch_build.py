@@ -26,8 +26,9 @@ class KernelsHook(BuildHookInterface):
             "broadphase.kernels.compiler",
             *(["--levels", levels] if levels else []),
         ]
-        path = os.pathsep.join(filter(None, [source, os.environ.get("PYTHONPATH")]))
-        subprocess.run(command, check=True, env={**os.environ, "PYTHONPATH": path}, cwd=self.root)
+        # Found as the folder that it runs in, not through PYTHONPATH: pip takes out of that what the environment
+        # has on its path already, which is this folder where an editable installation is made anew.
+        subprocess.run(command, check=True, cwd=source)
         platform = sysconfig.get_platform()
         tag = _PUBLISHED.get(platform, platform) if levels == "all" else platform
         build_data["pure_python"] = False
