@@ -26,8 +26,8 @@ class KernelsHook(BuildHookInterface):
             "broadphase.kernels.compiler",
             *(["--levels", levels] if levels else []),
         ]
-        # Found as the folder that it runs in, not through PYTHONPATH: pip takes out of that what the environment
-        # has on its path already, which is this folder where an editable installation is made anew.
+        # Found as the folder that it runs in, not through PYTHONPATH: pip takes out of that what the
+        # environment has on its path already, and an editable installation has put this folder there.
         subprocess.run(command, check=True, cwd=source)
         platform = sysconfig.get_platform()
         tag = _PUBLISHED.get(platform, platform) if levels == "all" else platform
