@@ -218,8 +218,8 @@ def test_lists_of_ones_own():
         def draw_twice(self):
             pass
 
-    assert not ours._keeps_arrays(Silent)
-    assert ours._keeps_arrays(Doubled)
+    assert not ours.keeps_arrays(Silent)
+    assert ours.keeps_arrays(Doubled)
     made = Silent(lazy=True)
     made._initialized, made._atlas, made._data = True, Card(), Card()
     made.extend(scatter(8, 60))
