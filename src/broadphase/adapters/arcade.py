@@ -35,6 +35,7 @@ from typing import Any
 
 import numpy as np
 
+from broadphase.adapters.arcade_bodies import SpriteBodies
 from broadphase.adapters.arcade_engines import PhysicsEnginePlatformer, PhysicsEngineSimple
 from broadphase.adapters.arcade_lists import arcade, corners_of, has_arrays, keeps_arrays, near_slots
 from broadphase.kernels.shapes import sprite_hits
@@ -42,6 +43,7 @@ from broadphase.kernels.shapes import sprite_hits
 __all__ = [
     "PhysicsEnginePlatformer",
     "PhysicsEngineSimple",
+    "SpriteBodies",
     "check_for_collision_with_list",
     "check_for_collision_with_lists",
 ]
