@@ -99,6 +99,13 @@ def move_and_ask(function, sprites, where):
     return ask(function, sprites, where)
 
 
+def move_and_look(where):
+    """A frame in which everybody moves and some look into the hash."""
+    for sprite in where:
+        sprite.center_x += 0.7
+    return [where.spatial_hash.get_sprites_near_sprite(sprite) for sprite in where.sprite_list[:100]]
+
+
 def bench_arcade():
     import arcade
 
@@ -126,6 +133,12 @@ def bench_arcade():
             else:
                 frames = (partial(move_and_ask, one, sprites, where) for one in functions)
                 compare(f"all move, 100 calls, {named}", *frames)
+    for n in (1_000, 5_000):
+        theirs, mine = (arcade_list(n, True, random.Random(3)) for _ in range(2))
+        ours.SpatialHash.of(mine)
+        looks = [partial(move_and_look, one) for one in (theirs, mine)]
+        assert [len(found) for found in looks[0]()] == [len(found) for found in looks[1]()]
+        compare(f"spatial hash: all move, 100 looks, {n:,}", *looks)
     window.close()
 
 
