@@ -7,6 +7,7 @@ pygame = pytest.importorskip("pygame", reason="the extra pygame is not installed
 
 from sprite_helpers import Thing  # noqa: E402
 
+import broadphase as bp  # noqa: E402
 from broadphase.adapters import pygame as ours  # noqa: E402
 
 
@@ -50,3 +51,30 @@ def test_cells_are_outlined_with_their_counts():
     assert not picture(lambda s: ours.draw_cells(s, np.empty((0, 4)), 20)).any()
     with pytest.raises(ValueError, match="cell_size must be positive"):
         picture(lambda s: ours.draw_cells(s, boxes, 0))
+
+
+def test_a_world_is_drawn_in_its_shapes():
+    world = bp.World()
+    world.tiles = bp.TileMap([[False, True], [False, False]], 10, origin=(100, 200))
+    world.add(bp.Box(105, 215, 20, 20))
+    world.add(bp.Circle(150, 230, 8), static=True)
+    world.add(bp.Polygon([(160, 210), (178, 210), (160, 250)]), sensor=True)
+    world.add(bp.Box(500, 500, 9, 9))
+    colors = {"color": "red", "static_color": "green1", "sensor_color": "blue"}
+    drawn = picture(lambda s: ours.draw_world(s, world, camera=(100, 200), **colors))
+    seen = [np.argwhere(drawn[:, :, channel] == 255) for channel in range(3)]
+    ends = [(part.min(axis=0).tolist(), part.max(axis=0).tolist()) for part in seen]
+    assert ends[0] == ([5, 15], [24, 34])
+    assert ends[1][0] == [10, 0], "the tile"
+    assert 57 <= ends[1][1][0] <= 58, "the circle"
+    assert ends[2] == ([60, 10], [78, 50])
+    assert not drawn[65, 20].any(), "an outline"
+    assert not picture(lambda s: ours.draw_world(s, bp.World())).any()
+    world.tiles.set_slope(0, 1, 0, 1)
+    drawn = picture(lambda s: ours.draw_world(s, world, camera=(100, 200), **colors))
+    assert drawn[3, 15:19, 1].any(), "the slope, aslant"
+    capsule = bp.World()
+    capsule.add(bp.Capsule(20, 20, 40, 20, 5))
+    drawn = picture(lambda s: ours.draw_world(s, capsule, color="red"))[:, :, 0]
+    assert drawn[:, 20].any()
+    assert 15 <= np.argwhere(drawn)[:, 0].min() <= 16

@@ -9,17 +9,18 @@ all other names of ``pygame.sprite`` are here too.  pygame compares every sprite
 of the other.  Here a broad phase finds the pairs whose boxes overlap, and only those are looked at.
 
 Cost: reading the rects of n + m sprites, about 0.4 microseconds each, and the search.  Where few sprites meet
-few, and for ``collided`` functions of your own (see `rect_first`), pygame does the work.  It also does where
-one sprite meets a group: `spritecollide` and `spritecollideany` are pygame's own and gain nothing.  Nine
-tenths of their time go into reading the rects.  Ask about all sprites at once with `groupcollide`, or keep
-a `broadphase.World`.
+few, and for ``collided`` functions of your own (see `rect_first`), pygame does the work.  Where one sprite
+meets a group, nine tenths of pygame's time go into reading the rects: `spritecollide` gains nothing, except
+with ``collide_mask``, and `spritecollideany` by rects is pygame's own.  Ask about all sprites at once with
+`groupcollide`, or keep a `broadphase.World`.
 """
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from typing import Any
 
-from broadphase.adapters.pygame_draw import draw_boxes, draw_cells, draw_contacts
+from broadphase.adapters.pygame_draw import draw_boxes, draw_cells, draw_contacts, draw_world
+from broadphase.adapters.pygame_one import spritecollide, spritecollideany
 from broadphase.adapters.pygame_world import SpriteBodies
 from broadphase.adapters.sprite_boxes import Plan, Sprites, plan, rect_first
 from broadphase.boxes import PairArray
@@ -32,6 +33,7 @@ __all__ = [
     "draw_boxes",
     "draw_cells",
     "draw_contacts",
+    "draw_world",
     "groupcollide",
     "rect_first",
     "spritecollide",
@@ -42,12 +44,6 @@ _sprite = need("pygame.sprite", extra="pygame", purpose="the pygame adapter")
 
 # pygame's own as it is now: somebody may put ours in its place.
 _groupcollide = _sprite.groupcollide
-
-# For one sprite against a group pygame's loop takes no longer than a list of the rects does to make (at 100,
-# 1,000 and 10,000 sprites 1.1 to 1.3 times as long), and what a search needs is more than that list.  So
-# these are pygame's own.
-spritecollide = _sprite.spritecollide
-spritecollideany = _sprite.spritecollideany
 
 Collided = Callable[[Any, Any], Any] | None
 

@@ -1,6 +1,6 @@
-"""What a broad phase sees, drawn onto a pygame surface: boxes, contacts, and cells with their counts."""
+"""What a broad phase sees, drawn onto a pygame surface: boxes, contacts, cells with their counts, worlds."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any
 
@@ -9,6 +9,8 @@ import numpy as np
 from broadphase.boxes import BoxArray, as_boxes
 from broadphase.extras import need
 from broadphase.plot import count_cells
+from broadphase.shapes.kinds import Box, Circle, Shape
+from broadphase.world.world import World
 
 _pygame = need("pygame", extra="pygame", purpose="the pygame adapter")
 
@@ -138,3 +140,70 @@ def _font(size: int) -> Any:
     if not _pygame.font.get_init():
         _pygame.font.init()
     return _pygame.font.Font(None, size)
+
+
+def draw_world(
+    surface: Any,
+    world: World,
+    *,
+    color: Color = BOXES,
+    static_color: Color = CELLS,
+    sensor_color: Color = CONTACTS,
+    camera: Point = (0.0, 0.0),
+) -> None:
+    """Outline all bodies, solid tiles and slopes of a world that lie on the surface, in their shapes.
+
+    Parameters
+    ----------
+    surface : pygame.Surface
+    world : World
+    color, static_color, sensor_color : str or tuple
+        Of bodies; of static bodies and tiles; of sensors.
+    camera : (float, float)
+        Which point of the world lies at the surface's top left corner.
+
+    Examples
+    --------
+    >>> import broadphase as bp, pygame
+    >>> from broadphase.adapters.pygame import draw_world
+    >>> world, surface = bp.World(), pygame.Surface((80, 60))
+    >>> body = world.add(bp.Circle(40, 30, 10))
+    >>> draw_world(surface, world, color="white")
+    >>> surface.get_at((30, 30)) == (255, 255, 255), surface.get_at((40, 30)) == (0, 0, 0)
+    (True, True)
+    """
+    width, height = surface.get_size()
+    seen = camera[0], camera[1], camera[0] + width, camera[1] + height
+    for shape in _tile_shapes(world, seen):
+        _draw_shape(surface, shape, static_color, camera)
+    for body in world.query_box(seen):
+        paint = sensor_color if body.sensor else static_color if body.static else color
+        _draw_shape(surface, body.shape, paint, camera)
+
+
+def _tile_shapes(world: World, seen: tuple[float, float, float, float]) -> Iterator[Shape]:
+    tiles = world.tiles
+    if tiles is None:
+        return
+    for column, row in tiles.tiles_in(seen).tolist():
+        left, top, right, bottom = tiles.bounds_of(column, row)
+        yield Box(left, top, right - left, bottom - top)
+    for _, slope in tiles.slopes_in(seen):
+        yield slope
+
+
+def _draw_shape(surface: Any, shape: Shape, color: Color, camera: Point) -> None:
+    """The outline; one that is grown by a radius, as its corners and the circles around them."""
+    if isinstance(shape, Box):
+        draw_boxes(surface, [shape.bounds], color=color, camera=camera)
+        return
+    if isinstance(shape, Circle):
+        corners, radius = np.array([[shape.x, shape.y]]), shape.radius
+    else:
+        corners, radius = np.asarray(shape.points, np.float64), shape.radius
+    corners = np.clip(corners - camera, -_FAR, _FAR)
+    if len(corners) > 1:
+        _pygame.draw.lines(surface, color, True, corners.tolist())
+    if radius:
+        for corner in corners.tolist():
+            _pygame.draw.circle(surface, color, corner, max(min(radius, _FAR), 1.0), 1)

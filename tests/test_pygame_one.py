@@ -1,0 +1,112 @@
+"""One sprite against a group: the answers, order, errors and kills of pygame."""
+
+import random
+
+import pytest
+
+pygame = pytest.importorskip("pygame", reason="the extra pygame is not installed")
+from pygame import sprite  # noqa: E402
+from sprite_helpers import Thing  # noqa: E402
+
+from broadphase.adapters import pygame as ours  # noqa: E402
+from broadphase.adapters import pygame_one  # noqa: E402
+
+NUMBERS = [0, 1, -1, 7, 16, -16, 0.5, 1 / 3, 2**29, 2**31 - 1, -(2**31)]
+SIZES = [0, 1, 5, 16, -4, 0.25, 2**30]
+TESTS = [
+    None,
+    sprite.collide_mask,
+    sprite.collide_rect,
+    sprite.collide_circle,
+    lambda a, b: a.rect.x < b.rect.x,
+]
+
+
+def things(seed, count, small):
+    rng, made = random.Random(seed), []
+    for k in range(count):
+        kind = rng.choice([pygame.Rect, pygame.FRect]) if seed % 3 else pygame.Rect
+        if small:
+            place = [rng.choice([rng.randrange(-40, 40), rng.uniform(-40, 40)]) for _ in "xy"]
+            rect = kind(*place, rng.randrange(1, 20), rng.randrange(1, 20))
+        else:
+            rect = kind(*(rng.choice(NUMBERS) for _ in "xy"), *(rng.choice(SIZES) for _ in "xy"))
+        thing = Thing(f"s{k}", rect)
+        thing.mask = pygame.mask.Mask((rng.randrange(1, 30), rng.randrange(1, 30)), fill=rng.random() < 0.7)
+        thing.mask.set_at((0, 0))
+        made.append(thing)
+    return made
+
+
+def outcome(function, *arguments):
+    try:
+        found = function(*arguments)
+    except Exception as error:
+        return type(error), str(error)
+    return (
+        [getattr(one, "name", "bare") for one in found]
+        if isinstance(found, list)
+        else getattr(found, "name", None)
+    )
+
+
+@pytest.mark.parametrize("test", TESTS, ids=["rects", "masks", "collide_rect", "circles", "own"])
+@pytest.mark.parametrize("small", [True, False])
+def test_the_answers_are_pygames(test, small, monkeypatch):
+    monkeypatch.setattr(pygame_one, "_FEW_MASKS", 5)
+    hits = 0
+    for seed in range(30):
+        for kill in (False, True):
+            ends = []
+            for module in (sprite, ours):
+                made = things(seed, 14, small)
+                group = sprite.Group(made[1:]) if seed % 2 else made[1:]
+                everywhere = sprite.Group(made)
+                answers = [outcome(module.spritecollideany, made[0], group, test)]
+                answers.append(outcome(module.spritecollide, made[0], group, kill, test))
+                ends.append((answers, sorted(one.name for one in everywhere)))
+            assert ends[0] == ends[1]
+            hits += len(ends[0][0][1])
+    assert hits
+
+
+@pytest.mark.parametrize("missing", ["mask", "rect"])
+@pytest.mark.parametrize("who", [0, 3])
+@pytest.mark.parametrize("test", [None, sprite.collide_mask], ids=["rects", "masks"])
+def test_what_is_missing_is_pygames_error(missing, who, test, monkeypatch):
+    monkeypatch.setattr(pygame_one, "_FEW_MASKS", 5)
+    made = things(1, 6, small=True)
+    bare = made[who] = sprite.Sprite()
+    if missing == "mask":
+        bare.rect = pygame.Rect(0, 0, 5, 5)
+    else:
+        bare.mask = pygame.mask.Mask((5, 5), fill=True)
+    for name in ("spritecollide", "spritecollideany"):
+        more = (False,) if name == "spritecollide" else ()
+        expected = outcome(getattr(sprite, name), made[0], made[1:], *more, test)
+        assert outcome(getattr(ours, name), made[0], made[1:], *more, test) == expected
+
+
+def test_groups_of_ones_own_are_gone_through_once():
+    made = things(4, 10, small=True)
+
+    class Own(sprite.Group):
+        def __iter__(self):
+            return iter(self.sprites()[:3])
+
+    for test in (None, sprite.collide_mask):
+        for group in (Own(made[1:]), dict.fromkeys(made[1:])):
+            expected = outcome(sprite.spritecollide, made[0], group, False, test)
+            assert outcome(ours.spritecollide, made[0], group, False, test) == expected
+        expected = outcome(sprite.spritecollide, made[0], iter(made[1:]), False, test)
+        assert outcome(ours.spritecollide, made[0], iter(made[1:]), False, test) == expected
+
+
+def test_masks_far_away_are_not_asked(monkeypatch):
+    made, asked = things(5, 40, small=True), []
+    for k, thing in enumerate(made):
+        thing.rect.topleft = 50 * k, 0
+    right = pygame_one._collide_mask
+    monkeypatch.setattr(pygame_one, "_collide_mask", lambda a, b: asked.append(b) or right(a, b))
+    ours.spritecollide(made[5], made, False, pygame_one._collide_mask)
+    assert asked == [made[5]]
