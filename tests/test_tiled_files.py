@@ -14,7 +14,7 @@ from tiled_helpers import DATA, ENDINGS, as_tmj, as_tmx, written
 
 from broadphase import TileMap
 from broadphase.errors import FileError
-from broadphase.files.tiled_map import read_map
+from broadphase.files.tiled.maps import read_map
 
 pytest.importorskip("pytiled_parser")
 
@@ -36,7 +36,7 @@ def same_as_plain(path):
     for one, other in zip(plain.layers, level.layers, strict=True):
         assert np.array_equal(one.numbers, other.numbers)
         assert one.properties == other.properties
-    said = {number: (tile.properties, tile.shaped) for number, tile in level.tiles.items()}
+    said = {number: (tile.properties, bool(tile.shapes)) for number, tile in level.tiles.items()}
     assert said == {2: ({"solid": True}, False), 3: ({"one_way": "top"}, False), 4: ({"solid": False}, False)}
 
 

@@ -130,10 +130,10 @@ class TileMap(GroundMap, Ways):
     @classmethod
     def from_tiled(cls, path: str | PathLike[str], **options: Any) -> Self:
         """Read a Tiled map: ``.tmx``, ``.tmj`` or ``.json``; see `broadphase.adapters.tiled.read`."""
-        from broadphase.files import tiled  # few programs read maps
+        from broadphase.files.tiled.level import read_level  # few programs read maps
 
-        level = tiled.read_level(path, **options)
-        return cls(level.solid, level.tile_size, level.origin, one_way=level.one_way)
+        tiles: Self = read_level(path, **options).into(cls)
+        return tiles
 
     @property
     def grid(self) -> TileGrid:

@@ -1,0 +1,279 @@
+"""Files of Tiled's two formats as documents of one form: that of its JSON.
+
+XML comes through expat with a tree of our own, for two reasons: a file that declares entities is refused
+before one of them is expanded, and depth is counted.  Nothing but the files that a map names is opened, and
+only regular files are.
+"""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from reprlib import repr as shown
+from typing import Any
+from xml.parsers import expat
+
+from broadphase.errors import FileError
+from broadphase.files.tiled.fields import Node
+
+_DEEPEST = 200
+"""Levels of groups in groups in XML; no hand makes so many."""
+_PLAIN_NUMBER = re.compile(r"[+-]?\d+", re.ASCII)
+_TEXTS = frozenset(
+    [
+        "name",
+        "class",
+        "type",
+        "source",
+        "value",
+        "encoding",
+        "compression",
+        "template",
+        "orientation",
+        "text",
+        "objectalignment",
+        "staggeraxis",
+        "staggerindex",
+        "tilerendersize",
+        "fillmode",
+        "propertytype",
+    ]
+)
+_LAYERS = {"layer": "tilelayer", "objectgroup": "objectgroup", "imagelayer": "imagelayer", "group": "group"}
+
+
+def read_document(file: Path, kind: str, where: str) -> Node:
+    """The map, tileset or template in a file.
+
+    Parameters
+    ----------
+    file : path
+    kind : str
+        ``"map"``, ``"tileset"``, ``"template"`` or ``"world"``.
+    where : str
+        Its name for messages.
+
+    Raises
+    ------
+    FileError
+        It is not there, is no regular file, or holds something else.
+    """
+    if not file.is_file():
+        raise FileError(f"{where} is not there" if not file.exists() else f"{where} is no file")
+    content = file.read_bytes().removeprefix(b"\xef\xbb\xbf")
+    start = content.lstrip()[:1]
+    if not start:
+        raise FileError(f"{where} is empty")
+    document = _from_xml(content, where) if start == b"<" else _from_json(content, where)
+    found = _kind_of(document)
+    if not isinstance(document, dict) or found not in ("", kind):
+        if (found, kind) == ("tileset", "map"):
+            raise FileError(f"{where} is a tileset, not a map; read the map that uses it")
+        raise FileError(f"{where} is no Tiled {kind} but of type {shown(found)}")
+    return document
+
+
+def _kind_of(document: Any) -> str:
+    """What a document says it is; "" where it says nothing."""
+    if not isinstance(document, dict):
+        return type(document).__name__
+    said = document.get("type")
+    if isinstance(said, str):
+        return said
+    for kind, key in {"map": "layers", "tileset": "tilecount", "template": "object", "world": "maps"}.items():
+        if key in document:
+            return kind
+    return ""
+
+
+def _from_json(content: bytes, where: str) -> Any:
+    try:
+        return json.loads(content.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise FileError(f"{where} is no text in UTF-8") from error
+    except RecursionError as error:
+        raise FileError(f"{where} is nested too deeply") from error
+    except ValueError as error:
+        raise FileError(f"{where} is not JSON: {error}") from error
+
+
+# ---- XML
+
+
+class _Element:
+    """An element, and what stands in it."""
+
+    def __init__(self, tag: str, attributes: dict[str, str]) -> None:
+        self.tag = tag
+        self.attributes = attributes
+        self.children: list[_Element] = []
+        self.words: list[str] = []
+
+    @property
+    def text(self) -> str:
+        return "".join(self.words)
+
+    def all(self, *tags: str) -> list["_Element"]:
+        return [child for child in self.children if child.tag in tags]
+
+    def first(self, tag: str) -> "_Element | None":
+        return next(iter(self.all(tag)), None)
+
+
+class _Tree:
+    """What expat tells, as elements."""
+
+    def __init__(self, where: str) -> None:
+        self._where = where
+        self._open = [_Element("", {})]
+
+    def begin(self, tag: str, attributes: dict[str, str]) -> None:
+        if len(self._open) > _DEEPEST:
+            raise FileError(f"{self._where} is nested too deeply")
+        element = _Element(tag, attributes)
+        self._open[-1].children.append(element)
+        self._open.append(element)
+
+    def end(self, _tag: str) -> None:
+        self._open.pop()
+
+    def add(self, words: str) -> None:
+        self._open[-1].words.append(words)
+
+    def refuse(self, name: str, *_others: Any) -> None:
+        raise FileError(f"{self._where} declares the entity {shown(name)}, which no map of Tiled does")
+
+    @property
+    def root(self) -> _Element:
+        return self._open[0].children[0]
+
+
+def _from_xml(content: bytes, where: str) -> Any:
+    parser, tree = expat.ParserCreate(), _Tree(where)
+    parser.buffer_text = True
+    parser.StartElementHandler, parser.EndElementHandler = tree.begin, tree.end
+    parser.CharacterDataHandler, parser.EntityDeclHandler = tree.add, tree.refuse
+    try:
+        parser.Parse(content, True)
+    except expat.ExpatError as error:
+        raise FileError(f"{where} is not XML: {error}") from error
+    except (LookupError, ValueError) as error:  # an encoding that is none
+        raise FileError(f"{where} is not XML: {error}") from error
+    root = tree.root
+    convert = _ROOTS.get(root.tag)
+    return {"type": root.tag} if convert is None else {**convert(root), "type": root.tag}
+
+
+def _map(element: _Element) -> Node:
+    tilesets = [_tileset(one) for one in element.all("tileset")]
+    return {**_common(element), "layers": _layers(element), "tilesets": tilesets}
+
+
+def _layers(element: _Element) -> list[Node]:
+    return [_layer(one) for one in element.all(*_LAYERS)]
+
+
+def _layer(element: _Element) -> Node:
+    layer: dict[str, Any] = {"name": "", **_common(element), "type": _LAYERS[element.tag]}
+    data = element.first("data")
+    if element.tag == "layer" and data is not None:
+        layer |= _plain(data)
+        chunks = data.all("chunk")
+        if chunks:
+            layer["chunks"] = [{**_plain(chunk), "data": _tiles_of(chunk)} for chunk in chunks]
+        else:
+            layer["data"] = _tiles_of(data)
+    elif element.tag == "objectgroup":
+        layer["objects"] = [_object(one) for one in element.all("object")]
+    elif element.tag == "group":
+        layer["layers"] = _layers(element)
+    return layer
+
+
+def _tiles_of(element: _Element) -> Any:
+    """Text, or the numbers of elements."""
+    tiles = element.all("tile")
+    return [_plain(tile).get("gid", 0) for tile in tiles] if tiles else element.text
+
+
+def _object(element: _Element) -> Node:
+    made: dict[str, Any] = dict(_common(element))
+    for kind in ("ellipse", "point", "capsule"):
+        if element.first(kind) is not None:
+            made[kind] = True
+    for kind in ("polygon", "polyline"):
+        points = element.first(kind)
+        if points is not None:
+            made[kind] = [_point(pair) for pair in points.attributes.get("points", "").split()]
+    words = element.first("text")
+    if words is not None:
+        made["text"] = {"text": words.text}
+    return made
+
+
+def _point(pair: str) -> Any:
+    x, comma, y = pair.partition(",")
+    return {"x": _number_or_text(x), "y": _number_or_text(y)} if comma else pair
+
+
+def _tileset(element: _Element) -> Node:
+    made: dict[str, Any] = dict(_common(element))
+    for key in ("tileoffset", "grid"):
+        part = element.first(key)
+        if part is not None:
+            made[key] = _plain(part)
+    made["tiles"] = [_tile(tile) for tile in element.all("tile")]
+    return made
+
+
+def _tile(element: _Element) -> Node:
+    made: dict[str, Any] = dict(_common(element))
+    image, group = element.first("image"), element.first("objectgroup")
+    if image is not None:
+        size = _plain(image)
+        made |= {f"image{side}": size[side] for side in ("width", "height") if side in size}
+    if group is not None:
+        made["objectgroup"] = _layer(group)
+    return made
+
+
+def _template(element: _Element) -> Node:
+    tileset, thing = element.first("tileset"), element.first("object")
+    made: dict[str, Any] = {} if thing is None else {"object": _object(thing)}
+    return made if tileset is None else {**made, "tileset": _tileset(tileset)}
+
+
+_ROOTS: dict[str, Callable[[_Element], Node]] = {"map": _map, "tileset": _tileset, "template": _template}
+
+
+def _common(element: _Element) -> Node:
+    """Attributes and properties."""
+    owner = element.first("properties")
+    if owner is None:
+        return _plain(element)
+    return {**_plain(element), "properties": [_property(one) for one in owner.all("property")]}
+
+
+def _plain(element: _Element) -> dict[str, Any]:
+    return {
+        key: value if key in _TEXTS else _number_or_text(value) for key, value in element.attributes.items()
+    }
+
+
+def _property(element: _Element) -> Node:
+    made: dict[str, Any] = dict(element.attributes)
+    value = made.get("value", element.text)
+    match made.get("type"):
+        case "bool":
+            value = {"true": True, "false": False}.get(value, value)
+        case "int" | "float" | "object":
+            value = _number_or_text(value)
+    return {**made, "value": value}
+
+
+def _number_or_text(value: str) -> Any:
+    """A number where it is one; else the text, which whoever asks for a number names."""
+    try:
+        return int(value) if _PLAIN_NUMBER.fullmatch(value) else float(value)
+    except ValueError:
+        return value

@@ -1,0 +1,381 @@
+"""Which cells block: whole, on some sides, up to a slope, or with a shape that no cell can have.
+
+What is solid is said in Tiled, by a custom property of a tile or of a whole layer, where a tile's own word
+wins; or here, by the names of layers.  Where nothing says it, those tiles block that have collision shapes.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.errors import FileError
+from broadphase.files.tiled.lattice import cell_size, in_cells, is_staggered
+from broadphase.files.tiled.numbers import MOST_CELLS
+from broadphase.files.tiled.outlines import Frame, Outline, frame_of_tile, moved, shapes_of_tile
+from broadphase.files.tiled.things import (
+    MIRRORED_X,
+    MIRRORED_Y,
+    NUMBER,
+    TRANSPOSED,
+    TURNED,
+    Map,
+    Point,
+    Tile,
+    TileLayer,
+)
+from broadphase.kernels.tiles.grid import BOTTOM, LEFT, RIGHT, SIDES, TOP
+
+MOST_SHAPED = 1_000_000
+"""Tiles with shapes of their own: each becomes an object of Python."""
+_AS_IT_IS = Frame()
+Places = npt.NDArray[np.int64]
+
+
+class Slope(NamedTuple):
+    """How far a cell is filled, see `broadphase.TileMap.set_slope`."""
+
+    left: float
+    right: float
+    base: Literal["bottom", "top"]
+
+
+class Part(NamedTuple):
+    """A layer of a map, and where the map lies."""
+
+    level: Map
+    layer: TileLayer
+    place: Point
+
+
+class Words(NamedTuple):
+    """How it is said which tiles block."""
+
+    solid: str
+    one_way: str
+    everything: bool
+    """Whether all tiles do: the layers were named."""
+    by_shape: bool
+    """Whether those do that have collision shapes."""
+
+
+class Shaped(NamedTuple):
+    """Tiles of one kind whose shape no cell can have."""
+
+    part: Part
+    number: int
+    """With the upper bits, which say how it is turned."""
+    tile: Tile | None
+    """None where nothing is said of it: the whole cell blocks."""
+    places: Places
+    """``(m, 2)``: column and row in the layer, from where that begins."""
+
+
+class Ground(NamedTuple):
+    """The cells of maps; y points down."""
+
+    solid: npt.NDArray[np.bool_]
+    one_way: npt.NDArray[np.uint8]
+    slopes: dict[tuple[int, int], Slope]
+    """By column and row."""
+    cell: Point
+    first: tuple[int, int]
+    """Where the first of them stands among all cells, column and row."""
+    shift: Point
+    """Where cell 0, 0 of all begins."""
+    shaped: list[Shaped]
+    told: list[str]
+    """Tiles that block on some sides, whose shapes are not looked at."""
+
+    def cells_of(self, shaped: Shaped) -> Places:
+        """The columns and rows here of tiles with shapes."""
+        column, row = _first_cell(shaped.part, self.cell, blocking=True)
+        return shaped.places + np.array([column - self.first[0], row - self.first[1]])
+
+    @property
+    def origin(self) -> Point:
+        """The upper left corner."""
+        return (
+            self.first[0] * self.cell[0] + self.shift[0],
+            self.first[1] * self.cell[1] + self.shift[1],
+        )
+
+
+def words_of(parts: Sequence[Part], solid: str, one_way: str, everything: bool) -> Words | None:
+    """How it is said which tiles block; None where nothing says it."""
+    levels = {id(part.level): part.level for part in parts}.values()
+    said: list[Mapping[str, Any]] = [part.layer.properties for part in parts]
+    said += [tile.properties for level in levels for tile in level.tiles.values()]
+    if everything or any(solid in some or one_way in some for some in said):
+        return Words(solid, one_way, everything, False)
+    if any(tile.shapes for level in levels for tile in level.tiles.values()):
+        return Words(solid, one_way, False, True)
+    return None
+
+
+def ground_of(parts: Sequence[Part], words: Words, where: str) -> Ground:
+    """The cells that block in layers of one map, or of several that lie on one grid."""
+    kinds = [_kinds_of(part, words) for part in parts]
+    grids = [(part, kind) for part, kind in zip(parts, kinds, strict=True) if not is_staggered(part.level)]
+    cell = _one_cell(grids, where)
+    shift = _one_shift(grids, cell, where)
+    left, top, right, bottom = _extent(grids, cell, where)
+    found = Ground(
+        np.zeros((bottom - top, right - left), np.bool_),
+        np.zeros((bottom - top, right - left), np.uint8),
+        {},
+        cell,
+        (left, top),
+        shift,
+        [],
+        [],
+    )
+    for part, kind in zip(parts, kinds, strict=True):
+        if is_staggered(part.level):
+            found.shaped.extend(_staggered(part, kind))
+        else:
+            _add(found, part, kind, left, top)
+    if sum(len(one.places) for one in found.shaped) + len(found.slopes) > MOST_SHAPED:
+        raise FileError(f"{where} has more than {MOST_SHAPED:,} tiles with shapes of their own")
+    return found
+
+
+# ---- which tiles of a layer block
+
+
+class _Kinds(NamedTuple):
+    """By the different numbers of a layer, ascending: what such a tile does."""
+
+    numbers: npt.NDArray[np.uint32]
+    solid: npt.NDArray[np.bool_]
+    sides: npt.NDArray[np.uint8]
+    blocks: bool
+
+
+def _kinds_of(part: Part, words: Words) -> _Kinds:
+    numbers = np.unique(part.layer.cells)
+    solid, sides = np.zeros(len(numbers), np.bool_), np.zeros(len(numbers), np.uint8)
+    for at, number in enumerate(numbers.tolist()):
+        if not number & int(NUMBER):
+            continue
+        tile = part.level.tiles.get(number & int(NUMBER))
+        own: Mapping[str, Any] = {} if tile is None else tile.properties
+        where = tile.where if tile is not None and (words.one_way in own or words.solid in own) else None
+        said = {**part.layer.properties, **own}
+        if words.by_shape:
+            solid[at] = tile is not None and bool(tile.shapes)
+        elif words.one_way in said:
+            bits = _bits(said[words.one_way], where or part.layer.where)
+            sides[at] = _turned_sides(bits, number) if words.one_way in own else bits
+            if bits and is_staggered(part.level):
+                raise FileError(f"{where or part.layer.where} blocks on some sides; no staggered tile does")
+        else:
+            solid[at] = words.everything or _is_solid(said, words.solid, where or part.layer.where)
+    return _Kinds(numbers, solid, sides, bool(solid.any() or sides.any()))
+
+
+def _bits(names: Any, where: str) -> np.uint8:
+    bits = np.uint8(0)
+    for name in str(names).replace(",", " ").split():
+        if name not in SIDES:
+            raise FileError(f"{where} has the unknown side {name!r}; choose from {', '.join(SIDES)}")
+        bits |= SIDES[name]
+    return bits
+
+
+def _is_solid(words: Mapping[str, Any], solid: str, where: str) -> bool:
+    value = words.get(solid, False)
+    if not isinstance(value, bool | int | float):
+        raise FileError(f"{where} has {solid} = {value!r}; make it a property of type bool")
+    return bool(value)
+
+
+def _turned_sides(bits: int, number: int) -> int:
+    """The sides of a tile that is turned: they turn with it."""
+    swaps = [
+        (TRANSPOSED, ((LEFT, TOP), (RIGHT, BOTTOM))),
+        (MIRRORED_X, ((LEFT, RIGHT),)),
+        (MIRRORED_Y, ((TOP, BOTTOM),)),
+    ]
+    for turn, pairs in swaps:
+        if number & turn:
+            bits = swapped(bits, pairs)
+    return bits
+
+
+def swapped(bits: Any, pairs: Iterable[tuple[np.uint8, np.uint8]]) -> Any:
+    """Sides as bits, one or an array, some of which take the place of each other."""
+    for one, other in pairs:
+        kept = bits & ~(one | other)
+        bits = kept | ((bits & one) != 0) * other | ((bits & other) != 0) * one
+    return bits
+
+
+# ---- where the layers lie
+
+
+def _first_cell(part: Part, cell: Point, *, blocking: bool) -> tuple[int, int]:
+    """The column and row of all maps in which a layer begins; decoration may be moved as it likes."""
+    columns, _, rows, _ = _steps(part, cell, blocking)
+    return part.layer.column + columns, part.layer.row + rows
+
+
+def _steps(part: Part, cell: Point, blocking: bool) -> tuple[int, float, int, float]:
+    """How far a layer is moved: columns and what remains, rows and what remains."""
+    dx, dy = in_cells(part.level, part.layer.offset) if blocking else (0.0, 0.0)
+    columns, right = divmod(part.place[0] + dx, cell[0])
+    rows, down = divmod(part.place[1] + dy, cell[1])
+    return int(columns), right, int(rows), down
+
+
+def _one_cell(grids: list[tuple[Part, _Kinds]], where: str) -> Point:
+    sizes = list(dict.fromkeys(cell_size(part.level) for part, kind in grids if kind.blocks))
+    if len(sizes) > 1:
+        (width, height), (other_width, other_height) = sizes[:2]
+        raise FileError(
+            f"{where}: tiles of {width:g} x {height:g} and of {other_width:g} x {other_height:g} are on no "
+            "common grid; read the maps one by one"
+        )
+    return sizes[0] if sizes else (cell_size(grids[0][0].level) if grids else (1.0, 1.0))
+
+
+def _one_shift(grids: list[tuple[Part, _Kinds]], cell: Point, where: str) -> Point:
+    """How far the grid is moved by parts of a cell."""
+    found: dict[Point, str] = {}
+    for part, kind in grids:
+        if kind.blocks:
+            _, right, _, down = _steps(part, cell, blocking=True)
+            found.setdefault((right, down), part.layer.where)
+    if len(found) > 1:
+        one, other = list(found.values())[:2]
+        raise FileError(
+            f"{where}: {one} and {other} are moved against each other by parts of a tile, so they are on no "
+            "common grid; name the layers that block (layers=), or move them by whole tiles"
+        )
+    return next(iter(found), (0.0, 0.0))
+
+
+def _extent(grids: list[tuple[Part, _Kinds]], cell: Point, where: str) -> tuple[int, int, int, int]:
+    """First column and row, and those behind the last."""
+    boxes = []
+    for part, kind in grids:
+        column, row = _first_cell(part, cell, blocking=kind.blocks)
+        rows, columns = part.layer.cells.shape
+        if kind.blocks or rows * columns:
+            boxes.append((column, row, column + columns, row + rows))
+    if not boxes:
+        return 0, 0, 0, 0
+    corners = np.array(boxes)
+    left, top = corners[:, :2].min(axis=0).tolist()
+    right, bottom = corners[:, 2:].max(axis=0).tolist()
+    if (right - left) * (bottom - top) > MOST_CELLS:
+        raise FileError(
+            f"{where}: its layers lie too far apart, {right - left} columns and {bottom - top} rows"
+        )
+    return left, top, right, bottom
+
+
+# ---- into cells
+
+
+def _add(found: Ground, part: Part, kinds: _Kinds, left: int, top: int) -> None:
+    """Put what blocks in a layer into the cells."""
+    if not kinds.blocks:
+        return
+    column, row = _first_cell(part, found.cell, blocking=True)
+    rows = slice(row - top, row - top + part.layer.cells.shape[0])
+    columns = slice(column - left, column - left + part.layer.cells.shape[1])
+    whole = kinds.solid.copy()
+    special: list[tuple[int, Tile, Slope | None]] = []
+    for at in np.flatnonzero(kinds.solid | (kinds.sides != 0)).tolist():
+        number = int(kinds.numbers[at])
+        tile = part.level.tiles.get(number & int(NUMBER))
+        form = "whole" if tile is None else form_in_cell(part.level, tile, number & int(TURNED))
+        if tile is None or form == "whole":
+            continue
+        if kinds.sides[at]:
+            found.told.append(tile.where)
+        else:
+            whole[at] = False
+            special.append((number, tile, form if isinstance(form, Slope) else None))
+    kind_of = np.searchsorted(kinds.numbers, part.layer.cells)
+    found.solid[rows, columns] |= whole[kind_of]
+    found.one_way[rows, columns] |= kinds.sides[kind_of]
+    for number, tile, slope in special:
+        places = _places(part.layer, number)
+        if slope is None:
+            found.shaped.append(Shaped(part, number, tile, places))
+        else:
+            _add_slopes(found, Shaped(part, number, tile, places), slope, (column - left, row - top))
+
+
+def _add_slopes(found: Ground, shaped: Shaped, slope: Slope, first: tuple[int, int]) -> None:
+    """A cell has one slope: what comes on top of another is a shape beside it."""
+    late = []
+    for column, row in shaped.places.tolist():
+        cell = column + first[0], row + first[1]
+        if found.slopes.setdefault(cell, slope) != slope:
+            late.append((column, row))
+    if late:
+        found.shaped.append(shaped._replace(places=np.array(late, np.int64)))
+
+
+def _staggered(part: Part, kinds: _Kinds) -> Iterable[Shaped]:
+    for at in np.flatnonzero(kinds.solid).tolist():
+        number = int(kinds.numbers[at])
+        tile = part.level.tiles.get(number & int(NUMBER))
+        yield Shaped(part, number, tile, _places(part.layer, number))
+
+
+def _places(layer: TileLayer, number: int) -> Places:
+    """``(m, 2)``: the columns and rows, from where the layer begins, of a kind of tile."""
+    return np.argwhere(layer.cells == number)[:, ::-1]
+
+
+def form_in_cell(level: Map, tile: Tile, turned_by: int) -> Slope | Literal["whole"] | None:
+    """What the shapes of a tile make of its cell; None: nothing that a cell can be."""
+    if not tile.shapes:
+        return "whole"
+    size = cell_size(level)
+    if level.orientation != "orthogonal":
+        width, height = tile.size
+        boxes = [(one.form, one.x, one.y, one.width, one.height, one.rotation) for one in tile.shapes]
+        return "whole" if ("box", 0.0, 0.0, width, height, 0.0) in boxes else None
+    outlines = outlines_in_cell(level, tile, turned_by)
+    forms = [_form(outline, size) for outline in outlines]
+    if not forms or "whole" in forms:
+        return "whole"
+    return forms[0] if len(forms) == 1 else None
+
+
+def outlines_in_cell(level: Map, tile: Tile, turned_by: int, then: Frame = _AS_IT_IS) -> list[Outline]:
+    """The shapes of a tile of a layer, seen from the upper left corner of its cell."""
+    size = level.tile_size if tile.tileset.fills_grid else None
+    hexagonal = level.orientation == "hexagonal"
+    frame = frame_of_tile(tile, turned_by, size, hexagonal=hexagonal).then(moved(0.0, level.tile_size[1]))
+    return list(shapes_of_tile(tile, frame.then(then)))
+
+
+def _form(outline: Outline, size: Point) -> Slope | Literal["whole"] | None:
+    if outline.kind == "box":
+        (left, top), (across, down) = outline.points
+        right, bottom = left + across, top + down
+        points: Sequence[Point] = ((left, top), (right, top), (right, bottom), (left, bottom))
+    elif outline.kind == "polygon":
+        points = outline.points
+    else:
+        return None
+    width, height = size
+    at_left = sorted(y for x, y in points if x == 0.0)
+    at_right = sorted(y for x, y in points if x == width)
+    if len(at_left) + len(at_right) != len(points) or not at_left or not at_right or len(points) > 4:
+        return None
+    if not (min(at_left[0], at_right[0]) >= 0.0 and max(at_left[-1], at_right[-1]) <= height):
+        return None
+    if at_left[-1] == at_right[-1] == height:
+        left_part, right_part = 1.0 - at_left[0] / height, 1.0 - at_right[0] / height
+        return "whole" if left_part == right_part == 1.0 else Slope(left_part, right_part, "bottom")
+    if at_left[0] == at_right[0] == 0.0:
+        return Slope(at_left[-1] / height, at_right[-1] / height, "top")
+    return None
