@@ -231,7 +231,8 @@ def _of_tiles(ground: Ground | None, maker: Maker) -> tuple[list[NewBody], list[
     """The bodies of tiles, and tiles whose shapes are not followed."""
     if ground is None:
         return [], []
-    new, told = [], list(ground.told)
+    new: list[NewBody] = []
+    told = list(ground.told)
     for shaped in ground.shaped:
         if shaped.part.level.orientation == "isometric" and shaped.tile is not None:
             columns, rows = ground.cells_of(shaped).T
@@ -276,15 +277,7 @@ def _put(
         world.tiles = tiles
     bodies = []
     for one in new:
-        body = world.add(
-            one.shape,
-            tag=one.tag,
-            static=one.static,
-            sensor=one.sensor,
-            category=one.category,
-            mask=one.mask,
-            data=one.data,
-        )
+        body = world.add(one.shape, **one.rules._asdict(), data=one.data)
         bodies.append(body)
         if isinstance(one.data, TiledObject):
             one.data.bodies.append(body)

@@ -92,15 +92,21 @@ class TiledObject:
         return f"<TiledObject {self.id} {self.form}{' ' * bool(words)}{words} at {self.x:g}, {self.y:g}>"
 
 
-class NewBody(NamedTuple):
-    """What `World.add` is given."""
+class Rules(NamedTuple):
+    """What `World.add` is given beside a shape."""
 
-    shape: Shape
     tag: frozenset[str] | None
     static: bool
     sensor: bool
     category: int
     mask: int
+
+
+class NewBody(NamedTuple):
+    """What is to be added to a world."""
+
+    shape: Shape
+    rules: Rules
     data: TiledObject | TiledTile
 
 
@@ -133,7 +139,7 @@ class Maker:
             return []  # a picture that stands on the map: how much of the ground it takes nothing says
         rules = self._rules(thing.type, words, self._static, one.where)
         shapes = self._shapes(outlines_of(one, frame), one.where)
-        return [NewBody(shape, *rules, thing) for shape in shapes]
+        return [NewBody(shape, rules, thing) for shape in shapes]
 
     # ---- tiles
 
@@ -161,13 +167,13 @@ class Maker:
             data = TiledTile(layer.name, column, row, kind, words)
             for shape in shapes:
                 to_x, to_y = shape.x + at_x, shape.y + at_y * self._turn.y_y + self._turn.y
-                yield NewBody(shape.moved_to(to_x, to_y), *rules, data)
+                yield NewBody(shape.moved_to(to_x, to_y), rules, data)
 
     # ---- both
 
-    def _rules(self, kind: str, words: Mapping[str, Any], static: bool, where: str) -> tuple[Any, ...]:
+    def _rules(self, kind: str, words: Mapping[str, Any], static: bool, where: str) -> Rules:
         tags = {kind, *(word.strip() for word in str(words.get("tag", "")).split(","))} - {""}
-        return (
+        return Rules(
             frozenset(tags) or None,
             _flag(words, "static", static, where),
             _flag(words, "sensor", False, where),
@@ -181,7 +187,7 @@ class Maker:
             try:
                 made += self._shapes_of(outline)
             except ValueError as error:
-                warnings.warn(f"{where} becomes no body: {error}", stacklevel=6)
+                warnings.warn(f"{where} becomes no body: {error}", stacklevel=5)
         return made
 
     def _shapes_of(self, outline: Outline) -> list[Shape]:

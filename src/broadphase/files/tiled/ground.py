@@ -91,7 +91,8 @@ class Ground(NamedTuple):
     def cells_of(self, shaped: Shaped) -> Places:
         """The columns and rows here of tiles with shapes."""
         column, row = _first_cell(shaped.part, self.cell, blocking=True)
-        return shaped.places + np.array([column - self.first[0], row - self.first[1]])
+        places: Places = shaped.places + np.array([column - self.first[0], row - self.first[1]])
+        return places
 
     @property
     def origin(self) -> Point:
@@ -191,7 +192,7 @@ def _is_solid(words: Mapping[str, Any], solid: str, where: str) -> bool:
     return bool(value)
 
 
-def _turned_sides(bits: int, number: int) -> int:
+def _turned_sides(bits: np.uint8, number: int) -> np.uint8:
     """The sides of a tile that is turned: they turn with it."""
     swaps = [
         (TRANSPOSED, ((LEFT, TOP), (RIGHT, BOTTOM))),

@@ -11,7 +11,7 @@ from broadphase.files.tiled import fields
 from broadphase.files.tiled.documents import read_document
 from broadphase.files.tiled.fields import Node
 from broadphase.files.tiled.objects import Reader
-from broadphase.files.tiled.things import Point, Tile, Tileset
+from broadphase.files.tiled.things import Object, Point, Tile, Tileset
 
 
 class Tilesets:
@@ -58,7 +58,8 @@ class Tilesets:
             found.tiles[first + number] = self._tile(tile, f"{place}, tile {number}", size, shared, folder)
 
     def _tile(self, raw: Node, where: str, size: Point, shared: Tileset, folder: Path) -> Tile:
-        group, shapes = raw.get("objectgroup"), ()
+        group = raw.get("objectgroup")
+        shapes: tuple[Object, ...] = ()
         own = tuple(
             fields.number(raw, side, where, fields.number(raw, f"image{side}", where, usual, least=0.0))
             for side, usual in zip(("width", "height"), size, strict=True)
