@@ -39,17 +39,23 @@ def compare(worlds: int, size: int, dim: int, dtype, rounds: int) -> None:
     env = np.repeat(np.arange(worlds), size)
     order = random.permutation(len(env))
     mixed, mixed_env = many[order], env[order]
-    sizes = [slice(at, at + size) for at in range(0, len(many), size)]
+    starts = range(0, len(many), size)
+    sizes = [slice(at, at + size) for at in starts]
 
     def loop_over_slices() -> int:
         return sum(len(bp.pairs(many[own])) for own in sizes)
 
     def loop_over_masks() -> int:
-        return sum(len(bp.pairs(many[env == own])) for own in range(worlds))
+        return sum(len(bp.pairs(mixed[mixed_env == own])) for own in range(worlds))
+
+    def sorted_loop() -> int:
+        in_order = np.argsort(mixed_env, kind="stable")
+        found = [in_order[at : at + size][bp.pairs(mixed[in_order[at : at + size]])] for at in starts]
+        return len(np.concatenate(found))
 
     found = bp.count_pairs(many, env=env)
     assert found == len(bp.pairs(many, env=env)) == len(bp.pairs(mixed, env=mixed_env))
-    assert found == loop_over_slices()
+    assert found == loop_over_slices() == sorted_loop()
     period = (1.0,) * dim
     inside, around = bp.count_pairs(one), bp.count_pairs(one, period=period)
     assert len(bp.pairs(one, period=period)) == around >= inside
@@ -60,6 +66,7 @@ def compare(worlds: int, size: int, dim: int, dtype, rounds: int) -> None:
             "mixed": lambda: bp.pairs(mixed, env=mixed_env),
             "period": lambda: bp.pairs(one, period=period),
             "slices": loop_over_slices,
+            "sorted": sorted_loop,
         },
         rounds,
     )
@@ -67,7 +74,8 @@ def compare(worlds: int, size: int, dim: int, dtype, rounds: int) -> None:
     print(
         f"{worlds:>6} x {size:<6}{dim}-D {np.dtype(dtype).name:<8}"
         f"{inside:>10,}{found:>10,}{times['env'] / times['one']:>8.2f}{times['mixed'] / times['one']:>8.2f}"
-        f"{times['slices'] / times['env']:>8.1f}{masks / times['env']:>8.1f}"
+        f"{times['slices'] / times['env']:>8.1f}{times['sorted'] / times['mixed']:>8.1f}"
+        f"{masks / times['mixed']:>8.1f}"
         f"{times['period'] / times['one']:>8.2f}"
     )
 
@@ -80,9 +88,11 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     given = parser.parse_args()
     print(
-        "env, mixed, period: times as long as one uniform world; slices, masks: a loop, times as long as env"
+        "env, mixed, period: times as long as one uniform world (mixed: rows in no order)\n"
+        "slices: a loop over worlds whose rows are known, times as long as env\n"
+        "sorted, masks: a loop over mixed rows, by an argsort or by `boxes[env == e]`, times as long as mixed"
     )
-    print("worlds x boxes            pairs: one  in worlds  env   mixed  slices  masks  period")
+    print("worlds x boxes            pairs: one  in worlds  env   mixed  slices  sorted  masks  period")
     for dim in (2, 3):
         for dtype in (np.float32, np.float64):
             compare(given.worlds, given.size, dim, dtype, given.rounds)

@@ -136,6 +136,33 @@ def test_worlds_large_and_small_crowded_and_endless(each):
     each(check, product(sizes, [np.float32, np.float64], [False, True]))
 
 
+@pytest.mark.parametrize("step", [1, 3, 10**9, 2**62 // 40])
+@pytest.mark.parametrize("columns", [4, 6])
+def test_mixed_rows_of_worlds_with_any_numbers_and_rules(step, columns):
+    random = np.random.default_rng(5)
+    n, dim = 30_000, columns // 2  # enough for several threads
+    low = random.random((n, dim))
+    boxes = np.hstack((low, low + 0.1))
+    env = (random.integers(0, 80, n) - 40) * step
+    env[0], rules = (
+        -(2**63) if step > 3 else env[0],
+        {
+            "static": random.random(n) < 0.3,
+            "categories": random.integers(1, 4, n),
+            "masks": random.integers(1, 4, n),
+        },
+    )
+    order = np.argsort(env, kind="stable")
+    for given in ({}, rules):
+        ordered = {name: column[order] for name, column in given.items()}
+        wanted = np.sort(order[bp.pairs(boxes[order], env=env[order], **ordered)], axis=1)
+        wanted = wanted[np.lexsort(wanted.T[::-1])]
+        for threads in (1, 3):
+            got = bp.pairs(boxes, env=env, threads=threads, **given)
+            np.testing.assert_array_equal(got, wanted)
+        assert len(wanted) == bp.count_pairs(boxes, env=env, **given) > 1000
+
+
 @pytest.mark.parametrize(
     ("rules", "said"),
     [

@@ -1,6 +1,6 @@
 """Many worlds in one call: only boxes of one environment meet.
 
-The rows are brought into the order of their environments, where they are not in it already.  Then a small
+The boxes are brought side by side with those of their environment, where they are not already.  Then a small
 world is one strip: all small worlds are sorted and swept in one kernel call a thread, each in the nearest
 cache, without being cut and without copies.  What is no small world (thousands of boxes that crowd, infinite
 edges) is searched as if it were alone.
@@ -19,47 +19,37 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase import threads
-from broadphase.boxes import PairArray
+from broadphase.boxes import BoxArray
+from broadphase.kernels.arrays.counting import starts_from_counts
 from broadphase.kernels.arrays.radix_sort import argsort_keys
-from broadphase.kernels.boxes.filters import PairFilter, rules_of
-from broadphase.kernels.pairs.worlds import BY_ITSELF, plan_worlds
+from broadphase.kernels.boxes.filters import rules_of
+from broadphase.kernels.pairs.worlds import BY_ITSELF, count_worlds, place_boxes, plan_worlds, survey_envs
 from broadphase.kernels.strips.bin import FIRST_CLASS_BIT
 from broadphase.kernels.strips.sort import MARKS, RAW_APART, RAW_TOUCHING, room_for
 from broadphase.kernels.strips.sweep import sweep_strips
 from broadphase.methods.task import Found, Task, together
-from broadphase.slices import Part, search_from
+from broadphase.slices import Part, ranges, search_from
 from broadphase.space import Envs
 
 Find = Callable[[Task], Found]
 
 ENOUGH_FOR_THREADS = 20_000
+_FEW_WORLDS = 1024
 
 
 class Grouped(NamedTuple):
-    """Rows in the order of their environments."""
+    """Boxes side by side with those of their environment."""
 
-    order: npt.NDArray[np.int32] | None
-    """The rows; ``None`` where they lay in that order."""
+    boxes: BoxArray
+    tags: npt.NDArray[np.int32]
+    """The row and the class bits of each."""
     starts: npt.NDArray[np.int64]
     """Where each world begins, and the end."""
 
     @property
     def worlds(self) -> int:
-        """How many worlds there are."""
+        """How many worlds there are room for; some may be empty."""
         return len(self.starts) - 1
-
-
-def grouped(env: Envs) -> Grouped:
-    """Rows by environment; within one they keep their order."""
-    order = None
-    if not bool((env[1:] >= env[:-1]).all()):
-        order = argsort_keys(env)
-        env = env[order]
-    borders = np.flatnonzero(env[1:] != env[:-1])
-    starts = np.zeros(len(borders) + 2, np.int64)
-    starts[1:-1] = borders + 1
-    starts[-1] = len(env)
-    return Grouped(order, starts)
 
 
 def find_in_worlds(task: Task, env: Envs, find: Find, *, sweep: bool) -> Found:
@@ -67,46 +57,107 @@ def find_in_worlds(task: Task, env: Envs, find: Find, *, sweep: bool) -> Found:
 
     ``find`` searches one world; with ``sweep`` only those that are not swept together.
     """
-    groups = grouped(env)
-    if groups.worlds == 1:
+    low, high, falls = _survey(env, task.threads)
+    if low == high:
         return find(task)
-    if groups.order is not None:
-        rules = rules_of(task.filter, groups.order)
-        task = replace(task, boxes=task.boxes.take(groups.order, 0), filter=rules)
+    groups = _mixed(task, env, low, high) if falls else _in_order(task, env)
     ways = np.full(groups.worlds, BY_ITSELF)
     if sweep:
-        plan_worlds(task.boxes, task.boxes.reshape(1, -1), groups.starts, ways)
+        plan_worlds(groups.boxes, groups.boxes.reshape(1, -1), groups.starts, ways)
     found = [_sweep(task, groups, ways, axis) for axis in range(task.dim) if (ways == axis).any()]
     for world in np.flatnonzero(ways == BY_ITSELF).tolist():
         if sum(part.pairs for part in found) > task.limit:
             break
         begin, end = groups.starts[world : world + 2].tolist()
-        found.append(_alone(task, begin, end, find))
-    chunks = [chunk for part in found for chunk in part.chunks]
-    if groups.order is not None:
-        chunks = [_renamed(chunk, groups.order) for chunk in chunks]
+        found.append(_alone(task, groups, begin, end, find))
     return Found(
-        chunks,
+        [chunk for part in found for chunk in part.chunks],
         sum(part.pairs for part in found),
         sum(part.tests for part in found),
         sum(part.cells for part in found),
     )
 
 
-def _renamed(chunk: PairArray, rows: npt.NDArray[np.int32]) -> PairArray:
-    """Pairs of places in the order of environments, as pairs of rows: within one world rows ascend too."""
-    named: PairArray = rows.take(chunk)
-    return named
+def _survey(env: Envs, parts: int) -> tuple[int, int, bool]:
+    """The lowest and the highest environment, and whether rows are out of their order."""
+
+    def look(first: int, last: int) -> list[tuple[int, int, int]]:
+        return [survey_envs(env, *span) for span in ranges(first, last)]
+
+    spans = _shares(len(env), parts)
+    seen = [one for some in threads.run_all([partial(look, *span) for span in spans], parts) for one in some]
+    lows, highs, falls = zip(*seen, strict=True)
+    return int(min(lows)), int(max(highs)), any(falls)
 
 
-def _alone(task: Task, begin: int, end: int, find: Find) -> Found:
-    """The pairs of one world, in memory of their own: the next search writes into the same scratch."""
+def _shares(n: int, parts: int) -> list[tuple[int, int]]:
+    return threads.shares(n, parts if n >= ENOUGH_FOR_THREADS else 1)
+
+
+def _in_order(task: Task, env: Envs) -> Grouped:
+    """Rows that lie by environment already."""
+    borders = np.flatnonzero(env[1:] != env[:-1])
+    starts = np.zeros(len(borders) + 2, np.int64)
+    starts[1:-1] = borders + 1
+    starts[-1] = len(env)
+    classes: Any = task.filter.classes
+    tags = np.zeros((len(env), 2), np.int32)
+    tags[:, 0] = np.arange(len(tags))
+    if len(classes):
+        np.left_shift(classes, FIRST_CLASS_BIT, out=tags[:, 1], dtype=np.int32)
+    return Grouped(task.boxes, tags, starts)
+
+
+def _mixed(task: Task, env: Envs, low: int, high: int) -> Grouped:
+    """Boxes brought side by side by one counting sort, together with their numbers.
+
+    Nothing is sorted before and nothing renamed behind: what is found are the caller's rows.
+    """
+    n, scratch, classes = len(env), task.scratch, task.filter.classes
+    worlds = high - low + 1
+    if worlds > 2 * n + _FEW_WORLDS:  # far apart: numbered in their order
+        env, low, worlds = _numbered(env)
+    spans = _shares(n, task.threads)
+    counts = scratch.array("world counts", (len(spans), worlds), np.int64)
+    numbers = scratch.array("world numbers", (n,), np.int32)
+    boxes = scratch.array("world boxes", task.boxes.shape, task.boxes.dtype)
+    tags = scratch.array("world tags", (n, 2), np.int32)
+    starts = np.zeros(worlds + 1, np.int64)
+
+    def count(part: int, first: int, last: int) -> None:
+        counts[part] = 0
+        for span in ranges(first, last):
+            count_worlds(env, low, *span, part, numbers, counts)
+
+    def place(part: int, first: int, last: int) -> None:
+        for span in ranges(first, last):
+            place_boxes(task.boxes, classes, FIRST_CLASS_BIT, numbers, *span, part, counts, boxes, tags)
+
+    threads.run_all([partial(count, part, *span) for part, span in enumerate(spans)], task.threads)
+    starts_from_counts(counts, starts[1:])
+    threads.run_all([partial(place, part, *span) for part, span in enumerate(spans)], task.threads)
+    return Grouped(boxes, tags, starts)
+
+
+def _numbered(env: Envs) -> tuple[Envs, int, int]:
+    """Numbers from 0 on for environments with wide gaps, the lowest of them, and how many there are."""
+    order = argsort_keys(env)
+    in_order = env[order]
+    numbers = np.empty(len(env), np.int64)
+    numbers[order] = np.concatenate(([0], np.cumsum(in_order[1:] != in_order[:-1])))
+    return numbers, 0, int(numbers[order[-1]]) + 1
+
+
+def _alone(task: Task, groups: Grouped, begin: int, end: int, find: Find) -> Found:
+    """The pairs of one world, in memory of their own: the next search writes into the same scratch.
+
+    Within a world rows ascend, so pairs of places in it are pairs of rows in the same order.
+    """
     if end - begin < 2:
         return Found([], 0, 0)
-    classes, *sets = task.filter
-    rules = PairFilter(classes[begin:end], *(column[begin:end] for column in sets))
-    found = find(replace(task, boxes=task.boxes[begin:end], filter=rules))
-    return found._replace(chunks=[chunk + np.int32(begin) for chunk in found.chunks])
+    rows = np.ascontiguousarray(groups.tags[begin:end, 0])
+    found = find(replace(task, boxes=groups.boxes[begin:end], filter=rules_of(task.filter, rows)))
+    return found._replace(chunks=[rows.take(chunk) for chunk in found.chunks])
 
 
 def _sweep(task: Task, groups: Grouped, ways: npt.NDArray[np.int64], axis: int) -> Found:
@@ -116,7 +167,7 @@ def _sweep(task: Task, groups: Grouped, ways: npt.NDArray[np.int64], axis: int) 
     axes = (axis, *(other for other in range(task.dim) if other != axis))
     crowded = np.zeros(len(worlds), np.bool_)
     form = RAW_TOUCHING if task.touching else RAW_APART
-    strips = (task.boxes, _tags(task), begins[None], ends[None], form, crowded, False)
+    strips = (groups.boxes, groups.tags, begins[None], ends[None], form, crowded, False)
     fullest = int((ends - begins).max())
 
     def search(first: int, last: int) -> Part:
@@ -137,13 +188,3 @@ def _sweep(task: Task, groups: Grouped, ways: npt.NDArray[np.int64], axis: int) 
     # What crowds is seen only when it is sorted: it has been left out, and goes its own way.
     ways[worlds[crowded]] = BY_ITSELF
     return found
-
-
-def _tags(task: Task) -> npt.NDArray[np.int32]:
-    """The number and class bits of each box."""
-    classes: Any = task.filter.classes
-    tags = np.zeros((len(task.boxes), 2), np.int32)
-    tags[:, 0] = np.arange(len(tags))
-    if len(classes):
-        np.left_shift(classes, FIRST_CLASS_BIT, out=tags[:, 1], dtype=np.int32)
-    return tags

@@ -1,4 +1,4 @@
-"""Many small worlds: how each of them is searched, decided for all in one pass.
+"""Many small worlds: their boxes side by side, and how each of them is searched, decided for all in one pass.
 
 A small world is one strip of `broadphase.kernels.strips.sweep`: sorted along an axis and swept, in the
 nearest cache and in the same kernel call as all others.  That is the fastest way there is for a few thousand
@@ -7,7 +7,7 @@ boxes that do not crowd; what crowds, or holds edges that need care, is searched
 
 import numpy as np
 
-from broadphase.kernels.machine.jit import inline, jit
+from broadphase.kernels.machine.jit import inline, jit, unsigned
 from broadphase.kernels.machine.simd import LANES, bits, load, splat
 
 # What is written for a world that is swept is its axis; else one of these.
@@ -17,6 +17,51 @@ SAMPLE = 16
 FEW = 256
 # So many comparisons of each box cost what putting it into strips would.
 MOST_TESTS = 150.0
+
+
+@jit
+def survey_envs(envs, begin, end):
+    """The lowest and the highest of rows ``begin .. end - 1``, and whether one is below that before it."""
+    low = high = envs[begin]
+    falls = 0
+    for i in range(begin, end):
+        low, high = min(low, envs[i]), max(high, envs[i])
+    for i in range(max(begin, 1), end):
+        falls |= np.int64(envs[i] < envs[i - 1])
+    return low, high, falls
+
+
+@jit
+def count_worlds(envs, low, begin, end, part, numbers, counts):
+    """Number the worlds from ``low`` on, and add to ``counts[part, number]`` how many boxes each has.
+
+    The numbers are kept, so that what another thread writes to ``envs`` leads nowhere.
+    """
+    last = np.int64(counts.shape[1] - 1)
+    for i in range(begin, end):
+        number = max(np.int64(0), min(last, envs[i] - low))
+        numbers[i] = number
+        counts[part, number] += 1
+
+
+@jit
+def place_boxes(boxes, classes, shift, numbers, begin, end, part, places, placed, tags):
+    """Write the boxes of a share side by side with those of their world, and their rows and class bits.
+
+    ``places[part, number]`` says where the next of a world goes, and moves on.  The bits are shifted.
+    """
+    three = boxes.shape[1] == 6
+    for i in range(begin, end):
+        number = unsigned(numbers[i])
+        at = unsigned(places[part, number])
+        places[part, number] += 1
+        # Written out: how many columns there are is not known to the compiler.
+        placed[at, 0], placed[at, 1] = boxes[i, 0], boxes[i, 1]
+        placed[at, 2], placed[at, 3] = boxes[i, 2], boxes[i, 3]
+        if three:
+            placed[at, 4], placed[at, 5] = boxes[i, 4], boxes[i, 5]
+        tags[at, 0] = i
+        tags[at, 1] = np.int32(classes[i]) << shift if classes.shape[0] > 0 else 0
 
 
 @jit
