@@ -158,6 +158,46 @@ def test_rays_pass_through_whom_they_ignore(name):
     assert index.raycast(origins, ways, env=[5, 0, 5, 5], ignore=[3, 0, 0, 9]).ids.tolist() == [-1, 2, 3, 3]
 
 
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("period", [None, (1.0, 1.0)])
+def test_rays_from_within_bodies_see_what_is_left_without_them(name, period):
+    random = np.random.default_rng(9)
+    low = random.random((60, 2)) * 0.9
+    boxes = np.hstack((low, low + random.random((60, 2)) * 0.1))
+    own = np.arange(-4, 56)  # -4 to -1: nobody
+    origins = (boxes[own, :2] + boxes[own, 2:]) / 2
+    ways = random.normal(size=(60, 2))
+    env = random.integers(0, 3, 60)
+    options = {} if period is None else {"period": period}
+    index = make(name, 2, **options)
+    index.insert_many(boxes, category=1 + np.arange(60) % 3)
+    worlds = make(name, 2, **options)
+    worlds.insert_many(boxes, env=env)
+    for asked, rules, apart in (
+        (index, {}, False),
+        (index, {"mask": 2}, False),
+        (worlds, {"env": env}, True),
+    ):
+        hits = asked.raycast(origins, ways, 0.7, ignore=own, **rules)
+        for ray in range(60):
+            left = make(name, 2, **options)
+            kept = np.arange(60) != own[ray]
+            if apart:
+                kept &= env == env[ray]
+            left.insert_many(boxes[kept], category=(1 + np.arange(60) % 3)[kept])
+            hit = left.raycast(origins[ray], ways[ray], 0.7, mask=rules.get("mask"))
+            if hit is None:
+                assert (hits.ids[ray], hits.distances[ray]) == (-1, np.inf)
+            else:
+                assert hits.ids[ray] == np.flatnonzero(kept)[hit.id]
+                assert hits.distances[ray] == hit.distance
+                assert tuple(hits.normals[ray]) == hit.normal
+    with pytest.raises(TypeError, match="ignore must be ids"):
+        index.raycast(origins, ways, 0.7, ignore=own + 0.5)
+    with pytest.raises(ValueError, match="one for each of 60 rays"):
+        index.raycast(origins, ways, 0.7, ignore=own[:5])
+
+
 def test_bad_environments_are_named_and_change_nothing():
     index = bp.BoxTree()
     index.insert([0, 0, 1, 1], env=4)

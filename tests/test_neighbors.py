@@ -11,6 +11,7 @@ import pytest
 
 import broadphase as bp
 from broadphase.methods import near as engine
+from broadphase.methods import near_mixed
 
 N = 300
 KINDS = list(product((2, 3), (np.float32, np.float64)))
@@ -70,6 +71,43 @@ def test_others_radii_and_worlds(each, dim, dtype):
         )
 
     each(check, [(None,), ((1,) * dim,)])
+
+
+@pytest.mark.parametrize(("dim", "dtype"), KINDS)
+def test_a_few_giants_among_many(dim, dtype):
+    random = np.random.default_rng(6)
+    points, others = (random.random((n, dim)).astype(dtype) for n in (700, 400))
+    radii, other_radii = ((random.random(n) * 0.02).astype(dtype) for n in (700, 400))
+    radii[[3, 400, 699]] = 0.3, 0.7, 1e30
+    other_radii[7] = 0.2
+    env, other_env = random.integers(0, 3, 700), random.integers(0, 3, 400)
+    for period in (None, (1.0, None, 1.0)[:dim]):
+        for worlds in (None, env):
+            found = bp.neighbors(points, radii, period=period, env=worlds)
+            right = point_scenes.near(points, radii, period=period, env=worlds)
+            expect(found, right)
+            loose = bp.neighbors(points, radii, period=period, env=worlds, sort=False)
+            assert set(zip(loose.i, loose.j, strict=True)) == set(zip(*right[:2], strict=True))
+            assert len(loose) == len(right[0])
+        both = {"other": others, "period": period, "env": (env, other_env)}
+        for reach in ((radii, other_radii), radii):
+            expect(bp.neighbors(points, reach, **both), point_scenes.near(points, reach, **both))
+    with pytest.raises(bp.PairLimitExceeded, match="of points are within r"):
+        bp.neighbors(points, radii, max_pairs=len(bp.neighbors(points, radii)) - 1)
+
+
+def test_a_giant_does_not_make_all_points_look_at_each_other(monkeypatch):
+    reaches = []
+
+    def watched(question, reach, *rest):
+        reaches.append((reach.r, len(question.points)))
+        return engine.find_near(question, reach, *rest)
+
+    monkeypatch.setattr(near_mixed, "find_near", watched)
+    radii = np.full(1000, 1e-3)
+    radii[5] = 10.0
+    assert len(bp.neighbors(np.random.default_rng(0).random((1000, 2)), radii)) >= 999
+    assert max(points for r, points in reaches if r > 0.01) == 1
 
 
 def test_worlds_of_their_own_sizes():

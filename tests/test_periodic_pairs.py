@@ -153,14 +153,14 @@ def test_mixed_rows_of_worlds_with_any_numbers_and_rules(step, columns):
         },
     )
     order = np.argsort(env, kind="stable")
-    for given in ({}, rules):
-        ordered = {name: column[order] for name, column in given.items()}
+    for asked in ({}, rules):
+        ordered = {name: column[order] for name, column in asked.items()}
         wanted = np.sort(order[bp.pairs(boxes[order], env=env[order], **ordered)], axis=1)
         wanted = wanted[np.lexsort(wanted.T[::-1])]
         for threads in (1, 3):
-            got = bp.pairs(boxes, env=env, threads=threads, **given)
+            got = bp.pairs(boxes, env=env, threads=threads, **asked)
             np.testing.assert_array_equal(got, wanted)
-        assert len(wanted) == bp.count_pairs(boxes, env=env, **given) > 1000
+        assert len(wanted) == bp.count_pairs(boxes, env=env, **asked) > 1000
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Pairs that meet during a frame, against rational numbers."""
 
+import pickle
 from fractions import Fraction
 from itertools import combinations, product
 
@@ -136,8 +137,9 @@ def test_rules_environments_and_limits():
     assert bp.swept_pairs(boxes, motion, env=[1, 2, 1]).pairs.tolist() == [[0, 2]]
     assert bp.swept_pairs(boxes, motion, static=[True, True, False]).pairs.tolist() == [[0, 2]]
     assert bp.swept_pairs(boxes, motion, categories=[1, 2, 4], masks=[2, 7, 7]).pairs.tolist() == [[0, 1]]
-    with pytest.raises(bp.PairLimitExceeded):
+    with pytest.raises(bp.PairLimitExceeded, match="pairs meet on their way; raise max_pairs") as told:
         bp.swept_pairs(boxes, motion, max_pairs=1)
+    assert str(pickle.loads(pickle.dumps(told.value))) == str(told.value)
     assert len(bp.swept_pairs(np.empty((0, 4)), np.empty((0, 2))).times) == 0
 
 

@@ -2,23 +2,27 @@
 
 
 class PairLimitExceeded(MemoryError):  # noqa: N818 - the public name is part of the contract
-    """More pairs overlap than ``max_pairs`` allows; none are returned.
+    """There are more pairs than ``max_pairs`` allows; none are returned.
 
     Parameters
     ----------
     max_pairs : int
         The limit that was given.
+    said : str
+        What the pairs have in common, and the way out.
     """
 
-    def __init__(self, max_pairs: int) -> None:
-        super().__init__(
-            f"more than max_pairs={max_pairs} pairs overlap; "
-            "raise max_pairs, or use count_pairs() to learn how many there are"
-        )
+    def __init__(
+        self,
+        max_pairs: int,
+        said: str = "overlap; raise max_pairs, or use count_pairs() to learn how many there are",
+    ) -> None:
+        super().__init__(f"more than max_pairs={max_pairs} pairs {said}")
         self.max_pairs = max_pairs
+        self._said = said
 
-    def __reduce__(self) -> tuple[type["PairLimitExceeded"], tuple[int]]:
-        return type(self), (self.max_pairs,)
+    def __reduce__(self) -> tuple[type["PairLimitExceeded"], tuple[int, str]]:
+        return type(self), (self.max_pairs, self._said)
 
 
 class FileError(ValueError):

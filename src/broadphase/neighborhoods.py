@@ -7,9 +7,10 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase import threads as own_threads
-from broadphase.kernels.points.apart import find_offsets
+from broadphase.kernels.points.offsets import find_offsets
 from broadphase.kernels.points.rows import count_both, put_both
-from broadphase.methods.near import Reach, find_near, one_reach
+from broadphase.methods.near import Reach, one_reach
+from broadphase.methods.near_mixed import find_near_mixed
 from broadphase.methods.nearest_points import as_count, find_nearest_points
 from broadphase.methods.task import pair_limit
 from broadphase.points import Points, Question, as_distance, as_question, as_radii
@@ -224,8 +225,8 @@ def neighbors(
     is less, that; and as if exponents had no limits, so nothing overflows or vanishes on the way.  The sum
     of two radii is rounded, too.
 
-    Cells are as wide as the largest ``r``, or two of the largest radii: where one radius is many times as
-    large as most it is slow.
+    Cells are as wide as the largest ``r``, or two of the largest radii.  A few radii many times as large as
+    all others are searched apart; where radii of all sizes are mixed it is slow.
 
     Examples
     --------
@@ -239,7 +240,7 @@ def neighbors(
     """
     parts, limit = resolve(threads), pair_limit(max_pairs)
     question = as_question(points, other, period, env)
-    answer = find_near(question, _as_reach(r, question), bool(sort), parts, limit)
+    answer = find_near_mixed(question, _as_reach(r, question), bool(sort), parts, limit)
     offset = _offsets(question, answer.i, answer.j, parts) if offsets else None
     return Neighbors(
         *answer,

@@ -144,7 +144,7 @@ def on_their_ways(
     times = _times(starts, goals, near, bool(touching), parts)
     kept = np.flatnonzero(times >= 0.0)
     if limit != NO_LIMIT and len(kept) > limit:
-        raise PairLimitExceeded(limit)
+        raise PairLimitExceeded(limit, "meet on their way; raise max_pairs, or divide the frame")
     return SweptPairs(near[kept], times[kept])
 
 

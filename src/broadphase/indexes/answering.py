@@ -146,7 +146,15 @@ class Answering(Asking):
         return Nearest(ids, distances)
 
     def _first_hits(self, rays: Rows, category: int, mask: int) -> RayHits:
-        ids, tests = self._find_first_on_rays(rays, category, mask)
+        return self._described(rays, *self._find_first_on_rays(rays, category, mask))
+
+    def _cast_but(self, rays: Rows, ignored: IdArray, category: int, mask: int) -> RayHits | None:
+        """The first hits but the box that each ray ignores; None where the index has no way for it."""
+        self._ready()
+        found = self._find_first_but(rays, ignored, category, mask)
+        return None if found is None else self._described(rays, *found)
+
+    def _described(self, rays: Rows, ids: IdArray, tests: int) -> RayHits:
         self._last = ("raycast", tests, int((ids >= 0).sum()))
         distances, normals = self._room_for_hits(len(ids))
         ranking.describe_firsts(self._store.boxes, ids, rays, np.empty(rays.shape[1]), distances, normals)

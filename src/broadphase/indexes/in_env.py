@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.indexes.arguments import Rows
+from broadphase.indexes.arguments import Rows, rule
 from broadphase.indexes.results import Nearest, RayHit, RayHits, RayRows
 from broadphase.indexes.storage import IdArray
 from broadphase.space import as_env
@@ -35,12 +35,12 @@ def ask_first(index: Any, rays: Any, env: Any, ignore: Any, rules: Rules) -> Ray
     columns, envs, single = _spread(_sides(rays), env)
     n, dim = columns[0].shape
     ids, distances, normals = np.full(n, -1, np.int32), np.full(n, np.inf), np.zeros((n, dim))
-    own = None if ignore is None else np.broadcast_to(np.asarray(ignore), (n,))
+    own = None if ignore is None else _as_ignored(ignore, n)
     for rows, world, names in _worlds(index, envs):
         left_out = None
         if own is not None:
             places = np.searchsorted(names, own[rows]).clip(max=len(names) - 1)
-            left_out = np.where(names[places] == own[rows], places, -1)
+            left_out = np.where(names[places] == own[rows], places, -1).astype(np.int32)
         hits = first_but(world, [column[rows] for column in columns], left_out, rules)
         hit = hits.ids >= 0
         ids[rows[hit]] = names[hits.ids[hit]]
@@ -55,9 +55,16 @@ def ask_first(index: Any, rays: Any, env: Any, ignore: Any, rules: Rules) -> Ray
 def first_but(index: Any, rays: list[Rows], ignore: npt.NDArray[Any] | None, rules: Rules) -> RayHits:
     """The first hit of each ray that is not the box it leaves out.
 
-    Where that is what is hit first, as by a ray from inside of it, all that the ray hits says what comes
-    next.
+    A tree looks past it while it searches.  In other indexes, where that is what is hit first, as by a ray
+    from inside of it, all that the ray hits says what comes next.
     """
+    if ignore is not None:
+        sets = rule(rules["category"], "category"), rule(rules["mask"], "mask")
+        own = np.where((ignore >= 0) & (ignore < 2**31), ignore, -1).astype(np.int32)
+        at_once = index._cast_but(np.column_stack(rays), own, *sets)
+        if at_once is not None:
+            assert isinstance(at_once, RayHits)
+            return at_once
     hits = index.raycast(*rays, **rules)
     assert isinstance(hits, RayHits)
     again = np.flatnonzero((hits.ids >= 0) & (hits.ids == ignore)) if ignore is not None else ()
@@ -109,6 +116,15 @@ def ask_nearest(index: Any, point: Any, k: int, env: Any, rules: Rules) -> Neare
         return Nearest(ids, distances)
     held = int((ids[0] >= 0).sum())
     return Nearest(ids[0, :held], distances[0, :held])
+
+
+def _as_ignored(ignore: Any, n: int) -> npt.NDArray[Any]:
+    ignored = np.asarray(ignore)
+    if ignored.dtype.kind not in "iu" and ignored.size:
+        raise TypeError(f"ignore must be ids, one a ray or one for all; got dtype {ignored.dtype}")
+    if ignored.shape not in ((), (n,)):
+        raise ValueError(f"ignore must be one id, or one for each of {n} rays; got shape {ignored.shape}")
+    return np.broadcast_to(ignored, (n,))
 
 
 def _sides(rays: Any) -> tuple[Any, ...]:

@@ -266,6 +266,9 @@ class Periodic(Index):
             return RayHits(np.ascontiguousarray(found.rows[:, 1]), found.distances, found.normals)
         return found
 
+    def _find_first_but(self, rays: Rows, ignored: IdArray, category: int, mask: int) -> None:
+        return None
+
     def _winding(self, rays: Floats | Rows) -> Winding:
         crossed = np.array([len(self._ghosts().tree) > 0] * self.dim)
         return Winding(np.array(rays, ndmin=2), self._wide, crossed, self._store.boxes)

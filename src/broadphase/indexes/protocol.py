@@ -251,6 +251,12 @@ class Hooks(ABC):
         found = [self._find_first_on_ray(tuple(ray), category, mask) for ray in rays.tolist()]
         return np.array([hit for hit, _ in found], np.int32), sum(tests for _, tests in found)
 
+    def _find_first_but(
+        self, rays: Rows, ignored: IdArray, category: int, mask: int
+    ) -> tuple[IdArray, int] | None:
+        """The same without the box that each ray ignores, -1 for none; None where there is no such way."""
+        return None
+
     def _find_nearest_many(self, points: Rows, k: int, category: int, mask: int) -> tuple[IdArray, int]:
         """The ``k`` nearest ids of each point in any order: ``(m, k)``, filled up with -1; and the tests."""
         ids = np.full((len(points), k), -1, np.int32)

@@ -231,6 +231,11 @@ class Strips(Index):
     def _find_first_on_rays(self, rays: Rows, category: int, mask: int) -> tuple[IdArray, int]:
         return self._query_tree()._find_first_on_rays(rays, category, mask)
 
+    def _find_first_but(
+        self, rays: Rows, ignored: IdArray, category: int, mask: int
+    ) -> tuple[IdArray, int] | None:
+        return self._query_tree()._find_first_but(rays, ignored, category, mask)
+
     def _find_nearest(self, point: Floats, k: int, category: int, mask: int) -> tuple[IdArray, int]:
         return self._query_tree()._find_nearest(point, k, category, mask)
 

@@ -28,6 +28,7 @@ from broadphase.slices import growing, in_chunks
 _FIRST_ROOM = 64
 _ENOUGH_FOR_THREADS = 2_000
 _ENOUGH_QUESTIONS = 200
+_NONE = np.empty(0, np.int32)
 _SAMPLE = 64
 
 
@@ -149,8 +150,16 @@ class TreeQueries(Index):
         return found
 
     def _find_first_on_rays(self, rays: Rows, category: int, mask: int) -> tuple[IdArray, int]:
+        return self._find_firsts(rays, _NONE, category, mask)
+
+    def _find_first_but(
+        self, rays: Rows, ignored: IdArray, category: int, mask: int
+    ) -> tuple[IdArray, int] | None:
+        return self._find_firsts(rays, ignored, category, mask)
+
+    def _find_firsts(self, rays: Rows, ignored: IdArray, category: int, mask: int) -> tuple[IdArray, int]:
         out = np.empty(len(rays), np.int32)
-        rules = (self._touching, category, mask)
+        rules = (self._touching, category, mask, ignored)
         tests = self._shared_out(
             len(rays),
             lambda begin, end: search_firsts(

@@ -3,8 +3,9 @@
 Even cells over all the world, row by row, where there are about as many of them as points; else (a few points
 far away, worlds of their own sizes, crowds much closer than the points are on average) a table of cells.
 
-Cost: linear in points and in comparisons, three to eight for each neighbour.  It loses where one radius is
-many times as large as most: cells are as wide as two of the largest.
+Cost: linear in points and in comparisons, three to eight for each neighbour.  It loses where radii
+differ much: cells are as wide as two of the largest.  A few giants are taken apart
+(`broadphase.methods.near_mixed`).
 """
 
 import math

@@ -8,7 +8,7 @@ the order of the cells, `nearest` searches.
 
 For points that are near each other (`broadphase.methods.near`): `lattice` sorts them into cells no narrower
 than the distance, `near` compares the cells around each, `rows` puts what was found in order.  `apart` says
-how far two points are from each other, with a period or without.
+how far two points are from each other, with a period or without, and `offsets` in which direction.
 
 For the nearest points (`broadphase.methods.nearest_points`): `curve` sorts them along a curve and puts boxes
 around those that follow each other, `nearest_points` walks down the boxes.

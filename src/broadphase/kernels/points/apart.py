@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from broadphase.kernels.machine.jit import inline, jit
+from broadphase.kernels.machine.jit import inline
 
 
 @inline
@@ -52,12 +52,3 @@ def distance(points, others, i, j, around):
     if dim == 3:
         z = shorter_way(others[j, dim - 1] - points[i, dim - 1], around[dim - 1])
     return length(x, y, z, small, large, up, down)
-
-
-@jit
-def find_offsets(points, others, around, i, j, begin, end, offsets):
-    """Where row ``j`` of the others is, seen from row ``i``: ``offsets[begin:end]``."""
-    for at in range(begin, end):
-        for axis in range(points.shape[1]):
-            way = others[j[at], axis] - points[i[at], axis]
-            offsets[at, axis] = shorter_way(way, around[axis])

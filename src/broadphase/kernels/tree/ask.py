@@ -14,7 +14,7 @@ from broadphase.kernels.tree.move import move_boxes
 from broadphase.kernels.tree.nearest import search_around
 from broadphase.kernels.tree.nodes import MOVING, WIDTH, stack_room
 from broadphase.kernels.tree.query import search_one
-from broadphase.kernels.tree.ray import first_hit
+from broadphase.kernels.tree.ray import NO_BOX, first_hit
 
 _NO_RULE = np.int64(-1)
 _NO_SETS = np.empty(0, np.uint32)
@@ -46,8 +46,9 @@ def ask_ray(edges, children, boxes, origin, direction, furthest, touching):
     nodes = np.empty(room, np.int64)
     ray = as_ray(values)
     hit, tests = first_hit(
-        edges, children, boxes, _NO_SETS, _NO_SETS, ray, touching, _NO_RULE, _NO_RULE, nodes, keys, times
-    )
+        edges, children, boxes, _NO_SETS, _NO_SETS, ray, touching, _NO_RULE, _NO_RULE, NO_BOX, nodes, keys,
+        times,
+    )  # fmt: skip
     if hit < 0:
         return hit, tests, 0.0, 0.0, 0.0, 0.0
     normal = np.zeros(3, np.float64)

@@ -10,6 +10,7 @@ from broadphase.kernels.tree.nodes import WIDTH, child_of, push_roots, stack_by_
 
 # Rows of the times at which a ray is in the slots of a node.
 _NEAR, _FAR = 0, 1
+NO_BOX = np.int64(-1)
 
 
 @inline
@@ -49,8 +50,10 @@ def _slots_hit(edges, node, dim, ray, times):
 
 
 @inline
-def first_hit(edges, children, boxes, categories, masks, ray, touching, category, mask, nodes, keys, times):
-    """The box that the ray hits first, the lowest id among equals, or -1; and the tests."""
+def first_hit(
+    edges, children, boxes, categories, masks, ray, touching, category, mask, ignored, nodes, keys, times
+):
+    """The box but ``ignored`` that the ray hits first, the lowest id among equals, or -1; and the tests."""
     dim = boxes.shape[1] // 2
     best = np.int64(-1)
     nearest = np.inf
@@ -74,7 +77,7 @@ def first_hit(edges, children, boxes, categories, masks, ray, touching, category
             child = child_of(children, node, k)
             if level > 0:
                 left = stack_by_key(nodes, keys, left, begin, child, level, near)
-            elif passes(categories, masks, child, category, mask):
+            elif child != ignored and passes(categories, masks, child, category, mask):
                 tests += 1
                 distance = ray_distance(boxes, child, ray, touching)
                 if distance >= 0.0 and (distance < nearest or (distance == nearest and child < best)):
@@ -91,24 +94,27 @@ def search_first(edges, children, boxes, categories, masks, values, touching, ca
     nodes = np.empty(room, np.int64)
     ray = as_ray(values)
     return first_hit(
-        edges, children, boxes, categories, masks, ray, touching, category, mask, nodes, keys, times
+        edges, children, boxes, categories, masks, ray, touching, category, mask, NO_BOX, nodes, keys, times
     )
 
 
 @jit
 def search_firsts(
-    edges, children, boxes, categories, masks, rays, first, last, touching, category, mask, scratch, out
-):
+    edges, children, boxes, categories, masks, rays, first, last, touching, category, mask, ignored, scratch,
+    out,
+):  # fmt: skip
     """The same for the rays ``first .. last - 1``, into ``out``; returns the tests.
 
+    ``ignored``: a box for each ray that it passes through, or -1; or none at all.
     ``scratch``: nodes and keys of `stack_room`, two rows of `WIDTH` times, and one ray.
     """
     nodes, keys, times, ray = scratch
     tests = np.int64(0)
     for q in range(first, last):
         set_ray(rays[q], ray)
+        own = np.int64(ignored[q]) if ignored.shape[0] > 0 else NO_BOX
         out[q], made = first_hit(
-            edges, children, boxes, categories, masks, ray, touching, category, mask, nodes, keys, times
+            edges, children, boxes, categories, masks, ray, touching, category, mask, own, nodes, keys, times
         )
         tests += made
     return tests
