@@ -4,12 +4,14 @@ Numba would also optimise each function, emit it for this machine and load it in
 left out: `emit` optimises a kernel once with all that it calls, for the level that was asked for.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numba
-from numba.core import codegen, cpu
+from numba.core import codegen, cpu, errors
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
+from numba.core.types import functions
 
 
 class Lowered(NamedTuple):
@@ -36,6 +38,33 @@ def prepare() -> None:
     codegen.CPUCodeLibrary._optimize_final_module = _leave_out
     codegen.CPUCodeLibrary._optimize_functions = _only_lay_out
     cpu.CPUContext.get_executable = _no_executable
+    resolve = functions.BaseFunction.get_call_type
+    functions.BaseFunction.get_call_type = _remember(resolve)  # type: ignore[method-assign]
+
+
+def _remember(resolve: Callable[..., Any]) -> Callable[..., Any]:
+    """Infer what an operator or a function of Numba's gives for some types once, not at each place.
+
+    ``+=`` of two integers fails as ``iadd``, with a long text nobody reads, and is then found as ``add``.
+    Kernels of rows and shapes take 35 s with this and 44 without; the machine code is the same.
+    """
+    known: dict[Any, Any] = {}
+
+    def get_call_type(self: Any, context: Any, args: Any, kws: dict[str, Any]) -> Any:
+        asked = self, args, tuple(kws.items())
+        if asked not in known:
+            try:
+                known[asked] = resolve(self, context, args, kws)
+            except errors.ForceLiteralArg:
+                raise  # its caller asks again, with other types
+            except errors.TypingError as error:
+                known[asked] = error
+        answer = known[asked]
+        if isinstance(answer, errors.TypingError):
+            raise answer.with_traceback(None)
+        return answer
+
+    return get_call_type
 
 
 def _no_executable(*_: Any) -> Any:
