@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from broadphase import foreign
 from broadphase.foreign import BOXES, NUMBERS, Wanted
+from broadphase.kernels.arrays.pieces import AT_ONCE, pieces
 from broadphase.kernels.boxes.filters import IN_A, IN_B, STATIC, PairFilter, no_filter
 from broadphase.kernels.boxes.survey import copy_sound_rows, first_unsound_row
 from broadphase.threads import resolve, run_all, shares
@@ -92,17 +93,27 @@ def as_plain_array(values: Any, name: str) -> npt.NDArray[Any]:
 
 def check_sound(boxes: BoxArray, name: str) -> None:
     """Raise ``ValueError`` for the first row with NaN or with ``min > max``."""
-    row = int(first_unsound_row(boxes))
+    row = unsound_row(boxes)
     if row >= 0:
         raise unsound_row_error(boxes, row, name)
+
+
+def unsound_row(boxes: BoxArray) -> int:
+    """The first row with NaN or with ``min > max``, or -1."""
+    if len(boxes) <= AT_ONCE:
+        return int(first_unsound_row(boxes))
+    for begin, end in pieces(len(boxes)):
+        row = int(first_unsound_row(boxes[begin:end]))
+        if row >= 0:
+            return begin + row
+    return -1
 
 
 def copy_sound(boxes: BoxArray, into: BoxArray, name: str, threads: int | None = None) -> None:
     """Copy boxes into as many rows of another array; raises what `check_sound` does."""
     parts = resolve(threads) if len(boxes) >= _ENOUGH_FOR_THREADS else 1
-    rows = run_all(
-        [partial(copy_sound_rows, boxes, into, begin, end) for begin, end in shares(len(boxes), parts)]
-    )
+    spans = shares(len(boxes), max(parts, len(boxes) // AT_ONCE))
+    rows = run_all([partial(copy_sound_rows, boxes, into, begin, end) for begin, end in spans], parts)
     for row in map(int, rows):
         if row >= 0:
             raise unsound_row_error(boxes, row, name)

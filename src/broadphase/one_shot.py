@@ -13,6 +13,7 @@ from broadphase.memory import borrowed_scratch
 from broadphase.methods.few_among_many import boxes_near
 from broadphase.methods.task import Found, Task, pair_limit
 from broadphase.pair_order import one_array
+from broadphase.slices import joined, ranges
 from broadphase.space import as_period
 from broadphase.threads import resolve
 
@@ -172,17 +173,18 @@ def join(
             few, many = (first, second) if len(first) < len(second) else (second, first)
             near = boxes_near(few, many, resolve(threads), scratch)
         if near is None:
-            both, rows_of_a = np.concatenate((first, second)), len(first)
+            both, rows_of_a = _both(first, second), len(first)
         elif few is first:
             both, rows_of_a = near.both, len(first)
         else:
-            both, rows_of_a = np.concatenate((near.others, near.few)), len(near.rows)
+            both, rows_of_a = joined((near.others, near.few)), len(near.rows)
         pair_filter = join_filter(rows_of_a, len(both) - rows_of_a)
         result = _stored(both, pair_filter, method, touching, sort, threads, max_pairs)
         result[:, 1] -= rows_of_a
         if near is not None:
-            column = 1 if few is first else 0
-            result[:, column] = near.rows.take(result[:, column])
+            column = result[:, 1 if few is first else 0]
+            for begin, end in ranges(0, len(column)):
+                column[begin:end] = near.rows.take(column[begin:end])
     return result
 
 
@@ -292,12 +294,18 @@ def _joined_in_space(
     where: tuple[Any, Any],
 ) -> PairArray:
     period, env = where
-    both = np.concatenate((first, second))
+    both = _both(first, second)
     rules = join_filter(len(first), len(second))
     space = Space(as_period(period, both.shape[1] // 2), as_envs(env, len(first), len(second)))
     rows = _stored(both, rules, method, touching, sort, threads, max_pairs, space)
     rows[:, 1] -= len(first)
     return rows
+
+
+def _both(a: BoxArray, b: BoxArray) -> BoxArray:
+    """The rows of both, in the finer type of the two."""
+    kind = np.result_type(a, b)
+    return joined((a.astype(kind, copy=False), b.astype(kind, copy=False)))
 
 
 def _same_dimension(a: BoxArray, b: BoxArray) -> tuple[BoxArray, BoxArray]:

@@ -83,6 +83,20 @@ def sorted_pairs(
     return out
 
 
+def sorted_rows(rows: PairArray, firsts: int, seconds: int) -> PairArray:
+    """Rows ``i, j`` with ``i < firsts`` and ``j < seconds``, sorted by ``i``, then by ``j``.
+
+    Examples
+    --------
+    >>> sorted_rows(np.array([[1, 0], [0, 4]], np.int32), 2, 5)
+    array([[0, 4],
+           [1, 0]], dtype=int32)
+    """
+    if len(rows) * 16 < max(firsts, seconds):  # the counting sort would look at every id
+        return rows[np.lexsort((rows[:, 1], rows[:, 0]))]
+    return sorted_pairs([rows], max(firsts, seconds))
+
+
 def _pieces(chunks: list[PairArray]) -> list[PairArray]:
     """The same chunks, long ones in pieces none of which takes long to copy."""
     return [chunk[begin:end] for chunk in chunks for begin, end in ranges(0, len(chunk))]

@@ -7,15 +7,17 @@ handler raises, such as KeyboardInterrupt, is raised between two such calls.  Th
   (`search_from`; the rules stand in `broadphase.kernels.arrays.emit`).
 - Questions in batches are handed to a kernel so many at a time (`slices`); how many follows from how long the
   slice before took.
-- What takes about the same for each row, such as copying boxes into strips, goes over so many rows at a time
-  (`ranges`, and `broadphase.kernels.arrays.pieces`).
+- What takes about the same for each row goes over so many rows at a time (`ranges`, `joined`, `rows_at`, and
+  `broadphase.kernels.arrays.pieces`); where memory is met at random, such as in copying boxes into strips,
+  how many follows from how long those before took (`paced`).
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from time import perf_counter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from broadphase.boxes import PairArray
 from broadphase.kernels.arrays.emit import FIRST_ROOM, LEAST_ROOM
@@ -33,6 +35,10 @@ MOST_ROOM = 1 << 22
 """Pairs for which memory is taken at a time."""
 MOST_CHANGES = 20_000
 """Changes to a structure that are made at a time."""
+FIRST_CHANGES = 4_096
+"""Changes that are made at first, to see what they take."""
+FIRST_ROWS = 1 << 17
+"""Rows that are written to places all over memory at first, to see what they take."""
 FEW_QUESTIONS = 64
 """Questions of a batch that are asked first, to see what they take."""
 
@@ -143,10 +149,78 @@ def ranges(begin: int, end: int, most: int = MOST_ROWS) -> Iterator[tuple[int, i
     yield begin, end
 
 
-def growing(count: int) -> Iterator[tuple[int, int]]:
-    """``range(count)`` in slices for a kernel, where nobody knows what a row takes: questions in a batch.
+def joined(arrays: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    """Rows of all arrays, which are of one type, one below the other, as NumPy's ``concatenate``.
 
-    The first slices are short; what they take says how long the next may be.
+    Examples
+    --------
+    >>> joined([np.arange(2), np.arange(3)])
+    array([0, 1, 0, 1, 2])
+    """
+    total = sum(map(len, arrays))
+    if total <= MOST_ROWS:
+        return np.concatenate(arrays)
+    out = np.empty((total, *arrays[0].shape[1:]), arrays[0].dtype)
+    at = 0
+    for array in arrays:
+        for begin, end in ranges(0, len(array)):
+            out[at + begin : at + end] = array[begin:end]
+        at += len(array)
+    return out
+
+
+def rows_at(array: npt.NDArray[Any], rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Some rows, which must exist, in the order in which they are named, as NumPy's ``take``.
+
+    Examples
+    --------
+    >>> rows_at(np.array([5, 6, 7]), np.array([2, 0]))
+    array([7, 5])
+    """
+    if len(rows) <= FIRST_ROWS:
+        return array.take(rows, 0)
+    out = np.empty((len(rows), *array.shape[1:]), array.dtype)
+    for begin, end in paced(0, len(rows)):
+        # With "clip" NumPy writes to `out` at once, and not to a copy first.
+        array.take(rows[begin:end], 0, out[begin:end], "clip")
+    return out
+
+
+def whole_runs(keys: npt.NDArray[Any]) -> Iterator[tuple[int, int]]:
+    """The range of sorted keys in ranges, none of which parts equal ones.
+
+    Examples
+    --------
+    >>> list(whole_runs(np.array([1, 1, 2])))
+    [(0, 3)]
+    """
+    begin = 0
+    for _, stop in ranges(0, len(keys), FIRST_ROWS):
+        end = stop if stop == len(keys) else int(np.searchsorted(keys, keys[stop]))
+        yield begin, end
+        begin = end
+
+
+def paced(begin: int, end: int) -> Iterator[tuple[int, int]]:
+    """``range(begin, end)`` in ranges, where rows are read or written at random, which may take long.
+
+    Raises
+    ------
+    GivenUp
+        As of `slices`.
+
+    Examples
+    --------
+    >>> list(paced(0, FIRST_ROWS))
+    [(0, 131072)]
+    """
+    return growing(end, begin, FIRST_ROWS)
+
+
+def growing(end: int, begin: int = 0, most: int = FEW_QUESTIONS) -> Iterator[tuple[int, int]]:
+    """``range(begin, end)`` in slices for a kernel, where nobody knows what a row takes.
+
+    The first, of ``most`` rows, is short; what it takes says how long the next may be.
 
     Raises
     ------
@@ -158,15 +232,14 @@ def growing(count: int) -> Iterator[tuple[int, int]]:
     >>> list(growing(FEW_QUESTIONS))
     [(0, 64)]
     """
-    begin, most = 0, FEW_QUESTIONS
-    while count - begin > most:
+    while end - begin > most:
         started = perf_counter()
         yield begin, begin + most
         stop_if_unwanted()
         took = perf_counter() - started
         begin += most
         most = int(min(8 * most, most * GOAL / max(took, 1e-6))) + 1
-    yield begin, count
+    yield begin, end
 
 
 def few_at_a_time(count: int) -> Iterator[tuple[int, int]]:

@@ -17,6 +17,8 @@ from broadphase.indexes.storage import IdArray
 from broadphase.kernels.arrays.found_ids import FEW, sort_few_rows
 from broadphase.kernels.boxes import query_tests, ranking
 from broadphase.methods import nearest as methods_nearest
+from broadphase.pair_order import sorted_rows
+from broadphase.slices import growing, joined, paced
 
 # Fewer queries a thread than this are answered faster than they are handed over.
 _SHARE = 1_000
@@ -50,7 +52,10 @@ class Answering(Asking):
         self._last = ("query_ray", tests, len(ids))
         distances, normals = self._room_for_hits(len(ids))
         ends = np.concatenate(([0], np.cumsum(counts)))
-        ranking.rank_hits(self._store.boxes, ids, ends, table, np.empty(table.shape[1]), distances, normals)
+        boxes, ray = self._store.boxes, np.empty(table.shape[1])
+        for begin, end in growing(len(table)):
+            own = ends[begin : end + 1]
+            ranking.rank_hits(boxes, ids, own, table[begin:end], ray, distances, normals)
         if isinstance(rays, tuple):
             return RayHits(ids, distances, normals)
         queries = np.repeat(np.arange(len(table), dtype=np.int32), counts)
@@ -92,7 +97,7 @@ class Answering(Asking):
         )
         for (begin, _), (rows, _) in zip(spans, found, strict=True):
             rows[:, 0] += begin
-        return np.concatenate([rows for rows, _ in found]), sum(tests for _, tests in found)
+        return joined([rows for rows, _ in found]), sum(tests for _, tests in found)
 
     def _in_circle(self, center: Floats, radius: float, category: int, mask: int) -> IdArray:
         self._ready()
@@ -142,7 +147,8 @@ class Answering(Asking):
         if held:
             ids[:, :held], tests = self._find_nearest_many(points, held, category, mask)
         self._last = ("nearest", tests, int((ids >= 0).sum()))
-        ranking.rank_nearest(store.boxes, ids, points, distances)
+        for begin, end in growing(len(ids)):
+            ranking.rank_nearest(store.boxes, ids[begin:end], points[begin:end], distances[begin:end])
         return Nearest(ids, distances)
 
     def _first_hits(self, rays: Rows, category: int, mask: int) -> RayHits:
@@ -157,7 +163,10 @@ class Answering(Asking):
     def _described(self, rays: Rows, ids: IdArray, tests: int) -> RayHits:
         self._last = ("raycast", tests, int((ids >= 0).sum()))
         distances, normals = self._room_for_hits(len(ids))
-        ranking.describe_firsts(self._store.boxes, ids, rays, np.empty(rays.shape[1]), distances, normals)
+        boxes, ray = self._store.boxes, np.empty(rays.shape[1])
+        for begin, end in paced(0, len(ids)):
+            at = slice(begin, end)
+            ranking.describe_firsts(boxes, ids[at], rays[at], ray, distances[at], normals[at])
         return RayHits(ids, distances, normals)
 
     def _room_for_hits(self, n: int) -> tuple[Rows, Rows]:
@@ -165,7 +174,7 @@ class Answering(Asking):
 
     def _arranged_rows(self, rows: IdArray) -> IdArray:
         if self._sort and sort_few_rows(rows):
-            return rows[np.lexsort((rows[:, 1], rows[:, 0]))]
+            return sorted_rows(rows, int(rows[:, 0].max()) + 1, self._store.end)
         return rows
 
     def _rays(self, origin: Any, direction: Any, max_distance: Any) -> Floats | Rows:

@@ -94,20 +94,21 @@ class Editing(Hooks):
         rows = self._reader.boxes(boxes)
         n = len(rows)
         envs = as_env(env, n)
-        ids = self._store.add_many(
-            rows, static_flags(static, n), bit_sets(category, n, "category"), bit_sets(mask, n, "mask")
-        )
-        if n:
-            if envs is not None:
-                self._take_envs(ids, envs)
-            if self._journal.open:
-                self._journal.note(self._store, ids, fresh=True)
-            try:
+        rules = static_flags(static, n), bit_sets(category, n, "category"), bit_sets(mask, n, "mask")
+        ids = None
+        try:
+            ids = self._store.add_many(rows, *rules)
+            if n:
+                if envs is not None:
+                    self._take_envs(ids, envs)
+                if self._journal.open:
+                    self._journal.note(self._store, ids, fresh=True)
                 self._inserted(ids)
-            except BaseException:  # memory, or the user's patience, ran out in between
+        except BaseException:  # memory, or the user's patience, ran out in between
+            if ids is not None:
                 self._store.drop(ids)
                 self._begin_anew()
-                raise
+            raise
         return ids
 
     def remove(self, id: int) -> None:  # noqa: A002 - the word that users know
@@ -147,8 +148,12 @@ class Editing(Hooks):
         if len(known):
             if self._journal.open:
                 self._journal.note(self._store, known)
-            self._removing(known)
-            self._store.drop(known)
+            try:
+                self._removing(known)
+                self._store.drop(known)
+            except BaseException:
+                self._begin_anew()
+                raise
 
     def clear(self) -> None:
         """Take all boxes out; ids begin at 0 again.  What was reserved stays."""
@@ -284,14 +289,14 @@ class Editing(Hooks):
             if self._journal.open:
                 self._journal.note(self._store, ids)
             before = None if len(ids) <= MOST_CHANGES else self._store.rows_before(ids, rows)
-            self._moving(ids, rows)
-            self._store.write(ids, rows)
             try:
+                self._moving(ids, rows)
+                self._store.write(ids, rows)
                 self._moved(ids)
             except BaseException:  # memory, or the user's patience, ran out in between
                 if before is not None:
                     self._store.write(ids, before)
-                    self._begin_anew()
+                self._begin_anew()
                 raise
 
     def _begin_anew(self) -> None:

@@ -13,10 +13,9 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import PairArray
+from broadphase.boxes import PairArray, unsound_row
 from broadphase.indexes.storage import BoxStore
 from broadphase.kernels.boxes.filters import STATIC
-from broadphase.kernels.boxes.survey import first_unsound_row
 
 FORMAT = "broadphase index"
 VERSION = 1
@@ -86,7 +85,7 @@ def restore(store: BoxStore, arrays: Arrays) -> PairArray:
         _require(arrays[name].shape == (n,) and arrays[name].dtype == dtype, f"{name} is damaged")
     width = store.boxes.shape[1]
     _require(boxes.shape == (n, width) and boxes.flags.c_contiguous, "boxes is damaged")
-    _require(int(first_unsound_row(boxes)) < 0, "boxes holds nan or min > max")
+    _require(unsound_row(boxes) < 0, "boxes holds nan or min > max")
     _require(bool(np.isin(arrays["classes"], [0, int(STATIC)]).all()), "classes is damaged")
     if "envs" in arrays:
         _require(arrays["envs"].shape == (n,) and arrays["envs"].dtype == np.int64, "envs is damaged")

@@ -16,7 +16,7 @@ from broadphase.kernels.arrays.ordered_bits import PADDING, bits_of, ordered_row
 from broadphase.kernels.arrays.radix_sort import argsort_keys
 from broadphase.kernels.sorted import gapped, gapped_search, gapped_walk
 from broadphase.kernels.sorted.gapped import DEAD, FAN, FULLEST, end_keys, fill, lift_all, reach_room
-from broadphase.slices import in_chunks
+from broadphase.slices import in_chunks, paced, ranges
 
 # Of the slots of a new layout, so many are taken.
 _TAKEN = 0.75
@@ -90,6 +90,10 @@ class GappedOrders:
             gapped.spread(self.columns, base, self.dim, self.items, self.places, a, 0, self.slots)
         self._lift()
 
+    def scratch(self, boxes: int = 1) -> tuple[npt.NDArray[Any], ...]:
+        """Memory for the keys of so many boxes, each with one more."""
+        return tuple(np.empty(2 * self.dim + 1, self._type) for _ in range(boxes))
+
     def check(self, store: BoxStore) -> None:
         """Raise ``AssertionError`` where an invariant is broken."""
         ids = store.ids()
@@ -137,11 +141,15 @@ class GappedOrders:
         self.slots = max(-(-slots // FAN) * FAN, 4 * FAN)
         orders = len(self.axes)
         limits = np.iinfo(self._type)
-        # All gaps: lower edges below any key, and upper edges below these, so that they overlap nothing.
-        self.columns = np.full((2 * self.dim * orders, self.slots + PADDING), limits.min + 1, self._type)
-        self.columns.reshape(orders, 2, self.dim, -1)[:, 1] = limits.min
+        self.columns = np.empty((2 * self.dim * orders, self.slots + PADDING), self._type)
+        self.items = np.empty((orders, self.slots + PADDING), np.int32)
+        for begin, end in ranges(0, self.slots):
+            # All gaps: lower edges below any key, and upper edges below these, so that they overlap nothing.
+            for row, column in enumerate(self.columns):
+                column[begin:end] = limits.min + (row // self.dim % 2 == 0)
+            self.items[:, begin:end] = DEAD
         self.columns[:, self.slots :] = limits.max
-        self.items = np.full((orders, self.slots + PADDING), DEAD, np.int32)
+        self.items[:, self.slots :] = DEAD
         self.reach = np.empty(reach_room(self.slots), self._type)
 
     def _check_size(self, end: int) -> None:
@@ -153,11 +161,16 @@ class GappedOrders:
     def _lay_out(self, store: BoxStore, a: int, ranks: npt.NDArray[np.int32] | None) -> None:
         bits, ids, axis = bits_of(store.boxes), store.ids(), self.axes[a]
         if ranks is None:
-            ranks = argsort_keys(end_keys(bits, ids, axis, self.touching, self.kinds))
-        fill(
-            *(ids, ranks, bits, self.touching, self.kinds),
-            *(self.columns, self.items, self.places, a, axis, self.slots),
-        )
+            keys = np.empty(len(ids) << self.kinds, self._type)
+            for begin, end in paced(0, len(ids)):
+                end_keys(bits, ids, axis, self.touching, self.kinds, keys, begin, end)
+            ranks = argsort_keys(keys)
+        (edges,) = self.scratch()
+        for begin, end in paced(0, len(ranks)):
+            fill(
+                *(ids, ranks, bits, self.touching, self.kinds),
+                *(self.columns, self.items, self.places, a, axis, self.slots, edges[:-1], begin, end),
+            )
 
     def _lift(self) -> None:
         row = 2 * self.dim * self.searched + self.dim

@@ -18,14 +18,15 @@ import numpy.typing as npt
 
 from broadphase import choose, methods, threads
 from broadphase.boxes import BoxArray, PairArray
-from broadphase.indexes.journal import by_id, pair_keys
+from broadphase.indexes.journal import by_id, changes_between, pair_keys
 from broadphase.indexes.protocol import Hooks
 from broadphase.indexes.results import PairChanges
+from broadphase.kernels.arrays.radix_sort import stable_argsort
 from broadphase.kernels.boxes.filters import PairFilter
 from broadphase.kernels.pairs import journal as kernel
-from broadphase.kernels.pairs.pair_changes import split_changes
 from broadphase.methods.task import Task
 from broadphase.pair_order import sorted_pairs
+from broadphase.slices import joined, rows_at
 
 Compared = tuple[PairArray, int, PairArray, int, int]
 """What began, how many, what ended, how many, and the tests made."""
@@ -37,21 +38,28 @@ _A_PART = 500  # queries: 5,000 at once take 1.3 times as long
 
 def find_changes(index: Hooks) -> tuple[PairChanges, int]:
     """Against the last call, and the tests made."""
-    journal = index._journal
-    if not journal.open:
-        changes, tests = from_all_pairs(index)
-    else:
-        began, ended, tests = _from_queries(index)
-        changes = PairChanges(began, ended, index._history.advance(began, ended))
-    journal.begin(index._store, index._changes_by_query)
+    journal, store, state = index._journal, index._store, index._history.state()
+    noted: Any = journal.entries()[0] if journal.open else slice(store.end)
+    renewed = store.renewed[noted].copy()
+    try:
+        if not journal.open:
+            changes, tests = from_all_pairs(index)
+        else:
+            began, ended, tests = _from_queries(index)
+            changes = PairChanges(began, ended, index._history.advance(began, ended))
+        journal.begin(store, index._changes_by_query)
+    except BaseException:  # memory, or the user's patience, ran out in between
+        index._history.go_back(state)
+        store.renewed[noted] = renewed
+        journal.close()
+        raise
     return changes, tests
 
 
 def from_all_pairs(index: Hooks) -> tuple[PairChanges, int]:
     """By finding all pairs and comparing them with those of the last call."""
     now, tests = index._pairs(sort=True)
-    began, come, ended, gone = split_changes(index._history.pairs(), now, index._store.renewed)
-    began, ended = began[:come], ended[:gone]
+    began, ended = changes_between(index._history.pairs(), now, index._store.renewed)
     return PairChanges(began, ended, index._history.replace(now, began)), tests
 
 
@@ -63,8 +71,8 @@ def _from_queries(index: Hooks) -> tuple[PairArray, PairArray, int]:
     asked = np.empty(2 * len(ids), np.int32)
     planned = kernel.plan_queries(ids, len(ids), old, store.boxes, queries, asked)
     # Neighbours one after the other: what one query reads, the next one finds in the cache.
-    order = np.argsort(queries[:planned, index._query_axis])
-    queries, asked = queries[order], asked[order]
+    order = stable_argsort(queries[:planned, index._query_axis])
+    queries, asked = rows_at(queries, order), rows_at(asked, order)
     marks = np.zeros((store.end >> 3) + 1, np.uint8)
     kernel.mark_noted(ids, len(ids), marks)
     columns = by_id(store)
@@ -106,7 +114,7 @@ def _ended_among(index: Hooks, kept: tuple[npt.NDArray[Any], ...], columns: Any)
         return np.empty((0, 2), np.int32), 0
     task = Task(boxes, index._touching, PairFilter(*kept[2:]))
     found = methods.finder(choose.choose(boxes))(task)
-    entries = np.concatenate([np.empty((0, 2), np.int32), *found.chunks])
+    entries = joined([np.empty((0, 2), np.int32), *found.chunks])
     gone = kernel.compare_old(entries, columns, index._store.renewed, kept, index._touching)
     return entries[:gone], found.tests
 

@@ -16,7 +16,8 @@ from broadphase.indexes.storage import BoxStore, IdArray
 from broadphase.kernels.boxes.filters import IN_A, IN_B, PairFilter
 from broadphase.memory import borrowed_scratch
 from broadphase.methods.task import Found, Task
-from broadphase.pair_order import joined_pairs, sorted_pairs
+from broadphase.pair_order import joined_pairs, sorted_pairs, sorted_rows
+from broadphase.slices import joined
 from broadphase.space import as_period
 
 # A box query costs as much as finding the pairs of about this many boxes anew.
@@ -34,7 +35,7 @@ def join(here: Queries, there: Queries, sort: bool) -> tuple[PairArray, int]:
             rows, tests = _by_queries(here if asked is there else there, asked, here._touching)
             rows = rows if asked is there else rows[:, ::-1]
             rows = np.ascontiguousarray(rows[_may_pair(here._store, there._store, rows)])
-            return rows[np.lexsort((rows[:, 1], rows[:, 0]))] if sort else rows, tests
+            return sorted_rows(rows, here._store.end, there._store.end) if sort else rows, tests
     return _anew(here, there, sort)
 
 
@@ -57,7 +58,9 @@ def _may_pair(here: BoxStore, there: BoxStore, rows: IdArray) -> Any:
 
 def _anew(here: Queries, there: Queries, sort: bool) -> tuple[PairArray, int]:
     first, second = here._store, there._store
-    boxes = np.concatenate((first.live_boxes(), second.live_boxes()))
+    here_boxes, there_boxes = first.live_boxes(), second.live_boxes()
+    kind = np.result_type(here_boxes, there_boxes)
+    boxes = joined((here_boxes.astype(kind, copy=False), there_boxes.astype(kind, copy=False)))
     parts = threads.resolve(here._threads)
     with borrowed_scratch() as scratch:
         task = Task(boxes, here._touching, _both_filters(first, second), parts, scratch=scratch)

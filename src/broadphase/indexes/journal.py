@@ -8,6 +8,7 @@ while nobody asks; ``stayed`` is put together when somebody does, also when the 
 the changes have grown to half of the pairs, they are merged into them: a fixed cost for each change.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -19,7 +20,8 @@ import numpy.typing as npt
 from broadphase.boxes import PairArray
 from broadphase.indexes.storage import BoxStore, IdArray, expect
 from broadphase.kernels.pairs import journal as kernel
-from broadphase.kernels.pairs.pair_changes import toggle_pairs
+from broadphase.kernels.pairs.pair_changes import split_changes, toggle_pairs
+from broadphase.slices import MOST_ROWS, joined, ranges
 
 PairKeys = npt.NDArray[np.int64]
 """Pairs as numbers ``i << 32 | j``, which sort as the pairs do."""
@@ -52,6 +54,15 @@ class History:
         """Start again from all pairs; returns what makes the array of the pairs that stayed."""
         self._base, self._steps, self._weight = pairs, [], 0
         return partial(_toggled, pairs, self._steps, 0, pair_keys([began]))
+
+    def state(self) -> tuple[PairArray, list[PairKeys], int, int]:
+        """Where it is, for `go_back`."""
+        return self._base, self._steps, len(self._steps), self._weight
+
+    def go_back(self, state: tuple[PairArray, list[PairKeys], int, int]) -> None:
+        """Forget what was noted since."""
+        self._base, self._steps, count, self._weight = state
+        del self._steps[count:]
 
     def pairs(self) -> PairArray:
         """The sorted pairs, in an array of their own."""
@@ -150,8 +161,13 @@ def _like(store: BoxStore, room: int) -> tuple[npt.NDArray[Any], ...]:
 
 def pair_keys(chunks: list[PairArray]) -> PairKeys:
     """Pairs as numbers."""
-    pairs = np.concatenate([np.empty((0, 2), np.int32), *chunks])
-    keys: PairKeys = (pairs[:, 0].astype(np.int64) << 32) | pairs[:, 1]
+    keys: PairKeys = np.empty(sum(map(len, chunks)), np.int64)
+    at = 0
+    for chunk in chunks:
+        for begin, end in ranges(0, len(chunk)):
+            part = chunk[begin:end]
+            keys[at + begin : at + end] = (part[:, 0].astype(np.int64) << 32) | part[:, 1]
+        at += len(chunk)
     return keys
 
 
@@ -162,4 +178,36 @@ def _toggled(base: PairArray, steps: list[PairKeys], count: int, *more: PairKeys
     """
     keys = np.sort(np.concatenate([np.empty(0, np.int64), *steps[:count], *more]))
     out = np.empty((len(base) + len(keys), 2), np.int32)
-    return out[: toggle_pairs(base, keys, out)]
+    if len(base) + len(keys) <= MOST_ROWS:
+        return out[: toggle_pairs(base, keys, out)]
+    written = key = 0
+    for begin, end in ranges(0, len(base)):
+        last = len(keys) if end == len(base) else int(np.searchsorted(keys, _key_of(base[end])))
+        written += toggle_pairs(base[begin:end], keys[key:last], out[written:])
+        key = last
+    return out[:written]
+
+
+def changes_between(
+    before: PairArray, now: PairArray, renewed: npt.NDArray[np.bool_]
+) -> tuple[PairArray, PairArray]:
+    """What began and what ended, of two sorted lists of pairs; see `kernels.pairs.pair_changes`."""
+    if len(before) + len(now) <= MOST_ROWS:
+        began, come, ended, gone = split_changes(before, now, renewed)
+        return began[:come], ended[:gone]
+    come_, gone_ = [], []
+    at = 0
+    for begin, end in ranges(0, len(now)):
+        last = len(before)
+        if end < len(now):
+            last = bisect_left(range(len(before)), _key_of(now[end]), key=lambda row: _key_of(before[row]))
+        began, come, ended, gone = split_changes(before[at:last], now[begin:end], renewed)
+        come_.append(began[:come])
+        gone_.append(ended[:gone])
+        at = last
+    return joined(come_), joined(gone_)
+
+
+def _key_of(pair: npt.NDArray[np.int32]) -> int:
+    """As `pair_keys`."""
+    return (int(pair[0]) << 32) | int(pair[1])

@@ -11,6 +11,7 @@ from broadphase.indexes.storage import IdArray, expect
 from broadphase.kernels.boxes.filters import PairFilter
 from broadphase.kernels.pairs import pair_set as kernel
 from broadphase.kernels.pairs.pair_set import NONE
+from broadphase.slices import FIRST_CHANGES, growing, joined, paced, whole_runs
 
 _FIRST_ROOM = 64
 _MOST_PAIRS = 2**30  # a row has two links, which are 32 bits wide
@@ -34,7 +35,7 @@ class PairSet:
 
     def fill(self, chunks: list[PairArray]) -> None:
         """Hold exactly these pairs."""
-        pairs = np.concatenate([np.empty((0, 2), np.int32), *chunks])
+        pairs = joined([np.empty((0, 2), np.int32), *chunks])
         self._links = None
         self._pairs, self.count = pairs, len(pairs)
 
@@ -49,9 +50,11 @@ class PairSet:
             pairs[: self.count] = self._pairs[: self.count]
             chain, after, before = (np.empty(room * links, np.int32) for links in (1, 2, 2))
             buckets = np.full(1 << (room - 1).bit_length(), NONE, np.int32)
-            self._pairs, self._links = pairs, (chain, buckets, after, before)
-            self._heads = np.full(end, NONE, np.int32)
-            kernel.link_all(self._arrays(), self.count)
+            heads = np.full(end, NONE, np.int32)
+            for begin, last in paced(0, self.count):
+                kernel.link_rows((pairs, chain, buckets, after, before, heads), begin, last)
+            # Only now, should it be interrupted.
+            self._pairs, self._links, self._heads = pairs, (chain, buckets, after, before), heads
         elif end > len(self._heads):
             heads = np.full(max(end, 2 * len(self._heads)), NONE, np.int32)
             heads[: len(self._heads)] = self._heads
@@ -60,10 +63,12 @@ class PairSet:
     def drop_pairs_of(self, ids: IdArray) -> PairKeys:
         """Remove all pairs of these ids; returns them."""
         toggled = np.empty(self.count, np.int64)
-        left = kernel.drop_pairs_of(self._arrays(), self.count, ids, toggled)
-        toggled = toggled[: self.count - left].copy()
-        self.count = left
-        return toggled
+        before = self.count
+        for begin, end in growing(len(ids), most=FIRST_CHANGES):
+            self.count = kernel.drop_pairs_of(
+                self._arrays(), self.count, ids[begin:end], toggled[before - self.count :]
+            )
+        return toggled[: before - self.count].copy()
 
     def apply(
         self, events: PairKeys, end: int, boxes: BoxArray, touching: bool, rules: PairFilter
@@ -72,9 +77,13 @@ class PairSet:
         self.reserve(end, len(events))
         # What begins may end again in the same call, when the other box goes far: so twice.
         toggled = np.empty(2 * len(events) + self.count, np.int64)
-        self.count, toggles = kernel.apply_events(
-            self._arrays(), self.count, events, boxes, touching, rules, toggled
-        )
+        toggles = 0
+        for begin, last in growing(len(events), most=FIRST_CHANGES):
+            self.count, more = kernel.apply_events(
+                *(self._arrays(), self.count, events[begin:last], boxes, touching, rules),
+                toggled[toggles:],
+            )
+            toggles += more
         return toggled[:toggles].copy()
 
     def split_toggled(
@@ -85,7 +94,12 @@ class PairSet:
         began, ended = np.empty((2, len(keys), 2), np.int32)
         if not len(keys):
             return began, ended
-        come, gone = kernel.split_toggled(self._arrays(), keys, renewed, began, ended)
+        come = gone = 0
+        for begin, end in whole_runs(keys):
+            more, fewer = kernel.split_toggled(
+                self._arrays(), keys[begin:end], renewed, began[come:], ended[gone:]
+            )
+            come, gone = come + more, gone + fewer
         return began[:come].copy(), ended[:gone].copy()
 
     def check(self) -> None:

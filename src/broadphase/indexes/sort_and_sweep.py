@@ -20,6 +20,7 @@ in a scene that is spread evenly in the plane, a box shares it with about the sq
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from broadphase import threads
 from broadphase.indexes.base import Index
@@ -27,10 +28,17 @@ from broadphase.indexes.gapped import GappedOrders, GappedQueries
 from broadphase.indexes.storage import IdArray
 from broadphase.indexes.touched import Touched
 from broadphase.kernels.arrays.ordered_bits import PADDING, bits_of
-from broadphase.kernels.sorted.keep_sorted import close_gaps, resort, settle_boxes
+from broadphase.kernels.sorted.keep_sorted import (
+    close_gaps,
+    insert_in_order,
+    rows_in_order,
+    rows_out_of_order,
+    settle_boxes,
+)
 from broadphase.memory import Scratch
 from broadphase.methods.sort_and_sweep import Axis, choose_axis, sweep_ordered
 from broadphase.methods.task import Found, Task
+from broadphase.slices import FIRST_CHANGES, growing, paced, ranges
 
 # Up to this share of the boxes is moved one by one; to put one in its place by itself costs as much as to
 # sort so many together.
@@ -120,30 +128,48 @@ class SortAndSweep(GappedQueries, Index):
         new = int((store.alive[ids] & (orders.places[0, ids] < 0)).sum())
         if not orders.has_room(new):
             orders.grow(new)
-        self._steps += settle_boxes(
-            *(ids, store.alive, bits_of(store.boxes), self._touching),
-            *(orders.arrays(), orders.axes[0], orders.slots),
-        )
+        bits, order, (edges,) = bits_of(store.boxes), orders.arrays(), orders.scratch()
+        for begin, end in growing(len(ids), most=FIRST_CHANGES):
+            self._steps += settle_boxes(
+                *(ids[begin:end], store.alive, bits, self._touching, order),
+                *(orders.axes[0], orders.slots, edges[:-1]),
+            )
         orders.boxes = store.live
 
     def _sort_all(self) -> None:
         """By insertion if the order is nearly right, else by radix."""
         store, orders = self._store, self._orders
-        ranks = np.empty(store.live, np.int32)
-        if not self._whole:
-            ids, bits = store.ids(), bits_of(store.boxes)
-            steps = resort(
-                *(ids, store.alive, bits, orders.axes[0], orders.items, orders.places, orders.slots),
-                *(MOST_STEPS * store.live, ranks),
-            )
-            if steps >= 0:
-                self._steps += steps
-                orders.build(store, ranks)
-                return
+        ranks = None if self._whole else self._insertion_sorted()
+        if ranks is not None:
+            orders.build(store, ranks)
+            return
         if store.live:
             orders.axes = (choose_axis(store.live_boxes(), self._axis),)
         self._query_axis = orders.axes[0]
         orders.build(store)
+
+    def _insertion_sorted(self) -> npt.NDArray[np.int32] | None:
+        """The order of the live boxes, begun with the one they had; ``None`` where that takes many steps."""
+        store, orders = self._store, self._orders
+        ids, bits, axis = store.ids(), bits_of(store.boxes), orders.axes[0]
+        n, row_of = len(ids), ids
+        if store.live < store.end:
+            row_of = np.empty(store.end, np.int32)
+            for begin, end in paced(0, n):
+                row_of[ids[begin:end]] = np.arange(begin, end)
+        ranks, keys, count = np.empty(n, np.int32), np.empty(n, bits.dtype), 0
+        for begin, end in paced(0, orders.slots):
+            count = rows_in_order(orders.items, store.alive, row_of, ranks, count, begin, end)
+        for begin, end in paced(0, n):
+            count = rows_out_of_order(ids, orders.places, ranks, count, begin, end)
+        steps, most = 0, MOST_STEPS * n
+        for begin, end in paced(0, n):
+            more = insert_in_order(ids, bits, axis, keys, ranks, begin, end, most - steps)
+            if more < 0:
+                return None
+            steps += more
+        self._steps += steps
+        return ranks
 
     # ---- pairs
 
@@ -156,7 +182,9 @@ class SortAndSweep(GappedQueries, Index):
         shape = (store.live + PADDING,)
         columns = scratch.array("columns", (2 * orders.dim, *shape), orders.columns.dtype)
         ids = scratch.array("ids", (1, *shape), np.int32)
-        close_gaps(orders.columns, orders.items, orders.slots, columns, ids)
+        count = 0
+        for begin, end in ranges(0, orders.slots):
+            count = close_gaps(orders.columns, orders.items, orders.slots, columns, ids, count, begin, end)
         task = Task(store.boxes, self._touching, rules, threads.resolve(self._threads), limit)
         return sweep_ordered(task, columns, ids, store.live)
 

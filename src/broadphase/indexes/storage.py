@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from broadphase.boxes import MOST_BOXES, BoxArray
 from broadphase.kernels.boxes.filters import STATIC, PairFilter, no_filter
+from broadphase.slices import ranges, rows_at
 
 IdArray = npt.NDArray[np.int32]
 
@@ -26,6 +27,7 @@ _COLUMNS = {
     "renewed": False,
 }
 _FIRST_ROOM = 16
+_NAN = float("nan")
 # Below this share of all rows a bulk operation touches the free ids one by one; above it, one pass over
 # all rows is cheaper than a heap.
 _BULK = 16
@@ -58,12 +60,15 @@ class BoxStore:
         """Make room for ids below ``room`` without another copy on the way there."""
         if room <= len(self.alive):
             return
+        columns = {}
         for name, usual in _COLUMNS.items():
             column = getattr(self, name)
-            larger = np.empty((room, *column.shape[1:]), column.dtype)
-            larger[: self.end] = column[: self.end]
-            larger[self.end :] = usual
-            setattr(self, name, larger)
+            columns[name] = larger = np.empty((room, *column.shape[1:]), column.dtype)
+            for begin, end in ranges(0, self.end):
+                larger[begin:end] = column[begin:end]
+            for begin, end in ranges(self.end, room):
+                larger[begin:end] = usual
+        self.__dict__.update(columns)  # all or none, should this be interrupted
 
     def ids(self) -> IdArray:
         """The live ids, ascending; nobody writes to it; the same array until one is added or removed."""
@@ -78,7 +83,7 @@ class BoxStore:
 
     def live_boxes(self) -> BoxArray:
         """The live rows in id order: a view where no id below ``end`` is free, else a copy."""
-        return self.boxes[: self.end] if self.live == self.end else self.boxes[self.ids()]
+        return self.boxes[: self.end] if self.live == self.end else rows_at(self.boxes, self.ids())
 
     def live_filter(self) -> PairFilter:
         """The rules of the live rows, for a search over `live_boxes`."""
@@ -133,16 +138,27 @@ class BoxStore:
         masks: npt.NDArray[np.uint32],
     ) -> IdArray:
         """Put boxes at the lowest free ids, in their order."""
-        ids = self._take(len(boxes))
-        self.boxes[ids] = boxes
-        self.alive[ids] = True
-        self.classes[ids] = static * STATIC
-        self.categories[ids] = categories
-        self.masks[ids] = masks
-        self.renewed[ids] = True
-        self.any_static |= bool(static.any())
-        self.any_sets |= bool((categories != 1).any() or (masks != EVERY_BIT).any())
-        self.live += len(ids)
+        any_static = self.any_static or bool(static.any())
+        any_sets = self.any_sets or bool((categories != 1).any() or (masks != EVERY_BIT).any())
+        ids, fresh, free = self._lowest_free(len(boxes))
+        try:
+            for begin, end in ranges(0, len(ids)):
+                at = ids[begin:end]
+                self.boxes[at] = boxes[begin:end]
+                self.alive[at] = self.renewed[at] = True
+                self.classes[at] = static[begin:end] * STATIC
+                self.categories[at] = categories[begin:end]
+                self.masks[at] = masks[begin:end]
+            live = self.live + len(ids)
+        except BaseException:
+            for name, usual in _COLUMNS.items():
+                getattr(self, name)[ids] = usual
+            raise
+        # No calls from here on: nothing can come in between.
+        self.any_static, self.any_sets = any_static, any_sets
+        self.end += fresh
+        self.live = live
+        self._free = free
         self._ids = None
         return ids
 
@@ -157,15 +173,16 @@ class BoxStore:
 
     def drop(self, ids: IdArray) -> None:
         """Free these live ids."""
-        self.boxes[ids] = np.nan
+        free, live = self._free, self.live - len(ids)
+        # No calls in these lines: nothing can come in between.
+        self._free = self._ids = None
+        self.boxes[ids] = _NAN
         self.alive[ids] = False
-        self.live -= len(ids)
-        self._ids = None
-        if self._free is not None and len(ids) * _BULK < self.end:
+        self.live = live
+        if free is not None and len(ids) * _BULK < self.end:
             for freed in ids.tolist():
-                heapq.heappush(self._free, freed)
-        else:
-            self._free = None
+                heapq.heappush(free, freed)
+            self._free = free
 
     def next_boxes(self) -> BoxArray:
         """Rows for new boxes of all ids, none of which is free: to be filled, and handed to `write`.
@@ -181,7 +198,7 @@ class BoxStore:
 
     def rows_before(self, ids: IdArray, boxes: BoxArray) -> BoxArray:
         """What `write` takes to undo itself: the rows that these ids have now."""
-        return self.boxes[: self.end] if boxes is self._next else self.boxes[ids]
+        return self.boxes[: self.end] if boxes is self._next else rows_at(self.boxes, ids)
 
     def write(self, ids: IdArray, boxes: BoxArray) -> None:
         """Give these live ids new boxes."""
@@ -238,22 +255,23 @@ class BoxStore:
             state[name] = state[name][: self.end]
         return state
 
-    def _take(self, count: int) -> IdArray:
+    def _lowest_free(self, count: int) -> tuple[IdArray, int, list[int] | None]:
+        """So many ids, how many of them are new, and what is the heap without them; with room for all."""
         holes = self.end - self.live
         reused = min(count, holes)
         fresh = count - reused
         if self.end + fresh > len(self.alive):
             self._grow(fresh)
-        if self._free is not None and reused * _BULK < self.end:
-            old = [heapq.heappop(self._free) for _ in range(reused)]
-        else:
-            old = np.flatnonzero(~self.alive[: self.end])[:reused].tolist()
-            self._free = None if reused < holes else []
         ids = np.empty(count, np.int32)
-        ids[:reused] = old
         ids[reused:] = np.arange(self.end, self.end + fresh)
-        self.end += fresh
-        return ids
+        free = self._free
+        if free is not None and reused * _BULK < self.end:
+            self._free = None  # to be collected anew, should this be interrupted
+            ids[:reused] = [heapq.heappop(free) for _ in range(reused)]
+        else:
+            ids[:reused] = np.flatnonzero(~self.alive[: self.end])[:reused]
+            free = None if reused < holes else []
+        return ids, fresh, free
 
     def _grow(self, more: int) -> None:
         if self.end + more > MOST_BOXES:

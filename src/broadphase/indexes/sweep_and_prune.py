@@ -19,6 +19,7 @@ float32, 40 bytes a pair.
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from broadphase import choose, methods
 from broadphase.boxes import PairArray
@@ -35,6 +36,7 @@ from broadphase.kernels.sorted.sweep_and_prune import move_boxes, take_boxes
 from broadphase.memory import Scratch, borrowed_scratch
 from broadphase.methods.sort_and_sweep import choose_axis
 from broadphase.methods.task import NO_LIMIT, Found
+from broadphase.slices import FIRST_CHANGES, growing
 
 # A box whose ends would pass more slots than this is put in elsewhere and searched for: 16 slots are
 # passed in 2 ns, so this costs what a search does.
@@ -129,7 +131,11 @@ class SweepAndPrune(GappedQueries, Index):
         gone = gone[orders.places[0, 2 * gone] >= 0]
         if len(gone):
             self._note(self._set.drop_pairs_of(gone))
-            orders.boxes -= take_boxes(self._axes(), gone, orders.arrays(), orders.searched, orders.slots)
+            order = orders.arrays()
+            for begin, end in growing(len(gone), most=FIRST_CHANGES):
+                orders.boxes -= take_boxes(
+                    self._axes(), gone[begin:end], order, orders.searched, orders.slots
+                )
         return self._move(self._touched.ids())
 
     def _move(self, ids: IdArray) -> bool:
@@ -141,22 +147,27 @@ class SweepAndPrune(GappedQueries, Index):
         most = store.live + 2 * FAR
         events = np.empty(2 * most, np.int64)
         budget = max(MOST_PASSED * store.live, ALWAYS_PASSED)
-        bits = bits_of(store.boxes)
-        done = 0
-        while done < len(ids):
-            done, count, swaps, tests = move_boxes(
-                *(self._axes(), ids, done, store.alive, bits, self._touching, orders.arrays()),
-                *(orders.searched, orders.slots, FAR, budget, events, most),
-            )
-            self._work = self._work[0] + swaps, self._work[1] + swaps + tests
-            budget -= swaps + tests
-            if budget < 0:
-                return False
-            if count:
-                self._note(
-                    self._set.apply(events[:count], store.end, store.boxes, self._touching, store.filter())
+        bits, rules = bits_of(store.boxes), store.filter()
+        places = (orders.arrays(), orders.searched, orders.slots, FAR)
+        scratch = self._scratch()
+        for begin, end in growing(len(ids), most=FIRST_CHANGES):
+            done = begin
+            while done < end:
+                done, count, swaps, tests = move_boxes(
+                    *(self._axes(), ids[:end], done, store.alive, bits, self._touching, *places),
+                    *(budget, events, most, scratch),
                 )
+                self._work = self._work[0] + swaps, self._work[1] + swaps + tests
+                budget -= swaps + tests
+                if budget < 0:
+                    return False
+                if count:
+                    self._note(self._set.apply(events[:count], store.end, store.boxes, self._touching, rules))
         return True
+
+    def _scratch(self) -> tuple[npt.NDArray[Any], ...]:
+        edges, old, turned = self._orders.scratch(3)
+        return edges[:-1], old[:-1], turned
 
     def _rebuild(self) -> None:
         store = self._store
@@ -184,11 +195,16 @@ class SweepAndPrune(GappedQueries, Index):
 
     def _find_changes(self) -> tuple[PairChanges, int]:
         work, self._work = self._work, (0, 0)
-        if self._toggled is None:
-            changes, _ = from_all_pairs(self)
-        else:
-            began, ended = self._set.split_toggled(self._toggled, self._store.renewed)
-            changes = PairChanges(began, ended, self._history.advance(began, ended))
+        state = self._history.state()
+        try:
+            if self._toggled is None:
+                changes, _ = from_all_pairs(self)
+            else:
+                began, ended = self._set.split_toggled(self._toggled, self._store.renewed)
+                changes = PairChanges(began, ended, self._history.advance(began, ended))
+        except BaseException:  # memory, or the user's patience, ran out in between
+            self._history.go_back(state)
+            raise
         self._toggled, self._toggles = [], 0
         self._store.renewed[: self._store.end] = False
         self._reported = work

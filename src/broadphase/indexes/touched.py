@@ -3,6 +3,8 @@
 import numpy as np
 
 from broadphase.indexes.storage import IdArray
+from broadphase.kernels.arrays.radix_sort import argsort_keys
+from broadphase.slices import FIRST_ROWS, rows_at
 
 
 class Touched:
@@ -23,8 +25,14 @@ class Touched:
     def ids(self) -> IdArray:
         """The ids, ascending, each once."""
         if len(self._parts) == 1:
-            return np.sort(self._parts[0])
-        return np.unique(np.concatenate([np.empty(0, np.int32), *self._parts]))
+            ids = self._parts[0]
+            return np.sort(ids) if len(ids) <= FIRST_ROWS else rows_at(ids, argsort_keys(ids))
+        ids = np.concatenate([np.empty(0, np.int32), *self._parts])
+        if len(ids) <= FIRST_ROWS:
+            return np.unique(ids)
+        ids = rows_at(ids, argsort_keys(ids))
+        each_once: IdArray = ids[np.append(True, ids[1:] != ids[:-1])]
+        return each_once
 
     def clear(self) -> None:
         """Start again."""

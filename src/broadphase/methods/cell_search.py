@@ -21,7 +21,7 @@ from broadphase.kernels.cells.search import (
     running_reach,
 )
 from broadphase.methods.task import Found, Task, search_in_shares
-from broadphase.slices import Resumable
+from broadphase.slices import Resumable, paced, ranges
 
 # Where a place holds more boxes than this, sorting all boxes costs less than comparing them unsorted.
 OVERFULL = 64
@@ -51,17 +51,20 @@ def enter(
     index = np.int32 if len(boxes) * MOST_PLACES < 2**31 else np.int64
     starts: npt.NDArray[Any] = np.zeros(int(layout.offsets[-1]) + 2, index)
     places = np.empty(MOST_PLACES, np.int64)
-    for begin, end in pieces(len(boxes)):
+    for begin, end in paced(0, len(boxes)):
         kernel.count_copies(boxes, layout, levels, starts, places, begin, end)
-    used, fullest = kernel.add_up(starts)
-    axis, order = -1, np.empty(0, np.int64)
+    used = fullest = 0
+    for begin, end in ranges(2, len(starts)):
+        more, most = kernel.add_up(starts, begin, end)
+        used, fullest = used + more, max(fullest, most)
+    axis, order = -1, np.empty(0, np.int32)
     if fullest > OVERFULL:
         axis = sweep_axis(boxes)
         # A counting sort keeps the order in which it is fed.  NumPy would take denormals for equal where the
         # calling thread flushes them.
-        order = stable_argsort(boxes[:, axis]).astype(np.int64)
+        order = stable_argsort(boxes[:, axis])
     entries = np.empty(int(starts[-1]), np.int32)
-    for begin, end in pieces(len(boxes)):
+    for begin, end in paced(0, len(boxes)):
         kernel.scatter_copies(boxes, layout, levels, order, starts, entries, places, begin, end)
     return Cells(layout, levels, population, starts, entries, int(fullest), axis), int(used)
 
@@ -81,7 +84,7 @@ def search(task: Task, cells: Cells, used: int) -> Found:
     if np.count_nonzero(cells.population) == 1 or found.pairs > task.limit:
         return found
     reach = np.empty(len(cells.entries) if cells.axis >= 0 else 0, boxes.dtype)
-    for begin, end in pieces(len(reach)):
+    for begin, end in paced(0, len(reach)):
         running_reach(boxes, cells, reach, begin, end)
 
     def upward() -> Resumable:

@@ -23,7 +23,7 @@ from broadphase.kernels.machine.simd import LANES
 from broadphase.kernels.points.nearest import MOST_WANTED, search_nearest
 from broadphase.kernels.points.sort import count_boxes, count_points, place_boxes, place_points
 from broadphase.memory import Scratch, borrowed_scratch
-from broadphase.slices import slices
+from broadphase.slices import paced, slices
 
 Rows = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int32]
@@ -244,12 +244,12 @@ def _sorted_boxes(
     columns = scratch.array("columns", ((2 if half.any() or large else 1) * dim, count + LANES), np.float64)
     columns[:, count:] = np.nan
     ids = scratch.array("ids", (count,), np.int32)
-    threads.run_all(
-        [
-            partial(place_boxes, boxes, begin, end, part, cells, counts, columns, ids)
-            for part, (begin, end) in enumerate(spans)
-        ]
-    )
+
+    def place(part: int, begin: int, end: int) -> None:
+        for some in paced(begin, end):
+            place_boxes(boxes, *some, part, cells, counts, columns, ids)
+
+    threads.run_all([partial(place, part, *span) for part, span in enumerate(spans)])
     return _Held(columns, ids, starts, half)
 
 
@@ -268,12 +268,12 @@ def _sorted_points(plan: Plan, points: Rows, parts: int, scratch: Scratch) -> Id
     )
     starts_from_counts(counts, scratch.array("ends", (bins,), np.int64))
     order: Ids = scratch.array("order", (m,), np.int32)
-    threads.run_all(
-        [
-            partial(place_points, begin, end, part, cells, counts, order)
-            for part, (begin, end) in enumerate(spans)
-        ]
-    )
+
+    def place(part: int, begin: int, end: int) -> None:
+        for some in paced(begin, end):
+            place_points(*some, part, cells, counts, order)
+
+    threads.run_all([partial(place, part, *span) for part, span in enumerate(spans)])
     return order
 
 

@@ -43,13 +43,20 @@ from broadphase.kernels.strips.sweep import sweep_strips
 from broadphase.methods import finder
 from broadphase.methods.few_among_many import boxes_near, of_one_class
 from broadphase.methods.task import Found, Task, search_all, together
-from broadphase.slices import Part, Position, Resumable, ranges, search_from, stop_if_unwanted
+from broadphase.slices import (
+    Part,
+    Position,
+    Resumable,
+    paced,
+    rows_at,
+    search_from,
+    stop_if_unwanted,
+)
 
 SMALL_SAMPLE, SAMPLE, LARGE_SAMPLE = 64, 128, 4096
 SMALL_WORLD = 4_000
 # Waking a second thread three times costs about 200 microseconds, a fifth of what so many boxes take.
 ENOUGH_FOR_THREADS = 40_000
-_ROWS = 1 << 20  # that are counted or copied at a time
 # A strip is crowded when a copy shares its strip with so many times more copies than if all were equal.
 CROWDED = 2.5
 
@@ -175,7 +182,7 @@ def _count(task: Task, plan: Plan, parts: int) -> tuple[Any, ...]:
 
     def count(part: int, first: int, last: int) -> bool:
         extreme = False
-        for begin, end in ranges(first, last, _ROWS):
+        for begin, end in paced(first, last):
             extreme |= count_copies(
                 *(task.boxes, flat, plan.axes, task.touching, plan.lattice, plan.borders),
                 *(begin, end, numbers[part], spans, steps[part]),
@@ -202,7 +209,7 @@ def _scatter(task: Task, plan: Plan, spans: Any, starts: Any, extreme: bool, tot
     later = task.scratch.array("later", (len(starts), int(BLOCK)), np.int32)
 
     def scatter(part: int, first: int, last: int) -> None:
-        for begin, end in ranges(first, last, _ROWS):
+        for begin, end in paced(first, last):
             scatter_copies(
                 *(task.boxes, plan.axes, strips, task.touching, task.filter.classes),
                 *(begin, end, later[part], spans, starts[part], edges, tags),
@@ -222,7 +229,7 @@ def _sweep_whole(task: Task, cut: Cut) -> Found:
             return found
     order = stable_argsort(task.boxes[:, cut.swept])
     crowded[0] = True
-    return _sweep_one(task, cut, task.boxes.take(order, 0), _tags(task).take(order, 0), crowded, True)
+    return _sweep_one(task, cut, rows_at(task.boxes, order), rows_at(_tags(task), order), crowded, True)
 
 
 def _sweep_one(task: Task, cut: Cut, edges: Any, tags: Any, crowded: Any, in_order: bool) -> Found:

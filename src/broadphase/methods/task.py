@@ -11,7 +11,7 @@ from broadphase import threads
 from broadphase.boxes import BoxArray, PairArray, copy_sound
 from broadphase.kernels.boxes.filters import PairFilter
 from broadphase.memory import MOST_KEPT, Scratch
-from broadphase.slices import MOST, MOST_ROOM, Part, Position, Resumable, search_from
+from broadphase.slices import FIRST, MOST, MOST_ROOM, Part, Position, Resumable, search_from
 
 NO_LIMIT = 2**62
 
@@ -87,7 +87,8 @@ def search_all(
     limit, store = task.limit, task.store
     out = task.scratch.pairs(room)
     # Nearly always one call does it: what small worlds take is Python's time, so there is no more of it.
-    at, found, tests = kernel(at, end, out, int(MOST), store)
+    most = int(MOST if len(task.boxes) <= _FEW_BOXES else min(MOST, FIRST))
+    at, found, tests = kernel(at, end, out, most, store)
     chunks = [out[:found]] if store else []
     if at[0] < end and found <= limit:
         rest = search_from(kernel, at, end, out[found:] if store else out, limit - found, store)
@@ -131,3 +132,4 @@ def together(parts: list[Part], cells: int = 0) -> Found:
 
 
 _MOST_ROOM = MOST_KEPT // 16
+_FEW_BOXES = 1 << 17  # that fit into the near caches, so that it is known what a comparison takes

@@ -172,11 +172,14 @@ def count_copies(boxes, layout, levels, starts, places, begin, end):
 
 
 @jit
-def add_up(starts):
-    """Turn counts into where places start; returns the places in use and the fullest one's boxes."""
+def add_up(starts, begin, end):
+    """Turn the counts ``begin .. end - 1``, from 2 on, into where places start.
+
+    Returns how many of these places are in use, and the fullest one's boxes.
+    """
     used = 0
     fullest = 0
-    for p in range(2, starts.shape[0]):
+    for p in range(begin, end):
         count = starts[p]
         if count > 0:
             used += 1

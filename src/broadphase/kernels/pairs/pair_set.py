@@ -121,10 +121,10 @@ def _drop(pairs, chain, buckets, after, before, heads, row, last):
 
 
 @jit
-def link_all(pair_set, count):
-    """Thread ``count`` rows, all different, into a table and lists that are empty."""
+def link_rows(pair_set, begin, end):
+    """Thread the rows ``begin .. end - 1``, which hold new pairs, into the table and the lists."""
     pairs, chain, buckets, after, before, heads = pair_set
-    for row in range(count):
+    for row in range(begin, end):
         _put(pairs, chain, buckets, after, before, heads, row, pair_key(pairs[row, 0], pairs[row, 1]))
 
 

@@ -263,33 +263,32 @@ def lift_all(columns, row, slots, reach):
 
 
 @jit
-def end_keys(bits, ids, axis, touching, kinds):
-    """The keys of the boxes' lower edges on an axis, and with ``kinds = 1`` behind them the upper ones."""
+def end_keys(bits, ids, axis, touching, kinds, keys, begin, end):
+    """Write the keys of the lower edges on an axis of the boxes ``ids[begin:end]``.
+
+    With ``kinds = 1``, behind those of all boxes, also the keys of their upper edges.
+    """
     n = ids.shape[0]
     dim = bits.shape[1] // 2
     top = 8 * bits.itemsize - 1
-    keys = np.empty(n << kinds, bits.dtype)
-    for k in range(n):
+    for k in range(begin, end):
         keys[k] = ordered(bits[ids[k], axis], top)
     if kinds == 1:
-        for k in range(n):
+        for k in range(begin, end):
             keys[n + k] = ordered(bits[ids[k], dim + axis], top) - (not touching)
-    return keys
 
 
 @jit
-def fill(ids, ranks, bits, touching, kinds, columns, items, places, a, axis, slots):
-    """Lay out the ends of all boxes evenly, in the order ``ranks`` of their `end_keys`."""
+def fill(ids, ranks, bits, touching, kinds, columns, items, places, a, axis, slots, edges, begin, end):
+    """Lay out the ends of all boxes evenly, in the order ``ranks`` of their `end_keys`.
+
+    Those at ``begin .. end - 1`` of it; ``edges`` is scratch for a box.
+    """
     n = ids.shape[0]
     m = ranks.shape[0]
     dim = bits.shape[1] // 2
     base = 2 * dim * a
-    edges = np.empty(2 * dim, columns.dtype)
-    for slot in range(slots, columns.shape[1]):
-        for row in range(base, base + 2 * dim):
-            columns[row, slot] = ~(-1 << (8 * columns.itemsize - 1))
-        items[a, slot] = DEAD
-    for r in range(m):
+    for r in range(begin, end):
         kind = ranks[r] >= n
         i = np.int64(ids[ranks[r] - n * kind])
         item = (i << kinds) + kind

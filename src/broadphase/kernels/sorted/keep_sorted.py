@@ -18,17 +18,16 @@ from broadphase.kernels.sorted.gapped import (
 
 
 @jit
-def settle_boxes(ids, alive, bits, touching, order, axis, slots):
+def settle_boxes(ids, alive, bits, touching, order, axis, slots, edges):
     """Bring some boxes to where they belong, one by one; returns how many slots they went.
 
-    ``order`` are columns, items, places and the tree of maxima.  A box that is in use is put in if it is
-    not there, one that is not is taken out if it is.
+    ``order`` are columns, items, places and the tree of maxima; ``edges`` is scratch for a box.  A box that
+    is in use is put in if it is not there, one that is not is taken out if it is.
     """
     columns, items, places, reach = order
     dim = bits.shape[1] // 2
     base = np.int64(0)
     a = np.int64(0)
-    edges = np.empty(2 * dim, columns.dtype)
     steps = 0
     for k in range(ids.shape[0]):
         if k + AHEAD < ids.shape[0]:
@@ -65,30 +64,39 @@ def settle_boxes(ids, alive, bits, touching, order, axis, slots):
 
 
 @jit
-def resort(ids, alive, bits, axis, items, places, slots, most, ranks):
-    """Sort all boxes by insertion, beginning with the order they have; returns how many steps that took.
+def rows_in_order(items, alive, row_of, ranks, count, begin, end):
+    """Write the rows of the live ids in the slots ``begin .. end - 1`` behind the first ``count`` ranks.
 
-    Writes into ``ranks`` the order of the rows of ``ids``, the live ids; ids that are not in the order begin
-    at its end.  Gives up and returns -1 when it would take more than ``most`` steps.
+    ``row_of`` is the row of an id.  Returns how many ranks there are then.
     """
-    top = 8 * bits.itemsize - 1
-    n = ids.shape[0]
-    row_of = np.empty(alive.shape[0], np.int32)
-    for row in range(n):
-        row_of[ids[row]] = row
-    count = 0
-    for slot in range(slots):
+    for slot in range(begin, end):
         i = items[0, slot]
         if i != DEAD and alive[i]:
             ranks[count] = row_of[i]
             count += 1
-    for row in range(n):
+    return count
+
+
+@jit
+def rows_out_of_order(ids, places, ranks, count, begin, end):
+    """The same for the rows ``begin .. end - 1`` whose ids are in no slot."""
+    for row in range(begin, end):
         if ids[row] >= places.shape[1] or places[0, ids[row]] < 0:
             ranks[count] = row
             count += 1
-    keys = np.empty(n, bits.dtype)
+    return count
+
+
+@jit
+def insert_in_order(ids, bits, axis, keys, ranks, begin, end, most):
+    """Sort ``ranks[begin:end]``, rows of ``ids``, into those before them by insertion.
+
+    ``keys`` are those of the ranks that are sorted.  Returns how many steps that took, or -1 where it gave up
+    because it would take more than ``most``.
+    """
+    top = 8 * bits.itemsize - 1
     steps = 0
-    for k in range(n):
+    for k in range(begin, end):
         row = ranks[k]
         key = ordered(bits[ids[row], axis], top)
         at = k
@@ -105,21 +113,27 @@ def resort(ids, alive, bits, axis, items, places, slots, most, ranks):
 
 
 @jit
-def close_gaps(columns, items, slots, packed, ids):
-    """Copy the boxes in their order, without the gaps; behind them a padding larger than every key."""
+def close_gaps(columns, items, slots, packed, ids, count, begin, end):
+    """Copy the boxes of the slots ``begin .. end - 1`` in their order, without gaps, behind ``count`` others.
+
+    Returns how many there are then.  Behind the last ones comes a padding larger than every key.
+    """
     rows = packed.shape[0]
-    count = 0
-    for slot in range(slots):
+    before = count
+    for slot in range(begin, end):
         if items[0, slot] != DEAD:
             ids[0, count] = items[0, slot]
             count += 1
     for row in range(rows):
-        at = 0
-        for slot in range(slots):
+        at = before
+        for slot in range(begin, end):
             # Written over and over until the next box comes: no branch to mispredict.
             packed[row, at] = columns[row, slot]
             at += items[0, slot] != DEAD
+        if end == slots:
+            for behind in range(count, packed.shape[1]):
+                packed[row, behind] = columns[row, slots]
+    if end == slots:
         for behind in range(count, packed.shape[1]):
-            packed[row, behind] = columns[row, slots]
-    for behind in range(count, packed.shape[1]):
-        ids[0, behind] = 0
+            ids[0, behind] = 0
+    return count

@@ -183,19 +183,20 @@ def _move_ends(axes, columns, items, places, reach, searched, slots, i, old, edg
 
 
 @jit
-def move_boxes(axes, ids, start, alive, bits, touching, order, searched, slots, far, budget, events, most):
+def move_boxes(
+    axes, ids, start, alive, bits, touching, order, searched, slots, far, budget, events, most, scratch
+):  # fmt: skip
     """Bring the ends of the boxes ``ids[start:]`` to where the boxes are now.
 
     Boxes that are not in the columns are put in.  ``order`` are columns, items, places and the tree of
     maxima over the axis ``searched``.  Stops where ``events`` may not have room for the ``most`` events of
-    one box, or when ``budget`` slots have been passed or searched.  Returns how many ids are done, how many
-    events were written, and the slots that were passed and that were searched.
+    one box, or when ``budget`` slots have been passed or searched.  ``scratch`` are three arrays for the keys
+    of a box, the last of them with one more.  Returns how many ids are done, how many events were written,
+    and the slots that were passed and that were searched.
     """
     columns, items, places, reach = order
     dim = bits.shape[1] // 2  # not of a literal type as len(axes) is: every helper would be compiled twice
-    edges = np.empty(2 * dim, columns.dtype)
-    old = np.empty(2 * dim, columns.dtype)
-    turned = np.empty(2 * dim + 1, columns.dtype)
+    edges, old, turned = scratch
     turned[2 * dim] = lowest_key(columns)
     count = 0
     swaps = 0

@@ -24,6 +24,10 @@ MOST_BUCKETS = 2**15
 # A strip is crowded when a box shares its bucket with more others than this on average.  Each of them costs
 # one lane of the sweep, about 0.2 ns; sorting costs about 30 ns a box.
 CROWDED = 128
+# So many boxes are always sorted exactly: that stops and goes on anywhere, what is done here does not.
+MANY = 1 << 20
+# Sorting a copy, counted in comparisons.
+WORK_OF_A_COPY = 30
 ONE = unsigned(1)
 
 # What a strip's edges still need before they can be compared by subtraction (`kernels.boxes.edges`).
@@ -56,11 +60,13 @@ def sort_strip(axes, edges, tags, begins, ends, strip, form, columns, marks, cro
     """
     kind = edges.dtype.type
     x = unsigned(axes[0])
-    n = np.int64(0)
+    n = copies_of(begins, ends, strip)
+    if n > MANY:
+        crowded[strip] = True
+        return np.int64(0)
     low = np.finfo(edges.dtype).max
     high = np.finfo(edges.dtype).min
     for part in range(begins.shape[0]):
-        n += ends[part, strip] - begins[part, strip]
         for t in range(unsigned(begins[part, strip]), unsigned(ends[part, strip])):
             low = min(low, edges[t, x])
             high = max(high, edges[t, x])
@@ -101,7 +107,7 @@ def sort_strip(axes, edges, tags, begins, ends, strip, form, columns, marks, cro
             _place(axes, edges, tags, t, at, columns, marks)
             k += ONE
     if form != COMPARABLE:
-        _make_comparable(columns, n, form)
+        _make_comparable(columns, 0, n, form)
     # From the sorted columns, 16 at a time, and not one by one while they are placed: 5 ns a copy for the
     # whole sort against 7.
     for at in range(n):
@@ -114,16 +120,36 @@ def sort_strip(axes, edges, tags, begins, ends, strip, form, columns, marks, cro
 
 
 @inline
-def take_sorted_strip(axes, edges, tags, begins, ends, strip, form, columns, marks):
-    """As `sort_strip`, for copies that lie in order already: a box's bucket is its rank."""
+def copies_of(begins, ends, strip):
+    """How many copies a strip holds."""
     n = np.int64(0)
     for part in range(begins.shape[0]):
-        for t in range(unsigned(begins[part, strip]), unsigned(ends[part, strip])):
-            _place(axes, edges, tags, t, unsigned(n), columns, marks)
-            n += 1
-    if form != COMPARABLE:
-        _make_comparable(columns, n, form)
-    for rank in range(n):
+        n += ends[part, strip] - begins[part, strip]
+    return n
+
+
+@inline
+def take_sorted_strip(axes, edges, tags, begins, ends, strip, form, columns, marks, placed, ranked, most):
+    """As `sort_strip`, for copies that lie in order already: a box's bucket is its rank.
+
+    Goes on where so many copies are placed and so many of these ranked, for about ``most`` comparisons'
+    time; returns how many are now.  It is done when all are ranked.
+    """
+    n = copies_of(begins, ends, strip)
+    if placed < n:
+        stop = min(n, placed + max(most // WORK_OF_A_COPY, 1))
+        before = np.int64(0)
+        for part in range(begins.shape[0]):
+            count = ends[part, strip] - begins[part, strip]
+            for k in range(max(placed - before, 0), min(stop - before, count)):
+                t = unsigned(begins[part, strip] + k)
+                _place(axes, edges, tags, t, unsigned(before + k), columns, marks)
+            before += count
+        if form != COMPARABLE:
+            _make_comparable(columns, placed, stop, form)
+        return stop, ranked
+    stop = min(n, ranked + max(most // WORK_OF_A_COPY, 1))
+    for rank in range(ranked, stop):
         step = 1  # gallop, then halve: most boxes reach only a few others
         while rank + step < n and columns[0, rank + step] <= columns[1, rank]:
             step *= 2
@@ -136,19 +162,20 @@ def take_sorted_strip(axes, edges, tags, begins, ends, strip, form, columns, mar
                 above = middle
         marks[BUCKET, rank] = rank
         marks[REACH, rank] = below - 1
-    _close(marks, n)
-    return n
+    if stop == n:
+        _close(marks, n)
+    return placed, stop
 
 
 @inline
-def _make_comparable(columns, n, form):
+def _make_comparable(columns, begin, end, form):
     """Bring finite edges into the form in which one subtraction decides an overlap."""
     zero = columns.dtype.type(0)
     for row in range(columns.shape[0]):
-        for at in range(n):
+        for at in range(begin, end):
             columns[row, at] += zero
         if form == RAW_APART and row % 2 == 1:
-            for at in range(n):
+            for at in range(begin, end):
                 columns[row, at] = next_down(columns[row, at])
 
 

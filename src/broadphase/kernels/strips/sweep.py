@@ -35,6 +35,8 @@ from broadphase.kernels.strips.sort import (
     CLASS,
     ID,
     REACH,
+    WORK_OF_A_COPY,
+    copies_of,
     sort_strip,
     take_sorted_strip,
 )
@@ -42,8 +44,6 @@ from broadphase.kernels.strips.sort import (
 STEPS = LEAST_ROOM // LANES - 1  # comparisons between two looks at the room left and at how many lanes go on
 FEW_LANES = 4  # so few go on one by one
 TOGETHER = np.int64(-1)  # instead of the lanes that go on one by one: they have not been parted yet
-# Sorting a copy, counted in comparisons.
-WORK_OF_A_COPY = 30
 DIAGONAL, ROW = np.int64(1), np.int64(0)  # not literals: Numba compiles what takes one once more for it
 
 
@@ -55,8 +55,9 @@ def sweep_strips(
     """All pairs of the strips before ``end``, from ``at`` on; returns ``at, found, tests``.
 
     How it stops and goes on: `broadphase.kernels.arrays.emit`.  ``at``: the strip, how many of its copies are
-    sorted (0: not yet), the group of boxes ``i``, which `_diagonals` compares with those from ``j``, and then
-    the lanes of it that go on one by one, the first of them at ``partner``.
+    sorted, the group of boxes ``i``, which `_diagonals` compares with those from ``j``, and then the lanes of
+    it that go on one by one, the first of them at ``partner``.  While none is sorted, ``i`` and ``j`` are how
+    far `take_sorted_strip` is.
 
     Strips that turn out to be crowded are noted in ``crowded`` and left out; ``again`` asks for them alone,
     after they were sorted.  ``columns`` and ``marks`` (`broadphase.kernels.strips.sort`) hold the strip that
@@ -68,10 +69,20 @@ def sweep_strips(
         if n == 0:
             if not again:
                 n = sort_strip(axes, edges, tags, begins, ends, strip, form, columns, marks, crowded)
+                most -= WORK_OF_A_COPY * n
             elif crowded[strip]:
-                n = take_sorted_strip(axes, edges, tags, begins, ends, strip, form, columns, marks)
+                before = i + j
+                i, j = take_sorted_strip(
+                    *(axes, edges, tags, begins, ends, strip, form, columns, marks, i, j, most)
+                )
+                most -= WORK_OF_A_COPY * (i + j - before)
+                n = copies_of(begins, ends, strip)
+                if j < n:
+                    if most > 0:
+                        n = np.int64(0)
+                        continue
+                    return (strip, np.int64(0), i, j, lanes, partner), counted + found, tests
             i, j, lanes, partner = np.int64(0), np.int64(1), TOGETHER, np.int64(0)
-            most -= WORK_OF_A_COPY * n
         if n < 2:
             i = n
         while i < n:
@@ -105,7 +116,7 @@ def sweep_strips(
             j = i + 1
             lanes = TOGETHER
         strip += 1
-        n = np.int64(0)
+        n = i = j = np.int64(0)
     return (strip, n, i, j, lanes, partner), counted + found, tests
 
 
