@@ -71,7 +71,7 @@ class BodyStore:
         self.shared = False
         """Whether somebody holds the list ``bodies`` as it is: it is copied before the next change."""
         self.gone: dict[int, Body] = {}
-        """By row, who was there at the last update and was removed since."""
+        """By row, who was removed since the last update."""
         self.leaving: list[tuple[int, int]] = []
         """``layer, id`` of what the indexes have to drop."""
         self.late_rows: list[int] = []
@@ -124,6 +124,9 @@ class BodyStore:
         self.live += 1
         self._is_new(row)
         return body
+
+    def check_fits(self, shapes: list[Shape]) -> None:
+        """Raise ``ValueError`` where a shape is too long for the world; one without a period has no end."""
 
     def remove(self, body: Body) -> None:
         """Take a body out; its handle keeps what it was."""

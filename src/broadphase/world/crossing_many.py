@@ -1,6 +1,7 @@
 """What thousands of movers have crossed in one call, as one by one `World.move` would tell it."""
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +30,9 @@ class Before(NamedTuple):
     places: Floats
 
 
+Passed: TypeAlias = Callable[[Going, Rows, Before, Movements, str], Crossings]
+
+
 def before_moving(world: Going, rows: Rows, layers: tuple[int, ...]) -> Before:
     """To be asked before movers move among what is in these layers."""
     store = world._store
@@ -47,13 +51,23 @@ def before_moving(world: Going, rows: Rows, layers: tuple[int, ...]) -> Before:
     )
 
 
-def cross_many(world: Going, rows: Rows, before: Before, movements: Movements, response: str) -> Movements:
-    """The movements with what was crossed, which listeners will be told of."""
+def cross_many(
+    world: Going,
+    rows: Rows,
+    before: Before,
+    movements: Movements,
+    response: str,
+    passed: Passed | None = None,
+) -> Movements:
+    """The movements with what was crossed, which listeners will be told of.
+
+    ``passed`` finds what does not block; without, the world has no period.
+    """
     parts = []
     if response == "cross":
         parts.append(_solid(movements.hits))
     if len(before.crossable) and len(rows):
-        parts.append(_passed(world, rows, before, movements, response))
+        parts.append((passed or _passed)(world, rows, before, movements, response))
     if not parts:
         return movements
     found = first_of_each(Crossings(*map(np.concatenate, zip(*parts, strict=True))))
@@ -74,17 +88,13 @@ def _solid(hits: HitArrays) -> Crossings:
 
 def _passed(world: Going, rows: Rows, before: Before, movements: Movements, response: str) -> Crossings:
     """Sensors and bodies that do not block here."""
-    hits, store = movements.hits, world._store
-    turns = slice(0, 0) if response == "cross" else slice(None)
-    legs = legs_of(
-        before.starts, movements.places, hits.movers[turns], hits.touches[turns], hits.times[turns]
-    )
-    table, crossable = store.table, before.crossable
+    store, table, crossable = world._store, world._store.table, before.crossable
+    legs = legs_between(before, movements, response)
     after = _bounds(world, crossable)
     from broadphase.one_shot import join  # here, because few games move thousands at once
 
-    near = join(_reach(world, rows, legs, movements.places), _hull(before.bounds, after))
-    near = near[_may_cross(world, rows[near[:, 0]], crossable[near[:, 1]])]
+    near = join(reach_of(world, rows, legs), _hull(before.bounds, after))
+    near = near[may_cross(world, rows[near[:, 0]], crossable[near[:, 1]])]
     # A mover meets those before it where they have come to.
     turn = np.full(len(store.bodies), len(rows))
     turn[rows] = np.arange(len(rows))
@@ -103,11 +113,21 @@ def _passed(world: Going, rows: Rows, before: Before, movements: Movements, resp
         legs,
         Shapes(columns.kinds[twice] == BOX, np.concatenate((before.bounds, after)), shape),
         twice,
-        _by_leg(legs, near, len(rows)),
+        by_leg(legs, near, len(rows)),
     )
 
 
-def _may_cross(world: Going, movers: Rows, others: Rows) -> npt.NDArray[np.bool_]:
+def legs_between(before: Before, movements: Movements, response: str) -> Legs:
+    """The ways of movers that have moved."""
+    hits = movements.hits
+    turns = slice(0, 0) if response == "cross" else slice(None)
+    return legs_of(
+        before.starts, movements.places, hits.movers[turns], hits.touches[turns], hits.times[turns]
+    )
+
+
+def may_cross(world: Going, movers: Rows, others: Rows) -> npt.NDArray[np.bool_]:
+    """Of movers and others row by row: which somebody is told of."""
     store = world._store
     may: npt.NDArray[np.bool_] = movers != others
     if store.any_sets:
@@ -117,11 +137,12 @@ def _may_cross(world: Going, movers: Rows, others: Rows) -> npt.NDArray[np.bool_
     return may
 
 
-def _reach(world: Going, rows: Rows, legs: Legs, places: Floats) -> Floats:
+def reach_of(world: Going, rows: Rows, legs: Legs) -> Floats:
     """The bounds of each mover's whole way, and a hair more."""
     first = np.searchsorted(legs.movers, np.arange(len(rows)))
     low = np.minimum.reduceat(np.minimum(legs.ways[:, :2], legs.ways[:, 2:]), first)
     high = np.maximum.reduceat(np.maximum(legs.ways[:, :2], legs.ways[:, 2:]), first)
+    places = np.column_stack((world._store.x[rows], world._store.y[rows]))
     own = world._store.table.bounds(rows) - np.hstack((places, places))
     reach = np.hstack((low, high)) + own
     hair = 1e-9 * np.abs(np.hstack((reach, own))).max(axis=1, keepdims=True)
@@ -136,7 +157,7 @@ def _hull(a: Floats, b: Floats) -> Floats:
     return np.hstack((np.minimum(a[:, :2], b[:, :2]), np.maximum(a[:, 2:], b[:, 2:])))
 
 
-def _by_leg(legs: Legs, near: Numbers, count: int) -> Numbers:
+def by_leg(legs: Legs, near: Numbers, count: int) -> Numbers:
     """Rows ``leg, other`` from rows ``mover, other``."""
     starts = np.searchsorted(legs.movers, np.arange(count + 1))
     parts = np.diff(starts)[near[:, 0]]

@@ -10,14 +10,16 @@ from broadphase.kernels.movement.travel import BOUNCE, CROSS
 from broadphase.kernels.shapes.table import BOX
 from broadphase.shapes.check import finite
 from broadphase.shapes.kinds import Bounds, Box, Polygon, Shape
+from broadphase.shapes.narrow_phase import overlap
 from broadphase.shapes.table import table_of
 from broadphase.world.body import Body
 from broadphase.world.body_store import Rows
-from broadphase.world.crossing import Shapes, crossed, legs_of, mover_shapes
+from broadphase.world.crossing import Legs, Shapes, crossed, legs_of, mover_shapes
 from broadphase.world.hits import NOTHING, RESPONSES, Answer, Around, Blockers, Hit, Movement, Response
 from broadphase.world.layers import ALL, closed
 from broadphase.world.movement import region, resolve, way_around
 from broadphase.world.movement_shapes import resolve_shape
+from broadphase.world.probe import beside
 from broadphase.world.state import State
 from broadphase.world.tiles import Tile
 from broadphase.world.way_out import NO_TILES
@@ -135,20 +137,46 @@ class Going(State):
             np.array([hit.touch for hit in bends]).reshape(-1, 2),
             np.array([hit.time for hit in bends]),
         )
-        pairs = np.array([(leg, other) for leg in range(len(legs.movers)) for other in range(len(rows))])
-        others = self._shapes(np.array(rows, np.int32))
-        found = crossed(mover_shapes([start.form]), legs, others, np.array(rows), pairs.reshape(-1, 2))
+        others, known = self._met(legs, np.array(rows, np.int32))
+        pairs = np.array([(leg, other) for leg in range(len(legs.movers)) for other in range(len(known))])
+        found = crossed(mover_shapes([start.form]), legs, others, known, pairs.reshape(-1, 2))
         return [
             Hit(self._body(row), time, (nx, ny), (x, y), "cross")
             for row, (time, nx, ny, x, y) in zip(found.ids.tolist(), found.values.tolist(), strict=True)
         ]
 
-    def _shapes(self, rows: Rows) -> Shapes:
-        """Bodies where they are now, as something to be crossed."""
+    def _met(self, legs: Legs, rows: Rows) -> tuple[Shapes, Rows]:
+        """Bodies where they are now, as something to be crossed on a way; and who they are."""
         store = self._store
         boxes = store.table.columns.kinds[rows] == BOX
         bounds = store.table.bounds(rows).astype(np.float64, copy=False)
-        return Shapes(boxes, bounds, lambda at: store.shape(int(rows[at])))
+        return Shapes(boxes, bounds, lambda at: store.shape(int(rows[at]))), rows
+
+    # ---- what pushing asks
+
+    def _rows_near(self, box: Bounds) -> list[int]:
+        """The rows whose bounds overlap a box, ascending."""
+        self._layers.sync()
+        return self._layers.in_box(box)
+
+    def _only(self, row: int) -> Around:
+        """As if nothing else were there."""
+        store = self._store
+        blockers = Blockers(np.array([store.bounds(row)]), [row], store.table.columns, np.array([row]))
+        return lambda bounds: blockers
+
+    def _overlap(self, row: int, other: int) -> bool:
+        return overlap(self._store.shape(row), self._store.shape(other))
+
+    def _bounds_from(self, row: int, other: int) -> Bounds:
+        """Where ``other`` is, seen from ``row``."""
+        return self._store.bounds(other)
+
+    def _beside(self, row: int, direction: tuple[float, float], around: Around) -> Hit | None:
+        """What is right beside a body."""
+        return beside(self._store.shape(row), direction, around, self._tiles)
+
+    # ---- what is in the way
 
     def _resolve(self, row: int, dx: float, dy: float, around: Around, response: Response) -> Movement:
         shape = self._store.table.form(row)

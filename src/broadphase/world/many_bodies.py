@@ -47,6 +47,7 @@ def add_many(
     if data is not None and len(data) != len(known):
         raise ValueError(f"data has {len(data)} entries for {len(known)} shapes; give one each, or None")
     each = [None] * len(known) if data is None else data
+    store.check_fits(known)
     # The first is checked with the rules before anything changes; for all others they are the same.
     return [store.add(shape, *rules, one) for shape, one in zip(known, each, strict=True)]
 

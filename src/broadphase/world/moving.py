@@ -8,7 +8,7 @@ from broadphase.world.arguments import as_shape, as_two
 from broadphase.world.body import Body
 from broadphase.world.going import Going
 from broadphase.world.hits import Hit, Movement, Response
-from broadphase.world.probe import beside, blocker_at, first_against, step_beside
+from broadphase.world.probe import blocker_at, first_against, step_beside
 from broadphase.world.pushing import Push, push
 
 
@@ -123,7 +123,7 @@ class Moving(Going):
         move = self._go_at_once(row, *way, "touch", NEVER)
         if move is not None:
             return first_against(towards, move)
-        return beside(self._store.shape(row), towards, self._around(row), self._tiles)
+        return self._beside(row, towards, self._around(row))
 
     def blocker(self, shape: Shape | Body, *, ignore: Body | Iterable[Body] = ()) -> object | None:
         """The first thing that would block at a place: may I stand up, or appear, here?

@@ -13,7 +13,7 @@ from broadphase.kernels.tiles.ground import near_slopes
 from broadphase.shapes.check import finite
 from broadphase.shapes.kinds import Bounds
 from broadphase.world.body_store import Floats, Rows
-from broadphase.world.crossing_many import before_moving, cross_many
+from broadphase.world.crossing_many import Before, before_moving, cross_many
 from broadphase.world.hits import Answer, code_of
 from broadphase.world.layers import ALL, STATICS, closed_many
 from broadphase.world.movement_many import HitArrays, Movements, as_rows, hit_arrays, regions
@@ -78,7 +78,7 @@ class MovingMany(Moving):
         else:
             places, hits = self._one_by_one(rows, ways, response, layers)
             movements = Movements(places, hit_arrays(*hits))
-        return cross_many(self, rows, before, movements, response)
+        return self._crossed_many(rows, before, movements, response)
 
     def move_all(self, bodies: Any, positions: Any) -> None:
         """Put many bodies somewhere else, whatever is there: `Body.move_to` for arrays.
@@ -134,6 +134,10 @@ class MovingMany(Moving):
                 f"dx, dy = {ways[at].tolist()} of bodies[{at}] lead beyond {FARTHEST:g}, or are nan"
             )
         return rows, ways
+
+    def _crossed_many(self, rows: Rows, before: Before, movements: Movements, response: str) -> Movements:
+        """The movements with what was crossed."""
+        return cross_many(self, rows, before, movements, response)
 
     def _places(self, rows: Rows) -> Floats:
         return np.column_stack((self._store.x[rows], self._store.y[rows]))

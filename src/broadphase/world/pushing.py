@@ -2,18 +2,13 @@
 
 from typing import NamedTuple
 
-import numpy as np
-
 from broadphase.shapes.kinds import Bounds
-from broadphase.shapes.narrow_phase import overlap
 from broadphase.world.arguments import as_two
 from broadphase.world.body import Body
 from broadphase.world.going import Going
-from broadphase.world.hits import Around, Blockers
 from broadphase.world.layers import closed
 from broadphase.world.movement import checked_way, region
 from broadphase.world.movement_shapes import resolve_shape
-from broadphase.world.probe import beside
 
 _Way = tuple[float, float]
 
@@ -45,14 +40,14 @@ def push(world: Going, platform: Body, dx: float, dy: float, down: _Way) -> Push
         in_the_way = _met(world, row, way, {row, *carried})
         world._go_through(row, *way)
         # Those in front go first, and make room for those behind.
-        for other in _front_first(world, [*in_the_way, *carried], way):
+        for other in _front_first(world, row, [*in_the_way, *carried], way):
             if other in in_the_way:
                 _shove(world, other, _part(way, in_the_way[other]), {row}, pushed)
             else:
                 _take(world, other, way, {row})
     pushed -= set(carried)
     taken = sorted(pushed.union(carried))
-    squeezed = [other for other in taken if overlap(store.shape(row), store.shape(other))]
+    squeezed = [other for other in taken if world._overlap(row, other)]
     return Push(*([world._body(other) for other in rows] for rows in (carried, sorted(pushed), squeezed)))
 
 
@@ -63,13 +58,12 @@ def _standing_on(world: Going, row: int, down: _Way) -> list[int]:
     below = [row]
     while below:
         ground = below.pop()
-        world._layers.sync()
-        for other in world._layers.in_box(_widened(store.bounds(ground))):
+        for other in world._rows_near(_widened(store.bounds(ground))):
             if (
                 other != row
                 and other not in found
                 and _can_be_taken(world, other, ground)
-                and beside(store.shape(other), down, _only(world, ground)) is not None
+                and world._beside(other, down, world._only(ground)) is not None
             ):
                 found.add(other)
                 below.append(other)
@@ -80,12 +74,11 @@ def _met(world: Going, row: int, way: _Way, but: set[int]) -> dict[int, float]:
     """What a body meets on its way along an axis, and which part of the way is left then."""
     store = world._store
     left, top, right, bottom = store.bounds(row)
-    world._layers.sync()
     found = {}
-    for other in world._layers.in_box(closed(region(left, top, right - left, bottom - top, *way, False))):
+    for other in world._rows_near(closed(region(left, top, right - left, bottom - top, *way, False))):
         if other not in but and _can_be_taken(world, other, row):
-            move = resolve_shape(store.shape(row), *way, _only(world, other), None, "cross")
-            if move.hits and not overlap(store.shape(row), store.shape(other)):
+            move = resolve_shape(store.shape(row), *way, world._only(other), None, "cross")
+            if move.hits and not world._overlap(row, other):
                 found[other] = 1.0 - move.hits[0].time
     return found
 
@@ -95,7 +88,7 @@ def _shove(world: Going, row: int, way: _Way, behind: set[int], pushed: set[int]
     pushed.add(row)
     behind = {row, *behind}
     in_the_way = _met(world, row, way, behind)
-    for other in _front_first(world, [*in_the_way], way):
+    for other in _front_first(world, row, [*in_the_way], way):
         _shove(world, other, _part(way, in_the_way[other]), behind, pushed)
     _take(world, row, way, behind)
 
@@ -104,11 +97,11 @@ def _take(world: Going, row: int, way: _Way, unseen: set[int]) -> None:
     world._go(row, *way, "slide", unseen)
 
 
-def _front_first(world: Going, rows: list[int], way: _Way) -> list[int]:
+def _front_first(world: Going, pusher: int, rows: list[int], way: _Way) -> list[int]:
     """Sorted by how far ahead they reach, then by id."""
 
     def behind(row: int) -> tuple[float, int]:
-        left, top, right, bottom = world._store.bounds(row)
+        left, top, right, bottom = world._bounds_from(pusher, row)
         if way[0]:
             return (-right if way[0] > 0.0 else left), row
         return (-bottom if way[1] > 0.0 else top), row
@@ -126,13 +119,6 @@ def _can_be_taken(world: Going, row: int, by: int) -> bool:
         return False
     meets = int(store.category[row]) & int(store.mask[by])
     return bool(meets and int(store.category[by]) & int(store.mask[row]))
-
-
-def _only(world: Going, row: int) -> Around:
-    """As if nothing else were there."""
-    store = world._store
-    blockers = Blockers(np.array([store.bounds(row)]), [row], store.table.columns, np.array([row]))
-    return lambda bounds: blockers
 
 
 def _widened(bounds: Bounds) -> Bounds:

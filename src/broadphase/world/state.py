@@ -19,13 +19,19 @@ class State:
 
     def __init__(self, broadphase: Choice | Index) -> None:
         self._listeners = Listeners()
-        self._store = BodyStore(self._listeners)
+        self._store = self._new_store()
         self._listeners.changed = self._store.listeners_changed
         self._layers = Layers(broadphase, self._store)
-        self._tracker = Tracker(self._store, self._layers)
+        self._tracker = self._new_tracker()
         self._tiles: TileMap | None = None
         self._asked = columns_of(Box(0, 0, 0, 0))
         """The box or circle that is asked about, written over by each question."""
+
+    def _new_store(self) -> BodyStore:
+        return BodyStore(self._listeners)
+
+    def _new_tracker(self) -> Tracker:
+        return Tracker(self._store, self._layers)
 
     @property
     def tiles(self) -> TileMap | None:

@@ -1,21 +1,21 @@
 """Characters of platformers: along floors and slopes, up steps, onto ladders, one or thousands at once."""
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from broadphase.kernels.movement import walk as kernel
 from broadphase.kernels.movement.walk_scene import Rules, WalkRoom
 from broadphase.kernels.movement.walk_trip import Log
-from broadphase.kernels.shapes.table import BOX
+from broadphase.kernels.shapes.table import BOX, ShapeColumns
 from broadphase.kernels.shapes.turn import cosine_sine
 from broadphase.kernels.tiles.ground import no_ground
 from broadphase.shapes.check import extent
 from broadphase.world.arguments import as_two
 from broadphase.world.body import Body
 from broadphase.world.body_store import Floats, Rows
-from broadphase.world.crossing_many import before_moving, cross_many
+from broadphase.world.crossing_many import before_moving
 from broadphase.world.hits import Hit
 from broadphase.world.layers import ALL, STATICS, closed_many
 from broadphase.world.movement import checked_way
@@ -185,7 +185,7 @@ class Walking(MovingMany):
             body = self._body(int(rows[np.flatnonzero(kinds != BOX)[0]]))
             raise ValueError(f"{body!r} can not walk: a walker is a Box that is not turned")
         before = before_moving(self, rows, layers)
-        trip = _Trip(self, rows, ways, rules, layers)
+        trip = self._trip(rows, ways, rules, layers)
         trip.go()
         found = trip.log
         bends = found.bends[: found.counts[1]]
@@ -198,8 +198,11 @@ class Walking(MovingMany):
             np.zeros_like(none, float),
             bends[:, 1:3],
         )
-        crossed = cross_many(self, rows, before, Movements(trip.places, legs), "slide").crossed
+        crossed = self._crossed_many(rows, before, Movements(trip.places, legs), "slide").crossed
         return Walks(trip.places, trip.hits(), crossed, trip.floors[:, :3], trip.tops, trip.floors[:, 3:])
+
+    def _trip(self, rows: Rows, ways: Floats, rules: Rules, layers: tuple[int, ...]) -> "_Trip":
+        return _Trip(self, rows, ways, rules, layers)
 
     def _named(self, body: int, column: int, row: int) -> Body | Tile:
         return self._body(body) if body >= 0 else Tile(column, row)
@@ -218,6 +221,19 @@ class Walking(MovingMany):
         )
 
 
+class Scene(NamedTuple):
+    """Walkers and what is around them, as kernels take it."""
+
+    columns: ShapeColumns
+    rows: Integers
+    """Who walks."""
+    near: Integers
+    """What may lie in the way, by walker."""
+    starts: Integers
+    owners: Integers | None = None
+    """Whose columns these are, where they are not those of the world."""
+
+
 class _Trip:
     """Walkers on their way, and the memory for it."""
 
@@ -234,28 +250,35 @@ class _Trip:
 
     def go(self) -> None:
         """All the way."""
-        store, tiles = self.world._store, self.world._tiles
-        columns, rows = store.table.columns, self.rows.astype(np.int64)
+        tiles = self.world._tiles
         grid = NO_TILES if tiles is None else tiles.grid
         ground = _NO_GROUND if tiles is None else tiles.ground
-        near, starts = self._near()
+        scene = self._scene()
         begin, through = 0, -1
-        while begin < len(rows):
-            x, y = store.x[self.rows], store.y[self.rows]
+        while begin < len(self.rows):
+            before = self._before()
             done, state = kernel.walk_rows(
-                *(columns, rows, self.ways, begin, through, near, starts, grid, ground, _RING),
-                *(self.rules, self.room, self.log, self.places, self.floors, self.tops),
+                *(
+                    scene.columns,
+                    scene.rows,
+                    self.ways,
+                    begin,
+                    through,
+                    scene.near,
+                    scene.starts,
+                    grid,
+                    ground,
+                ),
+                *(_RING, self.rules, self.room, self.log, self.places, self.floors, self.tops),
             )
-            moved = (store.x[self.rows] != x) | (store.y[self.rows] != y)
-            if moved.any():
-                store._have_moved(self.rows[moved])
+            self._have_walked(scene, begin, int(done), before)
             if state == kernel.MORE_ROOM:
                 self.room = _room(2 * len(self.room.boxes), 2 * len(self.room.planes))
             elif state == kernel.MORE_LOG:
                 self.log = _grown(self.log)
             elif state == kernel.INSIDE:
                 self._push_out(int(done))
-                near, starts = self._near()
+                scene = self._scene()
                 through = int(done)
             begin = int(done)
 
@@ -270,16 +293,34 @@ class _Trip:
             numbers, values = numbers[order], values[order]
         return hit_arrays(numbers, values)
 
-    def _near(self) -> tuple[Integers, Integers]:
-        """What may lie in the way of each, and where its part of that begins."""
-        world, count = self.world, len(self.rows)
+    def _scene(self) -> Scene:
+        """Who walks, and what may lie in the way of each."""
+        world = self.world
+        near = world._near(self.rows, self._reach(), self.layers)
+        starts = np.searchsorted(near[:, 0], np.arange(len(self.rows) + 1))
+        rows = self.rows.astype(np.int64)
+        return Scene(world._store.table.columns, rows, near[:, 1].astype(np.int64), starts)
+
+    def _reach(self) -> Floats:
+        world = self.world
         table = world._store.table.columns
         sizes = table.width[self.rows], table.height[self.rows]
         movers = np.column_stack((world._places(self.rows), *sizes, self.ways))
-        reach = np.empty((count, 4))
+        reach = np.empty((len(self.rows), 4))
         kernel.regions_of(movers, self.rules, reach)
-        near = world._near(self.rows, closed_many(reach), self.layers)
-        return near[:, 1].astype(np.int64), np.searchsorted(near[:, 0], np.arange(count + 1))
+        return closed_many(reach)
+
+    def _before(self) -> tuple[Any, Any, int]:
+        """Where the walkers are, and how many hits are noted."""
+        store = self.world._store
+        return store.x[self.rows], store.y[self.rows], self.log.counts.item(0)
+
+    def _have_walked(self, scene: Scene, begin: int, end: int, before: tuple[Any, Any, int]) -> None:
+        """Some walkers have come to other places, which stand in the store already."""
+        store = self.world._store
+        moved = (store.x[self.rows] != before[0]) | (store.y[self.rows] != before[1])
+        if moved.any():
+            store._have_moved(self.rows[moved])
 
     def _push_out(self, mover: int) -> None:
         world, row = self.world, int(self.rows[mover])

@@ -14,14 +14,17 @@ from broadphase.indexes import Choice, arguments
 from broadphase.indexes.base import Index
 from broadphase.indexes.storage import EVERY_BIT
 from broadphase.shapes.kinds import Shape
+from broadphase.space import as_period
 from broadphase.world.asking import Asking
 from broadphase.world.body import Body
 from broadphase.world.body_store import Floats
 from broadphase.world.layers import LISTENED
 from broadphase.world.many_bodies import add_many, remove_many
+from broadphase.world.periodic_world import periodic
 from broadphase.world.snapshot import Snapshot, restore, snapshot
 from broadphase.world.sprites import SpriteWatch
 from broadphase.world.telling import Telling
+from broadphase.world.torus import Torus
 from broadphase.world.turning import Turning
 from broadphase.world.walking import Walking
 
@@ -57,6 +60,10 @@ class World(Walking, Turning, Asking, Telling):
     broadphase : str or Index
         ``"auto"``, a name of `broadphase.INDEXES`, or an empty 2-D float64 index: it serves as the pattern
         for the indexes that the world keeps.
+    period : (float, float), float, optional
+        The world begins again after so much on x and on y: it has no edges.  ``None`` or inf for an axis that
+        goes on; one number is for both.  Places are brought into ``0 <= x < period``; what lies across the
+        seam touches, blocks and is found at the other edge.  See `World.period`.
     check_sprites : bool
         For finding mistakes: whether each `update` looks at the bodies whose ``data`` is a sprite (of pygame,
         arcade, pyglet), and warns of those whose picture has moved while the body stayed, once each, with
@@ -80,7 +87,13 @@ class World(Walking, Turning, Asking, Telling):
     (1, 1)
     """
 
-    def __init__(self, broadphase: Choice | Index = "auto", *, check_sprites: bool = False) -> None:
+    def __init__(
+        self, broadphase: Choice | Index = "auto", *, period: Any = None, check_sprites: bool = False
+    ) -> None:
+        lengths = as_period(period, 2)
+        if lengths is not None:
+            self.__class__ = periodic(type(self))
+            self._torus = Torus(lengths)
         super().__init__(broadphase)
         self.check_sprites = check_sprites
 
@@ -280,6 +293,37 @@ class World(Walking, Turning, Asking, Telling):
     # ---- about itself
 
     @property
+    def period(self) -> tuple[float | None, float | None] | None:
+        """The length of the world on x and y, ``None`` where it goes on; ``None`` alone if it does on both.
+
+        In a world with a period:
+
+        - All places that it gives are inside it: ``0 <= x < period``, of bodies (by their ``x``, so that
+          ``bounds`` may reach beyond), of movements, of hits and rays.  What it is given may lie anywhere.
+        - A movement through the seam is one movement, up to 100 times around.  A body that it comes by again
+          is hit again; ``crossed`` names each once.
+        - A contact is with the nearest image.  Where long bodies touch on both sides, the deeper one counts.
+        - Rays go around until their greatest distance, which must be finite; each body is hit once, where it
+          is hit first.  ``query_box`` with a box that is longer than the world finds everything on that axis.
+        - A body may be as long as the period, and no longer.  There are no tile maps.
+
+        Beyond the seam places are rounded as all of them are.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> space = bp.World(period=(800, 600))
+        >>> ship = space.add(bp.Circle(790, 300, 8))
+        >>> rock = space.add(bp.Circle(20, 300, 10), static=True)
+        >>> move = space.move(ship, 5, 0)
+        >>> move.x, space.move(ship, 50, 0).hits[0].other is rock, round(ship.x, 9)
+        (795.0, True, 2.0)
+        >>> space.nearest((799, 300)).distances[0] < 3, [body.id for body in space.query_point((-1, 300))]
+        (True, [0])
+        """
+        return None
+
+    @property
     def check_sprites(self) -> bool:
         """Whether each `update` warns of sprites whose picture has moved while their body stayed."""
         return self._watch is not None
@@ -320,4 +364,5 @@ class World(Walking, Turning, Asking, Telling):
 
     def __repr__(self) -> str:
         tiles = "" if self._tiles is None else f", {self._tiles!r}"
-        return f"<World of {len(self)} bodies{tiles}>"
+        around = "" if self.period is None else f", period={self.period}"
+        return f"<World of {len(self)} bodies{tiles}{around}>"

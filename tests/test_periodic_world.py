@@ -1,0 +1,363 @@
+"""Worlds without edges: worked cases, what is refused, and that shifting everything changes nothing."""
+
+import math
+
+import numpy as np
+import periodic_oracle as oracle
+import pytest
+
+import broadphase as bp
+from broadphase import Box, Circle, Polygon, World
+
+
+def flat(events):
+    return [
+        (tuple(ids), tuple(normal), depth)
+        for ids, normal, depth in zip(
+            events.ids.tolist(), events.normals.tolist(), events.depths.tolist(), strict=True
+        )
+    ]
+
+
+# --- worked cases -------------------------------------------------------------------------------------
+
+
+def test_contact_across_the_seam():
+    world = World(period=(100, None))
+    left = world.add(Box(1, 0, 10, 10), tag="a")
+    right = world.add(Box(95, 2, 8, 10), tag="b")
+    world.on("a", "b")
+    (contact,) = world.update().began
+    assert (contact.a, contact.b, contact.normal, contact.depth) == (left, right, (1.0, 0.0), 2.0)
+    right.x += 100  # the same place
+    assert len(world.update().stayed) == 1
+    right.x = 50
+    assert len(world.update().ended) == 1
+
+
+def test_a_corner_of_the_world_is_shared_by_four():
+    world = World(period=(100, 80))
+    ids = [world.add(Circle(x, y, 2), tag="a").id for x in (99, 1) for y in (79, 1)]
+    world.on("a", "a")
+    assert flat(world.update().began) == [
+        ((i, j), pytest.approx(normal), pytest.approx(depth))
+        for (i, j), normal, depth in [
+            ((0, 1), (0, -1), 2),
+            ((0, 2), (-1, 0), 2),
+            ((0, 3), (-math.sqrt(0.5), -math.sqrt(0.5)), 4 - math.sqrt(8)),
+            ((1, 2), (-math.sqrt(0.5), math.sqrt(0.5)), 4 - math.sqrt(8)),
+            ((1, 3), (-1, 0), 2),
+            ((2, 3), (0, -1), 2),
+        ]
+    ]
+    assert [body.id for body in world.query_radius((0, 0), 1)] == ids
+
+
+def test_a_floor_as_long_as_the_world_has_no_end():
+    world = World(period=(64, None))
+    floor = world.add(Box(10, 20, 64, 4), static=True)
+    hero = world.add(Box(0, 10, 4, 10))
+    for _ in range(100):
+        walk = world.walk(hero, 7, 3)
+        assert (walk.floor, walk.y, walk.blocked and (walk.left or walk.right)) == (floor, 10, False)
+    assert hero.x == 700 % 64
+    assert world.move(hero, 1000, 5).hits[0].normal == (0.0, -1.0)
+    assert hero.position == (1700 % 64, 10)
+
+
+def test_deep_in_a_floor_without_end_the_way_out_is_up():
+    world = World(period=(10, None))
+    world.add(Box(0, 0, 10, 4), tag="floor", static=True)
+    world.add(Box(9, -1, 2, 2.5), tag="hero")  # 2.5 deep to the side of either end, 1.5 deep
+    world.on("floor", "hero")
+    (contact,) = world.update().began
+    assert (contact.normal, contact.depth) == ((0.0, 1.0), 1.5)
+
+
+def test_one_movement_through_the_seam():
+    world = World(period=(100, 100))
+    coin = world.add(Circle(5, 50, 2), sensor=True, tag="coin")
+    wall = world.add(Box(20, 0, 10, 90), static=True)
+    ball = world.add(Box(90, 49, 2, 2), tag="ball")
+    passed = []
+    world.on("ball", "coin", passed.append)
+    move = world.move(ball, 60, 0)
+    assert (move.x, move.y, move.right) == (18, 49, True)
+    assert [(hit.other, hit.touch) for hit in move.hits] == [(wall, (18, 49))]
+    assert [hit.other for hit in move.crossed] == [coin]
+    world.update()
+    assert len(passed) == 1
+    assert world.try_move(ball, -70, 0) is None  # the other way round the world, and past its edge
+    assert ball.x == 48
+
+
+def test_flush_beyond_the_seam_is_no_contact():
+    """Rounded as it is, nothing overlaps afterwards what has stopped it, and it is free to go on along it."""
+    rng = np.random.default_rng(4)
+    for turn in range(150):
+        period = float(rng.uniform(0.1, 1e3))
+        world = World(period=(period, None))
+        sizes = rng.uniform(0.05, 0.3, 2) * period
+        x = rng.uniform(0, period)
+        wall = world.add(Box(x, 0, sizes[0], 10), tag="a", static=bool(turn % 2))
+        free = rng.uniform(0.01, 0.99) * (period - sizes.sum())
+        mover = world.add(Box(x + sizes[0] + free, 2, sizes[1], 4), tag="a")
+        world.on("a", "a")
+        way = math.copysign(period * 2, rng.uniform(-1, 1))
+        move = world.move(mover, way, 0)
+        assert move.hits[0].other is wall
+        assert not world.update().began
+        assert not world.move(mover, 0, 0.5).hits
+        assert world.grounded(mover, (way, 0)).other is wall
+        assert (move.x, move.y) == (move.x % period, 2)
+
+
+def test_a_lift_carries_and_pushes_beyond_the_seam():
+    world = World(period=(100, None))
+    lift = world.add(Box(90, 20, 20, 5), static=True)
+    rider = world.add(Box(4, 10, 5, 10))
+    far = world.add(Box(18, 20, 5, 5))
+    near = world.add(Box(12, 20, 5, 5))
+    pushed = world.push(lift, 8, 0)
+    assert (pushed.carried, pushed.pushed, pushed.squeezed) == ([rider], [far, near], [])
+    assert (lift.x, rider.x, near.x, far.x) == (98, 12, 18, 23)
+
+
+def test_things_turn_across_the_seam():
+    world = World(period=(100, None))
+    wall = world.add(Box(2, 0, 5, 100), static=True)
+    bar = world.add(Box(97, 20, 4, 30))
+    assert world.try_turn(bar, 90) is wall
+    assert bar.angle == 0
+    wall.x = 50
+    assert world.try_turn(bar, 90) is None
+
+
+def test_thousands_move_and_walk_as_one_does():
+    rng = np.random.default_rng(5)
+    places = rng.integers(0, 256, (60, 2)) / 4
+    kinds = [World(period=(64, 64)) for _ in range(4)]
+    for world in kinds:
+        world.add_many(np.hstack((places[:30], places[:30] + 2.0)), static=True)
+    crowds = [world.add_many(np.hstack((places[30:], places[30:] + 1.5)), mask=2) for world in kinds]
+    for world in kinds:
+        for body in list(world)[:30]:
+            body.category = 2
+    for _ in range(6):
+        ways = rng.integers(-160, 160, (30, 2)) / 4
+        moved = kinds[0].move_many(crowds[0], *ways.T)
+        alone = [kinds[1].move(body, *way) for body, way in zip(crowds[1], ways.tolist(), strict=True)]
+        assert moved.places.tolist() == [[*move[:2]] for move in alone]
+        assert moved.hits.others.tolist() == [hit.other.id for move in alone for hit in move.hits]
+        walked = kinds[2].walk_many(crowds[2], *ways.T)
+        alone = [kinds[3].walk(body, *way) for body, way in zip(crowds[3], ways.tolist(), strict=True)]
+        assert walked.places.tolist() == [[*walk[:2]] for walk in alone]
+        assert walked.hits.others.tolist() == [hit.other.id for walk in alone for hit in walk.hits]
+
+
+@pytest.mark.parametrize("name", ["move_many", "walk_many"])
+def test_those_who_move_block_each_other(name):
+    world = World(period=(64, 64))
+    first, second = world.add(Box(60, 0, 2, 2)), world.add(Box(56, 0, 2, 2))
+    moved = getattr(world, name)([first, second], 5, 0, movers_block=True)
+    assert moved.places.tolist() == [[1, 0], [61, 0]]
+    moved = getattr(world, name)([second, first], 5, 0, movers_block=True)
+    assert moved.places.tolist() == [[63, 0], [6, 0]]
+    assert moved.hits.others.tolist() == [first.id]
+
+
+def test_movers_pass_each_other_beyond_the_seam():
+    world = World(period=(64, 64))
+    listener = world.on("a", "a")
+    one, other = world.add(Box(60, 0, 2, 2), tag="a"), world.add(Box(2, 0, 2, 2), tag="a")
+    moved = world.move_many([one, other], [10, 0], 0)
+    assert moved.crossed.others.tolist() == [other.id]
+    assert moved.crossed.touches.tolist() == [[0, 0]]
+    listener.remove()
+
+
+def test_a_recording_says_where_bodies_are(tmp_path):
+    world = World(period=(100, 100))
+    ship = world.add(Circle(95, 50, 3))
+    with bp.Recorder(world, tmp_path / "game.bprec"):
+        for _ in range(4):
+            world.move(ship, 4, 0)
+            world.update()
+    places = [frame.boxes.tolist() for frame in bp.Recording(tmp_path / "game.bprec")]
+    assert places == [[[x - 3, 47, x + 3, 53]] for x in (99, 3, 7, 11)]
+
+
+def test_a_class_of_ones_own():
+    class Game(World):
+        def __init__(self):
+            super().__init__(period=(10, 10))
+
+    game = Game()
+    assert isinstance(game, Game)
+    assert (type(game).__name__, game.period) == ("Game", (10, 10))
+    assert type(Game()) is type(game)
+    assert game.add(Box(-1, 0, 2, 2)).x == 9
+
+
+# --- what changes nothing -----------------------------------------------------------------------------
+
+
+def scattered(rng, count, size):
+    shapes = []
+    largest = 4 * np.array([size, size, size / 4, size / 4])
+    for x, y, w, h in (rng.integers(1, largest, (count, 4)) / 4).tolist():
+        shapes.append(
+            [
+                Box(x, y, w, h),
+                Circle(x, y, w / 2),
+                Polygon([(x, y), (x + w, y), (x, y + h)]),
+                Box(x, y, size * 0.75, h),
+            ][len(shapes) % 4]
+        )
+    return shapes
+
+
+def test_shifting_everything_changes_no_contact(each):
+    def check(seed):
+        rng = np.random.default_rng(seed)
+        shapes = scattered(rng, 24, 32)
+        offset = rng.integers(-400, 400, 2) / 4
+        answers = []
+        for dx, dy in ((0.0, 0.0), offset.tolist()):
+            world = World(period=(32, 32))
+            for k, shape in enumerate(shapes):
+                world.add(shape.moved_to(shape.x + dx, shape.y + dy), tag="a", static=k % 5 == 0)
+            world.on("a", "a")
+            moved = world.move(world.body(1), 21, -17).hits
+            ray = world.raycast((3.25 + dx, 4.5 + dy), (3, 1), 100)
+            near = world.nearest((3.25 + dx, 4.5 + dy), 3)
+            answers.append(
+                (
+                    flat(world.update().began),
+                    [(hit.other.id, hit.time, hit.normal) for hit in moved],
+                    (ray.other.id, ray.distance, ray.normal),
+                    ([body.id for body in near.bodies], near.distances),
+                )
+            )
+        here, there = answers
+        assert [ids for ids, _, _ in here[0]] == [ids for ids, _, _ in there[0]]
+        for one, other in zip(here[0], there[0], strict=True):
+            assert one[1] == pytest.approx(other[1], abs=1e-9)
+            assert one[2] == pytest.approx(other[2], abs=1e-9)
+        assert [hit[0] for hit in here[1]] == [hit[0] for hit in there[1]]
+        assert here[2][:1] == there[2][:1]
+        assert here[2][1] == pytest.approx(there[2][1])
+        assert here[3][0] == there[3][0]
+
+    each(check, range(60), of=10)
+
+
+def test_far_from_the_seam_a_world_is_as_any(each):
+    def check(seed):
+        rng = np.random.default_rng(seed)
+        shapes = [shape.moved_to(shape.x + 1000, shape.y + 1000) for shape in scattered(rng, 20, 32)]
+        worlds = World(), World(period=(4096, 4096))
+        answers = []
+        for world in worlds:
+            bodies = world.add_many(shapes, tag="a")
+            world.on("a", "a")
+            steps = np.random.default_rng(seed)
+            said = []
+            for _ in range(6):
+                way = steps.uniform(-20, 20, 2).tolist()
+                moves = [world.move(body, *way) for body in bodies[::3]]
+                said.append([(move[:2], str(move.hits)) for move in moves])
+                said.append(world.move_many(bodies[1::3], *way).places.tolist())
+                events = world.update()
+                said += [flat(events.began), flat(events.stayed), flat(events.ended)]
+                said.append(world.query_box([(1000, 1000, 1010, 1020)]).tolist())
+                said.append(str(world.raycast((990, 990), (2, 1), 60)))
+                said.append(world.nearest_many([(1005, 1007)], 4).distances.tolist())
+            answers.append(said)
+        assert answers[0] == answers[1]
+
+    each(check, range(20), of=5)
+
+
+# --- what is refused ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("period", "error", "said"),
+    [
+        ((10,), ValueError, "each of the 2 axes; got 1"),
+        ((10, 10, 10), ValueError, "got 3"),
+        ((10, 0), ValueError, r"period\[1\] = 0 is not positive"),
+        ((math.nan, 10), ValueError, r"period\[0\] = nan is not positive"),
+        (-5, ValueError, r"period\[0\] = -5 is not positive"),
+        (("wide", 10), TypeError, r"period\[0\] must be a number"),
+        ((True, 10), TypeError, r"period\[0\] must be a number"),
+        (object(), TypeError, "period must hold a length"),
+    ],
+)
+def test_no_period(period, error, said):
+    with pytest.raises(error, match=said):
+        World(period=period)
+
+
+@pytest.mark.parametrize("period", [None, (None, None), (math.inf, None), math.inf])
+def test_a_world_that_goes_on(period):
+    world = World(period=period)
+    assert (type(world), world.period) == (World, None)
+    assert world.add(Box(-5, 0, 1, 1)).x == -5
+
+
+def test_too_long():
+    world = World(period=(100, None))
+    body = world.add(Box(0, 0, 80, 90))
+    said = "101 long on axis x, and the world begins again after 100"
+    for call in (
+        lambda: world.add(Box(0, 0, 101, 1)),
+        lambda: world.add_many([Box(0, 0, 1, 1), Box(0, 0, 101, 1)]),
+        lambda: setattr(body, "shape", Box(0, 0, 101, 1)),
+        lambda: world.resize(body, Box(0, 0, 101, 1)),
+    ):
+        with pytest.raises(ValueError, match=said):
+            call()
+    for call in (
+        lambda: body.turn_to(45),
+        lambda: world.turn_many([body], 45),
+        lambda: world.try_turn(body, 45),
+    ):
+        with pytest.raises(ValueError, match="angle 45 of body 0: shape"):
+            call()
+    assert (len(world), body.shape, body.angle) == (1, Box(0, 0, 80, 90), 0)
+    world.add(Box(0.1, 0, 100, 1e9))
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda world, body: world.move(body, 1e9, 0), "more than 100 times"),
+        (lambda world, body: world.try_move(body, 1e9, 0), "more than 100 times"),
+        (lambda world, body: world.move_many([body], [1e9], 0), "more than 100 times"),
+        (lambda world, body: world.walk(body, -1e9, 0), "more than 100 times"),
+        (lambda world, body: world.push(body, -1e9, 0), "more than 100 times"),
+        (lambda world, body: world.raycast((0, 0), (1, 0)), "max_distance = inf for ray 0"),
+        (lambda world, body: world.query_ray((0, 0), (1, 1)), "max_distance = inf for ray 0"),
+        (lambda world, body: world.raycast_many([(0, 0)], [(1, 0)]), "max_distance = inf for ray 0"),
+        (lambda world, body: world.raycast((0, 0), (0, 0), 5), "points nowhere"),
+        (lambda world, body: setattr(world, "tiles", bp.TileMap([[True]], 100)), "do not go around"),
+        (lambda world, body: world.query_shape(Polygon([(0, 0), (1e6, 0), (0, 5)])), "more than 100 periods"),
+    ],
+)
+def test_refused(call, said):
+    world = World(period=(100, None))
+    body = world.add(Box(1, 2, 3, 4))
+    with pytest.raises(ValueError, match=said):
+        call(world, body)
+    assert body.position == (1, 2)
+    assert world.tiles is None
+
+
+def test_oracle_finds_what_lies_at_the_other_edge():
+    """The copies that all is held against would notice a world without images."""
+    world = World(period=(16, 12))
+    world.add(Box(15, 0, 3, 3))
+    flat_world, _ = oracle.unrolled(world)
+    assert {body.data[0] for body in flat_world.query_point((1, 1))} == {0}
