@@ -113,8 +113,7 @@ class BodyStore:
             if row == len(self.alive):
                 self._grow()
         body = self.bodies[row] = Body(self, row, data)
-        self.alive[row] = True
-        self.static[row], self.sensor[row] = static, sensor
+        self.alive[row], self.static[row], self.sensor[row] = True, static, sensor
         self.category[row], self.mask[row], self.group[row] = category, mask, group
         self.any_round |= not isinstance(known, Box)
         self.any_sets |= category != 1 or mask != EVERY_BIT
@@ -219,8 +218,7 @@ class BodyStore:
         x, y = places[:, 0], places[:, 1]
         moved = (self.x[rows] != x) | (self.y[rows] != y)
         if moved.any():
-            self.x[rows] = x
-            self.y[rows] = y
+            self.x[rows], self.y[rows] = x, y
             self._have_moved(rows[moved])
 
     def reshape(self, body: Body, shape: Shape) -> None:
