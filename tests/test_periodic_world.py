@@ -166,6 +166,17 @@ def test_those_who_move_block_each_other(name):
     assert moved.hits.others.tolist() == [first.id]
 
 
+def test_nobody_moves():
+    world = World(period=(64, 64))
+    for blocks in (False, True):
+        assert world.move_many([], [], [], movers_block=blocks).places.shape == (0, 2)
+        assert world.walk_many([], [], [], movers_block=blocks).floors.shape == (0, 3)
+    assert world.nearest_many(np.empty((0, 2))).ids.shape == (0, 1)
+    assert world.raycast_many(np.empty((0, 2)), np.empty((0, 2)), 5.0).ids.shape == (0,)
+    assert world.query_box(np.empty((0, 4))).shape == (0, 2)
+    assert not world.update().began
+
+
 def test_movers_pass_each_other_beyond_the_seam():
     world = World(period=(64, 64))
     listener = world.on("a", "a")

@@ -268,3 +268,12 @@ def test_a_ceiling_squeezes():
     assert world.push(lift, 0, -10).squeezed == []
     assert world.push(lift, 0, -5).squeezed == [body]
     assert body.y == 10
+
+
+def test_a_platform_does_not_carry_what_stands_on_tiles_beside_it():
+    world = World()
+    world.tiles = TileMap([[False, False], [False, False], [True, False]], 10)
+    lift = world.add(Box(10, 15, 5, 5), static=True)
+    man = world.add(Box(0, 10, 10, 10))
+    assert world.push(lift, 3, 0).carried == []
+    assert man.x == 0

@@ -169,8 +169,11 @@ class Walker:
             if rules["drop"] or self._one_way_near(box):
                 continue
             # A way exactly as high as the walker is none: it keeps a hair off the slope under its feet.
-            here = self.box_at(x, y)
-            ways = box, (here[0], here[1] - 1e-6 * self.size, here[2], here[1])
+            here, thin = self.box_at(x, y), 1e-6 * self.size
+            # It may end where the slope leads out of it: there the head meets a hair of what is above.
+            setting_out = self.box_at(x + 1e-9 * way, y + 1e-9 * (height - feet))
+            head = (*setting_out[:3], setting_out[1] + thin)
+            ways = box, (here[0], here[1] - thin, here[2], here[1]), head
             blocked = any(thing.blocks_walkers(way) for thing in self.things for way in ways)
             assert blocked, f"stuck at {x, y}, though {x + way, y + (height - feet)} is free"
 

@@ -21,7 +21,7 @@ from broadphase.world.movement import region, resolve, way_around
 from broadphase.world.movement_shapes import resolve_shape
 from broadphase.world.probe import beside
 from broadphase.world.state import State
-from broadphase.world.tiles import Tile
+from broadphase.world.tiles import Tile, TileMap
 from broadphase.world.way_out import NO_TILES
 
 _new = tuple.__new__  # a named tuple in half the time
@@ -172,9 +172,11 @@ class Going(State):
         """Where ``other`` is, seen from ``row``."""
         return self._store.bounds(other)
 
-    def _beside(self, row: int, direction: tuple[float, float], around: Around) -> Hit | None:
+    def _beside(
+        self, row: int, direction: tuple[float, float], around: Around, tiles: TileMap | None = None
+    ) -> Hit | None:
         """What is right beside a body."""
-        return beside(self._store.shape(row), direction, around, self._tiles)
+        return beside(self._store.shape(row), direction, around, tiles)
 
     # ---- what is in the way
 

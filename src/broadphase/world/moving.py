@@ -123,7 +123,7 @@ class Moving(Going):
         move = self._go_at_once(row, *way, "touch", NEVER)
         if move is not None:
             return first_against(towards, move)
-        return self._beside(row, towards, self._around(row))
+        return self._beside(row, towards, self._around(row), self._tiles)
 
     def blocker(self, shape: Shape | Body, *, ignore: Body | Iterable[Body] = ()) -> object | None:
         """The first thing that would block at a place: may I stand up, or appear, here?

@@ -72,7 +72,7 @@ class PeriodicTracker(Tracker):
         store = self._store
         overlapping = np.zeros(len(pairs), np.bool_)
         normals, depths = np.zeros((len(pairs), 2)), np.zeros(len(pairs))
-        endless = self._torus.endless(store.table.columns).any(axis=1)
+        endless: npt.NDArray[np.bool_] = np.logical_or(*self._torus.endless(store.table.columns).T)
         away = pairs[:, 2:].any(axis=1) | endless[pairs[:, :2]].any(axis=1)
         here = contacts_of(store.table, pairs[~away, :2].astype(np.int32))
         across = contacts_between(self._torus, store.table.columns, pairs[away, :2], pairs[away, 2:])

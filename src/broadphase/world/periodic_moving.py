@@ -37,6 +37,7 @@ from broadphase.world.moving_many import MovingMany, _Near, _Scene
 from broadphase.world.periodic_contacts import contacts_between
 from broadphase.world.probe import first_against, step_beside
 from broadphase.world.pushing import Push
+from broadphase.world.tiles import TileMap
 from broadphase.world.torus import HAIR, Images, Torus, bounds_of
 from broadphase.world.walks import Walks
 
@@ -191,9 +192,11 @@ class PeriodicGoing(Going):
         hit = self._beside(row, towards, self._around(row))
         return None if hit is None else self._inside(hit)
 
-    def _beside(self, row: int, direction: tuple[float, float], around: Around) -> Hit | None:
+    def _beside(
+        self, row: int, direction: tuple[float, float], around: Around, tiles: TileMap | None = None
+    ) -> Hit | None:
         way = self._step(row, direction)
-        return first_against(direction, resolve_shape(self._store.shape(row), *way, around, None, "touch"))
+        return first_against(direction, resolve_shape(self._store.shape(row), *way, around, tiles, "touch"))
 
     def _step(self, row: int, direction: tuple[float, float]) -> tuple[float, float]:
         """As far as a body may stand off what has stopped it: it may have been a period away."""
@@ -350,7 +353,7 @@ class PeriodicMovingMany(PeriodicGoing, MovingMany):
 
 def _arrays(hits: list[tuple[Hit, ...]]) -> HitArrays:
     """The hits of movers, as arrays."""
-    movers = np.repeat(np.arange(len(hits)), [len(some) for some in hits])
+    movers = np.repeat(np.arange(len(hits)), np.array([len(some) for some in hits], np.int64))
     each = [hit for some in hits for hit in some]
     return HitArrays(
         movers,

@@ -149,7 +149,9 @@ class Torus:
     def endless(self, columns: ShapeColumns) -> npt.NDArray[np.bool_]:
         """``(n, 2)``: on which axes shapes are boxes as long as the world."""
         sizes = np.column_stack((columns.width, columns.height))
-        return (sizes >= self.lengths * (1.0 - HAIR)) & (columns.kinds == BOX)[:, None]
+        long: npt.NDArray[np.bool_] = np.greater_equal(sizes, self.lengths * (1.0 - HAIR))
+        long &= (columns.kinds == BOX)[:, None]
+        return long
 
     # ---- images
 
