@@ -1,4 +1,7 @@
-"""Thousands of cases as one test that names those that failed; and how many examples Hypothesis tries."""
+"""How much of a product each size of the suite takes: of loops, of parameters and of Hypothesis' examples."""
+
+from collections import defaultdict
+from itertools import combinations
 
 from hypothesis import HealthCheck, settings
 
@@ -36,6 +39,36 @@ class Each:
 
 def _in_short(error):
     return f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0][:200]}"
+
+
+def covering(cases, together=1):
+    """Few of the cases, in which every value of every parameter occurs.
+
+    Each case is a dictionary from parameters to values.  With ``together=2`` every pair of values that
+    occurs in the cases occurs in the chosen ones too.
+    """
+    wanted = [set(combinations(sorted(case.items()), min(together, len(case)))) for case in cases]
+    missing, chosen = set().union(*wanted), []
+    while missing:
+        best = max(range(len(cases)), key=lambda k: len(wanted[k] & missing))  # of equals the first
+        chosen.append(best)
+        missing -= wanted[best]
+    return [cases[k] for k in sorted(chosen)]
+
+
+def beyond_the_covering(items):
+    """What the short run leaves out of pytest's items that are marked `covering` and have parameters."""
+    families = defaultdict(list)
+    for item in items:
+        mark = item.get_closest_marker("covering")
+        if mark and hasattr(item, "callspec"):
+            families[item.parent.nodeid, item.originalname, mark.kwargs.get("together", 1)].append(item)
+    left_out = []
+    for (*_, together), family in families.items():
+        indices = [item.callspec.indices for item in family]
+        kept = set(map(id, covering(indices, together)))
+        left_out += [item for item, own in zip(family, indices, strict=True) if id(own) not in kept]
+    return left_out
 
 
 def examples(number):

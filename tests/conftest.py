@@ -9,7 +9,7 @@ examples on every run and machine, so that a failure comes back.  ``python -m py
 import signal
 
 import pytest
-from cases import Each
+from cases import Each, beyond_the_covering
 from hypothesis import settings
 
 # What a shell starts in the background without job control inherits a Ctrl-C that is ignored, and hands it
@@ -34,11 +34,14 @@ def pytest_configure(config):
         settings.load_profile("exhaustive")
 
 
+@pytest.hookimpl(trylast=True)  # of what ``-k`` and ``-m`` have left
 def pytest_collection_modifyitems(config, items):
     if not config.getoption("exhaustive"):
         left_out = [item for item in items if item.get_closest_marker("exhaustive")]
+        left_out += beyond_the_covering(items)
         config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if not item.get_closest_marker("exhaustive")]
+        gone = set(map(id, left_out))
+        items[:] = [item for item in items if id(item) not in gone]
 
 
 @pytest.fixture

@@ -1,7 +1,11 @@
 """A product in one test: nothing in it may fail unseen."""
 
+from itertools import combinations, product
+from math import prod
+from types import SimpleNamespace
+
 import pytest
-from cases import Each
+from cases import Each, beyond_the_covering, covering
 
 pytestmark = pytest.mark.smaller_set
 CASES = [(name, n) for name in ("crowd", "line", "dust") for n in (1, 2)]
@@ -36,3 +40,38 @@ def test_the_short_run_takes_a_share_and_all_turns_together_take_all():
     assert taken == CASES
     with pytest.raises(AssertionError, match="no case"):
         long(taken.append, [])
+
+
+def test_few_cases_hold_every_value_and_every_pair_of_values():
+    sizes = {"method": 7, "dim": 2, "dtype": 2, "scene": 5}
+    cases = [dict(zip(sizes, values, strict=True)) for values in product(*map(range, sizes.values()))]
+    for together, most in ((1, 8), (2, 45), (3, 139)):
+        chosen = covering(cases, together)
+        assert len(chosen) < most
+        assert [case for case in cases if case in chosen] == chosen
+        for names in combinations(sizes, together):
+            seen = {tuple(case[name] for name in names) for case in chosen}
+            assert len(seen) == prod(sizes[name] for name in names)
+    assert covering([{"dim": 1}], 2) == [{"dim": 1}]
+    assert covering([{"dim": 1}, {"dim": 2}], 2) == [{"dim": 1}, {"dim": 2}]
+
+
+def item(name, mark=None, **indices):
+    """As much of pytest's item as is looked at."""
+    return SimpleNamespace(
+        parent=SimpleNamespace(nodeid="file.py"),
+        originalname=name,
+        callspec=SimpleNamespace(indices=indices),
+        get_closest_marker=lambda asked: mark if asked == "covering" else None,
+    )
+
+
+def test_only_what_is_marked_is_left_out_each_test_by_itself():
+    one, two = pytest.mark.covering.mark, pytest.mark.covering(together=2).mark
+    whole = [item("whole", a=a, b=b) for a in range(3) for b in range(2)]
+    few = [item("few", one, a=a, b=b) for a in range(3) for b in range(2)]
+    more = [item("more", two, a=a, b=b, c=c) for a in range(3) for b in range(2) for c in range(2)]
+    left_out = beyond_the_covering([*whole, *few, *more])
+    assert left_out[:3] == [few[1], few[2], few[5]]
+    assert {one.originalname for one in left_out[3:]} == {"more"}
+    assert len(left_out) == 3 + 12 - 6

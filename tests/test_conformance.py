@@ -23,6 +23,7 @@ def expected_pairs(name, n, dim, dtype, touching):
     return oracle.pairs(scenes.make(name, n, dim, dtype), touching)
 
 
+@pytest.mark.covering(together=2)
 @every_method
 @touching_or_not
 @both_dtypes
@@ -60,6 +61,7 @@ def test_pairs_of_few_boxes(dim, touching, method, each):
     each(check, scenes.named(dim))
 
 
+@pytest.mark.covering(together=2)
 @every_method
 @both_dtypes
 @both_dimensions
@@ -72,6 +74,7 @@ def test_pairs_at_the_edges_of_simd_lanes(dim, dtype, method, each):
     each(check, [(name, n) for name in names for n in scenes.LANE_EDGES])
 
 
+@pytest.mark.covering(together=2)
 @every_method
 @touching_or_not
 @both_dimensions
@@ -118,6 +121,7 @@ def test_nothing_overlaps_nothing(shape, method):
     assert bp.count_pairs(nothing, method=method) == 0
 
 
+@pytest.mark.covering(together=2)
 @every_method
 @touching_or_not
 @both_dimensions
@@ -130,6 +134,7 @@ def test_count_pairs(dim, touching, method, each):
     each(check, scenes.named(dim))
 
 
+@pytest.mark.covering(together=2)
 @every_method
 @both_dtypes
 @both_dimensions

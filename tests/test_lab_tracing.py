@@ -33,6 +33,7 @@ def test_a_small_scene_is_retold_without_the_compiler_too(method):
         assert told.adds_up(outcome.stats, outcome.pairs, 20)
 
 
+@pytest.mark.covering(together=2)
 @pytest.mark.parametrize("count", [5, 70, tracing.MOST_TRACED])
 @pytest.mark.parametrize("name", SCENES)
 @pytest.mark.parametrize("method", CLASSES)
@@ -53,6 +54,7 @@ def oracle_without_static(scene):
     return found[~scene.static[found].all(axis=1)]
 
 
+@pytest.mark.covering(together=2)
 @pytest.mark.parametrize("slots", [0.05, 1.0, 20.0])
 @pytest.mark.parametrize("cell_scale", [0.1, 1.0, 30.0])
 @pytest.mark.parametrize("name", ["balls", "mixed_sizes", "mostly_static", "clusters"])
@@ -83,6 +85,7 @@ def test_a_retelling_that_does_not_add_up_is_seen():
     assert not told._replace(pairs=without).adds_up(outcome.stats, outcome.pairs, 60)
 
 
+@pytest.mark.covering(together=2)
 @pytest.mark.parametrize("cell_scale", [0.2, None, 8.0])
 @pytest.mark.parametrize("name", SCENES)
 @pytest.mark.parametrize("method", ["uniform_grid", "spatial_hash"])

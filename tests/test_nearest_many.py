@@ -72,6 +72,7 @@ def expect_the_same(indexes, points, k, **rules):
     assert indexes[0].stats.pairs == indexes[1].stats.pairs
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("dim", [2, 3])
 @pytest.mark.parametrize("scene", SCENES)

@@ -80,6 +80,7 @@ def state(groups, things):
     )
 
 
+@pytest.mark.covering(together=2)
 @pytest.mark.parametrize("test", TESTS)
 @pytest.mark.parametrize("kind", ["ints", "floats", "mixed"])
 @pytest.mark.parametrize("kills", [(False, False), (True, False), (False, True), (True, True)])
@@ -116,6 +117,7 @@ def test_whatever_the_rects_are(data):
     assert ends[0] == ends[1]
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("test", TESTS)
 @pytest.mark.parametrize("kind", ["ints", "floats", "mixed"])
 def test_collide_is_every_pair_of_one_list(kind, test):

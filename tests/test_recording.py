@@ -48,6 +48,7 @@ def play_index(index, frames, random, seen):
         seen.append((index.ids.copy(), index.boxes.copy(), len(pairs), pairs[np.lexsort(pairs.T[::-1])]))
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("name", CLASSES)
 @pytest.mark.parametrize(("dim", "dtype"), [(2, np.float64), (3, np.float32)])
 def test_an_index_comes_back_frame_by_frame(name, dim, dtype, tmp_path):

@@ -16,6 +16,7 @@ both_dimensions = pytest.mark.parametrize("dim", [2, 3], ids=["2d", "3d"])
 SCENES = ("integers", "infinite_boxes", "all_equal", "power_law")
 
 
+@pytest.mark.covering(together=2)
 @sizes
 @both_dimensions
 def test_two_static_boxes_are_never_paired(dim, n, method):
@@ -25,6 +26,7 @@ def test_two_static_boxes_are_never_paired(dim, n, method):
         assert_same(bp.pairs(boxes, method=method, static=static), oracle.pairs(boxes, static=static))
 
 
+@pytest.mark.covering(together=2)
 @sizes
 @both_dimensions
 def test_categories_and_masks_must_agree_both_ways(dim, n, method):
@@ -63,6 +65,7 @@ def test_one_rule_for_all_boxes_may_be_a_scalar(method):
     assert bp.count_pairs(boxes, method=method, categories=2, masks=2) == 15
 
 
+@pytest.mark.covering(together=2)
 @sizes
 @both_dimensions
 def test_max_pairs_may_be_reached_but_not_passed(dim, n, method):

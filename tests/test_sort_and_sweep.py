@@ -14,6 +14,7 @@ from broadphase.methods.sort_and_sweep import choose_axis, find
 ODD = (-np.inf, -1.0, -1e-40, -0.0, 0.0, 1e-40, 1.0, np.inf)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize(("dim", "dtype"), KINDS)
 @pytest.mark.parametrize("touching", [True, False])
 def test_it_finds_what_brute_force_finds(dim, dtype, touching):

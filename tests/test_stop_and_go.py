@@ -101,6 +101,7 @@ def test_every_step_in_many_strips(monkeypatch, stops, dim, dtype):
     check_all(monkeypatch, stops, dim, dtype, 30, "strips")
 
 
+@pytest.mark.covering
 @pytest.mark.smaller_set
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("rows", [LEAST_ROOM, LEAST_ROOM + 1, 2 * LEAST_ROOM + 5])

@@ -11,6 +11,7 @@ from broadphase import TileMap
 STEPS = [0.1, 0.3, 1 / 3, 1.0, 7.7, 31.9, 32.0, 100.1, 1000.0]
 
 
+@pytest.mark.covering(together=2)
 @pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("direction", [1, -1])
 @pytest.mark.parametrize("size", [(20, 20), (0.1, 0.7), (31.9, 33.3), (100, 50)])
@@ -33,6 +34,7 @@ def test_walking_on_a_floor_of_tiles(step, direction, size, tile_size):
         assert (level.x, level.y, level.hits) == (x + direction * step, y, ())
 
 
+@pytest.mark.covering(together=2)
 @pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("direction", [1, -1])
 @pytest.mark.parametrize("side", [1, -1])

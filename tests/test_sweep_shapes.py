@@ -171,6 +171,7 @@ def test_boxes_among_boxes_are_exact():
 # --- on tiles -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("step", [0.1, 1 / 3, 1.0, 31.9, 100.1])
 @pytest.mark.parametrize("direction", [1, -1])
 @pytest.mark.parametrize(

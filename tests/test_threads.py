@@ -23,6 +23,7 @@ def world(name, n, dim):
     return boxes, bp.pairs(boxes, method="brute_force", threads=1)
 
 
+@pytest.mark.covering
 @every_method
 @both_dimensions
 @pytest.mark.parametrize("name", ["integers", "far_clusters", "one_giant", "power_law"])

@@ -37,6 +37,7 @@ def assert_sound(tree, boxes, classes=NO_CLASSES):
     return depth.max(initial=0)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize(("dim", "dtype"), KINDS)
 @pytest.mark.parametrize("touching", [True, False])
 def test_it_finds_what_brute_force_finds(dim, dtype, touching):
