@@ -182,14 +182,17 @@ def overflows(value: Any) -> bool:
     return type(value) is int and value in TOO_LARGE
 
 
-def refuse_what_is_wrong() -> None:
-    """Every builtin with each of its arguments exchanged; prints how many calls were refused."""
+def refuse_what_is_wrong(all_lines: bool) -> None:
+    """Every builtin with each of its arguments exchanged; prints how many calls were refused.
+
+    Not ``all_lines``: the arguments are those of one of the lines that a kernel is compiled for.
+    """
     compiled = library.Library(f"{library.FOLDER}/{level()}")
     refused = 0
-    for kernel, lines in listed().items():
+    for number, (kernel, lines) in enumerate(listed().items()):
         builtin = compiled.builtin(kernel, tell)
         kinds = [parse(line) for line in lines]
-        for own in kinds:
+        for own in kinds if all_lines else [kinds[number % len(kinds)]]:
             for arguments in calls(own):
                 if any(all_fit(other, arguments) for other in kinds):
                     continue  # a right call; what it does is tested everywhere else

@@ -17,7 +17,7 @@ from hypothesis import settings
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-settings.register_profile("replay", derandomize=True, deadline=None, database=None, max_examples=15)
+settings.register_profile("replay", derandomize=True, deadline=None, database=None, max_examples=10)
 settings.register_profile("exhaustive", settings.get_profile("replay"), max_examples=60)
 settings.register_profile("explore", deadline=None, print_blob=True, max_examples=2_000)
 settings.load_profile("replay")

@@ -27,6 +27,7 @@ def squares(n, world, seed, dim=2, dtype=np.float32):
     return np.hstack((low, low + 1.0)).astype(dtype)
 
 
+@pytest.mark.covering
 @small
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize(("name", "dim"), CASES)

@@ -14,6 +14,7 @@ import pytest
 import broadphase as bp
 from broadphase.indexes import cell_lists, strips, tree_asking
 
+pytestmark = pytest.mark.covering(together=2)
 QUICK = ["strips", "box_tree", "spatial_hash", "uniform_grid"]
 HUGE = 10**400
 
@@ -186,15 +187,13 @@ def test_a_ray_that_is_wrong_is_refused_in_the_same_words(both):
             assert answers(both[0], "raycast", *first) == answers(both[1], "raycast", *second), given
 
 
-@pytest.mark.parametrize("k", [0, -1, 1, 2, 59, 60, 1000, HUGE, True, 1.0, "1", None, np.int64(3)], ids=repr)
-def test_how_many_are_nearest(both, k):
-    if type(k) is int and k > 10**6:
-        pytest.skip("the ordinary way takes no such number either")
-    assert answers(both[0], "nearest", [3.0] * both[0].dim, k) == answers(
-        both[1], "nearest", [3.0] * both[0].dim, k
-    )
+def test_how_many_are_nearest(both):
+    for k in (0, -1, 1, 2, 59, 60, 1000, True, 1.0, "1", None, np.int64(3)):
+        quick, ordinary = (answers(index, "nearest", [3.0] * index.dim, k) for index in both)
+        assert quick == ordinary, k
 
 
+@pytest.mark.covering(together=2)
 @pytest.mark.parametrize("static", [False, True])
 @pytest.mark.parametrize("changes", [False, True])
 def test_a_box_moves_as_it_is_told_however_that_is_written(both, static, changes):
@@ -228,17 +227,16 @@ def test_a_box_that_is_wrong_is_not_moved(both):
         both[0].validate()
 
 
-@pytest.mark.parametrize(
-    "id", [-1, 60, 5, 2**31, 2**63, -(2**63) - 1, HUGE, 4.0, "4", None, True, np.int64(4)]
-)
-def test_an_id_is_one_that_is_in_use(both, id):  # noqa: A002
-    place = [1.0] * both[0].dim + [2.0] * both[0].dim
+def test_an_id_is_one_that_is_in_use(both):
     for index in both:
         index.remove(5)
-    first, second = (outcome(lambda index=index: index.move(id, place)) for index in both)
-    assert first == second
-    assert np.array_equal(both[0].boxes, both[1].boxes)
-    both[0].validate()
+    some = (-1, 60, 5, 2**31, 2**63, -(2**63) - 1, HUGE, 4.0, "4", None, True, np.int64(4))
+    for number, own in enumerate(some):
+        place = [1.0 + number] * both[0].dim + [2.0 + number] * both[0].dim
+        quick, ordinary = (outcome(lambda index=index: index.move(own, place)) for index in both)  # noqa: B023
+        assert quick == ordinary, own
+        assert np.array_equal(both[0].boxes, both[1].boxes), own
+        both[0].validate()
 
 
 def test_a_question_to_an_index_that_was_just_changed(both):
@@ -300,9 +298,8 @@ def test_a_kernel_on_trial_answers_to_nothing_that_it_was_not_made_for():
                 assert kernel(*[thing] * count) is None
 
 
-def test_many_questions_leave_no_memory_behind(both, kind, touching, exhaustive):
-    if not exhaustive and (kind != (2, "f4") or not touching):
-        pytest.skip("the same calls for each kind of box: in the exhaustive run")
+@pytest.mark.covering
+def test_many_questions_leave_no_memory_behind(both):
     index, dim = both[0], both[0].dim
     place = [10.0] * dim + [11.0] * dim
 

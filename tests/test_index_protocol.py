@@ -124,6 +124,7 @@ def test_what_is_stale_is_built_once_however_many_ask():
     assert index.built == 1
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize(
     "change",
     [

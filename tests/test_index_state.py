@@ -192,6 +192,7 @@ def changed_file(index, path, **changes):
         np.savez(file, **(arrays | changes | {"head": np.array(json.dumps(head))}))
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize(
     ("change", "message"),
     [

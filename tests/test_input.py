@@ -53,6 +53,7 @@ class Holder:
         return self.boxes if dtype is None else self.boxes.astype(dtype)
 
 
+@pytest.mark.covering
 @every_method
 @pytest.mark.parametrize("like", LIKE_IT)
 @pytest.mark.parametrize("dim", [2, 3], ids=["2d", "3d"])

@@ -115,7 +115,7 @@ def test_a_life_on_a_torus(name, dim, each):
                 check_questions(index, inside, random, dim, dtype, lattice)
 
     cases = product(oracle.periods(dim), [np.float32, np.float64], [True, False], [True, False])
-    each(check, cases, of=12, turn=NAMES.index(name))
+    each(check, cases, of=21, turn=NAMES.index(name) + 7 * (dim == 3))
 
 
 @pytest.mark.parametrize("name", NAMES)

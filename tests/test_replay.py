@@ -43,7 +43,7 @@ def test_a_lane_finds_what_was_recorded_in_every_frame(method, recording, expect
     scene = Replay(recording)
     lane = ReplayLane(method, scene)
     for number in [
-        *range(70 if exhaustive else 20),
+        *range(70 if exhaustive else 12),
         *range(5 if exhaustive else 0),
     ]:  # after the last frame it begins anew
         assert scene.frame == number

@@ -1,6 +1,7 @@
 """For each listener and pair the calls are begin, stay..., end: in every order of everything."""
 
 import pytest
+from cases import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -133,7 +134,7 @@ def fits(body, tag):
     return tag is ANY or tag in body.tags
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(FRAMES)
 def test_each_listener_is_told_begin_stay_and_end_of_each_pair(frames):
     play = Play()
