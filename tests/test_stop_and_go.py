@@ -80,6 +80,7 @@ def check_all(monkeypatch, stops, dim, dtype, n, method):
                 assert len(stops) >= right[2] // LEAST_ROOM, name
 
 
+@pytest.mark.covering
 @pytest.mark.smaller_set
 @pytest.mark.parametrize(("dim", "dtype"), KINDS)
 @pytest.mark.parametrize("method", METHODS)

@@ -25,6 +25,7 @@ def made(name, boxes, **more):
     return index
 
 
+@pytest.mark.covering
 @pytest.mark.smaller_set
 @pytest.mark.parametrize(("dim", "dtype"), KINDS)
 @pytest.mark.parametrize("name", STRUCTURES)
