@@ -65,9 +65,10 @@ def beyond_the_covering(items):
             families[item.parent.nodeid, item.originalname, mark.kwargs.get("together", 1)].append(item)
     left_out = []
     for (*_, together), family in families.items():
-        indices = [item.callspec.indices for item in family]
-        kept = set(map(id, covering(indices, together)))
-        left_out += [item for item, own in zip(family, indices, strict=True) if id(own) not in kept]
+        # Values need no order and no hash: all cases hold the same objects.
+        cases = [{name: id(value) for name, value in item.callspec.params.items()} for item in family]
+        kept = set(map(id, covering(cases, together)))
+        left_out += [item for item, case in zip(family, cases, strict=True) if id(case) not in kept]
     return left_out
 
 

@@ -56,12 +56,12 @@ def test_few_cases_hold_every_value_and_every_pair_of_values():
     assert covering([{"dim": 1}, {"dim": 2}], 2) == [{"dim": 1}, {"dim": 2}]
 
 
-def item(name, mark=None, **indices):
+def item(name, mark=None, **params):
     """As much of pytest's item as is looked at."""
     return SimpleNamespace(
         parent=SimpleNamespace(nodeid="file.py"),
         originalname=name,
-        callspec=SimpleNamespace(indices=indices),
+        callspec=SimpleNamespace(params=params),
         get_closest_marker=lambda asked: mark if asked == "covering" else None,
     )
 
@@ -75,3 +75,19 @@ def test_only_what_is_marked_is_left_out_each_test_by_itself():
     assert left_out[:3] == [few[1], few[2], few[5]]
     assert {one.originalname for one in left_out[3:]} == {"more"}
     assert len(left_out) == 3 + 12 - 6
+
+
+def test_pytest_says_of_its_items_what_the_covering_wants_to_know(request, exhaustive):
+    """The tests of `a_product` beside this one, as this run has collected them."""
+    found = [one for one in request.session.items if getattr(one, "originalname", "") == "test_a_product"]
+    values = [(one.callspec.params["method"], one.callspec.params["dim"]) for one in found]
+    if exhaustive or len(found) < 2:  # all of them, or a run of single tests
+        return
+    assert values == [("a", 2), ("b", 3), ("c", 2)]
+
+
+@pytest.mark.covering
+@pytest.mark.parametrize("dim", [2, 3])
+@pytest.mark.parametrize("method", ["a", "b", "c"])
+def test_a_product(method, dim):
+    assert (method, dim) in product("abc", (2, 3))
