@@ -13,6 +13,7 @@ handler raises, such as KeyboardInterrupt, is raised between two such calls.  Th
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -45,6 +46,8 @@ FEW_QUESTIONS = 64
 Position = tuple[int, ...]
 Resumable = Callable[[Position, int, PairArray, int, bool], tuple[Position, int, int]]
 """``kernel(at, end, out, most, store)`` returns ``at, found, tests``."""
+Left = Callable[[int], int]
+"""``left(pairs)``: how many pairs more are wanted when so many have been found; less than 0: none."""
 
 
 class Part(NamedTuple):
@@ -97,10 +100,30 @@ def stop_if_unwanted() -> None:
         raise GivenUp
 
 
-def search_from(kernel: Resumable, at: Position, end: int, out: PairArray, limit: int, store: bool) -> Part:
+def limit_of_shares(limit: int, shares: int) -> Callable[[int], Left]:
+    """``left`` of `search_from` for each share of one search: what one of them found, no other may.
+
+    Else each might find as many as all may together, and a limit would bound a fraction of the memory.
+
+    Examples
+    --------
+    >>> left_of = limit_of_shares(10, 2)
+    >>> left_of(0)(4), left_of(1)(3), left_of(0)(8)
+    (6, 3, -1)
+    """
+    found = [0] * shares
+
+    def left(share: int, pairs: int) -> int:
+        found[share] = pairs
+        return limit - sum(found)
+
+    return lambda share: partial(left, share)
+
+
+def search_from(kernel: Resumable, at: Position, end: int, out: PairArray, left: Left, store: bool) -> Part:
     """Let a kernel that can stop search from ``at`` to row ``end``, in as many calls as it takes.
 
-    What it finds fills ``out``, then further chunks.  It ends early when there are more than ``limit`` pairs.
+    What it finds fills ``out``, then further chunks.  It ends early when nothing more is wanted.
 
     Raises
     ------
@@ -110,11 +133,12 @@ def search_from(kernel: Resumable, at: Position, end: int, out: PairArray, limit
     chunks: list[PairArray] = []
     pairs = tests = 0
     most = int(min(MOST, FIRST))
-    while True:
+    wanted = left(0)
+    while at[0] < end and wanted >= 0:
         if len(out) < LEAST_ROOM:
             out = np.empty((min(max(2 * pairs, FIRST_ROOM), MOST_ROOM), 2), np.int32)
-        if len(out) > limit - pairs + LEAST_ROOM:  # so that it does not go far beyond
-            out = out[: limit - pairs + LEAST_ROOM]
+        if len(out) > wanted + LEAST_ROOM:  # so that it does not go far beyond
+            out = out[: wanted + LEAST_ROOM]
         started = perf_counter()
         at, found, more = kernel(at, end, out, most, store)
         pairs += int(found)
@@ -122,11 +146,13 @@ def search_from(kernel: Resumable, at: Position, end: int, out: PairArray, limit
         if store:
             chunks.append(out[:found])
             out = out[found:]
-        if at[0] >= end or pairs > limit:
-            return Part(chunks, pairs, tests)
+        wanted = left(pairs)
+        if at[0] >= end or wanted < 0:
+            break
         stop_if_unwanted()
         took = perf_counter() - started
         most = min(int(MOST), int(most * GOAL / max(took, 1e-6)) + 1)
+    return Part(chunks, pairs, tests)
 
 
 def ranges(begin: int, end: int, most: int = MOST_ROWS) -> Iterator[tuple[int, int]]:

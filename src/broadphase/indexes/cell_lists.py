@@ -1,6 +1,7 @@
 """Boxes in their cells, kept between frames: the part that the uniform grid and the spatial hash share."""
 
 import math
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -337,7 +338,8 @@ class CellLists:
         if np.count_nonzero(self.lattice[:, columns.BOXES]) < 2 or within.pairs > limit:
             return Findings(within.chunks, within.tests)
         upward = partial(pair_with_larger, *common)
-        above = search_in_shares(task, lambda: upward, threads.shares(self._end(store), parts), (0, 0, 0))
+        rest = replace(task, limit=limit - within.pairs)
+        above = search_in_shares(rest, lambda: upward, threads.shares(self._end(store), parts), (0, 0, 0))
         return Findings(within.chunks + above.chunks, within.tests + above.tests)
 
     def check(self, store: BoxStore, ids: IdArray) -> None:

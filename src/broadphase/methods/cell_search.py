@@ -1,5 +1,6 @@
 """The steps that the uniform grid and the spatial hash share: bin the boxes, then search every cell."""
 
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -90,7 +91,8 @@ def search(task: Task, cells: Cells, used: int) -> Found:
     def upward() -> Resumable:
         return partial(pairs_with_larger, *rules, reach, np.empty(TOGETHER, np.int32))
 
-    above = search_in_shares(task, upward, threads.shares(len(boxes), parts), (0, 0, 0))
+    rest = replace(task, limit=task.limit - found.pairs)
+    above = search_in_shares(rest, upward, threads.shares(len(boxes), parts), (0, 0, 0))
     return Found(found.chunks + above.chunks, found.pairs + above.pairs, found.tests + above.tests, used)
 
 

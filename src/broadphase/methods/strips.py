@@ -47,6 +47,7 @@ from broadphase.slices import (
     Part,
     Position,
     Resumable,
+    limit_of_shares,
     paced,
     rows_at,
     search_from,
@@ -312,14 +313,16 @@ def _sweep_some(
     rooms = [max(room, task.scratch.room(name) // 8) for name in names]
     strips = (binned.edges, binned.tags, binned.begins, binned.ends, COMPARABLE, crowded, again)
 
-    def search(first: int, last: int, out: PairArray) -> Part:
+    left_of = limit_of_shares(task.limit, shares)
+
+    def search(share: int, first: int, last: int, out: PairArray) -> Part:
         kernel = _kernel(task, axes, strips, binned.fullest)
-        return search_from(kernel, _begin(first), last, out, task.limit, task.store)
+        return search_from(kernel, _begin(first), last, out, left_of(share), task.store)
 
     results = threads.run_all(
         [
-            partial(search, first, last, task.scratch.array(names[share], (rooms[share], 2), np.int32))
-            for share, (first, last) in enumerate(pairwise(borders))
+            partial(search, share, *rows, task.scratch.array(names[share], (rooms[share], 2), np.int32))
+            for share, rows in enumerate(pairwise(borders))
         ],
         task.threads,
     )

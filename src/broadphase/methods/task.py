@@ -11,7 +11,7 @@ from broadphase import threads
 from broadphase.boxes import BoxArray, PairArray, copy_sound
 from broadphase.kernels.boxes.filters import PairFilter
 from broadphase.memory import MOST_KEPT, Scratch
-from broadphase.slices import FIRST, MOST, MOST_ROOM, Part, Position, Resumable, search_from
+from broadphase.slices import FIRST, MOST, MOST_ROOM, Part, Position, Resumable, limit_of_shares, search_from
 
 NO_LIMIT = 2**62
 
@@ -91,7 +91,8 @@ def search_all(
     at, found, tests = kernel(at, end, out, most, store)
     chunks = [out[:found]] if store else []
     if at[0] < end and found <= limit:
-        rest = search_from(kernel, at, end, out[found:] if store else out, limit - found, store)
+        left = (limit - found).__sub__
+        rest = search_from(kernel, at, end, out[found:] if store else out, left, store)
         chunks, found, tests = chunks + rest.chunks, found + rest.pairs, tests + rest.tests
         if store:
             task.scratch.pairs(min(found, _MOST_ROOM))  # so that the next call finds room for all of them
@@ -114,11 +115,14 @@ def search_in_shares(
     # So much that one chunk nearly always holds all: to put several together takes longer than to search.
     room = min(4 * len(task.boxes) // len(shares), MOST_ROOM) if task.store else 0
 
-    def search(first: int, last: int) -> Part:
-        out = np.empty((room, 2), np.int32)
-        return search_from(make(), (first, *at), last, out, task.limit, task.store)
+    left_of = limit_of_shares(task.limit, len(shares))
 
-    return together(threads.run_all([partial(search, *share) for share in shares], task.threads), cells)
+    def search(share: int, first: int, last: int) -> Part:
+        out = np.empty((room, 2), np.int32)
+        return search_from(make(), (first, *at), last, out, left_of(share), task.store)
+
+    searches = [partial(search, share, *rows) for share, rows in enumerate(shares)]
+    return together(threads.run_all(searches, task.threads), cells)
 
 
 def together(parts: list[Part], cells: int = 0) -> Found:

@@ -28,7 +28,7 @@ from broadphase.kernels.strips.bin import FIRST_CLASS_BIT
 from broadphase.kernels.strips.sort import MARKS, RAW_APART, RAW_TOUCHING, room_for
 from broadphase.kernels.strips.sweep import sweep_strips
 from broadphase.methods.task import Found, Task, together
-from broadphase.slices import Part, ranges, search_from
+from broadphase.slices import Part, limit_of_shares, ranges, search_from
 from broadphase.space import Envs
 
 Find = Callable[[Task], Found]
@@ -170,7 +170,11 @@ def _sweep(task: Task, groups: Grouped, ways: npt.NDArray[np.int64], axis: int) 
     strips = (groups.boxes, groups.tags, begins[None], ends[None], form, crowded, False)
     fullest = int((ends - begins).max())
 
-    def search(first: int, last: int) -> Part:
+    parts = min(4 * task.threads, len(worlds)) if len(task.boxes) >= ENOUGH_FOR_THREADS else 1
+    shares = threads.shares(len(worlds), parts if task.threads > 1 else 1)
+    left_of = limit_of_shares(task.limit, len(shares))
+
+    def search(share: int, first: int, last: int) -> Part:
         columns = np.empty((2 * task.dim, room_for(fullest)), task.boxes.dtype)
         marks = np.empty((MARKS, room_for(fullest)), np.int32)
         kernel = partial(
@@ -178,13 +182,10 @@ def _sweep(task: Task, groups: Grouped, ways: npt.NDArray[np.int64], axis: int) 
         )
         room = 2 * int(ends[last - 1] - begins[first]) + 1024 if task.store else 0
         out = np.empty((min(room, task.limit + 1024), 2), np.int32)
-        return search_from(kernel, (first, 0, 0, 0, 0, 0), last, out, task.limit, task.store)
+        return search_from(kernel, (first, 0, 0, 0, 0, 0), last, out, left_of(share), task.store)
 
-    parts = min(4 * task.threads, len(worlds)) if len(task.boxes) >= ENOUGH_FOR_THREADS else 1
-    shares = threads.shares(len(worlds), parts if task.threads > 1 else 1)
-    found = together(
-        threads.run_all([partial(search, *share) for share in shares], task.threads), len(worlds)
-    )
+    searches = [partial(search, share, *span) for share, span in enumerate(shares)]
+    found = together(threads.run_all(searches, task.threads), len(worlds))
     # What crowds is seen only when it is sorted: it has been left out, and goes its own way.
     ways[worlds[crowded]] = BY_ITSELF
     return found
