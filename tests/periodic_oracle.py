@@ -6,6 +6,7 @@ import math
 from broadphase import Box, World, contact
 
 TURNS = range(-2, 3)
+FAR = 16.0  # nothing is farther from a free place in a world of 16 by 12, if there is one
 
 
 def turns_of(world):
@@ -45,6 +46,18 @@ def unrolled(world, mover=None):
             if body is mover:
                 found = one
     return flat, found
+
+
+def leaves_the_images(flat, one, response="slide"):
+    """Whether a body starts in something and is pushed out beyond all images: where it is, nothing is free.
+
+    A world without edges has no such beyond, and the body stays.
+    """
+    start = one.position
+    flat.move(one, 0, 0, response)
+    way = math.dist(start, one.position)
+    one.move_to(*start)
+    return way > FAR
 
 
 def endless(shape, period):

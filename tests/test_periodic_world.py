@@ -372,3 +372,15 @@ def test_oracle_finds_what_lies_at_the_other_edge():
     world.add(Box(15, 0, 3, 3))
     flat_world, _ = oracle.unrolled(world)
     assert {body.data[0] for body in flat_world.query_point((1, 1))} == {0}
+
+
+@pytest.mark.parametrize("shape", [bp.Box(9, 11, 6.5, 12), bp.Capsule(9, 11, 12, 11, 2)])
+def test_no_free_place_anywhere(shape):
+    """A body that reaches around leaves none: it is looked for in one period, and the body stays."""
+    world = bp.World(period=(16, 12))
+    body = world.add(shape)
+    for x in (0, 5, 10):
+        world.add(bp.Box(x, 0, 4.5, 12), static=True)
+    move = world.move(body, 2, 3, "touch")
+    assert {hit.time for hit in move.hits} >= {0.0}
+    assert move[:2] == body.position

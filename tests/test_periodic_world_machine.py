@@ -115,6 +115,8 @@ class PeriodicMachine(RuleBasedStateMachine):
             name = hit.other.data[0] if hit.other.data else hit.other.id
             return response if name % 2 else ("touch", "cross", "slide", None)[name % 4]
 
+        if oracle.leaves_the_images(flat, one, by_id if ask else response):
+            return
         expected = flat.move(one, dx, dy, by_id if ask else response)
         found = self.world.move(body, dx, dy, by_id if ask else response)
         self.same(body, found, expected)
@@ -136,6 +138,8 @@ class PeriodicMachine(RuleBasedStateMachine):
     def try_move(self, number, dx, dy):
         body = self.some(number)
         flat, one = oracle.unrolled(self.world, body)
+        if oracle.leaves_the_images(flat, one):
+            return
         expected, found = flat.try_move(one, dx, dy), self.world.try_move(body, dx, dy)
         assert (found and found.id) == (expected and expected.data[0])
         assert oracle.close(body.position, oracle.inside(one.position, self.world.period), self.world.period)
@@ -150,6 +154,8 @@ class PeriodicMachine(RuleBasedStateMachine):
             flat.remove_many(
                 [other for other in flat if other is not one and not (other.static or other.sensor)]
             )
+            if oracle.leaves_the_images(flat, one, response):
+                return
             expected.append(flat.move(one, dx, dy, response))
         moved = self.world.move_many(movers, dx, dy, response)
         hits = moved.hits
@@ -172,6 +178,8 @@ class PeriodicMachine(RuleBasedStateMachine):
         boxes = [body for body in self.world if isinstance(body.shape, Box) and body.angle == 0]
         body = boxes[number % len(boxes)]
         flat, one = oracle.unrolled(self.world, body)
+        if oracle.leaves_the_images(flat, one):
+            return
         expected = flat.walk(one, dx, dy, snap=snap, step=step)
         found = self.world.walk(body, dx, dy, snap=snap, step=step)
         period = self.world.period

@@ -329,8 +329,8 @@ def test_ends_that_pass_many_equal_ones_have_room(monkeypatch):
 
     def watched(*arguments):
         result = original(*arguments)
-        assert result[1] <= len(arguments[-2])
-        most.append(result[1] / len(arguments[-2]))
+        assert result[1] <= len(arguments[-3])
+        most.append(result[1] / len(arguments[-3]))
         return result
 
     most = []

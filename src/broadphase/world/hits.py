@@ -1,5 +1,6 @@
 """The words of movement: what blocks, what was hit, where a body came to."""
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -32,6 +33,8 @@ class Blockers(NamedTuple):
     """Their shapes; ``None`` where all are boxes."""
     rows: npt.NDArray[np.int64] | None = None
     """``(n,)``: the row of each of them in the table."""
+    repeats: float = math.inf
+    """Farther away than this there is no place that is free if none is within it: the world begins again."""
 
 
 NOTHING = Blockers(np.empty((0, 4)), ())

@@ -159,8 +159,8 @@ class PeriodicGoing(Going):
         rows = images.rows.tolist()
         others = rows if by_id else [self._store.bodies[other] for other in rows]
         if (columns.kinds == BOX).all():
-            return Blockers(bounds_of(columns), others)
-        return Blockers(bounds_of(columns), others, columns, np.arange(len(rows)))
+            return Blockers(bounds_of(columns), others, repeats=self._torus.repeats)
+        return Blockers(bounds_of(columns), others, columns, np.arange(len(rows)), self._torus.repeats)
 
     def _met(self, legs: Legs, rows: Rows) -> tuple[Shapes, Rows]:
         ways = legs.ways

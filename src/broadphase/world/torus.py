@@ -59,6 +59,9 @@ class Torus:
         self._goes_around = np.isfinite(lengths)
         self._steps = np.where(self._goes_around, lengths, 0.0)
         self.largest = float(self._steps.max())
+        # A free place is within half a period on each axis, if there is one.  Along an axis that does not
+        # begin again there always is one; it is not looked for farther than this, for images fill a square.
+        self.repeats = self.largest * (1.0 if self._goes_around.all() else 100.0)
         self._low, self._high = np.zeros(2), np.zeros(2)
         self._inner: Bounds = (0.0, 0.0, 0.0, 0.0)
         self.reaches((0.0, 0.0, 0.0, 0.0))

@@ -38,6 +38,8 @@ def push_out(box: BoxPlace, around: Around, grid: TileGrid) -> Place | None:
         found, free_x, free_y, distance = kernel.push_out(x, y, width, height, blockers.bounds, grid, reach)
         if found and distance <= reach:
             return free_x, free_y
+        if reach >= blockers.repeats:
+            return None
         # What was found is a bound: nothing nearer lies beyond its distance.
         reach = distance if found else 2.0 * reach
     return None
@@ -86,7 +88,7 @@ def without(around: Around, crossed: list[Any]) -> Around:
         kept = [k for k, other in enumerate(blockers.others) if other not in crossed]
         rows = None if blockers.rows is None else blockers.rows[kept]
         others = [blockers.others[k] for k in kept]
-        return Blockers(blockers.bounds[kept], others, blockers.table, rows)
+        return blockers._replace(bounds=blockers.bounds[kept], others=others, rows=rows)
 
     return others_around
 
