@@ -231,7 +231,7 @@ class PeriodicMachine(RuleBasedStateMachine):
         solid = [body for body in flat.query_shape(seen) if not body.sensor]
         assert (blocked is None) == (not solid)
 
-    @rule(x=PLACES, y=PLACES, dx=WAYS, dy=WAYS, far=st.integers(0, 30).map(float))
+    @rule(x=PLACES, y=PLACES, dx=WAYS, dy=WAYS, far=st.integers(0, 22).map(float))  # two periods
     def rays(self, x, y, dx, dy, far):
         if dx == dy == 0:
             return

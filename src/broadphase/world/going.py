@@ -138,8 +138,9 @@ class Going(State):
             np.array([hit.time for hit in bends]),
         )
         others, known = self._met(legs, np.array(rows, np.int32))
-        pairs = np.array([(leg, other) for leg in range(len(legs.movers)) for other in range(len(known))])
-        found = crossed(mover_shapes([start.form]), legs, others, known, pairs.reshape(-1, 2))
+        pairs = [(leg, other) for leg in range(len(legs.movers)) for other in range(len(known))]
+        met = np.array(pairs, np.int64).reshape(-1, 2)
+        found = crossed(mover_shapes([start.form]), legs, others, known, met)
         return [
             Hit(self._body(row), time, (nx, ny), (x, y), "cross")
             for row, (time, nx, ny, x, y) in zip(found.ids.tolist(), found.values.tolist(), strict=True)
