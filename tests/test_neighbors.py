@@ -92,8 +92,10 @@ def test_a_few_giants_among_many(dim, dtype):
         both = {"other": others, "period": period, "env": (env, other_env)}
         for reach in ((radii, other_radii), radii):
             expect(bp.neighbors(points, reach, **both), point_scenes.near(points, reach, **both))
-    with pytest.raises(bp.PairLimitExceeded, match="of points are within r"):
-        bp.neighbors(points, radii, max_pairs=len(bp.neighbors(points, radii)) - 1)
+    limit = len(bp.neighbors(points, radii)) - 1
+    with pytest.raises(bp.PairLimitExceeded, match="of points are within r") as refused:
+        bp.neighbors(points, radii, max_pairs=limit)
+    assert refused.value.max_pairs == limit
 
 
 def test_a_giant_does_not_make_all_points_look_at_each_other(monkeypatch):

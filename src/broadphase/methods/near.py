@@ -29,7 +29,7 @@ _ELSEWHERE = 1 << 48
 _MOST_ROOM = 1 << 24
 _ROW_COST = 30.0
 _USUAL = 8
-_TOO_MANY = "of points are within r of each other; raise max_pairs, or give a smaller r"
+TOO_MANY = "of points are within r of each other; raise max_pairs, or give a smaller r"
 
 
 class Reach(NamedTuple):
@@ -166,7 +166,7 @@ def _search(
 
     done = threads.run_all([partial(search, piece, *span) for piece, span in enumerate(pieces)], parts)
     if sum(total for total, _ in done) > limit:
-        raise PairLimitExceeded(limit, _TOO_MANY)
+        raise PairLimitExceeded(limit, TOO_MANY)
     chunks = [chunk for _, more in done for chunk in more]
     if not chunks:
         return _Finds(rows, ids, squares)
@@ -207,7 +207,7 @@ def _in_order(
     ends = np.cumsum([total for total, _ in counts])
     total, longest = int(ends[-1]), max(most for _, most in counts)
     if total > limit:
-        raise PairLimitExceeded(limit, _TOO_MANY)
+        raise PairLimitExceeded(limit, TOO_MANY)
     answer, flat = _room_for(total, kind)
     words = len(question.found) // 64 + 1 if longest > RANKED and sort else 0
 

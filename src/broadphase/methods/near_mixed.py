@@ -9,8 +9,9 @@ Cost: that of the small ones, and for each giant at most all points.
 import numpy as np
 import numpy.typing as npt
 
+from broadphase.errors import PairLimitExceeded
 from broadphase.kernels.arrays.radix_sort import argsort_keys
-from broadphase.methods.near import Answer, Reach, find_near
+from broadphase.methods.near import TOO_MANY, Answer, Reach, find_near
 from broadphase.methods.task import NO_LIMIT
 from broadphase.points import Points, Question
 
@@ -39,11 +40,15 @@ def find_near_mixed(
     else:
         searches = [(small, other_small), (small, other_large), (large, np.arange(len(others)))]
     found = []
+    left = limit
     for rows, among in searches:
         some, ids = _some(question, rows, among), rows if among is None else among
         own_reach = _reach_of(reach, rows, ids)
-        answer = _within_radii(own_reach, find_near(some, own_reach, False, parts, limit))
-        limit -= len(answer.i)
+        try:
+            answer = _within_radii(own_reach, find_near(some, own_reach, False, parts, left))
+        except PairLimitExceeded:
+            raise PairLimitExceeded(limit, TOO_MANY) from None  # the caller's, not what was left of it
+        left -= len(answer.i)
         i, j = rows[answer.i].astype(np.int32), ids[answer.j].astype(np.int32)
         if same:
             i, j = np.minimum(i, j), np.maximum(i, j)
