@@ -46,6 +46,27 @@ def test_bodies_go_where_sprites_go():
     assert {contact.a.data, contact.b.data} == {a, b}
 
 
+def test_a_rect_of_whole_numbers_after_one_of_fractions():
+    bodies = SpriteBodies()
+    thing = box("a", 1.5, 2, 4, 4, kind=pygame.FRect)
+    bodies.add(thing)
+    thing.rect = pygame.Rect(1, 2, 4, 4)
+    bodies.sync()
+    assert bodies.body(thing).shape == bp.Box(1, 2, 4, 4)
+    thing.rect = pygame.FRect(1.5, 2, 4, 4)
+    bodies.sync()
+    assert bodies.body(thing).shape == bp.Box(1.5, 2, 4, 4)
+
+
+def test_a_body_that_the_world_has_removed_follows_no_more():
+    bodies = SpriteBodies()
+    thing = box("a", 1, 2, 4, 4)
+    bodies.world.remove(bodies.add(thing))
+    thing.rect.x += 1
+    bodies.sync()
+    assert len(bodies.world) == 0
+
+
 def test_a_group_is_followed_as_it_changes():
     bodies = SpriteBodies()
     group = pygame.sprite.Group()

@@ -185,20 +185,21 @@ class Walker:
 
 
 def run(seed, movements):
-    """So many movements, by 40 in a world: how many stood on something, and how many were stopped."""
-    stood = stopped = 0
-    for begin in range(0, movements, 40):
-        rng = np.random.default_rng((seed, begin))
-        walker = Walker(rng)
-        for number in range(begin, min(begin + 40, movements)):
+    """So many movements, at most 40 in a world: how many began on something, and how many were stopped."""
+    made = stood = stopped = worlds = 0
+    while made < movements:
+        walker = Walker(np.random.default_rng((seed, worlds)))
+        for _ in range(min(40, movements - made)):
             try:
                 standing, stuck = walker.step()
             except AssertionError as error:
-                raise AssertionError(f"seed {seed}, movement {number}: {error}") from error
+                raise AssertionError(f"seed {seed}, world {worlds}, movement {made}: {error}") from error
+            made += 1
             stood += standing
             stopped += stuck
-            if walker.body.y > walker.world.tiles.bounds[3]:
+            if walker.body.y > walker.world.tiles.bounds[3]:  # it has left the map
                 break
+        worlds += 1
     return stood, stopped
 
 

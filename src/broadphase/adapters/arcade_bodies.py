@@ -2,15 +2,16 @@
 
 import math
 from collections.abc import Iterable
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 
+from broadphase.adapters.following import Following
 from broadphase.shapes.kinds import Box, Polygon, Shape
 from broadphase.world.body import Body
 from broadphase.world.hits import Movement, Response
 from broadphase.world.walks import Walk
-from broadphase.world.world import World
 
 Leader = Literal["sprite", "body"]
 Point = tuple[float, float]
@@ -19,10 +20,10 @@ Point = tuple[float, float]
 class _Pair:
     """A sprite and its body, and how the sprite was when they last agreed."""
 
-    __slots__ = ("body", "boxed", "leader", "listed", "looks", "offset", "turned")
+    __slots__ = ("body", "boxed", "group", "leader", "looks", "offset", "turned")
 
-    def __init__(self, sprite: Any, body: Body, listed: Any, leader: Leader, boxed: bool) -> None:
-        self.body, self.listed, self.leader, self.boxed = body, listed, leader, boxed
+    def __init__(self, sprite: Any, body: Body, group: Any, leader: Leader, boxed: bool) -> None:
+        self.body, self.group, self.leader, self.boxed = body, group, leader, boxed
         self.agree(sprite)
 
     def agree(self, sprite: Any) -> None:
@@ -32,7 +33,7 @@ class _Pair:
         self.turned = sprite.angle + self.body.angle
 
 
-class SpriteBodies:
+class SpriteBodies(Following[_Pair]):
     """Keeps bodies of a `broadphase.World` and arcade's sprites in the same places.
 
     A body has the shape of its sprite's hit box, trimmed as arcade trims it, scaled and turned; of a hit box
@@ -64,11 +65,6 @@ class SpriteBodies:
     ((42.0, 5.0), True)
     """
 
-    def __init__(self, world: World | None = None) -> None:
-        self.world = World() if world is None else world
-        self._pairs: dict[Any, _Pair] = {}
-        self._lists: list[tuple[Any, Leader, bool, dict[str, Any]]] = []
-
     def add(self, sprite: Any, *, leader: Leader = "sprite", boxed: bool = False, **options: Any) -> Body:
         """Give one sprite a body.
 
@@ -91,7 +87,8 @@ class SpriteBodies:
         ValueError
             The sprite has a body, ``leader`` is neither, or the hit box has no area.
         """
-        return self._add(sprite, None, _checked(leader), boxed, options)
+        self._refuse_known(sprite)
+        return self._give(sprite, None, _checked(leader), boxed, options)
 
     def follow(
         self, sprite_list: Iterable[Any], *, leader: Leader = "sprite", boxed: bool = False, **options: Any
@@ -109,45 +106,16 @@ class SpriteBodies:
         ValueError
             As of `add`.
         """
-        self._lists.append((sprite_list, _checked(leader), boxed, options))
+        give = partial(self._give, leader=_checked(leader), boxed=boxed, options=options)
+        self._add_group(sprite_list, give)
         self.sync()
-
-    def body(self, sprite: Any) -> Body:
-        """The body of a sprite.
-
-        Raises
-        ------
-        KeyError
-            It has none.
-        """
-        return self._pairs[sprite].body
-
-    def remove(self, sprite: Any) -> None:
-        """Take the body of a sprite out of the world.
-
-        Raises
-        ------
-        KeyError
-            It has none.
-        """
-        body = self._pairs.pop(sprite).body
-        if body.alive:
-            self.world.remove(body)
 
     def sync(self) -> None:
         """Bring all that follow to where their leaders are; call it before ``world.update()``."""
         self._drop_removed()
-        for sprite_list, leader, boxed, options in self._lists:
-            members = dict.fromkeys(sprite_list)
-            gone = [one for one, pair in self._pairs.items() if pair.listed is sprite_list]
-            for sprite in gone:
-                if sprite not in members:
-                    self.remove(sprite)
-            for sprite in members:
-                if sprite not in self._pairs:
-                    self._add(sprite, sprite_list, leader, boxed, options)
+        self._come_and_go()
         self._move_bodies()
-        for sprite, pair in self._pairs.items():
+        for sprite, pair in self._known.items():
             if pair.leader == "body":
                 _take_after(sprite, pair)
 
@@ -190,21 +158,19 @@ class SpriteBodies:
 
     # ---- inside
 
-    def _add(self, sprite: Any, listed: Any, leader: Leader, boxed: bool, options: dict[str, Any]) -> Body:
-        if sprite in self._pairs:
-            raise ValueError(f"{sprite!r} has a body already")
+    def _give(self, sprite: Any, group: Any, leader: Leader, boxed: bool, options: dict[str, Any]) -> Body:
         body = self.world.add(_shape(sprite, boxed), data=sprite, **options)
-        self._pairs[sprite] = _Pair(sprite, body, listed, leader, boxed)
+        self._known[sprite] = _Pair(sprite, body, group, leader, boxed)
         return body
 
     def _drop_removed(self) -> None:
-        for sprite, pair in list(self._pairs.items()):
+        for sprite, pair in list(self._known.items()):
             if pair.leader == "body" and not pair.body.alive:
-                del self._pairs[sprite]
+                del self._known[sprite]
                 sprite.remove_from_sprite_lists()
 
     def _caught_up(self, sprite: Any) -> _Pair:
-        pair = self._pairs[sprite]
+        pair = self._known[sprite]
         if pair.leader == "sprite" and _looks(sprite) != pair.looks:
             pair.body.shape = _shape(sprite, pair.boxed)
             pair.agree(sprite)
@@ -213,7 +179,7 @@ class SpriteBodies:
     def _move_bodies(self) -> None:
         """Those that only moved go in one call."""
         bodies, places = [], []
-        for sprite, pair in self._pairs.items():
+        for sprite, pair in self._known.items():
             if pair.leader == "body" or not pair.body.alive:
                 continue
             now = _looks(sprite)

@@ -12,7 +12,7 @@ Cost: reading the rects of n + m sprites, about 0.4 microseconds each, and the s
 few, and for ``collided`` functions of your own (see `rect_first`), pygame does the work.  Where one sprite
 meets a group, nine tenths of pygame's time go into reading the rects: `spritecollide` gains nothing, except
 with ``collide_mask``, and `spritecollideany` by rects is pygame's own.  Ask about all sprites at once with
-`groupcollide`, or keep a `broadphase.World`.
+`groupcollide`, or keep a `broadphase.World`: a `WorldGroup` knows its own.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -20,6 +20,7 @@ from itertools import groupby
 from typing import Any
 
 from broadphase.adapters.pygame_draw import draw_boxes, draw_cells, draw_contacts, draw_world
+from broadphase.adapters.pygame_group import WorldGroup
 from broadphase.adapters.pygame_one import spritecollide, spritecollideany
 from broadphase.adapters.pygame_world import SpriteBodies
 from broadphase.adapters.sprite_boxes import Plan, Sprites, plan, rect_first
@@ -29,6 +30,7 @@ from broadphase.one_shot import join, pairs
 
 __all__ = [
     "SpriteBodies",
+    "WorldGroup",
     "collide",
     "draw_boxes",
     "draw_cells",

@@ -1,13 +1,16 @@
-"""Bodies of a world that follow pygame's sprites."""
+"""Bodies of a world that follow pygame's sprites, and groups whose sprites have bodies."""
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from broadphase.adapters.following import Following
 from broadphase.shapes.kinds import Box, Circle, Shape
 from broadphase.world.body import Body
 from broadphase.world.hits import Movement, Response
+from broadphase.world.walks import Walk
 from broadphase.world.world import World
 
 
@@ -16,14 +19,14 @@ class _Followed:
 
     __slots__ = ("body", "group", "round", "seen")
 
-    def __init__(self, body: Body, group: Any, is_round: bool, seen: tuple[float, ...]) -> None:
+    def __init__(self, body: Body, group: Any, is_round: bool, seen: Any) -> None:
         self.body = body
         self.group = group
         self.round = is_round
         self.seen = seen
 
 
-class SpriteBodies:
+class SpriteBodies(Following[_Followed]):
     """Keeps bodies of a `broadphase.World` where sprites are.
 
     A body's ``data`` is its sprite.  Sprites move as they like; `sync` takes their bodies after them.  Or let
@@ -52,11 +55,9 @@ class SpriteBodies:
     """
 
     def __init__(self, world: World | None = None, *, check_sprites: bool = False) -> None:
-        self.world = World() if world is None else world
+        super().__init__(world)
         if check_sprites:
             self.world.check_sprites = True
-        self._followed: dict[Any, _Followed] = {}
-        self._groups: list[tuple[Any, bool, dict[str, Any]]] = []
 
     def add(self, sprite: Any, *, round: bool = False, **options: Any) -> Body:  # noqa: A002 - its shape
         """Give one sprite a body.
@@ -79,7 +80,8 @@ class SpriteBodies:
         ValueError
             The sprite has a body.
         """
-        return self._add(sprite, None, round, options)
+        self._refuse_known(sprite)
+        return self._give(sprite, None, round, options)
 
     def follow(self, group: Iterable[Any], *, round: bool = False, **options: Any) -> None:  # noqa: A002
         """Give every sprite of a group a body, also those that come later, until they leave the group.
@@ -90,43 +92,20 @@ class SpriteBodies:
         round, **options
             As of `add`.
         """
-        self._groups.append((group, round, options))
-        self.sync()
+        self._add_group(group, partial(self._give, is_round=round, options=options))
+        self.sync(group)
 
-    def body(self, sprite: Any) -> Body:
-        """The body of a sprite.
+    def sync(self, *groups: Iterable[Any]) -> None:
+        """Bring bodies to where their sprites are; call it before ``world.update()``.
 
-        Raises
-        ------
-        KeyError
-            It has none.
+        Parameters
+        ----------
+        *groups : Group
+            Only the sprites of these groups that are followed; by default all.
         """
-        return self._followed[sprite].body
-
-    def remove(self, sprite: Any) -> None:
-        """Take the body of a sprite out of the world.
-
-        Raises
-        ------
-        KeyError
-            It has none.
-        """
-        body = self._followed.pop(sprite).body
-        if body.alive:
-            self.world.remove(body)
-
-    def sync(self) -> None:
-        """Bring all bodies to where their sprites are; call it before ``world.update()``."""
-        for group, is_round, options in self._groups:
-            members = dict.fromkeys(group)
-            followed = [sprite for sprite, known in self._followed.items() if known.group is group]
-            for sprite in followed:
-                if sprite not in members:
-                    self.remove(sprite)
-            for sprite in members:
-                if sprite not in self._followed:
-                    self._add(sprite, group, is_round, options)
-        self._move_bodies()
+        self._come_and_go(groups)
+        chosen = (sprite for group in groups for sprite in group if sprite in self._known)
+        self._move_bodies(chosen if groups else self._known)
 
     def move(self, sprite: Any, dx: float, dy: float, response: Response = "slide") -> Movement:
         """Move a sprite as far as it can; see `broadphase.World.move`.
@@ -138,49 +117,83 @@ class SpriteBodies:
         KeyError
             The sprite has no body.
         """
-        known = self._followed[sprite]
-        self._catch_up(sprite, known)
-        rect = sprite.rect
-        x, y = known.body.position
+        known = self._caught_up(sprite)
+        before = known.body.position
         movement = self.world.move(known.body, dx, dy, response)
-        if isinstance(rect.x, int):
-            rect.move_ip(round(movement.x) - round(x), round(movement.y) - round(y))
-        else:
-            rect.move_ip(movement.x - x, movement.y - y)
-        known.seen = tuple(rect)
+        _take_after(sprite, known, before)
         return movement
+
+    def walk(self, sprite: Any, dx: float, dy: float, **options: Any) -> Walk:
+        """Let a sprite walk on floors and slopes; see `broadphase.World.walk`.
+
+        Parameters
+        ----------
+        sprite : Sprite
+        dx, dy : float
+            The way; gravity is positive, for y points down.
+        **options
+            ``snap``, ``steepest``, ``step``, ``corner``, ``drop``.
+
+        Raises
+        ------
+        KeyError
+            The sprite has no body.
+        ValueError
+            The body is no box.
+        """
+        known = self._caught_up(sprite)
+        before = known.body.position
+        walk = self.world.walk(known.body, dx, dy, **options)
+        _take_after(sprite, known, before)
+        return walk
 
     # ---- inside
 
-    def _add(self, sprite: Any, group: Any, is_round: bool, options: dict[str, Any]) -> Body:
-        if sprite in self._followed:
-            raise ValueError(f"{sprite!r} has a body already")
+    def _give(self, sprite: Any, group: Any, is_round: bool, options: dict[str, Any]) -> Body:
         body = self.world.add(_shape(sprite, is_round), data=sprite, **options)
-        self._followed[sprite] = _Followed(body, group, is_round, tuple(sprite.rect))
+        self._known[sprite] = _Followed(body, group, is_round, sprite.rect.copy())
         return body
 
-    def _catch_up(self, sprite: Any, known: _Followed) -> None:
-        now = tuple(sprite.rect)
-        if now != known.seen:
+    def _caught_up(self, sprite: Any) -> _Followed:
+        known = self._known[sprite]
+        if not _equal(sprite.rect, known.seen):
             known.body.shape = _shape(sprite, known.round)
-            known.seen = now
+            known.seen = sprite.rect.copy()
+        return known
 
-    def _move_bodies(self) -> None:
+    def _move_bodies(self, sprites: Iterable[Any]) -> None:
         """Those that only moved go in one call."""
         bodies, places = [], []
-        for sprite, known in self._followed.items():
-            now = tuple(sprite.rect)
-            if now == known.seen:
+        for sprite in sprites:
+            known = self._known[sprite]
+            rect = sprite.rect
+            if _equal(rect, known.seen) or not known.body.alive:
                 continue
-            if now[2:] != known.seen[2:]:
-                self._catch_up(sprite, known)
+            if rect.size != known.seen.size:
+                self._caught_up(sprite)
                 continue
-            known.seen = now
+            known.seen = rect.copy()
             shape = _shape(sprite, known.round)
             bodies.append(known.body)
             places.append((shape.x, shape.y))
         if bodies:
             self.world.move_all(bodies, np.array(places))
+
+
+def _equal(rect: Any, seen: Any) -> bool:
+    # A Rect takes an FRect for equal that lies a fraction further; an FRect does not.
+    return bool(rect == seen and seen == rect)
+
+
+def _take_after(sprite: Any, known: _Followed, before: tuple[float, float]) -> None:
+    """Move a sprite as its body was moved; what a rect of whole numbers cannot hold stays in the body."""
+    (old_x, old_y), (x, y) = before, known.body.position
+    rect = sprite.rect
+    if isinstance(rect.x, int):
+        rect.move_ip(round(x) - round(old_x), round(y) - round(old_y))
+    else:
+        rect.move_ip(x - old_x, y - old_y)
+    known.seen = rect.copy()
 
 
 def _shape(sprite: Any, is_round: bool) -> Shape:

@@ -1,0 +1,123 @@
+"""Groups whose sprites have bodies."""
+
+import pytest
+
+pygame = pytest.importorskip("pygame", reason="the extra pygame is not installed")
+
+from hypothesis import given  # noqa: E402
+from hypothesis import strategies as st  # noqa: E402
+
+import broadphase as bp  # noqa: E402
+from broadphase.adapters.pygame import SpriteBodies, WorldGroup, spritecollide  # noqa: E402
+
+
+class Ball(pygame.sprite.Sprite):
+    """Made as pygame's tutorials do: in its groups before it has a rect."""
+
+    def __init__(self, *groups, rect=(0, 0, 4, 4)):
+        super().__init__(*groups)
+        self.rect = pygame.Rect(rect)
+
+    def update(self, dx=0):
+        self.rect.x += dx
+
+
+def members(world):
+    return {body.data for body in world}
+
+
+def test_who_comes_has_a_body_and_who_goes_has_none():
+    balls = WorldGroup(tag="ball", round=True)
+    first, second = Ball(balls), Ball(balls, rect=(9, 9, 8, 8))
+    assert len(balls.world) == 0  # they had no rect when they joined
+    balls.update()
+    assert members(balls.world) == {first, second}
+    assert balls.body(second).shape == bp.Circle(13, 13, 4)
+    assert balls.body(second).tag == "ball"
+    first.kill()
+    assert members(balls.world) == {second}
+    balls.empty()
+    assert len(balls.world) == 0
+    balls.add([first, second])
+    assert balls.body(first).shape == bp.Circle(2, 2, 2)  # asked for: no update is needed
+    balls.remove(first)
+    with pytest.raises(KeyError, match="not in this group"):
+        balls.body(first)
+    balls.world.remove(balls.body(second))
+    second.kill()
+    assert len(balls) == 0
+
+
+def test_bodies_go_where_update_takes_their_sprites():
+    balls = WorldGroup()
+    ball, other = Ball(balls), Ball(balls, rect=(50, 0, 4, 4))
+    balls.update(3)
+    assert balls.body(ball).shape == bp.Box(3, 0, 4, 4)
+    balls.world.remove(balls.body(other))  # its sprite lives on, without a body
+    balls.update(3)
+    assert balls.body(ball).shape == bp.Box(6, 0, 4, 4)
+    assert members(balls.world) == {ball}
+
+
+def test_groups_of_one_world():
+    bodies = SpriteBodies()
+    walls = WorldGroup(Ball(rect=(50, -50, 10, 100)), bodies=bodies, tag="wall", static=True)
+    players = WorldGroup(bodies=bodies, tag="player")
+    player = Ball(players, rect=(0, 0, 16, 16))
+    assert walls.world is players.world is bodies.world
+    walls.update()
+    move = players.move(player, 100, 5)
+    assert move.hits[0].other.data is walls.sprites()[0]
+    assert player.rect == (34, 5, 16, 16)
+    assert walls.colliding(player) == []
+    player.rect.x += 1
+    assert walls.colliding(player) == walls.sprites()
+    assert players.colliding(player) == []
+    with pytest.raises(KeyError, match="not in this group"):
+        players.move(walls.sprites()[0], 1, 1)
+
+
+def test_of_two_groups_the_first_gives_the_body():
+    bodies = SpriteBodies()
+    red, blue = (WorldGroup(bodies=bodies, tag=tag) for tag in ("red", "blue"))
+    ball = Ball(red, blue)
+    red.update()
+    blue.update()
+    assert (red.body(ball).tag, len(bodies.world)) == ("red", 1)
+    blue.remove(ball)
+    assert members(bodies.world) == {ball}
+    blue.add(ball)
+    red.remove(ball)
+    assert blue.body(ball).tag == "blue"
+
+
+def test_a_copy_is_a_plain_group():
+    balls = WorldGroup(Ball(), Ball())
+    copy = balls.copy()
+    assert type(copy) is pygame.sprite.Group
+    assert copy.sprites() == balls.sprites()
+    copy.empty()
+    balls.update()
+    assert len(balls.world) == 2
+
+
+def test_a_walk_along_the_floor():
+    bodies = SpriteBodies()
+    hero, floor = Ball(rect=(0, 10, 4, 6)), Ball(rect=(-50, 16, 100, 8))
+    bodies.add(hero)
+    bodies.add(floor, static=True)
+    walk = bodies.walk(hero, 3.5, 1.0)
+    assert walk.floor.data is floor
+    assert hero.rect == (4, 10, 4, 6)
+    bodies.walk(hero, 3.5, 1.0)
+    assert hero.rect == (7, 10, 4, 6)
+
+
+@given(st.lists(st.tuples(*[st.integers(-20, 20)] * 2, *[st.integers(1, 12)] * 2), min_size=1, max_size=30))
+def test_colliding_is_pygames_answer(rects):
+    group = WorldGroup(*(Ball(rect=rect) for rect in rects))
+    group.update()
+    for sprite in group:
+        right = [one for one in pygame.sprite.spritecollide(sprite, group, False) if one is not sprite]
+        assert set(group.colliding(sprite)) == set(right)
+        assert spritecollide(sprite, group, False) == pygame.sprite.spritecollide(sprite, group, False)
