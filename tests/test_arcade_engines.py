@@ -216,6 +216,19 @@ def test_between_floor_and_ceiling_it_stays():
     assert player.position == (0, 5.5)
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_jump_against_a_ramp_goes_on_along_it(sign):
+    """arcade looks whether it can climb from where the jump began, and stops in front of the ramp."""
+    ends = []
+    for engine in (arcade.PhysicsEnginePlatformer, ours.PhysicsEnginePlatformer):
+        ramp = block(100, 100, sign * 74, 5, 45)  # it begins 3 before the middle and 5 up, and leads up
+        player = block(10, 10, sign * -3, 0, change_x=sign * 9, change_y=12)
+        engine(player, walls=listed(ramp), gravity_constant=0).update()
+        assert not arcade.check_for_collision(player, ramp)
+        ends.append((player.center_x * sign, player.center_y))
+    assert ends == [(-2, 12), (6, 18)]
+
+
 @pytest.mark.parametrize("slope", [5, 12, 30, -20])
 def test_on_a_ramp_it_rests(slope):
     ramp, player = block(200, 20, angle=slope), block(10, 10, 30, 60)

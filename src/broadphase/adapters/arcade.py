@@ -28,6 +28,8 @@ where that goes wrong:
 - After ``update`` it lies in no wall that it can leave.  arcade's rounding, turning, climbing and carrying
   may leave it in one, and being squeezed between floor and ceiling takes it through the floor.
 - It climbs no more at a time than itself, however fast it runs.
+- Who jumps while running into a ramp goes on along it.  arcade looks whether there is room on the ramp at
+  the height where the jump began, and stops; on its ``test_map_7`` longer differences begin there.
 """
 
 from collections.abc import Iterable
