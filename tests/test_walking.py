@@ -312,7 +312,7 @@ def test_hills(flip, each):
 
 
 def test_random_walks():
-    stood, stopped = run(0, 240)
+    stood, stopped = run(3, 240)
     assert stood > 30
     assert stopped > 15
 

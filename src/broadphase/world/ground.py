@@ -211,3 +211,9 @@ class GroundMap:
         self._profiles = dict(other._profiles)
         self._ground = Ground(other._ground.cells.copy(), other._ground.profiles)
         self._shapes.clear()
+
+    def _take_ground(self, other: "GroundMap", chosen: tuple[npt.NDArray[np.int64], ...]) -> None:
+        """The slopes and ladders of some cells of another map."""
+        self._profiles = other._profiles
+        cells = other._ground.cells
+        self._ground = Ground(cells[chosen] if cells.size else cells, other._ground.profiles)

@@ -103,7 +103,7 @@ class ManyRays(AskingMany):
         at, distances = np.full((len(rays), 2), -1), np.full(len(rays), math.inf)
         normals = np.zeros((len(rays), 2))
         if tiles and self._tiles is not None:
-            cast_rays_each(self._tiles.grid, self._tiles.ground, rays, at, distances, normals)
+            self._first_tiles(rays, at, distances, normals)
             stopped = at[:, 0] >= 0
             rays[stopped, 4] = np.nextafter(distances[stopped], math.inf)  # a body that is as near goes first
         found, hits = self._first_bodies(rays, own, fits)
@@ -111,6 +111,13 @@ class ManyRays(AskingMany):
         at[is_body] = -1
         distances[is_body], normals[is_body] = hits[is_body, 0], hits[is_body, 1:]
         return BodyHits(found, distances, normals, at)
+
+    def _first_tiles(
+        self, rays: _Floats, at: npt.NDArray[np.int64], distances: _Floats, normals: _Floats
+    ) -> None:
+        """Write down which tile each ray hits first, how far away, and the side."""
+        assert self._tiles is not None
+        cast_rays_each(self._tiles.grid, self._tiles.ground, rays, at, distances, normals)
 
     def _first_bodies(self, rays: _Floats, own: _Rows, fits: npt.NDArray[np.bool_]) -> tuple[_Rows, _Floats]:
         """The row that each ray hits first, -1 for none, with distance and normal.

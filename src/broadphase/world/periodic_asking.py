@@ -13,16 +13,16 @@ from broadphase.shapes.kinds import Bounds
 from broadphase.world.arguments import as_points, as_two
 from broadphase.world.asking import Asking, BodyHit, NearestBodies, _distance
 from broadphase.world.body import Body
-from broadphase.world.torus import MOST_TURNS, Floats, Torus, moved_columns
+from broadphase.world.periodic_tiles import PeriodicTiles, union
+from broadphase.world.tiles import Tile
+from broadphase.world.torus import MOST_TURNS, Floats, moved_columns
 
 _Rows = npt.NDArray[np.int32]
 _Numbers = npt.NDArray[np.int64]
 
 
-class PeriodicAsking(Asking):
+class PeriodicAsking(PeriodicTiles, Asking):
     """What `World` answers where it has a period."""
-
-    _torus: Torus
 
     # ---- what is here
 
@@ -81,6 +81,12 @@ class PeriodicAsking(Asking):
             return super()._hits(origin, direction, max_distance, rules, most)  # says what is wrong
         way = _unit(*way)
         start = self._torus.place(*start)
+        rules, last = (
+            (*rules[:3], False, rules[4]),
+            self._tile_ahead(start, way, furthest) if rules[3] else [],
+        )
+        if last:
+            furthest = math.nextafter(last[0].distance, math.inf)
         leg = self._leg(np.array([way]), np.array([furthest])).item()
         found: dict[Any, BodyHit] = {}
         begun = 0.0
@@ -98,8 +104,41 @@ class PeriodicAsking(Asking):
                         found[hit.other] = hit._replace(point=self._torus.place(*hit.point))
             hits = sorted(found.values(), key=lambda hit: (hit.distance, hit.other.id))[:most]
             if end >= furthest or (len(hits) == most and all(hit.distance <= end for hit in hits)):
-                return hits
+                return hits + last
             begun = end
+
+    def _tile_ahead(
+        self, start: tuple[float, float], way: tuple[float, float], furthest: float
+    ) -> list[BodyHit]:
+        """The tile that ends a ray, if one does."""
+        ray = np.array([[*start, *way, furthest]])
+        at, distances, normals = np.full((1, 2), -1), np.full(1, math.inf), np.zeros((1, 2))
+        if self._whole is not None:
+            self._first_tiles(ray, at, distances, normals)
+        if at.item(0) < 0:
+            return []
+        (column, row), far, (nx, ny) = at[0].tolist(), distances.item(), normals[0].tolist()
+        point = self._torus.place(*(_at(place, part, far) for place, part in zip(start, way, strict=True)))
+        return [BodyHit(Tile(column, row), far, (nx, ny), point)]
+
+    def _first_tiles(self, rays: Floats, at: _Numbers, distances: Floats, normals: Floats) -> None:
+        legs = self._leg(rays[:, 2:4], rays[:, 4])
+        active, begun = np.arange(len(rays)), np.zeros(len(rays))
+        while len(active):
+            asked = rays[active]
+            ends = asked[:, 4] = np.minimum(begun[active] + legs[active], rays[active, 4])
+            asked[:, :2] -= self._torus.shift_to_inside(_along(asked, begun[active]))
+            places = [_along(asked, far) for far in (begun[active], ends)]
+            region = union(np.hstack((np.minimum(*places), np.maximum(*places))))
+            found, far = np.full((len(active), 2), -1), np.full(len(active), math.inf)
+            sides = np.zeros((len(active), 2))
+            with self._tiles_around(region):
+                if self._tiles is not None:
+                    super()._first_tiles(asked, found, far, sides)
+                at[active] = self._all_numbered(found)
+            distances[active], normals[active] = far, sides
+            begun[active] = ends
+            active = active[(ends < rays[active, 4]) & (found[:, 0] < 0)]
 
     def _first_bodies(self, rays: Floats, own: _Rows, fits: npt.NDArray[np.bool_]) -> tuple[_Rows, Floats]:
         ways = rays[:, 2:4]

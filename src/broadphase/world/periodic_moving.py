@@ -5,50 +5,37 @@ to see, and where the body stands afterwards, lies inside the period.
 """
 
 import math
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from broadphase.kernels.movement.go import NEVER
 from broadphase.kernels.shapes.table import BOX
 from broadphase.shapes.check import finite
-from broadphase.shapes.kinds import Bounds, Shape
+from broadphase.shapes.kinds import Bounds, Polygon, Shape
+from broadphase.shapes.table import table_of
 from broadphase.world.arguments import as_two
 from broadphase.world.body import Body
-from broadphase.world.body_store import Floats, Rows
-from broadphase.world.crossing import Crossings, Legs, Shapes, crossed
-from broadphase.world.crossing_many import (
-    Before,
-    by_leg,
-    cross_many,
-    legs_between,
-    may_cross,
-    reach_of,
-)
-from broadphase.world.going import Going
-from broadphase.world.hits import NOTHING, Answer, Around, Blockers, Hit, Movement, Response, code_of
-from broadphase.world.layers import ALL, closed, closed_many
+from broadphase.world.body_store import Rows
+from broadphase.world.crossing import Legs, Shapes
+from broadphase.world.hits import NOTHING, Answer, Around, Blockers, Hit, Movement, Response
+from broadphase.world.layers import ALL, closed
 from broadphase.world.movement import region
-from broadphase.world.movement_many import HitArrays, Movements, regions
 from broadphase.world.movement_shapes import resolve_shape
-from broadphase.world.moving_many import MovingMany, _Near, _Scene
 from broadphase.world.periodic_contacts import contacts_between
+from broadphase.world.periodic_tiles import PeriodicTiles
 from broadphase.world.probe import first_against, step_beside
-from broadphase.world.pushing import Push
-from broadphase.world.tiles import TileMap
-from broadphase.world.torus import HAIR, Images, Torus, bounds_of
-from broadphase.world.walks import Walks
+from broadphase.world.tiles import Tile, TileMap
+from broadphase.world.torus import HAIR, Images, bounds_of
+
+Slopes = Sequence[tuple[tuple[int, int], Polygon]]
 
 # So often a body is moved by a hair until rounding, from wherever one looks, lets it touch nothing.
 _MOST_NUDGES = 8
 
 
-class PeriodicGoing(Going):
+class PeriodicGoing(PeriodicTiles):
     """What all movement shares where a world has a period."""
-
-    _torus: Torus
 
     def _go(
         self,
@@ -61,19 +48,18 @@ class PeriodicGoing(Going):
     ) -> Movement:
         dx, dy = finite(dx, "dx"), finite(dy, "dy")
         self._torus.check_way(dx, dy)
-        body, inner = self._body(row), self._torus.is_inner(self._way(row, dx, dy))
-        movement = super()._go(row, dx, dy, self._seen(response), unseen, only_if_free)
-        if not (movement.hits or movement.crossed) or (only_if_free and movement.hits):
-            return Movement(*self._torus.place(movement.x, movement.y), *movement[2:])
-        if body.alive:
-            if not inner:
-                self._keep_off(row, [hit.other for hit in movement.hits if hit.response != "cross"])
-            x, y = body.position
-        else:
-            x, y = self._torus.place(movement.x, movement.y)
-        return Movement(
-            x, y, tuple(map(self._inside, movement.hits)), tuple(map(self._inside, movement.crossed))
-        )
+        body, start = self._body(row), self._store.bounds(row)
+        # A slope may turn a way to the side, all of it.
+        far = abs(dx) + abs(dy)
+        way = (start[0] - far, start[1] - far, start[2] + far, start[3] + far)
+        with self._tiles_around(way, start):
+            movement = super()._go(row, dx, dy, self._seen(response), unseen, only_if_free)
+            hits, crossed = (tuple(map(self._inside, some)) for some in (movement.hits, movement.crossed))
+        if not (hits or crossed) or (only_if_free and hits) or not body.alive:
+            return Movement(*self._torus.place(movement.x, movement.y), hits, crossed)
+        if not self._torus.is_inner(way):
+            self._keep_off(row, [hit for hit in hits if hit.response != "cross"])
+        return Movement(*body.position, hits, crossed)
 
     def _go_at_once(self, row: int, dx: float, dy: float, response: Answer, when: int) -> Movement | None:
         if not self._torus.is_inner(self._way(row, dx, dy)):
@@ -90,10 +76,14 @@ class PeriodicGoing(Going):
         return (lambda hit: response(self._inside(hit))) if callable(response) else response
 
     def _inside(self, hit: Hit) -> Hit:
-        return hit._replace(touch=self._torus.place(*hit.touch))
+        return hit._replace(other=self._named_as_seen(hit.other), touch=self._torus.place(*hit.touch))
 
-    def _keep_off(self, row: int, others: list[Body]) -> None:
+    def _keep_off(self, row: int, hits: list[Hit]) -> None:
         """Move a body by a hair where rounding, beyond the seam, lets it overlap what has stopped it."""
+        self._keep_off_bodies(row, [hit.other for hit in hits if isinstance(hit.other, Body)])
+        self._keep_off_tiles(row, [hit.normal for hit in hits if isinstance(hit.other, Tile)])
+
+    def _keep_off_bodies(self, row: int, others: list[Body]) -> None:
         torus, store = self._torus, self._store
         known = sorted({other.id for other in others if other.alive})
         if not known:
@@ -146,21 +136,26 @@ class PeriodicGoing(Going):
                 if passed is not None:
                     passed.update(rows[met & store.sensor[rows]].tolist())
                 met &= ~store.sensor[rows]
-            return self._blockers(images.at(met), by_id)
+            slopes = [] if self._tiles is None else self._tiles.slopes_in(closed(bounds))
+            return self._blockers(images.at(met), by_id, slopes)
 
         return around
 
-    def _blockers(self, images: Images, by_id: bool) -> Blockers:
-        """Images as something that blocks, by row."""
-        if not len(images.rows):
+    def _blockers(self, images: Images, by_id: bool, slopes: Slopes = ()) -> Blockers:
+        """Images as something that blocks, by row, and behind them slopes of tiles."""
+        if not len(images.rows) and not slopes and self._tiles is None:
             return NOTHING
         images = images.at(np.lexsort((*images.turns.T[::-1], images.rows)))
         columns = self._torus.gathered(self._store.table.columns, images)
         rows = images.rows.tolist()
         others = rows if by_id else [self._store.bodies[other] for other in rows]
+        if slopes:
+            shape = self._as_shapes(images).shape
+            columns = table_of([*map(shape, range(len(rows))), *(slope for _, slope in slopes)]).columns
+            others = [*others, *(Tile(*tile) for tile, _ in slopes)]
         if (columns.kinds == BOX).all():
             return Blockers(bounds_of(columns), others, repeats=self._torus.repeats)
-        return Blockers(bounds_of(columns), others, columns, np.arange(len(rows)), self._torus.repeats)
+        return Blockers(bounds_of(columns), others, columns, np.arange(len(others)), self._torus.repeats)
 
     def _met(self, legs: Legs, rows: Rows) -> tuple[Shapes, Rows]:
         ways = legs.ways
@@ -186,11 +181,13 @@ class PeriodicGoing(Going):
     def grounded(self, body: Body, direction: tuple[float, float] = (0.0, 1.0)) -> Hit | None:
         """See `World.grounded`."""
         row, towards = self._store.row(body), as_two(direction, "direction")
-        move = self._go_at_once(row, *self._step(row, towards), "touch", NEVER)
-        if move is not None:
-            return first_against(towards, move)
-        hit = self._beside(row, towards, self._around(row))
-        return None if hit is None else self._inside(hit)
+        bounds = self._store.bounds(row)
+        with self._tiles_around(bounds, bounds):
+            move = self._go_at_once(row, *self._step(row, towards), "touch", NEVER)
+            if move is not None:
+                return first_against(towards, move)
+            hit = self._beside(row, towards, self._around(row), self._tiles)
+            return None if hit is None else self._inside(hit)
 
     def _beside(
         self, row: int, direction: tuple[float, float], around: Around, tiles: TileMap | None = None
@@ -227,139 +224,3 @@ class PeriodicGoing(Going):
         middles = 0.5 * (bounds[:, :2] + bounds[:, 2:])
         left, top, right, bottom = (bounds[1] + np.tile(self._torus.nearest_shift(*middles), 2)).tolist()
         return left, top, right, bottom
-
-
-class PeriodicMovingMany(PeriodicGoing, MovingMany):
-    """Many movements at once where a world has a period."""
-
-    def move_many(
-        self, bodies: Any, dx: Any, dy: Any, response: Answer = "slide", *, movers_block: bool = False
-    ) -> Movements:
-        """See `World.move_many`."""
-        code_of(response)
-        rows, ways = self._checked_ways(bodies, dx, dy)
-        if movers_block:  # what moves in this call has images that move too
-            return self._in_turn(rows, ways, response)
-        inner = self._torus.are_inner(regions(self._movers(rows, ways), "bounce"))
-        moved = super().move_many(bodies, dx, dy, response)
-        return self._all_inside(rows, moved, inner | (response == "cross"))
-
-    def push(self, body: Body, dx: float, dy: float, *, down: tuple[float, float] = (0.0, 1.0)) -> Push:
-        """See `World.push`."""
-        self._torus.check_way(finite(dx, "dx"), finite(dy, "dy"))
-        return super().push(body, dx, dy, down=down)
-
-    def _checked_ways(self, bodies: Any, dx: Any, dy: Any) -> tuple[Rows, Floats]:
-        rows, ways = super()._checked_ways(bodies, dx, dy)
-        self._torus.check_turns(ways, "dx, dy")
-        return rows, ways
-
-    def _in_turn(self, rows: Rows, ways: Floats, response: Answer) -> Movements:
-        """Each as `move` takes it, one after the other."""
-        moved = [
-            self._go(row, dx, dy, response)
-            for row, (dx, dy) in zip(rows.tolist(), ways.tolist(), strict=True)
-        ]
-        places = np.array([move[:2] for move in moved]).reshape(-1, 2)
-        return Movements(
-            places, _arrays([move.hits for move in moved]), _arrays([move.crossed for move in moved])
-        )
-
-    def _all_inside(self, rows: Rows, moved: Movements | Walks, inner: npt.NDArray[np.bool_]) -> Movements:
-        """Movements as users get to see them; who was stopped beyond the seam keeps off."""
-        hits = moved.hits
-        ends = np.searchsorted(hits.movers, np.arange(len(rows) + 1)).tolist()
-        for at in np.unique(hits.movers).tolist():
-            if not inner[at]:
-                met = hits.others[ends[at] : ends[at + 1]]
-                self._keep_off(int(rows[at]), [self._body(other) for other in met.tolist()])
-        passed = moved.crossed
-        return Movements(
-            self._places(rows),
-            hits._replace(touches=self._torus.places(hits.touches)),
-            passed._replace(touches=self._torus.places(passed.touches)),
-        )
-
-    def _movers(self, rows: Rows, ways: Floats) -> Floats:
-        bounds = np.asarray(self._store.table.bounds(rows), np.float64)
-        return np.column_stack((bounds[:, :2], bounds[:, 2:] - bounds[:, :2], ways))
-
-    def _crossed_many(self, rows: Rows, before: Before, movements: Movements, response: str) -> Movements:
-        return cross_many(self, rows, before, movements, response, self._passed)
-
-    def _passed(
-        self, world: Going, rows: Rows, before: Before, movements: Movements, response: str
-    ) -> Crossings:
-        """Sensors and bodies that do not block here, and their images."""
-        from broadphase.one_shot import join  # here, because few games move thousands at once
-
-        store, torus, crossable = self._store, self._torus, before.crossable
-        legs = legs_between(before, movements, response)
-        of, turns = torus.turns_near(reach := reach_of(self, rows, legs))
-        shift = torus.shift(turns)
-        # Everybody stands twice: a mover meets those before it where they have come to, not where they were.
-        bounds = np.concatenate((before.bounds, store.table.bounds(crossable)))
-        near = join(reach[of] - np.hstack((shift, shift)), bounds)
-        movers, turns = of[near[:, 0]], turns[near[:, 0]]
-        others, as_now = crossable[near[:, 1] % len(crossable)], near[:, 1] >= len(crossable)
-        turn = np.full(len(store.bodies), len(rows))
-        turn[rows] = np.arange(len(rows))
-        met = ((turn[others] < movers) == as_now) & may_cross(self, rows[movers], others)
-        movers, others, as_now, turns = movers[met], others[met], as_now[met], turns[met]
-        places = np.concatenate((before.places, self._places(crossable)))[near[met, 1]] + torus.shift(turns)
-        bounds = bounds[near[met, 1]] + np.tile(torus.shift(turns), 2)
-
-        def shape(at: int) -> Shape:
-            return store.table.form(others.item(at)).moved_to(*places[at].tolist())
-
-        columns = store.table.columns
-        sizes = np.column_stack((np.zeros((len(rows), 2)), columns.width[rows], columns.height[rows]))
-        return crossed(
-            Shapes(columns.kinds[rows] == BOX, sizes, lambda at: store.table.form(rows.item(at))),
-            legs,
-            Shapes(columns.kinds[others] == BOX, bounds, shape),
-            others,
-            by_leg(legs, np.column_stack((movers, np.arange(len(movers)))), len(rows)),
-        )
-
-    def _scene(self, rows: Rows, ways: Floats, response: Answer, layers: tuple[int, ...]) -> _Scene:
-        table = self._store.table.columns
-        movers = np.column_stack((self._places(rows), table.width[rows], table.height[rows], ways))
-        reach = closed_many(regions(movers, response))
-        images = self._images(rows, reach, layers)
-        boxes = np.concatenate(
-            (self._store.table.bounds(rows), bounds_of(self._torus.gathered(table, images)))
-        )
-        own = np.arange(len(rows))
-        chosen = len(rows) + np.arange(len(images.rows))
-        near = _Near(own, chosen, np.searchsorted(images.asked, np.arange(len(rows) + 1)))
-        return _Scene(
-            movers, reach, np.concatenate((rows, images.rows)), boxes.astype(np.float64, copy=False), near
-        )
-
-    def _images(self, rows: Rows, reach: Floats, layers: tuple[int, ...]) -> Images:
-        """What may block each mover within its reach, by mover, then by row."""
-        store = self._store
-        self._layers.sync(layers)
-        images = self._torus.near(self._layers, reach, layers)
-        mover, other = rows[images.asked], images.rows
-        blocks = ~store.sensor[other] & (other != mover)
-        if store.any_sets:
-            blocks &= store.category[mover] & store.mask[other] != 0
-            blocks &= store.category[other] & store.mask[mover] != 0
-        images = images.at(blocks)
-        return images.at(np.lexsort((*images.turns.T[::-1], images.rows, images.asked)))
-
-
-def _arrays(hits: list[tuple[Hit, ...]]) -> HitArrays:
-    """The hits of movers, as arrays."""
-    movers = np.repeat(np.arange(len(hits)), np.array([len(some) for some in hits], np.int64))
-    each = [hit for some in hits for hit in some]
-    return HitArrays(
-        movers,
-        np.array([hit.other.id for hit in each], np.int64),
-        np.full((len(each), 2), -1),
-        np.array([hit.time for hit in each], np.float64),
-        np.array([hit.normal for hit in each], np.float64).reshape(-1, 2),
-        np.array([hit.touch for hit in each], np.float64).reshape(-1, 2),
-    )

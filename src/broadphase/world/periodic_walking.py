@@ -8,7 +8,7 @@ from broadphase.kernels.movement.walk_scene import Rules
 from broadphase.world.body_store import Floats, Rows
 from broadphase.world.layers import ALL
 from broadphase.world.movement_many import HitArrays
-from broadphase.world.periodic_moving import PeriodicMovingMany
+from broadphase.world.periodic_moving_many import PeriodicMovingMany
 from broadphase.world.torus import Images
 from broadphase.world.walking import Scene, Walking, _Trip
 from broadphase.world.walks import Walks
@@ -24,10 +24,19 @@ class PeriodicWalking(PeriodicMovingMany, Walking):
                 self._walk_rows(rows[k : k + 1], ways[k : k + 1], rules, layers) for k in range(len(rows))
             ]
             return _together(alone)
-        inner = self._torus.are_inner(self._trip(rows, ways, rules, layers)._reach())
-        walks = super()._walk_rows(rows, ways, rules, layers)
-        moved = self._all_inside(rows, walks, inner)
-        return walks._replace(places=moved.places, hits=moved.hits, crossed=moved.crossed)
+        reach = self._trip(rows, ways, rules, layers)._reach()
+        inner = self._torus.are_inner(reach)
+        with self._tiles_around_all(rows, reach, inner):
+            walks = super()._walk_rows(rows, ways, rules, layers)
+            moved = self._all_inside(rows, walks, inner)
+            floors = np.column_stack((walks.floors[:, :1], self._all_numbered(walks.floors[:, 1:])))
+            return walks._replace(
+                places=moved.places,
+                hits=moved.hits,
+                crossed=moved.crossed,
+                floors=floors,
+                ladders=self._all_numbered(walks.ladders),
+            )
 
     def _trip(self, rows: Rows, ways: Floats, rules: Rules, layers: tuple[int, ...]) -> _Trip:
         return _PeriodicTrip(self, rows, ways, rules, layers)

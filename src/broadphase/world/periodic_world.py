@@ -1,18 +1,21 @@
 """A `World` with a period: of a class of its own, so that no other pays for it."""
 
+import math
 from typing import Any
 
+from broadphase.world.arguments import as_two
+from broadphase.world.body import Body
 from broadphase.world.body_store import BodyStore
 from broadphase.world.periodic_asking import PeriodicAsking
 from broadphase.world.periodic_contacts import PeriodicTracker
 from broadphase.world.periodic_store import PeriodicStore
 from broadphase.world.periodic_walking import PeriodicWalking
-from broadphase.world.tiles import TileMap
 from broadphase.world.torus import Torus
 from broadphase.world.tracker import Tracker
+from broadphase.world.turning import Turning
 
 
-class PeriodicWorld(PeriodicWalking, PeriodicAsking):
+class PeriodicWorld(PeriodicWalking, PeriodicAsking, Turning):
     """What a `World` with a period does differently."""
 
     _torus: Torus
@@ -22,18 +25,14 @@ class PeriodicWorld(PeriodicWalking, PeriodicAsking):
         """The length of the world on each axis, None where it goes on."""
         return self._torus.period
 
-    @property
-    def tiles(self) -> TileMap | None:
-        """Always ``None``: a tile map has an end."""
-        return None
-
-    @tiles.setter
-    def tiles(self, tiles: TileMap | None) -> None:
-        if tiles is not None:
-            raise ValueError(
-                f"tiles = {tiles!r} do not go around in a world with period={self.period}; add static "
-                "bodies, for example with add_many, or leave the period away"
-            )
+    def try_turn(self, body: Body, angle: float, about: tuple[float, float] | None = None) -> object | None:
+        """See `World.try_turn`."""
+        left, top, right, bottom = body.bounds
+        around = right - left + bottom - top
+        if about is not None:
+            around += 2.0 * math.dist(as_two(about, "about"), (left, top))
+        with self._tiles_around((left - around, top - around, right + around, bottom + around)):
+            return self._named_as_seen(super().try_turn(body, angle, about))
 
     def _new_store(self) -> BodyStore:
         return PeriodicStore(self._listeners, self._torus)

@@ -124,7 +124,6 @@ class TileMap(GroundMap, Ways):
             sides = as_cells(one_way, np.uint8, "one_way", "uint8, sums of 1 left, 2 right, 4 top, 8 bottom")
             if sides.shape != cells.shape:
                 raise ValueError(f"one_way has shape {sides.shape}, solid has {cells.shape}")
-        super().__init__()
         self._grid = TileGrid(cells, sides, x, y, width, height)
 
     @classmethod
@@ -181,7 +180,8 @@ class TileMap(GroundMap, Ways):
 
     def copy(self) -> "TileMap":
         """The same map with cells of its own."""
-        same = TileMap(self.solid.copy(), self.tile_size, self.origin, one_way=_copied(self.one_way))
+        sides = None if self.one_way is None else self.one_way.copy()
+        same = TileMap(self.solid.copy(), self.tile_size, self.origin, one_way=sides)
         same._copy_ground(self)
         return same
 
@@ -388,7 +388,3 @@ class TileMap(GroundMap, Ways):
             for k in np.flatnonzero(visible).tolist():
                 visible[k] = not self._slope_between(*starts[k].tolist(), *ends[k].tolist())
         return bool(visible[0]) if single else visible
-
-
-def _copied(cells: npt.NDArray[np.uint8] | None) -> npt.NDArray[np.uint8] | None:
-    return None if cells is None else cells.copy()

@@ -184,6 +184,10 @@ class Torus:
         """``(k, 2)``: how far turns move."""
         return np.multiply(turns, self._steps)
 
+    def shift_to_inside(self, places: Floats) -> Floats:
+        """``(k, 2)``: by how much places lie beyond those inside the period."""
+        return self.shift(np.where(self._goes_around, np.floor(places / self.lengths), 0.0))
+
     def nearest_shift(self, here: Floats, there: Floats) -> Floats:
         """``(2,)``: by how much the image of a place that is nearest to another is moved."""
         return self.shift(np.where(self._goes_around, np.round((here - there) / self.lengths), 0.0))

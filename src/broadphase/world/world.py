@@ -305,7 +305,8 @@ class World(Walking, Turning, Asking, Telling):
         - A contact is with the nearest image.  Where long bodies touch on both sides, the deeper one counts.
         - Rays go around until their greatest distance, which must be finite; each body is hit once, where it
           is hit first.  ``query_box`` with a box that is longer than the world finds everything on that axis.
-        - A body may be as long as the period, and no longer.  There are no tile maps.
+        - A body may be as long as the period, and no longer.
+        - A tile map reaches from 0 to the period, on each axis that has one.
 
         Beyond the seam places are rounded as all of them are.
 
