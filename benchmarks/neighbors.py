@@ -1,17 +1,22 @@
 """Points near each other and nearest points, beside SciPy, freud and scikit-learn; answers are checked first.
 
     python -m pip install scipy freud-analysis scikit-learn
-    python benchmarks/neighbors.py [--points 10000 100000] [--parts near nearest worlds]
+    python benchmarks/neighbors.py [--points 10000 100000] [--parts near nearest worlds moving]
 
 All take part with building, on all cores where they can use them, and answer with distances, sorted by row:
 what is left to do after a library's own call is counted with it.  About ten neighbours a point.  The last
-figure says how many times as long the fastest of the others takes.
+figure says how many times as long the fastest of the others takes.  *moving*: every point moves in each frame
+and all are asked for their neighbours, beside what the yardstick takes for all pairs of a million boxes.
 """
 
 import argparse
+import statistics
+import time
 from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -19,6 +24,9 @@ import numpy.typing as npt
 from timing import best_of
 
 import broadphase as bp
+from broadphase.bench.scenes import Case, uniform
+from broadphase.bench.yardstick import build
+from broadphase.bench.yardstick import search as yardstick
 
 Points = npt.NDArray[np.float64]
 NEIGHBORS = 10
@@ -177,10 +185,41 @@ def compare_worlds(n: int, seconds: float) -> None:
     tell(f"one world of {len(points)}, {alone} pairs; {worlds} worlds, {pairs} pairs", contestants, seconds)
 
 
+def compare_moving(n: int) -> None:
+    """Agents that all move, on a torus in float32: neighbours with distances in each frame."""
+    million = yardstick_of_a_million()
+    for sort in (True, False):
+        random = np.random.default_rng(SEED)
+        points, r = random.random((n, 2), np.float32), float(np.sqrt(NEIGHBORS / (np.pi * n)))
+        ways = (random.random((n, 2), np.float32) - np.float32(0.5)) * np.float32(r / 2)
+        times = []
+        for _ in range(60):
+            points = np.mod(points + ways, np.float32(1.0))
+            begin = time.perf_counter()
+            found = bp.neighbors(points, r, period=1.0, sort=sort)
+            times.append(time.perf_counter() - begin)
+        frame = 1e3 * statistics.median(times[10:])
+        said = f"{frame:.2f} ms a frame" + (f", {frame / million:.2f} of the yardstick" if million else "")
+        print(f"{n} agents that move, {len(found)} pairs, {'sorted' if sort else 'in no order'}: {said}")
+    if million:
+        print(f"the yardstick, all pairs of a million boxes in C++: {million:.1f} ms")
+
+
+def yardstick_of_a_million() -> float | None:
+    """In milliseconds; None where it can not be built."""
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        program = build(folder)
+        search = program and yardstick(program, Case(uniform(1_000_000, 2)), folder)
+        if not search or search.seconds is None:
+            return None
+        return 1e3 * min(search.seconds(search.run(None)) for _ in range(5))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--points", type=int, nargs="+", default=[10_000, 100_000])
-    parser.add_argument("--parts", nargs="+", default=["near", "nearest", "worlds"])
+    parser.add_argument("--parts", nargs="+", default=["near", "nearest", "worlds", "moving"])
     parser.add_argument("--scenes", nargs="+", choices=SCENES, default=list(SCENES))
     parser.add_argument("--seconds", type=float, default=2.0, help="for each contestant")
     asked = parser.parse_args()
@@ -195,6 +234,8 @@ def main() -> None:
                     compare_nearest(points, name, asked.seconds)
     if "worlds" in asked.parts:
         compare_worlds(max(asked.points), asked.seconds)
+    if "moving" in asked.parts:
+        compare_moving(100_000)
 
 
 if __name__ == "__main__":
