@@ -116,3 +116,21 @@ def test_movement(each):
             world.remove(one)
 
     each(check, range(60), of=10)
+
+
+def test_many_rays_at_slopes_equal_single_ones():
+    """Also where a slope and a solid tile are as near: in quarters, so that many rays meet corners."""
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        level = TileMap(rng.random((6, 6)) < 0.3, 4)
+        for column, row in rng.integers(0, 6, (8, 2)).tolist():
+            level.set_slope(
+                column, row, *rng.choice([0, 0.5, 1.0], 2).tolist(), base=str(rng.choice(["top", "bottom"]))
+            )
+        starts, ways = rng.integers(-4, 100, (200, 2)) / 4, rng.integers(-4, 5, (200, 2)).astype(float)
+        ways[~ways.any(axis=1)] = 1.0
+        many = level.raycast(starts, ways, 50)
+        for at, (start, way) in enumerate(zip(starts.tolist(), ways.tolist(), strict=True)):
+            one = level.raycast(tuple(start), tuple(way), 50)
+            tile, distance = (one.tile, one.distance) if one else ((-1, -1), math.inf)
+            assert (tuple(many.tiles[at].tolist()), many.distances[at]) == (tile, distance)

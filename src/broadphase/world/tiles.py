@@ -348,7 +348,7 @@ class TileMap(GroundMap, Ways):
             self._grid, start[0], start[1], way[0], way[1], float(longest)
         )
         nearer = self._slope_ahead(start, way, min(longest, distance))
-        if nearer is not None:
+        if nearer is not None and nearer[2] < distance:  # of a tile and a slope as near, the tile
             column, row, distance, nx, ny, x, y = nearer
         return None if column < 0 else TileHit(Tile(column, row), distance, (nx, ny), (x, y))
 
