@@ -68,12 +68,15 @@ class Both:
         times = len(down), len(across)
         corner = across[0] * LENGTHS[0], down[0] * LENGTHS[1]
         large = TileMap(np.tile(tiles.solid, times), SIZE, corner, one_way=np.tile(tiles.one_way, times))
-        for column, row in itertools.product(range(large.columns), range(large.rows)):
-            of = column % COLUMNS, row % ROWS
-            if slope := tiles.slope(*of):
-                large.set_slope(column, row, slope.left, slope.right, base=slope.base)
-            if tiles.is_ladder(*of):
-                large.set_ladder(column, row)
+        copies = list(itertools.product(range(len(across)), range(len(down))))
+        for column, row in itertools.product(range(COLUMNS), range(ROWS)):
+            slope, ladder = tiles.slope(column, row), tiles.is_ladder(column, row)
+            if slope or ladder:
+                for x, y in copies:
+                    at = column + x * COLUMNS, row + y * ROWS
+                    large.set_ladder(*at, ladder)
+                    if slope:
+                        large.set_slope(*at, slope.left, slope.right, base=slope.base)
         return large
 
     def mover(self, boxes=False):
@@ -128,7 +131,7 @@ def test_movement(goes, response, each):
             assert told([below] if below else []) == both.hits([ground] if ground else [])
             both.away()
 
-    each(check, range(60), of=10)
+    each(check, range(60), of=30)
 
 
 def test_walks(goes, each):
@@ -152,7 +155,7 @@ def test_walks(goes, each):
                 right.move_to(*mine.position)
             both.away()
 
-    each(check, range(60), of=6)
+    each(check, range(60), of=20)
 
 
 def test_many_at_once_are_each_alone(goes, each):
@@ -186,7 +189,7 @@ def test_many_at_once_are_each_alone(goes, each):
                     both.round.restore(alone)
             both.round.restore(start)
 
-    each(check, range(30), of=6)
+    each(check, range(30), of=15)
 
 
 def test_rays(goes, each):
@@ -220,7 +223,7 @@ def test_rays(goes, each):
                 dict.fromkeys(right)
             )
 
-    each(check, range(40), of=8)
+    each(check, range(40), of=14)
 
 
 def test_what_is_free(goes, each):
@@ -239,7 +242,7 @@ def test_what_is_free(goes, each):
         for angle in (30, 75):
             assert (both.round.try_turn(mine, angle) is None) == (both.plain.try_turn(right, angle) is None)
 
-    each(check, range(40), of=4)
+    each(check, range(40), of=8)
 
 
 def test_a_tunnel_leads_from_one_side_to_the_other():
