@@ -150,6 +150,49 @@ def test_any_life_on_a_small_torus(name, data):
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_single_questions_are_answered_as_batches_of_one(name, each):
+    """Off the seam they go a short way: wherever they are asked, and whoever came near it meanwhile."""
+
+    def check(dim, dtype, touching, seed):
+        random = np.random.default_rng(seed)
+        index = make(name, dim, dtype=dtype, touching=touching, period=(10, 10, None)[:dim])
+        small = random.random((60, dim)) * 10
+        index.insert_many(np.hstack((small, small + random.random((60, dim)))))
+        for _ in range(60):
+            low = np.round(random.uniform(-4, 12, dim), random.integers(3))
+            box = (*low.tolist(), *(low + random.choice([0, 0.5, 3])).tolist())
+            np.testing.assert_array_equal(index.query_box(box), index.query_box([box])[:, 1])
+            at, way = tuple(low.tolist()), tuple(random.choice([-1, 0, 1, 0.3], dim).tolist())
+            np.testing.assert_array_equal(index.query_point(at), index.query_point([at])[:, 1])
+            alone, batch = index.nearest(at, 3), index.nearest([at], 3)
+            np.testing.assert_array_equal(alone.ids, batch.ids[0])
+            np.testing.assert_array_equal(alone.distances, batch.distances[0])
+            if any(way):
+                hit, hits = index.raycast(at, way, 2), index.raycast([at], [way], 2)
+                assert (-1 if hit is None else hit.id) == hits.ids[0]
+            index.move(int(random.integers(60)), box)
+            if random.random() < 0.1:
+                index.remove(int(random.choice(index.ids)))
+                index.insert(box)
+        index.validate()
+
+    cases = product([2, 3], [np.float32, np.float64], [True, False], range(6))
+    each(check, cases, of=16, turn=NAMES.index(name))
+
+
+@pytest.mark.parametrize("wrong", [("a", 1, 2, 3), (np.nan, 1, 2, 3), (1, 2, 3), (None,) * 4, (3, 3, 2, 2)])
+def test_what_is_no_box_is_refused_on_the_short_way_too(wrong):
+    index = bp.BoxTree(period=(10, 10))
+    index.insert((1, 1, 2, 2))
+    for call in (index.query_box, lambda box: index.move(0, box)):
+        with pytest.raises((TypeError, ValueError)):
+            call(wrong)
+    assert index.boxes.tolist() == [[1, 1, 2, 2]]
+    with pytest.raises(KeyError):
+        index.move(7, (1, 1, 2, 2))
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_files_pickles_and_copies_carry_the_period(name, tmp_path):
     index = make(name, 2, dtype=np.float32, period=(10, None))
     index.insert_many([[9, 0, 11, 1], [0, 0, 2, 1], [4, 0, 5, 1]])

@@ -41,12 +41,12 @@ class Asking(Hooks):
 
     def _ray_at_once(self, origin: Any, direction: Any, furthest: Any) -> tuple[RayHit | None] | None:
         at, towards = as_given(origin), as_given(direction)
-        if at is None or towards is None or type(furthest) is not float:
+        if at is None or towards is None or type(furthest) not in (float, int):
             return None
         if self._stale:
             self._ready()
         try:
-            answer = self._ask_ray(at, towards, furthest)
+            answer = self._ask_ray(at, towards, float(furthest))
         except OverflowError:
             return None
         if answer is None:

@@ -7,13 +7,14 @@ what both find counts once.  The rules are those of `broadphase.pairs` with ``pe
 """
 
 from functools import cache
+from operator import le, lt
 from typing import Any, ClassVar
 
 import numpy as np
 
 from broadphase import threads
 from broadphase.boxes import BoxArray, PairArray, check_sound
-from broadphase.indexes.arguments import Floats, Given, Reader, Rows
+from broadphase.indexes.arguments import Floats, Given, Reader, Rows, as_given
 from broadphase.indexes.base import Index
 from broadphase.indexes.incremental import find_changes
 from broadphase.indexes.joining import search_anyhow
@@ -27,6 +28,9 @@ from broadphase.memory import Scratch
 from broadphase.methods.task import Found, Task
 from broadphase.methods.torus import Carried, carried_in, find_across, period_of
 from broadphase.space import Period, as_period
+
+# Distances are rounded; images that are farther than this much more are.
+_WIDER = 1.0 + 1e-6
 
 
 class _Carrying(Reader):
@@ -126,19 +130,48 @@ class Periodic(Index):
     def _root(cls) -> type[Index]:
         return cls._plain
 
-    # ---- no short ways: a question is carried into the world first
+    # ---- short ways, for what keeps off the seam: 3 microseconds instead of 60
+
+    def _is_inner(self, low: Given, high: Given, far: float = 0.0) -> bool:
+        """Whether no image but the boxes themselves is as near as ``far`` to these bounds."""
+        seam = self._ghosts()
+        try:
+            return all(map(lt, seam.begin, [x - far for x in low])) and all(
+                map(lt, [x + far for x in high], seam.end)
+            )
+        except (TypeError, OverflowError):  # no numbers, or none that a float can hold
+            return False
 
     def _at_once(self, call: str, given: Given) -> IdArray | None:
+        dim = self.dim
+        if len(given) == 2 * dim and self._is_inner(given[:dim], given[dim:]):
+            return super()._at_once(call, given)
         return None
 
     def _ray_at_once(self, origin: Any, direction: Any, furthest: Any) -> tuple[RayHit | None] | None:
-        return None
+        at = as_given(origin)
+        if at is None or type(furthest) not in (int, float) or len(at) != self.dim:
+            return None
+        return super()._ray_at_once(at, direction, furthest) if self._is_inner(at, at, furthest) else None
 
     def _nearest_at_once(self, point: Any, k: int) -> Nearest | None:
-        return None
+        at = as_given(point)
+        if at is None or len(at) != self.dim or not self._is_inner(at, at):
+            return None
+        found = super()._nearest_at_once(at, k)
+        if found is None or not self._is_inner(at, at, found.distances.item(-1) * _WIDER):
+            return None
+        return found
 
     def _ask_move(self, id: Any, values: Given) -> bool:  # noqa: A002
-        return False
+        dim, boxes = self.dim, self._store.boxes
+        seam = self._ghosts()
+        try:
+            crosses = not all(map(lt, boxes[id, dim:].tolist(), seam.end))
+            inner = all(map(le, seam.origin, values[:dim])) and all(map(lt, values[dim:], seam.end))
+        except (TypeError, IndexError):
+            return False
+        return not crosses and inner and super()._ask_move(id, values)
 
     # ---- pairs
 

@@ -28,6 +28,14 @@ class Seam:
         self.tree = BoxTree(dim=len(lengths), dtype=store.boxes.dtype, touching=touching, sort=False)
         self._owners = np.empty(0, np.int32)
         self._ghosts_of: dict[int, list[int]] = {}
+        # What is rounded when it is asked about must not come nearer to the seam than this.
+        slack = 4.0 * np.finfo(lengths.dtype).eps * lengths.astype(np.float64)
+        self._slack = np.where(np.isfinite(slack), slack, 0.0)
+        self._over = np.where(np.isfinite(lengths), 0.0, -np.inf)
+        self.origin = self._over.tolist()
+        self.begin = (self._over + self._slack).tolist()
+        self.end = (lengths - self._slack).tolist()
+        """Between these on each axis lies nothing but the boxes themselves, none of their images."""
         rows = np.empty(store.end, np.int32)
         found, _ = torus_queries.crossing_rows(store.boxes[: store.end], lengths, touching, rows)
         self._add(store, rows[:found])
@@ -55,6 +63,9 @@ class Seam:
         ghosts, sources = ghosts_of(store.boxes, crossing, self._lengths, self._touching)
         if not len(ghosts):
             return
+        beyond = store.boxes[crossing, len(self._lengths) :] - self._lengths.astype(np.float64)
+        self._over = np.maximum(self._over, beyond.max(axis=0))
+        self.begin = (self._over + self._slack).tolist()
         own = self.tree.insert_many(ghosts, category=store.categories[sources], mask=store.masks[sources])
         if self.tree._store.end > len(self._owners):
             larger = np.empty(2 * self.tree._store.end, np.int32)
