@@ -17,9 +17,19 @@ from broadphase.space import as_env
 
 Rules = dict[str, Any]
 
+_ENVS = 1 << 63
+_NOTHING = Nearest(np.empty(0, np.int32), np.empty(0))
+
 
 def ask_rows(index: Any, call: str, asked: tuple[Any, ...], env: Any, rules: Rules) -> IdArray:
     """``query_box``, ``query_point`` or ``query_radius``, whose arguments are read already."""
+    if _is_one(asked[0], env):
+        world = index._world_of(env)
+        if world is None:
+            return np.empty(0, np.int32)
+        alone: IdArray = world[1][getattr(world[0], call)(*asked, **rules)]
+        alone.sort()
+        return alone
     columns, envs, single = _spread(asked, env)
     parts = [np.empty((0, 2), np.int32)]
     for rows, world, ids in _worlds(index, envs):
@@ -32,6 +42,10 @@ def ask_rows(index: Any, call: str, asked: tuple[Any, ...], env: Any, rules: Rul
 
 def ask_first(index: Any, rays: Any, env: Any, ignore: Any, rules: Rules) -> RayHit | RayHits | None:
     """``raycast``: origins, directions and greatest distances."""
+    if ignore is None and _is_one(rays, env):
+        world = index._world_of(env)
+        hit = None if world is None else world[0].raycast(*_sides(rays), **rules)
+        return None if hit is None else hit._replace(id=world[1].item(hit.id))
     columns, envs, single = _spread(_sides(rays), env)
     n, dim = columns[0].shape
     ids, distances, normals = np.full(n, -1, np.int32), np.full(n, np.inf), np.zeros((n, dim))
@@ -106,6 +120,10 @@ def ask_all(index: Any, rays: Any, env: Any, rules: Rules) -> RayHits | RayRows:
 
 def ask_nearest(index: Any, point: Any, k: int, env: Any, rules: Rules) -> Nearest:
     """``nearest``."""
+    if _is_one(point, env):
+        world = index._world_of(env)
+        found = _NOTHING if world is None else world[0].nearest(point, k, **rules)
+        return found if world is None else Nearest(world[1][found.ids], found.distances)
     (points,), envs, single = _spread((point,), env)
     ids, distances = np.full((len(points), k), -1, np.int32), np.full((len(points), k), np.inf)
     for rows, world, names in _worlds(index, envs):
@@ -116,6 +134,11 @@ def ask_nearest(index: Any, point: Any, k: int, env: Any, rules: Rules) -> Neare
         return Nearest(ids, distances)
     held = int((ids[0] >= 0).sum())
     return Nearest(ids[0, :held], distances[0, :held])
+
+
+def _is_one(asked: Any, env: Any) -> bool:
+    """Whether this is one question to one world: 5 microseconds instead of 60 to 120."""
+    return isinstance(asked, tuple) and type(env) is int and -_ENVS <= env < _ENVS
 
 
 def _as_ignored(ignore: Any, n: int) -> npt.NDArray[Any]:
