@@ -193,9 +193,7 @@ def refuse_what_is_wrong(all_lines: bool) -> None:
         builtin = compiled.builtin(kernel, tell)
         kinds = [parse(line) for line in lines]
         for own in kinds if all_lines else [kinds[number % len(kinds)]]:
-            for arguments in calls(own):
-                if any(all_fit(other, arguments) for other in kinds):
-                    continue  # a right call; what it does is tested everywhere else
+            for arguments in calls(own, kinds):
                 try:
                     builtin(*arguments)
                 except Told as told:
@@ -210,15 +208,25 @@ def refuse_what_is_wrong(all_lines: bool) -> None:
     print(refused)
 
 
-def calls(kinds: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
-    """Arguments that are wrong in one place, too few and too many of them."""
-    good = tuple(map(right, kinds))
-    for count in range(len(good)):
-        yield good[:count]
-        yield good[count + 1 :]
-    for more in (None, 1, good[-1]):
-        yield (*good, more)
-    yield good * 20
-    for at, kind in enumerate(kinds):
+def calls(own: tuple[Any, ...], kinds: list[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+    """Arguments that are wrong in one place, too few and too many of them; none that fit one of the lines.
+
+    What a right call does is tested everywhere else.
+    """
+    good = tuple(map(right, own))
+    counts = [part for count in range(len(good)) for part in (good[:count], good[count + 1 :])]
+    counts += [(*good, more) for more in (None, 1, good[-1])]
+    for arguments in (*counts, good * 20):
+        if not any(all_fit(line, arguments) for line in kinds):
+            yield arguments
+    for at, kind in enumerate(own):
+        before, after = good[:at], good[at + 1 :]
+        # What may stand there beside the others.
+        right_here = {
+            line[at]
+            for line in kinds
+            if len(line) == len(good) and all_fit(line[:at], before) and all_fit(line[at + 1 :], after)
+        }
         for value in wrong(kind):
-            yield (*good[:at], value, *good[at + 1 :])
+            if not any(fits(other, value) for other in right_here):
+                yield (*before, value, *after)

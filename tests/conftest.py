@@ -6,6 +6,7 @@ examples on every run and machine, so that a failure comes back.  ``python -m py
 --hypothesis-profile=explore`` looks for new ones instead and prints how to replay them.
 """
 
+import gc
 import signal
 
 import pytest
@@ -32,6 +33,21 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     if config.getoption("exhaustive") and not config.getoption("hypothesis_profile", None):
         settings.load_profile("exhaustive")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Collect without the garbage collector, and keep from it what stays to the end.
+
+    There is much of it: a test that has the garbage collected would wait for every look at all of it.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.collect()
+        gc.freeze()
 
 
 @pytest.hookimpl(trylast=True)  # of what ``-k`` and ``-m`` have left

@@ -10,14 +10,14 @@ from page_reading import WAIT, until
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def server(tmp_path_factory):
     with running(tmp_path_factory.mktemp("lab")) as one:
         yield one
         assert "Traceback" not in one.errors.read_text()
 
 
-@pytest.fixture(scope="module")  # its event loop ends before other tests may want one
+@pytest.fixture(scope="package")  # its event loop ends before other tests may want one
 def chromium():
     playwright = pytest.importorskip("playwright.sync_api")
     if CHROMIUM is None and not os.environ.get("BROADPHASE_NEEDS_CHROMIUM"):

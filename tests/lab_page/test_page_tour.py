@@ -7,10 +7,11 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from page_reading import until
-from test_page_looks import OVERLAPPING, STICKING_OUT
 
 from broadphase.lab.tour.export import export
 from broadphase.lab.tour.steps import STEPS
+
+from .test_page_looks import OVERLAPPING, STICKING_OUT
 
 THERE = "globalThis.tour?.drawn > 0 && tour.shown?.step === tour.step"
 
