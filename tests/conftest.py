@@ -7,7 +7,9 @@ examples on every run and machine, so that a failure comes back.  ``python -m py
 """
 
 import gc
+import os
 import signal
+import sys
 
 import pytest
 from cases import Each, beyond_the_covering
@@ -17,6 +19,11 @@ from hypothesis import settings
 # on to every process that it starts.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# The tests start a hundred processes: where Python keeps no bytecode each of them compiled the package anew,
+# and every run the tests themselves.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 settings.register_profile("replay", derandomize=True, deadline=None, database=None, max_examples=10)
 settings.register_profile("exhaustive", settings.get_profile("replay"), max_examples=60)
