@@ -6,10 +6,12 @@ examples on every run and machine, so that a failure comes back.  ``python -m py
 --hypothesis-profile=explore`` looks for new ones instead and prints how to replay them.
 """
 
+import atexit
 import gc
 import os
+import shutil
 import signal
-import sys
+import tempfile
 
 import pytest
 from cases import Each, beyond_the_covering
@@ -20,10 +22,11 @@ from hypothesis import settings
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# The tests start a hundred processes: where Python keeps no bytecode each of them compiled the package anew,
-# and every run the tests themselves.
-os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-sys.dont_write_bytecode = False
+# The tests start a hundred processes.  Where Python is told to keep no bytecode, each would compile the
+# package anew: for the length of a run it is kept, away from the tree.
+if os.environ.pop("PYTHONDONTWRITEBYTECODE", None) and "PYTHONPYCACHEPREFIX" not in os.environ:
+    os.environ["PYTHONPYCACHEPREFIX"] = tempfile.mkdtemp(prefix="pycache-")
+    atexit.register(shutil.rmtree, os.environ["PYTHONPYCACHEPREFIX"], ignore_errors=True)
 
 settings.register_profile("replay", derandomize=True, deadline=None, database=None, max_examples=10)
 settings.register_profile("exhaustive", settings.get_profile("replay"), max_examples=60)
