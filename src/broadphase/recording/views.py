@@ -49,7 +49,7 @@ def _held_by_world(world: World, tags: Tags) -> Held:
     }
     numbers = np.column_stack((store.x[:n], store.y[:n]))
     numbers[dead] = 0
-    forms = [form if lives else None for form, lives in zip(store.table.forms, alive.tolist(), strict=True)]
+    forms = [form if lives else None for form, lives in zip(store.table.forms, alive.tolist(), strict=False)]
     return Held(numbers, alive, columns, forms)
 
 

@@ -1,6 +1,7 @@
 """Many shapes of mixed kinds as columns, so that one kernel call serves thousands of them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,16 @@ from broadphase.kernels.shapes.contact_rows import contact_shapes
 from broadphase.kernels.shapes.table import BOX, CIRCLE, POLYGON, ShapeColumns
 from broadphase.kernels.shapes.turn import turn_rows
 from broadphase.shapes.columns import columns_of as columns_of
-from broadphase.shapes.kinds import Box, Polygon, Shape
+from broadphase.shapes.kinds import Box, Polygon, Shape, boxes_of
 from broadphase.shapes.narrow_phase import ContactArrays, as_pairs
 from broadphase.shapes.outline import reach_of, read_only
 
 _FIRST_ROOM = 16
 _BY_ROW = 7  # how many of the columns have one entry a shape
 _NO_ROWS = np.empty(0, np.int64)
+# What is known of how a shape turns, see `ShapeTable`.
+_AS_A_BOX, _AS_IT_IS = (0.0, 0.0, 0.0, 0.0), (0.0, 0.0, 2.0, 0.0)
+_Turning = tuple[float, float, float, float]
 
 
 class ShapeTable:
@@ -38,7 +42,8 @@ class ShapeTable:
 
     def __init__(self) -> None:
         self._shapes: list[Shape] = []
-        self._room = _rooms(_FIRST_ROOM)
+        self.places = _rooms(_FIRST_ROOM)
+        """As `columns`, with spare rows and no points: what kernels take that ask and move boxes only."""
         self._points = np.empty((0, 2))
         self._axes = np.empty((0, 2))
         self._base = np.empty((0, 2))
@@ -57,44 +62,72 @@ class ShapeTable:
     @property
     def x(self) -> npt.NDArray[np.float64]:
         """Where each shape is; a live view until the next `append`."""
-        return self._room.x[: len(self)]
+        return self.places.x[: len(self)]
 
     @property
     def y(self) -> npt.NDArray[np.float64]:
         """Where each shape is; a live view until the next `append`."""
-        return self._room.y[: len(self)]
+        return self.places.y[: len(self)]
 
     @property
     def columns(self) -> ShapeColumns:
         """What kernels take; views that stay valid until the next `append` or `put`."""
         if self._columns is None:
             n, used = len(self), self._points_used
-            rows = [column[:n] for column in self._room[:_BY_ROW]]
+            rows = [column[:n] for column in self.places[:_BY_ROW]]
             self._columns = ShapeColumns._make([*rows, self._points[:used], self._axes[:used]])
         return self._columns
 
-    @property
-    def places(self) -> ShapeColumns:
-        """As `columns`, with spare rows and no points: what kernels take that ask and move boxes only."""
-        return self._room
+    def reserve(self, rows: int) -> None:
+        """Make room for so many rows."""
+        room = len(self.places.x)
+        if rows <= room:
+            return
+        larger, turning = _rooms(max(rows, 2 * room)), np.zeros((max(rows, 2 * room), 4))
+        for name in ShapeColumns._fields[:_BY_ROW]:
+            getattr(larger, name)[:room] = getattr(self.places, name)
+        turning[:room] = self._turning
+        # No calls from here on: nothing can come in between.
+        self.places, self._turning, self._columns = larger, turning, None
 
     def append(self, shape: Shape) -> int:
         """Add a shape behind the others and return its row."""
         row = len(self)
-        if row == len(self._room.x):
-            larger = _rooms(2 * row)
-            for name in ShapeColumns._fields[:_BY_ROW]:
-                getattr(larger, name)[:row] = getattr(self._room, name)
-            self._room = larger
-            self._turning = np.vstack((self._turning, np.zeros_like(self._turning)))
-        self._shapes.append(shape)
-        self._write(row, shape)
+        self.put(row, shape)
         return row
 
     def put(self, row: int, shape: Shape) -> None:
-        """Another shape in a row."""
-        self._shapes[row] = shape
-        self._write(row, shape)
+        """Another shape in a row, or a shape in the row behind the last: altogether or not at all."""
+        self.reserve(row + 1)
+        self._turned.pop(row, None)
+        if isinstance(shape, Polygon):
+            self._put_polygon(row, shape)
+        elif isinstance(shape, Box):
+            self._put(row, shape, BOX, shape.width, shape.height, _AS_A_BOX)
+        else:
+            self._put(row, shape, CIRCLE, shape.radius, 0.0, _AS_IT_IS)
+
+    def put_many(self, rows: npt.NDArray[np.integer[Any]], shapes: Sequence[Shape]) -> None:
+        """As `put` for ascending rows, some of them behind the last; nobody may look at them meanwhile."""
+        if set(map(type, shapes)) != {Box}:
+            for row, shape in zip(rows.tolist(), shapes, strict=True):
+                self.put(row, shape)
+            return
+        self.reserve(int(rows[-1]) + 1)
+        known = int(np.searchsorted(rows, len(self)))
+        for row, shape in zip(rows[:known].tolist(), shapes, strict=False):
+            self.put(row, shape)
+        places, numbers = self.places, len(shapes) - known
+        begin, end = len(self), len(self) + numbers
+        fresh: Any = shapes[known:]
+        for name in ("x", "y", "width", "height"):
+            getattr(places, name)[begin:end] = np.fromiter(map(attrgetter(name), fresh), np.float64, numbers)
+        places.kinds[begin:end] = BOX
+        places.starts[begin:end] = places.counts[begin:end] = 0
+        self._turning[begin:end] = _AS_A_BOX
+        # No calls from here on: nothing can come in between.
+        self._shapes += fresh
+        self._columns = None
 
     def base(self, row: int) -> Shape:
         """The shape of a row as it was put there, not turned."""
@@ -115,7 +148,14 @@ class ShapeTable:
 
     def shape(self, row: int) -> Shape:
         """The shape of a row, where it is now."""
-        return self.form(row).moved_to(self._room.x.item(row), self._room.y.item(row))
+        return self.form(row).moved_to(self.places.x.item(row), self.places.y.item(row))
+
+    def shapes(self, rows: npt.NDArray[np.integer[Any]]) -> list[Shape]:
+        """The shapes of many rows, where they are now."""
+        places = self.places
+        if (places.kinds[rows] != BOX).any() or self._turning[rows, 3].any():
+            return [self.shape(row) for row in rows.tolist()]
+        return [*boxes_of(places.x[rows], places.y[rows], places.width[rows], places.height[rows])]
 
     def angle(self, row: int) -> float:
         """How far the shape of a row is turned, in degrees."""
@@ -146,24 +186,30 @@ class ShapeTable:
         polygons = {row: self._shapes[row].rotated(0.0) for row in boxes}
         for row, polygon in polygons.items():
             self._give_points(row, polygon)
-        self._turning[rows, 3] = angles
         self._turned.clear()
-        turn_rows(self.columns, self._base, self._turning, rows.astype(np.int64), angles)
+        columns, turning, all_rows = self.columns, self._turning, rows.astype(np.int64)
+        turning[rows, 3] = angles  # and nothing can come in between
+        turn_rows(columns, self._base, turning, all_rows, angles)
 
     def _give_points(self, row: int, polygon: Shape) -> None:
         """Corners for a box that is turned for the first time."""
         assert isinstance(polygon, Polygon)
-        self._columns = None
-        self._write_points(row, polygon)
+        offsets, axes, count = polygon.offsets, polygon.axes, len(polygon.offsets)
+        start = self._start_for(row, count)
+        end, used, places = start + count, max(self._points_used, start + count), self.places
+        # No calls from here on: nothing can come in between.
+        self._points[start:end], self._axes[start:end], self._base[start:end] = offsets, axes, offsets
+        places.starts[row], places.counts[row] = start, count
         self._turning[row] = (*polygon._middle, 1.0, 0.0)
+        self._points_used, self._columns = used, None
 
     def _made_form(self, row: int) -> Shape:
         base = self._shapes[row]
         if not isinstance(base, Box | Polygon):
             return base
-        if isinstance(base, Box) and self._room.kinds[row] == BOX:
+        if isinstance(base, Box) and self.places.kinds[row] == BOX:
             return base  # turned by whole turns
-        room = self._room
+        room = self.places
         at = slice(room.starts.item(row), room.starts.item(row) + room.counts.item(row))
         middle = self._turning.item(row, 0), self._turning.item(row, 1)
         kind = base._when_turned if isinstance(base, Polygon) else Polygon
@@ -196,56 +242,53 @@ class ShapeTable:
         contact_shapes(self.columns, rows, bool(touching), *found)
         return found
 
-    def _write(self, row: int, shape: Shape) -> None:
-        room, self._columns = self._room, None
-        room.x[row], room.y[row] = shape.x, shape.y
-        room.width[row] = room.height[row] = 0.0
-        self._turning[row] = 0.0
-        self._turned.pop(row, None)
-        if isinstance(shape, Polygon):
-            room.kinds[row] = POLYGON
-            room.width[row] = shape.radius
-            self._turning[row, :3] = *shape._middle, 2.0
-            self._write_points(row, shape)
-            return
-        room.starts[row] = room.counts[row] = 0
-        if isinstance(shape, Box):
-            room.kinds[row] = BOX
-            room.width[row], room.height[row] = shape.width, shape.height
-        else:
-            room.kinds[row] = CIRCLE
-            room.width[row] = shape.radius
-            self._turning[row, 2] = 2.0
+    def _put(self, row: int, shape: Shape, kind: Any, width: float, height: float, turning: _Turning) -> None:
+        """Write what has no points."""
+        places, x, y = self.places, shape.x, shape.y
+        # No calls from here on: nothing can come in between.
+        self._shapes[row : row + 1] = (shape,)
+        places.kinds[row], places.x[row], places.y[row] = kind, x, y
+        places.width[row], places.height[row] = width, height
+        places.starts[row] = places.counts[row] = 0
+        self._turning[row] = turning
+        self._columns = None
 
-    def _write_points(self, row: int, polygon: Polygon) -> None:
-        room, count = self._room, len(polygon.offsets)
-        if room.counts[row] == count:  # a polygon that turns, most likely: in the place that it has
-            start = int(room.starts[row])
-        else:
-            if self._points_used + count > len(self._points):
-                self._drop_unused_points(row, count)
-            start = self._points_used
-            self._points_used += count
-            room.starts[row], room.counts[row] = start, count
-        self._points[start : start + count] = polygon.offsets
-        self._axes[start : start + count] = polygon.axes
-        self._base[start : start + count] = polygon.offsets
+    def _put_polygon(self, row: int, polygon: Polygon) -> None:
+        offsets, axes, count = polygon.offsets, polygon.axes, len(polygon.offsets)
+        start = self._start_for(row, count)
+        end, used, places = start + count, max(self._points_used, start + count), self.places
+        # No calls from here on: nothing can come in between.
+        self._points[start:end], self._axes[start:end], self._base[start:end] = offsets, axes, offsets
+        self._shapes[row : row + 1] = (polygon,)
+        places.kinds[row], places.x[row], places.y[row] = POLYGON, polygon.x, polygon.y
+        places.width[row], places.height[row] = polygon.radius, 0.0
+        places.starts[row], places.counts[row] = start, count
+        self._turning[row] = (*polygon._middle, 2.0, 0.0)
+        self._points_used, self._columns = used, None
 
-    def _drop_unused_points(self, row: int, wanted: int) -> None:
+    def _start_for(self, row: int, count: int) -> int:
+        """Where so many points of a row may be written."""
+        if self.places.counts.item(row) == count:  # a polygon that turns, most likely: where it is
+            return self.places.starts.item(row)
+        if self._points_used + count > len(self._points):
+            self._gather_points(count)
+        return self._points_used
+
+    def _gather_points(self, wanted: int) -> None:
         """Move the points that are in use together, into twice the room that they and ``wanted`` need."""
-        room = self._room
-        room.counts[row] = 0
-        in_use = int(room.counts[: len(self)].sum()) + wanted
-        points, axes, base = np.empty((3, 2 * in_use, 2))
+        counts, starts = self.places.counts[: len(self)], self.places.starts.copy()
+        points, axes, base = np.empty((3, 2 * (int(counts.sum()) + wanted), 2))
         used = 0
-        for other in np.flatnonzero(room.counts[: len(self)]):
-            start, count = room.starts[other], room.counts[other]
-            points[used : used + count] = self._points[start : start + count]
-            axes[used : used + count] = self._axes[start : start + count]
-            base[used : used + count] = self._base[start : start + count]
-            room.starts[other] = used
+        for row in np.flatnonzero(counts).tolist():
+            count = counts.item(row)
+            own, new = slice(starts.item(row), starts.item(row) + count), slice(used, used + count)
+            points[new], axes[new], base[new] = self._points[own], self._axes[own], self._base[own]
+            starts[row] = used
             used += count
-        self._points, self._axes, self._base, self._points_used = points, axes, base, int(used)
+        places = self.places._replace(starts=starts)
+        # No calls from here on: nothing can come in between.
+        self.places, self._points, self._axes, self._base = places, points, axes, base
+        self._points_used, self._columns = used, None
 
 
 def table_of(shapes: Iterable[Shape]) -> ShapeTable:

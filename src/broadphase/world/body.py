@@ -4,6 +4,10 @@ All that a body is stands in the arrays of its world; the handle knows its row t
 what it was last, so that whoever is told that a contact has ended can still ask who it was with.
 """
 
+from collections import deque
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import repeat
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -271,3 +275,29 @@ class Body:
     def _was(self) -> Remains:
         assert self._remains is not None
         return self._remains
+
+
+def bodies_of(store: Keeper, rows: list[int], data: Sequence[Any]) -> list[Body]:
+    """A body for each row, in a fraction of the time that one by one takes."""
+    bodies = list(map(object.__new__, repeat(Body, len(rows))))
+    columns = (("_store", repeat(store)), ("_row", rows), ("_remains", repeat(None)), ("data", data))
+    for name, values in columns:
+        deque(map(_setter(name), bodies, values), 0)
+    return bodies
+
+
+def keep_remains(bodies: list[Body], *columns: Sequence[Any]) -> None:
+    """Let handles know what they were, by the columns of `Remains`; nobody asks while they are alive."""
+    remains = map(partial(tuple.__new__, Remains), zip(*columns, strict=True))
+    deque(map(_setter("_remains"), bodies, remains), 0)
+
+
+def going(bodies: list[Body]) -> tuple[Callable[[Any], Any], Any]:
+    """``go, through``: ``go(through)`` lets all these bodies be gone, and nothing can come in between."""
+    return partial(deque, maxlen=0), map(_setter("_row"), bodies, repeat(GONE))
+
+
+def _setter(name: str) -> Callable[[Body, Any], None]:
+    """What sets an attribute of a body; no Python runs meanwhile."""
+    setter: Callable[[Body, Any], None] = getattr(Body, name).__set__
+    return setter

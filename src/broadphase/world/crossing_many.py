@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from broadphase.kernels.shapes.table import BOX
 from broadphase.shapes.kinds import Shape
-from broadphase.world.body_store import Floats, Rows
+from broadphase.world.body_rows import Floats, Rows
 from broadphase.world.crossing import Crossings, Legs, Shapes, crossed, first_of_each, legs_of
 from broadphase.world.going import Going
 from broadphase.world.layers import ALL

@@ -13,7 +13,7 @@ from broadphase.shapes.kinds import Bounds, Box, Polygon, Shape
 from broadphase.shapes.narrow_phase import overlap
 from broadphase.shapes.table import table_of
 from broadphase.world.body import Body
-from broadphase.world.body_store import Rows
+from broadphase.world.body_rows import Rows
 from broadphase.world.crossing import Legs, Shapes, crossed, legs_of, mover_shapes
 from broadphase.world.hits import NOTHING, RESPONSES, Answer, Around, Blockers, Hit, Movement, Response
 from broadphase.world.layers import ALL, closed

@@ -20,7 +20,8 @@ from broadphase.indexes.storage import expect
 from broadphase.kernels.movement.go import Room
 from broadphase.kernels.shapes.near import FEW, put_near
 from broadphase.shapes.kinds import Bounds
-from broadphase.world.body_store import NOT_IN, BodyStore, Floats, Rows
+from broadphase.world.body_rows import NOT_IN, Floats, Rows
+from broadphase.world.body_store import BodyStore
 from broadphase.world.listeners import MOVING, QUIET_MOVING, QUIET_STATIC, STATIC
 
 ALL = (MOVING, STATIC, QUIET_MOVING, QUIET_STATIC)
@@ -53,13 +54,20 @@ class Layers:
 
     def sync(self, layers: tuple[int, ...] = ALL) -> None:
         """Tell the indexes of these layers what has changed."""
-        store = self._store
         self.sent = 0
+        try:
+            self._sync(layers)
+        except BaseException:  # it was interrupted: whoever is late still is
+            self._store.many_late = True
+            self._store.late_rows = []
+            raise
+
+    def _sync(self, layers: tuple[int, ...]) -> None:
+        store = self._store
         if store.leaving:
             self._drop()
         if store.many_late or (self._put_off and layers == ALL):
             rows = np.flatnonzero(store.late).astype(np.int32)
-            store.many_late = self._put_off = False
         elif len(store.late_rows) == 1:
             self._send_one(store.late_rows[0], layers)
             return
@@ -67,7 +75,7 @@ class Layers:
             rows = np.array(store.late_rows, np.int32)
         else:
             return
-        store.late_rows = []
+        put_off = False
         store.late[rows[~store.alive[rows]]] = False
         rows = rows[store.alive[rows]]
         at = store.layer[rows]
@@ -78,16 +86,23 @@ class Layers:
             if layer in layers:
                 self._send(layer, own)
             else:
-                self._put_off = True
+                put_off = True
+        store.late_rows = []
+        self._put_off = put_off if store.many_late else put_off or self._put_off
+        store.many_late = False
 
     def _drop(self) -> None:
+        store = self._store
         for layer in ALL:
-            ids = [gone for at, gone in self._store.leaving if at == layer]
-            if len(ids) == 1:
-                self.indexes[layer].remove(ids[0])
-            elif ids:
-                self.indexes[layer].remove_many(ids)
-        self._store.leaving = []
+            ids = [gone for at, gone in store.leaving if at == layer]
+            if ids:
+                rest = [entry for entry in store.leaving if entry[0] != layer]
+                index = self.indexes[layer]
+                if len(ids) == 1:
+                    index.remove(ids[0])
+                else:
+                    index.remove_many(ids)
+                store.leaving = rest  # and nothing can come in between
 
     def _send_one(self, row: int, layers: tuple[int, ...]) -> None:
         """The usual case between two movements, without an array."""
@@ -124,14 +139,16 @@ class Layers:
             bits = {"category": category, "mask": mask}
         if layer not in self._filled:
             self._filled.append(layer)
-        ids = index.insert_many(store.table.bounds(rows), **bits)
-        store.index_id[rows] = ids
-        end = int(ids[-1]) + 1
-        if end > len(self.rows[layer]):
-            larger = np.full(2 * end, -1, np.int32)
+        most = index._store.end + len(rows)
+        if most > len(self.rows[layer]):
+            larger = np.full(2 * most, -1, np.int32)
             larger[: len(self.rows[layer])] = self.rows[layer]
             self.rows[layer] = larger
-        self.rows[layer][ids] = rows
+        bounds, rows_of = store.table.bounds(rows), self.rows[layer]
+        ids = index.insert_many(bounds, **bits)
+        # No calls from here on: nothing can come in between.
+        rows_of[ids] = rows
+        store.index_id[rows] = ids
 
     def sync_for(self, row: int) -> None:
         """Tell the indexes what has changed, for a body that asks: it does not look for itself."""

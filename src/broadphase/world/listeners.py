@@ -152,30 +152,33 @@ class Listeners:
         """Whether it is time to forget the sets of tags that no body has."""
         return len(self.groups) > self._most_groups
 
-    def forget(self, used: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-        """Keep only these groups; their numbers from now on.
+    def forget(self, group: npt.NDArray[np.int32], alive: npt.NDArray[np.integer[Any]]) -> None:
+        """Keep only the groups of these rows, and write their numbers from now on to ``group``.
 
         Whoever holds the matcher of before goes on with the numbers of before.
         """
-        each, which = np.unique(used, return_inverse=True)
-        kept = [frozenset(), *(self.groups[group] for group in each.tolist() if group)]
-        self.groups = kept
-        self._group_of = {tags: group for group, tags in enumerate(kept)}
-        self._bits, self._bit_rows = [self._bits_of(tags) for tags in kept], None
-        self._most_groups = 2 * len(kept) + _SPARE_GROUPS
-        self.matcher = Matcher(self.matcher.listeners, kept)
-        numbers = np.arange(len(each), dtype=np.int32)
-        if len(each) and each[0] != 0:  # the empty set comes first, also where no body has it
-            numbers += 1
-        return numbers[which]
+        each, which = np.unique(group[alive], return_inverse=True)
+        kept = [frozenset(), *(self.groups[number] for number in each.tolist() if number)]
+        group_of = {tags: number for number, tags in enumerate(kept)}
+        bits, most = [self._bits_of(tags) for tags in kept], 2 * len(kept) + _SPARE_GROUPS
+        matcher = Matcher(self.matcher.listeners, kept)
+        numbers = np.zeros_like(group)
+        # The empty set comes first, also where no body has it.
+        numbers[alive] = which + int(len(each) > 0 and each[0] != 0)
+        # No calls from here on: nothing can come in between.
+        self.groups, self._group_of, self._most_groups = kept, group_of, most
+        self._bits, self._bit_rows, self.matcher = bits, None, matcher
+        group[:] = numbers
 
     def group_of(self, tags: frozenset[Any]) -> int:
         """The number of a set of tags."""
         group = self._group_of.get(tags)
         if group is None:
-            group = self._group_of[tags] = len(self.groups)
-            self.groups.append(tags)
-            self._bits.append(self._bits_of(tags))
+            group, bits = len(self.groups), self._bits_of(tags)
+            # No calls from here on: nothing can come in between.
+            self._bits += (bits,)
+            self.groups += (tags,)
+            self._group_of[tags] = group
         return group
 
     def layer_of(self, group: int, static: bool) -> int:
@@ -200,34 +203,50 @@ class Listeners:
             if function is not None:
                 _check_callback(function, name)
         listener = Listener(self, a, b, begin, stay, end)
-        self._set((*self.matcher.listeners, listener))
+        self._set((*self.matcher.listeners, listener), [])
         return listener
 
     def remove(self, gone: Iterable[Listener]) -> None:
         """Listen no longer; those that are not active stay so."""
-        leaving = set(gone)
-        for listener in leaving:
-            listener.active = False
-        self._set(tuple(one for one in self.matcher.listeners if one not in leaving))
+        leaving = list(gone)
+        self._set(tuple(one for one in self.matcher.listeners if one not in leaving), leaving)
 
-    def _set(self, listeners: tuple[Listener, ...]) -> None:
-        self.matcher = Matcher(listeners, self.groups)
-        self._bit_of = _bits_for((tag for one in listeners for tag in (one.a, one.b)), self._bit_of)
-        self._hears = {}
+    def _set(self, listeners: tuple[Listener, ...], leaving: list[Listener]) -> None:
+        bit_of = _bits_for((tag for one in listeners for tag in (one.a, one.b)), self._bit_of)
+        hears: dict[Any, int] = {}
         for listener in listeners:
             for tag, other in ((listener.a, listener.b), (listener.b, listener.a)):
-                self._hears[tag] = self._hears.get(tag, 0) | 1 << self._bit_of[other] % BITS
-        before, self._bits = self._bits, [self._bits_of(tags) for tags in self.groups]
-        self._bit_rows = None
-        self.changed([group for group, bits in enumerate(self._bits) if bits != before[group]])
+                hears[tag] = hears.get(tag, 0) | 1 << bit_of[other] % BITS
+        before = self.matcher, self._bit_of, self._hears, self._bits, self._bit_rows
+        bits = [_bits_of(tags, bit_of, hears) for tags in self.groups]
+        changed = [group for group, now in enumerate(bits) if now != self._bits[group]]
+        matcher = Matcher(listeners, self.groups)
+        were_active = [listener.active for listener in leaving]
+        try:
+            self.matcher, self._bit_of, self._hears = matcher, bit_of, hears
+            self._bits, self._bit_rows = bits, None
+            self.changed(changed)
+            for listener in leaving:
+                listener.active = False
+        except BaseException:  # it was interrupted; the bodies follow
+            self.matcher, self._bit_of, self._hears, self._bits, self._bit_rows = before
+            for listener, active in zip(leaving, were_active, strict=True):
+                listener.active = active
+            self.changed(changed)
+            raise
 
     def _bits_of(self, tags: frozenset[Any]) -> tuple[int, int]:
-        bits = hears = 0
-        for tag in (*tags, ANY):
-            if tag in self._hears:
-                bits |= 1 << self._bit_of[tag] % BITS
-                hears |= self._hears[tag]
-        return bits, hears
+        return _bits_of(tags, self._bit_of, self._hears)
+
+
+def _bits_of(tags: frozenset[Any], bit_of: dict[Any, int], hears: dict[Any, int]) -> tuple[int, int]:
+    """The bits that tags have, and those that they hear."""
+    bits = heard = 0
+    for tag in (*tags, ANY):
+        if tag in hears:
+            bits |= 1 << bit_of[tag] % BITS
+            heard |= hears[tag]
+    return bits, heard
 
 
 def _bits_for(tags: Iterable[Any], before: dict[Any, int]) -> dict[Any, int]:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from broadphase.boxes import as_boxes
-from broadphase.shapes.kinds import Box, Circle, Polygon, Shape
+from broadphase.shapes.kinds import Box, Circle, Polygon, Shape, boxes_of
 from broadphase.world.arguments import as_shape
 from broadphase.world.body import Body
 from broadphase.world.body_store import BodyStore
@@ -33,10 +33,13 @@ def as_shapes(shapes: Any) -> list[Shape]:
         raise ValueError(
             f"shapes[{wrong[0]}] = {boxes[wrong[0]].tolist()} must be finite: bodies have an end"
         )
-    return [
-        Box(left, top, right - left, bottom - top)
-        for left, top, right, bottom in boxes.astype(np.float64, copy=False).tolist()
-    ]
+    corners = boxes.astype(np.float64, copy=False)
+    sizes = corners[:, 2:] - corners[:, :2]
+    sums = corners[:, :2] + sizes
+    wrong = np.flatnonzero(~np.isfinite(sums).all(axis=1))
+    if len(wrong):
+        Box(*corners[wrong[0], :2].tolist(), *sizes[wrong[0]].tolist())  # says what is wrong
+    return [*boxes_of(*corners[:, :2].T, *sizes.T)]
 
 
 def add_many(
@@ -46,17 +49,13 @@ def add_many(
     known = as_shapes(shapes)
     if data is not None and len(data) != len(known):
         raise ValueError(f"data has {len(data)} entries for {len(known)} shapes; give one each, or None")
-    each = [None] * len(known) if data is None else data
     store.check_fits(known)
-    # The first is checked with the rules before anything changes; for all others they are the same.
-    return [store.add(shape, *rules, one) for shape, one in zip(known, each, strict=True)]
+    return store.add_many(known, [None] * len(known) if data is None else data, rules)
 
 
 def remove_many(store: BodyStore, bodies: Any) -> None:
     """Take bodies out, all or none."""
-    rows = store.rows_of(bodies).tolist()
-    if len(set(rows)) < len(rows):
+    rows = store.rows_of(bodies)
+    if len(np.unique(rows)) < len(rows):
         raise ValueError("bodies names a body twice; each can be removed once")
-    for row in rows:
-        body: Any = store.bodies[row]
-        store.remove(body)
+    store.remove_many(rows)

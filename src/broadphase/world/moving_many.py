@@ -12,7 +12,7 @@ from broadphase.kernels.shapes.table import BOX
 from broadphase.kernels.tiles.ground import near_slopes
 from broadphase.shapes.check import finite
 from broadphase.shapes.kinds import Bounds
-from broadphase.world.body_store import Floats, Rows
+from broadphase.world.body_rows import Floats, Rows
 from broadphase.world.crossing_many import Before, before_moving, cross_many
 from broadphase.world.hits import Answer, code_of
 from broadphase.world.layers import ALL, STATICS, closed_many

@@ -12,7 +12,8 @@ import numpy.typing as npt
 from broadphase.kernels.shapes.contact_rows import contact_shapes
 from broadphase.kernels.shapes.table import ShapeColumns
 from broadphase.shapes.narrow_phase import ContactArrays
-from broadphase.world.body_store import BodyStore, Rows
+from broadphase.world.body_rows import Rows
+from broadphase.world.body_store import BodyStore
 from broadphase.world.events import Found
 from broadphase.world.few import Few
 from broadphase.world.layers import Layers

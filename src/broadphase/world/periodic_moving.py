@@ -16,7 +16,7 @@ from broadphase.shapes.kinds import Bounds, Polygon, Shape
 from broadphase.shapes.table import table_of
 from broadphase.world.arguments import as_two
 from broadphase.world.body import Body
-from broadphase.world.body_store import Rows
+from broadphase.world.body_rows import Rows
 from broadphase.world.crossing import Legs, Shapes
 from broadphase.world.hits import NOTHING, Answer, Around, Blockers, Hit, Movement, Response
 from broadphase.world.layers import ALL, closed

@@ -1,11 +1,15 @@
 """The bodies of a world that begins again: their places lie inside the period, whatever is written."""
 
+from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
 
 from broadphase.shapes.kinds import Shape
 from broadphase.world.arguments import as_shape
 from broadphase.world.body import Body
-from broadphase.world.body_store import BodyStore, Floats, Rows
+from broadphase.world.body_rows import Floats, Rows
+from broadphase.world.body_store import BodyStore
 from broadphase.world.listeners import Listeners
 from broadphase.world.torus import Torus
 
@@ -23,9 +27,17 @@ class PeriodicStore(BodyStore):
         """Put a body into the lowest free row."""
         known = as_shape(shape)
         self._torus.check_fits(known, "shape")
-        body = super().add(self._torus.carried(known), tag, static, sensor, category, mask, data)
-        self._torus.reaches(_extent(known))
-        return body
+        self._torus.reaches(_extent(known))  # first, should it be interrupted
+        return super().add(self._torus.carried(known), tag, static, sensor, category, mask, data)
+
+    def add_many(
+        self, shapes: list[Shape], data: Sequence[Any], rules: tuple[Any, Any, Any, Any, Any]
+    ) -> list[Body]:
+        """Put bodies into the lowest free rows; ``rules`` are tag, static, sensor, category and mask."""
+        if shapes:
+            left, top, right, bottom = np.array([_extent(shape) for shape in shapes]).T
+            self._torus.reaches((left.min(), top.min(), right.max(), bottom.max()))
+        return super().add_many([self._torus.carried(shape) for shape in shapes], data, rules)
 
     def check_fits(self, shapes: list[Shape]) -> None:
         """Raise ``ValueError`` where a shape is longer than the world."""
@@ -43,8 +55,8 @@ class PeriodicStore(BodyStore):
     def put_shape(self, row: int, shape: Shape) -> None:
         """Another shape and place, checked before."""
         self._torus.check_fits(shape, "shape")
+        self._torus.reaches(_extent(shape))  # first, should it be interrupted
         super().put_shape(row, self._torus.carried(shape))
-        self._torus.reaches(_extent(shape))
 
     def turn_many(self, rows: Rows, angles: Floats) -> None:
         """Other angles, checked before."""
@@ -53,9 +65,9 @@ class PeriodicStore(BodyStore):
             turned = self.table.base(row).rotated(angle)
             self._torus.check_fits(turned, f"angle {angle:g} of body {row}: shape")
             reach.append(_extent(turned))
-        super().turn_many(rows, angles)
         for extent in reach:
-            self._torus.reaches(extent)
+            self._torus.reaches(extent)  # first, should it be interrupted
+        super().turn_many(rows, angles)
 
 
 def _extent(shape: Shape) -> tuple[float, float, float, float]:

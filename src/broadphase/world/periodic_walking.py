@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from broadphase.kernels.movement.walk_scene import Rules
-from broadphase.world.body_store import Floats, Rows
+from broadphase.world.body_rows import Floats, Rows
 from broadphase.world.layers import ALL
 from broadphase.world.movement_many import HitArrays
 from broadphase.world.periodic_moving_many import PeriodicMovingMany

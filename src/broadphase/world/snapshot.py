@@ -8,7 +8,8 @@ import numpy.typing as npt
 
 from broadphase.shapes.kinds import Shape
 from broadphase.world.body import Body
-from broadphase.world.body_store import NOT_IN, BodyStore, Floats
+from broadphase.world.body_rows import NOT_IN, Floats
+from broadphase.world.body_store import BodyStore
 from broadphase.world.events import Events, Found
 from broadphase.world.listeners import MOVING, QUIET_MOVING, QUIET_STATIC, STATIC, Matcher
 from broadphase.world.telling import Telling
@@ -55,10 +56,10 @@ def snapshot(world: Telling, tiles: bool) -> Snapshot:
     return Snapshot(
         store,
         {name: getattr(store, name)[:n].copy() for name in _KEPT},
-        store.x.copy(),
-        store.y.copy(),
+        store.x[:n].copy(),
+        store.y[:n].copy(),
         [store.table.base(row) for row in range(n)],
-        store.table.angles,
+        store.table.angles[:n],
         list(store.bodies),
         [None if body is None else body.data for body in store.bodies],
         dict(store.gone),
@@ -75,9 +76,18 @@ def snapshot(world: Telling, tiles: bool) -> Snapshot:
 
 def restore(world: Telling, moment: Snapshot) -> None:
     """Back to a moment; see `World.restore`."""
-    store = world._store
-    if moment.store is not store:
+    if moment.store is not world._store:
         raise ValueError("the snapshot is of another world; restore it there")
+    try:
+        _bring_back(world, moment)
+    except BaseException:  # it was interrupted: brought to its end, it leaves a sound world
+        _bring_back(world, moment)
+        raise
+
+
+def _bring_back(world: Telling, moment: Snapshot) -> None:
+    """Again from the beginning, where it was interrupted, comes out the same."""
+    store = world._store
     _bring_back_bodies(store, moment)
     _bring_back_rows(store, moment)
     store.retagged = True
@@ -113,42 +123,53 @@ def _bring_back_bodies(store: BodyStore, moment: Snapshot) -> None:
 def _bring_back_rows(store: BodyStore, moment: Snapshot) -> None:
     """The arrays; and what the broad phase has to be told for it."""
     n, held = len(store.bodies), len(moment.bodies)
-    alive = np.zeros(n, np.bool_)
-    alive[:held] = moment.columns["alive"]
-    group = store.group[:held].copy()
-    for name, column in moment.columns.items():
-        getattr(store, name)[:held] = column if name != "group" else _groups(store, moment)
-        getattr(store, name)[held:n] = False if column.dtype == np.bool_ else getattr(store, name)[held:n]
-    layer = _layers(store, n)
+    new = {name: _as_then(getattr(store, name)[:n], column) for name, column in moment.columns.items()}
+    new["group"][:held] = groups = _groups(store, moment)
+    layer, alive = _layers(store, new["group"], new["static"]), new["alive"]
     known = store.index_id[:n] != NOT_IN
     stays = known & alive & (layer == store.layer[:n])
-    stays[:held] &= group == store.group[:held]
-    for row in np.flatnonzero(known & ~stays).tolist():
-        store.leaving.append((int(store.layer[row]), int(store.index_id[row])))
-        store.index_id[row] = NOT_IN
-    store.layer[:n] = layer
+    stays[:held] &= groups == store.group[:held]
+    goes = np.flatnonzero(known & ~stays)
+    leaving = [*zip(store.layer[goes].tolist(), store.index_id[goes].tolist(), strict=True)]
     moved = alive & ~stays
     moved[:held] |= (store.x[:held] != moment.x) | (store.y[:held] != moment.y)
-    for row, form in enumerate(moment.forms):
-        if store.table.base(row) is not form:
-            store.table.put(row, form)
-            moved[row] = True
+    others = [row for row, form in enumerate(moment.forms) if store.table.base(row) is not form]
+    moved[others] = True
     turned = np.flatnonzero(store.table.angles[:held] != moment.angles)
-    if len(turned):
-        store.table.turn(turned, moment.angles[turned])
-        store.any_round = True
-        moved[turned] = True
-    store.x[:held], store.y[:held] = moment.x, moment.y
+    moved[turned] = True
+    # No calls in these lines: nothing can come in between.
+    store.leaving += leaving
+    store.index_id[goes] = NOT_IN
+    store.layer[:n] = layer
     store.late[:n] |= moved
     store.many_late = True
+    # From here on it may be interrupted, and is done again then.
+    for name, column in new.items():
+        getattr(store, name)[:n] = column
+    for row in others:
+        store.table.put(row, moment.forms[row])
+    turned = np.flatnonzero(store.table.angles[:held] != moment.angles)
+    if len(turned):
+        store.any_round = True
+        store.table.turn(turned, moment.angles[turned])
+    store.x[:held], store.y[:held] = moment.x, moment.y
     store.count_rows()
 
 
-def _layers(store: BodyStore, n: int) -> npt.NDArray[np.int8]:
+def _as_then(now: npt.NDArray[Any], then: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A column as it was; in the rows that came later nobody is."""
+    column: npt.NDArray[Any] = np.zeros_like(now) if now.dtype == np.bool_ else now.copy()
+    column[: len(then)] = then
+    return column
+
+
+def _layers(
+    store: BodyStore, group: npt.NDArray[np.int32], static: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.int8]:
     """Where each body belongs."""
-    hears = store.listeners.bits()[store.group[:n], 1] != 0
-    moving, static = np.where(hears, MOVING, QUIET_MOVING), np.where(hears, STATIC, QUIET_STATIC)
-    return np.where(store.static[:n], static, moving).astype(np.int8)
+    hears = store.listeners.bits()[group, 1] != 0
+    moving, still = np.where(hears, MOVING, QUIET_MOVING), np.where(hears, STATIC, QUIET_STATIC)
+    return np.where(static, still, moving).astype(np.int8)
 
 
 def _groups(store: BodyStore, moment: Snapshot) -> npt.NDArray[np.int32]:

@@ -9,7 +9,7 @@ from broadphase.shapes.check import finite
 from broadphase.shapes.kinds import turned_point
 from broadphase.world.arguments import as_two
 from broadphase.world.body import Body
-from broadphase.world.body_store import Floats
+from broadphase.world.body_rows import Floats
 from broadphase.world.going import Going
 from broadphase.world.probe import blocker_at
 

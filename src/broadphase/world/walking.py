@@ -14,7 +14,7 @@ from broadphase.kernels.tiles.ground import no_ground
 from broadphase.shapes.check import extent
 from broadphase.world.arguments import as_two
 from broadphase.world.body import Body
-from broadphase.world.body_store import Floats, Rows
+from broadphase.world.body_rows import Floats, Rows
 from broadphase.world.crossing_many import before_moving
 from broadphase.world.hits import Hit
 from broadphase.world.layers import ALL, STATICS, closed_many

@@ -17,7 +17,7 @@ from broadphase.shapes.kinds import Shape
 from broadphase.space import as_period
 from broadphase.world.asking import Asking
 from broadphase.world.body import Body
-from broadphase.world.body_store import Floats
+from broadphase.world.body_rows import Floats
 from broadphase.world.layers import LISTENED
 from broadphase.world.many_bodies import add_many, remove_many
 from broadphase.world.periodic_world import periodic
