@@ -8,7 +8,6 @@ from broadphase.boxes import BoxArray, bit_sets, check_sound, copy_sound, static
 from broadphase.indexes import arguments
 from broadphase.indexes.protocol import Hooks
 from broadphase.indexes.storage import EVERY_BIT, IdArray
-from broadphase.slices import MOST_CHANGES
 from broadphase.space import as_env
 
 
@@ -55,12 +54,17 @@ class Editing(Hooks):
             arguments.bit_set(category, "category"),
             arguments.bit_set(mask, "mask"),
         )
-        ids = _just(new)
-        if world is not None:
-            self._take_envs(ids, world)
-        if self._journal.open:
-            self._journal.note(self._store, ids, fresh=True)
-        self._inserted(ids)
+        try:
+            ids = _just(new)
+            if world is not None:
+                self._take_envs(ids, world)
+            if self._journal.open:
+                self._journal.note(self._store, ids, fresh=True)
+            self._inserted(ids)
+        except BaseException:  # memory, or the user's patience, ran out in between
+            self._store.drop_one(new)
+            self._begin_anew()
+            raise
         return new
 
     def insert_many(
@@ -127,8 +131,12 @@ class Editing(Hooks):
         ids = _just(gone)
         if self._journal.open:
             self._journal.note(self._store, ids)
-        self._removing(ids)
-        self._store.drop_one(gone)
+        try:
+            self._removing(ids)
+            self._store.drop_one(gone)
+        except BaseException:
+            self._begin_anew()
+            raise
 
     def remove_many(self, ids: Any) -> None:
         """Take boxes out.
@@ -157,9 +165,10 @@ class Editing(Hooks):
 
     def clear(self) -> None:
         """Take all boxes out; ids begin at 0 again.  What was reserved stays."""
-        self._store.empty()
-        self._journal.close()
-        self._reset()
+        try:
+            self._store.empty()
+        finally:
+            self._begin_anew()
 
     def move(self, id: int, box: Any) -> None:  # noqa: A002 - the word that users know
         """Give a box a new place and size.
@@ -183,14 +192,12 @@ class Editing(Hooks):
                     return
             except OverflowError:  # a number beyond 64 bits, or an int that no float can hold
                 pass
+            except BaseException:  # the row may be written, and the rest not
+                self._begin_anew()
+                raise
         mover = arguments.known_id(self._store, id)
         rows = np.array([self._reader.box(box)], self._store.boxes.dtype)
-        ids = _just(mover)
-        if self._journal.open:
-            self._journal.note(self._store, ids)
-        self._moving(ids, rows)
-        self._store.boxes[mover] = rows[0]
-        self._moved(ids)
+        self._replace(_just(mover), rows)
 
     def move_many(self, ids: Any, boxes: Any) -> None:
         """Give boxes new places and sizes.
@@ -288,14 +295,13 @@ class Editing(Hooks):
         if len(ids):
             if self._journal.open:
                 self._journal.note(self._store, ids)
-            before = None if len(ids) <= MOST_CHANGES else self._store.rows_before(ids, rows)
+            before = self._store.rows_before(ids, rows)
             try:
                 self._moving(ids, rows)
                 self._store.write(ids, rows)
                 self._moved(ids)
             except BaseException:  # memory, or the user's patience, ran out in between
-                if before is not None:
-                    self._store.write(ids, before)
+                self._store.write(ids, before)
                 self._begin_anew()
                 raise
 

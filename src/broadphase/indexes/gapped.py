@@ -16,7 +16,7 @@ from broadphase.kernels.arrays.ordered_bits import PADDING, bits_of, ordered_row
 from broadphase.kernels.arrays.radix_sort import argsort_keys
 from broadphase.kernels.sorted import gapped, gapped_search, gapped_walk
 from broadphase.kernels.sorted.gapped import DEAD, FAN, FULLEST, end_keys, fill, lift_all, reach_room
-from broadphase.slices import in_chunks, paced, ranges
+from broadphase.slices import MOST_ROWS, in_chunks, joined, paced, ranges
 
 # Of the slots of a new layout, so many are taken.
 _TAKEN = 0.75
@@ -47,7 +47,7 @@ class GappedOrders:
         self.searched = 0
         """The order whose tree of maxima is kept, for queries."""
         self._allocate(0)
-        self.places = np.full((len(axes), 0), -1, np.int32)
+        self.places = self._no_places(0)
 
     def arrays(self) -> tuple[npt.NDArray[Any], ...]:
         """Columns, items, places and the tree of maxima."""
@@ -62,8 +62,9 @@ class GappedOrders:
         room = self.places.shape[1] >> self.kinds
         if end > room:
             self._check_size(end)
-            places = np.full((len(self.axes), max(end, 2 * room) << self.kinds), -1, np.int32)
-            places[:, : self.places.shape[1]] = self.places
+            places, known = self._no_places(max(end, 2 * room)), self.places.shape[1]
+            for begin, last in ranges(0, known):
+                places[:, begin:last] = self.places[:, begin:last]
             self.places = places
 
     def build(self, store: BoxStore, ranks: npt.NDArray[np.int32] | None = None) -> None:
@@ -71,7 +72,7 @@ class GappedOrders:
         self._check_size(store.end)
         self.boxes = store.live
         self._allocate(int((self.boxes << self.kinds) / _TAKEN))
-        self.places = np.full((len(self.axes), store.end << self.kinds), -1, np.int32)
+        self.places = self._no_places(store.end)
         if self.boxes:
             calls: list[Callable[[], None]] = [
                 partial(self._lay_out, store, a, ranks) for a in range(len(self.axes))
@@ -81,13 +82,20 @@ class GappedOrders:
 
     def grow(self, more: int) -> None:
         """Lay out what is there with room for so many more boxes, and then some."""
-        old_columns, old_items, old_slots = self.columns, self.items, self.slots
-        self._allocate(max(int(((self.boxes + more) << self.kinds) / _TAKEN), old_slots * 5 // 4))
-        self.columns[:, :old_slots] = old_columns[:, :old_slots]
-        self.items[:, :old_slots] = old_items[:, :old_slots]
+        columns, items, slots = self.columns, self.items, self.slots
+        self._allocate(max(int(((self.boxes + more) << self.kinds) / _TAKEN), slots * 5 // 4))
         for a in range(len(self.axes)):
-            base = 2 * self.dim * a
-            gapped.spread(self.columns, base, self.dim, self.items, self.places, a, 0, self.slots)
+            taken = joined(
+                [
+                    (begin + np.flatnonzero(items[a, begin:end] != DEAD)).astype(np.int32)
+                    for begin, end in ranges(0, slots)
+                ]
+            )
+            for begin, end in paced(0, len(taken)):
+                gapped.carry_over(
+                    *(columns, items, taken, 2 * self.dim * a, self.dim, a),
+                    *(self.columns, self.items, self.places, self.slots, begin, end),
+                )
         self._lift()
 
     def scratch(self, boxes: int = 1) -> tuple[npt.NDArray[Any], ...]:
@@ -137,13 +145,19 @@ class GappedOrders:
         self._lift()
         expect(np.array_equal(reach, self.reach), "the tree of maxima is up to date")
 
+    def _no_places(self, room: int) -> npt.NDArray[np.int32]:
+        places = np.empty((len(self.axes), room << self.kinds), np.int32)
+        for begin, end in ranges(0, room << self.kinds):
+            places[:, begin:end] = -1
+        return places
+
     def _allocate(self, slots: int) -> None:
         self.slots = max(-(-slots // FAN) * FAN, 4 * FAN)
         orders = len(self.axes)
         limits = np.iinfo(self._type)
         self.columns = np.empty((2 * self.dim * orders, self.slots + PADDING), self._type)
         self.items = np.empty((orders, self.slots + PADDING), np.int32)
-        for begin, end in ranges(0, self.slots):
+        for begin, end in ranges(0, self.slots, MOST_ROWS // 8):
             # All gaps: lower edges below any key, and upper edges below these, so that they overlap nothing.
             for row, column in enumerate(self.columns):
                 column[begin:end] = limits.min + (row // self.dim % 2 == 0)

@@ -21,7 +21,7 @@ from broadphase.boxes import PairArray
 from broadphase.indexes.storage import BoxStore, IdArray, expect
 from broadphase.kernels.pairs import journal as kernel
 from broadphase.kernels.pairs.pair_changes import split_changes, toggle_pairs
-from broadphase.slices import MOST_ROWS, joined, ranges
+from broadphase.slices import MOST_ROWS, joined, ranges, sorted_keys
 
 PairKeys = npt.NDArray[np.int64]
 """Pairs as numbers ``i << 32 | j``, which sort as the pairs do."""
@@ -104,14 +104,21 @@ class Journal:
         self._kept = ()
 
     def note(self, store: BoxStore, ids: IdArray, fresh: bool = False) -> None:
-        """Before these ids move or go, or (``fresh``) after they have come.  Never fails: it closes."""
+        """Before these ids move or go, or (``fresh``) after they have come.
+
+        Never fails: it closes.
+        """
         count = -1
-        if len(ids) <= self._most:
-            with suppress(MemoryError):
-                self._make_room(store, min(self._count + len(ids), self._most))
-                count = kernel.note(
-                    ids, fresh, by_id(store), self._slots, self._kept, self._count, self._most
-                )
+        try:
+            if len(ids) <= self._most:
+                with suppress(MemoryError):
+                    self._make_room(store, min(self._count + len(ids), self._most))
+                    count = kernel.note(
+                        ids, fresh, by_id(store), self._slots, self._kept, self._count, self._most
+                    )
+        except BaseException:  # it was interrupted
+            self.close()
+            raise
         if count < 0:
             self.close()
         else:
@@ -176,7 +183,7 @@ def _toggled(base: PairArray, steps: list[PairKeys], count: int, *more: PairKeys
 
     A pair ends only where it is and begins only where it is not: each step changes its state.
     """
-    keys = np.sort(np.concatenate([np.empty(0, np.int64), *steps[:count], *more]))
+    keys = sorted_keys([*steps[:count], *more])
     out = np.empty((len(base) + len(keys), 2), np.int32)
     if len(base) + len(keys) <= MOST_ROWS:
         return out[: toggle_pairs(base, keys, out)]

@@ -11,7 +11,7 @@ from broadphase.indexes.storage import IdArray, expect
 from broadphase.kernels.boxes.filters import PairFilter
 from broadphase.kernels.pairs import pair_set as kernel
 from broadphase.kernels.pairs.pair_set import NONE
-from broadphase.slices import FIRST_CHANGES, growing, joined, paced, whole_runs
+from broadphase.slices import FIRST_CHANGES, growing, joined, paced, sorted_keys, whole_runs
 
 _FIRST_ROOM = 64
 _MOST_PAIRS = 2**30  # a row has two links, which are 32 bits wide
@@ -90,7 +90,7 @@ class PairSet:
         self, toggled: list[PairKeys], renewed: npt.NDArray[np.bool_]
     ) -> tuple[PairArray, PairArray]:
         """Sorted pairs that began and that ended, of all that `drop_pairs_of` and `apply` returned."""
-        keys = np.sort(np.concatenate([np.empty(0, np.int64), *toggled]))
+        keys = sorted_keys(toggled)
         began, ended = np.empty((2, len(keys), 2), np.int32)
         if not len(keys):
             return began, ended

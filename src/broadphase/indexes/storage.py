@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from broadphase.boxes import MOST_BOXES, BoxArray
 from broadphase.kernels.boxes.filters import STATIC, PairFilter, no_filter
-from broadphase.slices import ranges, rows_at
+from broadphase.slices import MOST_ROWS, ranges, rows_at
 
 IdArray = npt.NDArray[np.int32]
 
@@ -64,9 +64,9 @@ class BoxStore:
         for name, usual in _COLUMNS.items():
             column = getattr(self, name)
             columns[name] = larger = np.empty((room, *column.shape[1:]), column.dtype)
-            for begin, end in ranges(0, self.end):
+            for begin, end in ranges(0, self.end, MOST_ROWS // 4):
                 larger[begin:end] = column[begin:end]
-            for begin, end in ranges(self.end, room):
+            for begin, end in ranges(self.end, room, MOST_ROWS // 4):
                 larger[begin:end] = usual
         self.__dict__.update(columns)  # all or none, should this be interrupted
 
@@ -106,15 +106,18 @@ class BoxStore:
 
     def add(self, box: tuple[float, ...], static: bool, category: int, mask: int) -> int:
         """Put a box at the lowest free id."""
+        free, new = self._free, self.end
         if self.live == self.end:
-            new = self.end
             if new == len(self.alive):
                 self._grow(1)
-            self.end += 1
         else:
-            if self._free is None:
-                self._free = np.flatnonzero(~self.alive[: self.end]).tolist()
-            new = heapq.heappop(self._free)
+            if free is None:
+                free = np.flatnonzero(~self.alive[: self.end]).tolist()
+            self._free = None  # to be collected anew, should this be interrupted
+            new = heapq.heappop(free)
+        # No calls from here on: nothing can come in between.
+        self._free = free
+        self.end += new == self.end
         self.boxes[new] = box
         self.alive[new] = True
         self.renewed[new] = True
@@ -142,7 +145,7 @@ class BoxStore:
         any_sets = self.any_sets or bool((categories != 1).any() or (masks != EVERY_BIT).any())
         ids, fresh, free = self._lowest_free(len(boxes))
         try:
-            for begin, end in ranges(0, len(ids)):
+            for begin, end in ranges(0, len(ids), MOST_ROWS // 4):
                 at = ids[begin:end]
                 self.boxes[at] = boxes[begin:end]
                 self.alive[at] = self.renewed[at] = True
@@ -164,12 +167,14 @@ class BoxStore:
 
     def drop_one(self, gone: int) -> None:
         """Free one live id."""
-        self.boxes[gone] = np.nan
+        free = self._free
+        # Nothing can come in between in these lines: the only call is the last thing.
+        self.boxes[gone] = _NAN
         self.alive[gone] = False
         self.live -= 1
         self._ids = None
-        if self._free is not None:
-            heapq.heappush(self._free, gone)
+        if free is not None:
+            heapq.heappush(free, gone)
 
     def drop(self, ids: IdArray) -> None:
         """Free these live ids."""
@@ -211,8 +216,11 @@ class BoxStore:
 
     def empty(self) -> None:
         """Free every id; the room stays."""
-        for name, usual in _COLUMNS.items():
-            getattr(self, name)[: self.end] = usual
+        end = self.end
+        # No calls from here on: nothing can come in between.
+        self.boxes[:end] = _NAN
+        self.alive[:end] = self.renewed[:end] = False
+        self.classes[:end], self.categories[:end], self.masks[:end] = 0, 1, EVERY_BIT
         self.end = self.live = 0
         self._spare = self._next = None
         self.any_static = self.any_sets = False

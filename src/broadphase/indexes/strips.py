@@ -104,10 +104,8 @@ class Strips(Index):
 
     def _ask_move(self, id: Any, values: Given) -> bool:  # noqa: A002
         store = self._store
-        if store.any_static or not _try_to_put(store.boxes, store.alive, store.end, id, values):
-            return False
-        self._tree = None
-        return True
+        self._tree = None  # first, should it be interrupted
+        return not store.any_static and bool(_try_to_put(store.boxes, store.alive, store.end, id, values))
 
     # ---- pairs
 

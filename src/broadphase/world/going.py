@@ -30,6 +30,20 @@ _new = tuple.__new__  # a named tuple in half the time
 class Going(State):
     """The part of `World` on which all that moves bodies stands."""
 
+    def _go_whole(
+        self, row: int, dx: float, dy: float, response: Response, only_if_free: bool = False
+    ) -> Movement:
+        """`_go`, altogether or, where it is interrupted, not at all."""
+        store = self._store
+        x, y, crossed = store.x.item(row), store.y.item(row), len(self._tracker.crossed)
+        try:
+            return self._go(row, dx, dy, response, (), only_if_free)
+        except BaseException:
+            if store.alive[row]:
+                store.put(row, x, y)
+            self._tracker.forget(crossed)
+            raise
+
     def _go(
         self,
         row: int,
@@ -274,3 +288,23 @@ def _known_first(first: Blockers, around: Around) -> Around:
     """As ``around``, but the answer to the first question is known."""
     answers = [first]
     return lambda bounds: answers.pop() if answers else around(bounds)
+
+
+class Whole:
+    """``with Whole(world, rows):`` what moves bodies and is done altogether or, interrupted, not at all."""
+
+    def __init__(self, world: Going, rows: Rows) -> None:
+        store = world._store
+        self._world, self._rows = world, rows
+        self._x, self._y = store.x[rows], store.y[rows]
+        self._crossed = len(world._tracker.crossed)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
+        if kind is not None:
+            store = self._world._store
+            alive = store.alive[self._rows]
+            store.put_many(self._rows[alive], np.column_stack((self._x, self._y))[alive])
+            self._world._tracker.forget(self._crossed)

@@ -6,7 +6,7 @@ from broadphase.kernels.movement.go import NEVER
 from broadphase.shapes.kinds import Shape
 from broadphase.world.arguments import as_shape, as_two
 from broadphase.world.body import Body
-from broadphase.world.going import Going
+from broadphase.world.going import Going, Whole
 from broadphase.world.hits import Hit, Movement, Response
 from broadphase.world.probe import blocker_at, first_against, step_beside
 from broadphase.world.pushing import Push, push
@@ -63,7 +63,7 @@ class Moving(Going):
         >>> [(hit.other is coin, hit.time) for hit in world.move(player, 0, -40).crossed]
         [(True, 0.65)]
         """
-        return self._go(self._store.row(body), dx, dy, response)
+        return self._go_whole(self._store.row(body), dx, dy, response)
 
     def try_move(self, body: Body, dx: float, dy: float) -> object | None:
         """Move a body if nothing is in the way; else leave it where it is.
@@ -89,7 +89,7 @@ class Moving(Going):
         >>> world.try_move(monster, 60, 0), monster.x
         (Tile(column=2, row=0), 2.0)
         """
-        movement = self._go(self._store.row(body), dx, dy, "touch", only_if_free=True)
+        movement = self._go_whole(self._store.row(body), dx, dy, "touch", only_if_free=True)
         if movement.hits:
             other: object = movement.hits[0].other
             return other
@@ -220,4 +220,5 @@ class Moving(Going):
         >>> world.push(lift, 4, -8).carried == [player], player.position
         (True, (14.0, 2.0))
         """
-        return push(self, body, dx, dy, down)
+        with Whole(self, self._store.rows()):
+            return push(self, body, dx, dy, down)

@@ -14,6 +14,7 @@ from broadphase.shapes.check import finite
 from broadphase.shapes.kinds import Bounds
 from broadphase.world.body_rows import Floats, Rows
 from broadphase.world.crossing_many import Before, before_moving, cross_many
+from broadphase.world.going import Whole
 from broadphase.world.hits import Answer, code_of
 from broadphase.world.layers import ALL, STATICS, closed_many
 from broadphase.world.movement_many import HitArrays, Movements, as_rows, hit_arrays, regions
@@ -72,13 +73,14 @@ class MovingMany(Moving):
         code_of(response)
         rows, ways = self._checked_ways(bodies, dx, dy)
         layers = ALL if movers_block else STATICS
-        before = before_moving(self, rows, layers)
-        if not self._any_round(rows, layers) and not self._any_slope(rows, ways, response):
-            movements = self._boxes(rows, ways, response, layers)
-        else:
-            places, hits = self._one_by_one(rows, ways, response, layers)
-            movements = Movements(places, hit_arrays(*hits))
-        return self._crossed_many(rows, before, movements, response)
+        with Whole(self, rows):
+            before = before_moving(self, rows, layers)
+            if not self._any_round(rows, layers) and not self._any_slope(rows, ways, response):
+                movements = self._boxes(rows, ways, response, layers)
+            else:
+                places, hits = self._one_by_one(rows, ways, response, layers)
+                movements = Movements(places, hit_arrays(*hits))
+            return self._crossed_many(rows, before, movements, response)
 
     def move_all(self, bodies: Any, positions: Any) -> None:
         """Put many bodies somewhere else, whatever is there: `Body.move_to` for arrays.

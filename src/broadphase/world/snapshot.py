@@ -67,7 +67,7 @@ def snapshot(world: Telling, tiles: bool) -> Snapshot:
         dict(world._tracker.crossed),
         world._listeners.groups,
         world._listeners.matcher,
-        world._left + world._to_come(),
+        world._to_come(),
         frozenset(world._untold),
         world._events,
         (world.tiles, world.tiles.copy()) if tiles and world.tiles is not None else None,
@@ -96,7 +96,7 @@ def _bring_back(world: Telling, moment: Snapshot) -> None:
     store.gone = dict(moment.gone)
     world._tracker.found = moment.found
     world._tracker.crossed = dict(moment.crossed)
-    world._left = moment.calls
+    world._due, world._done = moment.calls, 0
     world._untold = set(moment.untold)
     world._events = moment.events
     if moment.tiles is not None:

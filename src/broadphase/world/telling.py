@@ -8,11 +8,12 @@ longer is told no ``end``.
 
 So what a listener is told follows from what concerned it at the last update and what concerns it at this one.
 Both are found from the contacts and the listeners of these moments; nothing is kept by listener, except calls
-that an exception left over (``_left``) and begins that nobody was told because a body was gone (``_untold``).
+that an exception left over (``_due``) and begins that nobody was told because a body was gone (``_untold``).
 All of it goes back with a snapshot.
 """
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any, NamedTuple
 
 from broadphase.indexes import Choice
@@ -44,8 +45,10 @@ class Telling(State):
 
     def __init__(self, broadphase: Choice | Index) -> None:
         super().__init__(broadphase)
-        self._left: tuple[Call, ...] = ()
-        self._coming: Iterator[Call] = iter(())
+        self._due: Changes | tuple[Call, ...] = ()
+        """What is told now, or was left over."""
+        self._done = 0
+        """How many calls of it have been made."""
         self._untold: set[tuple[Listener, Body, Body]] = set()
         self._calling = False
         self._made = self._sent = 0
@@ -155,13 +158,16 @@ class Telling(State):
         if self._watch is not None:
             self._watch.look(list(self._store))
         self._made = 0
-        left, self._left = self._left, ()
-        self._call_all(iter(left))
+        left = self._to_come()
+        if left:
+            self._due, self._done = left, 0
+            self._call_all()
         self._layers.sync(LISTENED)
         self._sent = self._layers.sent
         changes = self._tracker.update()
-        self._events = changes.events
-        self._call_all(_calls(changes))
+        # No calls in these lines: what has changed is told, whatever comes in between.
+        self._events, self._due, self._done = changes.events, changes, 0
+        self._call_all()
         return changes.events
 
     @property
@@ -171,40 +177,47 @@ class Telling(State):
 
     # ---- making the calls
 
-    def _call_all(self, calls: Iterator[Call]) -> None:
-        self._calling, self._coming = True, calls
+    def _call_all(self) -> None:
+        self._calling = True
         try:
-            while (call := next(self._coming, None)) is not None:
+            for call in islice(_calls(self._due), self._done, None):
                 self._made += 1
                 self._call(call)
-        except BaseException:
-            self._left = self._to_come()
-            raise
+            self._due, self._done = (), 0
         finally:
-            self._calling, self._coming = False, iter(())
+            self._calling = False
 
     def _to_come(self) -> tuple[Call, ...]:
         """The calls of this update that an interruption would leave over."""
-        rest = tuple(self._coming)
-        self._coming = iter(rest)
+        rest = islice(_calls(self._due), self._done, None)
         return tuple(call for call in rest if call.phase != "stay")
 
     def _call(self, call: Call) -> None:
-        listener, contact = call.listener, call.contact
+        """Make a call, which counts as done before anything can come in between."""
+        listener, contact, between = call.listener, call.contact, call.between
         if call.phase == "end":
-            if call.between in self._untold:
-                self._untold.remove(call.between)
+            if between in self._untold:
+                self._done += 1
+                self._untold.remove(between)
                 return
         elif not (contact.a.alive and contact.b.alive):
-            if call.phase == "begin" and listener.end is not None:
-                self._untold.add(call.between)
+            unheard = call.phase == "begin" and listener.end is not None
+            self._done += 1
+            if unheard:
+                self._untold.add(between)
             return
         function = getattr(listener, call.phase)
+        self._done += 1
         if listener.active and function is not None:
             function(contact)
 
 
-def _calls(changes: Changes) -> Iterator[Call]:
+def _calls(due: Changes | tuple[Call, ...]) -> Iterator[Call]:
+    """What is to be told, the same whenever it is asked for."""
+    return _calls_of(due) if isinstance(due, Changes) else iter(due)
+
+
+def _calls_of(changes: Changes) -> Iterator[Call]:
     """Made one by one: a hundred thousand at once would keep Python's garbage collector busy."""
     events, begun = changes.events, set()
     for call in _handed_over(changes.handed):

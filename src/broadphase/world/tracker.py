@@ -72,6 +72,11 @@ class Tracker:
             if mover is not None and other is not None:
                 self.note(mover, other, (normals.item(at, 0), normals.item(at, 1)))
 
+    def forget(self, known: int) -> None:
+        """Keep only so many of what `crossed` holds: the others were noted by what was interrupted."""
+        for pair in [*self.crossed][known:]:
+            del self.crossed[pair]
+
     def update(self) -> Changes:
         """Find what is in contact now, and compare."""
         store, before = self._store, self.found
@@ -82,8 +87,9 @@ class Tracker:
                 listener.asked = True
         same = now is before and not (self.crossed or store.retagged)
         changes = self._unchanged(now) if same else self._changes(before, now)
-        self.found, self.crossed = now, {}
         n = len(store.bodies)
+        # No calls from here on: nothing can come in between.
+        self.found, self.crossed = now, {}
         store.touched[:n] = store.renewed[:n] = False
         store.retagged = False
         store.gone = {}

@@ -16,6 +16,7 @@ from broadphase.world.arguments import as_two
 from broadphase.world.body import Body
 from broadphase.world.body_rows import Floats, Rows
 from broadphase.world.crossing_many import before_moving
+from broadphase.world.going import Whole
 from broadphase.world.hits import Hit
 from broadphase.world.layers import ALL, STATICS, closed_many
 from broadphase.world.movement import checked_way
@@ -110,7 +111,8 @@ class Walking(MovingMany):
         rules = _rules(snap, steepest, step, corner, drop, down)
         rows = np.array([self._store.row(body)], np.int32)
         way = checked_way(body.x, dx, "dx"), checked_way(body.y, dy, "dy")
-        found = self._walk_rows(rows, np.array([way]), rules, ALL)
+        with Whole(self, rows):
+            found = self._walk_rows(rows, np.array([way]), rules, ALL)
         column, row = found.ladders[0].tolist()
         stands = bool(found.on_floor[0])
         x, y = found.places[0].tolist()
@@ -174,7 +176,8 @@ class Walking(MovingMany):
         """
         rules = _rules(snap, steepest, step, corner, drop, down)
         rows, ways = self._checked_ways(bodies, dx, dy)
-        return self._walk_rows(rows, ways, rules, ALL if movers_block else STATICS)
+        with Whole(self, rows):
+            return self._walk_rows(rows, ways, rules, ALL if movers_block else STATICS)
 
     # ---- what they share
 

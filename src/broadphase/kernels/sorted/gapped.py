@@ -142,7 +142,7 @@ def _open_near(columns, base, dim, items, places, a, slots, at):
     return -1, at, at
 
 
-@jit
+@inline
 def spread(columns, base, dim, items, places, a, begin, end):
     """Spread the items of slots ``begin .. end`` out evenly."""
     live = 0
@@ -179,6 +179,27 @@ def spread(columns, base, dim, items, places, a, begin, end):
     for slot in range(begin, end):
         if items[a, slot] == DEAD:
             _bury(columns, base, dim, slot)
+
+
+@jit
+def carry_over(columns, items, taken, base, dim, a, new_columns, new_items, places, slots, begin, end):
+    """Spread what lies in the slots ``taken`` out evenly over other columns, which are all gaps.
+
+    Only those at ``begin .. end - 1`` of them.
+    """
+    live = taken.shape[0]
+    for k in range(begin, end):
+        source = np.int64(taken[k])
+        first = k * slots // live
+        last = (k + 1) * slots // live
+        for row in range(base, base + 2 * dim):
+            new_columns[row, first] = columns[row, source]
+        for row in range(base, base + dim):
+            for slot in range(first + 1, last):
+                new_columns[row, slot] = columns[row, source]
+        item = items[a, source]
+        new_items[a, first] = item
+        places[a, item] = first
 
 
 @jit
