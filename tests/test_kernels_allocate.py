@@ -51,7 +51,6 @@ STILL = {
     "movement.travel_shapes.overlapping",
     "pairs.journal.compare_found",
     "pairs.pair_changes.split_changes",
-    "sorted.gapped.spread",
     "sorted.gapped.spread_around",
     "sorted.gapped_search.search_box",
     "sorted.gapped_walk.search_first",

@@ -186,6 +186,24 @@ def test_flushed_denormals_lose_no_pair_of_an_index(name, dtype):
         assert np.array_equal(ours, expected)
 
 
+@on_x86
+@pytest.mark.parametrize("name", sorted(CLASSES))
+def test_flushed_denormals_change_no_question_in_float64(name):
+    boxes = scenes.make("denormal", 100, 2, np.float64)
+    options = {"bounds": (0, 0, 1, 1), "cell_size": 1.0} if name == "uniform_grid" else {}
+    index = bp.make_index(name, **options)
+    index.insert_many(boxes)
+
+    def ask():
+        return index.query_box(boxes), index.query_point(boxes[:, :2])
+
+    right = ask()
+    with flushed_denormals():
+        found = ask()
+    for ours, expected in zip(found, right, strict=True):
+        assert np.array_equal(ours, expected)
+
+
 # ---- edited files, and folders that nobody may write
 
 

@@ -107,8 +107,13 @@ class _Lease:
         }
 
     def __del__(self) -> None:
-        if _shelf is not None and sum(map(len, _shelf)) + len(self._memory) <= MOST_KEPT // 8:
-            _shelf.append(self._memory)
+        memory = getattr(self, "_memory", None)  # not there where its making was interrupted
+        if (
+            memory is not None
+            and _shelf is not None
+            and sum(map(len, _shelf)) + len(memory) <= MOST_KEPT // 8
+        ):
+            _shelf.append(memory)
 
 
 _shelf: list[npt.NDArray[np.int32]] = []

@@ -37,7 +37,9 @@ def copied(thing: Any, memo: dict[int, Any]) -> Any:
 
 def _copied_object(thing: Any, memo: dict[int, Any]) -> Any:
     """By what pickle asks it for."""
-    make, arguments, state, *_ = (*thing.__reduce_ex__(4), None)
+    asked: tuple[Any, ...] = thing.__reduce_ex__(4)
+    make, arguments = asked[:2]
+    state = asked[2] if len(asked) > 2 else None
     new = make(*copied(arguments, memo))
     memo[id(thing)] = new
     if state is not None:

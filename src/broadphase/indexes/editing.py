@@ -167,8 +167,10 @@ class Editing(Hooks):
         """Take all boxes out; ids begin at 0 again.  What was reserved stays."""
         try:
             self._store.empty()
-        finally:
             self._begin_anew()
+        except BaseException:
+            self._begin_anew()
+            raise
 
     def move(self, id: int, box: Any) -> None:  # noqa: A002 - the word that users know
         """Give a box a new place and size.

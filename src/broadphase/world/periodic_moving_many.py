@@ -12,7 +12,7 @@ from broadphase.shapes.check import finite
 from broadphase.shapes.kinds import Shape
 from broadphase.world.arguments import as_shape
 from broadphase.world.body import Body
-from broadphase.world.body_store import Floats, Rows
+from broadphase.world.body_rows import Floats, Rows
 from broadphase.world.crossing import Crossings, Shapes, crossed
 from broadphase.world.crossing_many import (
     Before,
@@ -22,7 +22,7 @@ from broadphase.world.crossing_many import (
     may_cross,
     reach_of,
 )
-from broadphase.world.going import Going
+from broadphase.world.going import Going, Whole
 from broadphase.world.hits import Answer, Hit, code_of
 from broadphase.world.layers import closed_many
 from broadphase.world.movement_many import HitArrays, Movements, regions
@@ -45,11 +45,12 @@ class PeriodicMovingMany(PeriodicGoing, MovingMany):
         code_of(response)
         rows, ways = self._checked_ways(bodies, dx, dy)
         if movers_block:  # what moves in this call has images that move too
-            return self._in_turn(rows, ways, response)
+            with Whole(self, rows):
+                return self._in_turn(rows, ways, response)
         far = np.abs(ways).sum(axis=1, keepdims=True)  # a slope may turn a way to the side
         reach = np.asarray(self._store.table.bounds(rows), np.float64) + far * (-1.0, -1.0, 1.0, 1.0)
         inner = self._torus.are_inner(reach)
-        with self._tiles_around_all(rows, reach, inner):
+        with Whole(self, rows), self._tiles_around_all(rows, reach, inner):
             moved = super().move_many(bodies, dx, dy, response)
             return self._all_inside(rows, moved, inner | (response == "cross"))
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.shapes.kinds import Bounds, Shape
-from broadphase.world.body_store import Floats
+from broadphase.world.body_rows import Floats
 from broadphase.world.going import Going
 from broadphase.world.hits import NOTHING
 from broadphase.world.probe import blocker_at

@@ -1,0 +1,190 @@
+"""Ctrl-C at any moment of a call that changes a world or an index: it has not happened, or all of it has."""
+
+import numpy as np
+import oracle
+import pytest
+import scenes
+from interrupting import moments
+from test_interrupts_anywhere import NAMES, made
+from world_helpers import Heard, names
+
+import broadphase as bp
+from broadphase import Box, Circle, Polygon, World, memory
+from broadphase.indexes.storage import BoxStore
+from broadphase.kernels.machine.mode import PLAIN
+
+pytestmark = pytest.mark.skipif(PLAIN, reason="kernels that are Python are interrupted in their midst")
+
+TRIANGLE = Polygon([(0, 0), (6, 0), (0, 6)])
+
+
+class Scene:
+    """A world in the middle of a game: contacts in progress, a free row, something that has moved since."""
+
+    def __init__(self, period):
+        self.world = world = World(period=period)
+        self.heard = Heard(world, ("a", "b"))
+        shapes = [Box(4 * k, k % 3, 5, 5) for k in range(8)] + [TRIANGLE, Circle(20, 3, 4), Box(60, 0, 4, 4)]
+        self.bodies = [
+            world.add(shape, tag="ab"[k % 2], static=k == 6, sensor=k == 5, data=k)
+            for k, shape in enumerate(shapes)
+        ]
+        self.moment = world.snapshot()
+        self.bodies[10].turn_to(30)
+        world.update()
+        world.remove(self.bodies[3])
+        self.bodies[1].x += 3
+        world.move(self.bodies[0], 1, 0)
+
+    def facts(self):
+        """All that a user can see of it between two updates."""
+        facts = [
+            (body.id, body.data, body.shape, body.tags, body.static, body.sensor, body.category, body.mask)
+            for body in self.world
+        ]
+        listeners = len(self.world._listeners.matcher.listeners)
+        return repr((facts, [body.alive for body in self.bodies], listeners))
+
+    def told(self):
+        """What listeners hear from here on."""
+        self.world.validate()
+        for _ in range(2):
+            events = self.world.update()
+        calls = [call for call in self.heard.told() if call[0] != "stay"]
+        return calls, names(events.stayed), [body.id for body in self.world.query_box((0, 0, 30, 30))]
+
+
+def moved(scene):
+    return [body for body in scene.bodies[:3] if body.alive]
+
+
+WORLD = {
+    "add": lambda s: s.world.add(Box(2, 2, 3, 3), tag="a", data="new"),
+    "add polygon": lambda s: s.world.add(TRIANGLE, tag="a", data="new"),
+    "add_many": lambda s: s.world.add_many([[2, 2, 5, 5]] * 80, tag="a", data=range(80)),
+    "add_many shapes": lambda s: s.world.add_many([Circle(3, 3, 2), TRIANGLE, Box(0, 0, 2, 2)], tag="b"),
+    "remove": lambda s: s.world.remove(s.bodies[1]),
+    "remove_many": lambda s: s.world.remove_many([s.bodies[k] for k in (0, 1, 8, 10)]),
+    "clear": lambda s: s.world.clear(),
+    "move_to": lambda s: s.bodies[2].move_to(1, 1),
+    "move_all": lambda s: s.world.move_all(moved(s), np.arange(6).reshape(3, 2)),
+    "turn_to": lambda s: s.bodies[0].turn_to(30, about=(0, 0)),
+    "turn_many": lambda s: s.world.turn_many(moved(s), [10, 20, 30]),
+    "shape": lambda s: setattr(s.bodies[9], "shape", Polygon([(0, 0), (4, 0), (4, 4), (0, 4)])),
+    "tag": lambda s: setattr(s.bodies[0], "tag", "b"),
+    "static": lambda s: setattr(s.bodies[0], "static", True),
+    "mask": lambda s: setattr(s.bodies[0], "mask", 6),
+    "move": lambda s: s.world.move(s.bodies[0], 70, 0, "slide"),
+    "try_move": lambda s: s.world.try_move(s.bodies[0], 0, -30),
+    "move_many": lambda s: s.world.move_many(moved(s), [30, 2, -3], [0, -30, 0], "bounce"),
+    "push": lambda s: s.world.push(s.bodies[0], 0, 6),
+    "walk": lambda s: s.world.walk(s.bodies[0], -9, 4),
+    "restore": lambda s: s.world.restore(s.moment),
+    "update": lambda s: s.world.update(),
+    "on": lambda s: s.world.on("a", "a", end=print),
+    "off": lambda s: s.world.off(s.world._listeners.matcher.listeners[0]),
+}
+
+
+@pytest.mark.parametrize("call", WORLD)
+def test_a_world_is_as_it_was_or_all_is_done(call, each):
+    act = WORLD[call]
+    for period in (None, 1000) if each.exhaustive else (None,):
+        before, after = Scene(period), Scene(period)
+        act(after)
+        facts, done = before.facts(), after.facts()
+        told = after.told()
+        for k, scene in moments(act, lambda period=period: Scene(period), each.exhaustive):
+            now = scene.facts()
+            assert now in (facts, done), f"moment {k}"
+            if now == facts:
+                act(scene)
+            assert scene.facts() == done, f"moment {k}"
+            assert scene.told() == told, f"moment {k}"
+
+
+BOXES = scenes.make("uniform", 60, 2)
+INDEX = {
+    "insert": lambda index: index.insert(BOXES[50], static=True),
+    "insert_many": lambda index: index.insert_many(BOXES[40:], static=np.arange(20) % 5 == 0),
+    "remove": lambda index: index.remove(int(index.ids[5])),
+    "remove_many": lambda index: index.remove_many(index.ids[::2]),
+    "move": lambda index: index.move(int(index.ids[5]), tuple(BOXES[50].tolist())),
+    "move_many": lambda index: index.move_many(index.ids[::2], BOXES[: len(index.ids[::2])]),
+    "update": lambda index: index.update(BOXES[10 : 10 + len(index)]),
+    "clear": lambda index: index.clear(),
+    "reserve": lambda index: index.reserve(500),
+    "pairs": lambda index: index.pairs(),
+    "changes": lambda index: index.changes(),
+    "copy": lambda index: index.copy(),
+}
+
+
+def seen(index):
+    """What is in it."""
+    return [index.ids.tolist(), index.boxes.tolist(), index._store.classes[index.ids].tolist()]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_index_is_as_it_was_or_all_is_done(monkeypatch, name, each):
+    monkeypatch.setattr("broadphase.indexes.journal.FEWEST_BOXES", 10)
+
+    def ready():
+        index = made(name, BOXES)
+        index.changes()
+        index.move(int(index.ids[3]), BOXES[55])
+        return index
+
+    for call, act in INDEX.items():
+        before, after = ready(), ready()
+        act(after)
+        for k, index in moments(act, ready, each.exhaustive):
+            where = f"{call}, moment {k}"
+            now = seen(index)
+            assert now in (seen(before), seen(after)), where
+            if now == seen(before):
+                act(index)
+            assert seen(index) == seen(after), where
+            index.validate()
+            pairs = oracle.pairs(index.boxes, static=index._store.classes[index.ids] != 0)
+            right = index.ids[pairs].tolist()
+            assert index.pairs().tolist() == right, where
+            changes = index.changes()
+            together = changes.began.tolist() + changes.stayed.tolist()
+            assert sorted(together) == right, where
+
+
+@pytest.mark.smaller_set
+def test_room_is_made_in_all_arrays_or_in_none():
+    def ready():
+        store = BoxStore(2, np.float64)
+        store.reserve(4)
+        return store
+
+    for k, store in moments(lambda store: store.reserve(9), ready, True):
+        lengths = {len(getattr(store, name)) for name in ("boxes", "alive", "classes", "categories", "masks")}
+        assert len(lengths) == 1, f"moment {k}"
+
+
+@pytest.mark.smaller_set
+def test_changes_that_fail_do_not_believe_the_journal_any_more(monkeypatch):
+    monkeypatch.setattr("broadphase.indexes.journal.FEWEST_BOXES", 10)
+    index = made("box_tree", BOXES)
+    index.changes()
+    index.move(int(index.ids[3]), BOXES[55])
+    assert index._journal.open
+
+    def fail(*arguments):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(index._journal), "begin", fail)
+        with pytest.raises(KeyboardInterrupt):
+            index.changes()
+    assert not index._journal.open
+
+
+@pytest.mark.smaller_set
+def test_a_result_whose_making_was_interrupted_is_nothing():
+    memory._Lease.__new__(memory._Lease).__del__()
+    assert bp.pairs(BOXES, threads=1).tolist() == oracle.pairs(BOXES).tolist()
