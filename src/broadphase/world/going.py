@@ -39,6 +39,7 @@ class Going(State):
         try:
             return self._go(row, dx, dy, response, (), only_if_free)
         except BaseException:
+            store.many_late = True  # the kernel may have marked it without its being noted
             if store.alive[row]:
                 store.put(row, x, y)
             self._tracker.forget(crossed)
@@ -305,6 +306,7 @@ class Whole:
     def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
         if kind is not None:
             store = self._world._store
+            store.many_late = True
             alive = store.alive[self._rows]
             store.put_many(self._rows[alive], np.column_stack((self._x, self._y))[alive])
             self._world._tracker.forget(self._crossed)
