@@ -10,7 +10,7 @@ import numpy.typing as npt
 from broadphase.boxes import PairArray
 from broadphase.indexes import arguments, files, joining
 from broadphase.indexes.arguments import Reader
-from broadphase.indexes.copying import copied
+from broadphase.indexes.copying import copy_of
 from broadphase.indexes.editing import Editing
 from broadphase.indexes.incremental import find_changes
 from broadphase.indexes.journal import History, Journal
@@ -302,9 +302,9 @@ class Index(Editing, Queries):
 
     def copy(self) -> Self:
         """An index of its own with the same boxes, ids and baseline of `changes`; both may go on freely."""
-        return cast(Self, copied(self, {}))
+        return cast(Self, copy_of(self, {}))
 
-    __deepcopy__ = copied
+    __deepcopy__ = copy_of
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the index to one ``.npz`` file, without pickle; an existing file is replaced.

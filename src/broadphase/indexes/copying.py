@@ -27,7 +27,7 @@ def copied(thing: Any, memo: dict[int, Any]) -> Any:
     elif type(thing) is dict:
         new = {key: copied(part, memo) for key, part in thing.items()}
     elif type(thing).__module__.startswith("broadphase.") and not isinstance(thing, type):
-        new = _copied_object(thing, memo)
+        new = copy_of(thing, memo)
     else:
         return copy.deepcopy(thing, memo)
     memo[id(thing)] = new
@@ -35,8 +35,8 @@ def copied(thing: Any, memo: dict[int, Any]) -> Any:
     return new
 
 
-def _copied_object(thing: Any, memo: dict[int, Any]) -> Any:
-    """By what pickle asks it for."""
+def copy_of(thing: Any, memo: dict[int, Any]) -> Any:
+    """A copy of an object of whatever class, by what pickle asks it for."""
     asked: tuple[Any, ...] = thing.__reduce_ex__(4)
     make, arguments = asked[:2]
     state = asked[2] if len(asked) > 2 else None
