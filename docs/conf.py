@@ -1,5 +1,6 @@
 """How the site is built: ``python -m sphinx -W docs docs/_build/html``."""
 
+import re
 import sys
 from importlib.metadata import version as installed_version
 from pathlib import Path
@@ -43,6 +44,7 @@ html_title = "broadphase"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_js_files = ["site.js"]
+html_search_scorer = str(HERE / "scorer.js")  # a path as Python opens it
 html_favicon = "../src/broadphase/lab/page/icon.svg"
 html_context = {"default_mode": "auto"}
 html_show_sourcelink = False
@@ -82,6 +84,16 @@ def _record_tour(app: Any) -> None:
         export(folder)
 
 
+def _mend_animations(app: Any, page: str, template: str, context: dict[str, Any], tree: Any) -> None:
+    """Matplotlib's player without its font from elsewhere, and with names for screen readers."""
+    body = context.get("body", "")
+    if "_anim_img" in body:
+        body = re.sub(r'<link rel="stylesheet"\s*href="https://[^"]*font-awesome[^"]*">', "", body)
+        body = body.replace('<img id="_anim', '<img alt="The frame that is shown" id="_anim')
+        context["body"] = body.replace('<input id="_anim_slider', '<input aria-label="Frame" id="_anim_slider')
+
+
 def setup(app: Any) -> None:
     """Tell Sphinx what else there is to do."""
+    app.connect("html-page-context", _mend_animations)
     app.connect("builder-inited", _record_tour)

@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -64,8 +65,27 @@ def only_imports(block):
     return all(isinstance(statement, (ast.Import, ast.ImportFrom)) for statement in ast.parse(block).body)
 
 
+@pytest.fixture
+def _a_window_that_is_soon_closed(monkeypatch):
+    """Games of the pages run until somebody closes their window: here that happens in the third frame."""
+    pygame = pytest.importorskip("pygame", reason="the extra pygame is not installed")
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    flip, frames = pygame.display.flip, count(1)
+
+    def close_the_third():
+        flip()
+        if next(frames) % 3 == 0:
+            pygame.event.post(pygame.event.Event(pygame.QUIT))
+
+    monkeypatch.setattr(pygame.display, "flip", close_the_third)
+    yield
+    pygame.quit()
+
+
 @pytest.mark.parametrize("page", PAGES)
-def test_the_code_of_a_page_does_what_it_says(page, tmp_path, monkeypatch):
+def test_the_code_of_a_page_does_what_it_says(page, tmp_path, monkeypatch, request):
+    if "import pygame" in text(page):
+        request.getfixturevalue("_a_window_that_is_soon_closed")
     monkeypatch.chdir(tmp_path)  # it may write files
     names = {}
     for block in blocks(page, "python"):
