@@ -90,7 +90,9 @@ def _mend_animations(app: Any, page: str, template: str, context: dict[str, Any]
     if "_anim_img" in body:
         body = re.sub(r'<link rel="stylesheet"\s*href="https://[^"]*font-awesome[^"]*">', "", body)
         body = body.replace('<img id="_anim', '<img alt="The frame that is shown" id="_anim')
-        context["body"] = body.replace('<input id="_anim_slider', '<input aria-label="Frame" id="_anim_slider')
+        context["body"] = body.replace(
+            '<input id="_anim_slider', '<input aria-label="Frame" id="_anim_slider'
+        )
 
 
 def setup(app: Any) -> None:

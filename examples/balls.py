@@ -1,14 +1,17 @@
 """Balls: sweep and prune and the others at work, to drag and to throw.
 
 Drag a ball with the mouse.  Keys: I for the next index, up and down for more or fewer balls, G for gravity,
-space for slow motion.  Lines show the pairs whose boxes overlap, filled balls touch.
+space for slow motion, TAB for the boxes that the index keeps.  Lines show the pairs whose boxes overlap,
+filled balls touch.
 """
 
+import numpy as np
 import pygame
 
 import broadphase as bp
+from broadphase.adapters.pygame import draw_boxes
 from broadphase.balls import BallSimulation
-from examples.stage import BLUE, FRAME, GREEN, ORANGE, Game, main
+from examples.stage import BLUE, FRAME, GREEN, GREY, ORANGE, Game, main
 
 NAMES = [name for name in bp.INDEXES if name != "auto"]
 
@@ -18,6 +21,8 @@ class Balls(Game):
 
     title = "balls"
     keys = "mouse drags and throws    I next index    UP DOWN more, fewer    G gravity    SPACE slow"
+
+    engine = "the index sees boxes; green where two overlap, and only these balls are looked at"
 
     def __init__(self, count: int = 120, index: str = "sweep_and_prune") -> None:
         super().__init__()
@@ -88,6 +93,12 @@ class Balls(Game):
                 radius,
                 0 if ball in touching else 2,
             )
+
+    def draw_engine(self, surface: pygame.Surface) -> None:
+        """Boxes: what the index sees of the balls."""
+        boxes, candidates = self.balls.boxes, np.unique(self.balls.candidates)
+        draw_boxes(surface, boxes, color=GREY)
+        draw_boxes(surface, boxes[candidates], color=GREEN)
 
     def lines(self) -> list[str]:
         """What the last step's search cost."""

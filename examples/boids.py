@@ -1,8 +1,9 @@
 """Boids: a flock of 20,000 birds that looks at its neighbours, with trails, and a hawk.
 
 Hold the mouse button: the hawk is there and birds flee it.  Keys: up and down for more or fewer birds, T for
-trails, I to let them forget where they fly.  No loop in Python goes over birds: ``bp.neighbors`` finds all
-pairs in reach on a world without edges, and sums over pairs are `numpy.bincount`.
+trails, I to let them forget where they fly, TAB for a lens that shows which birds see each other.  No loop in
+Python goes over birds: ``bp.neighbors`` finds all pairs in reach on a world without edges, and sums over pairs
+are `numpy.bincount`.
 """
 
 from typing import Any
@@ -12,7 +13,7 @@ import numpy.typing as npt
 import pygame
 
 import broadphase as bp
-from examples.stage import BACKGROUND, Game, main
+from examples.stage import BACKGROUND, GREEN, LIGHT, Game, main
 
 Floats = npt.NDArray[np.floating[Any]]
 
@@ -107,7 +108,7 @@ class Trails:
         shades = np.linspace(0, 1, 256)[:, None] ** 1.5
         self.picture.set_palette((dark + shades * (bright - dark)).astype(int).tolist())
 
-    def draw(self, place: Floats, surface: pygame.Surface, *, fade: bool) -> None:
+    def add(self, place: Floats, *, fade: bool) -> None:
         """The birds of this frame, over what is left of those before."""
         shades = pygame.surfarray.pixels2d(self.picture).T  # a row of the picture lies side by side
         if fade:
@@ -117,7 +118,6 @@ class Trails:
         column, row = place.astype(np.int32).T
         shades[row, column] = 255
         del shades  # it holds the picture locked
-        surface.blit(self.picture, (0, 0))
 
 
 class Boids(Game):
@@ -125,6 +125,7 @@ class Boids(Game):
 
     title = "boids"
     keys = "mouse is a hawk    UP DOWN more, fewer    T trails    I forget"
+    engine = "the lens follows the mouse: a line for each pair that bp.neighbors found"
 
     def __init__(self, count: int = 20_000) -> None:
         super().__init__()
@@ -174,9 +175,31 @@ class Boids(Game):
 
     def draw(self, surface: pygame.Surface) -> None:
         """Birds are written into an array of pixels, all at once."""
-        self.trails.draw(self.flock.place, surface, fade=self.fade)
+        if not self.paused:  # else the trails would be gone soon
+            self.trails.add(self.flock.place, fade=self.fade)
+        surface.blit(self.trails.picture, (0, 0))
         if self.hawk is not None:
             pygame.draw.circle(surface, (230, 90, 70), self.hawk, 6)
+
+    def draw_engine(self, surface: pygame.Surface) -> None:
+        """A lens over the birds next to the mouse: a line for each pair that sees each other."""
+        near = self.flock.near
+        if near is None:
+            return
+        size, half, zoom = np.array(self.size), 30, 5
+        middle = size / 2 if self.by_itself else np.clip(pygame.mouse.get_pos(), half, size - half)
+        lens = pygame.Surface((2 * half * zoom, 2 * half * zoom))
+        lens.fill(BACKGROUND)
+        seen = (abs(self.flock.place - middle) < half).all(axis=1)
+        pairs = np.flatnonzero(seen[near.i] & seen[near.j])
+        places = (self.flock.place - middle + half) * zoom
+        for i, j in zip(places[near.i[pairs]].tolist(), places[near.j[pairs]].tolist(), strict=True):
+            pygame.draw.line(lens, GREEN, i, j)
+        for place in places[seen].tolist():
+            pygame.draw.circle(lens, BRIGHT, place, 3)
+        pygame.draw.rect(lens, LIGHT, lens.get_rect(), 1)
+        pygame.draw.rect(surface, LIGHT, (*(middle - half), 2 * half, 2 * half), 1)
+        surface.blit(lens, (size[0] - lens.get_width() - 8, 8))
 
     def lines(self) -> list[str]:
         """How many see how many, and what that costs."""

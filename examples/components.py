@@ -1,7 +1,8 @@
 """Components: an entity-component game on esper, with the grid drawn and the bodies in each cell counted.
 
-Arrow keys steer the ship; it collects coins and loses them to mines.  G shows the cells: of 150, as in the
-series of articles, two to three times the ship.  Each component knows only its tag and whom it answers to.
+Arrow keys steer the ship; it collects coins and loses them to mines.  TAB shows boxes, and cells
+of 150 as in the series of articles, two to three times the ship.  Each component knows only its tag and whom it
+answers to.
 """
 
 import math
@@ -15,7 +16,7 @@ import pygame
 import broadphase as bp
 from broadphase.adapters import pygame as sprite
 from broadphase.adapters.esper import Callbacks, Collider, CollisionProcessor, Tag
-from examples.stage import BLUE, GREEN, LIGHT, ORANGE, Game, main
+from examples.stage import BACKGROUND, BLUE, GREEN, GREY, LIGHT, ORANGE, TEXT, Game, main
 
 CELL = 150
 SPEED = 4.0
@@ -63,14 +64,14 @@ class Components(Game):
     """A ship, coins and mines."""
 
     title = "components"
-    keys = "arrows steer    G cells"
+    keys = "arrows steer"
+    engine = "boxes, and how many of them a grid would have in each cell of 150 pixels: who shares none cannot meet"
 
     def __init__(self, coins: int = 150, mines: int = 40) -> None:
         super().__init__()
         esper.switch_world(f"components {next(WORLDS)}")
         self.rng = random.Random(2)
         self.coins = self.hits = 0
-        self.show_cells = True
         self.collisions = CollisionProcessor(position=Place)
         esper.add_processor(DriftProcessor(self.size), priority=2)
         esper.add_processor(self.collisions, priority=1)
@@ -115,11 +116,6 @@ class Components(Game):
         (nx, ny), drift = contact.normal, esper.component_for_entity(ship, Drift)
         drift.dx, drift.dy = 2 * SPEED * nx, 2 * SPEED * ny
 
-    def handle(self, event: pygame.event.Event) -> None:
-        """G shows and hides the cells."""
-        if event.type == pygame.KEYDOWN and event.key == pygame.K_g:
-            self.show_cells = not self.show_cells
-
     def update(self) -> None:
         """Steer, drift, collide."""
         drift = esper.component_for_entity(self.ship, Drift)
@@ -134,28 +130,37 @@ class Components(Game):
             esper.process()
 
     def draw(self, surface: pygame.Surface) -> None:
-        """Things, and the cells with their counts."""
-        bounds = []
+        """Coins, mines and the ship."""
         for entity, (collider, look) in esper.get_components(Collider, Look):
             if collider.body is None:
                 continue  # it came in this frame
             left, top, right, bottom = collider.body.bounds
-            bounds.append((left, top, right, bottom))
+            area = pygame.Rect(left, top, right - left, bottom - top)
             if isinstance(collider.shape, bp.Circle):
                 pygame.draw.circle(surface, look.color, collider.body.position, collider.shape.radius)
+                pygame.draw.circle(surface, BACKGROUND, collider.body.position, 4)
+            elif entity == self.ship:
+                pygame.draw.rect(surface, look.color, area, border_radius=18)
+                pygame.draw.circle(surface, TEXT, area.center, 9)
             else:
-                pygame.draw.rect(
-                    surface, look.color, (left, top, right - left, bottom - top), entity != self.ship
-                )
-        if self.show_cells:
-            sprite.draw_cells(surface, bounds, CELL, color=LIGHT)
+                pygame.draw.ellipse(surface, look.color, area)
+
+    def draw_engine(self, surface: pygame.Surface) -> None:
+        """Boxes, and the cells with their counts."""
+        bounds = [
+            collider.body.bounds
+            for _, (collider, _) in esper.get_components(Collider, Look)
+            if collider.body is not None
+        ]
+        sprite.draw_boxes(surface, bounds, color=GREY)
+        sprite.draw_cells(surface, bounds, CELL, color=LIGHT)
 
     def lines(self) -> list[str]:
         """Coins, and what the collisions cost."""
         stats = self.collisions.world.stats
         every = stats.bodies * (stats.bodies - 1) // 2
         return [
-            f"{self.coins} coins, {self.hits} mines hit",
+            f"{self.coins} of the green coins, {self.hits} of the orange mines hit",
             f"{stats.bodies} bodies, {stats.moved} moved, {stats.candidates} pairs tested of {every:,}",
         ]
 

@@ -2,6 +2,7 @@
 
 Walk with the arrow keys and point with the mouse.  The ray stops at the first wall or guard; the nearest
 guard is linked; guards that see you are orange.  A click throws a bomb: whoever is near is pushed away.
+TAB shows how far is looked, the boxes in which that happens, and what each question takes.
 """
 
 import math
@@ -11,13 +12,15 @@ import numpy as np
 import pygame
 
 import broadphase as bp
+from broadphase.adapters.pygame import draw_boxes
 from broadphase.world.body import Body
-from examples.stage import BLUE, GREEN, GREY, ORANGE, TEXT, Game, main
+from examples.stage import BLUE, GREEN, GREY, LIGHT, ORANGE, TEXT, Game, main
 
 TILE = 32
 SPEED = 3.0
 SIGHT = 320.0
 BLAST = 120.0
+QUESTIONS = "walking", "sight", "ray", "nearest"
 
 
 def level(columns: int, rows: int, rng: random.Random) -> bp.TileMap:
@@ -36,6 +39,7 @@ class Queries(Game):
 
     title = "queries"
     keys = "arrows walk    mouse points    click bomb"
+    engine = "boxes around all, the circle of those who may see you, the way to the nearest"
 
     def __init__(self, guards: int = 60) -> None:
         super().__init__()
@@ -151,12 +155,21 @@ class Queries(Game):
         if self.blast is not None and self.blast_age < 30:
             pygame.draw.circle(surface, ORANGE, self.blast, BLAST, 2)
 
+    def draw_engine(self, surface: pygame.Surface) -> None:
+        """Where is looked."""
+        draw_boxes(surface, [guard.bounds for guard in self.guards], color=LIGHT)
+        pygame.draw.circle(surface, LIGHT, self.walker.position, SIGHT, 1)
+        gap = math.dist(self.walker.position, self.nearest.position)
+        pygame.draw.circle(surface, GREEN, self.walker.position, gap, 1)
+
     def lines(self) -> list[str]:
         """The answers."""
-        hit = "nothing" if self.hit is None else type(self.hit.other).__name__.lower()
+        hit = "nothing" if self.hit is None else "a guard" if isinstance(self.hit.other, Body) else "a wall"
+        parts = [f"{name} {self.timer.milliseconds(name):.2f} ms" for name in QUESTIONS]
         return [
             f"{len(self.guards)} guards, {len(self.seen)} see you; the ray hits {hit}",
             f"the last bomb pushed {self.pushed}",
+            *([", ".join(parts)] if self.engine_shown else []),
         ]
 
 

@@ -2,6 +2,7 @@
 
 Asteroids drift through each other.  Keys 1 to 3 choose how to find those that touch: pygame's groups (every
 sprite with every sprite), a sort by the left edge in plain Python, or broadphase.  All find the same.
+TAB shows with whom the sprite next to the mouse is compared.
 """
 
 import random
@@ -9,8 +10,9 @@ import time
 
 import pygame
 
+import broadphase as bp
 from broadphase.adapters import pygame as sprite
-from examples.stage import BLUE, ORANGE, Game, main
+from examples.stage import BLUE, GREEN, GREY, ORANGE, TEXT, Game, main, write
 
 WAYS = ["groups", "sorted", "broadphase"]
 TOLD = ["pygame's groups", "sort by the left edge, in Python", "broadphase"]
@@ -39,6 +41,7 @@ class SortedSprites(Game):
 
     title = "sorted sprites"
     keys = "1 groups    2 sort    3 broadphase"
+    engine = "lines: with whom the sprite next to the mouse is compared; of broadphase, what it picks"
 
     def __init__(self, count: int = 600) -> None:
         super().__init__()
@@ -100,6 +103,25 @@ class SortedSprites(Game):
         """Squares; those that touch another in another colour."""
         for one in self.asteroids:
             surface.fill(ORANGE if one.hit else BLUE, one.rect)
+
+    def draw_engine(self, surface: pygame.Surface) -> None:
+        """Lines from one sprite to those that it is compared with; what broadphase picks, it says itself."""
+        here = pygame.Vector2(self.size) / 2 if self.by_itself else pygame.Vector2(pygame.mouse.get_pos())
+        one = min(self.asteroids, key=lambda other: here.distance_squared_to(other.rect.center))
+        others: list[Asteroid] = []
+        if self.way == 0:
+            others = list(self.asteroids)
+        elif self.way == 1:
+            left, right = one.rect.left, one.rect.right
+            surface.fill(GREY, (left, 0, 1, self.size[1]))
+            surface.fill(GREY, (right, 0, 1, self.size[1]))
+            others = [o for o in self.asteroids if o.rect.left <= right and left <= o.rect.right]
+        else:
+            rects = [(o.rect.left, o.rect.top, o.rect.right, o.rect.bottom) for o in self.asteroids]
+            write(surface, str(bp.explain(rects)).splitlines()[3:4], (0, 128))
+        for other in others:
+            pygame.draw.line(surface, GREEN, one.rect.center, other.rect.center)
+        pygame.draw.circle(surface, TEXT, one.rect.center, 14, 2)
 
     def lines(self) -> list[str]:
         """What each way took when it was last used."""

@@ -64,16 +64,21 @@ class Game:
     keys = ""
     """What the keys do, in one line at the bottom."""
     size = (960, 640)
+    engine = ""
+    """What `draw_engine` shows, in one line; without it TAB is a key as any other."""
 
     def __init__(self) -> None:
         self.timer = Timer()
         self.by_itself = False
         """Whether nobody is at the keys, so that the game plays itself."""
         self.paused = False
+        self.engine_shown = False
 
     def restart(self) -> None:
         """Begin anew."""
+        shown = self.engine_shown
         self.__init__()  # type: ignore[misc]
+        self.engine_shown = shown
 
     def handle(self, event: Any) -> None:
         """A key or the mouse."""
@@ -84,6 +89,9 @@ class Game:
     def draw(self, surface: pygame.Surface) -> None:
         """Show it."""
 
+    def draw_engine(self, surface: pygame.Surface) -> None:
+        """What the engine does under it, drawn over the game."""
+
     def lines(self) -> list[str]:
         """What is written in the corner."""
         return []
@@ -92,8 +100,12 @@ class Game:
         """The lines in the corner, and what the keys do."""
         write(surface, [self.title, *self.lines()])
         if self.keys:
-            height = _font().get_linesize() + 12
-            write(surface, [f"{self.keys}    {KEYS}"], (0, self.size[1] - height))
+            told = [self.engine] if self.engine_shown else []
+            told.append("    ".join([self.keys, "TAB engine", KEYS] if self.engine else [self.keys, KEYS]))
+            height = _font().get_linesize() * len(told) + 12
+            write(surface, told, (0, self.size[1] - height))
+        if self.paused:
+            write(surface, ["paused: P goes on"], (self.size[0] // 2 - 70, self.size[1] // 2))
 
     def begin_script(self) -> None:
         """From now on `report` will be asked."""
@@ -110,6 +122,8 @@ def step(game: Game, surface: pygame.Surface) -> None:
     with game.timer.part("drawing"):
         surface.fill(BACKGROUND)
         game.draw(surface)
+        if game.engine_shown:
+            game.draw_engine(surface)
         game.write(surface)
     game.timer.frames += 1
 
@@ -184,11 +198,13 @@ def _play(game: Game, surface: pygame.Surface) -> None:
 
 
 def handle(game: Game, event: pygame.event.Event) -> None:
-    """P and R do the same in every example; the rest is the game's own."""
+    """P, R and TAB do the same in every example; the rest is the game's own."""
     if event.type == pygame.KEYDOWN and event.key == pygame.K_p:
         game.paused = not game.paused
     elif event.type == pygame.KEYDOWN and event.key == pygame.K_r:
         game.restart()
         game.paused = False
+    elif event.type == pygame.KEYDOWN and event.key == pygame.K_TAB and game.engine:
+        game.engine_shown = not game.engine_shown
     else:
         game.handle(event)

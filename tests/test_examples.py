@@ -96,8 +96,28 @@ def test_components_collects_coins_and_hits_mines():
     assert stats.bodies in (440, 441)
     assert stats.candidates < 50
     shown = play(game, 1).copy()
-    game.handle(key("g"))
+    handle(game, key("TAB"))
     assert not np.array_equal(pygame.surfarray.array3d(shown), pygame.surfarray.array3d(play(game, 1)))
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "dungeon"])
+def test_tab_shows_what_the_engine_does_and_the_picture_says_when_it_is_paused(name):
+    game = game_named(name)()
+    play(game, 2)
+    handle(game, key("p"))
+    pictures = [pygame.surfarray.array3d(play(game, 1))]
+    handle(game, key("TAB"))
+    pictures.append(pygame.surfarray.array3d(play(game, 1)))
+    assert game.engine_shown
+    below, middle = np.s_[:, : game.size[1] - 80], np.s_[400:560, 310:350]
+    assert not np.array_equal(pictures[0][below], pictures[1][below])  # not only the line that explains it
+    handle(game, key("TAB"))
+    assert np.array_equal(pictures[0], pygame.surfarray.array3d(play(game, 1)))
+    handle(game, key("TAB"))
+    handle(game, key("p"))
+    assert not np.array_equal(pictures[1][middle], pygame.surfarray.array3d(play(game, 1))[middle])
+    handle(game, key("r"))
+    assert game.engine_shown
 
 
 def test_queries_sees_hits_and_pushes():

@@ -1,10 +1,12 @@
 """The public names: one list, the same for type checkers, editors and running programs."""
 
 import ast
+import re
 import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import get_args
 
 import pytest
@@ -172,3 +174,12 @@ def test_type_checkers_know_every_name_and_refuse_what_is_wrong(checker, tmp_pat
     for number, wrong in enumerate(WRONG, start=1):
         refused = any(f"wrong.py:{number}:" in line for line in complaints)
         assert refused == (number > HEAD), wrong
+
+
+def test_every_public_name_has_its_place_in_the_reference():
+    pages = Path(__file__).parent.parent.joinpath("docs", "reference").glob("*.md")
+    said = set(re.findall(r"[\w.]+", "\n".join(page.read_text("utf-8") for page in pages)))
+    names = {name for name in names_in_stub(bp) if not isinstance(getattr(bp, name), ModuleType)}
+    parts = {f"outofcore.{name}" for name in names_in_stub(bp.outofcore)}
+    missing = [name for name in sorted(names | parts) if not {name, f"bp.{name}"} & said]
+    assert not missing
