@@ -2,8 +2,8 @@
 
 Hold the mouse button: the hawk is there and birds flee it.  Keys: up and down for more or fewer birds, T for
 trails, I to let them forget where they fly, TAB for a lens that shows which birds see each other.  No loop in
-Python goes over birds: ``bp.neighbors`` finds all pairs in reach on a world without edges, and sums over pairs
-are `numpy.bincount`.
+Python goes over birds: ``bp.neighbors`` finds all pairs in reach on a world without edges, and sums over
+pairs are `numpy.bincount`.
 """
 
 from typing import Any

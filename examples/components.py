@@ -1,8 +1,8 @@
 """Components: an entity-component game on esper, with the grid drawn and the bodies in each cell counted.
 
 Arrow keys steer the ship; it collects coins and loses them to mines.  TAB shows boxes, and cells
-of 150 as in the series of articles, two to three times the ship.  Each component knows only its tag and whom it
-answers to.
+of 150 as in the series of articles, two to three times the ship.  Each component knows only its tag and whom
+it answers to.
 """
 
 import math
@@ -65,7 +65,7 @@ class Components(Game):
 
     title = "components"
     keys = "arrows steer"
-    engine = "boxes, and how many of them a grid would have in each cell of 150 pixels: who shares none cannot meet"
+    engine = "boxes, and how many a grid would have in each cell of 150 pixels: who shares none cannot meet"
 
     def __init__(self, coins: int = 150, mines: int = 40) -> None:
         super().__init__()

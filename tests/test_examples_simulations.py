@@ -64,18 +64,15 @@ def test_birds_flee_the_hawk(boids):
 
 
 def test_trails_are_where_birds_were_and_fade(boids):
-    import pygame
-
-    surface = pygame.Surface((40, 30))
     trails = boids.Trails((40, 30))
     seen = []
     for column in (5, 10, 15):
-        trails.draw(np.array([[column, 20]], np.float32), surface, fade=True)
-        seen = [sum(surface.get_at((x, 20))[:3]) for x in (5, 10, 15)]
+        trails.add(np.array([[column, 20]], np.float32), fade=True)
+        seen = [sum(trails.picture.get_at((x, 20))[:3]) for x in (5, 10, 15)]
     assert sum(boids.BACKGROUND) < seen[0] < seen[1] < seen[2]
-    assert surface.get_at((15, 20))[:3] == boids.BRIGHT
-    trails.draw(np.array([[20, 20]], np.float32), surface, fade=False)
-    assert surface.get_at((15, 20))[:3] == boids.BACKGROUND
+    assert trails.picture.get_at((15, 20))[:3] == boids.BRIGHT
+    trails.add(np.array([[20, 20]], np.float32), fade=False)
+    assert trails.picture.get_at((15, 20))[:3] == boids.BACKGROUND
 
 
 def test_the_keys_of_the_flock(boids):
