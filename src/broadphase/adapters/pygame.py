@@ -8,9 +8,9 @@ The functions take and return what pygame's do, in the same order, with the same
 all other names of ``pygame.sprite`` are here too.  pygame compares every sprite of one group with every one
 of the other.  Here a broad phase finds the pairs whose boxes overlap, and only those are looked at.
 
-Cost: reading the rects of n + m sprites, about 0.4 microseconds each, and the search.  Where few sprites meet
+Cost: reading the rects of n + m sprites, which is most of it, and the search.  Where few sprites meet
 few, and for ``collided`` functions of your own (see `rect_first`), pygame does the work.  Where one sprite
-meets a group, nine tenths of pygame's time go into reading the rects: `spritecollide` gains nothing, except
+meets a group, nearly all of pygame's time goes into reading the rects: `spritecollide` gains nothing, except
 with ``collide_mask``, and `spritecollideany` by rects is pygame's own.  Ask about all sprites at once with
 `groupcollide`, or keep a `broadphase.World`: a `WorldGroup` knows its own.
 """
