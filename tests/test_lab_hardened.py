@@ -11,10 +11,11 @@ import pytest
 from file_attacks import ATTACKS, empty_lists, same_batch
 from lab_server import WAIT, Tab, fetch, running, setup_message
 
+from broadphase import count_pairs
 from broadphase.lab import session as sessions
 from broadphase.lab.frames import Decoded
 from broadphase.lab.lanes import Lane
-from broadphase.lab.messages import BadMessage, parse
+from broadphase.lab.messages import Ack, BadMessage, parse
 from broadphase.lab.room import MOST_OF_ALL, MOST_OF_ONE, Room
 from broadphase.lab.uploads import LARGEST, Uploads
 
@@ -93,30 +94,57 @@ def test_all_tabs_share_the_room():
 
 
 class Busy(Lane):
-    """A lane that never ends by itself."""
+    """A lane whose engine is at work until nobody wants it any more."""
 
-    begun, enough = threading.Event(), threading.Event()
+    begun, ended, enough = threading.Event(), threading.Event(), threading.Event()
+    crowd = np.repeat(np.arange(12_000.0)[:, None], 4, axis=1)
 
     def run(self, boxes, *, remember=False):
-        Busy.begun.set()
-        while not Busy.enough.is_set():
-            self.index.pairs()
-        return super().run(boxes, remember=remember)
+        try:
+            while not Busy.enough.is_set():
+                count_pairs(Busy.crowd, method="brute_force")  # in many slices
+                Busy.begun.set()
+            return super().run(boxes, remember=remember)
+        finally:
+            Busy.ended.set()
 
 
-def test_a_tab_that_is_closed_stops_in_the_middle_of_a_frame(monkeypatch):
+@pytest.fixture
+def busy(monkeypatch):
+    """A session whose lane is at work."""
     monkeypatch.setattr(sessions, "Lane", Busy)
-    room = Room()
-    one = sessions.Session(lambda item: None, Uploads(), room)
+    for event in (Busy.begun, Busy.ended, Busy.enough):
+        event.clear()
+
+    def read(item):  # as a page does: else the session waits for it
+        if isinstance(item, bytes):
+            one.mail.has_left()
+            one.put(Ack(one.mail._sent))
+
+    one = sessions.Session(read, Uploads(), Room())
     one.start()
     one.put(parse(setup_message(count=50)))
     assert Busy.begun.wait(WAIT)
-    assert len(room) == 50
+    monkeypatch.setattr(sessions, "Lane", Lane)
+    yield one
     one.close()
     one.join(WAIT)
-    assert not one._thread.is_alive()
-    assert len(room) == 0
-    Busy.enough.set()  # else the thread of the lane takes a core from all tests that follow
+    Busy.enough.set()  # else the thread of a lane that goes on takes a core from all tests that follow
+
+
+def test_a_tab_that_is_closed_stops_in_the_middle_of_a_frame(busy):
+    assert len(busy._room) == 50
+    busy.close()
+    busy.join(WAIT)
+    assert not busy._thread.is_alive()
+    assert Busy.ended.wait(WAIT)
+    assert len(busy._room) == 0
+
+
+@pytest.mark.parametrize("changes", [{"count": 60}, {"count": 50, "methods": ["sort_and_sweep"]}])
+def test_a_lane_that_is_shown_no_more_stops_in_the_middle_of_a_frame(busy, changes):
+    busy.put(parse(setup_message(**changes)))
+    assert Busy.ended.wait(WAIT)
 
 
 def test_a_measurement_stops_in_the_middle_of_a_call(monkeypatch):

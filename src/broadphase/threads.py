@@ -18,8 +18,8 @@ import os
 import threading
 from _thread import start_new_thread
 from collections import deque
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import cache
 from itertools import pairwise
 from numbers import Integral
@@ -38,10 +38,44 @@ class GivenUp(Exception):  # noqa: N818 - not an error: nobody waits for this wo
     """Ends a helper's work whose caller was interrupted."""
 
 
-class _Job(Generic[Result]):
+class Wish:
+    """Somebody's wish for what a thread of its own computes.
+
+    The thread asks no one while it is at work.  Whoever no longer wants the result sets ``given_up``; what
+    runs under `wanted_by` then ends with `GivenUp`, as soon as it looks (see `broadphase.slices`).
+    """
+
+    given_up = False
+    asker: "Wish | None" = None
+    """Who wants the work of which this is a part."""
+
+
+@contextmanager
+def wanted_by(wish: Wish) -> Iterator[None]:
+    """What this thread does from here on, and its helpers do for it, is done for this wish alone.
+
+    Examples
+    --------
+    >>> wish = Wish()
+    >>> with wanted_by(wish):
+    ...     print(given_up())
+    ...     wish.given_up = True  # by another thread
+    ...     print(given_up())
+    False
+    True
+    """
+    _inside.job = wish
+    try:
+        yield
+    finally:
+        _inside.job = None
+
+
+class _Job(Wish, Generic[Result]):
     """The work of one call: who takes a piece owns it."""
 
     def __init__(self, calls: Sequence[Callable[[], Result]]) -> None:
+        self.asker = getattr(_inside, "job", None)
         self._results: list[Result | None] = [None] * len(calls)
         self._todo = deque(enumerate(calls))
         self._entered: deque[None] = deque()
@@ -50,7 +84,6 @@ class _Job(Generic[Result]):
         self._failures: deque[BaseException] = deque()
         self._pool = _pool
         self._whole = False
-        self.given_up = False
 
     def work(self) -> None:
         """Take pieces until none is left."""
@@ -198,9 +231,13 @@ def _run_with_helpers(calls: Sequence[Callable[[], Result]], helpers: int) -> li
 
 
 def given_up() -> bool:
-    """Whether this thread helps a caller that was interrupted and wants no result."""
-    job: _Job[object] | None = getattr(_inside, "job", None)
-    return job is not None and job.given_up
+    """Whether nobody wants what this thread does: its caller was interrupted, or gave the `Wish` up."""
+    wish: Wish | None = getattr(_inside, "job", None)
+    while wish is not None:
+        if wish.given_up:
+            return True
+        wish = wish.asker
+    return False
 
 
 def shares(n: int, parts: int) -> list[tuple[int, int]]:

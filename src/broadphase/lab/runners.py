@@ -11,6 +11,8 @@ from broadphase.lab import painting, tracing
 from broadphase.lab.lanes import Lane
 from broadphase.lab.messages import Show
 from broadphase.lab.painting import Shown
+from broadphase.slices import stop_if_unwanted
+from broadphase.threads import GivenUp, Wish, wanted_by
 
 _QUICK = 0.05  # seconds; what took less is not worth a thread
 _MEASURE_EVERY = 0.5
@@ -40,6 +42,7 @@ class Runner:
         self._seconds = float("inf")
         self._measured = 0.0
         self._thread: threading.Thread | None = None
+        self._wish = Wish()
         self._missed = False
         self._failed: Exception | None = None
 
@@ -81,9 +84,16 @@ class Runner:
         # Said before anybody looks at what is shown, so that either it is seen or another look is asked for.
         self._missed = self.is_busy
 
+    def give_up(self) -> None:
+        """Nobody wants this lane any more: what it computes in a thread of its own ends at its next slice."""
+        self._wish.given_up = True
+
     def _run_apart(self, boxes: BoxArray, frame: int, show: Show) -> None:
         try:
-            self._run(boxes, frame, show)
+            with wanted_by(self._wish):
+                self._run(boxes, frame, show)
+        except GivenUp:
+            return
         except Exception as error:  # told by the next start, in the session's thread
             self._failed = error
             self._missed = True
@@ -95,8 +105,10 @@ class Runner:
         if self.lane is None:
             self.lane = self._make()
         lane = self.lane
+        stop_if_unwanted()
         trace = show.tests and len(boxes) <= tracing.MOST_TRACED
         outcome = lane.run(boxes, remember=trace and tracing.needs_before(lane.index))
+        stop_if_unwanted()
         if outcome.seconds < _MEASURED and begun - self._measured > _MEASURE_EVERY:
             self._measured = begun
             lane.measure()

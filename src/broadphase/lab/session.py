@@ -98,6 +98,8 @@ class Session:
         """End at once: what is being computed is given up, and what was held is free."""
         self._stop_growing.set()
         self.mail.close()
+        for runner in self._lanes:
+            runner.give_up()
         for thread in (self._thread, self._growing):
             if thread is not None:
                 _strike(thread)
@@ -112,7 +114,8 @@ class Session:
         with contextlib.suppress(Closed):
             self._work()
             _wait_for_the_end()
-        self._scene, self._lanes = None, []
+        self._scene = None
+        self._keep_only([])
         self._room.leave(self)
         _give_memory_back()
 
@@ -160,7 +163,8 @@ class Session:
             scene, file_name = self._make_scene(setup)
         self._room.take(self, len(scene), len(setup.methods))
         if scene is not self._scene:
-            self._scene, self._file_name, self._lanes = scene, file_name, []
+            self._scene, self._file_name = scene, file_name
+            self._keep_only([])
         old = {} if before is None else dict(zip(_lane_keys(before), self._lanes, strict=False))
         boxes, static, frame = scene.boxes(), scene.static, scene.frame
         lanes = []
@@ -174,7 +178,7 @@ class Session:
                     make = partial(Lane, key[0], boxes, static, *key[1:4])
                 kept = Runner(make, frame, self.mail.redraw)
             lanes.append(kept)
-        self._lanes = lanes
+        self._keep_only(lanes)
         self._setup = setup
         self._epoch += 1
         self._first = True
@@ -192,15 +196,23 @@ class Session:
             structured=len(scene) <= tracing.MOST_STRUCTURE,
         )
 
+    def _keep_only(self, lanes: list[Runner]) -> None:
+        """Show these lanes; what others compute is given up."""
+        before, self._lanes = self._lanes, lanes
+        for runner in before:
+            if runner not in lanes:
+                runner.give_up()
+
     def _seek(self, scene: Replay, number: int) -> None:
         """To the frame before one: that one is then a step like any other, also for who measures it."""
         assert self._setup is not None
         number = min(number, len(scene.recording) - 1)
         scene.go_to(max(number - 1, 0))
-        self._lanes = [
+        lanes = [
             Runner(partial(ReplayLane, key[0], scene, *key[1:4]), scene.frame, self.mail.redraw)
             for key in _lane_keys(self._setup)
         ]
+        self._keep_only(lanes)
         for runner in self._lanes:
             # What is built with the first call is no part of the frame.
             runner.start(scene.boxes(), scene.frame, self.mail.show)
