@@ -66,7 +66,7 @@ class Kind(IntEnum):
     ENDS = 13
     """uint32 ``(1 + 4 n,)`` of a lane: n, then for x and for y the ends ``2 * id + is upper`` in order."""
     CLASS_BITS = 15
-    """uint32 ``(m, 3)`` of a lane: strip, id and class bits of every copy in a strip."""
+    """uint32 ``(m, 3)`` of a lane: strip, id and class bits of copies whose bodies began earlier."""
     HELD = 14
     """int32 ``(1,)``: the body that is held, or -1."""
     SWAPS = 16

@@ -11,6 +11,7 @@ from broadphase.indexes.cell_index import CellIndex
 from broadphase.indexes.sort_and_sweep import SortAndSweep
 from broadphase.indexes.strips import Strips
 from broadphase.indexes.sweep_and_prune import SweepAndPrune
+from broadphase.kernels.strips.bin import NEW
 from broadphase.lab import tracing
 from broadphase.lab.frames import Kind, Section, drawable
 from broadphase.lab.lanes import Lane, Outcome
@@ -183,4 +184,5 @@ def _cells(index: CellIndex, lane: int) -> list[Section]:
 
 
 def _bits(index: Strips, lane: int) -> Section:
-    return Section(Kind.CLASS_BITS, lane, strips.class_bits(index))
+    copies = strips.class_bits(index)
+    return Section(Kind.CLASS_BITS, lane, copies[copies[:, 2] != NEW])

@@ -1,11 +1,11 @@
 // One method on the page: its picture, its numbers, and the hand that reaches into the picture.
 
-import { drawBodies } from "./bodies.js";
 import { drawEnds, drawIntervals, drawPairs, ENDS_HEIGHT, intervalsHeight } from "./details.js";
 import { sample } from "./growth.js";
 import { noteOf } from "./notes.js";
 import * as overlay from "./overlays.js";
 import { colour, milliseconds, named, sharp, whole } from "./palette.js";
+import { drawStage } from "./stage.js";
 
 const REACH = 14; // pixels
 const KEPT = 31; // single times of which the median is shown
@@ -83,16 +83,12 @@ export class Lane {
     const own = frame.lanes[this.number] ?? {};
     const { place } = this;
     shape(this.canvas, place.width, place.height);
-    const context = sharp(this.canvas, place.width, place.height);
-    context.clearRect(0, 0, place.width, place.height);
+    const context = sharp(this.canvas, place.width, place.height, true);
     const { world } = this.page;
     const shade = `method-${this.method}`;
-    overlay.drawTiles(context, world.tiles, place);
-    if (own.cells) overlay.drawCells(context, own.cells, place, shade);
-    drawBodies(context, world, frame, place);
-    if (own.strips) overlay.drawStrips(context, own.strips, frame, world, own.classBits, place, shade);
-    if (own.tests) overlay.drawTests(context, own.tests, frame, place, Math.ceil((share * own.tests.length) / 2));
-    if (frame.hits && frame.hits.length < 8000 && world.halves.length < 12000) overlay.drawHits(context, frame.hits, frame, world, place);
+    const end = Math.ceil((share * (own.tests?.length ?? 0)) / 2);
+    const hits = frame.hits && frame.hits.length < 8000 && world.halves.length < 12000 ? frame.hits : null;
+    drawStage(context, { world, frame, own, place, shade, end, hits });
     if (own.nodes) overlay.drawNodes(context, own.nodes, place, shade);
     if (own.cells) overlay.writeCells(context, own.cells, place, shade, false);
     if (this.cross) this.#drawCross(context, place);

@@ -14,7 +14,7 @@ import { listenToTheme } from "./theme.js";
 import { Wire } from "./wire.js";
 
 const SLOW = 5; // frames a second below which the pairs light up one after the other
-const CHART_EVERY = 150; // milliseconds
+const CHART_EVERY = 50; // milliseconds
 const WRITE_EVERY = 90;
 const KEPT_AGES = 2000;
 const PATIENCE = 1500; // milliseconds
@@ -41,6 +41,7 @@ class Page {
   #arrived = 0;
   #asked = false;
   #charted = 0;
+  #turn = 0; // the chart that was drawn last
   #written = 0;
   #lastWorld = "";
   #warming = 0;
@@ -224,12 +225,13 @@ class Page {
     return ` · ${rate < 10 ? rate.toFixed(1) : Math.round(rate)} drawn a second`;
   }
 
+  /** While the scene moves one after the other: all at once would take the time of a picture. */
   #drawCharts(now) {
-    this.#charted = now;
     const { methods } = this.state;
-    this.charts.tests.draw(methods);
-    this.charts.time.draw(methods);
-    this.charts.pairs.draw(["overlaps"]);
+    const all = [[this.charts.tests, methods], [this.charts.time, methods], [this.charts.pairs, ["overlaps"]]];
+    this.#turn = (this.#turn + 1) % all.length;
+    for (const [chart, names] of this.state.playing && this.#charted ? [all[this.#turn]] : all) chart.draw(names);
+    this.#charted = now;
   }
 
   #explainColours() {

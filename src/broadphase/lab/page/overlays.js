@@ -7,6 +7,13 @@ export const CELL = 8; // numbers a cell
 const FULLEST = 0.42; // how dark the fullest cell is
 const SHADES = 12;
 const MANY = 500; // cells
+const LEAST_CELL = 0.12; // how dark a cell with one body is, where they are many
+export const FULL_SLOT = 0.8; // how dark the mark of a slot is that distant cells share
+const MOST_COPIED = 4000; // numbers: two a body
+const COPY = 0.22; // how dark a copy is
+// Pixels; the first where only the boxes overlap, the second where the bodies touch.
+export const HIT_WIDTHS = [1.8, 2.5];
+export const HIT_DASH = 3;
 const BUNDLE = 48; // lines a path: one path of thousands takes far longer than many of a few
 
 export function drawTiles(context, tiles, place) {
@@ -24,11 +31,23 @@ export function drawTiles(context, tiles, place) {
 /** Cells, the fuller the darker; a slot that distant cells share is hatched.  Larger cells for larger bodies are
  * only dotted: they lie over the others. */
 export function drawCells(context, cells, place, shade) {
-  let most = 1;
-  for (let at = 0; at < cells.length; at += CELL) if (!cells[at + 5]) most = Math.max(most, cells[at + 4]);
-  if (cells.length > MANY * CELL) drawManyCells(context, cells, place, shade, most);
+  const most = fullest(cells);
+  if (isMany(cells)) drawManyCells(context, cells, place, shade, most);
   else drawFewCells(context, cells, place, shade, most);
 }
+
+/** So many that they are drawn without outlines. */
+export const isMany = (cells) => cells.length > MANY * CELL;
+
+/** The most bodies in a cell. */
+export function fullest(cells) {
+  let most = 1;
+  for (let at = 0; at < cells.length; at += CELL) if (!cells[at + 5]) most = Math.max(most, cells[at + 4]);
+  return most;
+}
+
+/** How dark one of many cells is. */
+export const cellOpacity = (bodies, most) => LEAST_CELL + (FULLEST * bodies) / most;
 
 /** Single rectangles with a gap in place of an outline: paths of thousands of outlines take a frame to draw. */
 function drawManyCells(context, cells, place, shade, most) {
@@ -37,10 +56,10 @@ function drawManyCells(context, cells, place, shade, most) {
   for (let at = 0; at < cells.length; at += CELL) {
     const box = cells[at + 5] ? null : onScreen(cells, at, place);
     if (!box) continue;
-    context.globalAlpha = 0.12 + (FULLEST * cells[at + 4]) / most;
+    context.globalAlpha = cellOpacity(cells[at + 4], most);
     context.fillRect(box[0] + 0.5, box[1] + 0.5, box[2] - 1, box[3] - 1);
     if (!cells[at + 6]) continue;
-    context.globalAlpha = 0.8;
+    context.globalAlpha = FULL_SLOT;
     context.fillRect(box[0] + 1, box[1] + 1, Math.min(box[2] - 2, 4), Math.min(box[3] - 2, 4));
   }
   context.restore();
@@ -136,19 +155,24 @@ export function stripsOf(strips) {
   return { swept: strips[0], count, borders: strips.subarray(1, count), copies: strips.subarray(count) };
 }
 
-/** Borders between strips; what lies in a later strip than the body began in is tinted and marked. */
-export function drawStrips(context, strips, frame, world, classBits, place, shade) {
-  const { swept, count, borders, copies } = stripsOf(strips);
-  const rows = swept === 0;
+/** Where the borders of strips are on the screen. */
+function edgesOf({ swept, borders }, place) {
+  const from = swept === 0 ? place.top : place.left;
+  return Array.from(borders, (border) => (border - from) * place.scale);
+}
+
+/** Borders between strips and how many copies lie in each; `copies` are those of `copiesOf`, unless they are drawn
+ * already. */
+export function drawStrips(context, strips, copies, place, shade) {
+  const cut = stripsOf(strips);
+  const rows = cut.swept === 0;
+  const edges = edgesOf(cut, place);
   context.save();
   context.strokeStyle = context.fillStyle = colour(shade);
   context.lineWidth = 1.5;
   context.setLineDash([8, 5]);
   context.beginPath();
-  const edges = [];
-  for (const border of borders) {
-    const at = (border - (rows ? place.top : place.left)) * place.scale;
-    edges.push(at);
+  for (const at of edges) {
     if (rows) {
       context.moveTo(0, at);
       context.lineTo(place.width, at);
@@ -159,18 +183,27 @@ export function drawStrips(context, strips, frame, world, classBits, place, shad
   }
   context.stroke();
   context.setLineDash([]);
-  drawCopies(context, edges, rows, frame, world, classBits, place);
-  if (count > 1) writeCopies(context, edges, rows, count, copies, place);
+  for (const [boxes, opacity] of copies ?? []) {
+    const path = new Path2D();
+    for (const box of boxes) path.rect(...box);
+    context.globalAlpha = opacity;
+    context.fill(path);
+  }
+  context.globalAlpha = 1;
+  if (cut.count > 1) writeCopies(context, edges, rows, cut.count, cut.copies, place);
   context.restore();
 }
 
-/** Where a box goes on in a later strip, its copy there has the bit: two such copies make no pair. */
-function drawCopies(context, edges, rows, frame, world, classBits, place) {
-  if (!classBits || frame.centers.length > 4000) return;
-  const parts = new Path2D();
-  const marks = new Path2D();
+/** Where a box goes on in a later strip, its copy there has the bit: two such copies make no pair.  It is tinted,
+ * and marked at the border: two lists of rectangles with how dark they are. */
+export function copiesOf(strips, classBits, frame, world, place) {
+  if (!classBits || frame.centers.length > MOST_COPIED) return null;
+  const cut = stripsOf(strips);
+  const rows = cut.swept === 0;
+  const edges = edgesOf(cut, place);
+  const parts = [];
+  const marks = [];
   for (let at = 0; at < classBits.length; at += 3) {
-    if (!classBits[at + 2]) continue;
     const [strip, body] = [classBits[at], classBits[at + 1]];
     const x = (frame.centers[2 * body] - place.left) * place.scale;
     const y = (frame.centers[2 * body + 1] - place.top) * place.scale;
@@ -178,15 +211,10 @@ function drawCopies(context, edges, rows, frame, world, classBits, place) {
     const high = world.halves[2 * body + 1] * place.scale;
     const border = edges[strip - 1];
     const end = Math.min(edges[strip] ?? Infinity, rows ? y + high : x + wide);
-    if (rows) parts.rect(x - wide, border, 2 * wide, end - border);
-    else parts.rect(border, y - high, end - border, 2 * high);
-    if (rows) marks.rect(x - 4, border + 1, 8, 4);
-    else marks.rect(border + 1, y - 4, 4, 8);
+    parts.push(rows ? [x - wide, border, 2 * wide, end - border] : [border, y - high, end - border, 2 * high]);
+    marks.push(rows ? [x - 4, border + 1, 8, 4] : [border + 1, y - 4, 4, 8]);
   }
-  context.globalAlpha = 0.22;
-  context.fill(parts);
-  context.globalAlpha = 1;
-  context.fill(marks);
+  return [[parts, COPY], [marks, 1]];
 }
 
 function writeCopies(context, edges, rows, count, copies, place) {
@@ -205,20 +233,16 @@ function writeCopies(context, edges, rows, count, copies, place) {
   }
 }
 
-/** Lines between the bodies that were compared, the first `end` of them; the last one bold while more follow. */
+/** Lines between the bodies that were compared, the first `end` of them. */
 export function drawTests(context, tests, frame, place, end) {
   const count = Math.min(end, tests.length / 2);
-  const at = (body) => [
-    (frame.centers[2 * body] - place.left) * place.scale,
-    (frame.centers[2 * body + 1] - place.top) * place.scale,
-  ];
-  const centers = frame.centers;
+  const { opacity, width } = testLines(count);
+  const { centers } = frame;
   const { left, top, scale } = place;
   context.save();
   context.strokeStyle = colour("test");
-  // Many lines must not become one blot, and a few must be seen.
-  context.globalAlpha = Math.min(0.9, Math.max(0.04, 6 / Math.sqrt(count + 1)));
-  context.lineWidth = count < 400 ? 1.4 : 1;
+  context.globalAlpha = opacity;
+  context.lineWidth = width;
   for (let begin = 0; begin < count; begin += BUNDLE) {
     context.beginPath();
     for (let pair = begin; pair < Math.min(begin + BUNDLE, count); pair++) {
@@ -228,14 +252,27 @@ export function drawTests(context, tests, frame, place, end) {
     }
     context.stroke();
   }
-  if (count && 2 * count < tests.length) drawCurrent(context, tests, count - 1, at);
   context.restore();
 }
 
-function drawCurrent(context, tests, pair, at) {
-  const [x, y] = at(tests[2 * pair]);
-  const [u, v] = at(tests[2 * pair + 1]);
-  context.globalAlpha = 1;
+/** How so many lines are drawn: many must not become one blot, and a few must be seen. */
+export const testLines = (count) => ({
+  opacity: Math.min(0.9, Math.max(0.04, 6 / Math.sqrt(count + 1))),
+  width: count < 400 ? 1.4 : 1,
+});
+
+/** The comparison that has just been made, while more follow. */
+export function markTest(context, tests, frame, place, end) {
+  const count = Math.min(end, tests.length / 2);
+  if (!count || 2 * count >= tests.length) return;
+  const at = (body) => [
+    (frame.centers[2 * body] - place.left) * place.scale,
+    (frame.centers[2 * body + 1] - place.top) * place.scale,
+  ];
+  const [x, y] = at(tests[2 * count - 2]);
+  const [u, v] = at(tests[2 * count - 1]);
+  context.save();
+  context.strokeStyle = colour("test");
   context.lineWidth = 4;
   context.beginPath();
   context.moveTo(x, y);
@@ -247,6 +284,7 @@ function drawCurrent(context, tests, pair, at) {
     context.arc(left, top, 5.5, 0, 2 * Math.PI);
     context.fill();
   }
+  context.restore();
 }
 
 /** Pairs whose boxes overlap: a line where the bodies touch, a dashed one where only the boxes do. */
@@ -260,10 +298,10 @@ export function drawHits(context, hits, frame, world, place) {
   }
   context.save();
   context.strokeStyle = colour("hit");
-  context.lineWidth = 2.5;
+  context.lineWidth = HIT_WIDTHS[1];
   context.stroke(paths[1]);
-  context.lineWidth = 1.8;
-  context.setLineDash([3, 3]);
+  context.lineWidth = HIT_WIDTHS[0];
+  context.setLineDash([HIT_DASH, HIT_DASH]);
   context.stroke(paths[0]);
   context.restore();
 }

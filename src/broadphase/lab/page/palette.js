@@ -44,8 +44,11 @@ export function canvasFont(factor = 1, weight = 400) {
 
 export const named = (method) => method.replaceAll("_", " ");
 
+// Kept: to make one takes longer than to write a thousand numbers.
+const grouped = new Intl.NumberFormat("en");
+
 export function whole(value) {
-  return Number.isFinite(value) ? Math.round(value).toLocaleString("en") : "–";
+  return Number.isFinite(value) ? grouped.format(Math.round(value)) : "–";
 }
 
 export const several = (count, noun, nouns = `${noun}s`) => `${whole(count)} ${count === 1 ? noun : nouns}`;
@@ -67,8 +70,9 @@ export function milliseconds(seconds) {
   return `${value < 10 ? value.toFixed(2) : value < 100 ? value.toFixed(1) : Math.round(value)} ms`;
 }
 
-/** A canvas as sharp as the screen: its context, and its size in CSS pixels. */
-export function sharp(canvas, width, height) {
+/** A canvas as sharp as the screen: its context, which counts in CSS pixels.  What is `opaque` takes the page less
+ * to put on the screen, and hides its background. */
+export function sharp(canvas, width, height, opaque = false) {
   const ratio = Math.min(window.devicePixelRatio || 1, 2);
   const wide = Math.round(width * ratio);
   const high = Math.round(height * ratio);
@@ -76,7 +80,7 @@ export function sharp(canvas, width, height) {
     canvas.width = wide;
     canvas.height = high;
   }
-  const context = canvas.getContext("2d");
+  const context = canvas.getContext("2d", { alpha: !opaque });
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   return context;
 }

@@ -1,10 +1,10 @@
 // One picture of the tour: a room seen by one method, and the hand that moves the marked ball.
 
-import { drawBodies } from "./bodies.js";
 import { drawEnds, drawIntervals, drawPairs, ENDS_HEIGHT, intervalsHeight } from "./details.js";
 import * as overlay from "./overlays.js";
 import { colour, named, sharp, whole } from "./palette.js";
 import { sample } from "./growth.js";
+import { drawStage } from "./stage.js";
 
 const REACH = 18; // pixels beside the ball that still take hold of it
 const FAR = 8; // units of the room that an arrow key moves it
@@ -47,15 +47,10 @@ export class View {
     this.ball = [frame.centers[0], frame.centers[1]];
     this.radius = frame.halves[0];
     const world = { halves: frame.halves, still: new Uint8Array(frame.centers.length / 2), round: true };
-    const context = sharp(this.canvas, width, height);
-    context.clearRect(0, 0, width, height);
+    const context = sharp(this.canvas, width, height, true);
     const shade = `method-${this.method}`;
-    if (own.cells) overlay.drawCells(context, own.cells, place, shade);
-    if (own.nodes) overlay.drawNodes(context, own.nodes, place, shade);
-    drawBodies(context, world, frame, place);
-    if (own.strips) overlay.drawStrips(context, own.strips, frame, world, own.classBits, place, shade);
-    if (own.tests) overlay.drawTests(context, own.tests, frame, place, end);
-    if (frame.hits) overlay.drawHits(context, frame.hits, frame, world, place);
+    const below = own.nodes ? (on) => overlay.drawNodes(on, own.nodes, place, shade) : null;
+    drawStage(context, { world, frame, own, place, shade, end, hits: frame.hits }, below);
     if (own.cells && this.alone) overlay.writeCells(context, own.cells, place, shade, this.method === "spatial_hash");
     if (this.held && places) drawPlaces(context, places, place);
     drawMark(context, this.ball, this.radius, place);

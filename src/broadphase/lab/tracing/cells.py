@@ -48,8 +48,7 @@ def structure(index: CellIndex) -> Cells | None:
 def _cells_of(lists: CellLists, boxes: BoxArray, levels: Numbers) -> Cells:
     spans = _spans(lists, boxes, levels)
     body, x, y = _cells_in(spans)
-    cells, bodies = np.unique(np.column_stack([levels[body], x, y]), axis=0, return_counts=True)
-    level, x, y = cells.T
+    level, x, y, bodies = _counted(levels[body], x, y)
     places = _places(lists, level, x, y)
     strangers = _counts(lists, places) - bodies
     return Cells(_rectangles(lists, level, x, y), level, places, bodies, strangers)
@@ -74,6 +73,17 @@ def _cells_in(spans: Numbers) -> tuple[Numbers, Numbers, Numbers]:
     body = np.repeat(np.arange(len(spans)), wide * high)
     step = counting(wide * high)
     return body, spans[body, 0] + step % wide[body], spans[body, 2] + step // wide[body]
+
+
+def _counted(level: Numbers, x: Numbers, y: Numbers) -> tuple[Numbers, Numbers, Numbers, Numbers]:
+    """Each cell once, in order, and how often it came: `numpy.unique` of rows takes eleven times as long."""
+    order = np.lexsort((y, x, level))
+    sides = level[order], x[order], y[order]
+    is_new = np.ones(len(order), np.bool_)
+    is_new[1:] = np.logical_or.reduce([side[1:] != side[:-1] for side in sides])
+    first = np.flatnonzero(is_new)
+    level, x, y = (side[first] for side in sides)
+    return level, x, y, np.diff(first, append=len(order))
 
 
 def _places(lists: CellLists, level: Numbers, x: Numbers, y: Numbers) -> Numbers:

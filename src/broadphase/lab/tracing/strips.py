@@ -62,8 +62,9 @@ def tests(index: Strips) -> Told | None:
         if index._frame is None or bool((np.abs(boxes) == np.finfo(boxes.dtype).max).any()):
             return None
         strip, body, _ = _copies(index._frame.plan, boxes)
-        for one in np.unique(strip):
-            told.append(ids[_in_strip(boxes, index._frame.plan.axes[0], body[strip == one])])
+        by_strip = body[np.argsort(strip, kind="stable")]
+        for one in np.split(by_strip, np.bincount(strip).cumsum()[:-1]):
+            told.append(ids[_in_strip(boxes, index._frame.plan.axes[0], one)])
     if index._store.any_static:
         rows, made = index._static_tree()._find_rows(boxes.astype(np.float64), True, NO_RULE, NO_RULE)
         told.append(np.column_stack([ids[rows[:, 0]], index._static_ids()[rows[:, 1]]]).astype(np.int32))

@@ -66,5 +66,8 @@ def walks(ids: Ids, stops: Numbers) -> Ids:
     """
     begins = np.arange(len(ids)) + 1
     counts = np.maximum(stops - begins, 0)
-    left = np.repeat(np.arange(len(ids)), counts)
-    return np.column_stack([ids[left], ids[counting(counts) + begins[left]]]).astype(np.int32)
+    ends = counts.cumsum()
+    pairs = np.empty((int(ends[-1]) if len(ends) else 0, 2), np.int32)
+    pairs[:, 0] = np.repeat(ids, counts)
+    pairs[:, 1] = ids[np.arange(len(pairs)) + np.repeat(begins - ends + counts, counts)]
+    return pairs
