@@ -90,17 +90,23 @@ def with_browser(count: int, methods: tuple[str, ...]) -> tuple[float, list[floa
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"] if root else [])
         page = browser.new_page(viewport={"width": 1440, "height": 900})
-        page.set_default_timeout(WARM_UP * 1e3)
         begin = time.perf_counter()
         with server() as port:
             page.goto(f"http://127.0.0.1:{port}/sandbox?n={count}&methods={','.join(methods)}")
-            page.wait_for_function("globalThis.lab?.drawn > 0")
+            wait_for(page, drawn=1)
             took = time.perf_counter() - begin
             print(f"the first frame is drawn {took:.1f} s after the command (wanted: {FIRST_FRAME})")
-            page.wait_for_function("lab.drawn >= 60")
+            wait_for(page, drawn=60)
             result = watch(page)
         browser.close()
     return result
+
+
+def wait_for(page: "Page", drawn: int) -> None:
+    """Until the page has drawn so many frames."""
+    until = time.perf_counter() + WARM_UP
+    while time.perf_counter() < until and page.evaluate("globalThis.lab?.drawn ?? 0") < drawn:
+        page.wait_for_timeout(20)
 
 
 def watch(page: "Page") -> tuple[float, list[float]]:

@@ -49,21 +49,28 @@ function paintCells(cells, { left, top, scale, ratio }, shade, ground) {
 
 /** The bodies and which overlap. All lanes show the same place: of one frame they are painted once. */
 function layBodies(context, world, frame, hits, at) {
+  const paint = (on) => {
+    paintBodies(on, world, frame.centers, statesOf(frame, world), at);
+    if (hits) paintHits(on, hits, world, frame.centers, at);
+  };
+  if (frame.lanes.length < 2) {
+    paint(picture);
+    return;
+  }
   const { width, height } = context.canvas;
   const key = `${width} ${height} ${at.left} ${at.top} ${at.scale} ${colour("body")}`;
   if (painted.centers !== frame.centers || painted.key !== key) {
     bodies.begin(context, 0, null);
-    paintBodies(world, frame.centers, statesOf(frame, world), at);
-    if (hits) paintHits(hits, world, frame.centers, at);
+    paint(bodies);
     painted = { centers: frame.centers, key };
   }
   picture.lay(bodies);
 }
 
-function paintBodies({ halves, still, round }, centers, states, { left, top, scale }) {
+function paintBodies(on, { halves, still, round }, centers, states, { left, top, scale }) {
   const edges = ["body", "hit", "static"].map(packed);
   const insides = ["body-fill", "hit-fill", "static"].map(packed);
-  const { width, height } = bodies;
+  const { width, height } = on;
   for (let turn = 0; turn < 2; turn++) {
     // Those that overlap come last: they must not be hidden.
     for (let i = 0; i < states.length; i++) {
@@ -74,12 +81,12 @@ function paintBodies({ halves, still, round }, centers, states, { left, top, sca
       const wide = halves[2 * i] * scale;
       const high = halves[2 * i + 1] * scale;
       if (x + wide < 0 || y + high < 0 || x - wide > width || y - high > height) continue;
-      bodies.body(x, y, wide, high, round, edges[kind], insides[kind]);
+      on.body(x, y, wide, high, round, edges[kind], insides[kind]);
     }
   }
 }
 
-function paintHits(hits, world, centers, { left, top, scale, ratio }) {
+function paintHits(on, hits, world, centers, { left, top, scale, ratio }) {
   const shade = packed("hit");
   for (let at = 0; at < hits.length; at += 2) {
     const [i, j] = [hits[at], hits[at + 1]];
@@ -88,7 +95,7 @@ function paintHits(hits, world, centers, { left, top, scale, ratio }) {
     const u = (centers[2 * j] - left) * scale;
     const v = (centers[2 * j + 1] - top) * scale;
     const [thick, dash] = touches(world, centers, i, j) ? [HIT_WIDTHS[1], 0] : [HIT_WIDTHS[0], HIT_DASH];
-    bodies.line(x, y, u, v, thick * ratio, dash * ratio, shade, ALL);
+    on.line(x, y, u, v, thick * ratio, dash * ratio, shade, ALL);
   }
 }
 
