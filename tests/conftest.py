@@ -45,6 +45,14 @@ def pytest_configure(config):
         settings.load_profile("exhaustive")
 
 
+def pytest_xdist_auto_num_workers():
+    """One more than there are cores: pages, servers and programs that tests start are waited for.
+
+    On two cores 187 s instead of 209.
+    """
+    return (os.cpu_count() or 1) + 1
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
     """Collect without the garbage collector, and keep from it what stays to the end.

@@ -37,6 +37,7 @@ def test_pairs(dim, dtype, touching, method, each):
     each(check, scenes.named(dim))
 
 
+@pytest.mark.covering
 @every_method
 @both_dimensions
 def test_pairs_of_many_boxes(dim, method, each):

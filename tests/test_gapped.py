@@ -162,6 +162,7 @@ def test_the_axis_is_chosen_or_given():
         bp.SortAndSweep(axis=2)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("dim", [2, 3])
 @pytest.mark.parametrize("few", [0.0, 10.0])
 def test_one_by_one_or_all_at_once_do_what_the_model_does(dim, few, monkeypatch):

@@ -86,6 +86,7 @@ def assert_same_answers(index, oracle, random):
         assert same is not False, call
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("dim", [2, 3])
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "brute_force"])
 def test_frames(name, dim, each):

@@ -291,6 +291,7 @@ def journal_of_any_size(monkeypatch):
     monkeypatch.setattr(journal, "FEWEST_BOXES", 0)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("dim", [2, 3])
 @pytest.mark.parametrize("name", NAMES)
 def test_does_what_the_model_does(name, dim):

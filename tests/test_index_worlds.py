@@ -158,6 +158,7 @@ def test_rays_pass_through_whom_they_ignore(name):
     assert index.raycast(origins, ways, env=[5, 0, 5, 5], ignore=[3, 0, 0, 9]).ids.tolist() == [-1, 2, 3, 3]
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("period", [None, (1.0, 1.0)])
 def test_rays_from_within_bodies_see_what_is_left_without_them(name, period):

@@ -73,6 +73,7 @@ def test_others_radii_and_worlds(each, dim, dtype):
     each(check, [(None,), ((1,) * dim,)])
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize(("dim", "dtype"), KINDS)
 def test_a_few_giants_among_many(dim, dtype):
     random = np.random.default_rng(6)

@@ -95,6 +95,7 @@ def test_more_boxes_at_every_step(monkeypatch, stops, method, dim, dtype):
     check_all(monkeypatch, stops, dim, dtype, 300, method)
 
 
+@pytest.mark.covering
 @pytest.mark.smaller_set
 @pytest.mark.parametrize(("dim", "dtype"), KINDS)
 def test_every_step_in_many_strips(monkeypatch, stops, dim, dtype):

@@ -52,6 +52,7 @@ def test_a_crowd_that_needs_a_larger_block(monkeypatch, name):
         assert_same(made(name, boxes).pairs(), right)
 
 
+@pytest.mark.covering
 @pytest.mark.smaller_set
 @pytest.mark.parametrize(("dim", "dtype"), KINDS)
 @pytest.mark.parametrize("at_once", [1, 50])

@@ -45,6 +45,7 @@ def test_small_worlds_in_many_strips(dim, dtype, touching, monkeypatch):
             assert_exact(strips.find, boxes, touching)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("touching", [True, False])
 @pytest.mark.parametrize(("dim", "dtype"), KINDS)
 def test_worlds_in_many_strips(dim, dtype, touching, monkeypatch, exhaustive):

@@ -345,6 +345,7 @@ def test_ends_that_pass_many_equal_ones_have_room(monkeypatch):
     index.validate()
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("dim", [2, 3])
 @pytest.mark.parametrize("far", [0, 40])
 def test_few_slots_far_and_no_limits_do_what_the_model_does(dim, far, monkeypatch):
