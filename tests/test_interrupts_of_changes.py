@@ -10,6 +10,7 @@ from world_helpers import Heard, names
 
 import broadphase as bp
 from broadphase import Box, Circle, Polygon, World, memory
+from broadphase.balls import BallSimulation
 from broadphase.indexes.storage import BoxStore
 from broadphase.kernels.machine.mode import PLAIN
 
@@ -188,3 +189,36 @@ def test_changes_that_fail_do_not_believe_the_journal_any_more(monkeypatch):
 def test_a_result_whose_making_was_interrupted_is_nothing():
     memory._Lease.__new__(memory._Lease).__del__()
     assert bp.pairs(BOXES, threads=1).tolist() == oracle.pairs(BOXES).tolist()
+
+
+def test_a_step_of_balls_has_not_happened_or_has(exhaustive):
+    def facts(balls):
+        return repr((balls.positions.tolist(), balls.velocities.tolist(), balls.pairs.tolist()))
+
+    def ready():
+        balls = BallSimulation(12, bounds=(0, 0, 90, 90), seed=2)
+        balls.grab(3)
+        balls.step(0.02)
+        return balls
+
+    untouched, done = ready(), ready()
+    done.step(0.05, 2)
+    states = {facts(untouched), facts(done)}
+    seen = set()
+    for moment, balls in moments(lambda balls: balls.step(0.05, 2), ready, exhaustive):
+        seen.add(facts(balls))
+        assert seen <= states, moment
+        other = untouched if facts(balls) == facts(untouched) else done
+        assert balls._index.boxes.tolist() == other._index.boxes.tolist(), moment
+        balls.step(0.01)
+    assert facts(untouched) in seen
+
+
+def test_an_index_that_is_not_taken_is_as_it_was(exhaustive):
+    def ready():
+        balls = BallSimulation(12, bounds=(0, 0, 90, 90), seed=2)
+        return balls, bp.BoxTree(), balls._index
+
+    for moment, (balls, index, before) in moments(lambda made: made[0].use(made[1]), ready, exhaustive):
+        assert (balls._index, len(index)) in [(before, 0), (index, 12)], moment
+        balls.step(0.1)

@@ -152,9 +152,13 @@ class BallSimulation:
             raise ValueError(f"index must be empty, 2-D and made with touching=True; got {fresh!r}")
         if fresh.period != self.period:
             raise ValueError(f"index must have the period of the world, {self.period}; got {fresh.period}")
-        fresh.insert_many(self._boxes)
-        self._index = fresh
-        self._find()
+        try:
+            fresh.insert_many(self._boxes)
+            candidates = _candidates(fresh)
+        except BaseException:  # as it was given
+            fresh.clear()
+            raise
+        self._index, self._candidates, self._pairs = fresh, candidates, None
 
     def step(self, dt: float, substeps: int = 1) -> None:
         """Let ``dt`` of time pass.
@@ -174,8 +178,15 @@ class BallSimulation:
         whole = setup.number(dt, "dt", 0.0, math.inf)
         if isinstance(substeps, bool) or not isinstance(substeps, Integral) or substeps < 1:
             raise ValueError(f"substeps must be a whole number from 1 up; got {substeps!r}")
-        for _ in range(int(substeps)):
-            self._advance(whole / int(substeps))
+        before = self._positions.copy(), self._velocities.copy(), self._boxes.copy(), self._candidates
+        try:
+            for _ in range(int(substeps)):
+                self._advance(whole / int(substeps))
+        except BaseException:  # nothing has happened
+            self._positions[:], self._velocities[:], self._boxes[:], self._candidates = before
+            self._pairs = None
+            self._index.update(self._boxes)
+            raise
 
     def _advance(self, dt: float) -> None:
         kernel.collide_balls(
@@ -202,14 +213,7 @@ class BallSimulation:
             self._boxes,
         )
         self._index.update(self._boxes)
-        self._find()
-
-    def _find(self) -> None:
-        candidates = self._index.pairs()
-        if not self._index.sort:  # the order of bounces must not depend on the index
-            candidates = candidates[np.lexsort((candidates[:, 1], candidates[:, 0]))]
-        self._candidates = candidates
-        self._pairs = None
+        self._candidates, self._pairs = _candidates(self._index), None
 
     def _write_boxes(self) -> None:
         self._boxes[:, :2] = self._positions - self._radii[:, None]
@@ -383,3 +387,9 @@ class BallSimulation:
         if isinstance(ball, bool) or not isinstance(ball, Integral) or not 0 <= ball < len(self):
             raise IndexError(f"there is no ball {ball!r}; there are {len(self)}, from 0 up")
         return int(ball)
+
+
+def _candidates(index: Index) -> PairArray:
+    """Who may touch whom, in an order that does not depend on the index: that of the bounces."""
+    found = index.pairs()
+    return found if index.sort else found[np.lexsort((found[:, 1], found[:, 0]))]
