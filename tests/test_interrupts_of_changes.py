@@ -222,3 +222,17 @@ def test_an_index_that_is_not_taken_is_as_it_was(exhaustive):
     for moment, (balls, index, before) in moments(lambda made: made[0].use(made[1]), ready, exhaustive):
         assert (balls._index, len(index)) in [(before, 0), (index, 12)], moment
         balls.step(0.1)
+
+
+def test_a_slope_stands_in_its_map_or_does_not(exhaustive):
+    def ready():
+        level = bp.TileMap(np.zeros((2, 3), bool), 16)
+        level.set_slope(0, 0, 0, 1)
+        return level
+
+    for moment, level in moments(lambda level: level.set_slope(1, 0, 0.5, 1), ready, exhaustive):
+        assert level.slope(1, 0) in (None, bp.Slope(0.5, 1)), moment
+        level.set_slope(1, 1, 1, 0)
+        level.set_slope(2, 1, 0.5, 1)
+        slopes = [level.slope(*at) for at in ((0, 0), (1, 1), (2, 1))]
+        assert slopes == [bp.Slope(0, 1), bp.Slope(1, 0), bp.Slope(0.5, 1)], moment

@@ -198,12 +198,13 @@ class GroundMap:
     def _number_of(self, slope: Slope) -> int:
         """Slopes that are alike share a number, counted from 1."""
         if slope not in self._profiles:
-            if len(self._profiles) == int(PROFILE):
+            number = len(self._ground.profiles) + 1
+            if number > int(PROFILE):
                 raise ValueError(f"there are {int(PROFILE)} different slopes; a map holds no more")
-            self._profiles[slope] = len(self._profiles) + 1
             row = (slope.left, slope.right, _BASES[slope.base])
-            profiles = np.vstack((self._ground.profiles, row))
-            self._ground = self._ground._replace(profiles=profiles)
+            # The row first: should this be interrupted, one stands there that nobody has.
+            self._ground = self._ground._replace(profiles=np.vstack((self._ground.profiles, row)))
+            self._profiles[slope] = number
         return self._profiles[slope]
 
     def _copy_ground(self, other: "GroundMap") -> None:
