@@ -236,3 +236,31 @@ def test_a_slope_stands_in_its_map_or_does_not(exhaustive):
         level.set_slope(2, 1, 0.5, 1)
         slopes = [level.slope(*at) for at in ((0, 0), (1, 1), (2, 1))]
         assert slopes == [bp.Slope(0, 1), bp.Slope(1, 0), bp.Slope(0.5, 1)], moment
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_index_becomes_one_of_many_worlds_or_does_not(name, exhaustive):
+    boxes = np.array([[0, 0, 2, 2], [1, 1, 3, 3], [5, 5, 6, 6]], float)
+
+    def insert(index):
+        index.insert_many(boxes + 0.5, env=[1, 2, 3])
+
+    def ready():
+        own = {"bounds": (0, 0, 10, 10), "cell_size": 2} if name == "uniform_grid" else {}
+        index = bp.make_index(name, **own)
+        index.insert_many(boxes)
+        index.changes()
+        return index
+
+    def facts(index):
+        return index.boxes.tolist(), index.envs.tolist(), index.pairs().tolist()
+
+    untouched, done = ready(), ready()
+    insert(done)
+    for moment, index in moments(insert, ready, exhaustive):
+        assert facts(index) in (facts(untouched), facts(done)), moment
+        index.validate()
+        if len(index) == len(untouched):
+            insert(index)
+        assert facts(index) == facts(done), moment
+        assert index.changes().began.tolist() == done.pairs()[1:].tolist(), moment

@@ -15,9 +15,9 @@ from broadphase.indexes.editing import Editing
 from broadphase.indexes.incremental import find_changes
 from broadphase.indexes.journal import History, Journal
 from broadphase.indexes.queries import Queries
-from broadphase.indexes.registry import class_named, of_many_worlds, on_torus
+from broadphase.indexes.registry import class_named, on_torus
 from broadphase.indexes.results import PairChanges, Stats
-from broadphase.indexes.storage import BoxStore, IdArray
+from broadphase.indexes.storage import BoxStore
 from broadphase.methods.task import pair_limit
 from broadphase.space import as_period
 
@@ -130,17 +130,6 @@ class Index(Editing, Queries):
     def envs(self) -> npt.NDArray[np.int64]:
         """The environment of each box, in id order."""
         return np.zeros(self._store.live, np.int64)
-
-    def _take_envs(self, ids: IdArray, envs: npt.NDArray[np.int64]) -> None:
-        if not envs.any():
-            return
-        # Of another class from now on, so that no index of one world ever asks itself which one.
-        self._journal.close()
-        baseline = self._baseline()
-        self.__class__ = of_many_worlds(type(self))
-        self._reset()
-        self._set_baseline(baseline)
-        self._take_envs(ids, envs)
 
     @property
     def stats(self) -> Stats:

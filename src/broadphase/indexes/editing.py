@@ -3,10 +3,12 @@
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from broadphase.boxes import BoxArray, bit_sets, check_sound, copy_sound, static_flags
 from broadphase.indexes import arguments
 from broadphase.indexes.protocol import Hooks
+from broadphase.indexes.registry import of_many_worlds
 from broadphase.indexes.storage import EVERY_BIT, IdArray
 from broadphase.space import as_env
 
@@ -306,6 +308,22 @@ class Editing(Hooks):
                 self._store.write(ids, before)
                 self._begin_anew()
                 raise
+
+    def _take_envs(self, ids: IdArray, envs: npt.NDArray[np.int64]) -> None:
+        if not envs.any():
+            return
+        # Of another class from now on, so that no index of one world ever asks itself which one.
+        self._journal.close()
+        baseline, plain, kept = self._baseline(), type(self), dict(self.__dict__)
+        try:
+            self.__class__ = of_many_worlds(plain)
+            self._reset()
+            self._set_baseline(baseline)
+            self._take_envs(ids, envs)
+        except BaseException:  # it stays what it was
+            self.__class__ = plain
+            self.__dict__.update(kept)
+            raise
 
     def _begin_anew(self) -> None:
         """Follow the stored boxes, whatever came before."""
