@@ -264,3 +264,36 @@ def test_an_index_becomes_one_of_many_worlds_or_does_not(name, exhaustive):
             insert(index)
         assert facts(index) == facts(done), moment
         assert index.changes().began.tolist() == done.pairs()[1:].tolist(), moment
+
+
+def test_what_was_recorded_before_and_after_an_interrupt_is_right(exhaustive, tmp_path):
+    recorders = []
+
+    def ready():
+        world = World()
+        world.tiles = bp.TileMap(np.zeros((4, 4), bool), 16)
+        bodies = [world.add(Box(10 * k, 0, 5, 5), tag="a") for k in range(4)]
+        recorder = bp.Recorder(world, tmp_path / "game.bprec")
+        recorders.append(recorder)
+        world.update()
+        bodies[0].x += 1
+        world.tiles.set(1, 1, True)
+        bodies.append(world.add(Circle(3, 3, 2), tag="b"))
+        return world, bodies, recorder
+
+    lengths = set()
+    for moment, (world, bodies, recorder) in moments(lambda made: made[0].update(), ready, exhaustive):
+        bodies[1].x += 1
+        world.update()
+        goes_on, number = "update" in vars(world), recorder.frames
+        recorder.close()
+        recording = bp.Recording(tmp_path / "game.bprec")
+        # The last moment is when a frame is written, and not counted yet.
+        assert 1 <= number <= len(recording) <= number + (not goes_on), moment
+        lengths.add(number)
+        if goes_on:
+            last = recording[number - 1]
+            assert last.boxes.tolist() == [list(body.bounds) for body in bodies], moment
+            assert last.tiles.solid.tolist() == world.tiles.solid.tolist(), moment
+    recorders[-1].close()
+    assert lengths >= {1, 3}

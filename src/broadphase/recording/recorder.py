@@ -200,6 +200,13 @@ class Recorder:
         known[1] += seconds
 
     def _write(self, held: Held, found: int | None) -> None:
+        try:
+            self._write_frame(held, found)
+        except BaseException:  # the disk is full, or Ctrl-C: half a frame is no place to go on from
+            self.close()
+            raise
+
+    def _write_frame(self, held: Held, found: int | None) -> None:
         sections, outlines = difference(self._before, held, self._steps)
         tiles, words = self._tiles.difference(tiles_of(self._target))
         words["calls"] = {
@@ -210,11 +217,7 @@ class Recorder:
             if said is not None and said != []:
                 words[name] = said
         text = np.frombuffer(json.dumps(words, separators=(",", ":")).encode(), np.uint8)
-        try:
-            self._writer.write({Part.WORDS: text, **sections, **tiles})
-        except BaseException:  # the disk is full, say: half a frame is no place to go on from
-            self.close()
-            raise
+        self._writer.write({Part.WORDS: text, **sections, **tiles})
         self._before, self._calls = held, {}
         self._tags.fresh = []
         self.frames += 1

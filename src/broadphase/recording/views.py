@@ -24,8 +24,10 @@ class Tags:
         """Of a set of tags."""
         known = self._numbers.get(tags)
         if known is None:
-            known = self._numbers[tags] = len(self._numbers)
-            self.fresh.append(", ".join(sorted(map(str, tags))))
+            known, text = len(self._numbers), ", ".join(sorted(map(str, tags)))
+            # No calls from here on: nothing can come in between.
+            self.fresh += (text,)
+            self._numbers[tags] = known
         return known
 
 
