@@ -110,7 +110,7 @@ def test_a_life_of_many_worlds(name, each, tmp_path):
             assert len(began) + len(stayed) == len(seen)
             check_questions(index, boxes, envs, random)
 
-    each(check, product([2, 3], [np.float32, np.float64], [None, 20.0]), of=4, turn=NAMES.index(name))
+    each(check, product([2, 3], [np.float32, np.float64], [None, 20.0]), of=8, turn=NAMES.index(name))
 
 
 def test_joins_and_ways_stay_in_their_world():
