@@ -95,7 +95,9 @@ def test_a_world_is_as_it_was_or_all_is_done(call, each):
         act(after)
         facts, done = before.facts(), after.facts()
         told = after.told()
-        for k, scene in moments(act, lambda period=period: Scene(period), each.exhaustive):
+        # With a period the same calls stand among some of its own: three times as many moments.
+        step = 1 if period is None else 7
+        for k, scene in moments(act, lambda period=period: Scene(period), each.exhaustive, step):
             now = scene.facts()
             assert now in (facts, done), f"moment {k}"
             if now == facts:

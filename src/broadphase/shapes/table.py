@@ -161,6 +161,11 @@ class ShapeTable:
         """How far the shape of a row is turned, in degrees."""
         return self._turning.item(row, 3)
 
+    def angles_of(self, rows: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.float64]:
+        """How far the shapes of many rows are turned."""
+        angles: npt.NDArray[np.float64] = self._turning[rows, 3]
+        return angles
+
     @property
     def angles(self) -> npt.NDArray[np.float64]:
         """How far each shape is turned."""

@@ -81,11 +81,8 @@ class BodyStore(BodyRows):
         bodies = [*self.bodies] if self.shared or reused else self.bodies
         for row, body in zip(reused, made, strict=False):
             bodies[row] = body
-        any_round, live, more = (
-            any(not isinstance(shape, Box) for shape in shapes),
-            self.live + len(made),
-            made[len(reused) :],
-        )
+        any_round = any(not isinstance(shape, Box) for shape in shapes)
+        live, more, still_free = self.live + len(made), made[len(reused) :], free[len(reused) :]
         # No calls from here on: nothing can come in between.
         bodies[end:] = more
         self.bodies, self.shared = bodies, False
@@ -96,7 +93,7 @@ class BodyStore(BodyRows):
         self.any_round |= any_round
         self.any_sets |= category != 1 or mask != EVERY_BIT
         self.any_sensors |= sensor
-        self.live, self._free, self.many_late = live, free[len(reused) :], True
+        self.live, self._free, self.many_late = live, still_free, True
         return made
 
     def check_fits(self, shapes: list[Shape]) -> None:
@@ -130,7 +127,7 @@ class BodyStore(BodyRows):
             dying,
             *(listed, self.table.shapes(rows), [groups[group] for group in self.group[rows].tolist()]),
             *(self.static[rows].tolist(), self.sensor[rows].tolist(), self.category[rows].tolist()),
-            *(self.mask[rows].tolist(), self.table.angles[rows].tolist()),
+            *(self.mask[rows].tolist(), self.table.angles_of(rows).tolist()),
         )
         inside = rows[self.index_id[rows] != NOT_IN]
         leaving = [*zip(self.layer[inside].tolist(), self.index_id[inside].tolist(), strict=True)]
@@ -208,22 +205,23 @@ class BodyStore(BodyRows):
         """Another angle, and another place where it turns about a point."""
         row = self.row(body)
         degrees = finite(angle, "angle")
-        x, y = self.x.item(row), self.y.item(row)
+        x, y = old_x, old_y = self.x.item(row), self.y.item(row)
         if about is not None:
             center = self.shape(row).center
             to_x, to_y = turned_point(center, degrees - self.table.angle(row), as_two(about, "about"))
             x, y = as_place(x + (to_x - center[0]), "x"), as_place(y + (to_y - center[1]), "y")
-        one, before = np.array([row], np.int32), self.table.angles[row : row + 1]
+        one, before = np.array([row], np.int32), np.array([self.table.angle(row)])
         try:
             self.turn_many(one, np.array([degrees]))
             self.put(row, x, y)
-        except BaseException:  # in between
+        except BaseException:  # in between, or just behind
             self.turn_many(one, before)
+            self.x[row], self.y[row] = old_x, old_y
             raise
 
     def turn_many(self, rows: Rows, angles: Floats) -> None:
         """Other angles, checked before."""
-        turned = self.table.angles[rows] != angles
+        turned = self.table.angles_of(rows) != angles
         if turned.any():
             self.any_round = True
             self._have_moved(rows[turned])  # first, should it be interrupted
