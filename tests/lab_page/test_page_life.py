@@ -101,3 +101,34 @@ def test_a_picture_is_saved(show):
     content = Path(saved.value.path()).read_bytes()
     assert content.startswith(b"\x89PNG")
     assert len(content) > 5000
+
+
+def test_of_two_frames_between_two_pictures_the_second_is_drawn_with_the_next(show):
+    page = show("n=20&play=0")
+    page.evaluate(
+        """() => {
+            globalThis.pictures = [];
+            globalThis.came = [];
+            window.requestAnimationFrame = (draw) => pictures.push(draw);
+            const [lane] = lab.lanes;
+            const count = lane.count.bind(lane);
+            lane.count = (frame) => { came.push(frame.frame); count(frame); };
+            lab.change({ playing: true });
+        }"""
+    )
+    until(page, "came.length > 5")
+    drawn, latest = page.evaluate(
+        """() => {
+            const drawn = [];
+            while (pictures.length) {
+                pictures.shift()(performance.now());
+                drawn.push(lab.frame.frame);
+            }
+            return [drawn, came.slice(-2)];
+        }"""
+    )
+    assert drawn == latest
+    page.evaluate("lab.change({ playing: false })")
+    until(page, "came.length > 6")
+    page.evaluate("lab.wire.send('step')")
+    until(page, "lab.frame.frame === came.at(-1) && came.at(-1) > came.at(-2)")

@@ -3,6 +3,7 @@
 import { Camera } from "./camera.js";
 import { Running } from "./chart.js";
 import { Controls } from "./controls.js";
+import { Flow, Pace } from "./flow.js";
 import { Growth, sample } from "./growth.js";
 import { Lane, WARMING } from "./lane.js";
 import { legendOf } from "./notes.js";
@@ -18,7 +19,6 @@ const CHART_EVERY = 50; // milliseconds
 const WRITE_EVERY = 90;
 const KEPT_AGES = 2000;
 const PATIENCE = 1500; // milliseconds
-const RATED = 2000; // milliseconds over which drawn frames are counted
 const WIDE = 2.2; // worlds so much wider than high get the whole width
 const NEXT = ["strips", "spatial_hash", "box_tree", "uniform_grid", "sweep_and_prune", "sort_and_sweep", "brute_force"];
 
@@ -46,7 +46,8 @@ class Page {
   #lastWorld = "";
   #warming = 0;
   #urlTimer = 0;
-  #drawnAt = [];
+  #coming = new Flow();
+  #pace = new Pace();
 
   constructor() {
     this.charts = { tests: new Running(find("chart-tests")), time: new Running(find("chart-time")), pairs: new Running(find("chart-pairs")) };
@@ -159,7 +160,7 @@ class Page {
       this.world = { ...this.world, halves: frame.halves, still: frame.still, tiles: frame.tiles ?? null };
       this.#explainColours();
     }
-    this.frame = frame;
+    this.#show(frame);
     this.#arrived = performance.now();
     for (const lane of this.lanes) lane.count(frame);
     const now = this.lanes.map((_, k) => (frame.lanes[k]?.ofFrame[0] === frame.frame ? frame.lanes[k].numbers : null));
@@ -173,6 +174,16 @@ class Page {
     this.redraw();
   }
 
+  /** Now, or with the next picture while the scene runs. */
+  #show(frame) {
+    if (this.state.playing && this.state.rate > SLOW && frame.epoch === this.frame?.epoch && !frame.halves) {
+      this.#coming.put(frame);
+    } else {
+      this.#coming.clear();
+      this.frame = frame;
+    }
+  }
+
   // ---- drawing
 
   redraw() {
@@ -183,7 +194,7 @@ class Page {
 
   #draw(now) {
     this.#asked = false;
-    const { frame } = this;
+    const frame = (this.frame = this.#coming.next() ?? this.frame);
     if (!frame) return;
     if (frame.lanes.length > this.lanes.length) return;
     const slow = this.state.playing && this.state.rate < SLOW;
@@ -192,15 +203,14 @@ class Page {
     if (now - this.#written > WRITE_EVERY || !this.state.playing) this.#write(frame, now);
     if (!frame.drawn) this.#mark(frame);
     if (now - this.#charted > CHART_EVERY) this.#drawCharts(now);
-    if (share < 1) this.redraw();
+    if (share < 1 || this.#coming.more) this.redraw();
   }
 
   #mark(frame) {
     frame.drawn = true;
     this.drawn += 1;
     this.age = Date.now() - frame.made;
-    this.#drawnAt.push(performance.now());
-    if (this.#drawnAt.length > 200) this.#drawnAt.shift();
+    this.#pace.mark();
     this.ages.push(this.age);
     if (this.ages.length > KEPT_AGES) this.ages.shift();
     if (!this.state.playing) {
@@ -212,17 +222,8 @@ class Page {
   /** Numbers, more slowly than pictures: nobody reads sixty a second. */
   #write(frame, now) {
     this.#written = now;
-    find("frame-text").textContent = `frame ${whole(frame.frame)}${this.#rate(now)}`;
+    find("frame-text").textContent = `frame ${whole(frame.frame)}${this.state.playing ? this.#pace.told(now) : ""}`;
     for (const lane of this.lanes) lane.write(frame);
-  }
-
-  /** How many frames a second are drawn, which may be fewer than are wished for. */
-  #rate(now) {
-    if (!this.state.playing) return "";
-    const recent = this.#drawnAt.filter((when) => when > now - RATED);
-    if (recent.length < 3) return "";
-    const rate = ((recent.length - 1) * 1000) / (recent[recent.length - 1] - recent[0]);
-    return ` · ${rate < 10 ? rate.toFixed(1) : Math.round(rate)} drawn a second`;
   }
 
   /** While the scene moves one after the other: all at once would take the time of a picture. */
