@@ -1,6 +1,8 @@
 """The command beyond memory: when it goes there, what it says, what it refuses."""
 
 import io
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -11,7 +13,7 @@ from pyarrow import parquet
 from rich.console import Console
 
 import broadphase as bp
-from broadphase.cli import beyond, run
+from broadphase.cli import beyond, progress, run
 from broadphase.outofcore import Plan, Progress
 
 BOXES = scenes.make("uniform", 300, 2)
@@ -31,9 +33,33 @@ def test_pairs(source, tmp_path, capfd):
     assert np.array_equal(written(out), EXPECTED)
     assert len(names_in(out)) > 10
     assert run(asked) == 0
-    assert capfd.readouterr().err == f"broadphase: {out} was done before: {len(EXPECTED)} pairs\n"
+    files = len(list(out.glob("*.parquet")))
+    said = f"broadphase: {out} was done before: {len(EXPECTED)} pairs in {files} files\n"
+    assert capfd.readouterr().err == said
     assert run(["pairs", str(source), "--count", "--memory", "1 MB", "--no-touching"]) == 0
     assert capfd.readouterr().out == f"{bp.count_pairs(BOXES, touching=False)}\n"
+
+
+def test_on_a_terminal_it_says_what_came_of_it(source, tmp_path, monkeypatch, capfd):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    out = tmp_path / "pairs.parquet"
+    assert run(["pairs", str(source), "-o", str(out), "--memory", "1 GB"]) == 0
+    assert capfd.readouterr().err.endswith(f"broadphase: {out}: {len(EXPECTED)} pairs in 1 file\n")
+
+
+@pytest.mark.parametrize("file", ["boxes/*.parquet", "boxes.npy"])
+def test_without_pyarrow_it_says_what_to_install(tmp_path, file):
+    np.save(tmp_path / "boxes.npy", BOXES)
+    program = "import sys; sys.modules['pyarrow'] = None; from broadphase.cli import main; main()"
+    told = subprocess.run(
+        [sys.executable, "-c", program, "pairs", file, "-o", "out.parquet", "--memory", "1GB"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    wanted = "broadphase: searching on disk needs pyarrow: python -m pip install 'broadphase[io]'\n"
+    assert (told.returncode, told.stderr) == (2, wanted)
 
 
 def test_join_and_ids(tmp_path, capfd):
@@ -79,12 +105,12 @@ def test_what_is_refused(source, tmp_path, capfd):
 def test_the_bar_knows_tiles_pairs_and_the_time_left():
     plan = Plan(1_000, 4, 30, 10**9, 2, 10**6)
     shown = io.StringIO()
-    with beyond.Bar(Console(file=shown, force_terminal=True, width=120)) as bar:
+    with progress.Bar(Console(file=shown, force_terminal=True, width=120)) as bar:
         bar.tell(Progress("sample", 500, 1_000, 0, None, None))
         bar.tell(Progress("join", 7, 30, 12_345, 61.4, plan))
     assert "Joining" in shown.getvalue()
     assert "7/30 tiles, 12,345 pairs, 1:01 left" in shown.getvalue()
-    assert beyond.told(Progress("copy", 500, 0, 0, None, None)) == "500 boxes"
+    assert progress.told(Progress("copy", 500, 0, 0, None, None)) == "500 boxes"
 
 
 @pytest.mark.exhaustive

@@ -6,16 +6,13 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn
-
 from broadphase.errors import FileError
 from broadphase.extras import need
 
 _BYTES_A_BOX = 250  # what reading, searching and writing take in memory, with two pairs a box
 _BINARY = (".parquet", ".pq", ".arrow", ".feather", ".ipc", ".npy")
 _TEXT = (".csv", ".txt", ".tsv", ".tab", ".json", ".geojson")
-_STEPS = {"copy": "Copying", "sample": "Sampling", "partition": "Cutting", "join": "Joining"}
+_PURPOSE = "searching on disk"
 
 
 class Beyond(NamedTuple):
@@ -54,6 +51,7 @@ def _is_pattern(name: str) -> bool:
 
 
 def _rows(names: list[str]) -> int:
+    need("pyarrow", extra="io", purpose=_PURPOSE)
     from broadphase.outofcore.files_of import head_of, input_files
 
     files = [file for name in names for file in input_files(name, "FILE")]
@@ -72,8 +70,10 @@ def _available_memory() -> int | None:
 def answer(
     names: list[str], id_columns: list[str | None], touching: bool, output: str, count: bool, beyond: Beyond
 ) -> None:
-    """Search on disk, and say how far it is."""
+    """Search on disk, and say how far it is and what came of it."""
+    need("pyarrow", extra="io", purpose=_PURPOSE)
     from broadphase import outofcore
+    from broadphase.cli.progress import Bar
     from broadphase.outofcore.files_of import input_files, own_id_column
 
     if not count and output == "-":
@@ -112,56 +112,11 @@ def answer(
                 )
         except (ValueError, TypeError) as error:
             raise FileError(str(error)) from None
-    if done.was_done and sys.stderr is not None:
-        print(f"broadphase: {output} was done before: {done.pairs} pairs", file=sys.stderr)
+    if sys.stderr is not None and (done.was_done or sys.stderr.isatty()):
+        before = " was done before" if done.was_done else ""
+        print(f"broadphase: {output}{before}: {done.pairs:,} pairs in {_files(output)}", file=sys.stderr)
 
 
-class Bar:
-    """A line on stderr: the step, how much of it is done, the pairs so far, the time left.
-
-    Parameters
-    ----------
-    console : rich.console.Console, optional
-        Where to show it; stderr if it is not given, and nothing where that is no terminal.
-    """
-
-    def __init__(self, console: Console | None = None) -> None:
-        is_terminal = sys.stderr is not None and sys.stderr.isatty()
-        self._progress = Progress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            TextColumn("{task.fields[told]}", markup=False),
-            console=console or Console(stderr=True),
-            transient=True,
-            disable=console is None and not is_terminal,
-        )
-        self._task = self._progress.add_task("Looking", total=None, told="")
-
-    def __enter__(self) -> "Bar":
-        self._progress.start()
-        return self
-
-    def __exit__(self, *about: object) -> None:
-        self._progress.stop()
-
-    def tell(self, now: Any) -> None:
-        """Show a `broadphase.outofcore.Progress`."""
-        self._progress.update(
-            self._task,
-            description=_STEPS[now.step],
-            completed=now.done,
-            total=now.total or None,
-            told=told(now),
-        )
-
-
-def told(now: Any) -> str:
-    """What stands behind the bar."""
-    what = "tiles" if now.step == "join" else "boxes"
-    parts = [f"{now.done:,}/{now.total:,} {what}" if now.total else f"{now.done:,} {what}"]
-    if now.step == "join":
-        parts.append(f"{now.pairs:,} pairs")
-    if now.seconds_left is not None:
-        minutes, seconds = divmod(round(now.seconds_left), 60)
-        parts.append(f"{minutes}:{seconds:02} left")
-    return ", ".join(parts)
+def _files(folder: str) -> str:
+    count = len(list(Path(folder).glob("*.parquet")))
+    return f"{count} file{'' if count == 1 else 's'}"

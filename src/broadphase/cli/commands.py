@@ -10,7 +10,6 @@ from cyclopts import App, CycloptsError, Parameter, validators
 import broadphase
 from broadphase.cli.beyond import Beyond, answer, is_beyond
 from broadphase.cli.exits import complain
-from broadphase.cli.progress import Steps
 from broadphase.errors import FileError
 
 Method = Literal["auto", "brute_force", "sort_and_sweep", "uniform_grid", "spatial_hash", "tree", "strips"]
@@ -348,6 +347,8 @@ def _answer(
 
     write_with_progress = output != files.STANDARD or not sys.stdout.isatty()  # lines and bars do not mix
     limits = None if trust else files.Limits(way_out="--trust reads it")
+    from broadphase.cli.progress import Steps  # rich takes 80 ms, for which the lab need not wait
+
     with Steps() as steps:
         tables = [
             files.read_boxes(name, id_column=column, progress=steps.step(f"Reading {name}"), limits=limits)

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from broadphase.cli.exits import complain
-from broadphase.cli.progress import Steps
 from broadphase.extras import need
 
 if TYPE_CHECKING:
@@ -37,6 +36,8 @@ def export_tour(folder: Path) -> int:
 
     if folder.exists() and not folder.is_dir():
         return complain(f"{folder} is a file; name a folder for the tour")
+    from broadphase.cli.progress import Steps
+
     with Steps() as steps:
         reports = {}
 

@@ -1,14 +1,16 @@
-"""Progress on stderr for work that takes longer than a second; nothing where stderr is no terminal."""
+"""Progress on stderr for work that takes longer; nothing where stderr is no terminal."""
 
 import sys
 from collections.abc import Callable
 from threading import Lock, Timer
 from types import TracebackType
+from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
 PATIENCE = 1.0  # seconds
+_STEPS = {"copy": "Copying", "sample": "Sampling", "partition": "Cutting", "join": "Joining"}
 
 
 class Steps:
@@ -69,3 +71,54 @@ class Steps:
             self._progress.update(task_id, completed=done, total=total or None)
 
         return report
+
+
+class Bar:
+    """A line on stderr: the step, how much of it is done, the pairs so far, the time left.
+
+    Parameters
+    ----------
+    console : rich.console.Console, optional
+        Where to show it; stderr if it is not given, and nothing where that is no terminal.
+    """
+
+    def __init__(self, console: Console | None = None) -> None:
+        is_terminal = sys.stderr is not None and sys.stderr.isatty()
+        self._progress = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            TextColumn("{task.fields[told]}", markup=False),
+            console=console or Console(stderr=True),
+            transient=True,
+            disable=console is None and not is_terminal,
+        )
+        self._task = self._progress.add_task("Looking", total=None, told="")
+
+    def __enter__(self) -> "Bar":
+        self._progress.start()
+        return self
+
+    def __exit__(self, *about: object) -> None:
+        self._progress.stop()
+
+    def tell(self, now: Any) -> None:
+        """Show a `broadphase.outofcore.Progress`."""
+        self._progress.update(
+            self._task,
+            description=_STEPS[now.step],
+            completed=now.done,
+            total=now.total or None,
+            told=told(now),
+        )
+
+
+def told(now: Any) -> str:
+    """What stands behind the bar."""
+    what = "tiles" if now.step == "join" else "boxes"
+    parts = [f"{now.done:,}/{now.total:,} {what}" if now.total else f"{now.done:,} {what}"]
+    if now.step == "join":
+        parts.append(f"{now.pairs:,} pairs")
+    if now.seconds_left is not None:
+        minutes, seconds = divmod(round(now.seconds_left), 60)
+        parts.append(f"{minutes}:{seconds:02} left")
+    return ", ".join(parts)
