@@ -3,6 +3,8 @@
 import contextlib
 import io
 import json
+import re
+from importlib import resources
 
 import numpy as np
 import pytest
@@ -151,3 +153,15 @@ def test_what_a_slow_lane_failed_with_is_raised_where_it_is_asked_again():
     assert asked == [True]
     with pytest.raises(MemoryError, match="no room"):
         runner.start(scene.boxes(), 0, messages.Show(tests=True, structure=True))
+
+
+@pytest.mark.parametrize(("page", "script"), [("index.html", "tour.js"), ("sandbox.html", "main.js")])
+def test_a_page_asks_for_all_its_scripts_at_once(page, script):
+    folder = resources.files("broadphase.lab").joinpath("page")
+    needed = [script]
+    for name in needed:
+        imported = re.findall(r'from "\./([^"]+)"', folder.joinpath(name).read_text("utf-8"))
+        needed += [other for other in imported if other not in needed]
+    html = folder.joinpath(page).read_text("utf-8")
+    asked = re.findall(r'<link rel="modulepreload" href="page/([^"]+)">', html)
+    assert sorted(asked) == sorted(needed[1:])

@@ -37,7 +37,7 @@ class Plot {
     return this.height - MARGIN.bottom - share * (this.height - MARGIN.top - MARGIN.bottom);
   }
 
-  /** A line across with its number. */
+  /** A line across with its number, if it has one. */
   across(share, text) {
     const { context } = this;
     context.strokeStyle = colour("line");
@@ -155,8 +155,8 @@ export function drawGrowth(canvas, series, unit, scale = null) {
   let [bottom, top] = range(all.map((point) => point.value));
   if (top === bottom) top += 1;
   const every = Math.ceil((top - bottom) / 6);
-  for (let power = bottom; power <= top; power += every) {
-    plot.across((power - bottom) / (top - bottom), `${short(10 ** power)}${unit}`);
+  for (let power = bottom; power <= top; power++) {
+    plot.across((power - bottom) / (top - bottom), (power - bottom) % every ? "" : `${short(10 ** power)}${unit}`);
   }
   for (let power = left; power <= right; power++) {
     plot.below((power - left) / (right - left), short(10 ** power), power === left ? "left" : power === right ? "right" : "center");

@@ -4,7 +4,7 @@ import { drawGrowth } from "./chart.js";
 import { canvasFont, forget } from "./palette.js";
 import { open } from "./source.js";
 import { listenToTheme } from "./theme.js";
-import { figuresOf, legendOf, sliderText, SLIDERS } from "./words.js";
+import { figuresOf, foundSoFar, legendOf, sliderText, SLIDERS } from "./words.js";
 import { View } from "./view.js";
 import { drawWork } from "./work.js";
 
@@ -203,11 +203,12 @@ class Tour {
     const room = step.rooms[shown.slider];
     const end = Math.min(Math.ceil(this.end), this.total);
     const places = this.source.recorded ? this.source.places(step, shown.slider) : null;
+    const seen = end < this.total ? foundSoFar(step, picture, end) : picture;
     this.#views.forEach((view, lane) => {
-      view.draw(picture, lane, room, this.#views.length > 1 ? Infinity : end, places);
+      view.draw(seen, lane, room, this.#views.length > 1 ? Infinity : end, places);
       view.write(picture.lanes[lane].numbers[0]);
     });
-    this.#write(end);
+    this.#write(seen, end);
     if (this.#views.length > 1) this.#drawGrowth();
     const { noun } = SLIDERS[step.name];
     if (noun) drawWork(find("work"), Array.from(step.values, (_, k) => this.#tried.get(step.name)?.[k]), step.values.map((value) => String(value)), shown.slider, step.methods[0], noun);
@@ -215,8 +216,8 @@ class Tour {
     if (this.playing) this.redraw();
   }
 
-  #write(end) {
-    const { step, picture, shown } = this;
+  #write(seen, end) {
+    const { step, shown } = this;
     find("slider").value = this.slider;
     const text = sliderText(step, this.slider);
     find("slider-text").value = text;
@@ -224,14 +225,14 @@ class Tour {
     const { total } = this;
     find("scrub").max = total;
     find("scrub").value = end;
-    const noun = SLIDERS[step.name].counts ?? "test";
+    const noun = SLIDERS[step.name].counts ?? SLIDERS[step.name].drawn ?? "test";
     const frame = step.frames > 1 ? `Frame ${shown.frame + 1} of ${step.frames}, ` : "";
     const said = `${frame}${noun} ${end} of ${total}`;
     find("scrub-text").value = said[0].toUpperCase() + said.slice(1);
     find("play").textContent = this.playing ? "Pause" : this.#atEnd() ? "Play again" : "Play";
     find("back").disabled = end <= 0 && shown.frame === 0;
     find("on").disabled = this.#atEnd();
-    const figures = figuresOf(step, picture, end, total);
+    const figures = figuresOf(step, seen, end, total);
     const key = JSON.stringify(figures);
     if (find("numbers").dataset.key === key) return;
     find("numbers").dataset.key = key;
@@ -278,7 +279,7 @@ class Tour {
     };
     draw("growth-tests", (one) => one.tests, "");
     draw("growth-time", (one) => one.seconds * 1e3, " ms");
-    find("growth-time-title").textContent = `Milliseconds a frame, measured ${this.source.recorded ? "when this was recorded" : "on this machine just now"}`;
+    find("growth-time-title").textContent = `Milliseconds a frame, by the number of balls; measured ${this.source.recorded ? "when this was recorded" : "on this machine just now"}`;
   }
 
   // ---- what the reader does

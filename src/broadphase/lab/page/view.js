@@ -8,6 +8,7 @@ import { drawStage } from "./stage.js";
 
 const REACH = 18; // pixels beside the ball that still take hold of it
 const FAR = 8; // units of the room that an arrow key moves it
+const RIM = 2.5; // pixels from the wall within which the boxes of a tree are seen whole
 
 export class View {
   /** `hand(place, phase)` is told where the marked ball is to go. */
@@ -49,7 +50,7 @@ export class View {
     const world = { halves: frame.halves, still: new Uint8Array(frame.centers.length / 2), round: true };
     const context = sharp(this.canvas, width, height, true);
     const shade = `method-${this.method}`;
-    const below = own.nodes ? (on) => overlay.drawNodes(on, own.nodes, place, shade) : null;
+    const below = own.nodes ? (on) => overlay.drawNodes(on, within(own.nodes, room, RIM / place.scale), place, shade) : null;
     drawStage(context, { world, frame, own, place, shade, end, hits: frame.hits }, below);
     if (own.cells && this.alone) overlay.writeCells(context, own.cells, place, shade, this.method === "spatial_hash");
     if (this.held && places) drawPlaces(context, places, place);
@@ -141,6 +142,11 @@ export class View {
     const reach = (REACH * this.room[0]) / this.canvas.clientWidth;
     return Math.hypot(x - this.ball[0], y - this.ball[1]) <= this.radius + reach;
   }
+}
+
+/** Boxes of a tree, cut off at the walls. */
+function within(nodes, room, rim) {
+  return nodes.map((value, at) => (at % 6 < 4 ? Math.min(Math.max(value, rim), room[at % 2] - rim) : value));
 }
 
 /** The ball that can be dragged: a ring and a cross of arrows. */

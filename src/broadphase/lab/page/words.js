@@ -9,7 +9,7 @@ export const SLIDERS = {
   kept: { label: "How far the balls go in a frame", text: (value) => (value === 0 ? "nowhere" : value === 30 ? "one ball’s width" : value < 3 ? "hardly" : value < 10 ? "a little" : "far"), counts: "swap" },
   cells: { label: "Width of a cell", text: (value) => `${value}; a ball is 20 to 36 wide`, noun: "entries in cells" },
   slots: { label: "Slots in the table", text: (value) => (value === 1 ? "1 slot" : `${value} slots`) },
-  tree: { label: "Number of balls", text: (value) => `${value} balls` },
+  tree: { label: "Number of balls", text: (value) => `${value} balls`, drawn: "test of two balls" },
   strips: { label: "Number of strips", text: (value) => (value === 1 ? "1 strip: the whole room" : `${value} strips`), noun: "copies in strips" },
   together: { label: "Number of balls", text: (value) => `${whole(value)} balls` },
 };
@@ -20,8 +20,9 @@ export const sliderText = (step, slider) => SLIDERS[step.name].text(step.values[
 export function figuresOf(step, picture, end, total) {
   const count = picture.centers.length / 2;
   const pairs = (count * (count - 1)) / 2;
-  const [tests, , overlaps, cells, swaps, , copies] = picture.lanes[0].numbers;
-  const made = end < total && !SLIDERS[step.name].counts ? `${whole(end)} of ${whole(tests)}` : whole(tests);
+  const [tests, , all, cells, swaps, , copies] = picture.lanes[0].numbers;
+  const made = end < total && total === tests && !SLIDERS[step.name].counts ? `${whole(end)} of ${whole(tests)}` : whole(tests);
+  const overlaps = picture.partly ? picture.hits.length / 2 : all;
   const found = [];
   if (step.methods.length === 1) {
     found.push({ name: tests === 1 ? "test" : "tests", figure: made, meaning: `comparisons of two boxes; there are ${whole(pairs)} pairs`, kind: "test" });
@@ -29,11 +30,24 @@ export function figuresOf(step, picture, end, total) {
   if (step.name === "kept") found.push({ name: "swaps", figure: whole(swaps), meaning: "edges that passed each other", kind: "own" });
   if (step.name === "cells") found.push({ name: "cells a ball", figure: copies.toFixed(1), meaning: "in which each ball is entered, on average", kind: "own" });
   if (step.name === "slots") found.push({ name: "slots in use", figure: whole(cells), meaning: `for ${whole((picture.lanes[0].cells?.length ?? 0) / 8)} cells with balls in them`, kind: "own" });
-  if (step.name === "tree") found.push({ name: "levels", figure: whole(levels(picture.lanes[0].nodes)), meaning: `${whole(cells)} boxes in the tree; comparing with them counts as tests too`, kind: "own" });
+  if (step.name === "tree") found.push({ name: "levels", figure: whole(levels(picture.lanes[0].nodes)), meaning: `${whole(cells)} ${cells === 1 ? "box" : "boxes"} in the tree; ${whole(tests - total)} ${tests - total === 1 ? "test is" : "tests are"} with ${cells === 1 ? "it" : "them"} and not drawn`, kind: "own" });
   if (step.name === "strips") found.push({ name: "copies a ball", figure: copies.toFixed(1), meaning: "one in each strip that it touches", kind: "own" });
   const touching = touchingPairs(picture);
   found.push({ name: overlaps === 1 ? "pair found" : "pairs found", figure: whole(overlaps), meaning: `whose boxes overlap; of these, ${whole(touching)} ${touching === 1 ? "touches" : "touch"} as balls`, kind: "hit" });
   return found;
+}
+
+/** The picture with the pairs that the first tests have found; where tests are not what is counted, with all. */
+export function foundSoFar(step, picture, end) {
+  const { tests } = picture.lanes[0];
+  if (SLIDERS[step.name].counts || !tests || !picture.hits) return picture;
+  const count = picture.centers.length / 2;
+  const keyOf = (list, at) => Math.min(list[at], list[at + 1]) * count + Math.max(list[at], list[at + 1]);
+  const made = new Set();
+  for (let at = 0; at < 2 * end; at += 2) made.add(keyOf(tests, at));
+  const hits = [];
+  for (let at = 0; at < picture.hits.length; at += 2) if (made.has(keyOf(picture.hits, at))) hits.push(picture.hits[at], picture.hits[at + 1]);
+  return { ...picture, hits, states: null, partly: true };
 }
 
 function levels(nodes) {
