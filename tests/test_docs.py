@@ -87,6 +87,7 @@ def test_the_code_of_a_page_does_what_it_says(page, tmp_path, monkeypatch, reque
     if "import pygame" in text(page):
         request.getfixturevalue("_a_window_that_is_soon_closed")
     monkeypatch.chdir(tmp_path)  # it may write files
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     names = {}
     for block in blocks(page, "python"):
         assert run_block(block, names) or only_imports(block), f"nothing comes out of\n{block}"
