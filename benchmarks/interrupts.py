@@ -7,6 +7,7 @@ thing after the other, and prints the latest answer to each.  Processor time tha
 import argparse
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -68,6 +69,8 @@ def of_index(name: str, boxes: Any) -> Iterator[Case]:
     places = boxes, boxes + np.float32(1e-5)
 
     def moved() -> None:
+        if not len(index):
+            index.insert_many(boxes)
         turn[0] ^= 1
         index.update(places[turn[0]])
 
@@ -91,7 +94,7 @@ def child(n: int, tries: int, chosen: str) -> None:
     """Do every case again and again; say when each call begins and when it was interrupted."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for name, ready, call in cases(n):
-        if chosen not in name:
+        if not re.search(chosen, name):
             continue
         ready()
         began = time.monotonic()
@@ -118,7 +121,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--boxes", type=int, default=1_000_000)
     parser.add_argument("--tries", type=int, default=5)
-    parser.add_argument("--only", default="", help="cases with this in their names")
+    parser.add_argument("--only", default="", help="cases whose names this expression finds")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:

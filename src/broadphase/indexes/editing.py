@@ -305,7 +305,7 @@ class Editing(Hooks):
                 self._store.write(ids, rows)
                 self._moved(ids)
             except BaseException:  # memory, or the user's patience, ran out in between
-                self._store.write(ids, before)
+                self._store.take_back(ids, before)
                 self._begin_anew()
                 raise
 

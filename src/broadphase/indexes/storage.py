@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from broadphase.boxes import MOST_BOXES, BoxArray
 from broadphase.kernels.boxes.filters import STATIC, PairFilter, no_filter
-from broadphase.slices import MOST_ROWS, ranges, rows_at
+from broadphase.slices import FIRST_ROWS, MOST_ROWS, paced, ranges, rows_at
 
 IdArray = npt.NDArray[np.int32]
 
@@ -144,9 +144,10 @@ class BoxStore:
         any_static = self.any_static or bool(static.any())
         any_sets = self.any_sets or bool((categories != 1).any() or (masks != EVERY_BIT).any())
         ids, fresh, free = self._lowest_free(len(boxes))
+        begun = 0
         try:
             for begin, end in ranges(0, len(ids), MOST_ROWS // 4):
-                at = ids[begin:end]
+                at, begun = _run_of(ids[begin:end]), end
                 self.boxes[at] = boxes[begin:end]
                 self.alive[at] = self.renewed[at] = True
                 self.classes[at] = static[begin:end] * STATIC
@@ -154,8 +155,9 @@ class BoxStore:
                 self.masks[at] = masks[begin:end]
             live = self.live + len(ids)
         except BaseException:
+            at = _run_of(ids[:begun])
             for name, usual in _COLUMNS.items():
-                getattr(self, name)[ids] = usual
+                getattr(self, name)[at] = usual
             raise
         # No calls from here on: nothing can come in between.
         self.any_static, self.any_sets = any_static, any_sets
@@ -178,11 +180,11 @@ class BoxStore:
 
     def drop(self, ids: IdArray) -> None:
         """Free these live ids."""
-        free, live = self._free, self.live - len(ids)
+        free, live, at = self._free, self.live - len(ids), _run_of(ids)
         # No calls in these lines: nothing can come in between.
         self._free = self._ids = None
-        self.boxes[ids] = _NAN
-        self.alive[ids] = False
+        self.boxes[at] = _NAN
+        self.alive[at] = False
         self.live = live
         if free is not None and len(ids) * _BULK < self.end:
             for freed in ids.tolist():
@@ -197,13 +199,16 @@ class BoxStore:
         """
         spare = self._spare
         if spare is None or len(spare) != len(self.boxes):
-            spare = self._spare = np.full_like(self.boxes, np.nan)
+            spare = np.empty_like(self.boxes)
+            for begin, end in ranges(0, len(spare)):
+                spare[begin:end] = _NAN
+            self._spare = spare
         self._next = spare[: self.end]
         return self._next
 
-    def rows_before(self, ids: IdArray, boxes: BoxArray) -> BoxArray:
-        """What `write` takes to undo itself: the rows that these ids have now."""
-        return self.boxes[: self.end] if boxes is self._next else rows_at(self.boxes, ids)
+    def rows_before(self, ids: IdArray, boxes: BoxArray) -> BoxArray | None:
+        """What `take_back` needs: the rows that these ids have now, unless their array stays as it is."""
+        return None if boxes is self._next else rows_at(self.boxes, ids)
 
     def write(self, ids: IdArray, boxes: BoxArray) -> None:
         """Give these live ids new boxes."""
@@ -211,8 +216,19 @@ class BoxStore:
             assert self._spare is not None
             self.boxes, self._spare = self._spare, self.boxes
             self._next = None
-        else:
+        elif len(ids) <= FIRST_ROWS:
             self.boxes[ids] = boxes
+        else:
+            for begin, end in paced(0, len(ids)):
+                self.boxes[ids[begin:end]] = boxes[begin:end]
+
+    def take_back(self, ids: IdArray, before: BoxArray | None) -> None:
+        """Undo a `write` that is done, half done or not begun."""
+        if before is not None:
+            self.boxes[ids] = before
+        elif self._next is None:  # the arrays have changed places
+            assert self._spare is not None
+            self.boxes, self._spare = self._spare, self.boxes
 
     def empty(self) -> None:
         """Free every id; the room stays."""
@@ -285,6 +301,14 @@ class BoxStore:
         if self.end + more > MOST_BOXES:
             raise ValueError(f"an index holds at most {MOST_BOXES} boxes: ids are 32 bits wide")
         self.reserve(max(self.end + more, 2 * len(self.alive), _FIRST_ROOM))
+
+
+def _run_of(ids: IdArray) -> Any:
+    """Ids, each once, to be written to; a slice where none is left out, which takes a fifth of the time."""
+    if len(ids) < FIRST_ROWS:
+        return ids
+    first, last = int(ids.min()), int(ids.max())
+    return slice(first, last + 1) if last - first == len(ids) - 1 else ids
 
 
 def expect(holds: bool, what: str) -> None:

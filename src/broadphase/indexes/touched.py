@@ -3,8 +3,7 @@
 import numpy as np
 
 from broadphase.indexes.storage import IdArray
-from broadphase.kernels.arrays.radix_sort import argsort_keys
-from broadphase.slices import FIRST_ROWS, rows_at
+from broadphase.slices import FIRST_ROWS, paced
 
 
 class Touched:
@@ -24,15 +23,16 @@ class Touched:
 
     def ids(self) -> IdArray:
         """The ids, ascending, each once."""
-        if len(self._parts) == 1:
-            ids = self._parts[0]
-            return np.sort(ids) if len(ids) <= FIRST_ROWS else rows_at(ids, argsort_keys(ids))
-        ids = np.concatenate([np.empty(0, np.int32), *self._parts])
-        if len(ids) <= FIRST_ROWS:
-            return np.unique(ids)
-        ids = rows_at(ids, argsort_keys(ids))
-        each_once: IdArray = ids[np.append(True, ids[1:] != ids[:-1])]
-        return each_once
+        if len(self._parts) == 1 and self._total <= FIRST_ROWS:
+            return np.sort(self._parts[0])
+        if self._total <= FIRST_ROWS:
+            return np.unique(np.concatenate([np.empty(0, np.int32), *self._parts]))
+        # Many are marked and not sorted: a frame in which ten million move takes a tenth of the time.
+        named = np.zeros(1 + max(int(part.max(initial=0)) for part in self._parts), np.bool_)
+        for part in self._parts:
+            for begin, end in paced(0, len(part)):
+                named[part[begin:end]] = True
+        return np.flatnonzero(named).astype(np.int32)
 
     def clear(self) -> None:
         """Start again."""
