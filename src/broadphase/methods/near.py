@@ -6,6 +6,7 @@ See `broadphase.methods.near_cells` for the cells and `broadphase.kernels.points
 import math
 from functools import partial
 from itertools import count
+from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ from broadphase.memory import Scratch, borrowed_scratch, pair_array
 from broadphase.methods.near_cells import ENOUGH_FOR_THREADS, Cells, none_of, sort_askers, sort_into_cells
 from broadphase.methods.task import NO_LIMIT
 from broadphase.points import Numbers, Points, Question
-from broadphase.slices import MOST, slices
+from broadphase.slices import FIRST, GOAL, MOST, slices
 from broadphase.threads import GivenUp, given_up
 
 _PIECES = 4  # for each thread, so that none waits long for the last
@@ -143,11 +144,12 @@ def _search(
         more: list[Any] = []
         ranges = np.empty((4, MOST_RANGES), np.int64)
         total = filled = 0
+        most = int(min(MOST, FIRST))
         while at < end:
-            before = at
+            before, started = at, perf_counter()
             here = out[0][:, filled:], out[1][:, filled:]
             at, found, tests = search_near(
-                *fixed, ranges, rows, base + filled, *here, at, end, int(MOST), limit - total
+                *fixed, ranges, rows, base + filled, *here, at, end, most, limit - total
             )
             total += found
             filled += found
@@ -155,13 +157,15 @@ def _search(
                 break
             if given_up():
                 raise GivenUp
-            if at < end and (at == before or tests <= MOST):
+            if at < end and (at == before or tests <= most):
                 size = min(max(2 * out[0].shape[1], 2 * total), _MOST_ROOM)
                 if at == before and out[0].shape[1] >= _MOST_ROOM:
                     size = 2 * out[0].shape[1]
                 out = np.empty((1, size), np.int32), np.empty((1, size), kind)
                 base, filled = _ELSEWHERE * (1 + next(numbers)), 0
                 more.append((base, out))
+            else:
+                most = min(int(MOST), int(most * GOAL / max(perf_counter() - started, 1e-6)) + 1)
         return total, more
 
     done = threads.run_all([partial(search, piece, *span) for piece, span in enumerate(pieces)], parts)

@@ -21,7 +21,7 @@ from broadphase.kernels.machine.simd import LANES
 from broadphase.kernels.points.lattice import BLOCK, count_cells, place_points
 from broadphase.memory import Scratch
 from broadphase.points import Numbers, Points, Question
-from broadphase.slices import ranges
+from broadphase.slices import paced
 
 Floats = npt.NDArray[np.float64]
 
@@ -159,7 +159,7 @@ def _placed(
 
     def count(part: int, first: int, last: int) -> None:
         counts[part] = 0
-        for begin, end in ranges(first, last):
+        for begin, end in paced(first, last):
             count_cells(points, envs, grid.rows, grid.steps, grid.blocks, begin, end, part, slots, counts)
 
     threads.run_all([partial(count, part, *span) for part, span in enumerate(spans)], parts)
@@ -175,7 +175,7 @@ def _placed(
     own[:, n:] = 0
 
     def place(part: int, first: int, last: int) -> None:
-        for begin, end in ranges(first, last):
+        for begin, end in paced(first, last):
             place_points(points, envs, radii, begin, end, part, slots, counts, columns, own)
 
     threads.run_all([partial(place, part, *span) for part, span in enumerate(spans)], parts)
