@@ -52,10 +52,15 @@ def shown_tests(page):
     return int(page.locator("#numbers [data-kind=test] dd").first.inner_text().split()[0].replace(",", ""))
 
 
+def next_picture(page):
+    """Wait until what has changed is drawn."""
+    page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done())))")
+
+
 def slide(page, value):
     page.locator("#slider").fill(str(value))
     until(page, "value => tour.shown.slider === value && !tour.playing", value)
-    page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done())))")
+    next_picture(page)
 
 
 def drag(page, dx, dy):
@@ -80,8 +85,21 @@ def test_the_page_opens_with_the_tour_and_plays_slowly(tour):
     until(page, "tour.end === 5")
     page.get_by_role("button", name="One test on").click()
     until(page, "tour.end === 6")
+    next_picture(page)
     assert "6 of 276" in page.locator("#numbers").inner_text()
     assert page.get_by_role("link", name="Open the sandbox").get_attribute("href") == "sandbox"
+
+
+def test_pairs_are_found_by_the_tests_that_find_them(tour):
+    page = tour()
+    tests, hits = page.evaluate("[[...tour.picture.lanes[0].tests], [...tour.picture.hits]]")
+    made = [{*tests[at : at + 2]} for at in range(0, len(tests), 2)]
+    found = [{*hits[at : at + 2]} for at in range(0, len(hits), 2)]
+    for end in (0, 100, made.index(found[0]) + 1, len(made)):
+        page.locator("#scrub").fill(str(end))
+        next_picture(page)
+        shown = page.locator("#numbers [data-kind=hit] dd").first.inner_text()
+        assert int(shown) == sum(pair in made[:end] for pair in found), end
 
 
 def test_the_reader_finds_the_answer_by_sliding_and_dragging(tour):
@@ -123,7 +141,7 @@ def test_swaps_are_shown_one_after_the_other(tour):
         page.locator("#scrub").evaluate(
             "(scrub, end) => { scrub.value = end; scrub.dispatchEvent(new Event('input')); }", end
         )
-        page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done())))")
+        next_picture(page)
         pictures.add(page.locator(".detail").evaluate("canvas => canvas.toDataURL()"))
     assert len(pictures) == 4
     assert "swap" in page.locator("#scrub-text").inner_text()
