@@ -75,6 +75,10 @@ class Session:
         self._reported = 0.0
         self._growing: threading.Thread | None = None
         self._stop_growing = threading.Event()
+        self._measured = False
+        """Whether the measurement has come to its end: it must not be struck any more."""
+        self._closed = False
+        """Whether `close` is done: nobody is struck any more."""
         self._thread = threading.Thread(target=self._run, name="lab session", daemon=True)
 
     def start(self) -> None:
@@ -96,13 +100,16 @@ class Session:
 
     def close(self) -> None:
         """End at once: what is being computed is given up, and what was held is free."""
-        self._stop_growing.set()
+        if self.mail.closed:
+            return
         self.mail.close()
+        self._stop_growing.set()
         for runner in self._lanes:
             runner.give_up()
-        for thread in (self._thread, self._growing):
-            if thread is not None:
-                _strike(thread)
+        _strike(self._thread)
+        if self._growing is not None and not self._measured:
+            _strike(self._growing)
+        self._closed = True
 
     def join(self, timeout: float) -> None:
         """Wait for the thread to end."""
@@ -113,11 +120,21 @@ class Session:
     def _run(self) -> None:
         with contextlib.suppress(Closed):
             self._work()
-            _wait_for_the_end()
+            self._wait_for_the_end()
         self._scene = None
         self._keep_only([])
         self._room.leave(self)
         _give_memory_back()
+
+    def _wait_for_the_end(self) -> None:
+        """Be there while `Closed` may come, so that it comes neither in the middle of tidying up nor later.
+
+        Later, the number of this thread may be that of another one, which has only just begun.
+        """
+        until = time.monotonic() + 60
+        while not self._closed and time.monotonic() < until:
+            time.sleep(0.001)
+        time.sleep(0)  # what has been sent by now comes here
 
     def _work(self) -> None:
         while self.mail.wait():
@@ -306,6 +323,7 @@ class Session:
         if self._setup is None:
             raise BadMessage("there is no scene to measure yet")
         self._stop_growing = threading.Event()
+        self._measured = False
         self._growing = threading.Thread(
             target=self._measure, args=(wish.methods, self._setup, self._stop_growing), daemon=True
         )
@@ -314,8 +332,10 @@ class Session:
     def _measure(self, methods: tuple[str, ...], setup: Setup, stop: threading.Event) -> None:
         with contextlib.suppress(Closed):
             self._measure_all(methods, setup, stop)
+            # In this order: who closes the mailbox and then sees no end yet finds this thread waiting.
+            self._measured = True
             if self.mail.closed:
-                _wait_for_the_end()
+                self._wait_for_the_end()
         _give_memory_back()
 
     def _measure_all(self, methods: tuple[str, ...], setup: Setup, stop: threading.Event) -> None:
@@ -343,13 +363,6 @@ def _strike(thread: threading.Thread) -> None:
     """Raise `Closed` in a thread, between two of its steps in Python: an engine's call has many a second."""
     if thread.ident is not None and thread.is_alive():
         ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(Closed))
-
-
-def _wait_for_the_end() -> None:
-    """Be there when `Closed` comes, so that it does not come in the middle of tidying up."""
-    until = time.monotonic() + 1
-    while time.monotonic() < until:
-        time.sleep(0.001)
 
 
 def _give_memory_back() -> None:
