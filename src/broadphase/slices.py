@@ -84,7 +84,7 @@ def slices(begin: int, end: int, each: float) -> Iterator[tuple[int, int]]:
         yield begin, begin + most
         took = perf_counter() - started
         begin += most
-        most = min(at_most, int(most * GOAL / max(took, 1e-6)) + 1)
+        most = next_most(most, took, at_most)
     if begin < end:
         yield begin, end
 
@@ -99,6 +99,17 @@ def stop_if_unwanted() -> None:
     """
     if given_up():
         raise GivenUp
+
+
+def next_most(most: int, took: float, at_most: int) -> int:
+    """How much the next slice may hold, when ``most`` took so many seconds.
+
+    Examples
+    --------
+    >>> next_most(1_000, 2 * GOAL, 10_000), next_most(1_000, 0.0, 10_000)
+    (501, 10000)
+    """
+    return min(at_most, int(most * GOAL / max(took, 1e-6)) + 1)
 
 
 def limit_of_shares(limit: int, shares: int) -> Callable[[int], Left]:
@@ -152,7 +163,7 @@ def search_from(kernel: Resumable, at: Position, end: int, out: PairArray, left:
             break
         stop_if_unwanted()
         took = perf_counter() - started
-        most = min(int(MOST), int(most * GOAL / max(took, 1e-6)) + 1)
+        most = next_most(most, took, int(MOST))
     return Part(chunks, pairs, tests)
 
 

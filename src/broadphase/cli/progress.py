@@ -7,10 +7,31 @@ from types import TracebackType
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    ProgressColumn,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+)
 
 PATIENCE = 1.0  # seconds
 _STEPS = {"copy": "Copying", "sample": "Sampling", "partition": "Cutting", "join": "Joining"}
+
+
+def _progress(console: Console | None, *columns: ProgressColumn) -> Progress:
+    """Lines with a bar, and these columns behind it."""
+    # rich takes FORCE_COLOR for a terminal; a log file is none, whatever its colours.
+    is_terminal = sys.stderr is not None and sys.stderr.isatty()
+    return Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        *columns,
+        console=console or Console(stderr=True),
+        transient=True,
+        disable=console is None and not is_terminal,
+    )
 
 
 class Steps:
@@ -27,17 +48,7 @@ class Steps:
     """
 
     def __init__(self, console: Console | None = None, patience: float = PATIENCE) -> None:
-        # rich takes FORCE_COLOR for a terminal; a log file is none, whatever its colours.
-        is_terminal = sys.stderr is not None and sys.stderr.isatty()
-        self._progress = Progress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            TaskProgressColumn(),
-            TimeElapsedColumn(),
-            console=console or Console(stderr=True),
-            transient=True,
-            disable=console is None and not is_terminal,
-        )
+        self._progress = _progress(console, TaskProgressColumn(), TimeElapsedColumn())
         self._timer = Timer(patience, self._show)
         self._timer.daemon = True
         self._lock = Lock()
@@ -83,15 +94,7 @@ class Bar:
     """
 
     def __init__(self, console: Console | None = None) -> None:
-        is_terminal = sys.stderr is not None and sys.stderr.isatty()
-        self._progress = Progress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            TextColumn("{task.fields[told]}", markup=False),
-            console=console or Console(stderr=True),
-            transient=True,
-            disable=console is None and not is_terminal,
-        )
+        self._progress = _progress(console, TextColumn("{task.fields[told]}", markup=False))
         self._task = self._progress.add_task("Looking", total=None, told="")
 
     def __enter__(self) -> "Bar":

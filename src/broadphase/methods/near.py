@@ -21,7 +21,7 @@ from broadphase.memory import Scratch, borrowed_scratch, pair_array
 from broadphase.methods.near_cells import ENOUGH_FOR_THREADS, Cells, none_of, sort_askers, sort_into_cells
 from broadphase.methods.task import NO_LIMIT
 from broadphase.points import Numbers, Points, Question
-from broadphase.slices import FIRST, GOAL, MOST, slices
+from broadphase.slices import FIRST, MOST, next_most, slices
 from broadphase.threads import GivenUp, given_up
 
 _PIECES = 4  # for each thread, so that none waits long for the last
@@ -165,7 +165,7 @@ def _search(
                 base, filled = _ELSEWHERE * (1 + next(numbers)), 0
                 more.append((base, out))
             else:
-                most = min(int(MOST), int(most * GOAL / max(perf_counter() - started, 1e-6)) + 1)
+                most = next_most(most, perf_counter() - started, int(MOST))
         return total, more
 
     done = threads.run_all([partial(search, piece, *span) for piece, span in enumerate(pieces)], parts)
