@@ -15,10 +15,10 @@ from numba.core import cgutils
 
 from broadphase.kernels.compiler.api import I32, I64, POINTER, Api, declare_key
 
-_HEAD = 64  # bytes; the data's address is in the fourth word, where Numba looks for it
-_RETURNED, _NEXT = 0, 1
+_HEAD = 64  # bytes
+_RETURNED, _NEXT, DATA = 0, 1, 3
 ALLOCATORS = ("NRT_MemInfo_alloc_safe_aligned", "NRT_MemInfo_alloc_aligned")
-NAMES = (*ALLOCATORS, "NRT_MemInfo_call_dtor", "broadphase_leave", "broadphase_release")
+NAMES = (*ALLOCATORS, "broadphase_leave", "broadphase_release")
 _LEAVE = ir.FunctionType(ir.VoidType(), [POINTER])
 
 
@@ -49,9 +49,6 @@ def define(module: ir.Module) -> None:
         _define_allocator(module, name)
     _define_leave(module)
     _define_release(module)
-    # Numba frees by it; nothing does, since references are not counted.
-    unused = ir.Function(module, _LEAVE, "NRT_MemInfo_call_dtor")
-    ir.IRBuilder(unused.append_basic_block("entry")).ret_void()
 
 
 def _word(builder: Any, block: Any, number: int) -> Any:

@@ -17,6 +17,7 @@ from numba.np.arrayobj import populate_array
 from broadphase.kernels.compiler import memory
 from broadphase.kernels.compiler.api import CALL, DOUBLE, I8, I32, I64, MISSED, POINTER, Api
 from broadphase.kernels.compiler.frontend import Lowered
+from broadphase.kernels.compiler.lowering import may_fail
 from broadphase.kernels.compiler.types import kind_of
 from broadphase.kernels.machine.python_api import KIND_NUMBERS, KINDS
 
@@ -280,7 +281,7 @@ class Writer:
         return made
 
 
-def build_call(context: Any, module: ir.Module, name: str, lowered: Lowered, allocates: bool) -> None:
+def build_call(context: Any, module: ir.Module, name: str, lowered: Lowered) -> None:
     """Write the function ``name`` that calls a kernel for one list of types; a brief one keeps the GIL."""
     descriptor = lowered.descriptor
     function = ir.Function(module, CALL, name)
@@ -297,7 +298,7 @@ def build_call(context: Any, module: ir.Module, name: str, lowered: Lowered, all
     callee = context.declare_function(module, descriptor)
     api = reader.api
     state = None if lowered.brief else api.call("PyEval_SaveThread", POINTER)
-    before = memory.enter(builder) if allocates else None
+    before = memory.enter(builder) if may_fail(descriptor) else None
     with _exact_denormals(builder):
         status, result = context.call_conv.call_function(
             builder, callee, descriptor.restype, descriptor.argtypes, values
