@@ -26,12 +26,7 @@ def emit_call(context: Any, lowered: Lowered, name: str, machine: Any) -> bytes:
     wrapped = context.codegen().create_library(name)
     module = wrapped.create_ir_module(name)
     build_call(context, module, name, lowered)
-    text, called_once = whole_text(lowered.library, module)
-    whole = llvm.parse_assembly(text)
-    for function in whole.functions:
-        # LLVM would inline these as well, but first optimise each by itself: 13 % of its time.
-        if function.name in called_once and not function.is_declaration:
-            function.add_function_attribute("alwaysinline")
+    whole = llvm.parse_assembly(whole_text(lowered.library, module))
     return emit(whole, {name}, machine)
 
 
@@ -47,14 +42,10 @@ def emit(module: Any, kept: set[str], machine: Any) -> bytes:
         is_ours = not variable.is_declaration and not variable.name.startswith("llvm.")
         if is_ours and variable.name not in kept:
             variable.linkage = "internal"
-    options = llvm.create_pipeline_tuning_options(speed_level=2)
+    options = llvm.create_pipeline_tuning_options(speed_level=3)
     options.loop_vectorization = True
     options.slp_vectorization = bool(config.SLP_VECTORIZE)
     builder = llvm.create_pass_builder(machine, options)
-    inline = llvm.create_new_module_pass_manager()
-    inline.add_always_inliner_pass()
-    inline.add_global_dead_code_eliminate_pass()
-    inline.run(module, builder)
     builder.getModulePassManager().run(module, builder)
     module.verify()
     return bytes(machine.emit_object(module))

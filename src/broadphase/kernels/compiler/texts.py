@@ -5,7 +5,6 @@ it, one level after the other.
 """
 
 import re
-from collections import Counter
 from itertools import count
 from typing import Any
 
@@ -13,7 +12,6 @@ from llvmlite import ir
 from numba.core import codegen, funcdesc
 
 _METADATA = re.compile(r", ![a-z]+ !\d+")
-_CALL = re.compile(r'call [^@\n]*@"([^"]+)"')
 
 
 class _Library(codegen.CPUCodeLibrary):  # type: ignore[misc]
@@ -41,8 +39,8 @@ class _Library(codegen.CPUCodeLibrary):  # type: ignore[misc]
         raise NotImplementedError("kernels do not run in the process that compiles them")
 
 
-def whole_text(library: Any, *modules: Any) -> tuple[str, set[str]]:
-    """A library with all that it calls and some modules besides; and which of its functions have one caller."""
+def whole_text(library: Any, *modules: Any) -> str:
+    """A library with all that it calls, and some modules besides."""
     head = str(library._codegen._create_empty_module("kernel"))
     libraries = {library: None}
     waiting = [library]
@@ -62,9 +60,7 @@ def whole_text(library: Any, *modules: Any) -> tuple[str, set[str]]:
                 raise ValueError(f"two different things are called {name}")
         declared.update(one.declared)
     needed = [text for name, text in declared.items() if name not in defined]
-    text = "\n".join([head, *needed, *defined.values()])
-    callers = Counter(_CALL.findall(text))
-    return text, {name for name in defined if callers[name] == 1}
+    return "\n".join([head, *needed, *defined.values()])
 
 
 _numbers = count()
