@@ -12,7 +12,7 @@ from typing import Any
 from llvmlite import binding as llvm
 from llvmlite import ir
 
-from broadphase.kernels.compiler import memory
+from broadphase.kernels.compiler import memory, shared
 from broadphase.kernels.compiler.api import (
     CALL,
     I64,
@@ -62,6 +62,7 @@ def table_module(kernels: Mapping[str, Sequence[tuple[str, int]]]) -> Any:
     for table in (*declare_tables(module), declare_key(module)):
         table.initializer = ir.Constant(table.value_type, None)
     memory.define(module)
+    shared.define(module)
     builtin = ir.FunctionType(POINTER, [POINTER, OBJECTS, I64])
     entries = [_entry(module, builtin, f"entry_{k}", calls) for k, calls in enumerate(kernels.values())]
     kind = ir.ArrayType(builtin.as_pointer(), len(entries))

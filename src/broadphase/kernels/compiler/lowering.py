@@ -58,10 +58,12 @@ class KernelLowering(lowering.Lower):
                 self._singly_assigned_vars.add(name)
 
     def setup_function(self, fndesc: Any) -> None:
+        """Begin a function that nobody else calls."""
         super().setup_function(fndesc)
         self.function.linkage = "internal"
 
     def storevar(self, value: Any, name: str, argidx: int | None = None) -> None:
+        """Keep a variable's value, in memory only where it changes."""
         if name in self._singly_assigned_vars:
             self._blk_local_varmap[name] = value
         else:
@@ -71,6 +73,7 @@ class KernelLowering(lowering.Lower):
         """Nothing: nobody counts references."""
 
     def alloca_lltype(self, name: str, lltype: Any, datamodel: Any = None) -> Any:
+        """Get memory for a variable, as it is; Numba would fill it with zeros."""
         with self.builder.goto_entry_block():
             return self.builder.alloca(lltype, name=name)
 

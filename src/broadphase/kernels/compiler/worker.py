@@ -9,7 +9,7 @@ from pathlib import Path
 
 from numba.core.registry import cpu_target
 
-from broadphase.kernels.compiler import emit, frontend, link, memory
+from broadphase.kernels.compiler import emit, frontend, link, memory, shared
 from broadphase.kernels.compiler.build import Job
 from broadphase.kernels.compiler.types import parse
 from broadphase.kernels.machine.level import level
@@ -37,7 +37,7 @@ def link_jobs(jobs: list[list[str]], library: Path) -> None:
     for kernel, types, _ in jobs:
         kernels.setdefault(kernel, []).append((Job(kernel, types).symbol, len(parse(types))))
     table = library.with_suffix(".table.o")
-    kept = link.EXPORTED | set(memory.NAMES)
+    kept = link.EXPORTED | {*memory.NAMES, *shared.NAMES}
     table.write_bytes(emit.emit(link.table_module(kernels), kept, emit.target_machine(level())))
     try:
         link.link([table, *(Path(path) for *_, path in jobs)], library)
