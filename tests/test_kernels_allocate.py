@@ -9,7 +9,7 @@ import pytest
 import broadphase
 
 KERNELS = Path(broadphase.__file__).parent / "kernels"
-DECORATORS = {"jit", "brief", "inline", "always_inline"}
+DECORATORS = {"jit", "brief", "inline", "always_inline", "common"}
 MAKERS = {
     "empty",
     "zeros",
@@ -26,7 +26,6 @@ MAKERS = {
 MAKERS |= {"empty_like", "zeros_like", "ones_like", "full_like", "append", "unique", "nonzero", "astype"}
 
 STILL = {
-    "boxes.put.put_box",
     "boxes.query_tests.keep_rows_within",
     "boxes.query_tests.keep_within",
     "boxes.ranking.describe_first",
@@ -39,7 +38,6 @@ STILL = {
     "boxes.torus_queries.keep_rows_within",
     "boxes.torus_queries.nearest_of_rows",
     "cells.ask.ask_box",
-    "cells.ask.ask_move",
     "cells.ask.ask_nearest",
     "cells.ask.ask_ray",
     "movement.on_the_way.meeting_times",
@@ -60,7 +58,6 @@ STILL = {
     "sorted.sweep_and_prune.move_boxes",
     "tiles.list.solid_tiles",
     "tree.ask.ask_box",
-    "tree.ask.ask_move",
     "tree.ask.ask_nearest",
     "tree.ask.ask_ray",
     "tree.query.search_box_by_rules",
@@ -76,7 +73,7 @@ def kernels_of(path):
         if isinstance(node, ast.FunctionDef):
             marks = {ast.unparse(mark) for mark in node.decorator_list} & DECORATORS
             if marks:
-                functions[node.name] = (node, not marks & {"inline", "always_inline"})
+                functions[node.name] = (node, not marks & {"inline", "always_inline", "common"})
     return tree, functions
 
 

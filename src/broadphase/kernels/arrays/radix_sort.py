@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from broadphase.kernels.arrays.ordered_bits import bits_of, ordered_column
 from broadphase.kernels.arrays.pieces import AT_ONCE
-from broadphase.kernels.machine.jit import inline, jit
+from broadphase.kernels.machine.jit import common, inline, jit
 
 _LOW_HALF = 0xFFFFFFFF
 _WIDTH = 11
@@ -56,7 +56,7 @@ def argsort_some(keys, n, words, counts, order, at, most):
     return sort_some(keys, n, words, counts, order, at, most)
 
 
-@inline
+@common
 def sort_some(keys, n, words, counts, order, at, most):
     """What `argsort_some` does, for kernels."""
     half, step, k, now = at
@@ -97,7 +97,7 @@ def sort_some(keys, n, words, counts, order, at, most):
     return half, step, k, now
 
 
-@inline
+@common
 def _write_words(keys, words, now, half, begin, end):
     """The half of each key that is sorted by, above its index; the lower half comes first."""
     if keys.itemsize == 4:
@@ -113,7 +113,7 @@ def _write_words(keys, words, now, half, begin, end):
             words[now, k] = ((int(keys[i]) >> 32) << 32) | i
 
 
-@inline
+@common
 def _count_digits(given, n, counts, shift, digits, flip, begin, end):
     """Count the digits of some words; with the last of them, where each digit's words go.
 

@@ -1,15 +1,14 @@
 """One box of an index anew, as the caller wrote it."""
 
-import numpy as np
-
 from broadphase.kernels.boxes.given import take_box
 from broadphase.kernels.machine.jit import brief
+from broadphase.kernels.machine.scratch import one_row
 
 
 @brief
 def put_box(boxes, alive, end, i, values):
     """Give box ``i`` a new row; False, and nothing has changed, where that is refused."""
-    row = np.empty((1, len(values)), boxes.dtype)
+    row = one_row(len(values), boxes.dtype)
     if i < 0 or i >= end or not alive[i] or not take_box(values, boxes, row):
         return False
     for column in range(boxes.shape[1]):

@@ -21,7 +21,7 @@ import math
 import numpy as np
 
 from broadphase.kernels.arrays.found_ids import first_ids, first_rows
-from broadphase.kernels.machine.jit import inline, jit
+from broadphase.kernels.machine.jit import common, inline, jit
 
 
 @inline
@@ -44,7 +44,7 @@ def as_ray(values):
     return ray
 
 
-@inline
+@common
 def set_ray(values, ray):
     """The same into ``ray``."""
     for k in range(len(values)):

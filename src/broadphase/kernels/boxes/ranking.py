@@ -10,7 +10,8 @@ from broadphase.kernels.boxes.query_tests import (
     set_ray,
     write_normal,
 )
-from broadphase.kernels.machine.jit import inline, jit
+from broadphase.kernels.machine.jit import common, inline, jit
+from broadphase.kernels.machine.scratch import few
 
 
 @inline
@@ -66,7 +67,7 @@ def _rise(distances, ids, at, distance, i):
     ids[at] = i
 
 
-@inline
+@common
 def sort_by_distance(distances, ids, count):
     """Heap sort of the first ``count`` entries."""
     for at in range(count // 2 - 1, -1, -1):
@@ -135,7 +136,8 @@ def describe_firsts(boxes, ids, rays, ray, distances, normals):
 def describe_first(boxes, i, values):
     """Distance and normal of one hit, the normal padded to three axes."""
     ray = as_ray(values)
-    normal = np.zeros(3, np.float64)
+    normal = few(3, np.float64)
+    normal[2] = 0.0
     distance = ray_distance(boxes, i, ray, True)
     write_normal(boxes, i, ray, distance, normal)
     return distance, normal[0], normal[1], normal[2]

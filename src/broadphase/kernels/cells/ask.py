@@ -16,9 +16,11 @@ from broadphase.kernels.cells.lists import HEADER, UNIT, enter_boxes, find_rebin
 from broadphase.kernels.cells.nearest import search_levels
 from broadphase.kernels.cells.rays import walk_level
 from broadphase.kernels.machine.jit import brief, inline, unsigned
+from broadphase.kernels.machine.scratch import few, one_row
 
 _NO_RULE = np.int64(-1)
 _NO_SETS = np.empty(0, np.uint32)
+_NO_ROWS = np.empty((0, 2), np.int32)
 
 # What has become of a box that was to be moved: nothing, for it is refused; it is where it should be; it has
 # its new row and is in no cell, for the pool is full.
@@ -28,7 +30,7 @@ REFUSED, MOVED, HOMELESS = range(3)
 @brief
 def ask_box(boxes, end, heads, pool, lattice, levels, table, values, touching):
     """Ids that meet a box, sorted if they are few; returns ``ids, tests``."""
-    query = np.empty((1, len(values)), np.float64)
+    query = one_row(len(values), np.float64)
     if not take_box(values, boxes, query):
         return np.empty(0, np.int32), np.int64(-1)
     room = np.int64(FEW)
@@ -118,25 +120,28 @@ def _is_home(boxes, i, query, lattice, level, x, y, z):
 @brief
 def ask_ray(boxes, end, heads, pool, lattice, levels, table, origin, direction, furthest, touching):
     """What a ray hits first, or -1; returns ``id, tests, distance`` and the three numbers of the normal."""
-    values = np.empty(2 * len(origin) + 1, np.float64)
+    values = few(2 * len(origin) + 1, np.float64)
     if not take_ray(origin, direction, furthest, boxes, values):
         return np.int64(-1), np.int64(-1), 0.0, 0.0, 0.0, 0.0
     end = min(end, len(levels))
     ray = as_ray(values)
-    best, nearest = np.full(1, -1, np.int32), np.full(1, np.inf)
-    cell, out = np.zeros(3, np.int64), np.empty((0, 2), np.int32)
+    best, nearest = few(1, np.int32), few(1, np.float64)
+    best[0], nearest[0] = -1, np.inf
+    cell = few(3, np.int64)
+    cell[0] = cell[1] = cell[2] = 0
     tests = np.int64(0)
     for level in range(lattice.shape[0]):
         if lattice[level, BOXES] > 0:
             _, made = walk_level(
                 boxes, end, _NO_SETS, _NO_SETS, heads, pool, lattice, levels, table,
-                level, ray, 0, cell, True, best, nearest, out, np.int64(0), touching, _NO_RULE, _NO_RULE,
+                level, ray, 0, cell, True, best, nearest, _NO_ROWS, np.int64(0), touching, _NO_RULE, _NO_RULE,
             )  # fmt: skip
             tests += made
     hit = np.int64(best[0])
     if hit < 0:
         return hit, tests, 0.0, 0.0, 0.0, 0.0
-    normal = np.zeros(3, np.float64)
+    normal = few(3, np.float64)
+    normal[2] = 0.0
     distance = ray_distance(boxes, hit, ray, True)
     write_normal(boxes, hit, ray, distance, normal)
     return int(hit), tests, distance, float(normal[0]), float(normal[1]), float(normal[2])
@@ -145,7 +150,7 @@ def ask_ray(boxes, end, heads, pool, lattice, levels, table, origin, direction, 
 @brief
 def ask_nearest(boxes, end, heads, pool, lattice, levels, table, values, k):
     """The ``k`` nearest boxes by distance, then id; returns ``ids, distances, tests``."""
-    point = np.empty(len(values), np.float64)
+    point = few(len(values), np.float64)
     ids, distances = np.empty(k, np.int32), np.empty(k, np.float64)
     if not take_point(values, boxes, point):
         return ids, distances, np.int64(-1)
@@ -161,11 +166,11 @@ def ask_nearest(boxes, end, heads, pool, lattice, levels, table, values, k):
 @brief
 def ask_move(boxes, alive, end, heads, pool, tally, lattice, levels, table, i, values):
     """Give box ``i`` a new row, and put it into its new cells."""
-    rows = np.empty((1, len(values)), boxes.dtype)
+    rows = one_row(len(values), boxes.dtype)
     if i < 0 or i >= end or not alive[i] or not take_box(values, boxes, rows):
         return REFUSED
-    ids, rebinned = np.empty(1, np.int32), np.empty(2, np.int64)
-    places = np.empty(MOST_PLACES, np.int64)
+    ids, rebinned = few(1, np.int32), few(2, np.int64)
+    places = few(MOST_PLACES, np.int64)
     ids[0] = i
     changes = find_rebinned(boxes, ids, rows, lattice, levels, table, rebinned) > 0
     if changes:

@@ -6,7 +6,7 @@ from broadphase.kernels.boxes.query_tests import distance_to_box, passes
 from broadphase.kernels.boxes.ranking import keep_nearest
 from broadphase.kernels.cells.lattice import BOXES, HIGHEST, LOWEST, PER_UNIT, cell_of, place_of, span_of
 from broadphase.kernels.cells.lists import HEADER, UNIT
-from broadphase.kernels.machine.jit import inline, jit
+from broadphase.kernels.machine.jit import common, inline, jit
 
 # Far more than what rounding can take away from the distance of a border of cells.
 DOUBT = 1e-13
@@ -32,7 +32,7 @@ def search_nearest(
     return tests
 
 
-@inline
+@common
 def search_levels(
     boxes, end, categories, masks, heads, pool, lattice, levels, table,
     point, ids, distances, kept, category, mask, done,
@@ -58,7 +58,7 @@ def search_levels(
     return kept, tests
 
 
-@inline
+@common
 def _search_rings(
     boxes, end, categories, masks, heads, pool, lattice, levels, table,
     level, point, ids, distances, kept, category, mask,

@@ -12,7 +12,7 @@ from broadphase.kernels.arrays.found_ids import put_row
 from broadphase.kernels.boxes.query_tests import passes, ray_distance, set_ray
 from broadphase.kernels.cells.lattice import BOXES, HIGHEST, LOWEST, PER_UNIT, cell_of, place_of
 from broadphase.kernels.cells.lists import HEADER, UNIT
-from broadphase.kernels.machine.jit import inline, jit
+from broadphase.kernels.machine.jit import common, inline, jit
 
 # Far more than what rounding can move the crossing of a border of cells, in shares of the numbers involved.
 DOUBT = 1e-14
@@ -52,7 +52,7 @@ def walk_rays(
     return rays.shape[0], rows, tests
 
 
-@inline
+@common
 def walk_level(
     boxes, end, categories, masks, heads, pool, lattice, levels, table,
     level, ray, q, cell, first_only, best, nearest, out, found, touching, category, mask,

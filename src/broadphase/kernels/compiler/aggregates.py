@@ -8,12 +8,14 @@ characters of LLVM's language then, and 530,000 without.
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from llvmlite import ir
 from numba.core import cgutils
 from numba.core.datamodel import models
 from numba.np import arrayobj
+
+from broadphase.kernels.compiler.types import kind_of
 
 
 class Parts:
@@ -63,7 +65,7 @@ _ORDERS = {
 class _Builder:
     """Methods that take the place of those of `llvmlite.ir.IRBuilder`, whose own are in `own`."""
 
-    own = {
+    own: ClassVar[dict[str, Callable[..., Any]]] = {
         name: getattr(ir.IRBuilder, name)
         for name in (
             "extract_value",
@@ -163,7 +165,7 @@ def _add_incoming(add: Callable[..., None]) -> Callable[..., None]:
 class _Proxy:
     """Methods of Numba's proxies of structs: one that is made of a value needs no memory to be read."""
 
-    own = {
+    own: ClassVar[dict[str, Callable[..., Any]]] = {
         name: getattr(cgutils.ValueStructProxy, name)
         for name in ("__init__", "__getattr__", "__getitem__", "_getvalue")
     }
@@ -210,6 +212,61 @@ class _Proxy:
         return self._known if self._known is not None else _Proxy.own["_getvalue"](self)
 
 
+class _ArrayArguments:
+    """Methods of the model of arrays: a C-contiguous one is passed without what its lengths say."""
+
+    fields = ("meminfo", "parent", "data", "shape")
+
+    def _models_passed(self: Any) -> list[Any]:
+        return [self._models[self.get_field_position(name)] for name in _ArrayArguments.fields]
+
+    def get_argument_type(self: Any) -> Any:
+        return tuple(model.get_argument_type() for model in _ArrayArguments._models_passed(self))
+
+    def as_argument(self: Any, builder: Any, value: Any) -> Any:
+        return tuple(
+            model.as_argument(builder, self.get(builder, value, name))
+            for name, model in zip(_ArrayArguments.fields, _ArrayArguments._models_passed(self), strict=True)
+        )
+
+    def from_argument(self: Any, builder: Any, value: Any) -> Any:
+        parts = {
+            name: model.from_argument(builder, one)
+            for name, model, one in zip(
+                _ArrayArguments.fields, _ArrayArguments._models_passed(self), value, strict=True
+            )
+        }
+        return array_of(self, builder, **parts)
+
+
+def array_of(model: Any, builder: Any, **parts: Any) -> Any:
+    """A C-contiguous array's struct; ``parts`` are all that its lengths do not say."""
+    kind = model._fe_type
+    word = ir.IntType(64)
+    lengths = cgutils.unpack_tuple(builder, parts["shape"], kind.ndim)
+    width = ir.Constant(word, int(kind_of(kind.dtype)[1:]))
+    strides, count = [width], lengths[0]
+    for length in reversed(lengths[1:]):
+        strides.insert(0, builder.mul(strides[0], length))
+        count = builder.mul(count, length)
+    parts |= {"nitems": count, "itemsize": width, "strides": cgutils.pack_array(builder, strides, word)}
+    array: Any = ir.Constant(model.get_value_type(), ir.Undefined)
+    for name, value in parts.items():
+        array = builder.insert_value(array, value, model.get_field_position(name))
+    return array
+
+
+def _for_c_contiguous(name: str) -> Callable[..., Any]:
+    otherwise = getattr(models.ArrayModel, name)
+    method = getattr(_ArrayArguments, name)
+
+    def chosen(self: Any, *arguments: Any) -> Any:
+        is_plain = self._fe_type.layout == "C" and self._fe_type.ndim > 0
+        return (method if is_plain else otherwise)(self, *arguments)
+
+    return chosen
+
+
 def _make_array(array_type: Any) -> Any:
     """A proxy of an array's struct; Numba's own loads each length from memory, to say that it is positive."""
     return cgutils.create_struct_proxy(array_type.as_array)
@@ -226,4 +283,6 @@ def prepare() -> None:
     models.BooleanModel.from_data = lambda self, builder, value: builder.icmp_unsigned(
         "!=", value, value.type(0)
     )
+    for name in ("get_argument_type", "as_argument", "from_argument"):
+        setattr(models.ArrayModel, name, _for_c_contiguous(name))
     arrayobj.make_array = _make_array

@@ -37,9 +37,28 @@ class Job(NamedTuple):
 
     def object(self, level: str) -> Path:
         """Where its object file lies, when it was compiled."""
-        made_of = [fingerprint(PACKAGE + self.module), version("numba"), version("llvmlite"), sys.platform]
-        key = blake2b(" ".join(map(str, made_of)).encode(), digest_size=8).hexdigest()
-        return cache.folder() / "objects" / level / f"{self.symbol}-{key}.o"
+        return part_object(self.symbol, PACKAGE + self.module, level)
+
+
+def part_object(symbol: str, module: str, level: str) -> Path:
+    """Where the object file of a function lies, when it was compiled."""
+    made_of = [fingerprint(module), version("numba"), version("llvmlite"), sys.platform]
+    key = blake2b(" ".join(map(str, made_of)).encode(), digest_size=8).hexdigest()
+    return cache.folder() / "objects" / level / f"{symbol}-{key}.o"
+
+
+def parts_beside(path: Path) -> Path:
+    """The file that says which common functions a kernel needs."""
+    return path.with_suffix(".parts")
+
+
+def parts_of(path: Path) -> list[Path]:
+    """The object files of the common functions that a kernel needs."""
+    return [Path(line) for line in parts_beside(path).read_text().splitlines()]
+
+
+def _is_compiled(path: Path) -> bool:
+    return path.exists() and all(part.exists() for part in parts_of(path))
 
 
 def jobs_of(listed: Mapping[str, Sequence[str]]) -> list[Job]:
@@ -78,7 +97,7 @@ def index_of(jobs: Sequence[Job]) -> str:
 
 def compile_missing(jobs: Sequence[Job], level: str, processes: int) -> None:
     """Compile side by side what has no object file yet."""
-    missing = [job for job in jobs if not job.object(level).exists()]
+    missing = [job for job in jobs if not _is_compiled(job.object(level))]
     if not missing:
         return
     # Kernels of one file share what they call: who compiles one compiles all of them.

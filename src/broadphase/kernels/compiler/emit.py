@@ -30,6 +30,11 @@ def emit_call(context: Any, lowered: Lowered, name: str, machine: Any) -> bytes:
     return emit(whole, {name}, machine)
 
 
+def emit_common(library: Any, symbol: str, machine: Any) -> bytes:
+    """An object file of a function that several kernels call."""
+    return emit(llvm.parse_assembly(whole_text(library)), {symbol}, machine)
+
+
 def emit(module: Any, kept: set[str], machine: Any) -> bytes:
     """Optimise a module and emit it; the functions ``kept`` are what other objects see of it."""
     for function in module.functions:

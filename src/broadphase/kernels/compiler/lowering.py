@@ -18,6 +18,7 @@ from numba.experimental import function_type
 
 from broadphase.kernels.compiler.api import I64, POINTER
 from broadphase.kernels.compiler.memory import DATA
+from broadphase.kernels.compiler.texts import COMMON_SYMBOLS
 
 _may_fail: set[str] = set()
 """Names of functions that may find no memory; who calls them looks at what they return."""
@@ -58,9 +59,10 @@ class KernelLowering(lowering.Lower):
                 self._singly_assigned_vars.add(name)
 
     def setup_function(self, fndesc: Any) -> None:
-        """Begin a function that nobody else calls."""
+        """Begin a function that nobody else calls, unless it is common to several kernels."""
         super().setup_function(fndesc)
-        self.function.linkage = "internal"
+        if fndesc.mangled_name not in COMMON_SYMBOLS:
+            self.function.linkage = "internal"
 
     def storevar(self, value: Any, name: str, argidx: int | None = None) -> None:
         """Keep a variable's value, in memory only where it changes."""

@@ -10,7 +10,8 @@ from pathlib import Path
 from numba.core.registry import cpu_target
 
 from broadphase.kernels.compiler import emit, frontend, link, memory, shared
-from broadphase.kernels.compiler.build import Job
+from broadphase.kernels.compiler.build import Job, part_object, parts_beside, parts_of
+from broadphase.kernels.compiler.texts import COMMON_SYMBOLS, common_parts
 from broadphase.kernels.compiler.types import parse
 from broadphase.kernels.machine.level import level
 from broadphase.kernels.machine.signatures import PACKAGE
@@ -25,9 +26,16 @@ def compile_jobs(jobs: list[list[str]]) -> None:
         module, _, name = kernel.rpartition(".")
         try:
             lowered = frontend.lower(getattr(import_module(PACKAGE + module), name), parse(types))
+            parts = {}
+            for symbol, library in common_parts(lowered.library).items():
+                part = parts[symbol] = part_object(symbol, COMMON_SYMBOLS[symbol], level())
+                if not part.exists():
+                    _write(part, emit.emit_common(library, symbol, machine))
             code = emit.emit_call(cpu_target.target_context, lowered, job.symbol, machine)
         except Exception as error:
             raise RuntimeError(f"{kernel} could not be compiled for {types}") from error
+        # The object last: who finds it finds all that it needs.
+        _write(parts_beside(Path(path)), "\n".join(map(str, parts.values())).encode())
         _write(Path(path), code)
 
 
@@ -40,7 +48,9 @@ def link_jobs(jobs: list[list[str]], library: Path) -> None:
     kept = link.EXPORTED | {*memory.NAMES, *shared.NAMES}
     table.write_bytes(emit.emit(link.table_module(kernels), kept, emit.target_machine(level())))
     try:
-        link.link([table, *(Path(path) for *_, path in jobs)], library)
+        objects = [Path(path) for *_, path in jobs]
+        parts = {part: None for path in objects for part in parts_of(path)}
+        link.link([table, *objects, *parts], library)
     finally:
         table.unlink()
 

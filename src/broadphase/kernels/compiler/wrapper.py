@@ -15,10 +15,10 @@ from llvmlite import ir
 from numba.core import cgutils, types
 
 from broadphase.kernels.compiler import memory, shared
+from broadphase.kernels.compiler.aggregates import array_of
 from broadphase.kernels.compiler.api import CALL, DOUBLE, I32, I64, MISSED, POINTER, Api
 from broadphase.kernels.compiler.frontend import Lowered
 from broadphase.kernels.compiler.lowering import may_fail
-from broadphase.kernels.compiler.types import kind_of
 
 # The bits of the x86 control register that flush denormals to zero; the sign of a tiny difference would
 # be lost with it, and other libraries leave them set in whatever thread calls.
@@ -74,25 +74,16 @@ class _Arguments:
 
     def _array(self, kind: Any, parent: Any, data: Any, *lengths: Any) -> Any:
         builder = self.builder
-        width = ir.Constant(I64, int(kind_of(kind.dtype)[1:]))
-        strides, count = [width], lengths[0]
-        for length in reversed(lengths[1:]):
-            strides.insert(0, builder.mul(strides[0], length))
-            count = builder.mul(count, length)
         model = self.context.data_model_manager[kind]
-        array: Any = ir.Constant(model.get_value_type(), ir.Undefined)
-        parts = {
-            "meminfo": ir.Constant(POINTER, None),
-            "parent": builder.inttoptr(parent, POINTER),
-            "nitems": count,
-            "itemsize": width,
-            "data": builder.inttoptr(data, array.type.elements[model.get_field_position("data")]),
-            "shape": cgutils.pack_array(builder, lengths, I64),
-            "strides": cgutils.pack_array(builder, strides, I64),
-        }
-        for name, value in parts.items():
-            array = builder.insert_value(array, value, model.get_field_position(name))
-        return array
+        element = model.get_value_type().elements[model.get_field_position("data")]
+        return array_of(
+            model,
+            builder,
+            meminfo=ir.Constant(POINTER, None),
+            parent=builder.inttoptr(parent, POINTER),
+            data=builder.inttoptr(data, element),
+            shape=cgutils.pack_array(builder, lengths, I64),
+        )
 
 
 def _result(context: Any, builder: Any, kind: Any, value: Any) -> Any:

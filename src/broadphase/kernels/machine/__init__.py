@@ -4,6 +4,6 @@
 program: a builtin out of a `library` for this `level` of processor, made of just the `sources` at hand;
 what it was not compiled for (`signatures`) is compiled `on_demand` into the user's `cache`, or left alone
 by a `trial`.  `python_api` is what machine code needs of the interpreter.  `simd` has vectors of 8 or 16
-lanes, `prefetch` asks for memory that will be read soon, `floats` knows the neighbours of a float;
-`intrinsics` says what these are when compiled.
+lanes, `prefetch` asks for memory that will be read soon, `scratch` has a few numbers on the stack, `floats`
+knows the neighbours of a float; `intrinsics` says what these are when compiled.
 """

@@ -1,4 +1,4 @@
-"""What the functions of `simd`, `prefetch` and `boxes.edges` are in compiled code.
+"""What the functions of `simd`, `prefetch`, `scratch` and `floats` are in compiled code.
 
 Only the compiler imports this file (`broadphase.kernels.machine.simd.twin`).  Intrinsics and not
 ``@overload``: Numba compiles every overload as a function of its own, which made the first sweep of a
@@ -13,12 +13,14 @@ from numba.core import cgutils, types
 from numba.core.datamodel import models
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, register_model
+from numba.np.arrayobj import populate_array
 
 from broadphase.kernels.machine.level import lanes, level
 
 LANES = lanes(level())
 HAS_PERMD = level() == "x86-64-v3"  # AVX2 without AVX-512
 
+MOST = 16  # as `scratch.MOST`, which imports this file
 _I1, _I32, _I64, _BITS = ir.IntType(1), ir.IntType(32), ir.IntType(64), ir.IntType(LANES)
 
 
@@ -293,6 +295,50 @@ def prefetch(typingctx, array, row, column):
         return context.get_dummy_value()
 
     return types.none(array, types.intp, types.intp), codegen
+
+
+# --- scratch ---
+
+
+def _on_the_stack(context, builder, array_type, lengths):
+    """An array over memory that goes when the function returns it is written in."""
+    dtype = context.get_data_type(array_type.dtype)
+    width = context.get_abi_sizeof(dtype)
+    with builder.goto_entry_block():
+        place = builder.alloca(ir.ArrayType(dtype, MOST))
+    array = context.make_array(array_type)(context, builder)
+    strides = [ir.Constant(_I64, width)]
+    if len(lengths) == 2:
+        strides.insert(0, builder.mul(lengths[1], strides[0]))
+    populate_array(
+        array,
+        data=builder.bitcast(place, dtype.as_pointer()),
+        shape=lengths,
+        strides=strides,
+        itemsize=ir.Constant(_I64, width),
+        meminfo=None,
+    )
+    return array._getvalue()
+
+
+@intrinsic
+def few(typingctx, count, dtype):
+    array = types.Array(dtype.dtype, 1, "C")
+
+    def codegen(context, builder, signature, args):
+        return _on_the_stack(context, builder, array, [args[0]])
+
+    return array(types.intp, dtype), codegen
+
+
+@intrinsic
+def one_row(typingctx, columns, dtype):
+    array = types.Array(dtype.dtype, 2, "C")
+
+    def codegen(context, builder, signature, args):
+        return _on_the_stack(context, builder, array, [ir.Constant(_I64, 1), args[0]])
+
+    return array(types.intp, dtype), codegen
 
 
 # --- floats ---

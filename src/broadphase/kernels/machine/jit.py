@@ -16,6 +16,9 @@ from broadphase.kernels.machine.mode import COMPILING, PLAIN, plain
 # IEEE division instead of a ZeroDivisionError: kernels never raise.
 _OPTIONS = {"nogil": True, "error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
+COMMON: set[str] = set()
+"""Functions that are compiled by themselves, ``"broadphase.kernels.room.file.name"``."""
+
 # An index that is known not to be negative: for signed numbers that it reads from memory, Numba adds what
 # lets -1 mean the last element.  Counting the copies of a box in strips takes 2.7 ns without, 14 with.
 unsigned = np.uint64
@@ -43,6 +46,15 @@ def brief(function: Callable[..., Any]) -> Any:
 def inline(function: Callable[..., Any]) -> Any:
     """Make a small function that only kernels call; LLVM inlines it there."""
     return _compiled(function) if COMPILING else function
+
+
+def common(function: Callable[..., Any]) -> Any:
+    """As `inline`, for a large function that several kernels call: it is compiled once, by itself.
+
+    Not for what runs for every box: calling it costs some nanoseconds, more with many arrays.
+    """
+    COMMON.add(f"{function.__module__}.{function.__qualname__}")
+    return inline(function)
 
 
 def always_inline(function: Callable[..., Any]) -> Any:

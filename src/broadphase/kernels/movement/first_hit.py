@@ -10,7 +10,7 @@ area at most, and none behind the first hit.
 
 import math
 
-from broadphase.kernels.machine.jit import inline
+from broadphase.kernels.machine.jit import common, inline
 from broadphase.kernels.movement.sweep import ALL_SIDES, NEVER, flush_place, meet, pass_by, place_at
 from broadphase.kernels.tiles.grid import cells_between, edge, sides_at
 
@@ -42,7 +42,7 @@ def _edges_of_tile(grid, column, row):
     )
 
 
-@inline
+@common
 def first_hit(x, y, width, height, goal_x, goal_y, boxes, rows, grid, after):
     """The first hit that comes after the hit ``after``; `NO_HIT` where the way is free.
 
@@ -146,7 +146,7 @@ def _draw_back(way, at, other, sides, rank, after):
     return at[0], flush_place(y, height, goal_y, other[1], other[3])
 
 
-@inline
+@common
 def free_place(x, y, width, height, goal_x, goal_y, boxes, rows, grid, after, hit):
     """Where the box is when it hits: flush with the other, to the last bit, and clear of everything else.
 

@@ -7,7 +7,7 @@ where they are not, the shortest way to part the cores, by the separating axis t
 
 import math
 
-from broadphase.kernels.machine.jit import brief, inline
+from broadphase.kernels.machine.jit import brief, common, inline
 from broadphase.kernels.shapes.contact import APART, length, part_shadows, reaches
 from broadphase.kernels.shapes.table import axis_at, corner_at, corners, rounding
 
@@ -35,7 +35,7 @@ def _try_axis(best, nx, ny, a, i, b, j, dx, dy):
     return part_shadows(best, nx, ny, a_lo, a_hi, b_lo, b_hi, dx * nx + dy * ny, True)
 
 
-@inline
+@common
 def _part_cores(a, i, b, j):
     """The shortest way to part two cores, `APART` where they are apart."""
     dx, dy = b.x[j] - a.x[i], b.y[j] - a.y[i]
@@ -75,7 +75,7 @@ def _from_side(x, y, table, i, k):
     return over * (nx / axis), over * (ny / axis)
 
 
-@inline
+@common
 def _nearest(a, i, b, j):
     """The shortest vector from core b to core a, which are apart."""
     near, best_x, best_y = math.inf, 0.0, 0.0

@@ -23,7 +23,7 @@ on: a search leaves out at once what ends before it begins, also where one giant
 import numpy as np
 
 from broadphase.kernels.arrays.ordered_bits import ordered
-from broadphase.kernels.machine.jit import inline, jit
+from broadphase.kernels.machine.jit import common, inline, jit
 from broadphase.kernels.machine.simd import LANES
 
 DEAD = -1
@@ -121,7 +121,7 @@ def _carry(columns, base, dim, items, places, a, source, target):
     places[a, item] = target
 
 
-@inline
+@common
 def _open_near(columns, base, dim, items, places, a, slots, at):
     """A gap before slot ``at``: its slot, or -1 if there is none near, and which slots have changed."""
     left = at - 1
@@ -142,7 +142,7 @@ def _open_near(columns, base, dim, items, places, a, slots, at):
     return -1, at, at
 
 
-@inline
+@common
 def spread(columns, base, dim, items, places, a, begin, end):
     """Spread the items of slots ``begin .. end`` out evenly."""
     live = 0

@@ -10,6 +10,7 @@ from broadphase.kernels.boxes.given import take_box, take_point, take_ray
 from broadphase.kernels.boxes.query_tests import as_ray, ray_distance, write_normal
 from broadphase.kernels.boxes.ranking import sort_by_distance
 from broadphase.kernels.machine.jit import brief
+from broadphase.kernels.machine.scratch import few, one_row
 from broadphase.kernels.tree.move import move_boxes
 from broadphase.kernels.tree.nearest import search_around
 from broadphase.kernels.tree.nodes import MOVING, WIDTH, stack_room
@@ -27,7 +28,7 @@ REFUSED, STAYS, LEAVES = range(3)
 @brief
 def ask_box(edges, children, boxes, values, touching):
     """Ids that meet a box, sorted if they are few; returns ``ids, tests``."""
-    limits = np.empty((1, len(values)), edges.dtype)
+    limits = one_row(len(values), edges.dtype)
     if not take_box(values, boxes, limits):
         return np.empty(0, np.int32), np.int64(-1)
     return search_one(
@@ -38,7 +39,7 @@ def ask_box(edges, children, boxes, values, touching):
 @brief
 def ask_ray(edges, children, boxes, origin, direction, furthest, touching):
     """What a ray hits first, or -1; returns ``id, tests, distance`` and the three numbers of the normal."""
-    values = np.empty(2 * len(origin) + 1, np.float64)
+    values = few(2 * len(origin) + 1, np.float64)
     if not take_ray(origin, direction, furthest, boxes, values):
         return np.int64(-1), np.int64(-1), 0.0, 0.0, 0.0, 0.0
     room = stack_room(children)
@@ -51,7 +52,8 @@ def ask_ray(edges, children, boxes, origin, direction, furthest, touching):
     )  # fmt: skip
     if hit < 0:
         return hit, tests, 0.0, 0.0, 0.0, 0.0
-    normal = np.zeros(3, np.float64)
+    normal = few(3, np.float64)
+    normal[2] = 0.0
     distance = ray_distance(boxes, hit, ray, True)
     write_normal(boxes, hit, ray, distance, normal)
     return int(hit), tests, distance, float(normal[0]), float(normal[1]), float(normal[2])
@@ -60,7 +62,7 @@ def ask_ray(edges, children, boxes, origin, direction, furthest, touching):
 @brief
 def ask_nearest(edges, children, boxes, values, k):
     """The ``k`` nearest boxes by distance, then id; returns ``ids, distances, tests``."""
-    point = np.empty(len(values), np.float64)
+    point = few(len(values), np.float64)
     ids, distances = np.empty(k, np.int32), np.empty(k, np.float64)
     if not take_point(values, boxes, point):
         return ids, distances, np.int64(-1)
@@ -78,10 +80,10 @@ def ask_nearest(edges, children, boxes, values, k):
 @brief
 def ask_move(edges, children, links, where, boxes, reach, alive, end, i, values, margin, steps):
     """Give box ``i`` of the moving tree a new row, and the tree what `move_boxes` does."""
-    rows = np.empty((1, len(values)), boxes.dtype)
+    rows = one_row(len(values), boxes.dtype)
     if i < 0 or i >= end or not alive[i] or not take_box(values, boxes, rows):
         return REFUSED
-    ids, leaving = np.empty(1, np.int32), np.empty(1, np.int64)
+    ids, leaving = few(1, np.int32), few(1, np.int64)
     ids[0] = i
     nodes = (edges, children, links, where)
     left = move_boxes(*nodes, boxes, reach, MOVING, ids, rows, margin, steps, leaving, np.int64(2))

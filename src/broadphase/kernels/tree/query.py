@@ -26,6 +26,7 @@ from broadphase.kernels.boxes.query_tests import box_meets, passes
 from broadphase.kernels.machine.floats import next_down
 from broadphase.kernels.machine.jit import always_inline, inline, jit
 from broadphase.kernels.machine.prefetch import AHEAD, prefetch
+from broadphase.kernels.machine.scratch import one_row
 from broadphase.kernels.machine.simd import LANES, load, put_lanes, splat, store
 from broadphase.kernels.tree.nodes import HEIGHT, LOOSE, MOVING, NODE_0, STATIC_TREE, WIDTH
 
@@ -198,7 +199,7 @@ def search_one(edges, children, boxes, categories, masks, queries, limits, touch
 @jit
 def search_box_by_rules(edges, children, boxes, categories, masks, values, touching, category, mask):
     """Ids that meet a box of any numbers; returns ``ids, tests``."""
-    limits = np.empty((1, len(values)), edges.dtype)
+    limits = one_row(len(values), edges.dtype)
     queries = (values,)
     return search_one(edges, children, boxes, categories, masks, queries, limits, touching, category, mask)
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from broadphase.kernels.arrays.found_ids import put_row
 from broadphase.kernels.boxes.query_tests import as_ray, passes, ray_distance, set_ray
-from broadphase.kernels.machine.jit import inline, jit
+from broadphase.kernels.machine.jit import common, jit
 from broadphase.kernels.machine.simd import LANES, bits, load, lowest_lane
 from broadphase.kernels.tree.nodes import WIDTH, child_of, push_roots, stack_by_key, stack_room
 
@@ -13,7 +13,7 @@ _NEAR, _FAR = 0, 1
 NO_BOX = np.int64(-1)
 
 
-@inline
+@common
 def _slots_hit(edges, node, dim, ray, times):
     """Which slots of a node the ray meets within its length, as bits, and in ``times`` when.
 
@@ -49,7 +49,7 @@ def _slots_hit(edges, node, dim, ray, times):
     return hit
 
 
-@inline
+@common
 def first_hit(
     edges, children, boxes, categories, masks, ray, touching, category, mask, ignored, nodes, keys, times
 ):
