@@ -9,6 +9,7 @@ twice the time to compile without them.
 from typing import Any, NamedTuple
 
 from broadphase.kernels.compiler import aggregates, calls, lowering, passes, texts
+from broadphase.kernels.compiler.types import parse, rows_of
 
 
 class Lowered(NamedTuple):
@@ -19,6 +20,8 @@ class Lowered(NamedTuple):
     """Numba's: the function's name in the library, its argument types and result type."""
     brief: bool
     """Whether it keeps the GIL (`broadphase.kernels.machine.jit.brief`)."""
+    rows: frozenset[int]
+    """The arguments that are rows, and come as tuples (`broadphase.kernels.machine.jit.Row`)."""
 
 
 def prepare() -> None:
@@ -27,8 +30,10 @@ def prepare() -> None:
         room.prepare()
 
 
-def lower(dispatcher: Any, types: tuple[Any, ...]) -> Lowered:
+def lower(dispatcher: Any, listed: str) -> Lowered:
     """Infer all types of a kernel and all that it calls, and lower them."""
+    types = parse(listed)
     dispatcher.compile(types)
     found = dispatcher.overloads[types]
-    return Lowered(found.library, found.fndesc, getattr(dispatcher.py_func, "brief", False))
+    brief = getattr(dispatcher.py_func, "brief", False)
+    return Lowered(found.library, found.fndesc, brief, rows_of(listed))

@@ -6,22 +6,23 @@ cells that was a third of the time before LLVM.
 """
 
 from contextlib import nullcontext
+from functools import cache
 from typing import Any
 
-from numba.core import compiler_machinery, event, ir, postproc, transforms
+from numba.core import base, compiler_machinery, event, ir, postproc, transforms
 from numba.core.types import abstract
 
 _NO_VARIABLES = {ir.Loc, str, int, bool, float, type(None)}
 
 
 def _run_pass(self: Any, index: int, one: Any, state: Any) -> None:
-    """Run one pass, and no check of it."""
+    """Run one pass, and nothing behind it: those that change loops bring them into their form themselves."""
     one.analysis = self._analysis
-    changed = one.run_initialization(state)
-    changed |= one.run_pass(state)
-    changed |= one.run_finalizer(state)
-    if changed and compiler_machinery._pass_registry.get(type(one)).mutates_CFG:
-        postproc.PostProcessor(state.func_ir).run()
+    one.run_initialization(state)
+    one.run_pass(state)
+    one.run_finalizer(state)
+    if state.func_ir is not None:
+        state.func_ir.variable_lifetime = postproc.VariableLifetime(state.func_ir.blocks)
 
 
 def _post_process(self: Any, emit_dels: bool = False, extend_lifetimes: bool = False) -> None:
@@ -73,3 +74,4 @@ def prepare() -> None:
     abstract.Type.__hash__ = _hash_once
     event.trigger_event = event.install_timer = _no_event
     event.broadcast = lambda event: None
+    base._has_loc = cache(base._has_loc)  # Numba asks at each call whether its lowering wants to know where

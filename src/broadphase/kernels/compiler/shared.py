@@ -23,6 +23,7 @@ from broadphase.kernels.compiler.api import DOUBLE, I1, I8, I32, I64, OBJECTS, P
 from broadphase.kernels.compiler.types import kind_of
 from broadphase.kernels.machine.python_api import KIND_NUMBERS, KINDS
 
+LONGEST_ROW = 16
 DONE, MISSED_TYPE, RAISED = range(3)
 """What became of an argument: it is read; it is of another type; Python has an error set."""
 
@@ -75,6 +76,11 @@ def read(builder: Any, kind: Any, thing: Any, words: Any) -> Any:
 def items(builder: Any, thing: Any, size: int) -> Any:
     """Where the items of a tuple of this size lie, or nowhere."""
     return _call(builder, _ITEMS, "items", thing, ir.Constant(I64, size))
+
+
+def read_row(builder: Any, thing: Any, words: Any) -> Any:
+    """Read a tuple of at most `LONGEST_ROW` numbers: how many, then the numbers."""
+    return _call(builder, _READ, "read_row", thing, ir.Constant(I8, 0), words)
 
 
 def make(builder: Any, kind: Any, words: Any) -> Any:
@@ -175,11 +181,32 @@ def _read_array(builder: Any, thing: Any, code: Any, words: Any) -> None:
 
 def _items(builder: Any, thing: Any, size: Any) -> None:
     api, nowhere = Api(builder), ir.Constant(OBJECTS, None)
+    there = api.call("PyTuple_Size", I64, _demanded_tuple(builder, thing, nowhere))
+    _demand(builder, builder.icmp_signed("==", there, size), nowhere)
+    builder.ret(builder.bitcast(builder.gep(thing, [api.number("tuple_items")]), OBJECTS))
+
+
+def _define_read_row(builder: Any, thing: Any, code: Any, words: Any) -> None:
+    api = Api(builder)
+    size = api.call("PyTuple_Size", I64, _demanded_tuple(builder, thing, _MISSED))
+    _demand(builder, builder.icmp_signed("<=", size, ir.Constant(I64, LONGEST_ROW)), _MISSED)
+    first = builder.bitcast(builder.gep(thing, [api.number("tuple_items")]), OBJECTS)
+    builder.store(size, words)
+    numbers = _word(builder, words, 1)
+    with cgutils.for_range(builder, size, intp=I64) as loop:
+        item = builder.load(builder.gep(first, [loop.index]))
+        place = builder.gep(numbers, [loop.index])
+        status = _call(builder, _READ, "read_float", item, code, place)
+        _demand(builder, builder.icmp_unsigned("==", status, _DONE), status)
+    builder.ret(_DONE)
+
+
+def _demanded_tuple(builder: Any, thing: Any, otherwise: Any) -> Any:
+    api = Api(builder)
     flags = api.call("PyType_GetFlags", I64, builder.inttoptr(api.type_of(thing), POINTER))
     is_tuple = builder.and_(flags, ir.Constant(I64, _IS_TUPLE))
-    _demand(builder, builder.icmp_unsigned("!=", is_tuple, ir.Constant(I64, 0)), nowhere)
-    _demand(builder, builder.icmp_signed("==", api.call("PyTuple_Size", I64, thing), size), nowhere)
-    builder.ret(builder.bitcast(builder.gep(thing, [api.number("tuple_items")]), OBJECTS))
+    _demand(builder, builder.icmp_unsigned("!=", is_tuple, ir.Constant(I64, 0)), otherwise)
+    return thing
 
 
 def _make_number(function: str, kind: Any) -> Callable[..., None]:
@@ -296,6 +323,7 @@ _FUNCTIONS: dict[str, tuple[Any, Callable[..., None]]] = {
     "read_boolean": (_READ, _read_boolean),
     "read_none": (_READ, _read_none),
     "read_array": (_READ, _read_array),
+    "read_row": (_READ, _define_read_row),
     "items": (_ITEMS, _items),
     "make_signed": (_MAKE, _make_number("PyLong_FromLongLong", I64)),
     "make_unsigned": (_MAKE, _make_number("PyLong_FromUnsignedLongLong", I64)),

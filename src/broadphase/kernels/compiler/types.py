@@ -22,7 +22,7 @@ _NUMBERS = {
     "f8": types.float64,
     "none": types.none,
 }
-_TOKEN = re.compile(r"\s*([\w.]+(?:\[\w+\])?|[(),])")
+_TOKEN = re.compile(r"\s*([\w.]+(?:\[\w+\]|<>)?|[(),])")
 
 
 def parse(text: str) -> tuple[Any, ...]:
@@ -32,6 +32,17 @@ def parse(text: str) -> tuple[Any, ...]:
     if at != len(tokens):
         raise ValueError(f"not a list of types: {text!r}")
     return found
+
+
+def rows_of(text: str) -> frozenset[int]:
+    """The arguments that are rows, and come as tuples."""
+    depth, number, found = 0, 0, set()
+    for token in _TOKEN.findall(text):
+        depth += (token == "(") - (token == ")")
+        number += token == "," and depth == 0
+        if token.endswith("<>"):
+            found.add(number)
+    return frozenset(found)
 
 
 def _parse_until(tokens: list[str], at: int, end: str | None) -> tuple[tuple[Any, ...], int]:
@@ -56,6 +67,8 @@ def _parse_until(tokens: list[str], at: int, end: str | None) -> tuple[tuple[Any
 
 
 def _simple(token: str) -> Any:
+    if token.endswith("<>"):
+        return types.Array(_NUMBERS[token[:-2]], 1, "C")
     name, _, dimensions = token.partition("[")
     if not dimensions:
         return _NUMBERS[name]

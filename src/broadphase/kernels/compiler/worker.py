@@ -25,7 +25,7 @@ def compile_jobs(jobs: list[list[str]]) -> None:
         job = Job(kernel, types)
         module, _, name = kernel.rpartition(".")
         try:
-            lowered = frontend.lower(getattr(import_module(PACKAGE + module), name), parse(types))
+            lowered = frontend.lower(getattr(import_module(PACKAGE + module), name), types)
             parts = {}
             for symbol, library in common_parts(lowered.library).items():
                 part = parts[symbol] = part_object(symbol, COMMON_SYMBOLS[symbol], level())

@@ -48,11 +48,24 @@ class _Arguments:
         with builder.goto_entry_block():
             words = builder.alloca(I64, size=count)
         status = shared.read(builder, kind, thing, words)
-        if not isinstance(kind, (types.Array, types.Boolean)):
+        self._look_at(status, not isinstance(kind, (types.Array, types.Boolean)))
+        return self._value(kind, [builder.load(_at(builder, words, k)) for k in range(count)])
+
+    def read_row(self, kind: Any, thing: Any) -> Any:
+        """Look at a tuple of numbers; an array over a copy of them."""
+        builder = self.builder
+        with builder.goto_entry_block():
+            words = builder.alloca(I64, size=1 + shared.LONGEST_ROW)
+        self._look_at(shared.read_row(builder, thing, words), True)
+        data = builder.ptrtoint(_at(builder, words, 1), I64)
+        return self._array(kind, ir.Constant(I64, 0), data, builder.load(words))
+
+    def _look_at(self, status: Any, may_raise: bool) -> None:
+        builder = self.builder
+        if may_raise:
             raised = builder.icmp_unsigned("==", status, ir.Constant(I32, shared.RAISED))
             self._demand(builder.not_(raised), self.raised)
         self._demand(builder.icmp_unsigned("==", status, ir.Constant(I32, shared.DONE)), self.missed)
-        return self._value(kind, [builder.load(_at(builder, words, k)) for k in range(count)])
 
     def _demand(self, condition: Any, otherwise: Any) -> None:
         onward = self.builder.append_basic_block()
@@ -131,7 +144,10 @@ def build_call(context: Any, module: ir.Module, name: str, lowered: Lowered) -> 
     builder = ir.IRBuilder(function.append_basic_block("entry"))
     api, arguments = Api(builder), _Arguments(context, builder)
     things = [builder.load(_at(builder, function.args[0], k)) for k in range(len(kinds))]
-    values = [arguments.read(kind, thing) for kind, thing in zip(kinds, things, strict=True)]
+    values = [
+        (arguments.read_row if k in lowered.rows else arguments.read)(kind, thing)
+        for k, (kind, thing) in enumerate(zip(kinds, things, strict=True))
+    ]
     callee = context.declare_function(module, descriptor)
     state = None if lowered.brief else api.call("PyEval_SaveThread", POINTER)
     before = memory.enter(builder) if may_fail(descriptor) else None

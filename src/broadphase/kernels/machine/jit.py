@@ -24,6 +24,14 @@ COMMON: set[str] = set()
 unsigned = np.uint64
 
 
+class Row:
+    """Annotates a parameter of a kernel that Python gives as a tuple of a few numbers.
+
+    Machine code gets them as a row, whose length is known when it is called: one function for planes and for
+    space, where tuples of two and of three numbers are two types.
+    """
+
+
 def jit(function: Callable[..., Any]) -> Any:
     """Make a kernel that Python calls; it lets the GIL go while it runs."""
     if COMPILING:

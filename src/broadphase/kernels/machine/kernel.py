@@ -37,6 +37,8 @@ class Kernel:
         self.name = f"{self.module}.{function.__name__}"
         self.made_of = fingerprint(function.__module__)
         self._count = function.__code__.co_argcount
+        names = function.__code__.co_varnames[: self._count]
+        self.rows = frozenset(k for k, name in enumerate(names) if _is_row(function, name))
         self._calls: dict[str, Callable[..., Any]] = {}
         self._builtin: Callable[..., Any] | None = None
 
@@ -62,7 +64,7 @@ class Kernel:
         plain_ones = tuple(map(plainer, arguments))
         if self._builtin is not None and any(a is not b for a, b in zip(arguments, plain_ones, strict=True)):
             return self._builtin(*plain_ones)
-        types = describe_all(plain_ones)
+        types = describe_all(plain_ones, self.rows)
         if len(plain_ones) != self._count:
             raise TypeError(f"{self.name} takes {self._count} arguments; got {len(plain_ones)}")
         call = self._calls.get(types)
@@ -77,6 +79,10 @@ class Kernel:
         if whole:
             self._builtin = call
         return call or plain(self.function)
+
+
+def _is_row(function: Callable[..., Any], parameter: str) -> bool:
+    return getattr(function.__annotations__.get(parameter), "__name__", None) == "Row"
 
 
 def plainer(value: Any) -> Any:
@@ -102,12 +108,13 @@ class Recorder:
 
     def __init__(self, found: "Kernel", folder: str) -> None:
         self._call = found.callable()
+        self._rows = found.rows
         self.name, self._file = found.name, join(folder, f"{os.getpid()}.txt")
         self._seen: set[str] = set()
 
     def __call__(self, *arguments: Any) -> Any:
         """Note the types, once each, and call the kernel."""
-        types = describe_all(tuple(map(plainer, arguments)))
+        types = describe_all(tuple(map(plainer, arguments)), self._rows)
         if types not in self._seen:
             self._seen.add(types)
             with open(self._file, "a") as file:
