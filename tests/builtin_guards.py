@@ -35,9 +35,15 @@ class Group(NamedTuple):
     inside: tuple[Any, ...]
 
 
+class Row(NamedTuple):
+    """``f8<4|6>``: a tuple of so many numbers."""
+
+    sizes: tuple[int, ...]
+
+
 def parse(text: str) -> tuple[Any, ...]:
     """The types of a line of ``signatures.txt``."""
-    tokens = re.findall(r"[\w.]+(?:\[\d\])?|[()]", text)
+    tokens = re.findall(r"[\w.]+(?:\[\d\]|<[\d|]+>)?|[()]", text)
     return _until_closed(iter(tokens))
 
 
@@ -50,6 +56,8 @@ def _until_closed(tokens: Iterator[str]) -> tuple[Any, ...]:
             # A name before the bracket is the class of a named tuple.
             named = found.pop() if found and isinstance(found[-1], str) else None
             found.append(Group(_named(named), _until_closed(tokens)))
+        elif token.endswith(">"):
+            found.append(Row(tuple(map(int, token.rstrip(">").partition("<")[2].split("|")))))
         elif re.fullmatch(r"none|[biuf]\d(\[\d\])?", token):
             kind, _, ndim = token.rstrip("]").partition("[")
             found.append(Leaf(kind, int(ndim) if ndim else None))
@@ -69,6 +77,9 @@ def fits(kind: Any, value: Any) -> bool:
     """Whether an argument is what a kernel was compiled for."""
     if isinstance(kind, Group):
         return isinstance(value, tuple) and all_fit(kind.inside, value)
+    if isinstance(kind, Row):
+        numbers = [Leaf("f8", None)] * len(value) if isinstance(value, tuple) else []
+        return isinstance(value, tuple) and len(value) in kind.sizes and all_fit(tuple(numbers), value)
     if kind.ndim is not None:
         return (
             type(value) is np.ndarray
@@ -95,6 +106,8 @@ def right(kind: Any) -> Any:
     if isinstance(kind, Group):
         inside = tuple(map(right, kind.inside))
         return inside if kind.of is None else kind.of(*inside)
+    if isinstance(kind, Row):
+        return (1.5,) * kind.sizes[0]
     if kind.ndim is not None:
         return np.zeros((3, 4, 2)[: kind.ndim], kind.kind)
     return {"i": 1, "f": 1.5, "b": True, "n": None}[kind.kind[0]]
@@ -156,6 +169,9 @@ def wrong(kind: Any) -> Iterator[Any]:
     yield from NUMBERS
     yield from TOO_LARGE
     yield from arrays(kind if isinstance(kind, Leaf) and kind.ndim else Leaf("f8", 2))
+    if isinstance(kind, Row):
+        yield from ((1.5,) * size for size in range(20))
+        kind = Group(None, (Leaf("f8", None),) * kind.sizes[-1])
     if isinstance(kind, Group):
         whole = right(kind)
         yield list(whole)

@@ -6,7 +6,7 @@ from broadphase.kernels.machine.scratch import one_row
 
 
 @brief
-def put_box(boxes, alive, end, i, values: Row):
+def put_box(boxes, alive, end, i, values: Row[4, 6]):
     """Give box ``i`` a new row; False, and nothing has changed, where that is refused."""
     row = one_row(len(values), boxes.dtype)
     if i < 0 or i >= end or not alive[i] or not take_box(values, boxes, row):

@@ -255,7 +255,7 @@ def write_normal(boxes, i, ray, distance, normal):
 
 
 @jit
-def keep_within(boxes, ids, values: Row, radius, touching):
+def keep_within(boxes, ids, values: Row[2, 3], radius, touching):
     """Those of ``ids`` that lie within ``radius`` of the point, in their order."""
     point = as_array(values)
     kept = 0

@@ -94,7 +94,7 @@ def rank_nearest(boxes, ids, points, distances):
 
 
 @jit
-def rank_nearest_one(boxes, ids, values: Row):
+def rank_nearest_one(boxes, ids, values: Row[2, 3]):
     """Sort ``ids`` by distance from the point; returns the distances."""
     point = as_array(values)
     distances = np.empty(ids.shape[0], np.float64)
@@ -133,7 +133,7 @@ def describe_firsts(boxes, ids, rays, ray, distances, normals):
 
 
 @jit
-def describe_first(boxes, i, values: Row):
+def describe_first(boxes, i, values: Row[5, 7]):
     """Distance and normal of one hit, the normal padded to three axes."""
     ray = as_ray(values)
     normal = few(3, np.float64)

@@ -28,7 +28,7 @@ REFUSED, MOVED, HOMELESS = range(3)
 
 
 @brief
-def ask_box(boxes, end, heads, pool, lattice, levels, table, values: Row, touching):
+def ask_box(boxes, end, heads, pool, lattice, levels, table, values: Row[4, 6], touching):
     """Ids that meet a box, sorted if they are few; returns ``ids, tests``."""
     query = one_row(len(values), np.float64)
     if not take_box(values, boxes, query):
@@ -118,7 +118,19 @@ def _is_home(boxes, i, query, lattice, level, x, y, z):
 
 
 @brief
-def ask_ray(boxes, end, heads, pool, lattice, levels, table, origin: Row, direction: Row, furthest, touching):
+def ask_ray(
+    boxes,
+    end,
+    heads,
+    pool,
+    lattice,
+    levels,
+    table,
+    origin: Row[2, 3],
+    direction: Row[2, 3],
+    furthest,
+    touching,
+):
     """What a ray hits first, or -1; returns ``id, tests, distance`` and the three numbers of the normal."""
     values = few(2 * len(origin) + 1, np.float64)
     if not take_ray(origin, direction, furthest, boxes, values):
@@ -148,7 +160,7 @@ def ask_ray(boxes, end, heads, pool, lattice, levels, table, origin: Row, direct
 
 
 @brief
-def ask_nearest(boxes, end, heads, pool, lattice, levels, table, values: Row, k):
+def ask_nearest(boxes, end, heads, pool, lattice, levels, table, values: Row[2, 3], k):
     """The ``k`` nearest boxes by distance, then id; returns ``ids, distances, tests``."""
     point = few(len(values), np.float64)
     ids, distances = np.empty(k, np.int32), np.empty(k, np.float64)
@@ -164,7 +176,7 @@ def ask_nearest(boxes, end, heads, pool, lattice, levels, table, values: Row, k)
 
 
 @brief
-def ask_move(boxes, alive, end, heads, pool, tally, lattice, levels, table, i, values: Row):
+def ask_move(boxes, alive, end, heads, pool, tally, lattice, levels, table, i, values: Row[4, 6]):
     """Give box ``i`` a new row, and put it into its new cells."""
     rows = one_row(len(values), boxes.dtype)
     if i < 0 or i >= end or not alive[i] or not take_box(values, boxes, rows):

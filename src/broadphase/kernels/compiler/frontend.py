@@ -20,8 +20,8 @@ class Lowered(NamedTuple):
     """Numba's: the function's name in the library, its argument types and result type."""
     brief: bool
     """Whether it keeps the GIL (`broadphase.kernels.machine.jit.brief`)."""
-    rows: frozenset[int]
-    """The arguments that are rows, and come as tuples (`broadphase.kernels.machine.jit.Row`)."""
+    rows: dict[int, tuple[int, ...]]
+    """The arguments that come as tuples of one of these lengths (`broadphase.kernels.machine.jit.Row`)."""
 
 
 def prepare() -> None:

@@ -13,7 +13,7 @@ an array   the object, the address, and a length for    the address, the block, 
 =========  ===========================================  ==============================================
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from llvmlite import ir
@@ -23,7 +23,7 @@ from broadphase.kernels.compiler.api import DOUBLE, I1, I8, I32, I64, OBJECTS, P
 from broadphase.kernels.compiler.types import kind_of
 from broadphase.kernels.machine.python_api import KIND_NUMBERS, KINDS
 
-LONGEST_ROW = 16
+LONGEST_ROW = 7
 DONE, MISSED_TYPE, RAISED = range(3)
 """What became of an argument: it is read; it is of another type; Python has an error set."""
 
@@ -78,9 +78,10 @@ def items(builder: Any, thing: Any, size: int) -> Any:
     return _call(builder, _ITEMS, "items", thing, ir.Constant(I64, size))
 
 
-def read_row(builder: Any, thing: Any, words: Any) -> Any:
-    """Read a tuple of at most `LONGEST_ROW` numbers: how many, then the numbers."""
-    return _call(builder, _READ, "read_row", thing, ir.Constant(I8, 0), words)
+def read_row(builder: Any, thing: Any, sizes: Sequence[int], words: Any) -> Any:
+    """Read a tuple of one of these lengths: how many, then the numbers."""
+    allowed = ir.Constant(I8, sum(1 << size for size in sizes))
+    return _call(builder, _READ, "read_row", thing, allowed, words)
 
 
 def make(builder: Any, kind: Any, words: Any) -> Any:
@@ -186,17 +187,19 @@ def _items(builder: Any, thing: Any, size: Any) -> None:
     builder.ret(builder.bitcast(builder.gep(thing, [api.number("tuple_items")]), OBJECTS))
 
 
-def _define_read_row(builder: Any, thing: Any, code: Any, words: Any) -> None:
+def _define_read_row(builder: Any, thing: Any, allowed: Any, words: Any) -> None:
     api = Api(builder)
     size = api.call("PyTuple_Size", I64, _demanded_tuple(builder, thing, _MISSED))
-    _demand(builder, builder.icmp_signed("<=", size, ir.Constant(I64, LONGEST_ROW)), _MISSED)
+    _demand(builder, builder.icmp_unsigned("<=", size, ir.Constant(I64, LONGEST_ROW)), _MISSED)
+    bit = builder.and_(builder.lshr(builder.zext(allowed, I64), size), ir.Constant(I64, 1))
+    _demand(builder, builder.icmp_unsigned("!=", bit, ir.Constant(I64, 0)), _MISSED)
     first = builder.bitcast(builder.gep(thing, [api.number("tuple_items")]), OBJECTS)
     builder.store(size, words)
     numbers = _word(builder, words, 1)
     with cgutils.for_range(builder, size, intp=I64) as loop:
         item = builder.load(builder.gep(first, [loop.index]))
         place = builder.gep(numbers, [loop.index])
-        status = _call(builder, _READ, "read_float", item, code, place)
+        status = _call(builder, _READ, "read_float", item, ir.Constant(I8, 0), place)
         _demand(builder, builder.icmp_unsigned("==", status, _DONE), status)
     builder.ret(_DONE)
 

@@ -22,7 +22,7 @@ _NUMBERS = {
     "f8": types.float64,
     "none": types.none,
 }
-_TOKEN = re.compile(r"\s*([\w.]+(?:\[\w+\]|<>)?|[(),])")
+_TOKEN = re.compile(r"\s*([\w.]+(?:\[\w+\]|<[\d|]+>)?|[(),])")
 
 
 def parse(text: str) -> tuple[Any, ...]:
@@ -34,15 +34,16 @@ def parse(text: str) -> tuple[Any, ...]:
     return found
 
 
-def rows_of(text: str) -> frozenset[int]:
-    """The arguments that are rows, and come as tuples."""
-    depth, number, found = 0, 0, set()
+def rows_of(text: str) -> dict[int, tuple[int, ...]]:
+    """The arguments that are rows, and the lengths that they may have."""
+    depth, number = 0, 0
+    found: dict[int, tuple[int, ...]] = {}
     for token in _TOKEN.findall(text):
         depth += (token == "(") - (token == ")")
         number += token == "," and depth == 0
-        if token.endswith("<>"):
-            found.add(number)
-    return frozenset(found)
+        if token.endswith(">"):
+            found[number] = tuple(map(int, token.rstrip(">").partition("<")[2].split("|")))
+    return found
 
 
 def _parse_until(tokens: list[str], at: int, end: str | None) -> tuple[tuple[Any, ...], int]:
@@ -67,8 +68,8 @@ def _parse_until(tokens: list[str], at: int, end: str | None) -> tuple[tuple[Any
 
 
 def _simple(token: str) -> Any:
-    if token.endswith("<>"):
-        return types.Array(_NUMBERS[token[:-2]], 1, "C")
+    if token.endswith(">"):
+        return types.Array(_NUMBERS[token.partition("<")[0]], 1, "C")
     name, _, dimensions = token.partition("[")
     if not dimensions:
         return _NUMBERS[name]

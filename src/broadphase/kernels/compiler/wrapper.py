@@ -51,12 +51,12 @@ class _Arguments:
         self._look_at(status, not isinstance(kind, (types.Array, types.Boolean)))
         return self._value(kind, [builder.load(_at(builder, words, k)) for k in range(count)])
 
-    def read_row(self, kind: Any, thing: Any) -> Any:
-        """Look at a tuple of numbers; an array over a copy of them."""
+    def read_row(self, kind: Any, thing: Any, sizes: tuple[int, ...]) -> Any:
+        """Look at a tuple of one of these lengths; an array over a copy of its numbers."""
         builder = self.builder
         with builder.goto_entry_block():
             words = builder.alloca(I64, size=1 + shared.LONGEST_ROW)
-        self._look_at(shared.read_row(builder, thing, words), True)
+        self._look_at(shared.read_row(builder, thing, sizes, words), True)
         data = builder.ptrtoint(_at(builder, words, 1), I64)
         return self._array(kind, ir.Constant(I64, 0), data, builder.load(words))
 
@@ -145,7 +145,7 @@ def build_call(context: Any, module: ir.Module, name: str, lowered: Lowered) -> 
     api, arguments = Api(builder), _Arguments(context, builder)
     things = [builder.load(_at(builder, function.args[0], k)) for k in range(len(kinds))]
     values = [
-        (arguments.read_row if k in lowered.rows else arguments.read)(kind, thing)
+        arguments.read_row(kind, thing, lowered.rows[k]) if k in lowered.rows else arguments.read(kind, thing)
         for k, (kind, thing) in enumerate(zip(kinds, things, strict=True))
     ]
     callee = context.declare_function(module, descriptor)

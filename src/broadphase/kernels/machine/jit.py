@@ -25,11 +25,17 @@ unsigned = np.uint64
 
 
 class Row:
-    """Annotates a parameter of a kernel that Python gives as a tuple of a few numbers.
+    """``Row[4, 6]`` annotates a parameter of a kernel that Python gives as a tuple of four or of six numbers.
 
-    Machine code gets them as a row, whose length is known when it is called: one function for planes and for
-    space, where tuples of two and of three numbers are two types.
+    Machine code gets them as a row whose length is known when it is called: one function for planes and for
+    space, where tuples of different lengths are different types.
     """
+
+    def __init__(self, sizes: tuple[int, ...]) -> None:
+        self.sizes = sizes
+
+    def __class_getitem__(cls, sizes: tuple[int, ...]) -> Any:
+        return cls(sizes)
 
 
 def jit(function: Callable[..., Any]) -> Any:

@@ -38,7 +38,8 @@ class Kernel:
         self.made_of = fingerprint(function.__module__)
         self._count = function.__code__.co_argcount
         names = function.__code__.co_varnames[: self._count]
-        self.rows = frozenset(k for k, name in enumerate(names) if _is_row(function, name))
+        marks = function.__annotations__
+        self.rows = {k: marks[name].sizes for k, name in enumerate(names) if name in marks}
         self._calls: dict[str, Callable[..., Any]] = {}
         self._builtin: Callable[..., Any] | None = None
 
@@ -79,10 +80,6 @@ class Kernel:
         if whole:
             self._builtin = call
         return call or plain(self.function)
-
-
-def _is_row(function: Callable[..., Any], parameter: str) -> bool:
-    return getattr(function.__annotations__.get(parameter), "__name__", None) == "Row"
 
 
 def plainer(value: Any) -> Any:

@@ -5,12 +5,12 @@
     strips.near_few.mark_cells: f4[2], f4[2], f4[1], f4[2], u8[1]
 
 ``f4[2]`` is a two-dimensional C-contiguous array of float32, ``i8`` a number, ``(i8, i8)`` a tuple,
-``f8<>`` a tuple of some numbers as a row of float64 (`broadphase.kernels.machine.jit.Row`),
+``f8<4|6>`` a tuple of four or six numbers as a row of float64 (`broadphase.kernels.machine.jit.Row`),
 ``boxes.filters.PairFilter(u1[1], ...)`` a named tuple of a kernel module.  What is called with other types is
 compiled when it is called, where there is a compiler; `broadphase.kernels.compiler.record` writes the file.
 """
 
-from collections.abc import Collection
+from collections.abc import Mapping
 from functools import cache
 from os.path import dirname, join
 from typing import Any
@@ -22,6 +22,7 @@ from broadphase.kernels.machine.python_api import KINDS
 PACKAGE = "broadphase.kernels."
 FILE = join(dirname(dirname(__file__)), "signatures.txt")
 
+_NONE: dict[int, tuple[int, ...]] = {}
 _SCALARS: dict[type, str] = {bool: "b1", int: "i8", float: "f8", type(None): "none"}
 
 
@@ -52,15 +53,17 @@ def describe(value: Any) -> str:
         raise TypeError(f"kernels take arrays, numbers and tuples of them; got {named}") from None
 
 
-def describe_all(arguments: tuple[Any, ...], rows: Collection[int] = ()) -> str:
-    """The types of all arguments of a call, as they stand in the file; those at ``rows`` are rows."""
+def describe_all(arguments: tuple[Any, ...], rows: Mapping[int, tuple[int, ...]] = _NONE) -> str:
+    """The types of all arguments of a call, as they stand in the file; ``rows``: those that are rows."""
     return ", ".join(
-        "f8<>" if k in rows and _is_row(one) else describe(one) for k, one in enumerate(arguments)
+        f"f8<{'|'.join(map(str, rows[k]))}>" if k in rows and _is_row(one, rows[k]) else describe(one)
+        for k, one in enumerate(arguments)
     )
 
 
-def _is_row(value: Any) -> bool:
-    return isinstance(value, tuple) and all(type(one) in (float, int) for one in value)
+def _is_row(value: Any, sizes: tuple[int, ...]) -> bool:
+    is_one = isinstance(value, tuple) and len(value) in sizes
+    return is_one and all(type(number) in (float, int) for number in value)
 
 
 @cache

@@ -26,7 +26,7 @@ REFUSED, STAYS, LEAVES = range(3)
 
 
 @brief
-def ask_box(edges, children, boxes, values: Row, touching):
+def ask_box(edges, children, boxes, values: Row[4, 6], touching):
     """Ids that meet a box, sorted if they are few; returns ``ids, tests``."""
     limits = one_row(len(values), edges.dtype)
     if not take_box(values, boxes, limits):
@@ -37,7 +37,7 @@ def ask_box(edges, children, boxes, values: Row, touching):
 
 
 @brief
-def ask_ray(edges, children, boxes, origin: Row, direction: Row, furthest, touching):
+def ask_ray(edges, children, boxes, origin: Row[2, 3], direction: Row[2, 3], furthest, touching):
     """What a ray hits first, or -1; returns ``id, tests, distance`` and the three numbers of the normal."""
     values = few(2 * len(origin) + 1, np.float64)
     if not take_ray(origin, direction, furthest, boxes, values):
@@ -60,7 +60,7 @@ def ask_ray(edges, children, boxes, origin: Row, direction: Row, furthest, touch
 
 
 @brief
-def ask_nearest(edges, children, boxes, values: Row, k):
+def ask_nearest(edges, children, boxes, values: Row[2, 3], k):
     """The ``k`` nearest boxes by distance, then id; returns ``ids, distances, tests``."""
     point = few(len(values), np.float64)
     ids, distances = np.empty(k, np.int32), np.empty(k, np.float64)
@@ -78,7 +78,7 @@ def ask_nearest(edges, children, boxes, values: Row, k):
 
 
 @brief
-def ask_move(edges, children, links, where, boxes, reach, alive, end, i, values: Row, margin, steps):
+def ask_move(edges, children, links, where, boxes, reach, alive, end, i, values: Row[4, 6], margin, steps):
     """Give box ``i`` of the moving tree a new row, and the tree what `move_boxes` does."""
     rows = one_row(len(values), boxes.dtype)
     if i < 0 or i >= end or not alive[i] or not take_box(values, boxes, rows):

@@ -197,7 +197,9 @@ def search_one(edges, children, boxes, categories, masks, queries, limits, touch
 
 
 @jit
-def search_box_by_rules(edges, children, boxes, categories, masks, values: Row, touching, category, mask):
+def search_box_by_rules(
+    edges, children, boxes, categories, masks, values: Row[4, 6], touching, category, mask
+):
     """Ids that meet a box of any numbers; returns ``ids, tests``."""
     limits = one_row(len(values), edges.dtype)
     queries = (values,)

@@ -87,7 +87,7 @@ def first_hit(
 
 
 @jit
-def search_first(edges, children, boxes, categories, masks, values: Row, touching, category, mask):
+def search_first(edges, children, boxes, categories, masks, values: Row[5, 7], touching, category, mask):
     """The box that the ray hits first, the lowest id among equals, or -1; returns ``id, tests``."""
     room = stack_room(children)
     times, keys = np.empty((2, WIDTH)), np.empty(room)
