@@ -21,7 +21,7 @@ import math
 import numpy as np
 
 from broadphase.kernels.arrays.found_ids import first_ids, first_rows
-from broadphase.kernels.machine.jit import Row, common, inline, jit
+from broadphase.kernels.machine.jit import common, inline, jit, numbers
 
 
 @inline
@@ -255,7 +255,8 @@ def write_normal(boxes, i, ray, distance, normal):
 
 
 @jit
-def keep_within(boxes, ids, values: Row[2, 3], radius, touching):
+@numbers(values=(2, 3))
+def keep_within(boxes, ids, values, radius, touching):
     """Those of ``ids`` that lie within ``radius`` of the point, in their order."""
     point = as_array(values)
     kept = 0

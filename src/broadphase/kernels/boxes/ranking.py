@@ -10,7 +10,7 @@ from broadphase.kernels.boxes.query_tests import (
     set_ray,
     write_normal,
 )
-from broadphase.kernels.machine.jit import Row, common, inline, jit
+from broadphase.kernels.machine.jit import common, inline, jit, numbers
 from broadphase.kernels.machine.scratch import few
 
 
@@ -94,7 +94,8 @@ def rank_nearest(boxes, ids, points, distances):
 
 
 @jit
-def rank_nearest_one(boxes, ids, values: Row[2, 3]):
+@numbers(values=(2, 3))
+def rank_nearest_one(boxes, ids, values):
     """Sort ``ids`` by distance from the point; returns the distances."""
     point = as_array(values)
     distances = np.empty(ids.shape[0], np.float64)
@@ -133,7 +134,8 @@ def describe_firsts(boxes, ids, rays, ray, distances, normals):
 
 
 @jit
-def describe_first(boxes, i, values: Row[5, 7]):
+@numbers(values=(5, 7))
+def describe_first(boxes, i, values):
     """Distance and normal of one hit, the normal padded to three axes."""
     ray = as_ray(values)
     normal = few(3, np.float64)

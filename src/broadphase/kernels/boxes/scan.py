@@ -13,11 +13,12 @@ from broadphase.kernels.boxes.query_tests import (
     ray_distance,
 )
 from broadphase.kernels.boxes.ranking import keep_nearest
-from broadphase.kernels.machine.jit import Row, jit
+from broadphase.kernels.machine.jit import jit, numbers
 
 
 @jit
-def scan_for_box(boxes, n, categories, masks, values: Row[4, 6], touching, category, mask):
+@numbers(values=(4, 6))
+def scan_for_box(boxes, n, categories, masks, values, touching, category, mask):
     """Ids of the first ``n`` rows that overlap the box; returns ``ids, tests``."""
     query = as_array(values)
     out = np.empty(FEW, np.int32)
@@ -52,7 +53,8 @@ def scan_for_boxes(boxes, n, categories, masks, queries, begin, out, touching, c
 
 
 @jit
-def scan_for_ray(boxes, n, categories, masks, values: Row[5, 7], touching, category, mask):
+@numbers(values=(5, 7))
+def scan_for_ray(boxes, n, categories, masks, values, touching, category, mask):
     """Ids of all boxes that the ray hits; returns ``ids, tests``."""
     ray = as_ray(values)
     out = np.empty(FEW, np.int32)
@@ -67,7 +69,8 @@ def scan_for_ray(boxes, n, categories, masks, values: Row[5, 7], touching, categ
 
 
 @jit
-def scan_for_first(boxes, n, categories, masks, values: Row[5, 7], touching, category, mask):
+@numbers(values=(5, 7))
+def scan_for_first(boxes, n, categories, masks, values, touching, category, mask):
     """The box that the ray hits first, the lowest id among equals, or -1; returns ``id, tests``."""
     ray = as_ray(values)
     best = -1
@@ -81,7 +84,8 @@ def scan_for_first(boxes, n, categories, masks, values: Row[5, 7], touching, cat
 
 
 @jit
-def scan_for_nearest(boxes, n, categories, masks, values: Row[2, 3], k, category, mask):
+@numbers(values=(2, 3))
+def scan_for_nearest(boxes, n, categories, masks, values, k, category, mask):
     """The ``k`` nearest boxes in no order; returns ``ids, tests``."""
     point = as_array(values)
     distances = np.empty(k, np.float64)

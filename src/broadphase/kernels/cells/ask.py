@@ -15,7 +15,7 @@ from broadphase.kernels.cells.lattice import BOXES, HIGHEST, LOWEST, cell_of, pl
 from broadphase.kernels.cells.lists import HEADER, UNIT, enter_boxes, find_rebinned, leave_cells
 from broadphase.kernels.cells.nearest import search_levels
 from broadphase.kernels.cells.rays import walk_level
-from broadphase.kernels.machine.jit import Row, brief, inline, unsigned
+from broadphase.kernels.machine.jit import brief, inline, numbers, unsigned
 from broadphase.kernels.machine.scratch import few, one_row
 
 _NO_RULE = np.int64(-1)
@@ -28,7 +28,8 @@ REFUSED, MOVED, HOMELESS = range(3)
 
 
 @brief
-def ask_box(boxes, end, heads, pool, lattice, levels, table, values: Row[4, 6], touching):
+@numbers(values=(4, 6))
+def ask_box(boxes, end, heads, pool, lattice, levels, table, values, touching):
     """Ids that meet a box, sorted if they are few; returns ``ids, tests``."""
     query = one_row(len(values), np.float64)
     if not take_box(values, boxes, query):
@@ -118,6 +119,7 @@ def _is_home(boxes, i, query, lattice, level, x, y, z):
 
 
 @brief
+@numbers(origin=(2, 3), direction=(2, 3))
 def ask_ray(
     boxes,
     end,
@@ -126,8 +128,8 @@ def ask_ray(
     lattice,
     levels,
     table,
-    origin: Row[2, 3],
-    direction: Row[2, 3],
+    origin,
+    direction,
     furthest,
     touching,
 ):
@@ -160,7 +162,8 @@ def ask_ray(
 
 
 @brief
-def ask_nearest(boxes, end, heads, pool, lattice, levels, table, values: Row[2, 3], k):
+@numbers(values=(2, 3))
+def ask_nearest(boxes, end, heads, pool, lattice, levels, table, values, k):
     """The ``k`` nearest boxes by distance, then id; returns ``ids, distances, tests``."""
     point = few(len(values), np.float64)
     ids, distances = np.empty(k, np.int32), np.empty(k, np.float64)
@@ -176,7 +179,8 @@ def ask_nearest(boxes, end, heads, pool, lattice, levels, table, values: Row[2, 
 
 
 @brief
-def ask_move(boxes, alive, end, heads, pool, tally, lattice, levels, table, i, values: Row[4, 6]):
+@numbers(values=(4, 6))
+def ask_move(boxes, alive, end, heads, pool, tally, lattice, levels, table, i, values):
     """Give box ``i`` a new row, and put it into its new cells."""
     rows = one_row(len(values), boxes.dtype)
     if i < 0 or i >= end or not alive[i] or not take_box(values, boxes, rows):

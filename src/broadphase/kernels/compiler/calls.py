@@ -64,5 +64,6 @@ def _remember(resolve: Callable[..., Any]) -> Callable[..., Any]:
 
 def prepare() -> None:
     """Let Numba resolve calls in this way; once."""
-    functions.BaseFunction.get_call_type = _remember(functions.BaseFunction.get_call_type)
-    functions.Dispatcher.get_call_type = _call_of_ours(functions.Dispatcher.get_call_type)
+    builtin, ours = functions.BaseFunction, functions.Dispatcher
+    builtin.get_call_type = _remember(builtin.get_call_type)  # type: ignore[method-assign]
+    ours.get_call_type = _call_of_ours(ours.get_call_type)  # type: ignore[method-assign]

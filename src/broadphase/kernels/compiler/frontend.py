@@ -21,7 +21,7 @@ class Lowered(NamedTuple):
     brief: bool
     """Whether it keeps the GIL (`broadphase.kernels.machine.jit.brief`)."""
     rows: dict[int, tuple[int, ...]]
-    """The arguments that come as tuples of one of these lengths (`broadphase.kernels.machine.jit.Row`)."""
+    """The arguments that are tuples of one of these lengths (`broadphase.kernels.machine.jit.numbers`)."""
 
 
 def prepare() -> None:

@@ -112,8 +112,8 @@ def _user_function(descriptor: Any, libraries: Any) -> Any:
     def call(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return _call(context, builder, descriptor, arguments)
 
-    call.signature = descriptor.argtypes  # type: ignore[attr-defined]
-    call.libs = tuple(libraries)  # type: ignore[attr-defined]
+    call.signature = descriptor.argtypes
+    call.libs = tuple(libraries)
     return call
 
 

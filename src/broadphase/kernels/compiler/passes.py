@@ -71,7 +71,7 @@ def prepare() -> None:
     compiler_machinery.PassManager._runPass = _run_pass
     postproc.PostProcessor.run = _post_process
     ir.Inst._rec_list_vars = _list_variables
-    abstract.Type.__hash__ = _hash_once
+    abstract.Type.__hash__ = _hash_once  # type: ignore[method-assign]
     event.trigger_event = event.install_timer = _no_event
     event.broadcast = lambda event: None
     base._has_loc = cache(base._has_loc)  # Numba asks at each call whether its lowering wants to know where

@@ -17,7 +17,7 @@ from broadphase.kernels.machine.jit import COMMON
 _METADATA = re.compile(r", ![a-z]+ !\d+")
 
 
-class _Library(codegen.CPUCodeLibrary):  # type: ignore[misc]
+class _Library(codegen.CPUCodeLibrary):
     """Numba's, for functions that are never run in this process."""
 
     def __init__(self, generator: Any, name: str) -> None:

@@ -24,18 +24,18 @@ COMMON: set[str] = set()
 unsigned = np.uint64
 
 
-class Row:
-    """``Row[4, 6]`` annotates a parameter of a kernel that Python gives as a tuple of four or of six numbers.
+def numbers(**sizes: tuple[int, ...]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Say of parameters that Python gives them as tuples of numbers: ``values=(4, 6)``, of four or of six.
 
     Machine code gets them as a row whose length is known when it is called: one function for planes and for
     space, where tuples of different lengths are different types.
     """
 
-    def __init__(self, sizes: tuple[int, ...]) -> None:
-        self.sizes = sizes
+    def mark(function: Callable[..., Any]) -> Callable[..., Any]:
+        function.__dict__["numbers"] = sizes
+        return function
 
-    def __class_getitem__(cls, sizes: tuple[int, ...]) -> Any:
-        return cls(sizes)
+    return mark
 
 
 def jit(function: Callable[..., Any]) -> Any:

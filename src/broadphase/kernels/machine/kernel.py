@@ -38,8 +38,8 @@ class Kernel:
         self.made_of = fingerprint(function.__module__)
         self._count = function.__code__.co_argcount
         names = function.__code__.co_varnames[: self._count]
-        marks = function.__annotations__
-        self.rows = {k: marks[name].sizes for k, name in enumerate(names) if name in marks}
+        sizes = function.__dict__.get("numbers", {})
+        self.rows = {k: sizes[name] for k, name in enumerate(names) if name in sizes}
         self._calls: dict[str, Callable[..., Any]] = {}
         self._builtin: Callable[..., Any] | None = None
 

@@ -9,7 +9,7 @@ import numpy as np
 from broadphase.kernels.boxes.given import take_box, take_point, take_ray
 from broadphase.kernels.boxes.query_tests import as_ray, ray_distance, write_normal
 from broadphase.kernels.boxes.ranking import sort_by_distance
-from broadphase.kernels.machine.jit import Row, brief
+from broadphase.kernels.machine.jit import brief, numbers
 from broadphase.kernels.machine.scratch import few, one_row
 from broadphase.kernels.tree.move import move_boxes
 from broadphase.kernels.tree.nearest import search_around
@@ -26,7 +26,8 @@ REFUSED, STAYS, LEAVES = range(3)
 
 
 @brief
-def ask_box(edges, children, boxes, values: Row[4, 6], touching):
+@numbers(values=(4, 6))
+def ask_box(edges, children, boxes, values, touching):
     """Ids that meet a box, sorted if they are few; returns ``ids, tests``."""
     limits = one_row(len(values), edges.dtype)
     if not take_box(values, boxes, limits):
@@ -37,7 +38,8 @@ def ask_box(edges, children, boxes, values: Row[4, 6], touching):
 
 
 @brief
-def ask_ray(edges, children, boxes, origin: Row[2, 3], direction: Row[2, 3], furthest, touching):
+@numbers(origin=(2, 3), direction=(2, 3))
+def ask_ray(edges, children, boxes, origin, direction, furthest, touching):
     """What a ray hits first, or -1; returns ``id, tests, distance`` and the three numbers of the normal."""
     values = few(2 * len(origin) + 1, np.float64)
     if not take_ray(origin, direction, furthest, boxes, values):
@@ -60,7 +62,8 @@ def ask_ray(edges, children, boxes, origin: Row[2, 3], direction: Row[2, 3], fur
 
 
 @brief
-def ask_nearest(edges, children, boxes, values: Row[2, 3], k):
+@numbers(values=(2, 3))
+def ask_nearest(edges, children, boxes, values, k):
     """The ``k`` nearest boxes by distance, then id; returns ``ids, distances, tests``."""
     point = few(len(values), np.float64)
     ids, distances = np.empty(k, np.int32), np.empty(k, np.float64)
@@ -78,7 +81,8 @@ def ask_nearest(edges, children, boxes, values: Row[2, 3], k):
 
 
 @brief
-def ask_move(edges, children, links, where, boxes, reach, alive, end, i, values: Row[4, 6], margin, steps):
+@numbers(values=(4, 6))
+def ask_move(edges, children, links, where, boxes, reach, alive, end, i, values, margin, steps):
     """Give box ``i`` of the moving tree a new row, and the tree what `move_boxes` does."""
     rows = one_row(len(values), boxes.dtype)
     if i < 0 or i >= end or not alive[i] or not take_box(values, boxes, rows):

@@ -24,7 +24,7 @@ from broadphase.kernels.arrays.sort_ids import (
 )
 from broadphase.kernels.boxes.query_tests import box_meets, passes
 from broadphase.kernels.machine.floats import next_down
-from broadphase.kernels.machine.jit import Row, always_inline, inline, jit
+from broadphase.kernels.machine.jit import always_inline, inline, jit, numbers
 from broadphase.kernels.machine.prefetch import AHEAD, prefetch
 from broadphase.kernels.machine.scratch import one_row
 from broadphase.kernels.machine.simd import LANES, load, put_lanes, splat, store
@@ -197,9 +197,8 @@ def search_one(edges, children, boxes, categories, masks, queries, limits, touch
 
 
 @jit
-def search_box_by_rules(
-    edges, children, boxes, categories, masks, values: Row[4, 6], touching, category, mask
-):
+@numbers(values=(4, 6))
+def search_box_by_rules(edges, children, boxes, categories, masks, values, touching, category, mask):
     """Ids that meet a box of any numbers; returns ``ids, tests``."""
     limits = one_row(len(values), edges.dtype)
     queries = (values,)

@@ -4,7 +4,7 @@ import numpy as np
 
 from broadphase.kernels.arrays.found_ids import put_row
 from broadphase.kernels.boxes.query_tests import as_ray, passes, ray_distance, set_ray
-from broadphase.kernels.machine.jit import Row, common, jit
+from broadphase.kernels.machine.jit import common, jit, numbers
 from broadphase.kernels.machine.simd import LANES, bits, load, lowest_lane
 from broadphase.kernels.tree.nodes import WIDTH, child_of, push_roots, stack_by_key, stack_room
 
@@ -87,7 +87,8 @@ def first_hit(
 
 
 @jit
-def search_first(edges, children, boxes, categories, masks, values: Row[5, 7], touching, category, mask):
+@numbers(values=(5, 7))
+def search_first(edges, children, boxes, categories, masks, values, touching, category, mask):
     """The box that the ray hits first, the lowest id among equals, or -1; returns ``id, tests``."""
     room = stack_room(children)
     times, keys = np.empty((2, WIDTH)), np.empty(room)
