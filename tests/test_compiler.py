@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import broadphase
-from broadphase.kernels.machine import scratch, signatures
+from broadphase.kernels.machine import scratch, signatures, sources
 
 KERNELS = Path(broadphase.__file__).parent / "kernels"
 needs_compiler = pytest.mark.skipif(find_spec("numba") is None, reason="nothing compiles without Numba")
@@ -76,6 +76,17 @@ def test_scratch_is_an_array_of_the_length_and_type_that_were_asked_for():
     assert scratch.one_row(6, np.int64).dtype == np.int64
 
 
+def test_an_edited_compiler_compiles_anew():
+    # These start the others; what they do leaves no trace in machine code.
+    around = {"__init__", "__main__", "build", "record", "worker"}
+    files = {path.stem for path in (KERNELS / "compiler").glob("*.py")} - around
+    assert files == {
+        name.removeprefix("compiler/").removesuffix(".py")
+        for name in sources._MAKERS
+        if name.startswith("compiler/")
+    }
+
+
 def compile_into(library, cache):
     """A library of two kernels that call one common function."""
     lines = [f"{kernel}: {signatures.listed()[kernel][0]}\n" for kernel in SHARING]
@@ -102,6 +113,9 @@ def test_a_common_function_is_compiled_once_and_again_when_its_object_is_lost(tm
     assert set(listed[0]) & set(listed[1])
     whole = (tmp_path / "one.so").read_bytes()
     parts[0].unlink()
+    lists = list(tmp_path.rglob("*.parts"))
+    lists[0].unlink()
     compile_into(tmp_path / "two.so", tmp_path)
     assert parts[0].exists()
+    assert lists[0].exists()
     assert (tmp_path / "two.so").stat().st_size == len(whole)

@@ -58,7 +58,8 @@ def parts_of(path: Path) -> list[Path]:
 
 
 def _is_compiled(path: Path) -> bool:
-    return path.exists() and all(part.exists() for part in parts_of(path))
+    # Each by itself: who tidies a cache up may take any of them.
+    return path.exists() and parts_beside(path).exists() and all(part.exists() for part in parts_of(path))
 
 
 def jobs_of(listed: Mapping[str, Sequence[str]]) -> list[Job]:

@@ -2,7 +2,7 @@
 
 Numba works out nine times for each function which variables live where, for references that it counts; it
 looks at every object of a statement to find its variables, and tells listeners what it does.  For kernels of
-cells that was a third of the time before LLVM.
+cells that was a fourth of the time before LLVM.
 """
 
 from contextlib import nullcontext

@@ -187,7 +187,7 @@ def _items(builder: Any, thing: Any, size: Any) -> None:
     builder.ret(builder.bitcast(builder.gep(thing, [api.number("tuple_items")]), OBJECTS))
 
 
-def _define_read_row(builder: Any, thing: Any, allowed: Any, words: Any) -> None:
+def _read_row(builder: Any, thing: Any, allowed: Any, words: Any) -> None:
     api = Api(builder)
     size = api.call("PyTuple_Size", I64, _demanded_tuple(builder, thing, _MISSED))
     _demand(builder, builder.icmp_unsigned("<=", size, ir.Constant(I64, LONGEST_ROW)), _MISSED)
@@ -326,7 +326,7 @@ _FUNCTIONS: dict[str, tuple[Any, Callable[..., None]]] = {
     "read_boolean": (_READ, _read_boolean),
     "read_none": (_READ, _read_none),
     "read_array": (_READ, _read_array),
-    "read_row": (_READ, _define_read_row),
+    "read_row": (_READ, _read_row),
     "items": (_ITEMS, _items),
     "make_signed": (_MAKE, _make_number("PyLong_FromLongLong", I64)),
     "make_unsigned": (_MAKE, _make_number("PyLong_FromUnsignedLongLong", I64)),
