@@ -12,7 +12,7 @@ import numpy as np
 
 from broadphase import Box, Capsule, Circle, Polygon, TileMap, World
 from broadphase.world.layers import ALL
-from broadphase.world.walking import _rules, _Trip
+from broadphase.world.trip import Trip, rules_of
 
 if __package__:
     from tests.walk_oracle import things_of
@@ -114,11 +114,11 @@ class Walker:
         stood = self.world.walk(self.body, 0.0, 0.0, **rules).floor
         assert self.body.position == before or not stood, "it moves without being asked"
         self.world.restore(moment)
-        trip = _Trip(
+        trip = Trip(
             self.world,
             np.array([self.body.id], np.int32),
             np.array([[dx, dy]]),
-            _rules(**rules, down=(0.0, 1.0)),
+            rules_of(**rules, down=(0.0, 1.0)),
             ALL,
         )
         trip.go()

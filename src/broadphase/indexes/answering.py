@@ -16,7 +16,6 @@ from broadphase.indexes.results import Nearest, RayHit, RayHits, RayRows
 from broadphase.indexes.storage import IdArray
 from broadphase.kernels.arrays.found_ids import FEW, sort_few_rows
 from broadphase.kernels.boxes import query_tests, ranking
-from broadphase.methods import nearest as methods_nearest
 from broadphase.pair_order import sorted_rows
 from broadphase.slices import growing, joined, paced
 
@@ -128,11 +127,13 @@ class Answering(Asking):
         held = min(k, store.live)
         found = None
         if held and self.nearest_by_cells:
+            from broadphase.methods.nearest import find_nearest  # here: four files that few need
+
             # Without `_ready`: cells are made of the boxes as they are.
             sets = store.categories, store.masks
             parts = threads.resolve(self._threads)
             boxes = store.boxes[: store.end]
-            found = methods_nearest.find_nearest(boxes, sets, (category, mask), points, held, parts)
+            found = find_nearest(boxes, sets, (category, mask), points, held, parts)
         if found is not None:
             self._last = ("nearest", found.tests, found.found)
             if held == k:

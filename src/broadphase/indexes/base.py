@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.boxes import PairArray
-from broadphase.indexes import arguments, files, joining
+from broadphase.indexes import arguments, joining
 from broadphase.indexes.arguments import Reader
 from broadphase.indexes.copying import copy_of
 from broadphase.indexes.editing import Editing
@@ -22,6 +22,7 @@ from broadphase.methods.task import pair_limit
 from broadphase.space import as_period
 
 if TYPE_CHECKING:
+    from broadphase.indexes.files import Arrays  # here, as below: it needs json, which no index needs
     from broadphase.sweeping import SweptPairs
 
 
@@ -305,6 +306,8 @@ class Index(Editing, Queries):
         path : path-like
             Taken as it is; no suffix is added.
         """
+        from broadphase.indexes.files import save
+
         about = {
             "index": self.name,
             "dim": self.dim,
@@ -315,7 +318,7 @@ class Index(Editing, Queries):
             "options": self._options(),
         }
         envs = {"envs": self.envs} if self.many else {}
-        files.save(path, about, self._store, self._baseline(), envs)
+        save(path, about, self._store, self._baseline(), envs)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
@@ -331,11 +334,15 @@ class Index(Editing, Queries):
         OSError
             The file cannot be opened.
         """
-        return files.load(path, cls._made_of)
+        from broadphase.indexes.files import load
+
+        return load(path, cls._made_of)
 
     @classmethod
-    def _made_of(cls, about: dict[str, Any], arrays: files.Arrays) -> Self:
+    def _made_of(cls, about: dict[str, Any], arrays: "Arrays") -> Self:
         """An index of what `save` wrote; every array is checked before it is filled with them."""
+        from broadphase.indexes.files import restore
+
         found = class_named(about["index"])
         if not issubclass(found, cls._root()):
             raise ValueError(f"it holds a {found.__name__}, not a {cls.__name__}")
@@ -343,7 +350,7 @@ class Index(Editing, Queries):
             name: about.get(name) for name in ("dim", "touching", "sort", "threads", "period")
         }
         index = cast(Self, found(dtype=arrays["boxes"].dtype, **common, **about["options"]))
-        seen = files.restore(index._store, arrays)
+        seen = restore(index._store, arrays)
         index._reset()
         if "envs" in arrays:
             index._take_envs(index._store.ids(), arrays["envs"])

@@ -21,7 +21,6 @@ from broadphase.kernels.tree.nodes import WIDTH, stack_room
 from broadphase.kernels.tree.query import QUEUE_ROOM, query_scratch, search_box_by_rules, search_boxes
 from broadphase.kernels.tree.ray import search_first, search_firsts, search_rays
 from broadphase.memory import SharedRows, pair_array
-from broadphase.methods.nearest import side_by_side
 from broadphase.pair_order import joined_pairs
 from broadphase.slices import growing, in_chunks
 
@@ -174,7 +173,11 @@ class TreeQueries(Index):
 
     def _find_nearest_many(self, points: Rows, k: int, category: int, mask: int) -> tuple[IdArray, int]:
         out = np.empty((len(points), k), np.int32)
-        order = side_by_side(points) if len(points) >= _ENOUGH_QUESTIONS else None
+        order = None
+        if len(points) >= _ENOUGH_QUESTIONS:
+            from broadphase.methods.nearest import side_by_side  # here: four files that few need
+
+            order = side_by_side(points)
         asked = points if order is None else points[order]
         room = int(stack_room(self._arrays.children))
 

@@ -1,6 +1,7 @@
 """Movement among the bodies and tiles of a world: as far as the way is free, one body or thousands."""
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from broadphase.kernels.movement.go import NEVER
 from broadphase.shapes.kinds import Shape
@@ -9,7 +10,9 @@ from broadphase.world.body import Body
 from broadphase.world.going import Going, Whole
 from broadphase.world.hits import Hit, Movement, Response
 from broadphase.world.probe import blocker_at, first_against, step_beside
-from broadphase.world.pushing import Push, push
+
+if TYPE_CHECKING:
+    from broadphase.world.pushing import Push
 
 
 class Moving(Going):
@@ -184,7 +187,7 @@ class Moving(Going):
             self._store.put_shape(row, known)
         return found
 
-    def push(self, body: Body, dx: float, dy: float, *, down: tuple[float, float] = (0.0, 1.0)) -> Push:
+    def push(self, body: Body, dx: float, dy: float, *, down: tuple[float, float] = (0.0, 1.0)) -> "Push":
         """Move a platform all the way, with what stands on it, pushing aside what is in the way.
 
         The platform itself is stopped by nothing.  What stands on it, or on what does, goes along as far
@@ -220,5 +223,7 @@ class Moving(Going):
         >>> world.push(lift, 4, -8).carried == [player], player.position
         (True, (14.0, 2.0))
         """
+        from broadphase.world.pushing import push  # here: few worlds have platforms
+
         with Whole(self, self._store.rows()):
             return push(self, body, dx, dy, down)

@@ -7,7 +7,6 @@ import numpy.typing as npt
 
 from broadphase.boxes import as_float_array
 from broadphase.kernels.movement.travel import FARTHEST
-from broadphase.kernels.movement.travel_in_turn import travel_in_turn
 from broadphase.kernels.shapes.table import BOX
 from broadphase.kernels.tiles.ground import near_slopes
 from broadphase.shapes.check import finite
@@ -169,6 +168,8 @@ class MovingMany(Moving):
         One that does is pushed out by itself.  If it ends where those after it have not looked for it,
         they go one by one.
         """
+        from broadphase.kernels.movement.travel_in_turn import travel_in_turn  # here: most move one by one
+
         scene = self._scene(rows, ways, response, layers)
         grid = NO_TILES if self._tiles is None else self._tiles.grid
         codes = np.full(len(rows), code_of(response), np.int64)

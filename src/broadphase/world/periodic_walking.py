@@ -10,7 +10,8 @@ from broadphase.world.layers import ALL
 from broadphase.world.movement_many import HitArrays
 from broadphase.world.periodic_moving_many import PeriodicMovingMany
 from broadphase.world.torus import Images
-from broadphase.world.walking import Scene, Walking, _Trip
+from broadphase.world.trip import Scene, Trip
+from broadphase.world.walking import Walking
 from broadphase.world.walks import Walks
 
 
@@ -38,11 +39,11 @@ class PeriodicWalking(PeriodicMovingMany, Walking):
                 ladders=self._all_numbered(walks.ladders),
             )
 
-    def _trip(self, rows: Rows, ways: Floats, rules: Rules, layers: tuple[int, ...]) -> _Trip:
+    def _trip(self, rows: Rows, ways: Floats, rules: Rules, layers: tuple[int, ...]) -> Trip:
         return _PeriodicTrip(self, rows, ways, rules, layers)
 
 
-class _PeriodicTrip(_Trip):
+class _PeriodicTrip(Trip):
     world: PeriodicWalking
 
     def _scene(self) -> Scene:

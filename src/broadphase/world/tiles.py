@@ -29,8 +29,8 @@ from broadphase.world.arguments import (
     is_plain,
     of_one_length,
 )
-from broadphase.world.flow import Ways
 from broadphase.world.ground import GroundMap
+from broadphase.world.ways import Ways
 
 _NO_ONE_WAY = np.empty((0, 0), np.uint8)
 

@@ -6,7 +6,7 @@ and calls whoever listens: of each pair ``begin``, ``stay``..., ``end``; see `Wo
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,13 +20,13 @@ from broadphase.world.body import Body
 from broadphase.world.body_rows import Floats
 from broadphase.world.layers import LISTENED
 from broadphase.world.many_bodies import add_many, remove_many
-from broadphase.world.periodic_world import periodic
-from broadphase.world.snapshot import Snapshot, restore, snapshot
 from broadphase.world.sprites import SpriteWatch
 from broadphase.world.telling import Telling
-from broadphase.world.torus import Torus
 from broadphase.world.turning import Turning
 from broadphase.world.walking import Walking
+
+if TYPE_CHECKING:
+    from broadphase.world.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +92,10 @@ class World(Walking, Turning, Asking, Telling):
     ) -> None:
         lengths = as_period(period, 2)
         if lengths is not None:
+            # Here: ten files more, 4 of the 60 ms that a first update takes.
+            from broadphase.world.periodic_world import periodic
+            from broadphase.world.torus import Torus
+
             self.__class__ = periodic(type(self))
             self._torus = Torus(lengths)
         super().__init__(broadphase)
@@ -250,7 +254,7 @@ class World(Walking, Turning, Asking, Telling):
 
     # ---- going back
 
-    def snapshot(self, *, tiles: bool = False) -> Snapshot:
+    def snapshot(self, *, tiles: bool = False) -> "Snapshot":
         """All that `restore` needs to come back to this moment.
 
         Bodies with places, shapes, tags, rules and order of ids; contacts, so that the next update says
@@ -269,9 +273,11 @@ class World(Walking, Turning, Asking, Telling):
         Snapshot
             Good for any number of calls of `restore`.
         """
+        from broadphase.world.snapshot import snapshot
+
         return snapshot(self, tiles)
 
-    def restore(self, moment: Snapshot) -> None:
+    def restore(self, moment: "Snapshot") -> None:
         """Come back to the moment of a snapshot.
 
         Handles of bodies that were there then are good again, also if they were removed since; those of
@@ -288,6 +294,8 @@ class World(Walking, Turning, Asking, Telling):
             raise RuntimeError(
                 "restore() was called from a function that update() calls; let it return first"
             )
+        from broadphase.world.snapshot import restore
+
         restore(self, moment)
 
     # ---- about itself
