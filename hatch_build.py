@@ -1,6 +1,7 @@
 """The build hook: compiles the kernels and makes a wheel for this platform and every Python from 3.11 on."""
 
 import os
+import runpy
 import subprocess
 import sys
 import sysconfig
@@ -15,6 +16,11 @@ _PUBLISHED = {"linux-x86_64": "manylinux2014_x86_64", "linux-aarch64": "manylinu
 
 class KernelsHook(BuildHookInterface):
     """``BROADPHASE_LEVELS=all`` builds for all processors of the platform, for a wheel that others get."""
+
+    def dependencies(self) -> list[str]:
+        """What to fetch besides: a linker, where the machine has none."""
+        linker = runpy.run_path(str(Path(self.root, "src/broadphase/kernels/machine/linker.py")))
+        return [] if linker["linkers"]() else ["ziglang>=0.13"]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Compile, and say what belongs into the wheel."""

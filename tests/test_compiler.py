@@ -1,7 +1,10 @@
 """What kernels are compiled for, and what several of them share."""
 
 import ast
+import ctypes
 import os
+import runpy
+import shutil
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -11,7 +14,10 @@ import numpy as np
 import pytest
 
 import broadphase
-from broadphase.kernels.machine import scratch, signatures, sources
+from broadphase.kernels.machine import linker, scratch, signatures, sources
+from broadphase.kernels.machine.level import level
+from broadphase.kernels.machine.library import SUFFIX
+from broadphase.kernels.machine.linker import linkers
 
 KERNELS = Path(broadphase.__file__).parent / "kernels"
 needs_compiler = pytest.mark.skipif(find_spec("numba") is None, reason="nothing compiles without Numba")
@@ -97,6 +103,59 @@ def compile_into(library, cache):
         text=True,
         check=True,
     )
+
+
+ANSWER = """
+define i64 @answer(i64 %x) {
+  %y = mul i64 %x, 6
+  ret i64 %y
+}
+define i64 @nobody_asks() {
+  ret i64 0
+}
+"""
+
+
+@needs_compiler
+@pytest.mark.parametrize("place", range(2))
+def test_any_linker_will_do(place, tmp_path):
+    """The machine's own and ziglang's: what they make can be loaded and called."""
+    found = linkers()
+    if place >= len(found):
+        pytest.skip("this machine has fewer linkers")
+    from broadphase.kernels.compiler.link import link_with
+
+    code, library = tmp_path / "answer.o", tmp_path / ("answer" + SUFFIX)
+    code.write_bytes(object_of(ANSWER))
+    link_with(found[place], [code], library)
+    answer = ctypes.CDLL(str(library)).answer
+    answer.argtypes, answer.restype = [ctypes.c_int64], ctypes.c_int64
+    assert answer(7) == 42
+    assert [path.name for path in tmp_path.iterdir() if path.suffix == ".link"] == []
+
+
+@needs_compiler
+def test_what_a_linker_says_is_said(tmp_path):
+    from broadphase.kernels.compiler.link import link_with
+
+    with pytest.raises(RuntimeError, match=r"the linker failed.*\n.*nowhere"):
+        link_with(linkers()[0], [tmp_path / "nowhere.o"], tmp_path / "none.so")
+
+
+def test_a_machine_without_a_linker_gets_one(monkeypatch, tmp_path):
+    """`hatch_build.py` asks for ziglang only then."""
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    assert [command[1:3] for command in runpy.run_path(linker.__file__)["linkers"]()] == (
+        [("-m", "ziglang")] if find_spec("ziglang") else []
+    )
+
+
+def object_of(text):
+    from llvmlite import binding
+
+    from broadphase.kernels.compiler.emit import target_machine
+
+    return target_machine(level()).emit_object(binding.parse_assembly(text))
 
 
 SHARING = ("boxes.ranking.describe_first", "boxes.ranking.describe_firsts")

@@ -5,9 +5,8 @@ import sys
 from pathlib import Path
 
 from broadphase.kernels.compiler.build import Job, build, jobs_of
-from broadphase.kernels.compiler.link import suffix
 from broadphase.kernels.machine.level import able, levels
-from broadphase.kernels.machine.library import FOLDER
+from broadphase.kernels.machine.library import FOLDER, SUFFIX
 from broadphase.kernels.machine.signatures import listed
 
 
@@ -23,7 +22,7 @@ def main() -> None:
         build([Job(*line.rstrip().split(": ", 1)) for line in sys.stdin], arguments.levels, arguments.into)
         return
     for name in levels() if arguments.levels == "all" else arguments.levels.split(","):
-        library = Path(FOLDER, f"{name}{suffix()}")
+        library = Path(FOLDER, f"{name}{SUFFIX}")
         build(jobs_of(listed()), name, library)
         print(f"{library} ({library.stat().st_size / 1e6:.1f} MB)")
 

@@ -1,7 +1,4 @@
-"""Object files into one library, with a table of its kernels that Python can call.
-
-The linker is LLD, which the package ``ziglang`` brings for every platform; no C compiler takes part.
-"""
+"""Object files into one library, with a table of its kernels that Python can call."""
 
 import subprocess
 import sys
@@ -23,33 +20,26 @@ from broadphase.kernels.compiler.api import (
     declare_key,
     declare_tables,
 )
-
-
-def suffix() -> str:
-    """How a library's file name ends on this platform."""
-    return {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
+from broadphase.kernels.machine.linker import linkers
 
 
 def link(objects: Sequence[Path], library: Path) -> None:
     """Make a library of object files."""
+    command, *_ = linkers()
+    link_with(command, objects, library)
+
+
+def link_with(command: tuple[str, ...], objects: Sequence[Path], library: Path) -> None:
+    """Make a library with one of `linkers`."""
     arguments = library.with_suffix(".link")
     arguments.write_text("\n".join(f'"{path.as_posix()}"' for path in objects))
-    command = [sys.executable, "-m", "ziglang", *_LINKERS.get(sys.platform, _LINKERS["linux"])]
-    out = f"/out:{library}" if sys.platform == "win32" else f"-o{library}"
+    out = [f"/out:{library}"] if sys.platform == "win32" else ["-o", str(library)]
     try:
-        done = subprocess.run([*command, out, f"@{arguments}"], capture_output=True, text=True, check=False)
+        done = subprocess.run([*command, *out, f"@{arguments}"], capture_output=True, text=True, check=False)
     finally:
         arguments.unlink()
     if done.returncode != 0:
-        raise RuntimeError(f"the linker failed:\n{done.stderr}")
-
-
-_LINKERS = {
-    # What the code needs of the C library (memcpy, memset) is found in the process that loads it.
-    "linux": ("ld.lld", "-shared", "--gc-sections", "-s"),
-    "win32": ("lld-link", "/dll", "/noentry", "/nodefaultlib"),
-    "darwin": ("cc", "-shared", "-Wl,-undefined,dynamic_lookup"),
-}
+        raise RuntimeError(f"the linker failed ({command[0]}):\n{done.stderr}")
 
 
 def table_module(kernels: Mapping[str, Sequence[tuple[str, int]]]) -> Any:

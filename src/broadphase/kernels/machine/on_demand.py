@@ -18,6 +18,7 @@ from typing import Any
 from broadphase.kernels.machine import cache as user_cache
 from broadphase.kernels.machine.level import level
 from broadphase.kernels.machine.library import SUFFIX, Library, library
+from broadphase.kernels.machine.linker import linkers
 from broadphase.kernels.machine.signatures import describe_all, listed
 
 _SOURCE = str(Path(__file__).parents[3])  # where this package was imported from
@@ -53,7 +54,7 @@ def compile_kernel(
 def _compile(stem: str, jobs: list[tuple[str, str]], asked: str) -> Library | None:
     if library(stem) is None:
         library.cache_clear()
-        if find_spec("numba") is None or find_spec("ziglang") is None:
+        if find_spec("numba") is None or not linkers():
             _warn_once()
             return None
         error = _run_compiler(stem + SUFFIX, jobs)
