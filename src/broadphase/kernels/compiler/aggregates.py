@@ -40,7 +40,7 @@ def _parts_of(aggregate: Any) -> Sequence[Any] | None:
     return None
 
 
-def _integer(value: Any) -> int | None:
+def integer(value: Any) -> int | None:
     """The number, where it is one that is known."""
     if type(value) is ir.Constant and type(value.type) is ir.IntType:
         constant = value.constant
@@ -123,28 +123,28 @@ class _Builder:
         return _Builder.own["call"](self, function, whole, *more, **named)
 
     def select(self, condition: Any, yes: Any, no: Any, name: str = "", flags: Any = ()) -> Any:
-        known = _integer(condition)
+        known = integer(condition)
         if known is not None:
             return yes if known else no
         yes, no = _Builder.whole(self, yes), _Builder.whole(self, no)
         return _Builder.own["select"](self, condition, yes, no, name, flags)
 
     def add(self, one: Any, other: Any, name: str = "", flags: Any = ()) -> Any:
-        if _integer(one) == 0:
+        if integer(one) == 0:
             return other
-        if _integer(other) == 0:
+        if integer(other) == 0:
             return one
         return _Builder.own["add"](self, one, other, name, flags)
 
     def mul(self, one: Any, other: Any, name: str = "", flags: Any = ()) -> Any:
-        if _integer(one) == 1 or _integer(other) == 0:
+        if integer(one) == 1 or integer(other) == 0:
             return other
-        if _integer(other) == 1 or _integer(one) == 0:
+        if integer(other) == 1 or integer(one) == 0:
             return one
         return _Builder.own["mul"](self, one, other, name, flags)
 
     def icmp_signed(self, order: str, one: Any, other: Any, name: str = "") -> Any:
-        first, second = _integer(one), _integer(other)
+        first, second = integer(one), integer(other)
         if first is not None and second is not None:
             return ir.Constant(ir.IntType(1), int(_ORDERS[order](first, second)))
         return _Builder.own["icmp_signed"](self, order, one, other, name)

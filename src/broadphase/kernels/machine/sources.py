@@ -25,6 +25,7 @@ _MAKERS = (
     "compiler/lowering.py",
     "compiler/memory.py",
     "compiler/passes.py",
+    "compiler/ranges.py",
     "compiler/shared.py",
     "compiler/texts.py",
     "compiler/types.py",
