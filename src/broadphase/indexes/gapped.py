@@ -21,6 +21,9 @@ from broadphase.slices import MOST_ROWS, in_chunks, joined, paced, ranges
 # Of the slots of a new layout, so many are taken.
 _TAKEN = 0.75
 _MOST_IDS = 2**29
+_IN_TURN = {
+    dim: [(np.arange(dim) + first) % dim for first in range(dim)] for dim in (2, 3)
+}  # made once: a question would take half a microsecond longer
 
 
 class GappedOrders:
@@ -236,7 +239,7 @@ class GappedQueries(Hooks):
     def _searched(self, category: int, mask: int) -> tuple[Any, ...]:
         orders, store = self._orders, self._store
         first = orders.axes[orders.searched]
-        axes = tuple((first + turn) % orders.dim for turn in range(orders.dim))
+        axes = _IN_TURN[orders.dim][first]
         rules = (store.categories, store.masks, category, mask)
         return (
             *(axes, orders.columns, orders.items, orders.reach, orders.searched, orders.slots),

@@ -183,8 +183,8 @@ class SweepAndPrune(GappedQueries, Index):
             self._set.fill([])
         self._toggled = None
 
-    def _axes(self) -> tuple[int, ...]:
-        return self._orders.axes
+    def _axes(self) -> npt.NDArray[np.int64]:
+        return np.array(self._orders.axes)
 
     # ---- pairs
 

@@ -47,6 +47,8 @@ class Job(NamedTuple):
 def part_object(symbol: str, module: str, level: str) -> Path:
     """Where the object file of a function lies, when it was compiled."""
     made_of = [fingerprint(module), version("numba"), version("llvmlite"), sys.platform]
+    if "BROADPHASE_CHECKED" in os.environ:  # see `broadphase.kernels.compiler.indexes`
+        made_of.append("checked")
     key = blake2b(" ".join(map(str, made_of)).encode(), digest_size=8).hexdigest()
     return cache.folder() / "objects" / level / f"{symbol}-{key}.o"
 

@@ -1,7 +1,7 @@
 """Loops over ranges: a number that grows until it reaches the end.
 
 Numba counts the rounds before the first one, for any step, with two divisions, an error for a step of zero
-and four numbers in memory: some fifty instructions a loop, a third of all that it wrote for the kernels.
+and four numbers in memory: some fifty instructions a loop, a fourth of all that it wrote for the kernels.
 Every function with a loop could fail, too, and whoever called it had to look whether it did.
 """
 
@@ -13,7 +13,8 @@ from numba.core.registry import cpu_target
 
 from broadphase.kernels.compiler.aggregates import Parts, integer
 
-_KINDS = (
+# Not of unsigned numbers: `scatter_copies` of a million boxes took 29 ms with them, 23 with Numba's own.
+_KINDS: tuple[tuple[Any, Any, Any], ...] = (
     (types.int32, types.range_state32_type, types.range_iter32_type),
     (types.int64, types.range_state64_type, types.range_iter64_type),
 )

@@ -19,8 +19,7 @@ _OPTIONS = {"nogil": True, "error_model": "numpy", "no_cpython_wrapper": True, "
 COMMON: set[str] = set()
 """Functions that are compiled by themselves, ``"broadphase.kernels.room.file.name"``."""
 
-# An index that is known not to be negative: for signed numbers that it reads from memory, Numba adds what
-# lets -1 mean the last element.  Counting the copies of a box in strips takes 2.7 ns without, 14 with.
+# What counts from zero: halved and shifted in one instruction, and -1 is more than any of them.
 unsigned = np.uint64
 
 

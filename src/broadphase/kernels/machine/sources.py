@@ -21,6 +21,7 @@ _MAKERS = (
     "compiler/calls.py",
     "compiler/emit.py",
     "compiler/frontend.py",
+    "compiler/indexes.py",
     "compiler/link.py",
     "compiler/lowering.py",
     "compiler/memory.py",

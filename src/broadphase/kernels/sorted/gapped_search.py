@@ -14,7 +14,7 @@ from broadphase.kernels.arrays.emit import grow
 from broadphase.kernels.arrays.found_ids import FEW, finished, put_row
 from broadphase.kernels.arrays.ordered_bits import ordered
 from broadphase.kernels.boxes.query_tests import as_array, passes
-from broadphase.kernels.machine.jit import inline, jit
+from broadphase.kernels.machine.jit import inline, jit, numbers
 from broadphase.kernels.machine.simd import bits, count_lanes, load, lowest_lane, splat
 from broadphase.kernels.sorted.gapped import FAN, first_at_least, lowest_key
 
@@ -177,7 +177,7 @@ def search_boxes(axes, columns, items, reach, a, slots, kinds, rules, queries, b
 
     Returns the query to go on with, the rows and the tests.  A query is answered wholly or not at all.
 
-    ``axes``: the axes, in turn from the sorted one, a tuple.  ``rules``: categories and masks by id,
+    ``axes``: the axes, in turn from the sorted one.  ``rules``: categories and masks by id,
     category and mask of the query.  ``modes``: whether touching counts for the query, and whether the
     upper edges are lowered.  ``edges`` is scratch for the keys of a query (`query_keys`).
     """
@@ -195,6 +195,7 @@ def search_boxes(axes, columns, items, reach, a, slots, kinds, rules, queries, b
 
 
 @jit
+@numbers(values=(4, 6))
 def search_box(axes, columns, items, reach, a, slots, kinds, rules, values, modes):
     """Ids of the boxes that overlap one box; returns ``ids, tests``."""
     query = as_array(values)

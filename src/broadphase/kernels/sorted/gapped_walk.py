@@ -9,7 +9,7 @@ import numpy as np
 from broadphase.kernels.arrays.found_ids import FEW, finished, first_ids, grow_ids
 from broadphase.kernels.boxes.query_tests import as_array, as_ray, distance_to_box, passes, ray_distance
 from broadphase.kernels.boxes.ranking import keep_nearest
-from broadphase.kernels.machine.jit import inline, jit
+from broadphase.kernels.machine.jit import inline, jit, numbers
 from broadphase.kernels.machine.simd import bits, count_lanes, lowest_lane
 from broadphase.kernels.sorted.gapped import FAN, first_at_least
 from broadphase.kernels.sorted.gapped_search import (
@@ -78,6 +78,7 @@ def _around_ray(ray, furthest, window):
 
 
 @jit
+@numbers(values=(2, 3))
 def search_nearest(axes, columns, items, reach, a, slots, kinds, rules, boxes, values, k, lowered):
     """The ``k`` nearest boxes in no order; returns ``ids, tests``.
 
@@ -130,6 +131,7 @@ def search_nearest(axes, columns, items, reach, a, slots, kinds, rules, boxes, v
 
 
 @jit
+@numbers(values=(5, 7))
 def search_ray(axes, columns, items, reach, a, slots, kinds, rules, boxes, values, modes):
     """Ids of all boxes that the ray hits; returns ``ids, tests``."""
     categories, masks, category, mask = rules
@@ -167,6 +169,7 @@ def search_ray(axes, columns, items, reach, a, slots, kinds, rules, boxes, value
 
 
 @jit
+@numbers(values=(5, 7))
 def search_first(axes, columns, items, reach, a, slots, kinds, rules, boxes, values, modes):
     """The box that the ray hits first, the lowest id among equals, or -1; returns ``id, tests``.
 

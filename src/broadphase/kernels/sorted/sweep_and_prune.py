@@ -195,7 +195,7 @@ def move_boxes(
     and the slots that were passed and that were searched.
     """
     columns, items, places, reach = order
-    dim = bits.shape[1] // 2  # not of a literal type as len(axes) is: every helper would be compiled twice
+    dim = len(axes)
     edges, old, turned = scratch
     turned[2 * dim] = lowest_key(columns)
     count = 0
@@ -232,7 +232,7 @@ def move_boxes(
 def take_boxes(axes, ids, order, searched, slots):
     """Take the ends of boxes out of the columns; returns how many boxes were there."""
     columns, items, places, reach = order
-    dim = np.int64(len(axes))
+    dim = len(axes)
     taken = 0
     for k in range(ids.shape[0]):
         i = np.int64(ids[k])
