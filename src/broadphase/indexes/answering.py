@@ -101,7 +101,8 @@ class Answering(Asking):
     def _in_circle(self, center: Floats, radius: float, category: int, mask: int) -> IdArray:
         self._ready()
         candidates, tests = self._find_in_box(around(center, radius), True, category, mask)
-        ids: IdArray = query_tests.keep_within(self._store.boxes, candidates, center, radius, self._touching)
+        kept = query_tests.keep_within(self._store.boxes, candidates, center, radius, self._touching)
+        ids: IdArray = candidates[:kept]
         self._last = ("query_radius", tests, len(ids))
         if self._sort and len(candidates) > FEW:
             ids.sort()
@@ -111,8 +112,8 @@ class Answering(Asking):
         self._ready()
         rows, tests = self._find_rows(around_many(centers, radii), True, category, mask)
         kept = query_tests.keep_rows_within(self._store.boxes, rows, centers, radii, self._touching)
-        self._last = ("query_radius", tests, len(kept))
-        return self._arranged_rows(kept)
+        self._last = ("query_radius", tests, kept)
+        return self._arranged_rows(rows[:kept])
 
     def _nearest_one(self, point: Floats, k: int, category: int, mask: int) -> Nearest:
         if k == 0:
@@ -120,7 +121,9 @@ class Answering(Asking):
             return Nearest(np.empty(0, np.int32), np.empty(0))
         ids, tests = self._find_nearest(point, k, category, mask)
         self._last = ("nearest", tests, len(ids))
-        return Nearest(ids, ranking.rank_nearest_one(self._store.boxes, ids, point))
+        distances = np.empty(len(ids))
+        ranking.rank_nearest_one(self._store.boxes, ids, point, distances)
+        return Nearest(ids, distances)
 
     def _nearest_many(self, points: Rows, k: int, category: int, mask: int) -> Nearest:
         store = self._store

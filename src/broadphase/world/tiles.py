@@ -291,8 +291,12 @@ class TileMap(GroundMap, Ways):
 
     def tiles_in(self, box: Any) -> npt.NDArray[np.int64]:
         """``(m, 2)``, column and row: the solid tiles that a box overlaps, row by row; see `cells`."""
-        tiles: npt.NDArray[np.int64] = list_tiles.solid_tiles(self._grid, *as_bounds(box))
-        return tiles
+        bounds, out = as_bounds(box), np.empty((64, 2), np.int64)
+        found = list_tiles.solid_tiles(self._grid, *bounds, out)
+        if found > len(out):
+            out = np.empty((found, 2), np.int64)
+            list_tiles.solid_tiles(self._grid, *bounds, out)
+        return out[:found]
 
     def first_blocker(self, box: Any) -> Tile | None:
         """The first solid tile that a box overlaps, row by row, or ``None``; see `cells`."""

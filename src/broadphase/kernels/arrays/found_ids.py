@@ -41,16 +41,6 @@ def first_ids(out, found):
 
 
 @inline
-def first_rows(out, found):
-    """The first ``found`` rows in an array of their own."""
-    rows = np.empty((found, 2), np.int32)
-    for k in range(found):
-        rows[k, 0] = out[k, 0]
-        rows[k, 1] = out[k, 1]
-    return rows
-
-
-@inline
 def finished(out, found):
     """The found ids in an array of their own; in order when they are few."""
     if found <= FEW:

@@ -20,8 +20,8 @@ import math
 
 import numpy as np
 
-from broadphase.kernels.arrays.found_ids import first_ids, first_rows
 from broadphase.kernels.machine.jit import common, inline, jit, numbers
+from broadphase.kernels.machine.scratch import few
 
 
 @inline
@@ -257,15 +257,17 @@ def write_normal(boxes, i, ray, distance, normal):
 @jit
 @numbers(values=(2, 3))
 def keep_within(boxes, ids, values, radius, touching):
-    """Those of ``ids`` that lie within ``radius`` of the point, in their order."""
-    point = as_array(values)
+    """Move those of ``ids`` that lie within ``radius`` of the point to the front; returns how many."""
+    point = few(len(values), np.float64)
+    for axis in range(len(values)):
+        point[axis] = values[axis]
     kept = 0
     for h in range(ids.shape[0]):
         distance = distance_to_box(boxes, ids[h], point)
         if distance < radius or (touching and distance == radius):
             ids[kept] = ids[h]
             kept += 1
-    return first_ids(ids, kept)
+    return kept
 
 
 @jit
@@ -279,4 +281,4 @@ def keep_rows_within(boxes, rows, points, radii, touching):
             rows[kept, 0] = query
             rows[kept, 1] = rows[h, 1]
             kept += 1
-    return first_rows(rows, kept)
+    return kept

@@ -3,8 +3,6 @@
 import numpy as np
 
 from broadphase.kernels.boxes.query_tests import (
-    as_array,
-    as_ray,
     distance_to_box,
     ray_distance,
     set_ray,
@@ -95,14 +93,14 @@ def rank_nearest(boxes, ids, points, distances):
 
 @jit
 @numbers(values=(2, 3))
-def rank_nearest_one(boxes, ids, values):
-    """Sort ``ids`` by distance from the point; returns the distances."""
-    point = as_array(values)
-    distances = np.empty(ids.shape[0], np.float64)
+def rank_nearest_one(boxes, ids, values, distances):
+    """Sort ``ids`` by distance from the point; the distances, too, are written."""
+    point = few(len(values), np.float64)
+    for axis in range(len(values)):
+        point[axis] = values[axis]
     for k in range(ids.shape[0]):
         distances[k] = distance_to_box(boxes, ids[k], point)
     sort_by_distance(distances, ids, ids.shape[0])
-    return distances
 
 
 @jit
@@ -137,8 +135,8 @@ def describe_firsts(boxes, ids, rays, ray, distances, normals):
 @numbers(values=(5, 7))
 def describe_first(boxes, i, values):
     """Distance and normal of one hit, the normal padded to three axes."""
-    ray = as_ray(values)
-    normal = few(3, np.float64)
+    ray, normal = few(len(values), np.float64), few(3, np.float64)
+    set_ray(values, ray)
     normal[2] = 0.0
     distance = ray_distance(boxes, i, ray, True)
     write_normal(boxes, i, ray, distance, normal)

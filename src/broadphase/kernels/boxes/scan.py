@@ -11,9 +11,11 @@ from broadphase.kernels.boxes.query_tests import (
     is_live,
     passes,
     ray_distance,
+    set_ray,
 )
 from broadphase.kernels.boxes.ranking import keep_nearest
 from broadphase.kernels.machine.jit import jit, numbers
+from broadphase.kernels.machine.scratch import few
 
 
 @jit
@@ -72,7 +74,8 @@ def scan_for_ray(boxes, n, categories, masks, values, touching, category, mask):
 @numbers(values=(5, 7))
 def scan_for_first(boxes, n, categories, masks, values, touching, category, mask):
     """The box that the ray hits first, the lowest id among equals, or -1; returns ``id, tests``."""
-    ray = as_ray(values)
+    ray = few(len(values), np.float64)
+    set_ray(values, ray)
     best = -1
     nearest = np.inf
     for i in range(n):

@@ -13,6 +13,7 @@ from broadphase.kernels.boxes.query_tests import distance_to_box
 from broadphase.kernels.boxes.ranking import keep_nearest, sort_by_distance
 from broadphase.kernels.boxes.torus import reaches_seam
 from broadphase.kernels.machine.jit import inline, jit
+from broadphase.kernels.machine.scratch import few
 
 
 @inline
@@ -63,7 +64,7 @@ def crossing_rows(boxes, period, touching, rows):
 @jit
 def keep_rows_within(boxes, rows, points, radii, period, touching):
     """Of rows ``[query, id]`` those within the radius of their point, in their order; returns how many."""
-    image = np.empty(points.shape[1], np.float64)
+    image = few(points.shape[1], np.float64)
     kept = 0
     for h in range(rows.shape[0]):
         query = rows[h, 0]
@@ -78,7 +79,7 @@ def keep_rows_within(boxes, rows, points, radii, period, touching):
 @jit
 def farthest_of(boxes, ids, points, period, radii):
     """Into ``radii``: how far the farthest of each row of ``ids`` is from its point; -1 ends a row."""
-    image = np.empty(points.shape[1], np.float64)
+    image = few(points.shape[1], np.float64)
     for q in range(ids.shape[0]):
         farthest = 0.0
         for k in range(ids.shape[1]):
@@ -91,7 +92,7 @@ def farthest_of(boxes, ids, points, period, radii):
 @jit
 def nearest_of_rows(boxes, rows, points, period, ids, distances):
     """The nearest of each point among rows ``[query, id]``, sorted by query: into rows of -1 and inf."""
-    image = np.empty(points.shape[1], np.float64)
+    image = few(points.shape[1], np.float64)
     h = 0
     for q in range(ids.shape[0]):
         kept = 0

@@ -8,7 +8,7 @@ import numpy as np
 
 from broadphase.kernels.arrays.found_ids import FEW, finished
 from broadphase.kernels.boxes.given import take_box, take_point, take_ray
-from broadphase.kernels.boxes.query_tests import as_ray, ray_distance, write_normal
+from broadphase.kernels.boxes.query_tests import ray_distance, set_ray, write_normal
 from broadphase.kernels.boxes.ranking import sort_by_distance
 from broadphase.kernels.cells.binning import MOST_PLACES
 from broadphase.kernels.cells.lattice import BOXES, HIGHEST, LOWEST, cell_of, place_of, span_of
@@ -138,7 +138,8 @@ def ask_ray(
     if not take_ray(origin, direction, furthest, boxes, values):
         return np.int64(-1), np.int64(-1), 0.0, 0.0, 0.0, 0.0
     end = min(end, len(levels))
-    ray = as_ray(values)
+    ray = few(2 * len(origin) + 1, np.float64)
+    set_ray(values, ray)
     best, nearest = few(1, np.int32), few(1, np.float64)
     best[0], nearest[0] = -1, np.inf
     cell = few(3, np.int64)

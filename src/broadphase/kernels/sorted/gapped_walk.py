@@ -7,9 +7,17 @@ smaller: the walk begins where the nearest are to be expected, and ends where th
 import numpy as np
 
 from broadphase.kernels.arrays.found_ids import FEW, finished, first_ids, grow_ids
-from broadphase.kernels.boxes.query_tests import as_array, as_ray, distance_to_box, passes, ray_distance
+from broadphase.kernels.boxes.query_tests import (
+    as_array,
+    as_ray,
+    distance_to_box,
+    passes,
+    ray_distance,
+    set_ray,
+)
 from broadphase.kernels.boxes.ranking import keep_nearest
 from broadphase.kernels.machine.jit import inline, jit, numbers
+from broadphase.kernels.machine.scratch import few
 from broadphase.kernels.machine.simd import bits, count_lanes, lowest_lane
 from broadphase.kernels.sorted.gapped import FAN, first_at_least
 from broadphase.kernels.sorted.gapped_search import (
@@ -177,11 +185,11 @@ def search_first(axes, columns, items, reach, a, slots, kinds, rules, boxes, val
     """
     categories, masks, category, mask = rules
     touching, lowered = modes
-    ray = as_ray(values)
+    ray = few(len(values), np.float64)
+    set_ray(values, ray)
     base = 2 * len(axes) * a
     blocks = slots // FAN
-    window = np.empty(2 * len(axes), np.float64)
-    edges = np.empty(2 * len(axes) + 1, columns.dtype)
+    window, edges = few(2 * len(axes), np.float64), few(2 * len(axes) + 1, columns.dtype)
     nearest = float(ray[2 * len(axes)])
     best = np.int64(-1)
     tests = 0

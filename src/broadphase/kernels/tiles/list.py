@@ -1,7 +1,5 @@
 """Which tiles does a box overlap, which holds a point, and where does a tile lie?"""
 
-import numpy as np
-
 from broadphase.kernels.machine.jit import brief, jit
 from broadphase.kernels.tiles.grid import cell_at, cells_between, edge
 
@@ -45,20 +43,18 @@ def first_solid(grid, left, top, right, bottom):
 
 
 @jit
-def solid_tiles(grid, left, top, right, bottom):
-    """All solid tiles that a box overlaps, row by row: ``(m, 2)``, column and row."""
+def solid_tiles(grid, left, top, right, bottom, out):
+    """All solid tiles that a box overlaps, row by row: column and row, as far as there is room in ``out``.
+
+    Returns how many there are.
+    """
     first_column, end_column, first_row, end_row = cells_of_box(grid, left, top, right, bottom)
     found = 0
     for row in range(first_row, end_row):
         for column in range(first_column, end_column):
             if grid.solid[row, column]:
+                if found < out.shape[0]:
+                    out[found, 0] = column
+                    out[found, 1] = row
                 found += 1
-    out = np.empty((found, 2), np.int64)
-    found = 0
-    for row in range(first_row, end_row):
-        for column in range(first_column, end_column):
-            if grid.solid[row, column]:
-                out[found, 0] = column
-                out[found, 1] = row
-                found += 1
-    return out
+    return found

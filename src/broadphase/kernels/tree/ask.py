@@ -7,7 +7,7 @@ Tests of -1 say that it is not sound, or of another dimension.  No rules: these 
 import numpy as np
 
 from broadphase.kernels.boxes.given import take_box, take_point, take_ray
-from broadphase.kernels.boxes.query_tests import as_ray, ray_distance, write_normal
+from broadphase.kernels.boxes.query_tests import ray_distance, set_ray, write_normal
 from broadphase.kernels.boxes.ranking import sort_by_distance
 from broadphase.kernels.machine.jit import brief, numbers
 from broadphase.kernels.machine.scratch import few, one_row
@@ -47,7 +47,8 @@ def ask_ray(edges, children, boxes, origin, direction, furthest, touching):
     room = stack_room(children)
     times, keys = np.empty((2, WIDTH)), np.empty(room)
     nodes = np.empty(room, np.int64)
-    ray = as_ray(values)
+    ray = few(2 * len(origin) + 1, np.float64)
+    set_ray(values, ray)
     hit, tests = first_hit(
         edges, children, boxes, _NO_SETS, _NO_SETS, ray, touching, _NO_RULE, _NO_RULE, NO_BOX, nodes, keys,
         times,
