@@ -92,7 +92,7 @@ class World(Walking, Turning, Asking, Telling):
     ) -> None:
         lengths = as_period(period, 2)
         if lengths is not None:
-            # Here: ten files more, 4 of the 60 ms that a first update takes.
+            # Here: ten files more, 3 of the 60 ms that a first update takes.
             from broadphase.world.periodic_world import periodic
             from broadphase.world.torus import Torus
 
