@@ -6,6 +6,7 @@ import numpy as np
 
 from broadphase import threads
 from broadphase.boxes import PairArray
+from broadphase.kernels.arrays import sort_ids
 from broadphase.kernels.arrays.counting import starts_from_counts
 from broadphase.kernels.pairs.order import (
     MANY,
@@ -95,6 +96,23 @@ def sorted_rows(rows: PairArray, firsts: int, seconds: int) -> PairArray:
     if len(rows) * 16 < max(firsts, seconds):  # the counting sort would look at every id
         return rows[np.lexsort((rows[:, 1], rows[:, 0]))]
     return sorted_pairs([rows], max(firsts, seconds))
+
+
+def sort_rows_of_each(rows: PairArray, end_of_ids: int) -> None:
+    """Sort the ids, all less than ``end_of_ids``, of every query, whose rows ``[query, id]`` lie together.
+
+    Examples
+    --------
+    >>> rows = np.array([[1, 5], [1, 2], [0, 4]], np.int32)
+    >>> sort_rows_of_each(rows, 6)
+    >>> rows
+    array([[1, 2],
+           [1, 5],
+           [0, 4]], dtype=int32)
+    """
+    words = sort_ids.words_for(end_of_ids)
+    for begin, end in ranges(0, len(rows)):
+        sort_ids.sort_rows_of_each(rows, begin, end, words, end_of_ids)
 
 
 def _pieces(chunks: list[PairArray]) -> list[PairArray]:

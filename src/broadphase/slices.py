@@ -23,6 +23,7 @@ import numpy.typing as npt
 from broadphase.boxes import PairArray
 from broadphase.kernels.arrays.emit import FIRST_ROOM, LEAST_ROOM
 from broadphase.kernels.arrays.radix_sort import argsort_keys
+from broadphase.memory import pair_array
 from broadphase.threads import GivenUp, given_up
 
 GOAL = 0.08
@@ -35,6 +36,8 @@ MOST_ROWS = 4_000_000
 """Rows, of a range, that are copied or sorted at a time."""
 MOST_ROOM = 1 << 22
 """Pairs for which memory is taken at a time."""
+MOST_ROOM_OF_ANSWERS = 1 << 24
+"""The same for the answers to many questions, when the first ones have told how many there will be."""
 MOST_CHANGES = 20_000
 """Changes to a structure that are made at a time."""
 FIRST_CHANGES = 4_096
@@ -313,31 +316,30 @@ def in_chunks(
     it returns the question to go on with, how many rows it wrote to ``out``, and the tests.  ``room`` is a
     guess.
     """
-    room = min(room, MOST_ROOM)
-    out = np.empty((room, 2), np.int32)
-    chunks = [out[:0]]
-    tests = 0
+    out, filled, tests = pair_array(min(room, MOST_ROOM)), 0, 0
+    chunks: list[PairArray] = []
     for begin, end in growing(count):
         at = begin
         while True:
             before = at
-            at, rows, made = ask(before, end, out)
-            chunks.append(out[:rows])
-            out = out[rows:]
+            at, rows, made = ask(before, end, out[filled:])
+            filled += rows
             tests += made
             if at == end:
                 break
-            if at == before and len(out) == room:  # it takes more to answer one
-                room *= 4
-            out = np.empty((room, 2), np.int32)
-    return _side_by_side(chunks), tests
-
-
-def _side_by_side(chunks: list[PairArray]) -> PairArray:
-    """Chunks of which nearly always the first memory held all: then no copy."""
-    first = chunks[0].base
-    rows = sum(map(len, chunks))
-    if first is not None and all(chunk.base is first for chunk in chunks):
-        whole: PairArray = first[:rows]
-        return whole
-    return np.concatenate(chunks)
+            if filled == 0:  # it takes more to answer one
+                out = pair_array(4 * len(out))
+                continue
+            # As many for each question that is left as those before took.
+            expected = (sum(map(len, chunks)) + filled) / max(at, 1) * (count - at)
+            more = pair_array(min(int(1.1 * expected) + len(out), MOST_ROOM_OF_ANSWERS))
+            if chunks or at == before or 8 * filled > len(more):
+                chunks.append(out[:filled])
+                filled = 0
+            else:
+                more[:filled] = out[:filled]
+            out = more
+    if chunks:
+        return joined([*chunks, out[:filled]]), tests
+    # A small result must not hold a large block.
+    return out[:filled].copy() if 2 * filled < len(out) else out[:filled], tests

@@ -14,10 +14,10 @@ from broadphase.indexes.arguments import Floats, Rows, around, around_many, dist
 from broadphase.indexes.asking import Asking
 from broadphase.indexes.results import Nearest, RayHit, RayHits, RayRows
 from broadphase.indexes.storage import IdArray
-from broadphase.kernels.arrays.found_ids import FEW, sort_few_rows
+from broadphase.kernels.arrays.found_ids import FEW
 from broadphase.kernels.boxes import query_tests, ranking
-from broadphase.pair_order import sorted_rows
-from broadphase.slices import growing, joined, paced
+from broadphase.pair_order import joined_pairs, sort_rows_of_each
+from broadphase.slices import growing, paced
 
 # Fewer queries a thread than this are answered faster than they are handed over.
 _SHARE = 1_000
@@ -83,20 +83,23 @@ class Answering(Asking):
             return ids
         rows, tests = self._find_rows(query, self._touching, category, mask)
         self._last = (call, tests, len(rows))
-        return self._arranged_rows(rows)
+        return rows
 
     def _find_rows(self, boxes: Rows, touching: bool, category: int, mask: int) -> tuple[IdArray, int]:
-        """A batch of boxes, a large one shared out between threads."""
-        parts = min(threads.resolve(self._threads), len(boxes) // _SHARE)
-        if parts < 2:
-            return self._find_in_boxes(boxes, touching, category, mask)
-        spans = threads.shares(len(boxes), parts)
-        found = threads.run_all(
-            [partial(self._find_in_boxes, boxes[begin:end], touching, category, mask) for begin, end in spans]
-        )
-        for (begin, _), (rows, _) in zip(spans, found, strict=True):
+        """Rows for a batch of boxes in the order that was promised; threads share a large one."""
+        parts = max(min(threads.resolve(self._threads), len(boxes) // _SHARE), 1)
+
+        def find(begin: int, end: int) -> tuple[IdArray, int]:
+            rows, tests = self._find_in_boxes(boxes[begin:end], touching, category, mask)
+            if self._sort:
+                sort_rows_of_each(rows, self._store.end)
             rows[:, 0] += begin
-        return joined([rows for rows, _ in found]), sum(tests for _, tests in found)
+            return rows, tests
+
+        found = threads.run_all([partial(find, *span) for span in threads.shares(len(boxes), parts)])
+        if parts == 1:
+            return found[0]
+        return joined_pairs([rows for rows, _ in found], parts), sum(tests for _, tests in found)
 
     def _in_circle(self, center: Floats, radius: float, category: int, mask: int) -> IdArray:
         self._ready()
@@ -113,7 +116,7 @@ class Answering(Asking):
         rows, tests = self._find_rows(around_many(centers, radii), True, category, mask)
         kept = query_tests.keep_rows_within(self._store.boxes, rows, centers, radii, self._touching)
         self._last = ("query_radius", tests, kept)
-        return self._arranged_rows(rows[:kept])
+        return rows[:kept]
 
     def _nearest_one(self, point: Floats, k: int, category: int, mask: int) -> Nearest:
         if k == 0:
@@ -175,11 +178,6 @@ class Answering(Asking):
 
     def _room_for_hits(self, n: int) -> tuple[Rows, Rows]:
         return np.full(n, np.inf), np.zeros((n, self._reader.dim))
-
-    def _arranged_rows(self, rows: IdArray) -> IdArray:
-        if self._sort and sort_few_rows(rows):
-            return sorted_rows(rows, int(rows[:, 0].max()) + 1, self._store.end)
-        return rows
 
     def _rays(self, origin: Any, direction: Any, max_distance: Any) -> Floats | Rows:
         """Origin, direction and greatest distance side by side."""

@@ -13,6 +13,7 @@ from broadphase.boxes import BoxArray, PairArray
 from broadphase.indexes.arguments import Floats, Given, Rows
 from broadphase.indexes.storage import BoxStore, IdArray, expect
 from broadphase.kernels.arrays.pieces import pieces
+from broadphase.kernels.arrays.sort_ids import words_for
 from broadphase.kernels.boxes.filters import PairFilter
 from broadphase.kernels.cells import lattice as columns
 from broadphase.kernels.cells import lists as kernel
@@ -252,11 +253,12 @@ class CellLists:
     ) -> tuple[IdArray, int]:
         """Rows ``[query, id]``, ordered by query, and the tests made."""
         cells, near = np.empty((CELLS, 7), np.int64), np.empty((2, NEAR), np.int32)
+        words = words_for(self._end(store))
 
         def ask(begin: int, end: int, out: PairArray) -> tuple[int, int, int]:
             answer: tuple[int, int, int] = search_boxes(
                 store.boxes, self._end(store), store.categories, store.masks, *self._cells(),
-                boxes[:end], begin, cells, near, out, touching, category, mask,
+                boxes[:end], begin, cells, near, words, out, touching, category, mask,
             )  # fmt: skip
             return answer
 

@@ -179,7 +179,9 @@ class Strips(Index):
         """The static boxes, numbered as in `_static_ids`."""
         tree = self._statics
         if tree is None:
-            tree = BoxTree(dim=self.dim, dtype=self.dtype, touching=self._touching, threads=self._threads)
+            tree = BoxTree(
+                dim=self.dim, dtype=self.dtype, touching=self._touching, sort=False, threads=self._threads
+            )
             tree.insert_many(self._store.boxes[self._static_ids()])
             tree._ready()
             self._statics = tree
@@ -193,7 +195,13 @@ class Strips(Index):
             with self._lock:
                 tree = self._tree
                 if tree is None:
-                    tree = BoxTree(dim=self.dim, dtype=self.dtype, touching=self._touching)
+                    tree = BoxTree(
+                        dim=self.dim,
+                        dtype=self.dtype,
+                        touching=self._touching,
+                        sort=self._sort,
+                        threads=self._threads,
+                    )
                     tree._store = self._store
                     tree._reset()
                     tree._ready()
@@ -216,6 +224,9 @@ class Strips(Index):
 
     def _find_in_boxes(self, boxes: Rows, touching: bool, category: int, mask: int) -> tuple[IdArray, int]:
         return self._query_tree()._find_in_boxes(boxes, touching, category, mask)
+
+    def _find_rows(self, boxes: Rows, touching: bool, category: int, mask: int) -> tuple[IdArray, int]:
+        return self._query_tree()._find_rows(boxes, touching, category, mask)
 
     def _find_on_ray(self, ray: Floats, category: int, mask: int) -> tuple[IdArray, int]:
         return self._query_tree()._find_on_ray(ray, category, mask)

@@ -111,9 +111,6 @@ class TreeQueries(Index):
     def _scratch(self, room: int) -> tuple[npt.NDArray[Any], ...]:
         return query_scratch(2 * self.dim, self._arrays.edges.dtype, self._store.end, room)
 
-    def _arranged_rows(self, rows: IdArray) -> IdArray:
-        return rows  # they come in order
-
     def _find_on_ray(self, ray: Floats, category: int, mask: int) -> tuple[IdArray, int]:
         ids, _, tests = self._find_on_rays(np.array([ray]), category, mask)
         return ids, tests

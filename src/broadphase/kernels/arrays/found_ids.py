@@ -16,7 +16,7 @@ A batch kernel writes rows ``[query, id]`` with `put_row` into memory that the c
 
 import numpy as np
 
-from broadphase.kernels.machine.jit import inline, jit
+from broadphase.kernels.machine.jit import inline
 
 # Up to this many results are sorted where they were found; beyond it NumPy's sort is faster.
 FEW = 32
@@ -59,32 +59,3 @@ def put_row(out, at, query, i):
     """Write the row ``[query, id]``."""
     out[at, 0] = query
     out[at, 1] = i
-
-
-@jit
-def sort_few_rows(rows):
-    """Sort the ids of every query that found few; True when a query that found many is left unsorted.
-
-    The rows of one query lie together, and the queries are in order.
-    """
-    left = False
-    begin = 0
-    while begin < rows.shape[0]:
-        end = begin + 1
-        ordered = True
-        while end < rows.shape[0] and rows[end, 0] == rows[begin, 0]:
-            ordered &= rows[end - 1, 1] <= rows[end, 1]
-            end += 1
-        if not ordered:
-            if end - begin > FEW:
-                left = True
-            else:
-                for k in range(begin + 1, end):
-                    value = rows[k, 1]
-                    at = k
-                    while at > begin and rows[at - 1, 1] > value:
-                        rows[at, 1] = rows[at - 1, 1]
-                        at -= 1
-                    rows[at, 1] = value
-        begin = end
-    return left

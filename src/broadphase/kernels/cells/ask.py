@@ -7,6 +7,7 @@ Tests of -1 say that it is not sound, or of another dimension.  No rules: these 
 import numpy as np
 
 from broadphase.kernels.arrays.found_ids import FEW, finished
+from broadphase.kernels.arrays.sort_ids import count_marked, put_marked
 from broadphase.kernels.boxes.given import take_box, take_point, take_ray
 from broadphase.kernels.boxes.query_tests import ray_distance, set_ray, write_normal
 from broadphase.kernels.boxes.ranking import sort_by_distance
@@ -14,6 +15,7 @@ from broadphase.kernels.cells.binning import MOST_PLACES
 from broadphase.kernels.cells.lattice import BOXES, HIGHEST, LOWEST, cell_of, place_of, span_of
 from broadphase.kernels.cells.lists import HEADER, UNIT, enter_boxes, find_rebinned, leave_cells
 from broadphase.kernels.cells.nearest import search_levels
+from broadphase.kernels.cells.query import NARROW, mark_overlaps
 from broadphase.kernels.cells.rays import walk_level
 from broadphase.kernels.machine.jit import brief, inline, numbers, unsigned
 from broadphase.kernels.machine.scratch import few, one_row
@@ -21,6 +23,7 @@ from broadphase.kernels.machine.scratch import few, one_row
 _NO_RULE = np.int64(-1)
 _NO_SETS = np.empty(0, np.uint32)
 _NO_ROWS = np.empty((0, 2), np.int32)
+_IDS_PER_CELL = 16_384
 
 # What has become of a box that was to be moved: nothing, for it is refused; it is where it should be; it has
 # its new row and is in no cell, for the pool is full.
@@ -34,15 +37,60 @@ def ask_box(boxes, end, heads, pool, lattice, levels, table, values, touching):
     query = one_row(len(values), np.float64)
     if not take_box(values, boxes, query):
         return np.empty(0, np.int32), np.int64(-1)
+    end = np.int64(min(end, len(levels)))
+    if _is_wide(end, lattice, query):
+        return _marked(boxes, end, heads, pool, lattice, levels, table, query, touching)
     room = np.int64(FEW)
     while True:
         out = np.empty(room, np.int32)
-        found, tests = _meet_all(
-            boxes, min(end, len(levels)), heads, pool, lattice, levels, table, query, touching, out
-        )
+        found, tests = _meet_all(boxes, end, heads, pool, lattice, levels, table, query, touching, out)
         if found <= room:
             return finished(out, found), tests
         room = found
+
+
+@inline
+def _covered(query, lattice, level):
+    """First and last cell of the query on the three axes, among those that boxes of the level reach."""
+    x0, x1, y0, y1, z0, z1 = span_of(query, 0, lattice, level)
+    x0, x1 = max(x0, int(lattice[level, LOWEST])), min(x1, int(lattice[level, HIGHEST]))
+    y0, y1 = max(y0, int(lattice[level, LOWEST + 1])), min(y1, int(lattice[level, HIGHEST + 1]))
+    z0, z1 = max(z0, int(lattice[level, LOWEST + 2])), min(z1, int(lattice[level, HIGHEST + 2]))
+    return x0, x1, y0, y1, z0, z1
+
+
+@inline
+def _is_wide(end, lattice, query):
+    """Whether the query covers many cells, so that to mark ids takes less than to look where each box begins.
+
+    A cell for 16,384 ids: the marks, a bit each, have to be made zero before.
+    """
+    covered = 0.0
+    for level in range(lattice.shape[0]):
+        if lattice[level, BOXES] > 0:
+            x0, x1, y0, y1, z0, z1 = _covered(query, lattice, level)
+            if x0 <= x1 and y0 <= y1 and z0 <= z1:
+                covered += float(x1 - x0 + 1) * float(y1 - y0 + 1) * float(z1 - z0 + 1)
+    return max(NARROW, end / _IDS_PER_CELL) < covered <= end
+
+
+@inline
+def _marked(boxes, end, heads, pool, lattice, levels, table, query, touching):
+    """Ids of what meets a wide query, in order; returns ``ids, tests``."""
+    words = np.zeros(end // 64 + end // 4096 + 2, np.uint64)
+    tests = np.int64(0)
+    for level in range(lattice.shape[0]):
+        if lattice[level, BOXES] == 0:
+            continue
+        x0, x1, y0, y1, z0, z1 = _covered(query, lattice, level)
+        if x0 <= x1 and y0 <= y1 and z0 <= z1:
+            tests += mark_overlaps(
+                boxes, end, heads, pool, lattice, levels, level, table, query, np.int64(0),
+                x0, x1, y0, y1, z0, z1, touching, words,
+            )  # fmt: skip
+    ids = np.empty(count_marked(words, end), np.int32)
+    put_marked(words, end, ids, np.int64(0), np.int64(0))
+    return ids, tests
 
 
 @inline
@@ -52,10 +100,7 @@ def _meet_all(boxes, end, heads, pool, lattice, levels, table, query, touching, 
     for level in range(lattice.shape[0]):
         if lattice[level, BOXES] == 0:
             continue
-        x0, x1, y0, y1, z0, z1 = span_of(query, 0, lattice, level)
-        x0, x1 = max(x0, int(lattice[level, LOWEST])), min(x1, int(lattice[level, HIGHEST]))
-        y0, y1 = max(y0, int(lattice[level, LOWEST + 1])), min(y1, int(lattice[level, HIGHEST + 1]))
-        z0, z1 = max(z0, int(lattice[level, LOWEST + 2])), min(z1, int(lattice[level, HIGHEST + 2]))
+        x0, x1, y0, y1, z0, z1 = _covered(query, lattice, level)
         if x0 > x1 or y0 > y1 or z0 > z1:
             continue
         if float(x1 - x0 + 1) * float(y1 - y0 + 1) * float(z1 - z0 + 1) > end:

@@ -91,8 +91,8 @@ def lowest_lane(lanes):
 
 @twin
 def count_lanes(lanes):
-    """How many bits of an integer are set."""
-    return int(lanes).bit_count()
+    """How many bits of an integer are set, the sign's too."""
+    return (int(lanes) & 0xFFFF_FFFF_FFFF_FFFF).bit_count()
 
 
 # --- out of the lanes ---------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ from broadphase.kernels.arrays.sort_ids import (
     put_long_rows,
     put_rows,
     rank,
+    words_for,
 )
 from broadphase.kernels.boxes.query_tests import box_meets, passes
 from broadphase.kernels.machine.floats import next_down
@@ -210,8 +211,8 @@ def query_scratch(
 ) -> tuple[npt.NDArray[Any], ...]:
     """What `search_boxes` works in; ``room`` is that of its queues."""
     queue, grouped = np.empty((2, room), np.int32), np.empty((2, room), np.int32)
-    words = np.zeros(end_of_ids // 64 + end_of_ids // 4096 + 2, np.uint64)
-    return np.empty((BLOCK, columns), dtype), queue, grouped, np.empty(BLOCK + 1, np.int64), words
+    starts = np.empty(BLOCK + 1, np.int64)
+    return np.empty((BLOCK, columns), dtype), queue, grouped, starts, words_for(end_of_ids)
 
 
 @jit

@@ -1,0 +1,98 @@
+"""Batches of queries that find much: every index against a comparison of all with all, in any memory."""
+
+import numpy as np
+import pytest
+from index_scenes import NAMES, make
+
+from broadphase import slices
+
+SETS = np.array([1, 2, 3, 4, 6], np.uint32)
+
+
+def scene(seed, count, dim):
+    """Boxes of four sizes at quarters, so that many edges touch, some infinite; 0 to 60 from the origin."""
+    random = np.random.default_rng(seed)
+    low = random.integers(0, 240, (count, dim)) / 4.0
+    high = low + random.choice((0.0, 0.25, 2.0, 20.0), (count, 1))
+    boxes = np.hstack((low, high))
+    boxes[random.integers(count), 0] = -np.inf
+    boxes[random.integers(count), dim] = np.inf
+    return boxes
+
+
+def windows(seed, count, dim):
+    """Queries from a point to all there is."""
+    random = np.random.default_rng(seed)
+    low = random.integers(-8, 240, (count, dim)) / 4.0
+    high = low + random.choice((0.0, 1.0, 5.0, 25.0, 60.0, 1e9), (count, 1))
+    asked = np.hstack((low, high))
+    asked[-1] = [-np.inf] * dim + [np.inf] * dim
+    return asked
+
+
+def found_by_looking(boxes, asked, touching, may=True):
+    dim = boxes.shape[1] // 2
+    meets = np.full((len(asked), len(boxes)), True)
+    for axis in range(dim):
+        below, above = asked[:, None, axis], asked[:, None, dim + axis]
+        low, high = boxes[None, :, axis], boxes[None, :, dim + axis]
+        meets &= (low <= above) & (below <= high) if touching else (low < above) & (below < high)
+    return np.argwhere(meets & may).astype(np.int32)
+
+
+@pytest.mark.covering
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("touching", [True, False])
+@pytest.mark.parametrize("dim", [2, 3])
+@pytest.mark.parametrize("name", NAMES)
+def test_windows_of_every_width(name, dim, touching, dtype):
+    boxes, asked = scene(1, 700, dim), windows(2, 2_100, dim)  # more than threads are given 1,000 each of
+    index = make(name, dim, touching=touching, dtype=dtype)
+    index.insert_many(boxes)
+    expected = found_by_looking(boxes, asked, touching)
+    rows = index.query_box(asked)
+    assert rows.tolist() == expected.tolist()
+    assert rows.flags.c_contiguous
+    for query in range(0, len(asked), 100):
+        ids = expected[expected[:, 0] == query, 1].tolist()
+        assert index.query_box(asked[query]).tolist() == ids
+        assert index.query_box(tuple(asked[query].tolist())).tolist() == ids
+
+
+@pytest.mark.smaller_set
+@pytest.mark.parametrize("name", NAMES)
+def test_rules_statics_and_any_order(name):
+    boxes, asked = scene(3, 700, 2), windows(4, 300, 2)
+    random = np.random.default_rng(5)
+    categories, masks = random.choice(SETS, 700), random.choice(SETS, 700)
+    index = make(name, sort=False)
+    index.insert_many(boxes[:400], category=categories[:400], mask=masks[:400])
+    index.insert_many(boxes[400:], static=True, category=categories[400:], mask=masks[400:])
+    may = (masks & 2 != 0) & (categories & 6 != 0)
+    rows = index.query_box(asked, category=2, mask=6)
+    assert (np.diff(rows[:, 0]) >= 0).all()
+    rows = rows[np.lexsort((rows[:, 1], rows[:, 0]))]
+    assert rows.tolist() == found_by_looking(boxes, asked, True, may).tolist()
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("room", [40, pytest.param(3_000, marks=pytest.mark.smaller_set), 40_000])
+def test_answers_in_memory_that_runs_out(name, room, monkeypatch):
+    """From where not one question is answered at once, to where the first ones tell what all will take."""
+    boxes, asked = scene(6, 700, 2), windows(7, 900, 2)
+    index = make(name)
+    index.insert_many(boxes)
+    index.query_box(asked[:2])  # what it builds to answer has as much memory as ever
+    monkeypatch.setattr(slices, "MOST_ROOM", room)
+    monkeypatch.setattr(slices, "MOST_ROOM_OF_ANSWERS", 4 * room)
+    assert index.query_box(asked).tolist() == found_by_looking(boxes, asked, True).tolist()
+
+
+def test_a_small_answer_holds_no_large_block():
+    index = make("brute_force")
+    index.insert_many(scene(8, 50, 2))
+    rows = index.query_box(np.tile([1e6, 1e6, 1e6, 1e6], (100_000, 1)))
+    held = rows
+    while isinstance(held.base, np.ndarray):
+        held = held.base
+    assert held.nbytes <= 2 * rows.nbytes
