@@ -96,3 +96,41 @@ def test_a_small_answer_holds_no_large_block():
     while isinstance(held.base, np.ndarray):
         held = held.base
     assert held.nbytes <= 2 * rows.nbytes
+
+
+@pytest.mark.smaller_set
+@pytest.mark.parametrize("touching", [True, False])
+@pytest.mark.parametrize("name", NAMES)
+def test_circles_of_every_width(name, touching):
+    boxes = scene(9, 500, 2)
+    random = np.random.default_rng(10)
+    centers, radii = random.integers(0, 240, (1_200, 2)) / 4.0, random.choice((0.0, 1.25, 5.0, 30.0), 1_200)
+    index = make(name, touching=touching)
+    index.insert_many(boxes)
+    x, y = centers[:, None, 0], centers[:, None, 1]
+    beside = np.maximum(np.maximum(boxes[:, 0] - x, x - boxes[:, 2]), 0.0)
+    above = np.maximum(np.maximum(boxes[:, 1] - y, y - boxes[:, 3]), 0.0)
+    distances = np.sqrt(beside * beside + above * above)
+    near = distances <= radii[:, None] if touching else distances < radii[:, None]
+    expected = np.argwhere(near).astype(np.int32)
+    assert index.query_radius(centers, radii).tolist() == expected.tolist()
+    for query in range(0, len(centers), 60):
+        ids = expected[expected[:, 0] == query, 1].tolist()
+        center, r = centers[query], float(radii[query])
+        assert index.query_radius(center, r).tolist() == ids
+        assert index.query_radius(tuple(center.tolist()), np.float64(r)).tolist() == ids
+        assert index.query_radius(tuple(center.astype(np.float32)), r).tolist() == ids
+
+
+@pytest.mark.smaller_set
+@pytest.mark.parametrize("name", NAMES)
+def test_a_ray_through_hundreds(name):
+    boxes = np.array([[k / 4, -1.0, k / 4 + 9, 1.0] for k in range(400)])
+    index = make(name)
+    index.insert_many(boxes[:300])
+    index.insert_many(boxes[300:], static=True)
+    hits = index.query_ray([-2, 0], [1, 0])
+    assert hits.ids.tolist() == list(range(400))
+    assert hits.distances.tolist() == [k / 4 + 2 for k in range(400)]
+    assert hits.normals.tolist() == [[-1.0, 0.0]] * 400
+    assert len(index.query_ray([-2, 0], [-1, 0]).ids) == 0

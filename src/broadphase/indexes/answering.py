@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from broadphase import threads
+from broadphase.boxes import PairArray
 from broadphase.indexes.arguments import Floats, Rows, around, around_many, distance_or_distances, lined_up
 from broadphase.indexes.asking import Asking
 from broadphase.indexes.results import Nearest, RayHit, RayHits, RayRows
 from broadphase.indexes.storage import IdArray
 from broadphase.kernels.arrays.found_ids import FEW
 from broadphase.kernels.boxes import query_tests, ranking
-from broadphase.pair_order import joined_pairs, sort_rows_of_each
+from broadphase.pair_order import ENOUGH_FOR_THREADS, joined_pairs, sort_rows_of_each
 from broadphase.slices import growing, paced
 
 # Fewer queries a thread than this are answered faster than they are handed over.
@@ -41,23 +42,22 @@ class Answering(Asking):
     def _cast_all(self, rays: Floats | Rows, category: int, mask: int) -> RayHits | RayRows:
         rules = category, mask
         self._ready()
+        boxes = self._store.boxes
         if isinstance(rays, tuple):
-            table = np.array([rays])
             ids, tests = self._find_on_ray(rays, *rules)
-            counts = np.array([len(ids)], np.int32)
-        else:
-            table = rays
-            ids, counts, tests = self._find_on_rays(rays, *rules)
+            self._last = ("query_ray", tests, len(ids))
+            distances, normals = self._room_for_hits(len(ids))
+            ends, ray = np.array([0, len(ids)]), np.empty(len(rays))
+            ranking.rank_hits(boxes, ids, ends, np.array([rays]), ray, distances, normals)
+            return RayHits(ids, distances, normals)
+        ids, counts, tests = self._find_on_rays(rays, *rules)
         self._last = ("query_ray", tests, len(ids))
         distances, normals = self._room_for_hits(len(ids))
-        ends = np.concatenate(([0], np.cumsum(counts)))
-        boxes, ray = self._store.boxes, np.empty(table.shape[1])
-        for begin, end in growing(len(table)):
+        ends, ray = np.concatenate(([0], np.cumsum(counts))), np.empty(rays.shape[1])
+        for begin, end in growing(len(rays)):
             own = ends[begin : end + 1]
-            ranking.rank_hits(boxes, ids, own, table[begin:end], ray, distances, normals)
-        if isinstance(rays, tuple):
-            return RayHits(ids, distances, normals)
-        queries = np.repeat(np.arange(len(table), dtype=np.int32), counts)
+            ranking.rank_hits(boxes, ids, own, rays[begin:end], ray, distances, normals)
+        queries = np.repeat(np.arange(len(rays), dtype=np.int32), counts)
         return RayRows(np.column_stack((queries, ids)), distances, normals)
 
     def _in_env(
@@ -114,9 +114,20 @@ class Answering(Asking):
     def _in_circles(self, centers: Rows, radii: Rows, category: int, mask: int) -> IdArray:
         self._ready()
         rows, tests = self._find_rows(around_many(centers, radii), True, category, mask)
-        kept = query_tests.keep_rows_within(self._store.boxes, rows, centers, radii, self._touching)
-        self._last = ("query_radius", tests, kept)
-        return rows[:kept]
+
+        def keep(first: int, last: int) -> PairArray:
+            end = first
+            for begin, stop in paced(first, last):
+                end = query_tests.keep_rows_within(
+                    self._store.boxes, rows, begin, stop, end, centers, radii, self._touching
+                )
+            return rows[first:end]
+
+        parts = threads.resolve(self._threads) if len(rows) >= ENOUGH_FOR_THREADS else 1
+        kept = threads.run_all([partial(keep, *span) for span in threads.shares(len(rows), parts)])
+        found = kept[0] if parts == 1 else joined_pairs(kept, parts)
+        self._last = ("query_radius", tests, len(found))
+        return found
 
     def _nearest_one(self, point: Floats, k: int, category: int, mask: int) -> Nearest:
         if k == 0:

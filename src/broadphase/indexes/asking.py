@@ -6,13 +6,15 @@ without one.  The question then goes the ordinary way, which also says what is w
 
 from typing import Any
 
-from broadphase.indexes.arguments import Given, as_given
+from broadphase.indexes.arguments import Given, around, as_given
 from broadphase.indexes.protocol import Hooks
 from broadphase.indexes.results import Nearest, RayHit
 from broadphase.indexes.storage import IdArray
 from broadphase.kernels.arrays.found_ids import FEW
+from broadphase.kernels.boxes.query_tests import keep_within
 
 _NOTHING = (None,)
+_PLAIN = (float, int)
 _new = tuple.__new__  # of a named tuple, in half the time that its own takes
 
 
@@ -36,6 +38,34 @@ class Asking(Hooks):
         found = len(ids)
         self._last = call, tests, found
         if found > FEW and self._sort:
+            ids.sort()
+        return ids
+
+    def _circle_at_once(self, center: Any, r: Any) -> IdArray | None:
+        at = as_given(center)
+        if at is None or type(r) not in _PLAIN or not r >= 0:
+            return None
+        for number in at:
+            if type(number) not in _PLAIN:
+                return None
+        if self._stale:
+            self._ready()
+        try:
+            radius = float(r)
+            # Wider than the circle by more than rounding takes: what touches it overlaps this box.
+            answer = self._ask_box(around(at, radius))
+        except OverflowError:
+            return None
+        if answer is None:
+            return None
+        ids, tests = answer
+        if tests < 0:
+            return None
+        found = keep_within(self._store.boxes, ids, at, radius, self._touching)
+        self._last = "query_radius", tests, found
+        many = len(ids) > FEW and self._sort
+        ids = ids[:found]
+        if many:
             ids.sort()
         return ids
 

@@ -204,8 +204,13 @@ class CellIndex(Index):
         return rows[np.argsort(rows[:, 0], kind="stable")], sum(tests for _, tests in found)
 
     def _find_on_ray(self, ray: Floats, category: int, mask: int) -> tuple[IdArray, int]:
-        ids, _, tests = self._find_on_rays(as_query(ray), category, mask)
-        return ids, tests
+        found = [
+            lists.hits(self._store, as_query(ray), self._touching, category, mask)
+            for lists in self._lists
+            if lists.boxes
+        ]
+        ids = np.concatenate([np.empty(0, np.int32), *[rows[:, 1] for rows, _ in found]])
+        return np.unique(ids), sum(tests for _, tests in found)
 
     def _find_on_rays(self, rays: Rows, category: int, mask: int) -> tuple[IdArray, IdArray, int]:
         keys = [np.empty(0, np.int64)]

@@ -148,6 +148,12 @@ class Periodic(Index):
             return super()._at_once(call, given)
         return None
 
+    def _circle_at_once(self, center: Any, r: Any) -> IdArray | None:
+        at = as_given(center)
+        if at is None or type(r) is not float or len(at) != self.dim:
+            return None
+        return super()._circle_at_once(at, r) if self._is_inner(at, at, r * _WIDER) else None
+
     def _ray_at_once(self, origin: Any, direction: Any, furthest: Any) -> tuple[RayHit | None] | None:
         at = as_given(origin)
         if at is None or type(furthest) not in (int, float) or len(at) != self.dim:

@@ -125,6 +125,10 @@ class Queries(Answering):
         TypeError, ValueError
             The centre is not finite or of another dimension, or ``r`` is negative or NaN.
         """
+        if category is None and mask is None and env is None:
+            found = self._circle_at_once(center, r)
+            if found is not None:
+                return found
         at = self._reader.point_or_points(center, "center", finite=True)
         radius = distance_or_distances(r, "r")
         if env is not None or self.many:

@@ -112,8 +112,13 @@ class TreeQueries(Index):
         return query_scratch(2 * self.dim, self._arrays.edges.dtype, self._store.end, room)
 
     def _find_on_ray(self, ray: Floats, category: int, mask: int) -> tuple[IdArray, int]:
-        ids, _, tests = self._find_on_rays(np.array([ray]), category, mask)
-        return ids, tests
+        asked = *self._asked(), np.array([ray]), 0, self._touching, category, mask, self._ray_scratch()
+        out = np.empty((_FIRST_ROOM, 2), np.int32)
+        while True:
+            done, rows, tests = search_rays(*asked, out)
+            if done == 1:
+                return out[:rows, 1].copy(), tests
+            out = np.empty((4 * len(out), 2), np.int32)
 
     def _find_on_rays(self, rays: Rows, category: int, mask: int) -> tuple[IdArray, IdArray, int]:
         rules = (self._touching, category, mask)

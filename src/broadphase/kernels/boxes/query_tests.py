@@ -271,10 +271,12 @@ def keep_within(boxes, ids, values, radius, touching):
 
 
 @jit
-def keep_rows_within(boxes, rows, points, radii, touching):
-    """The same for rows ``[query, id]`` of a batch."""
-    kept = 0
-    for h in range(rows.shape[0]):
+def keep_rows_within(boxes, rows, begin, end, kept, points, radii, touching):
+    """The same for the rows ``[query, id]`` from ``begin`` to ``end - 1`` of a batch.
+
+    They go to where ``kept`` rows lie already; returns how many lie there then.
+    """
+    for h in range(begin, end):
         query = rows[h, 0]
         distance = distance_to_box(boxes, rows[h, 1], points[query])
         if distance < radii[query] or (touching and distance == radii[query]):
