@@ -134,3 +134,23 @@ def test_a_ray_through_hundreds(name):
     assert hits.distances.tolist() == [k / 4 + 2 for k in range(400)]
     assert hits.normals.tolist() == [[-1.0, 0.0]] * 400
     assert len(index.query_ray([-2, 0], [-1, 0]).ids) == 0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_circles_whose_edge_singles_cannot_hold(name):
+    random = np.random.default_rng(11)
+    boxes = random.random((400, 2)).astype(np.float32) * 50
+    index, oracle = (make(which, dtype=np.float32) for which in (name, "brute_force"))
+    for one in (index, oracle):
+        one.insert_many(np.hstack((boxes, boxes)))
+    for center in boxes[:100].astype(float) + random.normal(size=(100, 2)):
+        # To the corner of a box exactly, where rounding decides.
+        for other in boxes[:5].astype(float):
+            r = float(np.sqrt(((center - other) ** 2).sum()))
+            ids = index.query_radius(center, r).tolist()
+            assert ids == oracle.query_radius(np.array([center]), r)[:, 1].tolist()
+    for bad in ((1.0,), (1.0, 2.0, 3.0), ("a", 1.0), (np.nan, 1.0), (np.inf, 1.0), (10**400, 1.0)):
+        with pytest.raises((TypeError, ValueError, OverflowError)) as short:
+            index.query_radius(bad, 1.0)
+        with pytest.raises(short.type, match="center"):
+            index.query_radius(list(bad), 1.0, category=1)

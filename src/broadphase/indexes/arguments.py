@@ -288,9 +288,9 @@ def _wanted(finite: bool) -> str:
     return "the coordinates must be finite" if finite else "a coordinate must not be nan"
 
 
-def around(center: Floats, radius: float) -> Floats:
+def around(center: Floats, radius: float, rounding: float = 4e-15) -> Floats:
     """A box that certainly holds whatever is judged to lie within the radius, rounding included."""
-    far = radius + (max(map(abs, center)) + radius) * 4e-15
+    far = radius + (max(map(abs, center)) + radius) * rounding
     return (*[at - far for at in center], *[at + far for at in center])
 
 

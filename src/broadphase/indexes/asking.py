@@ -15,6 +15,7 @@ from broadphase.kernels.boxes.query_tests import keep_within
 
 _NOTHING = (None,)
 _PLAIN = (float, int)
+_ROUNDING_OF_SINGLES = 2.5e-7
 _new = tuple.__new__  # of a named tuple, in half the time that its own takes
 
 
@@ -43,7 +44,7 @@ class Asking(Hooks):
 
     def _circle_at_once(self, center: Any, r: Any) -> IdArray | None:
         at = as_given(center)
-        if at is None or type(r) not in _PLAIN or not r >= 0:
+        if at is None or len(at) != self._reader.dim or type(r) not in _PLAIN or not r >= 0:
             return None
         for number in at:
             if type(number) not in _PLAIN:
@@ -53,7 +54,13 @@ class Asking(Hooks):
         try:
             radius = float(r)
             # Wider than the circle by more than rounding takes: what touches it overlaps this box.
-            answer = self._ask_box(around(at, radius))
+            if self._store.boxes.itemsize == 8:
+                box = around(at, radius)
+            elif 1e-30 < radius < 1e30 and max(map(abs, at)) < 1e30:
+                box = around(at, radius, _ROUNDING_OF_SINGLES)
+            else:
+                return None  # singles have fewer digits there, or none
+            answer = self._ask_box(box)
         except OverflowError:
             return None
         if answer is None:

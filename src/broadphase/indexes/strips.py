@@ -13,8 +13,9 @@ Static boxes stay in a box tree of their own.  Moving boxes are paired with each
 that tree for the rest, so that static boxes cost nothing in a frame but where something touches them.
 
 Cost of a frame: linear in the boxes that move, their copies, comparisons and pairs.  Queries go to a box
-tree over all boxes that is built when one is asked after a change: for many queries a frame that is
-cheap, for one after each single move it is not, and then `broadphase.BoxTree` is the better index.
+tree over all boxes, which is built for the first one.  It follows what changes as long as that is little; a
+frame in which everything moves drops it, for without queries nobody needs it: then the next query pays for
+a tree, and where such frames bring few queries, `broadphase.BoxTree` is the better index.
 """
 
 from typing import Any, ClassVar, NamedTuple
@@ -38,6 +39,9 @@ from broadphase.methods.task import Found, Task
 
 # Crowds have formed when a copy shares its strip with so many times more copies than when the world was cut.
 _CROWDED = 1.5
+# The tree follows a change of one box in so many; beyond that, building it anew does not cost much more.
+_FOLLOWED = 16
+_FEW = 8
 _try_to_put = trial(put_box)
 
 
@@ -76,36 +80,55 @@ class Strips(Index):
         "_tree",
     }
 
-    # ---- following the boxes: everything is made again when it is asked for
+    # ---- following the boxes: all but the tree is made again when it is asked for
 
     def _reset(self) -> None:
         self._frame: _Frame | None = None
-        self._forget()
-
-    def _forget(self) -> None:
         self._tree: BoxTree | None = None
+        self._forget_classes()
+
+    def _forget_classes(self) -> None:
         self._statics: BoxTree | None = None
         self._movers: IdArray | None = None
+
+    def _following(self, ids: IdArray) -> BoxTree | None:
+        """The tree, if it is to follow a change of these ids; else it is dropped."""
+        if len(ids) > max(self._store.live // _FOLLOWED, _FEW):
+            self._tree = None
+        return self._tree
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         self._reset()
 
     def _inserted(self, ids: IdArray) -> None:
-        self._forget()
+        self._forget_classes()
+        if (tree := self._following(ids)) is not None:
+            tree._inserted(ids)
 
     def _removing(self, ids: IdArray) -> None:
-        self._forget()
+        self._forget_classes()
+        if (tree := self._following(ids)) is not None:
+            tree._removing(ids)
 
     def _moving(self, ids: IdArray, boxes: Any) -> None:
-        self._tree = None
+        if (tree := self._following(ids)) is not None:
+            tree._moving(ids, boxes)
         if self._store.any_static and self._store.classes[ids].any():
             self._statics = None
 
+    def _moved(self, ids: IdArray) -> None:
+        if self._tree is not None:
+            self._tree._moved(ids)
+
     def _ask_move(self, id: Any, values: Given) -> bool:  # noqa: A002
-        store = self._store
+        store, tree = self._store, self._tree
+        if store.any_static:
+            return False
+        if tree is not None and not tree._stale:
+            return tree._ask_move(id, values)
         self._tree = None  # first, should it be interrupted
-        return not store.any_static and bool(_try_to_put(store.boxes, store.alive, store.end, id, values))
+        return bool(_try_to_put(store.boxes, store.alive, store.end, id, values))
 
     # ---- pairs
 
@@ -206,18 +229,25 @@ class Strips(Index):
                     tree._reset()
                     tree._ready()
                     self._tree = tree
+        if tree._stale:
+            tree._ready()
         return tree
 
+    def _fresh_tree(self) -> BoxTree:
+        """The same by the shortest way."""
+        tree = self._tree
+        return self._query_tree() if tree is None or tree._stale else tree
+
     def _ask_box(self, values: Given) -> tuple[IdArray, int] | None:
-        return (self._tree or self._query_tree())._ask_box(values)
+        return self._fresh_tree()._ask_box(values)
 
     def _ask_ray(
         self, origin: Given, direction: Given, furthest: float
     ) -> tuple[int, int, float, float, float, float] | None:
-        return (self._tree or self._query_tree())._ask_ray(origin, direction, furthest)
+        return self._fresh_tree()._ask_ray(origin, direction, furthest)
 
     def _ask_nearest(self, point: Given, k: int) -> tuple[IdArray, Distances, int] | None:
-        return (self._tree or self._query_tree())._ask_nearest(point, k)
+        return self._fresh_tree()._ask_nearest(point, k)
 
     def _find_in_box(self, box: Floats, touching: bool, category: int, mask: int) -> tuple[IdArray, int]:
         return self._query_tree()._find_in_box(box, touching, category, mask)
@@ -260,7 +290,7 @@ class Strips(Index):
         if self._movers is not None:
             expect(not self._store.classes[self._movers].any(), "moving boxes are not static")
         if self._tree is not None:
-            self._tree._check()
+            self._query_tree()._check()
 
 
 def _renamed(found: Found, ids: IdArray) -> Found:
