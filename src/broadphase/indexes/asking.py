@@ -14,7 +14,6 @@ from broadphase.kernels.arrays.found_ids import FEW
 from broadphase.kernels.boxes.query_tests import keep_within
 
 _NOTHING = (None,)
-_PLAIN = (float, int)
 _ROUNDING_OF_SINGLES = 2.5e-7
 _new = tuple.__new__  # of a named tuple, in half the time that its own takes
 
@@ -43,12 +42,9 @@ class Asking(Hooks):
         return ids
 
     def _circle_at_once(self, center: Any, r: Any) -> IdArray | None:
-        at = as_given(center)
-        if at is None or len(at) != self._reader.dim or type(r) not in _PLAIN or not r >= 0:
+        at = self._reader.floats(center, self._reader.dim)
+        if at is None or type(r) not in (float, int) or not r >= 0:
             return None
-        for number in at:
-            if type(number) not in _PLAIN:
-                return None
         if self._stale:
             self._ready()
         try:

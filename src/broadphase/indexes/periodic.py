@@ -149,8 +149,8 @@ class Periodic(Index):
         return None
 
     def _circle_at_once(self, center: Any, r: Any) -> IdArray | None:
-        at = as_given(center)
-        if at is None or type(r) is not float or len(at) != self.dim:
+        at = self._reader.floats(center, self.dim)
+        if at is None or type(r) is not float:
             return None
         return super()._circle_at_once(at, r) if self._is_inner(at, at, r * _WIDER) else None
 
