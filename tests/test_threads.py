@@ -1,6 +1,7 @@
 """The number of threads changes nothing but the time, and any thread may call at any time."""
 
 import functools
+import time
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
@@ -12,6 +13,7 @@ from checks import assert_same
 
 import broadphase as bp
 from broadphase import threads
+from broadphase.kernels.arrays.watch import watch
 
 every_method = pytest.mark.parametrize("method", bp.METHODS)
 both_dimensions = pytest.mark.parametrize("dim", [2, 3], ids=["2d", "3d"])
@@ -37,7 +39,7 @@ def test_thread_counts_agree(name, dim, method):
 @pytest.mark.parametrize("method", [name for name in bp.METHODS if name != "brute_force"])
 @both_dimensions
 def test_thread_counts_agree_on_many_boxes(dim, method):
-    boxes, expected = world("uniform", 20_000, dim)
+    boxes, expected = world("uniform", 45_000, dim)
     for count in (1, 2, 5, None):
         assert_same(bp.pairs(boxes, method=method, threads=count), expected)
 
@@ -100,3 +102,37 @@ def test_shares_cover_everything_once(n, parts):
     assert [i for begin, end in spans for i in range(begin, end)] == list(range(n))
     sizes = [end - begin for begin, end in spans]
     assert max(sizes) - min(sizes) <= 1
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_the_first_unsound_row_is_named_whoever_looks(count):
+    boxes = scenes.make("uniform", 60_000, 2, np.float32)
+    for row in (0, 29_999, 59_999):
+        boxes[row, 1] = np.nan
+    for row in (0, 29_999, 59_999):
+        with pytest.raises(ValueError, match=rf"boxes\[{row}\]"):
+            bp.pairs(boxes, threads=count)
+        boxes[row] = 0
+    assert_same(bp.pairs(boxes, threads=count), bp.pairs(boxes, threads=1, method="sort_and_sweep"))
+
+
+def test_who_watches_sees_a_change_of_another_thread():
+    words = np.zeros(16, np.int64)
+    assert not watch(words, -1, 8, 0, 100, 0)
+    with ThreadPoolExecutor(1) as pool:
+        seen = pool.submit(watch, words, 0, 8, 0, 100_000_000, 5)
+        while words[0] == 0:
+            time.sleep(0.001)
+        words[8] += 1
+        assert seen.result(timeout=30)
+    assert words[0] == 1
+
+
+def test_work_is_shared_with_helpers_that_watch_and_with_those_that_sleep():
+    for pause in (0, 0.002):
+        done = []
+        for _ in range(200):
+            started = Barrier(2)
+            done += threads.run_all([lambda start=started: start.wait(timeout=60)] * 2, 2)
+            time.sleep(pause)
+        assert sorted(done) == [0] * 200 + [1] * 200

@@ -27,9 +27,10 @@ _FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 _PLAIN = 0x101  # of NumPy's flags: C-contiguous and aligned
 # Fewer boxes are copied in the time that a second thread takes to begin.
 _ENOUGH_FOR_THREADS = 200_000
+_ENOUGH_FOR_A_LOOK = 40_000
 
 
-def as_boxes(boxes: Any, name: str = "boxes") -> BoxArray:
+def as_boxes(boxes: Any, name: str = "boxes", threads: int = 1) -> BoxArray:
     """Check boxes once and return them C-contiguous, without a copy where they already are.
 
     Parameters
@@ -40,6 +41,8 @@ def as_boxes(boxes: Any, name: str = "boxes") -> BoxArray:
         their bounds.  An empty list counts as no boxes in 2-D.
     name : str
         What the caller's argument is called, for the error messages.
+    threads : int
+        The most threads to use.
 
     Returns
     -------
@@ -69,7 +72,7 @@ def as_boxes(boxes: Any, name: str = "boxes") -> BoxArray:
         )
     if len(array) > MOST_BOXES:
         raise ValueError(f"{name} has {len(array)} rows; ids are 32 bits wide, so {MOST_BOXES} is the most")
-    check_sound(array, name)
+    check_sound(array, name, threads)
     return array
 
 
@@ -91,22 +94,27 @@ def as_plain_array(values: Any, name: str) -> npt.NDArray[Any]:
     return values if type(values) is np.ndarray else foreign.column(values, name)
 
 
-def check_sound(boxes: BoxArray, name: str) -> None:
+def check_sound(boxes: BoxArray, name: str, threads: int = 1) -> None:
     """Raise ``ValueError`` for the first row with NaN or with ``min > max``."""
-    row = unsound_row(boxes)
+    row = unsound_row(boxes, threads)
     if row >= 0:
         raise unsound_row_error(boxes, row, name)
 
 
-def unsound_row(boxes: BoxArray) -> int:
+def unsound_row(boxes: BoxArray, threads: int = 1) -> int:
     """The first row with NaN or with ``min > max``, or -1."""
-    if len(boxes) <= AT_ONCE:
-        return int(first_unsound_row(boxes))
-    for begin, end in pieces(len(boxes)):
-        row = int(first_unsound_row(boxes[begin:end]))
-        if row >= 0:
-            return begin + row
-    return -1
+    n = len(boxes)
+    if threads == 1 or n < _ENOUGH_FOR_A_LOOK:
+        for begin, end in pieces(n):
+            row = int(first_unsound_row(boxes[begin:end]))
+            if row >= 0:
+                return begin + row
+        return -1
+    # Short pieces: helpers that are asleep come when half of it is done.
+    spans = shares(n, max(4 * threads, n // AT_ONCE))
+    rows = run_all([partial(first_unsound_row, boxes[begin:end]) for begin, end in spans], threads)
+    found = (begin + int(row) for (begin, _), row in zip(spans, rows, strict=True) if row >= 0)
+    return next(found, -1)
 
 
 def copy_sound(boxes: BoxArray, into: BoxArray, name: str, threads: int | None = None) -> None:

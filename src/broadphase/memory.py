@@ -22,12 +22,17 @@ class Scratch:
 
     def __init__(self) -> None:
         self._memory: dict[str, npt.NDArray[np.uint8]] = {}
+        # What was made last of each: its shape, its dtype as it was given, and the array.
+        self._made: dict[str, tuple[tuple[int, ...], npt.DTypeLike, npt.NDArray[Any]]] = {}
         self._pairs: PairArray = np.empty((0, 2), np.int32)
         self.size = 0
         """Bytes held."""
 
     def array(self, name: str, shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
         """An array of undefined content; valid until this name is asked for again."""
+        made = self._made.get(name)
+        if made is not None and made[0] == shape and made[1] is dtype:
+            return made[2]  # as in the frame before: 0.2 us, not 1.2, and a search asks for twenty
         kind = np.dtype(dtype)
         size = kind.itemsize
         for length in shape:
@@ -36,7 +41,9 @@ class Scratch:
         if memory is None or len(memory) < size:
             # A quarter more than asked for: the next frame's count is a little different.
             memory = self._take(name, size + size // 4 + 64)
-        return memory[:size].view(kind).reshape(shape)
+        array = memory[:size].view(kind).reshape(shape)
+        self._made[name] = shape, dtype, array
+        return array
 
     def pairs(self, rows: int) -> PairArray:
         """Room for at least so many pairs, by a shorter way than `array`; earlier ones stay as they are."""
@@ -57,6 +64,7 @@ class Scratch:
 
     def _take(self, name: str, size: int) -> npt.NDArray[np.uint8]:
         self.size += size - self.room(name)
+        self._made.pop(name, None)
         memory = self._memory[name] = _from_a_cache_line(size)
         return memory
 

@@ -114,7 +114,7 @@ def pairs(
     >>> bp.pairs(boxes, env=[7, 8, 8])
     array([[1, 2]], dtype=int32)
     """
-    array = as_boxes(boxes)
+    array = as_boxes(boxes, threads=resolve(threads))
     pair_filter = as_filter(len(array), static, categories, masks)
     space = as_space(period, env, array)
     return _stored(array, pair_filter, method, touching, sort, threads, max_pairs, space)
@@ -218,7 +218,7 @@ def count_pairs(
     >>> bp.count_pairs([[0, 0, 2, 2], [1, 1, 3, 3], [3, 3, 4, 4]])
     2
     """
-    array = as_boxes(boxes)
+    array = as_boxes(boxes, threads=resolve(threads))
     pair_filter = as_filter(len(array), static, categories, masks)
     space = as_space(period, env, array)
     with borrowed_scratch() as scratch:

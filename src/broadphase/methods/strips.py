@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from broadphase import threads
 from broadphase.boxes import PairArray
-from broadphase.kernels.arrays.counting import starts_from_steps
+from broadphase.kernels.arrays.counting import equal_ranges, starts_from_steps
 from broadphase.kernels.arrays.ordered_bits import bits_of
 from broadphase.kernels.arrays.pieces import AT_ONCE
 from broadphase.kernels.arrays.radix_sort import DIGITS, stable_argsort
@@ -236,7 +236,8 @@ def _sweep_whole(task: Task, cut: Cut) -> Found:
 def _sweep_one(task: Task, cut: Cut, edges: Any, tags: Any, crowded: Any, in_order: bool) -> Found:
     form = RAW_TOUCHING if task.touching else RAW_APART
     strip = (edges, tags, _FIRST, np.array([[len(edges)]]), form, crowded, in_order)
-    return search_all(task, _kernel(task, cut.axes, strip, len(edges)), _begin(0), 1, 4 * len(edges), cells=1)
+    kernel = _kernel(task, cut.axes, strip, *_memory(task, len(edges), 0))
+    return search_all(task, kernel, _begin(0), 1, 4 * len(edges), cells=1)
 
 
 _FIRST = np.zeros((1, 1), np.int64)
@@ -264,7 +265,8 @@ def sweep(task: Task, plan: Plan, binned: Binned, parts: int) -> Found:
     strips = binned.ends.shape[1]
     # Four ranges of strips a thread, cut where the copies are equal: crowded strips take longer.
     shares = min(4 * parts, strips) if parts > 1 else 1
-    borders = _equal_ranges(binned, shares) if shares > 1 else [0, strips]
+    borders = np.empty(shares + 1, np.int64)
+    equal_ranges(binned.begins, binned.ends, binned.copies, borders)
     crowded = np.zeros(strips, np.bool_)
     found = _sweep_some(task, plan.axes, binned, borders, crowded, False)
     if crowded.any():
@@ -302,7 +304,7 @@ def _sweep_some(
     task: Task,
     axes: tuple[int, ...],
     binned: Binned,
-    borders: list[int],
+    borders: npt.NDArray[np.int64],
     crowded: npt.NDArray[np.bool_],
     again: bool,
 ) -> Found:
@@ -314,15 +316,20 @@ def _sweep_some(
     strips = (binned.edges, binned.tags, binned.begins, binned.ends, COMPARABLE, crowded, again)
 
     left_of = limit_of_shares(task.limit, shares)
+    # Taken by who is at a share, of whom there are no more than threads.
+    idle = [_memory(task, binned.fullest, number) for number in range(min(task.threads, shares))]
 
     def search(share: int, first: int, last: int, out: PairArray) -> Part:
-        kernel = _kernel(task, axes, strips, binned.fullest)
-        return search_from(kernel, _begin(first), last, out, left_of(share), task.store)
+        memory = idle.pop()
+        kernel = _kernel(task, axes, strips, *memory)
+        part = search_from(kernel, _begin(first), last, out, left_of(share), task.store)
+        idle.append(memory)
+        return part
 
     results = threads.run_all(
         [
             partial(search, share, *rows, task.scratch.array(names[share], (rooms[share], 2), np.int32))
-            for share, rows in enumerate(pairwise(borders))
+            for share, rows in enumerate(pairwise(borders.tolist()))
         ],
         task.threads,
     )
@@ -332,23 +339,26 @@ def _sweep_some(
     return together(results, 1)
 
 
-def _kernel(task: Task, axes: tuple[int, ...], strips: tuple[Any, ...], fullest: int) -> Resumable:
-    """What sweeps these strips, with memory of its own for the one that it is at."""
-    columns = np.empty((2 * task.dim, room_for(fullest)), task.boxes.dtype)
-    marks = np.empty((MARKS, room_for(fullest)), np.int32)
+def _memory(task: Task, fullest: int, number: int) -> tuple[npt.NDArray[Any], npt.NDArray[np.int32]]:
+    """Room for the columns and marks of the fullest strip, one of several."""
+    columns = task.scratch.array(f"columns {number}", (2 * task.dim, room_for(fullest)), task.boxes.dtype)
+    return columns, task.scratch.array(f"marks {number}", (MARKS, room_for(fullest)), np.int32)
+
+
+def _kernel(
+    task: Task,
+    axes: tuple[int, ...],
+    strips: tuple[Any, ...],
+    columns: npt.NDArray[Any],
+    marks: npt.NDArray[np.int32],
+) -> Resumable:
+    """What sweeps these strips, with memory for the one that it is at."""
     return partial(sweep_strips, axes, *strips, task.filter.categories, task.filter.masks, columns, marks)
 
 
 def _begin(strip: int) -> Position:
     """Where a sweep begins that begins with this strip."""
     return strip, 0, 0, 0, 0, 0
-
-
-def _equal_ranges(binned: Binned, shares: int) -> list[int]:
-    """Where to cut the strips into ranges with about equally many copies."""
-    ends = (binned.ends - binned.begins).sum(axis=0).cumsum()
-    cuts = np.searchsorted(ends, np.arange(1, shares) * binned.copies // shares)
-    return [0, *cuts.tolist(), len(ends)]
 
 
 def _without_subtraction(task: Task) -> Found:

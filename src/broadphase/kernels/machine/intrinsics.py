@@ -1,4 +1,4 @@
-"""What the functions of `simd`, `prefetch`, `scratch` and `floats` are in compiled code.
+"""What the functions of `simd`, `prefetch`, `scratch`, `waiting` and `floats` are in compiled code.
 
 Only the compiler imports this file (`broadphase.kernels.machine.simd.twin`).  Intrinsics and not
 ``@overload``: Numba compiles every overload as a function of its own, which made the first sweep of a
@@ -339,6 +339,43 @@ def one_row(typingctx, columns, dtype):
         return _on_the_stack(context, builder, array, [ir.Constant(_I64, 1), args[0]])
 
     return array(types.intp, dtype), codegen
+
+
+# --- waiting ---
+
+
+@intrinsic
+def look(typingctx, words, at):
+    def codegen(context, builder, signature, args):
+        place = _word(context, builder, signature.args[0], *args)
+        return builder.load_atomic(place, ordering="acquire", align=8)
+
+    return types.int64(words, types.intp), codegen
+
+
+@intrinsic
+def ring(typingctx, words, at):
+    def codegen(context, builder, signature, args):
+        place = _word(context, builder, signature.args[0], *args)
+        builder.atomic_rmw("add", place, ir.Constant(_I64, 1), "release")
+        return context.get_dummy_value()
+
+    return types.none(words, types.intp), codegen
+
+
+def _word(context, builder, words_type, words, at):
+    return builder.gep(context.make_array(words_type)(context, builder, words).data, [at])
+
+
+@intrinsic
+def give_way(typingctx):
+    def codegen(context, builder, signature, args):
+        if "windows" not in str(builder.module.triple):
+            function = ir.FunctionType(_I32, [])
+            builder.call(cgutils.get_or_insert_function(builder.module, function, "sched_yield"), [])
+        return context.get_dummy_value()
+
+    return types.none(), codegen
 
 
 # --- floats ---
