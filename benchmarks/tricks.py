@@ -22,7 +22,8 @@ from timing import best_of
 import broadphase as bp
 from broadphase import memory
 from broadphase.boxes import as_filter
-from broadphase.kernels.arrays.counting import starts_from_steps
+from broadphase.kernels.arrays.counting import starts_from_counts, starts_from_steps
+from broadphase.kernels.pairs.order import count_partitions, partition_shift, scatter_to_partitions
 from broadphase.kernels.strips.bin import BLOCK, count_copies, scatter_copies
 from broadphase.kernels.strips.plan import IN_STRIPS
 from broadphase.memory import Scratch
@@ -160,6 +161,35 @@ def one_line(n: int) -> Trick:
         "a copy and its tags in one place (3-D)",
         lambda: scatter(binned.edges, binned.tags),
         lambda: scatter(edges, tags),
+    )
+
+
+@_compiled
+def _scatter_without_asking(pairs, shift, starts, parted):
+    for p in range(pairs.shape[0]):
+        partition = pairs[p, 0] >> shift
+        at = starts[partition]
+        starts[partition] = at + 1
+        parted[at, 0] = pairs[p, 0]
+        parted[at, 1] = pairs[p, 1]
+
+
+def asking_ahead(n: int) -> Trick:
+    """Pairs written to 128 places in turn: memory is asked for some pairs ahead, or not."""
+    pairs, shift = _found_pairs(n), partition_shift(n)
+    counts = np.zeros((1, (n >> shift) + 1), np.int64)
+    count_partitions(pairs, shift, counts[0])
+    starts_from_counts(counts, np.empty(counts.shape[1], np.int64))
+    parted = np.empty_like(pairs)
+
+    def scatter(kernel: Callable[..., object]) -> npt.NDArray[np.int32]:
+        kernel(pairs, shift, counts[0].copy(), parted)
+        return parted
+
+    return Trick(
+        "asking for memory before it is written",
+        lambda: scatter(scatter_to_partitions),
+        lambda: scatter(_scatter_without_asking),
     )
 
 
@@ -303,7 +333,7 @@ TRICKS = {
     trick.__name__: trick
     for trick in (
         *(lanes, cutting, in_one_piece, counting, ordering, ordering_by_keys),
-        *(one_line, leaving_out, recycling, two_threads, between_frames),
+        *(one_line, asking_ahead, leaving_out, recycling, two_threads, between_frames),
     )
 }
 _SIMD = "import sys; sys.path[:0] = {path!r}; import tricks; tricks.time_simd({n})"

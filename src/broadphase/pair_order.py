@@ -47,7 +47,7 @@ def sorted_pairs(
     if len(chunks) == 1 and n <= FEW_IDS and parts == 1 and total <= MOST_ROWS:
         # All ids fit into one partition, so the pairs need not be parted first.
         keys = scratch.array("order keys", (total,), np.int64)
-        rows = scratch.array("order rows", ((1 << n.bit_length()) + 1,), np.int32)
+        rows = scratch.array("order rows", (n + 1,), np.int32)
         seconds = scratch.array("order seconds", (n + 1 if many else 0,), np.int32)
         sort_partitions(chunks[0], np.array([total]), n.bit_length(), 0, 1, rows, seconds, keys, out)
         return out

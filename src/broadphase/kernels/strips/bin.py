@@ -20,6 +20,7 @@ import numpy as np
 
 from broadphase.kernels.boxes.edges import high_edge, is_extreme, low_edge, overlaps_nothing
 from broadphase.kernels.machine.jit import always_inline, inline, jit, unsigned
+from broadphase.kernels.machine.prefetch import prefetch
 from broadphase.kernels.machine.simd import LANES, bits, load, splat
 
 # Class bits of a copy: continued on the first cut axis, on the second; the classes of `filters` follow.
@@ -32,6 +33,10 @@ FIRST_CLASS_BIT = 2
 HALF_ORIGIN, SCALE, LAST = 0, 1, 2
 
 BLOCK = unsigned(256)
+# So many copies behind the one that is written memory is asked for.  The next one of a strip comes after those
+# of hundreds of others, and the processor foresees no more than some dozens of places: the copies of a million
+# boxes in 351 strips take 9 ns a box, and took 23.
+FURTHER = unsigned(12)
 ONE, TWO = unsigned(1), unsigned(2)
 
 
@@ -192,6 +197,7 @@ def write_copy(boxes, i, axes, touching, class_bits, at, edges, tags):
         edges[at, 3] = high_edge(boxes[i, 3], touching, smallest, largest, zero)
         edges[at, 4] = high_edge(boxes[i, 4], touching, smallest, largest, zero)
         edges[at, 5] = high_edge(boxes[i, 5], touching, smallest, largest, zero)
+    prefetch(edges, at + FURTHER, 0)
     tags[at, id_column(tags)] = i
     tags[at, id_column(tags) + ONE] = class_bits
 
