@@ -31,8 +31,6 @@ STILL = {
     "boxes.scan.scan_for_ray",
     "cells.ask.ask_box",
     "cells.ask.ask_nearest",
-    "pairs.journal.compare_found",
-    "pairs.pair_changes.split_changes",
     "sorted.gapped.spread_around",
     "sorted.gapped_search.search_box",
     "sorted.gapped_walk.search_nearest",

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import broadphase as bp
+from broadphase.indexes import journal
+from broadphase.slices import ranges
 from broadphase.world import movement_many, movement_shapes, moving_many, way_out
 from broadphase.world.movement_many import all_hits, regions, resolve_many
 
@@ -141,3 +143,52 @@ def test_growing_goes_no_further_than_memory(monkeypatch):
         world.move_many(movers, 40, 10, movers_block=True)
     np.testing.assert_array_equal(world.positions, before)
     world.validate()
+
+
+# ---- pairs that come and go
+
+
+@smaller_set
+@pytest.mark.parametrize("first_room", [1, 3, journal._FIRST_CHANGES])
+@pytest.mark.parametrize("most_room", [2, journal.MOST_ROOM])
+@pytest.mark.parametrize("most_rows", [90, journal.MOST_ROWS])
+def test_changes_between_lists_in_any_room(first_room, most_room, most_rows, monkeypatch):
+    monkeypatch.setattr(journal, "_FIRST_CHANGES", first_room)
+    monkeypatch.setattr(journal, "MOST_ROOM", most_room)
+    monkeypatch.setattr(journal, "MOST_ROWS", most_rows)
+    monkeypatch.setattr(journal, "ranges", lambda begin, end: ranges(begin, end, most_rows))
+    random = np.random.default_rng(8)
+    everything = np.argwhere(np.triu(np.ones((20, 20), bool), 1)).astype(np.int32)
+    renewed = random.random(20) < 0.1
+    for shares in ((0, 0), (0, 1), (1, 0), (1, 1), (0.5, 0.5), (0.9, 0.1)):
+        before, now = (everything[random.random(len(everything)) < share] for share in shares)
+        began, ended = journal.changes_between(before, now, renewed)
+        new = {pair for pair in map(tuple, now.tolist()) if renewed[list(pair)].any()}
+        was, is_now = set(map(tuple, before.tolist())), set(map(tuple, now.tolist()))
+        assert list(map(tuple, began.tolist())) == sorted(is_now - (was - new))
+        assert list(map(tuple, ended.tolist())) == sorted(was - (is_now - new))
+
+
+@pytest.mark.parametrize(
+    "cls", [bp.BoxTree, bp.UniformGrid, bp.SortAndSweep, bp.SweepAndPrune, bp.BruteForce]
+)
+def test_more_pairs_begin_and_end_than_there_is_room_for(cls):
+    """A crowd that comes together and scatters, all at once and a tenth of it."""
+    count = 1_200
+    column, row = np.divmod(np.arange(count, dtype=float), 40)
+    size = np.array([0.0, 0, 2, 2])
+    apart = np.column_stack((row, column, row, column)) * 3 + size
+    together = np.column_stack((row / 100, column * 5, row / 100, column * 5)) + size
+    index, twin = cls(), bp.BruteForce()
+    for one in (index, twin):
+        one.insert_many(apart)
+        one.changes()
+    for boxes, step in ((together, 1), (apart, 10), (together, 10), (apart, 1)):
+        ids = np.arange(0, count, step)
+        for one in (index, twin):
+            one.move_many(ids, boxes[ids])
+        got, wanted = index.changes(), twin.changes()
+        assert len(wanted.began) + len(wanted.ended) > journal._FIRST_CHANGES
+        np.testing.assert_array_equal(got.began, wanted.began)
+        np.testing.assert_array_equal(got.ended, wanted.ended)
+        np.testing.assert_array_equal(got.stayed, wanted.stayed)
