@@ -186,11 +186,13 @@ def all_hits(
         begin, found, cramped = go(begin, numbers, values)
         parts.append((first_of(numbers, found), first_of(values, found)))
         room *= 2
-    return (parts[0] if len(parts) == 1 else joined_hits(parts)), begin
+    return joined_hits(parts), begin
 
 
 def joined_hits(parts: list[HitRows]) -> HitRows:
     """Hits of several calls, one behind the other."""
+    if len(parts) == 1:
+        return parts[0]
     none = np.empty((0, 4), np.int64), np.empty((0, 5))
     numbers, values = zip(none, *parts, strict=True)
     return np.concatenate(numbers), np.concatenate(values)
