@@ -115,6 +115,52 @@ def test_gaps_where_they_are_needed(cls, how):
     np.testing.assert_array_equal(index.pairs(), twin.pairs())
 
 
+@smaller_set
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+@pytest.mark.parametrize("live", [0, 1, 2, 60, 150, 186])
+@pytest.mark.parametrize("order", [0, 1])
+def test_items_are_spread_out_in_place(dtype, live, order):
+    """Two orders of which one is spread; its window is the second of three."""
+    random = np.random.default_rng(live)
+    dim, window, slots = 2, 192, 3 * 192
+    lowest = np.iinfo(dtype).min
+    columns = np.full((4 * dim, slots), lowest, dtype)
+    items, places = np.full((2, slots), -1, np.int32), np.full((2, slots), -1, np.int32)
+    lower, upper = (
+        slice(2 * dim * order, 2 * dim * order + dim),
+        slice(2 * dim * order + dim, 2 * dim * (order + 1)),
+    )
+    columns[lower] = np.sort(random.integers(-99, 99, (dim, slots)), axis=1)
+    for begin, count in ((0, 50), (window, live), (2 * window, 50)):
+        taken = begin + np.sort(random.permutation(window)[:count])
+        items[order, taken] = random.permutation(window)[:count] + begin
+        places[order, items[order, taken]] = taken
+        columns[upper, taken] = random.integers(-99, 99, (dim, count))
+    before = columns.copy(), items.copy(), places.copy()
+    found = gapped_kernels.spread_around(columns, 2 * dim * order, dim, items, places, order, slots, 250)
+    assert found == (window, 2 * window)
+    inside = np.zeros(slots, bool)
+    inside[window : 2 * window] = True
+    for now, was in zip((columns, items, places), before, strict=True):
+        np.testing.assert_array_equal(now[:, ~inside], was[:, ~inside])
+    np.testing.assert_array_equal(items[1 - order], before[1][1 - order])
+    were = window + np.flatnonzero(before[1][order, inside] >= 0)
+    firsts = window + np.arange(live) * window // max(live, 1)
+    np.testing.assert_array_equal(items[order, firsts], before[1][order, were])
+    np.testing.assert_array_equal(places[order, items[order, firsts]], firsts)
+    np.testing.assert_array_equal(np.flatnonzero(items[order, inside] >= 0) + window, firsts)
+    np.testing.assert_array_equal(
+        columns[lower.start : upper.stop, firsts], before[0][lower.start : upper.stop, were]
+    )
+    gaps = np.setdiff1d(np.flatnonzero(inside), firsts)
+    assert (columns[upper, gaps] == lowest).all()
+    if live:
+        owners = firsts[np.searchsorted(firsts, gaps, side="right") - 1]
+        np.testing.assert_array_equal(columns[lower, gaps], columns[lower, owners])
+    else:
+        assert (columns[lower.start, gaps] == columns[lower.start, window - 1]).all()
+
+
 # ---- sort and sweep
 
 

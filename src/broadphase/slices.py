@@ -307,6 +307,38 @@ def few_at_a_time(count: int) -> Iterator[tuple[int, int]]:
     return ranges(0, count, MOST_CHANGES)
 
 
+def whole(ask: Callable[[npt.NDArray[Any]], int], out: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """All rows of an answer to one question, however many they are.
+
+    ``ask(out)`` writes as many as there is room for and returns how many there are.  It is asked again, with
+    that much room, where they did not fit.
+
+    Examples
+    --------
+    >>> def ask(out):
+    ...     out[:] = np.arange(5)[: len(out)]
+    ...     return 5
+    >>> whole(ask, np.empty(2, int))
+    array([0, 1, 2, 3, 4])
+    """
+    found = ask(out)
+    while found > len(out):
+        out = np.empty((found, *out.shape[1:]), out.dtype)
+        found = ask(out)
+    return out[:found]
+
+
+def first_of(out: npt.NDArray[Any], count: int) -> npt.NDArray[Any]:
+    """The first rows of what a kernel has written to; a small result does not hold a large block.
+
+    Examples
+    --------
+    >>> first_of(np.arange(9), 2)
+    array([0, 1])
+    """
+    return out[:count].copy() if 2 * count < len(out) else out[:count]
+
+
 def in_chunks(
     ask: Callable[[int, int, PairArray], tuple[int, int, int]], count: int, room: int
 ) -> tuple[PairArray, int]:
@@ -341,5 +373,4 @@ def in_chunks(
             out = more
     if chunks:
         return joined([*chunks, out[:filled]]), tests
-    # A small result must not hold a large block.
-    return out[:filled].copy() if 2 * filled < len(out) else out[:filled], tests
+    return first_of(out, filled), tests

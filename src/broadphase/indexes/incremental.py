@@ -26,10 +26,10 @@ from broadphase.kernels.boxes.filters import PairFilter
 from broadphase.kernels.pairs import journal as kernel
 from broadphase.methods.task import Task
 from broadphase.pair_order import sorted_pairs
-from broadphase.slices import joined, rows_at
+from broadphase.slices import first_of, joined, rows_at
 
-Compared = tuple[PairArray, int, PairArray, int, int]
-"""What began, how many, what ended, how many, and the tests made."""
+Compared = tuple[PairArray, PairArray, int]
+"""What began, what ended, and the tests made."""
 
 # So few touched boxes are asked about by one thread; a second one costs as much to call.
 _ENOUGH_FOR_THREADS = 200
@@ -81,15 +81,16 @@ def _from_queries(index: Hooks) -> tuple[PairArray, PairArray, int]:
 
     def search(begin: int, end: int) -> Compared:
         rows, tests = index._find_in_boxes(queries[begin:end], index._touching, -1, -1)
-        began, come, ended, gone = kernel.compare_found(
+        ended = np.empty_like(rows)
+        come, gone = kernel.compare_found(
             *(rows, asked[begin:end], columns, marks, index._journal.slots, now, kept, renewed, ruled),
-            index._touching,
+            *(index._touching, ended),
         )
-        return began, come, ended, gone, tests
+        return first_of(rows, come), first_of(ended, gone), tests
 
     def search_old() -> Compared:
         ended, tests = _ended_among(index, kept, columns)
-        return ended[:0], 0, ended, len(ended), tests
+        return ended[:0], ended, tests
 
     # What a part finds is compared while it is in the near cache.
     parts = planned // _A_PART + 1
@@ -98,8 +99,8 @@ def _from_queries(index: Hooks) -> tuple[PairArray, PairArray, int]:
     most = threads.resolve(index._threads) if planned > _ENOUGH_FOR_THREADS else 1
     found = threads.run_all(calls, most)
     return (
-        _in_order([began[:count] for began, count, *_ in found], store.end),
-        _in_order([ended[:count] for _, _, ended, count, _ in found], store.end),
+        _in_order([began for began, _, _ in found], store.end),
+        _in_order([ended for _, ended, _ in found], store.end),
         sum(int(tests) for *_, tests in found),
     )
 

@@ -21,7 +21,7 @@ from broadphase.boxes import PairArray
 from broadphase.indexes.storage import BoxStore, IdArray, expect
 from broadphase.kernels.pairs import journal as kernel
 from broadphase.kernels.pairs.pair_changes import split_changes, toggle_pairs
-from broadphase.slices import MOST_ROWS, joined, ranges, sorted_keys
+from broadphase.slices import MOST_ROOM, MOST_ROWS, first_of, joined, ranges, sorted_keys
 
 PairKeys = npt.NDArray[np.int64]
 """Pairs as numbers ``i << 32 | j``, which sort as the pairs do."""
@@ -29,6 +29,7 @@ PairKeys = npt.NDArray[np.int64]
 # Among fewer boxes than this all pairs are found in less time than asking about some takes.
 FEWEST_BOXES = 1000
 _FIRST_ROOM = 64
+_FIRST_CHANGES = 1024
 _SMALLEST_MERGE = 1024
 
 
@@ -200,19 +201,36 @@ def changes_between(
 ) -> tuple[PairArray, PairArray]:
     """What began and what ended, of two sorted lists of pairs; see `kernels.pairs.pair_changes`."""
     if len(before) + len(now) <= MOST_ROWS:
-        began, come, ended, gone = split_changes(before, now, renewed)
-        return began[:come], ended[:gone]
-    come_, gone_ = [], []
+        come, gone = _split(before, now, renewed)
+        return (come[0], gone[0]) if len(come) == 1 else (joined(come), joined(gone))
+    come, gone = [], []
     at = 0
     for begin, end in ranges(0, len(now)):
         last = len(before)
         if end < len(now):
             last = bisect_left(range(len(before)), _key_of(now[end]), key=lambda row: _key_of(before[row]))
-        began, come, ended, gone = split_changes(before[at:last], now[begin:end], renewed)
-        come_.append(began[:come])
-        gone_.append(ended[:gone])
+        more, fewer = _split(before[at:last], now[begin:end], renewed)
+        come += more
+        gone += fewer
         at = last
-    return joined(come_), joined(gone_)
+    return joined(come), joined(gone)
+
+
+def _split(
+    before: PairArray, now: PairArray, renewed: npt.NDArray[np.bool_]
+) -> tuple[list[PairArray], list[PairArray]]:
+    """The same in chunks: as many as it takes to hold all that came and all that went."""
+    come: list[PairArray] = []
+    gone: list[PairArray] = []
+    b = n = 0
+    room = _FIRST_CHANGES
+    while not come or b < len(before) or n < len(now):
+        began, ended = np.empty((room, 2), np.int32), np.empty((room, 2), np.int32)
+        b, n, more, fewer = split_changes(before, now, renewed, b, n, began, ended)
+        come.append(first_of(began, more))
+        gone.append(first_of(ended, fewer))
+        room = min(4 * room, MOST_ROOM)
+    return come, gone
 
 
 def _key_of(pair: npt.NDArray[np.int32]) -> int:

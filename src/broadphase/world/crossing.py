@@ -143,12 +143,13 @@ def first_of_each(found: Crossings) -> Crossings:
 
 def _shapes(shape: Shape, goal_x: float, goal_y: float, other: Shape) -> _Values:
     mover, table = columns_of(shape), columns_of(other)
-    _, inside = travel_shapes.overlapping(mover, table, _FIRST, NO_TILES)
-    if len(inside):
-        nx, ny = inside[0, :2].tolist()
+    inside = np.empty((1, 7))
+    if travel_shapes.overlapping(mover, table, _FIRST, NO_TILES, inside):
+        nx, ny = inside[0, 3:5].tolist()
         return 0.0, nx, ny, shape.x, shape.y
+    scratch = travel_shapes.shape_scratch()
     _, hit, (x, y) = travel_shapes.next_hit(
-        mover, goal_x, goal_y, table, _FIRST, NO_TILES, travel_shapes.BEFORE_ALL
+        mover, goal_x, goal_y, table, _FIRST, NO_TILES, travel_shapes.BEFORE_ALL, scratch
     )
     return hit[0], hit[5], hit[6], x, y
 

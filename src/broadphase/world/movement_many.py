@@ -1,14 +1,15 @@
 """Thousands of movers against things that stand still, in one kernel call."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from broadphase import threads as pool
 from broadphase.kernels.movement import travel
+from broadphase.slices import first_of
 from broadphase.world.hits import RESPONSES, Around, Movement, code_of
 from broadphase.world.movement import resolve
 from broadphase.world.tiles import Tile, TileMap
@@ -17,8 +18,13 @@ from broadphase.world.way_out import NO_TILES
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
+HitRows: TypeAlias = tuple[Integers, Floats]
+"""Hits as `travel` writes them: ``(h, 4)``, mover, body and tile; ``(h, 5)``, time, normal and place."""
+
 # Below so many movers a thread has less to do than it costs to start.
 _MOVERS_PER_THREAD = 2_000
+# A mover that crosses meets many; for fewer hits than this no call is worth a second one.
+_LEAST_ROOM = 32
 
 
 class HitArrays(NamedTuple):
@@ -140,14 +146,18 @@ def resolve_many(
     starts = np.searchsorted(candidates[:, 0], np.arange(count + 1))
     places, inside = np.empty((count, 2)), np.empty(count, np.bool_)
     parts = max(1, min(threads, count // _MOVERS_PER_THREAD))
-    results = pool.run_all(
-        [
-            partial(travel.travel, movers, codes, begin, end, bounds, rows, starts, grid, places, inside)
-            for begin, end in pool.shares(count, parts)
-        ]
-    )
-    numbers = np.concatenate([numbers[:found] for numbers, _, found in results])
-    values = np.concatenate([values[:found] for _, values, found in results])
+
+    def share(begin: int, end: int) -> HitRows:
+        def go(at: int, *room: Any) -> tuple[int, int, bool]:
+            gone: tuple[int, int, bool] = travel.travel(
+                movers, codes, at, end, bounds, rows, starts, grid, places, inside, *room
+            )
+            return gone
+
+        return all_hits(go, begin, end - begin)[0]
+
+    results = pool.run_all([partial(share, begin, end) for begin, end in pool.shares(count, parts)])
+    numbers, values = joined_hits(results)
     for mover in np.flatnonzero(inside).tolist():
         x, y, width, height, dx, dy = movers[mover].tolist()
         name = _NAMES[int(codes[mover])]
@@ -159,6 +169,33 @@ def resolve_many(
         order = np.argsort(numbers[:, 0], kind="stable")
         numbers, values = numbers[order], values[order]
     return Movements(places, hit_arrays(numbers, values))
+
+
+def all_hits(
+    go: Callable[[int, Integers, Floats], tuple[int, int, bool]], begin: int, guess: int
+) -> tuple[HitRows, int]:
+    """The hits of movers from ``begin`` on, however many there are, and with which mover to go on.
+
+    ``go(begin, numbers, values)`` is a kernel of `travel` or of `travel_in_turn`, and called until it is not
+    cramped.  ``guess`` is how many hits there may be.
+    """
+    parts: list[HitRows] = []
+    room, cramped = max(guess, _LEAST_ROOM), True
+    while cramped:
+        numbers, values = np.empty((room, 4), np.int64), np.empty((room, 5))
+        begin, found, cramped = go(begin, numbers, values)
+        parts.append((first_of(numbers, found), first_of(values, found)))
+        room *= 2
+    return joined_hits(parts), begin
+
+
+def joined_hits(parts: list[HitRows]) -> HitRows:
+    """Hits of several calls, one behind the other."""
+    if len(parts) == 1:
+        return parts[0]
+    none = np.empty((0, 4), np.int64), np.empty((0, 5))
+    numbers, values = zip(none, *parts, strict=True)
+    return np.concatenate(numbers), np.concatenate(values)
 
 
 def hit_arrays(numbers: Integers, values: Floats) -> HitArrays:
@@ -190,7 +227,7 @@ def _check(movers: Floats) -> None:
         )
 
 
-def as_rows(mover: int, move: Movement) -> tuple[Integers, Floats]:
+def as_rows(mover: int, move: Movement) -> HitRows:
     """The hits of one mover as `travel` writes them; its bodies must be named by number."""
     numbers: list[Sequence[int]] = []
     for hit in move.hits:

@@ -5,6 +5,7 @@ coordinates before the other, so that it never overlaps it by a rounding; on a s
 """
 
 import math
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -15,10 +16,11 @@ from broadphase.kernels.shapes.table import BOX, ShapeColumns
 from broadphase.kernels.tiles.grid import TileGrid
 from broadphase.shapes.kinds import Bounds, Box, Shape
 from broadphase.shapes.table import columns_of
+from broadphase.slices import whole
 from broadphase.world.hits import Around, Blockers, Hit, Movement, Response, answered, code_of
 from broadphase.world.movement import checked_way, region, resolve
 from broadphase.world.tiles import Tile, TileMap
-from broadphase.world.way_out import NO_TILES, push_out, without
+from broadphase.world.way_out import FIRST_ROOM, NO_TILES, push_out, without
 
 # Pushes out of one thing at a time; where so many do not help, the bounds are pushed out as a box.
 _MOST_PUSHES = 16
@@ -73,16 +75,16 @@ def resolve_shape(
     blockers = around(_region(shape.bounds, dx, dy))
     if isinstance(shape, Box) and all_boxes(blockers):
         return resolve((shape.x, shape.y, shape.width, shape.height), dx, dy, around, tiles, response)
-    mover = columns_of(shape)
+    mover, scratch = columns_of(shape), travel_shapes.shape_scratch()
     hits: list[Hit] = []
     # A way that is lost in the rounding of the place is none, and meets nothing, not even what it starts in.
     stays = shape.x + dx == shape.x and shape.y + dy == shape.y
-    if stays or _starts_inside(mover, dx, dy, blockers, grid):
+    if stays or _starts_inside(mover, dx, dy, blockers, grid, scratch):
         hits = _leave(mover, blockers, around, grid, response)
     x, y = _place(mover)
     if (x, y) != (shape.x, shape.y):
         blockers = around(_region(_bounds(mover), dx, dy))
-    _travel(mover, x + dx, y + dy, blockers, around, grid, response, hits)
+    _travel(mover, x + dx, y + dy, blockers, around, grid, response, hits, scratch)
     return Movement(*_place(mover), tuple(hits))
 
 
@@ -95,6 +97,7 @@ def _travel(
     grid: TileGrid,
     response: Response,
     hits: list[Hit],
+    scratch: npt.NDArray[np.float64],
 ) -> None:
     """From hit to hit, each leg among what is around it: along a slant it leaves the straight way."""
     passed, after = 0.0, travel_shapes.BEFORE_ALL
@@ -102,7 +105,7 @@ def _travel(
     x, y = _place(mover)
     for _ in range(travel.MOST_TURNS):
         table, rows = blocker_table(blockers)
-        _, found, place = travel_shapes.next_hit(mover, goal_x, goal_y, table, rows, grid, after)
+        _, found, place = travel_shapes.next_hit(mover, goal_x, goal_y, table, rows, grid, after, scratch)
         if found[0] > 1.0:
             mover.x[0], mover.y[0] = goal_x, goal_y
             return
@@ -125,11 +128,24 @@ def _travel(
         blockers = around(_region(_bounds(mover), goal_x - x, goal_y - y))
 
 
-def _starts_inside(mover: ShapeColumns, dx: float, dy: float, blockers: Blockers, grid: TileGrid) -> bool:
+def _starts_inside(
+    mover: ShapeColumns,
+    dx: float,
+    dy: float,
+    blockers: Blockers,
+    grid: TileGrid,
+    scratch: npt.NDArray[np.float64],
+) -> bool:
     x, y = _place(mover)
     table, rows = blocker_table(blockers)
-    step = travel_shapes.next_hit(mover, x + dx, y + dy, table, rows, grid, travel_shapes.BEFORE_ALL)
+    step = travel_shapes.next_hit(mover, x + dx, y + dy, table, rows, grid, travel_shapes.BEFORE_ALL, scratch)
     return bool(step[0])
+
+
+def _within(mover: ShapeColumns, blockers: Blockers, grid: TileGrid) -> npt.NDArray[np.float64]:
+    """All that the mover is in, as `travel_shapes.overlapping` has it."""
+    ask = partial(travel_shapes.overlapping, mover, *blocker_table(blockers), grid)
+    return whole(ask, np.empty((FIRST_ROOM, 7)))
 
 
 def _place(mover: ShapeColumns) -> _Normal:
@@ -184,14 +200,12 @@ def _leave(
     mover: ShapeColumns, blockers: Blockers, around: Around, grid: TileGrid, response: Response
 ) -> list[Hit]:
     """Ask about everything that the mover starts in, and push it out of what it may not cross."""
-    table, rows = blocker_table(blockers)
-    cells, values = travel_shapes.overlapping(mover, table, rows, grid)
     start = (mover.x[0].item(), mover.y[0].item())
     hits: list[tuple[Hit | None, bool]] = []
     crossed: list[object] = []
     tile_answers: set[bool] = set()
-    for (body, column, row), (nx, ny, _, _) in zip(cells.tolist(), values.tolist(), strict=True):
-        other = Tile(column, row) if body < 0 else blockers.others[body]
+    for body, column, row, nx, ny, _, _ in _within(mover, blockers, grid).tolist():
+        other = Tile(int(column), int(row)) if body < 0 else blockers.others[int(body)]
         hit, code = answered(Hit(other, 0.0, (nx, ny), start), response)
         hits.append((hit, code != travel.CROSS))
         if body < 0:
@@ -212,14 +226,13 @@ def _push(mover: ShapeColumns, around: Around, grid: TileGrid) -> None:
     """
     start = _place(mover)
     for _ in range(_MOST_PUSHES):
-        table, rows = blocker_table(around(_bounds(mover)))
-        _, values = travel_shapes.overlapping(mover, table, rows, grid)
-        if len(values) == 0:
+        within = _within(mover, around(_bounds(mover)), grid)
+        if len(within) == 0:
             break
-        nx, ny, depth, room = values[values[:, 2].argmax()].tolist()
-        mover.x[0] += nx * (depth + room)
-        mover.y[0] += ny * (depth + room)
-    free = len(values) == 0
+        nx, ny, depth, slack = within[within[:, 5].argmax(), 3:].tolist()
+        mover.x[0] += nx * (depth + slack)
+        mover.y[0] += ny * (depth + slack)
+    free = len(within) == 0
     by_shape = _place(mover)
     mover.x[0], mover.y[0] = start
     left, top, right, bottom = _bounds(mover)

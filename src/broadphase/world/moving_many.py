@@ -16,12 +16,17 @@ from broadphase.world.crossing_many import Before, before_moving, cross_many
 from broadphase.world.going import Whole
 from broadphase.world.hits import Answer, code_of
 from broadphase.world.layers import ALL, STATICS, closed_many
-from broadphase.world.movement_many import HitArrays, Movements, as_rows, hit_arrays, regions
+from broadphase.world.movement_many import (
+    HitRows,
+    Movements,
+    all_hits,
+    as_rows,
+    hit_arrays,
+    joined_hits,
+    regions,
+)
 from broadphase.world.moving import Moving
 from broadphase.world.way_out import NO_TILES
-
-_Hits = tuple[npt.NDArray[np.int64], Floats]
-"""Hits as `travel` writes them, bodies by their row in the world."""
 
 
 class MovingMany(Moving):
@@ -174,18 +179,22 @@ class MovingMany(Moving):
         grid = NO_TILES if self._tiles is None else self._tiles.grid
         codes = np.full(len(rows), code_of(response), np.int64)
         places, inside = np.empty((len(rows), 2)), np.zeros(len(rows), np.bool_)
+
+        def go(at: int, *room: Any) -> tuple[int, int, bool]:
+            gone: tuple[int, int, bool] = travel_in_turn(
+                scene.movers, codes, at, scene.boxes, *scene.near, grid, places, inside, *room
+            )
+            return gone
+
         parts = []
         done = 0
         while done < len(rows):
             begin = done
-            numbers, values, found, done = travel_in_turn(
-                scene.movers, codes, begin, scene.boxes, *scene.near, grid, places, inside
-            )
+            (numbers, values), done = all_hits(go, begin, len(rows) - begin)
             self._store.put_many(rows[begin:done], places[begin:done])
-            numbers = numbers[:found]
             hit = numbers[:, 1] >= 0
             numbers[hit, 1] = scene.rows[numbers[hit, 1]]
-            parts.append((numbers, values[:found]))
+            parts.append((numbers, values))
             if inside[done - 1]:
                 own = slice(done - 1, done)
                 places[own], hits = self._one_by_one(rows[own], ways[own], response, layers, done - 1)
@@ -197,7 +206,7 @@ class MovingMany(Moving):
                     places[rest], hits = self._one_by_one(rows[rest], ways[rest], response, layers, done)
                     parts.append(hits)
                     break
-        return Movements(places, _joined(parts))
+        return Movements(places, hit_arrays(*joined_hits(parts)))
 
     def _scene(self, rows: Rows, ways: Floats, response: Answer, layers: tuple[int, ...]) -> "_Scene":
         """The movers, and all that may lie in their way."""
@@ -244,7 +253,7 @@ class MovingMany(Moving):
 
     def _one_by_one(
         self, rows: Rows, ways: Floats, response: Answer, layers: tuple[int, ...], first: int = 0
-    ) -> tuple[Floats, _Hits]:
+    ) -> tuple[Floats, HitRows]:
         """Each as `move` would take it; the first is mover number ``first``."""
         places = np.empty((len(rows), 2))
         parts = []
@@ -255,7 +264,7 @@ class MovingMany(Moving):
             places[at] = move.x, move.y
             if move.hits:
                 parts.append(as_rows(first + at, move))
-        return places, _concatenated(parts)
+        return places, joined_hits(parts)
 
 
 class _Near(NamedTuple):
@@ -274,16 +283,6 @@ class _Scene(NamedTuple):
     """The body of each box."""
     boxes: Floats
     near: _Near
-
-
-def _joined(parts: list[_Hits]) -> HitArrays:
-    return hit_arrays(*_concatenated(parts))
-
-
-def _concatenated(parts: list[_Hits]) -> _Hits:
-    numbers = [np.empty((0, 4), np.int64), *(numbers for numbers, _ in parts)]
-    values = [np.empty((0, 5)), *(values for _, values in parts)]
-    return np.concatenate(numbers), np.concatenate(values)
 
 
 def _holds(reach: Floats, box: Bounds) -> bool:

@@ -1,6 +1,10 @@
 """What is at a place, and what is right beside a body: before moving, changing size or jumping."""
 
 import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from broadphase.kernels.movement import push_out, travel_shapes
 from broadphase.shapes.kinds import Bounds, Box, Shape
@@ -40,16 +44,19 @@ def blocker_at(shape: Shape, around: Around, tiles: TileMap | None = None) -> ob
     """
     blockers = around(shape.bounds)
     grid = NO_TILES if tiles is None else tiles.grid
+    first: npt.NDArray[Any]
     if isinstance(shape, Box) and all_boxes(blockers):
         place = (shape.x, shape.y, shape.width, shape.height)
-        within = push_out.overlapping(*place, blockers.bounds, grid)
+        first = np.empty((1, 3), np.int64)
+        found = push_out.overlapping(*place, blockers.bounds, grid, first)
     else:
         table, rows = blocker_table(blockers)
-        within, _ = travel_shapes.overlapping(columns_of(shape), table, rows, grid)
-    if len(within) == 0:
+        first = np.empty((1, 7))
+        found = travel_shapes.overlapping(columns_of(shape), table, rows, grid, first)
+    if found == 0:
         return None
-    body, column, row = within[0].tolist()
-    other: object = Tile(column, row) if body < 0 else blockers.others[body]
+    body, column, row, *_ = first[0].tolist()
+    other: object = Tile(int(column), int(row)) if body < 0 else blockers.others[int(body)]
     return other
 
 

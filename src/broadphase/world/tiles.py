@@ -6,6 +6,7 @@ takes to open a door, and a map of 10,000 x 10,000 tiles costs its 100 MB of boo
 
 import math
 from collections.abc import Iterable, Sequence
+from functools import partial
 from operator import index
 from os import PathLike
 from typing import Any, NamedTuple, Self
@@ -20,6 +21,7 @@ from broadphase.kernels.tiles.grid import SIDES, Side, TileGrid
 from broadphase.kernels.tiles.ground import cast_rays_at_slopes
 from broadphase.shapes.check import finite
 from broadphase.shapes.kinds import Bounds
+from broadphase.slices import whole
 from broadphase.world.arguments import (
     as_bounds,
     as_cells,
@@ -291,12 +293,8 @@ class TileMap(GroundMap, Ways):
 
     def tiles_in(self, box: Any) -> npt.NDArray[np.int64]:
         """``(m, 2)``, column and row: the solid tiles that a box overlaps, row by row; see `cells`."""
-        bounds, out = as_bounds(box), np.empty((64, 2), np.int64)
-        found = list_tiles.solid_tiles(self._grid, *bounds, out)
-        if found > len(out):
-            out = np.empty((found, 2), np.int64)
-            list_tiles.solid_tiles(self._grid, *bounds, out)
-        return out[:found]
+        ask = partial(list_tiles.solid_tiles, self._grid, *as_bounds(box))
+        return whole(ask, np.empty((64, 2), np.int64))
 
     def first_blocker(self, box: Any) -> Tile | None:
         """The first solid tile that a box overlaps, row by row, or ``None``; see `cells`."""

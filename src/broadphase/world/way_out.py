@@ -1,6 +1,9 @@
 """Bodies that start inside something: what they are in, and the shortest way out."""
 
+from functools import partial
 from typing import Any
+
+import numpy as np
 
 from broadphase.kernels.movement import push_out as kernel
 from broadphase.kernels.movement import travel
@@ -8,6 +11,7 @@ from broadphase.kernels.shapes.contact import box_box
 from broadphase.kernels.tiles.grid import TileGrid, no_tiles
 from broadphase.kernels.tiles.list import bounds_of_cell
 from broadphase.shapes.kinds import Bounds
+from broadphase.slices import whole
 from broadphase.world.hits import Around, Blockers, Hit, Response, answered
 from broadphase.world.tiles import Tile
 
@@ -15,6 +19,9 @@ NO_TILES = no_tiles()
 
 # The region that is searched grows until there is a way out; it doubles, so this is far enough for any.
 _MOST_ROUNDS = 200
+
+# Few start in more things than this; where one does, the kernel is asked again.
+FIRST_ROOM = 16
 
 Place = tuple[float, float]
 BoxPlace = tuple[float, float, float, float]
@@ -31,11 +38,14 @@ def push_out(box: BoxPlace, around: Around, grid: TileGrid) -> Place | None:
     reach = kernel.deepest(x, y, width, height, blockers.bounds, grid)
     if reach == 0.0:
         return x, y
+    scratch = np.empty((2, kernel.MOST_EDGES))
     for _ in range(_MOST_ROUNDS):
         if not reach < travel.FARTHEST:
             return None
         blockers = around((x - reach, y - reach, x + width + reach, y + height + reach))
-        found, free_x, free_y, distance = kernel.push_out(x, y, width, height, blockers.bounds, grid, reach)
+        found, free_x, free_y, distance = kernel.push_out(
+            x, y, width, height, blockers.bounds, grid, reach, scratch
+        )
         if found and distance <= reach:
             return free_x, free_y
         if reach >= blockers.repeats:
@@ -56,7 +66,8 @@ def leave(
     hits: list[tuple[Hit | None, Bounds, bool]] = []
     crossed: list[Any] = []
     tiles_block = tiles_cross = False
-    for body, column, row in kernel.overlapping(x, y, width, height, blockers.bounds, grid).tolist():
+    ask = partial(kernel.overlapping, x, y, width, height, blockers.bounds, grid)
+    for body, column, row in whole(ask, np.empty((FIRST_ROOM, 3), np.int64)).tolist():
         other = Tile(column, row) if body < 0 else blockers.others[body]
         bounds = bounds_of_cell(grid, column, row) if body < 0 else tuple(blockers.bounds[body].tolist())
         normal = box_box(x, y, x + width, y + height, *bounds, False)[1:3]

@@ -39,20 +39,9 @@ LEAST_ROOM = 16 * 16 + LANES
 @inline
 def grow(out, limit):
     """A copy of ``out`` with twice the room, but never more than ``limit + 1`` rows."""
-    return _copy_rows(out, out.shape[0], min(max(2 * out.shape[0], FIRST_ROOM), limit + 1))
-
-
-@inline
-def grow_for_lanes(out, found, more):
-    """A copy of the first ``found`` rows of ``out`` in twice the room, and room for ``more``."""
-    return _copy_rows(out, found, max(2 * out.shape[0], found + more, FIRST_ROOM))
-
-
-@inline
-def _copy_rows(out, rows, room):
-    larger = np.empty((room, 2), np.int32)
+    larger = np.empty((min(max(2 * out.shape[0], FIRST_ROOM), limit + 1), 2), np.int32)
     # A loop and not a slice assignment, which takes Numba 2.4 s to compile; LLVM makes it a memcpy.
-    for row in range(rows):
+    for row in range(out.shape[0]):
         larger[row, 0] = out[row, 0]
         larger[row, 1] = out[row, 1]
     return larger

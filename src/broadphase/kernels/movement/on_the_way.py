@@ -12,6 +12,7 @@ floating point are left to the caller, unless nothing was rounded in them.
 import numpy as np
 
 from broadphase.kernels.machine.jit import inline, jit
+from broadphase.kernels.machine.scratch import few
 
 NEVER, UNSURE = -1.0, -2.0
 # The relative error of a product of two differences is less than three units of rounding, each 1.2e-16.
@@ -52,8 +53,9 @@ def meeting_times(starts, goals, pairs, touching, times):
     dim = starts.shape[1] // 2
     most = 2 * dim
     # From when on: high / (high + below), one for each difference; until when likewise.
-    from_high, from_below, from_exact = np.empty(most), np.empty(most), np.empty(most, np.bool_)
-    until_high, until_below, until_exact = np.empty(most), np.empty(most), np.empty(most, np.bool_)
+    from_high, from_below = few(most, np.float64), few(most, np.float64)
+    until_high, until_below = few(most, np.float64), few(most, np.float64)
+    from_exact, until_exact = few(most, np.bool_), few(most, np.bool_)
     for row in range(pairs.shape[0]):
         froms = untils = 0
         never = False

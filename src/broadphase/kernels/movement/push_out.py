@@ -9,8 +9,6 @@ an axis only the four straight ways are walked.
 
 import math
 
-import numpy as np
-
 from broadphase.kernels.machine.jit import inline, jit
 from broadphase.kernels.movement.sweep import flush_before
 from broadphase.kernels.shapes.contact import length, part_intervals
@@ -72,9 +70,8 @@ def _note_both(places, count, lo, hi, size, start):
 
 
 @inline
-def _edges_near(x, y, width, height, boxes, grid, reach):
-    """The places on each axis that are worth trying: ``xs, how many, ys, how many``."""
-    xs, ys = np.empty(MOST_EDGES, np.float64), np.empty(MOST_EDGES, np.float64)
+def _edges_near(x, y, width, height, boxes, grid, reach, xs, ys):
+    """Write the places on each axis that are worth trying into ``xs`` and ``ys``; how many on each."""
     xs[0], ys[0] = x, y
     count_x, count_y = 1, 1
     left, top, right, bottom = x - reach, y - reach, x + width + reach, y + height + reach
@@ -94,7 +91,7 @@ def _edges_near(x, y, width, height, boxes, grid, reach):
             count_y = _note_both(ys, count_y, near, far, height, y)
         if last - first >= MOST_EDGES or low_row - top_row >= MOST_EDGES:
             count_x = MOST_EDGES + 1
-    return xs, count_x, ys, count_y
+    return count_x, count_y
 
 
 @inline
@@ -137,13 +134,14 @@ def deepest(x, y, width, height, boxes, grid):
 
 
 @jit
-def push_out(x, y, width, height, boxes, grid, reach):
+def push_out(x, y, width, height, boxes, grid, reach, scratch):
     """The nearest free place within ``reach`` on each axis: ``found, x, y, distance``.
 
     ``boxes`` must hold every body that overlaps the box grown by ``reach``.  Of equal ways, the one
-    along x comes first, then the one towards smaller coordinates.
+    along x comes first, then the one towards smaller coordinates.  ``scratch`` is ``(2, MOST_EDGES)``.
     """
-    xs, count_x, ys, count_y = _edges_near(x, y, width, height, boxes, grid, reach)
+    xs, ys = scratch[0], scratch[1]
+    count_x, count_y = _edges_near(x, y, width, height, boxes, grid, reach, xs, ys)
     best, best_x, best_y = math.inf, x, y
     if count_x > MOST_EDGES or count_y > MOST_EDGES:
         for way in range(4):
@@ -170,24 +168,27 @@ def push_out(x, y, width, height, boxes, grid, reach):
 
 
 @jit
-def overlapping(x, y, width, height, boxes, grid):
-    """Everything that the box overlaps: rows ``body, column, row``, bodies first; -1 for what it is not."""
+def overlapping(x, y, width, height, boxes, grid, out):
+    """Everything that the box overlaps, as far as there is room in ``out``; returns how much there is.
+
+    Rows ``body, column, row``, bodies first; -1 for what it is not.
+    """
     right, bottom = x + width, y + height
     first, last, top_row, low_row = 0, 0, 0, 0
     if grid.solid.shape[0] > 0:
         rows, columns = grid.solid.shape
         first, last = cells_between(x, right, grid.x, grid.width, columns)
         top_row, low_row = cells_between(y, bottom, grid.y, grid.height, rows)
-    tiles = (last - first) * (low_row - top_row) if last > first and low_row > top_row else 0
-    out = np.empty((boxes.shape[0] + tiles, 3), np.int64)
     found = 0
     for k in range(boxes.shape[0]):
         if x < boxes[k, 2] and boxes[k, 0] < right and y < boxes[k, 3] and boxes[k, 1] < bottom:
-            out[found, 0], out[found, 1], out[found, 2] = k, -1, -1
+            if found < out.shape[0]:
+                out[found, 0], out[found, 1], out[found, 2] = k, -1, -1
             found += 1
     for row in range(top_row, low_row):
         for column in range(first, last):
             if grid.solid[row, column]:
-                out[found, 0], out[found, 1], out[found, 2] = -1, column, row
+                if found < out.shape[0]:
+                    out[found, 0], out[found, 1], out[found, 2] = -1, column, row
                 found += 1
-    return out[:found]
+    return found

@@ -49,55 +49,56 @@ def next_hit(x, y, width, height, goal_x, goal_y, boxes, rows, grid, after, firs
 
 
 @jit
-def travel(movers, responses, begin_mover, end_mover, boxes, rows, starts, grid, places, inside):
-    """All the way for many boxes that do not see each other; ``numbers, values, found``: their hits.
+def travel(movers, responses, begin, end, boxes, rows, starts, grid, places, inside, numbers, values):
+    """All the way for many boxes that do not see each other; returns ``next, found, cramped``.
 
     ``movers`` are rows ``x, y, width, height, dx, dy``; ``rows[starts[m]:starts[m + 1]]`` are the boxes
     that may lie in the way of mover ``m``.  One that starts inside something is marked and stays.
+
+    What they hit is written into ``numbers`` and ``values``, ``found`` rows.  Where there is no room for all
+    hits of mover ``next``, it stops, ``cramped``, and goes on with that one when it is called again.
     """
-    numbers = np.empty((end_mover - begin_mover, 4), np.int64)
-    values = np.empty((end_mover - begin_mover, 5), np.float64)
-    found = 0
-    for m in range(begin_mover, end_mover):
-        x, y, width, height = movers[m, 0], movers[m, 1], movers[m, 2], movers[m, 3]
-        dx, dy = movers[m, 4], movers[m, 5]
-        mine = rows[starts[m] : starts[m + 1]]
-        goal_x, goal_y = x + dx, y + dy
-        passed, after, turns = 0.0, BEFORE_ALL, 0
-        inside[m] = is_inside(x, y, width, height, boxes, mine, grid)
-        while not inside[m] and turns < MOST_TURNS and (goal_x != x or goal_y != y):
-            hit = first_hit(x, y, width, height, goal_x, goal_y, boxes, mine, grid, after)
-            if hit[0] > 1.0:
-                x, y = goal_x, goal_y
-                break
-            at = free_place(x, y, width, height, goal_x, goal_y, boxes, mine, grid, after, hit)
-            normal = normal_of(hit, x, y, goal_x, goal_y)
-            time = passed + (1.0 - passed) * hit[0]
-            if found == numbers.shape[0]:
-                numbers, values = _grown(numbers, values)
-            _write(numbers, values, found, m, hit, mine, time, normal, at)
-            found += 1
-            if responses[m] == CROSS:
-                after = hit
-            else:
-                x, y = at
-                goal_x, goal_y = turn(x, y, goal_x, goal_y, hit[5], responses[m])
-                passed, after = time, BEFORE_ALL
-                turns += 1
-        places[m, 0], places[m, 1] = x, y
-    return numbers, values, found
+    found = np.int64(0)
+    for m in range(begin, end):
+        more = go_along(
+            movers, responses, m, boxes, rows, starts, grid, places, inside, numbers, values, found
+        )
+        if more < 0:
+            return m, found, True
+        found = more
+    return end, found, False
 
 
 @inline
-def _grown(numbers, values):
-    more_numbers = np.empty((2 * numbers.shape[0] + 4, 4), np.int64)
-    more_values = np.empty((2 * numbers.shape[0] + 4, 5), np.float64)
-    for k in range(numbers.shape[0]):
-        for column in range(4):
-            more_numbers[k, column] = numbers[k, column]
-        for column in range(5):
-            more_values[k, column] = values[k, column]
-    return more_numbers, more_values
+def go_along(movers, responses, m, boxes, rows, starts, grid, places, inside, numbers, values, found):
+    """All the way for mover ``m``, see `travel`; how many hits there are then, -1 where they have no room."""
+    x, y, width, height = movers[m, 0], movers[m, 1], movers[m, 2], movers[m, 3]
+    dx, dy = movers[m, 4], movers[m, 5]
+    mine = rows[starts[m] : starts[m + 1]]
+    goal_x, goal_y = x + dx, y + dy
+    passed, after, turns = 0.0, BEFORE_ALL, 0
+    inside[m] = is_inside(x, y, width, height, boxes, mine, grid)
+    while not inside[m] and turns < MOST_TURNS and (goal_x != x or goal_y != y):
+        hit = first_hit(x, y, width, height, goal_x, goal_y, boxes, mine, grid, after)
+        if hit[0] > 1.0:
+            x, y = goal_x, goal_y
+            break
+        if found == numbers.shape[0]:
+            return np.int64(-1)
+        at = free_place(x, y, width, height, goal_x, goal_y, boxes, mine, grid, after, hit)
+        normal = normal_of(hit, x, y, goal_x, goal_y)
+        time = passed + (1.0 - passed) * hit[0]
+        _write(numbers, values, found, m, hit, mine, time, normal, at)
+        found += 1
+        if responses[m] == CROSS:
+            after = hit
+        else:
+            x, y = at
+            goal_x, goal_y = turn(x, y, goal_x, goal_y, hit[5], responses[m])
+            passed, after = time, BEFORE_ALL
+            turns += 1
+    places[m, 0], places[m, 1] = x, y
+    return found
 
 
 @inline

@@ -7,9 +7,11 @@ corner, body, row, column, normal_x, normal_y, stop``.
 import math
 
 import numpy as np
+import numpy.typing as npt
 
 from broadphase.kernels.machine.floats import next_up
 from broadphase.kernels.machine.jit import inline, jit
+from broadphase.kernels.machine.scratch import few
 from broadphase.kernels.movement.first_hit import comes_before
 from broadphase.kernels.movement.sweep import ALL_SIDES, NEVER, flush_before, pass_by, place_at
 from broadphase.kernels.movement.sweep_shapes import meet_shapes, slack
@@ -27,34 +29,24 @@ BEFORE_ALL = (-1.0, 0.0, -1.0, -1.0, -1.0, 0.0, 0.0, 0.0)
 ROW = np.int64(0)
 
 
-@inline
-def _scratch():
-    axes = np.zeros((4, 2))
-    axes[0, 1] = axes[1, 0] = axes[2, 1] = axes[3, 0] = 1.0
-    return np.empty((4, 2)), np.empty((4, 2)), axes
+def shape_scratch() -> npt.NDArray[np.float64]:
+    """What `next_hit` works in: the corners of two boxes, and the axes of one."""
+    return np.empty((12, 2))
 
 
 @inline
-def _table_of_tiles(room):
-    """Boxes without a place yet, to stand for tiles."""
-    return ShapeColumns(
-        np.full(room, BOX, np.uint8),
-        np.zeros(room),
-        np.zeros(room),
-        np.zeros(room),
-        np.zeros(room),
-        np.zeros(room, np.int64),
-        np.zeros(room, np.int64),
-        np.empty((0, 2)),
-        np.empty((0, 2)),
-    )
+def _set_axes(axes):
+    for k in range(4):
+        axes[k, 0], axes[k, 1] = float(k % 2), float((k + 1) % 2)
 
 
 @inline
-def _set_tile(tiles, at, grid, column, row):
-    tiles.x[at], tiles.y[at] = edge(grid.x, grid.width, column), edge(grid.y, grid.height, row)
-    tiles.width[at] = edge(grid.x, grid.width, column + 1) - tiles.x[at]
-    tiles.height[at] = edge(grid.y, grid.height, row + 1) - tiles.y[at]
+def _set_tile(tile, grid, column, row):
+    """Let a table of one box stand for a tile."""
+    tile.kinds[0] = BOX
+    tile.x[0], tile.y[0] = edge(grid.x, grid.width, column), edge(grid.y, grid.height, row)
+    tile.width[0] = edge(grid.x, grid.width, column + 1) - tile.x[0]
+    tile.height[0] = edge(grid.y, grid.height, row + 1) - tile.y[0]
 
 
 @inline
@@ -109,25 +101,26 @@ def _place_of(mover, vx, vy, others, i, hit):
 
 
 @jit
-def next_hit(mover, goal_x, goal_y, table, rows, grid, after):
+def next_hit(mover, goal_x, goal_y, table, rows, grid, after, scratch):
     """One step of ``mover[0]`` among ``table[rows]`` and tiles: ``inside, hit, place``.
 
     The bodies first, then the tiles that the mover's bounds pass, one column after the other.  What it
-    starts in is no hit; ``inside`` says that there is something.
+    starts in is no hit; ``inside`` says that there is something.  ``scratch`` is a `shape_scratch`.
     """
-    scratch = _scratch()
+    outlines = scratch[:4], scratch[4:8], scratch[8:]
+    _set_axes(outlines[2])
     vx, vy = goal_x - mover.x[0], goal_y - mover.y[0]
     best, place, inside, bodies = NO_HIT, (goal_x, goal_y), False, rows.shape[0]
     if vx == 0.0 and vy == 0.0:
         return inside, best, place
     bounds = bounds_of(mover, ROW)
     from_x, to_x = (bounds[0], bounds[2] + vx) if vx >= 0.0 else (bounds[0] + vx, bounds[2])
-    from_y, to_y = (bounds[1], bounds[3] + vy) if vy >= 0.0 else (bounds[1] + vy, bounds[3])
     first, end = cells_between(from_x, to_x, grid.x, grid.width, grid.solid.shape[1])
-    top, low = cells_between(from_y, to_y, grid.y, grid.height, grid.solid.shape[0])
-    most = low - top if low > top else 0
-    tiles, numbers, tile_rows = _table_of_tiles(most), np.arange(most), np.empty(most, np.int64)
-    others, chosen, column = table, rows, -1
+    # Tiles are asked about one at a time, each as the box of a table: of points it has none of its own.
+    kind, x, y = few(1, np.uint8), few(1, np.float64), few(1, np.float64)
+    width, height = few(1, np.float64), few(1, np.float64)
+    tile = ShapeColumns(kind, x, y, width, height, mover.starts, mover.counts, mover.points, mover.axes)
+    others, column, top, low = table, -1, 0, bodies
     # One place that asks about shapes, for bodies and tiles alike: the question is long to compile.
     for step in range(first - 1, end):
         if step >= first:
@@ -137,26 +130,27 @@ def next_hit(mover, goal_x, goal_y, table, rows, grid, after):
                 continue
             if enter > best[0]:
                 break
-            count = 0
-            for row in range(top, low):
-                if sides_at(grid, column, row) != 0 and count < most:
-                    _set_tile(tiles, count, grid, column, row)
-                    tile_rows[count] = row
-                    count += 1
-            others, chosen = tiles, numbers[:count]
-        for k in range(chosen.shape[0]):
-            time, corner, nx, ny, stop = meet_shapes(mover, ROW, goal_x, goal_y, others, chosen[k], scratch)
-            solid = column < 0 or grid.solid[tile_rows[k], column]
+            others = tile
+        for k in range(top, low):  # a body, or a row of tiles
+            i, solid = ROW, True
+            if column < 0:
+                i = rows[k]
+            elif sides_at(grid, column, k) == 0:
+                continue
+            else:
+                _set_tile(tile, grid, column, k)
+                solid = grid.solid[k, column]
+            time, corner, nx, ny, stop = meet_shapes(mover, ROW, goal_x, goal_y, others, i, outlines)
             inside |= time < 0.0 and solid
             if time < 0.0 or time == NEVER:
                 continue
-            if not solid and not _blocks(sides_at(grid, column, tile_rows[k]), nx, ny):
+            if not solid and not _blocks(sides_at(grid, column, k), nx, ny):
                 continue
             hit = (time, corner, float(k), 0.0, 0.0, nx, ny, stop)
             if column >= 0:
-                hit = (time, corner, float(bodies), float(tile_rows[k]), float(column), nx, ny, stop)
+                hit = (time, corner, float(bodies), float(k), float(column), nx, ny, stop)
             if comes_before(hit, best) and comes_before(after, hit):
-                best, place = hit, _place_of(mover, vx, vy, others, chosen[k], hit)
+                best, place = hit, _place_of(mover, vx, vy, others, i, hit)
     return inside, best, place
 
 
@@ -178,36 +172,36 @@ def turn(x, y, goal_x, goal_y, nx, ny, response):
 
 
 @jit
-def overlapping(mover, table, rows, grid):
-    """Everything that ``mover[0]`` is in, deeper than flush: ``body, column, row``; ``normal, depth, room``.
+def overlapping(mover, table, rows, grid, out):
+    """Everything that ``mover[0]`` is in, deeper than flush, as far as there is room in ``out``; how much.
 
-    Body is -1 for a tile, and column and row are for a body.  Room is how far apart counts as flush.
+    Rows ``body, column, row, normal, depth, slack``, bodies first.  Body is -1 for a tile, and column and row
+    are for a body.  Slack is how far apart counts as flush.
     """
     left, top, right, bottom = bounds_of(mover, ROW)
     first, end = cells_between(left, right, grid.x, grid.width, grid.solid.shape[1])
     first_row, end_row = cells_between(top, bottom, grid.y, grid.height, grid.solid.shape[0])
-    room = (end - first) * (end_row - first_row) if end > first and end_row > first_row else 0
-    tiles, numbers = _table_of_tiles(room), np.arange(room)
-    cells = np.full((rows.shape[0] + room, 3), -1, np.int64)
-    found = count = 0
-    for row in range(first_row, end_row):
-        for column in range(first, end):
-            if grid.solid[row, column]:
-                _set_tile(tiles, count, grid, column, row)
-                cells[rows.shape[0] + count, 1], cells[rows.shape[0] + count, 2] = column, row
-                count += 1
-    for k in range(rows.shape[0]):
-        cells[k, 0] = k
-    values = np.empty((rows.shape[0] + room, 4))
-    for part in range(2):
-        others, chosen = (table, rows) if part == 0 else (tiles, numbers[:count])
-        for k in range(chosen.shape[0]):
-            hit, nx, ny, depth = contact_of(mover, ROW, others, chosen[k], False)
-            flush = slack(mover, ROW, others, chosen[k])
+    kind, x, y = few(1, np.uint8), few(1, np.float64), few(1, np.float64)
+    width, height = few(1, np.float64), few(1, np.float64)
+    tile = ShapeColumns(kind, x, y, width, height, mover.starts, mover.counts, mover.points, mover.axes)
+    found = 0
+    # First the bodies, then the tiles row by row: one place that asks, as in `next_hit`.
+    for row in range(first_row - 1, end_row):
+        for k in range(0 if row < first_row else first, rows.shape[0] if row < first_row else end):
+            body, column, i, others = k, -1, ROW, tile
+            if row < first_row:
+                i, others = rows[k], table
+            elif grid.solid[row, k]:
+                body, column = -1, k
+                _set_tile(tile, grid, column, row)
+            else:
+                continue
+            hit, nx, ny, depth = contact_of(mover, ROW, others, i, False)
+            flush = slack(mover, ROW, others, i)
             if hit and depth > flush:
-                source = k if part == 0 else rows.shape[0] + k
-                for column in range(3):
-                    cells[found, column] = cells[source, column]
-                values[found, 0], values[found, 1], values[found, 2], values[found, 3] = nx, ny, depth, flush
+                if found < out.shape[0]:
+                    out[found, 0], out[found, 1] = float(body), float(column)
+                    out[found, 2] = float(row) if body < 0 else -1.0
+                    out[found, 3], out[found, 4], out[found, 5], out[found, 6] = nx, ny, depth, flush
                 found += 1
-    return cells[:found], values[:found]
+    return found

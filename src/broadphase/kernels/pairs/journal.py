@@ -130,8 +130,10 @@ def mark_noted(ids, count, marks):
 
 
 @jit
-def compare_found(rows, asked, columns, marks, slots, new, kept, renewed, ruled, touching):
-    """Pairs that began or ended, of what the planned queries found: ``began, count, ended, count``.
+def compare_found(rows, asked, columns, marks, slots, new, kept, renewed, ruled, touching, ended):
+    """Pairs that began or ended, of what the planned queries found; returns how many of either.
+
+    Those that began are written over ``rows``, the others into ``ended``, which has as many rows.
 
     ``rows`` are ``[query, id]``, ``marks`` the bits of `mark_noted`, ``new`` where the entries of the journal
     are now, ``renewed`` whether their ids were given out anew, ``ruled`` whether any box has rules.  Of two
@@ -142,7 +144,6 @@ def compare_found(rows, asked, columns, marks, slots, new, kept, renewed, ruled,
     ids, old, old_classes, old_categories, old_masks = kept
     # Most finds have not changed.  First these are passed by, without a branch, which would be guessed wrong
     # at every fourth; a quarter of the time of looking at each find to the end.
-    looked_at = np.empty(rows.shape[0], np.int64)
     count = 0
     for r in range(rows.shape[0]):
         prefetch(boxes, rows[min(r + AHEAD, rows.shape[0] - 1), 1], 0)
@@ -150,15 +151,12 @@ def compare_found(rows, asked, columns, marks, slots, new, kept, renewed, ruled,
         j = np.int64(rows[r, 1])
         now, was = _overlap(new, k, boxes, j, touching), _overlap(old, k, boxes, j, touching)
         noted = ((marks[j >> 3] >> (j & 7)) & 1 != 0) & (j != ids[k])
-        looked_at[count] = r
+        rows[count, 0], rows[count, 1] = rows[r, 0], rows[r, 1]
         count += np.int64((now != was) | noted | renewed[k])
-    # At most one of each a row.  Arrays that grow in the loop would be counted in each turn.
-    began = np.empty((count, 2), np.int32)
-    ended = np.empty((count, 2), np.int32)
+    # At most one of each a row.
     come = 0
     gone = 0
-    for at in range(count):
-        r = looked_at[at]
+    for r in range(count):
         k = np.int64(asked[rows[r, 0]] >> 2)
         part = asked[rows[r, 0]] & 3
         i = np.int64(ids[k])
@@ -182,12 +180,12 @@ def compare_found(rows, asked, columns, marks, slots, new, kept, renewed, ruled,
         if ruled:
             now &= _may(classes, categories, masks, i, classes, categories, masks, j)
         if now and part != OLD and not (was and same):
-            put(began, come, i, j)
+            put(rows, come, i, j)
             come += 1
         if was and part != NEW and t < 0 and not (now and same):
             put(ended, gone, i, j)
             gone += 1
-    return began, come, ended, gone
+    return come, gone
 
 
 @jit

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from broadphase.kernels.arrays.emit import grow_for_lanes
 from broadphase.kernels.machine.jit import inline, jit
 
 
@@ -13,19 +12,18 @@ def _key(pairs, row):
 
 
 @jit
-def split_changes(before, now, renewed):
-    """One merge of two sorted lists: ``began, count, ended, count``.
+def split_changes(before, now, renewed, b, n, began, ended):
+    """One merge of two sorted lists, from their rows ``b`` and ``n`` on: ``b, n, come, gone``.
+
+    How many began and ended.  Where there is no room for more, it stops, and goes on at the rows that it
+    returns; it is done when these are the ends of both lists.
 
     A pair in both lists has stayed, unless one of its ids was given out anew in between: then what was
     has ended, and what is has begun.
     """
-    began = np.empty((0, 2), np.int32)
-    ended = np.empty((0, 2), np.int32)
-    come = 0
-    gone = 0
-    b = 0
-    n = 0
-    while b < before.shape[0] or n < now.shape[0]:
+    come = np.int64(0)
+    gone = np.int64(0)
+    while (b < before.shape[0] or n < now.shape[0]) and come < began.shape[0] and gone < ended.shape[0]:
         leaves = n == now.shape[0] or (b < before.shape[0] and _key(before, b) <= _key(now, n))
         enters = b == before.shape[0] or (n < now.shape[0] and _key(now, n) <= _key(before, b))
         if leaves and enters and not (renewed[now[n, 0]] or renewed[now[n, 1]]):
@@ -33,20 +31,16 @@ def split_changes(before, now, renewed):
             n += 1
             continue
         if leaves:
-            if gone == len(ended):
-                ended = grow_for_lanes(ended, gone, 1)
             ended[gone, 0] = before[b, 0]
             ended[gone, 1] = before[b, 1]
             gone += 1
             b += 1
         if enters:
-            if come == len(began):
-                began = grow_for_lanes(began, come, 1)
             began[come, 0] = now[n, 0]
             began[come, 1] = now[n, 1]
             come += 1
             n += 1
-    return began, come, ended, gone
+    return b, n, come, gone
 
 
 @jit

@@ -144,41 +144,48 @@ def _open_near(columns, base, dim, items, places, a, slots, at):
 
 @common
 def spread(columns, base, dim, items, places, a, begin, end):
-    """Spread the items of slots ``begin .. end`` out evenly."""
+    """Spread the items of slots ``begin .. end`` out evenly.
+
+    In place, one row after the other: first close together to the left, then, the last one first, each to
+    where it belongs, which is never to the left of those that still wait.
+    """
     live = 0
     for slot in range(begin, end):
         live += items[a, slot] != DEAD
-    source = np.empty(live, np.int32)
-    at = 0
-    for slot in range(begin, end):
-        if items[a, slot] != DEAD:
-            source[at] = slot
-            at += 1
-    row_of = np.empty(live, columns.dtype)
-    for row in range(base, base + 2 * dim):
-        for k in range(live):
-            row_of[k] = columns[row, source[k]]
-        for k in range(live):
-            first = begin + k * (end - begin) // live
-            last = begin + (k + 1) * (end - begin) // live
-            columns[row, first] = row_of[k]
-            for slot in range(first + 1, last):
-                columns[row, slot] = row_of[k]
     if live == 0:  # nothing is left to say what the gaps' keys should be: below all others
         for slot in range(begin, end):
             columns[base, slot] = columns[base, begin - 1] if begin > 0 else lowest_key(columns)
-    moved = np.empty(live, np.int32)
-    for k in range(live):
-        moved[k] = items[a, source[k]]
-    for slot in range(begin, end):
-        items[a, slot] = DEAD
-    for k in range(live):
-        first = begin + k * (end - begin) // live
-        items[a, first] = moved[k]
-        places[a, moved[k]] = first
-    for slot in range(begin, end):
-        if items[a, slot] == DEAD:
             _bury(columns, base, dim, slot)
+        return
+    lowest = -1 << (8 * columns.itemsize - 1)
+    for row in range(base, base + 2 * dim):
+        at = begin
+        for slot in range(begin, end):
+            # Written over and over until the next item comes: no branch to mispredict.
+            columns[row, at] = columns[row, slot]
+            at += items[a, slot] != DEAD
+        last = end
+        for k in range(live - 1, -1, -1):
+            first = begin + k * (end - begin) // live
+            key = columns[row, begin + k]
+            columns[row, first] = key
+            for slot in range(first + 1, last):
+                columns[row, slot] = key if row < base + dim else lowest
+            last = first
+    at = begin
+    for slot in range(begin, end):
+        item = items[a, slot]
+        items[a, at] = item
+        at += item != DEAD
+    last = end
+    for k in range(live - 1, -1, -1):
+        first = begin + k * (end - begin) // live
+        item = items[a, begin + k]
+        items[a, first] = item
+        places[a, item] = first
+        for slot in range(first + 1, last):
+            items[a, slot] = DEAD
+        last = first
 
 
 @jit

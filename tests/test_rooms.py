@@ -1,0 +1,194 @@
+"""Kernels have the room that callers bring; where it is too small, nothing is dropped and nothing differs."""
+
+import numpy as np
+import pytest
+
+import broadphase as bp
+from broadphase.indexes import journal
+from broadphase.slices import ranges
+from broadphase.world import movement_many, movement_shapes, moving_many, way_out
+from broadphase.world.movement_many import all_hits, regions, resolve_many
+
+smaller_set = pytest.mark.smaller_set
+
+
+# ---- what a body starts in
+
+
+def pile(count, mover):
+    """A mover in more bodies and tiles than there is room for at first."""
+    world = bp.World()
+    world.tiles = bp.TileMap(np.ones((8, 8), np.bool_), 2, (4, 4))
+    world.add_many([bp.Box(k / 8, 0, 12, 12) for k in range(count)], static=True)
+    return world, world.add(mover)
+
+
+@smaller_set
+@pytest.mark.parametrize(
+    "form", [bp.Box(5, 5, 5, 5), bp.Circle(8, 8, 3), bp.Polygon([(5, 5), (9, 5), (7, 9)])]
+)
+@pytest.mark.parametrize("first_room", [1, way_out.FIRST_ROOM])
+def test_a_body_in_a_pile_meets_all_of_it(form, first_room, monkeypatch):
+    count = way_out.FIRST_ROOM + 20
+    for module in (way_out, movement_shapes):
+        monkeypatch.setattr(module, "FIRST_ROOM", first_room)
+    world, mover = pile(count, form)
+    met = [hit.other for hit in world.move(mover, 0, 0, "cross").hits]
+    assert [body.id for body in met[:count]] == list(range(count))
+    assert met[count:] == [
+        tuple(tile) for tile in world.tiles.tiles_in(form).tolist() if form_meets(form, tile)
+    ]
+    assert len(met) > count + 4
+    before = mover.position
+    world.move(mover, 0, 0)
+    assert mover.position != before
+    assert world.blocker(mover) is None
+    assert world.blocker(form) is world.body(0)
+
+
+def form_meets(form, tile):
+    left, top = 4 + 2 * tile[0], 4 + 2 * tile[1]
+    return bp.overlap(form, bp.Box(left, top, 2, 2))
+
+
+# ---- what thousands hit on their way
+
+
+def begin_with(room, monkeypatch):
+    """So little room for hits at first."""
+    monkeypatch.setattr(movement_many, "_LEAST_ROOM", room)
+    for module in (movement_many, moving_many):
+        monkeypatch.setattr(module, "all_hits", lambda go, begin, guess: all_hits(go, begin, 0))
+
+
+def crowd(count=60):
+    """Movers among movers and walls; some start inside each other."""
+    random = np.random.default_rng(5)
+    world = bp.World()
+    world.tiles = bp.TileMap(random.random((12, 12)) < 0.1, 20)
+    world.add_many([bp.Box(*place, 4, 9) for place in random.random((80, 2)) * 240], static=True)
+    return world, world.add_many([bp.Box(*place, 3, 3) for place in random.random((count, 2)) * 240])
+
+
+@pytest.mark.parametrize("room", [1, 2, 7])
+@pytest.mark.parametrize("response", ["slide", "cross", "bounce"])
+@pytest.mark.parametrize("movers_block", [False, True])
+def test_many_movers_hit_the_same_in_any_room(room, response, movers_block, monkeypatch):
+    def moved():
+        world, movers = crowd()
+        ways = np.random.default_rng(6).normal(size=(2, len(movers))) * 60
+        return world.move_many(movers, *ways, response, movers_block=movers_block), world.positions
+
+    wanted, places = moved()
+    assert len(wanted.hits.movers) > 60
+    assert np.bincount(wanted.hits.movers).max() > 2
+    begin_with(room, monkeypatch)
+    got, got_places = moved()
+    np.testing.assert_array_equal(got_places, places)
+    np.testing.assert_array_equal(got.places, wanted.places)
+    for part in ("hits", "crossed"):
+        for column, other in zip(getattr(got, part), getattr(wanted, part), strict=True):
+            np.testing.assert_array_equal(column, other)
+
+
+@smaller_set
+@pytest.mark.parametrize("movers_block", [False, True])
+def test_one_mover_crosses_more_than_there_is_room_for(movers_block):
+    """And the others, before and after it, hit what they hit without it."""
+    world = bp.World()
+    walls = world.add_many([bp.Box(10 + 2 * k, 0, 1, 10) for k in range(200)], static=True)
+    movers = world.add_many([bp.Box(0, y, 1, 1) for y in (20, 4, 30)])
+    moved = world.move_many(movers, 1000, 0, "cross", movers_block=movers_block)
+    assert moved.hits.movers.tolist() == [1] * 200
+    assert moved.hits.others.tolist() == [wall.id for wall in walls]
+    np.testing.assert_array_equal(moved.places, [[1000, 20], [1000, 4], [1000, 30]])
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_movers_that_do_not_see_each_other_neither(threads, monkeypatch):
+    random = np.random.default_rng(7)
+    monkeypatch.setattr(movement_many, "_MOVERS_PER_THREAD", 20)
+    ways = random.normal(size=(100, 2)) * 80
+    movers = np.hstack((random.random((100, 2)) * 300, np.full((100, 2), 2.0), ways))
+    walls = np.hstack(
+        (np.arange(0, 300, 6)[:, None] + [0.0, -1000], np.arange(0, 300, 6)[:, None] + [2.0, 1000])
+    )
+    near = bp.join(regions(movers), walls)
+    inside = bp.join(np.hstack((movers[:, :2], movers[:, :2] + 2)), walls)
+    near = near[~np.isin(near[:, 0], inside[:, 0])]
+    near = near[np.lexsort((near[:, 1], near[:, 0]))]
+    codes = random.integers(0, 4, 100)
+
+    def run():
+        return resolve_many(movers, walls, near, None, responses=codes, threads=threads)
+
+    wanted = run()
+    assert np.bincount(wanted.hits.movers).max() > 10
+    begin_with(1, monkeypatch)
+    for column, other in zip((run().places, *run().hits), (wanted.places, *wanted.hits), strict=True):
+        np.testing.assert_array_equal(column, other)
+
+
+def test_growing_goes_no_further_than_memory(monkeypatch):
+    """Where there is none for the hits, nobody has moved."""
+    world, movers = crowd()
+    before = world.positions
+
+    def no_more(go, begin, guess):
+        go(begin, np.empty((5, 4), np.int64), np.empty((5, 5)))
+        raise MemoryError
+
+    monkeypatch.setattr(moving_many, "all_hits", no_more)
+    with pytest.raises(MemoryError):
+        world.move_many(movers, 40, 10, movers_block=True)
+    np.testing.assert_array_equal(world.positions, before)
+    world.validate()
+
+
+# ---- pairs that come and go
+
+
+@smaller_set
+@pytest.mark.parametrize("first_room", [1, 3, journal._FIRST_CHANGES])
+@pytest.mark.parametrize("most_room", [2, journal.MOST_ROOM])
+@pytest.mark.parametrize("most_rows", [90, journal.MOST_ROWS])
+def test_changes_between_lists_in_any_room(first_room, most_room, most_rows, monkeypatch):
+    monkeypatch.setattr(journal, "_FIRST_CHANGES", first_room)
+    monkeypatch.setattr(journal, "MOST_ROOM", most_room)
+    monkeypatch.setattr(journal, "MOST_ROWS", most_rows)
+    monkeypatch.setattr(journal, "ranges", lambda begin, end: ranges(begin, end, most_rows))
+    random = np.random.default_rng(8)
+    everything = np.argwhere(np.triu(np.ones((20, 20), bool), 1)).astype(np.int32)
+    renewed = random.random(20) < 0.1
+    for shares in ((0, 0), (0, 1), (1, 0), (1, 1), (0.5, 0.5), (0.9, 0.1)):
+        before, now = (everything[random.random(len(everything)) < share] for share in shares)
+        began, ended = journal.changes_between(before, now, renewed)
+        new = {pair for pair in map(tuple, now.tolist()) if renewed[list(pair)].any()}
+        was, is_now = set(map(tuple, before.tolist())), set(map(tuple, now.tolist()))
+        assert list(map(tuple, began.tolist())) == sorted(is_now - (was - new))
+        assert list(map(tuple, ended.tolist())) == sorted(was - (is_now - new))
+
+
+@pytest.mark.parametrize(
+    "cls", [bp.BoxTree, bp.UniformGrid, bp.SortAndSweep, bp.SweepAndPrune, bp.BruteForce]
+)
+def test_more_pairs_begin_and_end_than_there_is_room_for(cls):
+    """A crowd that comes together and scatters, all at once and a tenth of it."""
+    count = 1_200
+    column, row = np.divmod(np.arange(count, dtype=float), 40)
+    size = np.array([0.0, 0, 2, 2])
+    apart = np.column_stack((row, column, row, column)) * 3 + size
+    together = np.column_stack((row / 100, column * 5, row / 100, column * 5)) + size
+    index, twin = cls(), bp.BruteForce()
+    for one in (index, twin):
+        one.insert_many(apart)
+        one.changes()
+    for boxes, step in ((together, 1), (apart, 10), (together, 10), (apart, 1)):
+        ids = np.arange(0, count, step)
+        for one in (index, twin):
+            one.move_many(ids, boxes[ids])
+        got, wanted = index.changes(), twin.changes()
+        assert len(wanted.began) + len(wanted.ended) > journal._FIRST_CHANGES
+        np.testing.assert_array_equal(got.began, wanted.began)
+        np.testing.assert_array_equal(got.ended, wanted.ended)
+        np.testing.assert_array_equal(got.stayed, wanted.stayed)
