@@ -347,7 +347,7 @@ def one_row(typingctx, columns, dtype):
 @intrinsic
 def look(typingctx, words, at):
     def codegen(context, builder, signature, args):
-        place = _word(context, builder, signature.args[0], *args)
+        place = builder.gep(context.make_array(signature.args[0])(context, builder, args[0]).data, [args[1]])
         return builder.load_atomic(place, ordering="acquire", align=8)
 
     return types.int64(words, types.intp), codegen
@@ -356,15 +356,11 @@ def look(typingctx, words, at):
 @intrinsic
 def ring(typingctx, words, at):
     def codegen(context, builder, signature, args):
-        place = _word(context, builder, signature.args[0], *args)
+        place = builder.gep(context.make_array(signature.args[0])(context, builder, args[0]).data, [args[1]])
         builder.atomic_rmw("add", place, ir.Constant(_I64, 1), "release")
         return context.get_dummy_value()
 
     return types.none(words, types.intp), codegen
-
-
-def _word(context, builder, words_type, words, at):
-    return builder.gep(context.make_array(words_type)(context, builder, words).data, [at])
 
 
 @intrinsic

@@ -33,9 +33,9 @@ FIRST_CLASS_BIT = 2
 HALF_ORIGIN, SCALE, LAST = 0, 1, 2
 
 BLOCK = unsigned(256)
-# So many copies behind the one that is written memory is asked for.  The next one of a strip comes after those
-# of hundreds of others, and the processor foresees no more than some dozens of places: the copies of a million
-# boxes in 351 strips take 9 ns a box, and took 23.
+# So many copies behind the one that is written memory is asked for.  The next one of a strip comes after
+# those of hundreds of others, and the processor foresees no more than some dozens of places: the copies of
+# a million boxes in 351 strips take 9 ns a box, and took 23.
 FURTHER = unsigned(12)
 ONE, TWO = unsigned(1), unsigned(2)
 
