@@ -341,8 +341,9 @@ def _sweep_some(
 
 def _memory(task: Task, fullest: int, number: int) -> tuple[npt.NDArray[Any], npt.NDArray[np.int32]]:
     """Room for the columns and marks of the fullest strip, one of several."""
-    columns = task.scratch.array(f"columns {number}", (2 * task.dim, room_for(fullest)), task.boxes.dtype)
-    return columns, task.scratch.array(f"marks {number}", (MARKS, room_for(fullest)), np.int32)
+    room = room_for(fullest)
+    columns = task.scratch.array(f"columns {number}", (2 * task.dim, room), task.boxes.dtype)
+    return columns, task.scratch.array(f"marks {number}", (MARKS, room), np.int32)
 
 
 def _kernel(
