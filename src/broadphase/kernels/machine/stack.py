@@ -21,10 +21,8 @@ def _on_the_stack(context: Any, builder: Any, array_type: Any, room: int, length
     """
     dtype = context.get_data_type(array_type.dtype)
     width = context.get_abi_sizeof(dtype)
-    if room * width > MOST_BYTES:
-        raise ValueError(f"{room} numbers of {width} bytes are too many for the stack")
     with builder.goto_entry_block():
-        place = builder.alloca(ir.ArrayType(dtype, room))
+        place = builder.alloca(ir.ArrayType(dtype, _room(room, width)))
     array = context.make_array(array_type)(context, builder)
     strides = [ir.Constant(_I64, width)]
     if len(lengths) == 2:
@@ -38,6 +36,12 @@ def _on_the_stack(context: Any, builder: Any, array_type: Any, room: int, length
         meminfo=None,
     )
     return array._getvalue()
+
+
+def _room(count: int, width: int) -> int:
+    if count * width > MOST_BYTES:
+        raise ValueError(f"{count} numbers of {width} bytes are too many for the stack")
+    return count
 
 
 def _known(value: Any) -> int | None:
