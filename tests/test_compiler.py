@@ -80,6 +80,27 @@ def test_scratch_is_an_array_of_the_length_and_type_that_were_asked_for():
     assert scratch.few(3, np.float32).shape == (3,)
     assert scratch.one_row(6, np.int64).shape == (1, 6)
     assert scratch.one_row(6, np.int64).dtype == np.int64
+    assert scratch.many(300, np.int32).shape == (300,)
+    assert scratch.some_rows(2, 16, np.float64).shape == (2, 16)
+
+
+def test_what_lies_on_the_stack_is_limited():
+    from llvmlite import ir
+
+    from broadphase.kernels.machine import stack
+
+    kind = ir.IntType(64)
+    assert (stack.MOST, stack.MOST_BYTES) == (scratch.MOST, scratch.MOST_BYTES)
+    assert stack._at_most_few(ir.Constant(kind, 7)) == stack._number(ir.Constant(kind, 7)) == 7
+    unknown = ir.Argument(ir.Function(ir.Module(), ir.FunctionType(ir.VoidType(), [kind]), "f"), kind)
+    assert stack._at_most_few(unknown) == scratch.MOST
+    with pytest.raises(ValueError, match="not few"):
+        stack._at_most_few(ir.Constant(kind, scratch.MOST + 1))
+    with pytest.raises(ValueError, match="stand in the source"):
+        stack._number(unknown)
+    with pytest.raises(ValueError, match="too many for the stack"):
+        stack._room(scratch.MOST_BYTES // 8 + 1, 8)
+    assert stack._room(scratch.MOST_BYTES // 8, 8) == scratch.MOST_BYTES // 8
 
 
 def test_an_edited_compiler_compiles_anew():

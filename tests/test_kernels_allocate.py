@@ -1,4 +1,4 @@
-"""Kernels work in memory that the caller brings; those that do not yet are listed here."""
+"""Kernels work on the stack and in memory that the caller brings; what they ask for is what they return."""
 
 import ast
 from functools import cache
@@ -25,7 +25,10 @@ MAKERS = {
 }
 MAKERS |= {"empty_like", "zeros_like", "ones_like", "full_like", "append", "unique", "nonzero", "astype"}
 
-STILL = {
+# The one function that asks for memory, and the kernels that return what it gives: they answer one question
+# in one call, of which arrays from Python would be a third.
+ASKS = ("arrays.found_ids", "result")
+ANSWERS = {
     "boxes.scan.scan_for_box",
     "boxes.scan.scan_for_nearest",
     "boxes.scan.scan_for_ray",
@@ -36,9 +39,7 @@ STILL = {
     "sorted.gapped_walk.search_ray",
     "tree.ask.ask_box",
     "tree.ask.ask_nearest",
-    "tree.ask.ask_ray",
-    "tree.query.search_box_by_rules",
-    "tree.ray.search_first",
+    "tree.query_one.search_box_by_rules",
 }
 
 
@@ -66,41 +67,48 @@ def room(path):
 
 
 @cache
-def allocates(path, name):
-    """Whether a compiled function makes an array, itself or in one that it calls."""
+def reached(path, name):
+    """The compiled functions that make arrays, among those that one calls and itself: file and name."""
     functions, imported = room(path)
     if name not in functions:
-        return name in imported and allocates(*imported[name])
+        return reached(*imported[name]) if name in imported else frozenset()
+    found = set()
     for call in ast.walk(functions[name][0]):
         if isinstance(call, ast.Call):
             if isinstance(call.func, ast.Attribute) and call.func.attr in MAKERS:
-                return True
-            if isinstance(call.func, ast.Name) and call.func.id != name and allocates(path, call.func.id):
-                return True
-    return False
+                found.add((path, name))
+            if isinstance(call.func, ast.Name) and call.func.id != name:
+                found |= reached(path, call.func.id)
+    return frozenset(found)
 
 
-def found():
-    names = set()
+def kernels():
+    """All compiled functions: module, file, name, and whether Python calls them."""
     for path in KERNELS.rglob("*.py"):
-        if path.parent.name in ("machine", "compiler"):
-            continue
-        module = ".".join(path.relative_to(KERNELS).with_suffix("").parts)
-        _, functions = kernels_of(path)
-        names |= {
-            f"{module}.{name}" for name, (_, called) in functions.items() if called and allocates(path, name)
-        }
-    return names
+        if path.parent.name not in ("machine", "compiler"):
+            module = ".".join(path.relative_to(KERNELS).with_suffix("").parts)
+            for name, (_, called) in kernels_of(path)[1].items():
+                yield module, path, name, called
 
 
 @pytest.mark.smaller_set
-def test_kernels_bring_no_memory():
-    assert found() == STILL
+def test_one_function_asks_for_memory():
+    makers = {maker for _, path, name, _ in kernels() for maker in reached(path, name)}
+    home, name = ASKS
+    assert makers == {(KERNELS.joinpath(*home.split(".")).with_suffix(".py"), name)}
+
+
+@pytest.mark.smaller_set
+def test_kernels_that_answer_one_question_reach_it():
+    assert {
+        f"{module}.{name}" for module, path, name, called in kernels() if called and reached(path, name)
+    } == ANSWERS
 
 
 @pytest.mark.smaller_set
 def test_what_is_looked_for_is_found(tmp_path):
     source = """
+from broadphase.kernels.arrays.found_ids import finished as done
 @jit
 def makes(n):
     return helps(n)
@@ -108,9 +116,13 @@ def makes(n):
 def helps(n):
     return np.empty(n)
 @jit
+def ends(out):
+    return done(out, 1)
+@jit
 def does_not(a):
     return a[0]
 """
     path = tmp_path / "kernels.py"
     path.write_text(source)
-    assert [allocates(path, name) for name in ("makes", "helps", "does_not")] == [True, True, False]
+    found = {name: {maker for _, maker in reached(path, name)} for name in ("makes", "ends", "does_not")}
+    assert found == {"makes": {"helps"}, "ends": {"result"}, "does_not": set()}

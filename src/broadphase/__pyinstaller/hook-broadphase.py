@@ -11,6 +11,7 @@ _LEFT_OUT = (
     "broadphase.__",
     "broadphase.kernels.compiler",
     "broadphase.kernels.machine.intrinsics",
+    "broadphase.kernels.machine.stack",
 )
 
 datas = collect_data_files("broadphase", includes=["**/*.pyi", "kernels/signatures.txt", "**/*.index"])

@@ -133,10 +133,8 @@ class Answering(Asking):
         if k == 0:
             self._last = ("nearest", 0, 0)
             return Nearest(np.empty(0, np.int32), np.empty(0))
-        ids, tests = self._find_nearest(point, k, category, mask)
+        ids, distances, tests = self._find_nearest(point, k, category, mask)
         self._last = ("nearest", tests, len(ids))
-        distances = np.empty(len(ids))
-        ranking.rank_nearest_one(self._store.boxes, ids, point, distances)
         return Nearest(ids, distances)
 
     def _nearest_many(self, points: Rows, k: int, category: int, mask: int) -> Nearest:

@@ -237,9 +237,12 @@ class CellIndex(Index):
                 tests += lists.first_hits(self._store, rays, best, nearest, self._touching, category, mask)
         return best, tests
 
-    def _find_nearest(self, point: Floats, k: int, category: int, mask: int) -> tuple[IdArray, int]:
+    def _find_nearest(
+        self, point: Floats, k: int, category: int, mask: int
+    ) -> tuple[IdArray, Distances, int]:
         ids, tests = self._find_nearest_many(as_query(point), k, category, mask)
-        return ids[0][ids[0] >= 0], tests
+        found, distances = self._ranked(ids[ids >= 0], point)
+        return found, distances, tests
 
     def _find_nearest_many(self, points: Rows, k: int, category: int, mask: int) -> tuple[IdArray, int]:
         ids = np.full((len(points), k), -1, np.int32)

@@ -36,7 +36,7 @@ FEW = 64
 _REBIN_ALL = 3
 # With more places than this for each box, going to the boxes' own is faster than looking at all.
 _PLACES_PER_BOX = 16
-_STEPS = (4.0,) * 11 + (64.0,) * 4
+_STEPS = (4.0,) * 11 + (64.0,) * (columns.MOST_LEVELS - 13)
 _try_box, _try_ray, _try_nearest, _try_move = map(trial, (ask_box, ask_ray, ask_nearest, ask_move))
 
 
@@ -84,6 +84,9 @@ class CellLists:
         self._places = np.empty(MOST_PLACES, np.int64)
         self.empty()
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "words": _words_for(len(self.levels))}  # somebody may mark ids just now
+
     def empty(self) -> None:
         """No boxes, and one cell to put some in."""
         binned = self.tally[kernel.BINNED]
@@ -97,6 +100,8 @@ class CellLists:
         self.tally[kernel.BINNED] = binned
         self.lattice = empty_lattice(np.empty(0), np.zeros(3))
         self.levels = np.empty(0, np.uint8)
+        self.words = _words_for(0)
+        """What `ask_box` marks ids in, as long as ``levels`` says."""
         self._limit = 0
 
     @property
@@ -133,7 +138,7 @@ class CellLists:
         for span in pieces(len(ids)):
             kernel.fill_blocks(store.boxes, ids, heads, pool, *cells, places, *span)
         self.heads, self.pool, self.tally, self.lattice, self.levels = heads, pool, tally, lattice, levels
-        self.table = table
+        self.table, self.words = table, _words_for(len(levels))
         self.boxes = len(ids)
         self._limit = max(FEW, 2 * len(ids))
         self.unbuilt = False
@@ -154,6 +159,7 @@ class CellLists:
             if len(self.levels) < store.end:
                 levels = np.full(len(store.alive), columns.ABSENT, np.uint8)
                 levels[: len(self.levels)] = self.levels
+                self.words = _words_for(len(levels))
                 self.levels = levels
             for begin, end in few_at_a_time(len(ids)):
                 while (begin := kernel.enter_boxes(store.boxes, ids, begin, end, *self._lists())) < end:
@@ -218,10 +224,10 @@ class CellLists:
     # ---- one question, with what a caller wrote; None for what the kernel does not take
 
     def ask_box(self, store: BoxStore, values: Given, touching: bool) -> Any:
-        """Ids and tests; tests of -1 where the box is unsound."""
+        """Ids and tests; tests below 0 where the box is unsound, or another thread asks just now."""
         return _try_box(
             store.boxes, store.end, self.heads, self.pool, self.lattice, self.levels, self.table,
-            values, touching,
+            self.words, values, touching,
         )  # fmt: skip
 
     def ask_ray(
@@ -380,6 +386,11 @@ def _pool_of(units: int) -> npt.NDArray[np.int32]:
     if units >= 2**31:
         raise MemoryError("the cells hold too many boxes; make them larger")
     return np.empty(max(units, 2) * kernel.UNIT, np.int32)
+
+
+def _words_for(end: int) -> npt.NDArray[np.uint64]:
+    """Zeros to mark ids in, and one that says whether somebody does."""
+    return np.append(words_for(end), np.uint64(0))
 
 
 def as_query(values: Floats) -> Rows:

@@ -11,6 +11,7 @@ from broadphase import threads
 from broadphase.boxes import PairArray
 from broadphase.indexes.arguments import Floats, Rows
 from broadphase.indexes.protocol import Hooks
+from broadphase.indexes.results import Distances
 from broadphase.indexes.storage import BoxStore, IdArray, expect
 from broadphase.kernels.arrays.ordered_bits import PADDING, bits_of, ordered_rows
 from broadphase.kernels.arrays.radix_sort import argsort_keys
@@ -200,10 +201,11 @@ class GappedQueries(Hooks):
     _orders: GappedOrders
 
     def _find_in_box(self, box: Floats, touching: bool, category: int, mask: int) -> tuple[IdArray, int]:
-        found: tuple[IdArray, int] = gapped_search.search_box(
-            *self._searched(category, mask), box, (touching, not self._touching)
-        )
-        return found
+        ask, rules = gapped_search.search_box, (touching, not self._touching)
+        ids, tests, block = ask(*self._searched(category, mask), box, rules, 0)
+        if block:
+            return _with_rest(partial(ask, *self._searched(category, mask), box, rules), ids, tests, block)
+        return ids, tests
 
     def _find_in_boxes(self, boxes: Rows, touching: bool, category: int, mask: int) -> tuple[IdArray, int]:
         searched = self._searched(category, mask)
@@ -219,10 +221,12 @@ class GappedQueries(Hooks):
         return in_chunks(ask, len(boxes), 4 * len(boxes) + 2 * FAN)
 
     def _find_on_ray(self, ray: Floats, category: int, mask: int) -> tuple[IdArray, int]:
-        found: tuple[IdArray, int] = gapped_walk.search_ray(
-            *self._searched(category, mask), self._store.boxes, ray, (self._touching, not self._touching)
-        )
-        return found
+        ask, rules = gapped_walk.search_ray, (self._touching, not self._touching)
+        ids, tests, block = ask(*self._searched(category, mask), self._store.boxes, ray, rules, 0)
+        if block:
+            asked = *self._searched(category, mask), self._store.boxes, ray, rules
+            return _with_rest(partial(ask, *asked), ids, tests, block)
+        return ids, tests
 
     def _find_first_on_ray(self, ray: Floats, category: int, mask: int) -> tuple[int, int]:
         found: tuple[int, int] = gapped_walk.search_first(
@@ -230,8 +234,10 @@ class GappedQueries(Hooks):
         )
         return found
 
-    def _find_nearest(self, point: Floats, k: int, category: int, mask: int) -> tuple[IdArray, int]:
-        found: tuple[IdArray, int] = gapped_walk.search_nearest(
+    def _find_nearest(
+        self, point: Floats, k: int, category: int, mask: int
+    ) -> tuple[IdArray, Distances, int]:
+        found: tuple[IdArray, Distances, int] = gapped_walk.search_nearest(
             *self._searched(category, mask), self._store.boxes, point, k, not self._touching
         )
         return found
@@ -245,3 +251,15 @@ class GappedQueries(Hooks):
             *(axes, orders.columns, orders.items, orders.reach, orders.searched, orders.slots),
             *(orders.kinds, rules),
         )
+
+
+def _with_rest(
+    ask: Callable[[int], tuple[IdArray, int, int]], ids: IdArray, tests: int, block: int
+) -> tuple[IdArray, int]:
+    """What a kernel found before its room was full, and what it finds where it goes on."""
+    parts = [ids]
+    while block:
+        ids, made, block = ask(block)
+        parts.append(ids)
+        tests += made
+    return np.concatenate(parts), tests

@@ -60,7 +60,7 @@ from broadphase.indexes.arguments import Floats, Given, Reader, Rows
 from broadphase.indexes.journal import History, Journal
 from broadphase.indexes.results import Distances, PairChanges
 from broadphase.indexes.storage import BoxStore, IdArray
-from broadphase.kernels.boxes import scan
+from broadphase.kernels.boxes import ranking, scan
 from broadphase.memory import Scratch, borrowed_scratch
 from broadphase.methods.task import NO_LIMIT, Found, Task
 from broadphase.pair_order import one_array
@@ -207,18 +207,29 @@ class Hooks(ABC):
         )
         return found
 
-    def _find_nearest(self, point: Floats, k: int, category: int, mask: int) -> tuple[IdArray, int]:
-        """The ``k`` nearest ids in any order (``1 <= k <= len``; fewer if the rules leave fewer)."""
+    def _find_nearest(
+        self, point: Floats, k: int, category: int, mask: int
+    ) -> tuple[IdArray, Distances, int]:
+        """The ``k`` nearest by distance, then id (``1 <= k <= len``; fewer if the rules leave fewer).
+
+        Ids, distances, and the tests.
+        """
         store = self._store
-        found: tuple[IdArray, int] = scan.scan_for_nearest(
+        found: tuple[IdArray, Distances, int] = scan.scan_for_nearest(
             store.boxes, store.end, store.categories, store.masks, point, k, category, mask
         )
         return found
 
+    def _ranked(self, ids: IdArray, point: Floats) -> tuple[IdArray, Distances]:
+        """Some ids by distance, then id, and the distances."""
+        distances = np.empty(len(ids))
+        ranking.rank_nearest_one(self._store.boxes, ids, point, distances)
+        return ids, distances
+
     # ---- at once, with what a caller wrote as tuples: None where there is no such way, or it is refused
 
     def _ask_box(self, values: Given) -> tuple[IdArray, int] | None:
-        """As `_find_in_box`, with the index's own ``touching``; tests of -1 where the box is unsound."""
+        """As `_find_in_box`, with the index's own ``touching``; tests below 0: ask the ordinary way."""
         return None
 
     def _ask_ray(
@@ -228,7 +239,7 @@ class Hooks(ABC):
         return None
 
     def _ask_nearest(self, point: Given, k: int) -> tuple[IdArray, Distances, int] | None:
-        """As `_find_nearest`, in order, and the distances."""
+        """As `_find_nearest`."""
         return None
 
     def _ask_move(self, id: Any, values: Given) -> bool:  # noqa: A002
@@ -262,7 +273,7 @@ class Hooks(ABC):
         ids = np.full((len(points), k), -1, np.int32)
         total = 0
         for row, point in enumerate(points.tolist()):
-            found, tests = self._find_nearest(tuple(point), k, category, mask)
+            found, _, tests = self._find_nearest(tuple(point), k, category, mask)
             ids[row, : len(found)] = found
             total += tests
         return ids, total

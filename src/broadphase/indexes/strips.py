@@ -275,7 +275,9 @@ class Strips(Index):
     ) -> tuple[IdArray, int] | None:
         return self._query_tree()._find_first_but(rays, ignored, category, mask)
 
-    def _find_nearest(self, point: Floats, k: int, category: int, mask: int) -> tuple[IdArray, int]:
+    def _find_nearest(
+        self, point: Floats, k: int, category: int, mask: int
+    ) -> tuple[IdArray, Distances, int]:
         return self._query_tree()._find_nearest(point, k, category, mask)
 
     def _find_nearest_many(self, points: Rows, k: int, category: int, mask: int) -> tuple[IdArray, int]:

@@ -14,11 +14,13 @@ from broadphase import threads
 from broadphase.boxes import PairArray
 from broadphase.indexes.arguments import Floats, Rows
 from broadphase.indexes.base import Index
+from broadphase.indexes.results import Distances
 from broadphase.indexes.storage import IdArray
 from broadphase.indexes.tree_arrays import TreeArrays
 from broadphase.kernels.tree.nearest import search_nearest
 from broadphase.kernels.tree.nodes import WIDTH, stack_room
-from broadphase.kernels.tree.query import QUEUE_ROOM, query_scratch, search_box_by_rules, search_boxes
+from broadphase.kernels.tree.query import QUEUE_ROOM, query_scratch, search_boxes
+from broadphase.kernels.tree.query_one import search_box_by_rules
 from broadphase.kernels.tree.ray import search_first, search_firsts, search_rays
 from broadphase.memory import SharedRows, pair_array
 from broadphase.pair_order import joined_pairs
@@ -148,6 +150,9 @@ class TreeQueries(Index):
 
     def _find_first_on_ray(self, ray: Floats, category: int, mask: int) -> tuple[int, int]:
         found: tuple[int, int] = search_first(*self._asked(), ray, self._touching, category, mask)
+        if found[1] < 0:  # too tall a tree to be gone through on the stack
+            ids, tests = self._find_first_on_rays(np.array([ray]), category, mask)
+            return int(ids[0]), tests
         return found
 
     def _find_first_on_rays(self, rays: Rows, category: int, mask: int) -> tuple[IdArray, int]:
@@ -169,9 +174,14 @@ class TreeQueries(Index):
         )
         return out, sum(tests)
 
-    def _find_nearest(self, point: Floats, k: int, category: int, mask: int) -> tuple[IdArray, int]:
-        ids, tests = self._find_nearest_many(np.array([point]), k, category, mask)
-        return ids[ids >= 0], tests
+    def _find_nearest(
+        self, point: Floats, k: int, category: int, mask: int
+    ) -> tuple[IdArray, Distances, int]:
+        room, ids = int(stack_room(self._arrays.children)), np.empty((1, k), np.int32)
+        scratch = (np.empty(room, np.int64), np.empty(room), np.empty(WIDTH), np.empty(k))
+        tests = search_nearest(*self._asked(), np.array([point]), 0, 1, category, mask, scratch, ids)
+        found, distances = self._ranked(ids[ids >= 0], point)
+        return found, distances, tests
 
     def _find_nearest_many(self, points: Rows, k: int, category: int, mask: int) -> tuple[IdArray, int]:
         out = np.empty((len(points), k), np.int32)

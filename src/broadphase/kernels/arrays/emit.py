@@ -24,8 +24,6 @@ A batch of questions is simpler: rows ``[query, id]`` from the query ``begin`` o
 at all; ``next, found, tests`` says with which to go on (`broadphase.slices.in_chunks` is the caller).
 """
 
-import numpy as np
-
 from broadphase.kernels.machine.jit import inline
 from broadphase.kernels.machine.simd import LANES
 
@@ -34,17 +32,6 @@ FIRST_ROOM = 1024
 # Rows that are enough for what any kernel finds between two looks at the room: two leaves of a tree of 16
 # boxes each, and the lanes that are written behind the last pair.
 LEAST_ROOM = 16 * 16 + LANES
-
-
-@inline
-def grow(out, limit):
-    """A copy of ``out`` with twice the room, but never more than ``limit + 1`` rows."""
-    larger = np.empty((min(max(2 * out.shape[0], FIRST_ROOM), limit + 1), 2), np.int32)
-    # A loop and not a slice assignment, which takes Numba 2.4 s to compile; LLVM makes it a memcpy.
-    for row in range(out.shape[0]):
-        larger[row, 0] = out[row, 0]
-        larger[row, 1] = out[row, 1]
-    return larger
 
 
 @inline

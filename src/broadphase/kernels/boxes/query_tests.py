@@ -25,30 +25,19 @@ from broadphase.kernels.machine.scratch import few
 
 
 @inline
-def as_array(values):
-    """A tuple of floats, or a row, as a float64 array."""
-    array = np.empty(len(values), np.float64)
+def set_array(values, array):
+    """A tuple of numbers, or a row, into ``array``."""
     for k in range(len(values)):
         array[k] = values[k]
-    return array
-
-
-@inline
-def as_ray(values):
-    """``[origin..., direction..., max_distance]`` with the direction made one long.
-
-    Divided by the largest component first: neither 1e200 nor 1e-200 may overflow or vanish.
-    """
-    ray = np.empty(len(values), np.float64)
-    set_ray(values, ray)
-    return ray
 
 
 @common
 def set_ray(values, ray):
-    """The same into ``ray``."""
-    for k in range(len(values)):
-        ray[k] = values[k]
+    """``[origin..., direction..., max_distance]`` into ``ray``, with the direction made one long.
+
+    Divided by the largest component first: neither 1e200 nor 1e-200 may overflow or vanish.
+    """
+    set_array(values, ray)
     dim = (len(values) - 1) // 2
     largest = 0.0
     for axis in range(dim, 2 * dim):
@@ -259,8 +248,7 @@ def write_normal(boxes, i, ray, distance, normal):
 def keep_within(boxes, ids, values, radius, touching):
     """Move those of ``ids`` that lie within ``radius`` of the point to the front; returns how many."""
     point = few(len(values), np.float64)
-    for axis in range(len(values)):
-        point[axis] = values[axis]
+    set_array(values, point)
     kept = 0
     for h in range(ids.shape[0]):
         distance = distance_to_box(boxes, ids[h], point)

@@ -5,6 +5,7 @@ import numpy as np
 from broadphase.kernels.boxes.query_tests import (
     distance_to_box,
     ray_distance,
+    set_array,
     set_ray,
     write_normal,
 )
@@ -96,8 +97,7 @@ def rank_nearest(boxes, ids, points, distances):
 def rank_nearest_one(boxes, ids, values, distances):
     """Sort ``ids`` by distance from the point; the distances, too, are written."""
     point = few(len(values), np.float64)
-    for axis in range(len(values)):
-        point[axis] = values[axis]
+    set_array(values, point)
     for k in range(ids.shape[0]):
         distances[k] = distance_to_box(boxes, ids[k], point)
     sort_by_distance(distances, ids, ids.shape[0])

@@ -2,36 +2,50 @@
 
 import numpy as np
 
-from broadphase.kernels.arrays.found_ids import FEW, finished, first_ids, grow_ids, put_row
+from broadphase.kernels.arrays.found_ids import ROOM, begun, finished, put_row, result
 from broadphase.kernels.boxes.query_tests import (
-    as_array,
-    as_ray,
     box_meets,
     distance_to_box,
     is_live,
     passes,
     ray_distance,
+    set_array,
     set_ray,
 )
-from broadphase.kernels.boxes.ranking import keep_nearest
-from broadphase.kernels.machine.jit import jit, numbers
-from broadphase.kernels.machine.scratch import few
+from broadphase.kernels.boxes.ranking import keep_nearest, sort_by_distance
+from broadphase.kernels.machine.jit import inline, jit, numbers
+from broadphase.kernels.machine.scratch import few, many
+
+_FIRST = np.int64(0)  # not a plain 0, for which Numba would compile once more
 
 
 @jit
 @numbers(values=(4, 6))
 def scan_for_box(boxes, n, categories, masks, values, touching, category, mask):
     """Ids of the first ``n`` rows that overlap the box; returns ``ids, tests``."""
-    query = as_array(values)
-    out = np.empty(FEW, np.int32)
-    found = 0
-    for i in range(n):
+    query = few(len(values), np.float64)
+    set_array(values, query)
+    out = many(ROOM, np.int32)
+    found = _meet_box(boxes, _FIRST, n, categories, masks, query, touching, category, mask, out, _FIRST)
+    if found <= ROOM:
+        return finished(out, found), n
+    ids = begun(out, ROOM, found)
+    _meet_box(boxes, out[ROOM - 1] + 1, n, categories, masks, query, touching, category, mask, ids, ROOM)
+    return ids, n
+
+
+@inline
+def _meet_box(boxes, begin, end, categories, masks, query, touching, category, mask, out, found):
+    """Ids ``begin .. end - 1`` that overlap the box, in order: as many as there is room for in ``out``.
+
+    Returns how many there are.
+    """
+    for i in range(begin, end):
         if box_meets(boxes, i, query, touching) and passes(categories, masks, i, category, mask):
-            if found == len(out):
-                out = grow_ids(out)
-            out[found] = i
+            if found < len(out):
+                out[found] = i
             found += 1
-    return finished(out, found), n
+    return found
 
 
 @jit
@@ -58,16 +72,26 @@ def scan_for_boxes(boxes, n, categories, masks, queries, begin, out, touching, c
 @numbers(values=(5, 7))
 def scan_for_ray(boxes, n, categories, masks, values, touching, category, mask):
     """Ids of all boxes that the ray hits; returns ``ids, tests``."""
-    ray = as_ray(values)
-    out = np.empty(FEW, np.int32)
-    found = 0
-    for i in range(n):
+    ray = few(len(values), np.float64)
+    set_ray(values, ray)
+    out = many(ROOM, np.int32)
+    found = _meet_ray(boxes, _FIRST, n, categories, masks, ray, touching, category, mask, out, _FIRST)
+    if found <= ROOM:
+        return finished(out, found), n
+    ids = begun(out, ROOM, found)
+    _meet_ray(boxes, out[ROOM - 1] + 1, n, categories, masks, ray, touching, category, mask, ids, ROOM)
+    return ids, n
+
+
+@inline
+def _meet_ray(boxes, begin, end, categories, masks, ray, touching, category, mask, out, found):
+    """As `_meet_box`, for those that the ray hits."""
+    for i in range(begin, end):
         if ray_distance(boxes, i, ray, touching) >= 0.0 and passes(categories, masks, i, category, mask):
-            if found == len(out):
-                out = grow_ids(out)
-            out[found] = i
+            if found < len(out):
+                out[found] = i
             found += 1
-    return finished(out, found), n
+    return found
 
 
 @jit
@@ -89,12 +113,13 @@ def scan_for_first(boxes, n, categories, masks, values, touching, category, mask
 @jit
 @numbers(values=(2, 3))
 def scan_for_nearest(boxes, n, categories, masks, values, k, category, mask):
-    """The ``k`` nearest boxes in no order; returns ``ids, tests``."""
-    point = as_array(values)
-    distances = np.empty(k, np.float64)
-    ids = np.empty(k, np.int32)
+    """The ``k`` nearest boxes by distance, then id; returns ``ids, distances, tests``."""
+    point = few(len(values), np.float64)
+    set_array(values, point)
+    ids, distances = result(k, np.int32), result(k, np.float64)
     kept = 0
     for i in range(n):
         if is_live(boxes, i) and passes(categories, masks, i, category, mask):
             kept = keep_nearest(distances, ids, kept, distance_to_box(boxes, i, point), i)
-    return first_ids(ids, kept), n
+    sort_by_distance(distances, ids, kept)
+    return ids[:kept], distances[:kept], n

@@ -6,19 +6,20 @@ Tests of -1 say that it is not sound, or of another dimension.  No rules: these 
 
 import numpy as np
 
-from broadphase.kernels.arrays.found_ids import FEW, finished
+from broadphase.kernels.arrays.found_ids import ROOM, finished, result
 from broadphase.kernels.arrays.sort_ids import count_marked, put_marked
 from broadphase.kernels.boxes.given import take_box, take_point, take_ray
 from broadphase.kernels.boxes.query_tests import ray_distance, set_ray, write_normal
 from broadphase.kernels.boxes.ranking import sort_by_distance
 from broadphase.kernels.cells.binning import MOST_PLACES
-from broadphase.kernels.cells.lattice import BOXES, HIGHEST, LOWEST, cell_of, place_of, span_of
+from broadphase.kernels.cells.lattice import BOXES, HIGHEST, LOWEST, MOST_LEVELS, cell_of, place_of, span_of
 from broadphase.kernels.cells.lists import HEADER, UNIT, enter_boxes, find_rebinned, leave_cells
 from broadphase.kernels.cells.nearest import search_levels
 from broadphase.kernels.cells.query import NARROW, mark_overlaps
 from broadphase.kernels.cells.rays import walk_level
 from broadphase.kernels.machine.jit import brief, inline, numbers, unsigned
-from broadphase.kernels.machine.scratch import few, one_row
+from broadphase.kernels.machine.scratch import few, many, one_row
+from broadphase.kernels.machine.waiting import claim, let_go
 
 _NO_RULE = np.int64(-1)
 _NO_SETS = np.empty(0, np.uint32)
@@ -32,21 +33,30 @@ REFUSED, MOVED, HOMELESS = range(3)
 
 @brief
 @numbers(values=(4, 6))
-def ask_box(boxes, end, heads, pool, lattice, levels, table, values, touching):
-    """Ids that meet a box, sorted if they are few; returns ``ids, tests``."""
+def ask_box(boxes, end, heads, pool, lattice, levels, table, words, values, touching):
+    """Ids that meet a box, sorted if they are few; returns ``ids, tests``.
+
+    ``words`` are zeros before and after (`broadphase.kernels.arrays.sort_ids.words_for`), and behind them one
+    more.  Threads may share them: who comes while another has them is told so, with tests of -2.
+    """
     query = one_row(len(values), np.float64)
     if not take_box(values, boxes, query):
-        return np.empty(0, np.int32), np.int64(-1)
+        return result(0, np.int32), np.int64(-1)
     end = np.int64(min(end, len(levels)))
     if _is_wide(end, lattice, query):
-        return _marked(boxes, end, heads, pool, lattice, levels, table, query, touching)
-    room = np.int64(FEW)
-    while True:
-        out = np.empty(room, np.int32)
-        found, tests = _meet_all(boxes, end, heads, pool, lattice, levels, table, query, touching, out)
-        if found <= room:
-            return finished(out, found), tests
-        room = found
+        own = len(words) - 1
+        if not claim(words, own):
+            return result(0, np.int32), np.int64(-2)
+        ids, tests = _marked(boxes, end, heads, pool, lattice, levels, table, query, touching, words)
+        let_go(words, own)
+        return ids, tests
+    out = many(ROOM, np.int32)
+    found, tests = _meet_all(boxes, end, heads, pool, lattice, levels, table, query, touching, out)
+    if found <= ROOM:
+        return finished(out, found), tests
+    ids = result(found, np.int32)
+    _meet_all(boxes, end, heads, pool, lattice, levels, table, query, touching, ids)
+    return ids, tests
 
 
 @inline
@@ -75,9 +85,8 @@ def _is_wide(end, lattice, query):
 
 
 @inline
-def _marked(boxes, end, heads, pool, lattice, levels, table, query, touching):
+def _marked(boxes, end, heads, pool, lattice, levels, table, query, touching, words):
     """Ids of what meets a wide query, in order; returns ``ids, tests``."""
-    words = np.zeros(end // 64 + end // 4096 + 2, np.uint64)
     tests = np.int64(0)
     for level in range(lattice.shape[0]):
         if lattice[level, BOXES] == 0:
@@ -88,7 +97,7 @@ def _marked(boxes, end, heads, pool, lattice, levels, table, query, touching):
                 boxes, end, heads, pool, lattice, levels, level, table, query, np.int64(0),
                 x0, x1, y0, y1, z0, z1, touching, words,
             )  # fmt: skip
-    ids = np.empty(count_marked(words, end), np.int32)
+    ids = result(count_marked(words, end), np.int32)
     put_marked(words, end, ids, np.int64(0), np.int64(0))
     return ids, tests
 
@@ -212,10 +221,10 @@ def ask_ray(
 def ask_nearest(boxes, end, heads, pool, lattice, levels, table, values, k):
     """The ``k`` nearest boxes by distance, then id; returns ``ids, distances, tests``."""
     point = few(len(values), np.float64)
-    ids, distances = np.empty(k, np.int32), np.empty(k, np.float64)
+    ids, distances = result(k, np.int32), result(k, np.float64)
     if not take_point(values, boxes, point):
         return ids, distances, np.int64(-1)
-    done = np.empty(lattice.shape[0], np.bool_)
+    done = many(MOST_LEVELS, np.bool_)
     kept, tests = search_levels(
         boxes, min(end, len(levels)), _NO_SETS, _NO_SETS, heads, pool, lattice, levels, table,
         point, ids, distances, np.int64(0), _NO_RULE, _NO_RULE, done,

@@ -24,6 +24,8 @@ LOWEST = 12  # three: no box of the level reaches below this cell
 HIGHEST = 15  # three: nor above this one
 WIDTH = 18
 
+# A lattice has no more levels than these: of each size of a ladder one, and one for all that is larger.
+MOST_LEVELS = 17
 # The level of an id that is not in these cells.
 ABSENT = 255
 

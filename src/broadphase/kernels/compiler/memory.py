@@ -1,7 +1,8 @@
-"""Memory that kernels make: Numba's runtime in a handful of functions.
+"""Memory that kernels ask for: Numba's runtime in a handful of functions.
 
-Numba counts references to each block.  Here a block lives until the call ends that made it, but for those
-that are returned: the blocks of a call are a list, whose head each thread keeps for itself.
+That is the memory of what they return (`broadphase.kernels.arrays.found_ids.result`).  Numba counts
+references to each block.  Here a block lives until the call ends that made it, but for those that are
+returned: the blocks of a call are a list, whose head each thread keeps for itself.
 
 ::
 

@@ -13,14 +13,15 @@ from numba.core import cgutils, types
 from numba.core.datamodel import models
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, register_model
-from numba.np.arrayobj import populate_array
 
 from broadphase.kernels.machine.level import lanes, level
+from broadphase.kernels.machine.stack import few, many, one_row, some_rows
+
+__all__ = ["few", "many", "one_row", "some_rows"]  # beside what stands below
 
 LANES = lanes(level())
 HAS_PERMD = level() == "x86-64-v3"  # AVX2 without AVX-512
 
-MOST = 16  # as `scratch.MOST`, which imports this file
 _I1, _I32, _I64, _BITS = ir.IntType(1), ir.IntType(32), ir.IntType(64), ir.IntType(LANES)
 
 
@@ -297,57 +298,13 @@ def prefetch(typingctx, array, row, column):
     return types.none(array, types.intp, types.intp), codegen
 
 
-# --- scratch ---
-
-
-def _on_the_stack(context, builder, array_type, lengths):
-    """An array over memory that goes when the function returns it is written in."""
-    dtype = context.get_data_type(array_type.dtype)
-    width = context.get_abi_sizeof(dtype)
-    with builder.goto_entry_block():
-        place = builder.alloca(ir.ArrayType(dtype, MOST))
-    array = context.make_array(array_type)(context, builder)
-    strides = [ir.Constant(_I64, width)]
-    if len(lengths) == 2:
-        strides.insert(0, builder.mul(lengths[1], strides[0]))
-    populate_array(
-        array,
-        data=builder.bitcast(place, dtype.as_pointer()),
-        shape=lengths,
-        strides=strides,
-        itemsize=ir.Constant(_I64, width),
-        meminfo=None,
-    )
-    return array._getvalue()
-
-
-@intrinsic
-def few(typingctx, count, dtype):
-    array = types.Array(dtype.dtype, 1, "C")
-
-    def codegen(context, builder, signature, args):
-        return _on_the_stack(context, builder, array, [args[0]])
-
-    return array(types.intp, dtype), codegen
-
-
-@intrinsic
-def one_row(typingctx, columns, dtype):
-    array = types.Array(dtype.dtype, 2, "C")
-
-    def codegen(context, builder, signature, args):
-        return _on_the_stack(context, builder, array, [ir.Constant(_I64, 1), args[0]])
-
-    return array(types.intp, dtype), codegen
-
-
 # --- waiting ---
 
 
 @intrinsic
 def look(typingctx, words, at):
     def codegen(context, builder, signature, args):
-        place = builder.gep(context.make_array(signature.args[0])(context, builder, args[0]).data, [args[1]])
+        place = _word(context, builder, signature.args[0], *args)
         return builder.load_atomic(place, ordering="acquire", align=8)
 
     return types.int64(words, types.intp), codegen
@@ -356,11 +313,35 @@ def look(typingctx, words, at):
 @intrinsic
 def ring(typingctx, words, at):
     def codegen(context, builder, signature, args):
-        place = builder.gep(context.make_array(signature.args[0])(context, builder, args[0]).data, [args[1]])
+        place = _word(context, builder, signature.args[0], *args)
         builder.atomic_rmw("add", place, ir.Constant(_I64, 1), "release")
         return context.get_dummy_value()
 
     return types.none(words, types.intp), codegen
+
+
+@intrinsic
+def claim(typingctx, words, at):
+    def codegen(context, builder, signature, args):
+        place = _word(context, builder, signature.args[0], *args)
+        before = builder.atomic_rmw("xchg", place, ir.Constant(_I64, 1), "acquire")
+        return builder.icmp_unsigned("==", before, ir.Constant(_I64, 0))
+
+    return types.boolean(words, types.intp), codegen
+
+
+@intrinsic
+def let_go(typingctx, words, at):
+    def codegen(context, builder, signature, args):
+        place = _word(context, builder, signature.args[0], *args)
+        builder.store_atomic(ir.Constant(_I64, 0), place, ordering="release", align=8)
+        return context.get_dummy_value()
+
+    return types.none(words, types.intp), codegen
+
+
+def _word(context, builder, words_type, words, at):
+    return builder.gep(context.make_array(words_type)(context, builder, words).data, [at])
 
 
 @intrinsic

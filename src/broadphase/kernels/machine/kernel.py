@@ -37,9 +37,7 @@ class Kernel:
         self.name = f"{self.module}.{function.__name__}"
         self.made_of = fingerprint(function.__module__)
         self._count = function.__code__.co_argcount
-        names = function.__code__.co_varnames[: self._count]
-        sizes = function.__dict__.get("numbers", {})
-        self.rows = {k: sizes[name] for k, name in enumerate(names) if name in sizes}
+        self.rows = rows_of(function)
         self._calls: dict[str, Callable[..., Any]] = {}
         self._builtin: Callable[..., Any] | None = None
 
@@ -82,6 +80,13 @@ class Kernel:
         return call or plain(self.function)
 
 
+def rows_of(function: Callable[..., Any]) -> dict[int, tuple[int, ...]]:
+    """Which parameters are tuples of numbers, and of how many (`broadphase.kernels.machine.jit.numbers`)."""
+    sizes = function.__dict__.get("numbers", {})
+    names = function.__code__.co_varnames[: function.__code__.co_argcount]
+    return {k: sizes[name] for k, name in enumerate(names) if name in sizes}
+
+
 def plainer(value: Any) -> Any:
     """An argument as the builtins take it: NumPy's scalars as Python's, subclasses of arrays as arrays."""
     if isinstance(value, np.ndarray):
@@ -105,13 +110,13 @@ class Recorder:
 
     def __init__(self, found: "Kernel", folder: str) -> None:
         self._call = found.callable()
-        self._rows = found.rows
+        self.rows = found.rows
         self.name, self._file = found.name, join(folder, f"{os.getpid()}.txt")
         self._seen: set[str] = set()
 
     def __call__(self, *arguments: Any) -> Any:
         """Note the types, once each, and call the kernel."""
-        types = describe_all(tuple(map(plainer, arguments)), self._rows)
+        types = describe_all(tuple(map(plainer, arguments)), self.rows)
         if types not in self._seen:
             self._seen.add(types)
             with open(self._file, "a") as file:

@@ -16,6 +16,7 @@ _MAKERS = (
     "machine/level.py",
     "machine/python_api.py",
     "machine/jit.py",
+    "machine/stack.py",
     "compiler/aggregates.py",
     "compiler/api.py",
     "compiler/calls.py",

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from broadphase.kernels.machine.kernel import Kernel, Recorder
+from broadphase.kernels.machine.kernel import Kernel, Recorder, rows_of
 from broadphase.kernels.machine.signatures import PACKAGE, describe_all, listed
 
 
@@ -17,10 +17,11 @@ def trial(kernel: Callable[..., Any]) -> Callable[..., Any]:
     """
     owner = getattr(kernel, "__self__", kernel)
     if isinstance(owner, Kernel):
-        return owner.builtin(_refuse) or _Trial(kernel, owner.name)
+        return owner.builtin(_refuse) or _Trial(kernel, owner.name, owner.rows)
     if isinstance(kernel, Recorder):
-        return _Trial(kernel, kernel.name)
-    return _Trial(kernel, f"{kernel.__module__.removeprefix(PACKAGE)}.{kernel.__name__}")
+        return _Trial(kernel, kernel.name, kernel.rows)
+    name = f"{kernel.__module__.removeprefix(PACKAGE)}.{kernel.__name__}"
+    return _Trial(kernel, name, rows_of(getattr(kernel, "__wrapped__", kernel)))
 
 
 def _refuse(*arguments: Any) -> None:
@@ -30,12 +31,12 @@ def _refuse(*arguments: Any) -> None:
 class _Trial:
     """The same for a kernel that is no builtin: it is yet to be compiled, recorded, or plain Python."""
 
-    def __init__(self, kernel: Callable[..., Any], name: str) -> None:
-        self._kernel, self._name = kernel, name
+    def __init__(self, kernel: Callable[..., Any], name: str, rows: dict[int, tuple[int, ...]]) -> None:
+        self._kernel, self._name, self._rows = kernel, name, rows
 
     def __call__(self, *arguments: Any) -> Any:
         try:
-            known = describe_all(arguments) in listed().get(self._name, ())
+            known = describe_all(arguments, self._rows) in listed().get(self._name, ())
         except TypeError:
             return None
         return self._kernel(*arguments) if known else None

@@ -20,6 +20,21 @@ def ring(words, at):
 
 
 @twin
+def claim(words, at):
+    """Make ``words[at]`` 1 where it is 0; whether it was, so that of several threads one has it."""
+    if words[at] != 0:
+        return False
+    words[at] = 1
+    return True
+
+
+@twin
+def let_go(words, at):
+    """Make ``words[at]`` 0 again, when all that was written is there for others."""
+    words[at] = 0
+
+
+@twin
 def give_way():
     """Let others run who want this core; returns at once where there are none.
 

@@ -10,15 +10,15 @@ kind 0, the lower ends, stand for a box.
 
 import numpy as np
 
-from broadphase.kernels.arrays.emit import grow
-from broadphase.kernels.arrays.found_ids import FEW, finished, put_row
+from broadphase.kernels.arrays.found_ids import ROOM, finished, put_row
 from broadphase.kernels.arrays.ordered_bits import ordered
-from broadphase.kernels.boxes.query_tests import as_array, passes
+from broadphase.kernels.boxes.query_tests import passes, set_array
 from broadphase.kernels.machine.jit import inline, jit, numbers
+from broadphase.kernels.machine.scratch import few, many
 from broadphase.kernels.machine.simd import bits, count_lanes, load, lowest_lane, splat
 from broadphase.kernels.sorted.gapped import FAN, first_at_least, lowest_key
 
-_NO_LIMIT = np.int64(2**62)
+_FIRST = np.int64(0)  # not a plain 0, for which Numba would compile once more
 _LARGEST_SINGLE = 3.4028234663852886e38
 
 
@@ -147,10 +147,9 @@ def last_block(axes, columns, base, slots, edges):
 
 @inline
 def _collect(axes, columns, items, reach, a, slots, kinds, rules, edges, block, query, out, found):
-    """Write rows ``[query, id]`` from ``block`` on until ``out`` is full.
+    """Write rows ``[query, id]``, or ids where ``out`` has no columns, from ``block`` on until it is full.
 
-    Returns the block that is next, how many rows there are, and how many boxes were compared.  A function
-    that leaves ``out`` what it is: see `broadphase.kernels.sorted.sort_and_sweep`.
+    Returns the block that is next, how many rows there are, and how many boxes were compared.
     """
     categories, masks, category, mask = rules
     base = 2 * len(axes) * a
@@ -165,7 +164,10 @@ def _collect(axes, columns, items, reach, a, slots, kinds, rules, edges, block, 
             item = items[a, block * FAN + lowest_lane(hits)]
             hits &= hits - 1
             if item & kinds == 0 and passes(categories, masks, item >> kinds, category, mask):
-                put_row(out, found, query, item >> kinds)
+                if out.ndim == 1:
+                    out[found] = item >> kinds
+                else:
+                    put_row(out, found, query, item >> kinds)
                 found += 1
         block += 1
     return block, found, tests
@@ -196,24 +198,17 @@ def search_boxes(axes, columns, items, reach, a, slots, kinds, rules, queries, b
 
 @jit
 @numbers(values=(4, 6))
-def search_box(axes, columns, items, reach, a, slots, kinds, rules, values, modes):
-    """Ids of the boxes that overlap one box; returns ``ids, tests``."""
-    query = as_array(values)
-    out = np.empty((FEW, 2), np.int32)
-    edges = np.empty(2 * len(axes) + 1, columns.dtype)
+def search_box(axes, columns, items, reach, a, slots, kinds, rules, values, modes, begin):
+    """Ids of the boxes in the blocks from ``begin`` on that overlap one box; returns ``ids, tests, next``.
+
+    Where the room for ids is full, it stops: ``next`` is the block to go on with, 0 when done.
+    """
+    query = few(len(values), np.float64)
+    set_array(values, query)
+    edges = few(2 * len(axes) + 1, columns.dtype)
     query_keys(query, columns, axes[0], modes[0], modes[1], edges)
-    found = np.int64(0)
-    tests = 0
-    block = np.int64(0)
-    while True:
-        block, found, made = _collect(
-            axes, columns, items, reach, a, slots, kinds, rules, edges, block, np.int64(0), out, found
-        )
-        tests += made
-        if block * FAN >= slots:
-            break
-        out = grow(out, _NO_LIMIT)
-    ids = np.empty(found, np.int32)
-    for k in range(found):
-        ids[k] = out[k, 1]
-    return finished(ids, found), tests
+    out = many(ROOM, np.int32)
+    block, found, tests = _collect(
+        axes, columns, items, reach, a, slots, kinds, rules, edges, begin, _FIRST, out, _FIRST
+    )
+    return finished(out, found), tests, block if block * FAN < slots else _FIRST

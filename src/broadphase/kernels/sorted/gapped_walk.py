@@ -6,18 +6,17 @@ smaller: the walk begins where the nearest are to be expected, and ends where th
 
 import numpy as np
 
-from broadphase.kernels.arrays.found_ids import FEW, finished, first_ids, grow_ids
+from broadphase.kernels.arrays.found_ids import ROOM, finished, result
 from broadphase.kernels.boxes.query_tests import (
-    as_array,
-    as_ray,
     distance_to_box,
     passes,
     ray_distance,
+    set_array,
     set_ray,
 )
-from broadphase.kernels.boxes.ranking import keep_nearest
+from broadphase.kernels.boxes.ranking import keep_nearest, sort_by_distance
 from broadphase.kernels.machine.jit import inline, jit, numbers
-from broadphase.kernels.machine.scratch import few
+from broadphase.kernels.machine.scratch import few, many
 from broadphase.kernels.machine.simd import bits, count_lanes, lowest_lane
 from broadphase.kernels.sorted.gapped import FAN, first_at_least
 from broadphase.kernels.sorted.gapped_search import (
@@ -88,18 +87,17 @@ def _around_ray(ray, furthest, window):
 @jit
 @numbers(values=(2, 3))
 def search_nearest(axes, columns, items, reach, a, slots, kinds, rules, boxes, values, k, lowered):
-    """The ``k`` nearest boxes in no order; returns ``ids, tests``.
+    """The ``k`` nearest boxes by distance, then id; returns ``ids, distances, tests``.
 
     Outwards from the point on both sides, by turns, until the window ends.
     """
     categories, masks, category, mask = rules
-    point = as_array(values)
+    point = few(len(values), np.float64)
+    set_array(values, point)
     base = 2 * len(axes) * a
     blocks = slots // FAN
-    window = np.empty(2 * len(axes), np.float64)
-    edges = np.empty(2 * len(axes) + 1, columns.dtype)
-    distances = np.empty(k, np.float64)
-    ids = np.empty(k, np.int32)
+    window, edges = few(2 * len(axes), np.float64), few(2 * len(axes) + 1, columns.dtype)
+    ids, distances = result(k, np.int32), result(k, np.float64)
     kept = 0
     tests = 0
     _around_point(point, 0.0, window)
@@ -135,28 +133,34 @@ def search_nearest(axes, columns, items, reach, a, slots, kinds, rules, boxes, v
                     if kept == k and distances[0] != before:
                         _around_point(point, distances[0], window)
                         query_keys(window, columns, axes[0], True, lowered, edges)
-    return first_ids(ids, kept), tests
+    sort_by_distance(distances, ids, kept)
+    return ids[:kept], distances[:kept], tests
 
 
 @jit
 @numbers(values=(5, 7))
-def search_ray(axes, columns, items, reach, a, slots, kinds, rules, boxes, values, modes):
-    """Ids of all boxes that the ray hits; returns ``ids, tests``."""
+def search_ray(axes, columns, items, reach, a, slots, kinds, rules, boxes, values, modes, begin):
+    """Ids of the boxes in the blocks from ``begin`` on that the ray hits; returns ``ids, tests, next``.
+
+    Where the room for ids is full, it stops: ``next`` is the block to go on with, 0 when done.
+    """
     categories, masks, category, mask = rules
     touching, lowered = modes
-    ray = as_ray(values)
+    ray = few(len(values), np.float64)
+    set_ray(values, ray)
     base = 2 * len(axes) * a
     blocks = slots // FAN
-    window = np.empty(2 * len(axes), np.float64)
-    edges = np.empty(2 * len(axes) + 1, columns.dtype)
+    window, edges = few(2 * len(axes), np.float64), few(2 * len(axes) + 1, columns.dtype)
     _around_ray(ray, float(ray[2 * len(axes)]), window)
     query_keys(window, columns, axes[0], True, lowered, edges)
-    out = np.empty(FEW, np.int32)
-    found = 0
+    out = many(ROOM, np.int32)
+    found = np.int64(0)
     tests = 0
     last = last_block(axes, columns, base, slots, edges)
-    block = next_block(reach, blocks, np.int64(0), edges[0])
+    block = next_block(reach, blocks, begin, edges[0])
     while block < last:
+        if found + FAN > ROOM:
+            return finished(out, found), tests, block
         hits, made = _hits_in(axes, columns, base, block, edges)
         tests += made
         while hits != 0:
@@ -168,12 +172,10 @@ def search_ray(axes, columns, items, reach, a, slots, kinds, rules, boxes, value
                 and ray_distance(boxes, i, ray, touching) >= 0.0
                 and passes(categories, masks, i, category, mask)
             ):
-                if found == len(out):
-                    out = grow_ids(out)
                 out[found] = i
                 found += 1
         block = next_block(reach, blocks, block + 1, edges[0])
-    return finished(out, found), tests
+    return finished(out, found), tests, np.int64(0)
 
 
 @jit

@@ -10,6 +10,6 @@
 
 Once through: a binary tree from the top down (`build`), then its `pairs`.  A living tree has up to 16
 children a node: `nodes` says how it lies in memory, `pack` makes one of a binary tree, `insert`, `remove`
-and `move` change it, `query`, `nearest`, `ray` and `leaf_pairs` search it, `ask` answers one question at a
-time.
+and `move` change it, `query`, `query_one`, `nearest`, `ray` and `leaf_pairs` search it, `ask` answers one
+question at a time.
 """

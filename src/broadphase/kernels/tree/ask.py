@@ -1,20 +1,22 @@
 """One question to the living tree in one call: read as the caller wrote it, answered, described.
 
 Each kernel takes what is asked as tuples of numbers and looks at it first (`broadphase.kernels.boxes.given`).
-Tests of -1 say that it is not sound, or of another dimension.  No rules: these have calls of their own.
+Tests of -1 say that it is not sound, or of another dimension, and those of -2 that the tree is too tall for
+what a kernel has on the stack.  No rules: these have calls of their own.
 """
 
 import numpy as np
 
+from broadphase.kernels.arrays.found_ids import result
 from broadphase.kernels.boxes.given import take_box, take_point, take_ray
 from broadphase.kernels.boxes.query_tests import ray_distance, set_ray, write_normal
 from broadphase.kernels.boxes.ranking import sort_by_distance
 from broadphase.kernels.machine.jit import brief, numbers
-from broadphase.kernels.machine.scratch import few, one_row
+from broadphase.kernels.machine.scratch import few, many, one_row, some_rows
 from broadphase.kernels.tree.move import move_boxes
 from broadphase.kernels.tree.nearest import search_around
-from broadphase.kernels.tree.nodes import MOVING, WIDTH, stack_room
-from broadphase.kernels.tree.query import search_one
+from broadphase.kernels.tree.nodes import MOVING, WAITING, WIDTH, stack_room
+from broadphase.kernels.tree.query_one import search_one
 from broadphase.kernels.tree.ray import NO_BOX, first_hit
 
 _NO_RULE = np.int64(-1)
@@ -31,9 +33,9 @@ def ask_box(edges, children, boxes, values, touching):
     """Ids that meet a box, sorted if they are few; returns ``ids, tests``."""
     limits = one_row(len(values), edges.dtype)
     if not take_box(values, boxes, limits):
-        return np.empty(0, np.int32), np.int64(-1)
+        return result(0, np.int32), np.int64(-1)
     return search_one(
-        edges, children, boxes, _NO_SETS, _NO_SETS, limits, limits, touching, _NO_RULE, _NO_RULE
+        edges, children, boxes, _NO_SETS, _NO_SETS, values, limits, True, touching, _NO_RULE, _NO_RULE
     )
 
 
@@ -44,9 +46,10 @@ def ask_ray(edges, children, boxes, origin, direction, furthest, touching):
     values = few(2 * len(origin) + 1, np.float64)
     if not take_ray(origin, direction, furthest, boxes, values):
         return np.int64(-1), np.int64(-1), 0.0, 0.0, 0.0, 0.0
-    room = stack_room(children)
-    times, keys = np.empty((2, WIDTH)), np.empty(room)
-    nodes = np.empty(room, np.int64)
+    if stack_room(children) > WAITING:
+        return np.int64(-1), np.int64(-2), 0.0, 0.0, 0.0, 0.0
+    times, keys = some_rows(2, WIDTH, np.float64), many(WAITING, np.float64)
+    nodes = many(WAITING, np.int64)
     ray = few(2 * len(origin) + 1, np.float64)
     set_ray(values, ray)
     hit, tests = first_hit(
@@ -67,12 +70,13 @@ def ask_ray(edges, children, boxes, origin, direction, furthest, touching):
 def ask_nearest(edges, children, boxes, values, k):
     """The ``k`` nearest boxes by distance, then id; returns ``ids, distances, tests``."""
     point = few(len(values), np.float64)
-    ids, distances = np.empty(k, np.int32), np.empty(k, np.float64)
+    ids, distances = result(k, np.int32), result(k, np.float64)
     if not take_point(values, boxes, point):
         return ids, distances, np.int64(-1)
-    room = stack_room(children)
-    squares, keys = np.empty(WIDTH), np.empty(room)
-    nodes = np.empty(room, np.int64)
+    if stack_room(children) > WAITING:
+        return ids, distances, np.int64(-2)
+    squares, keys = many(WIDTH, np.float64), many(WAITING, np.float64)
+    nodes = many(WAITING, np.int64)
     kept, tests = search_around(
         edges, children, boxes, _NO_SETS, _NO_SETS, point, _NO_RULE, _NO_RULE,
         ids, distances, nodes, keys, squares, np.inf,

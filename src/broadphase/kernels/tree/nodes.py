@@ -23,6 +23,12 @@ WIDTH = 16
 # A node other than a root is merged with another when it has fewer children than this.
 LEAST = 5
 
+# No tree is taller: ``node << 6 | level`` says where a search goes on.
+TALLEST = 64
+# So many entries may wait on the stack: those of a tree of 8 levels (`stack_room`).  As trees grow, with ten
+# children a node, that is a hundred million boxes.
+WAITING = 2 + WIDTH + (WIDTH - 1) * 8
+
 # As arguments these are 64-bit numbers and not literals, for each of which Numba would compile a helper anew.
 NODE_0 = np.int64(0)
 LEAVES = np.int64(0)  # the lowest level

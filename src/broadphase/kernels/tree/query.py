@@ -1,4 +1,4 @@
-"""Ask the living tree what boxes overlap.
+"""Ask the living tree what boxes overlap, many queries at a time (`query_one` has one).
 
 Level by level, for many queries at once: a queue holds every node of a level together with the query that
 meets it; each is looked at, 16 slots at a time, and the children that the query meets are appended for the
@@ -20,21 +20,17 @@ from broadphase.kernels.arrays.sort_ids import (
     group_by_query,
     put_long_rows,
     put_rows,
-    rank,
     words_for,
 )
 from broadphase.kernels.boxes.query_tests import box_meets, passes
 from broadphase.kernels.machine.floats import next_down
-from broadphase.kernels.machine.jit import always_inline, inline, jit, numbers
+from broadphase.kernels.machine.jit import always_inline, inline, jit
 from broadphase.kernels.machine.prefetch import AHEAD, prefetch
-from broadphase.kernels.machine.scratch import one_row
 from broadphase.kernels.machine.simd import LANES, load, put_lanes, splat, store
 from broadphase.kernels.tree.nodes import HEIGHT, LOOSE, MOVING, NODE_0, STATIC_TREE, WIDTH
 
-_ONE = np.int64(1)
 BLOCK = 64  # queries that go down the tree together
-_SPARE = RANKED + WIDTH  # entries after the last one that may be overwritten or read
-ROOM_OF_ONE = 107  # for one query: within what malloc hands out fastest
+SPARE = RANKED + WIDTH  # entries after the last one that may be overwritten or read
 QUEUE_ROOM = 12_000  # queue entries, two rows of them below the size at which malloc asks the system
 
 
@@ -55,7 +51,7 @@ def round_outwards(query, limits, k):
 
 
 @always_inline
-def _row_meets(boxes, i, limits, k, touching):
+def row_meets(boxes, i, limits, k, touching):
     """Whether box ``i`` overlaps a query that is exactly what its ``limits`` say."""
     dim = boxes.shape[1] // 2
     meets = True
@@ -63,6 +59,19 @@ def _row_meets(boxes, i, limits, k, touching):
         low, high = boxes[i, axis], boxes[i, dim + axis]
         meets &= (low < limits[k, dim + axis]) | (touching & (low == limits[k, dim + axis]))
         meets &= (limits[k, axis] < high) | (touching & (limits[k, axis] == high))
+    return meets
+
+
+@always_inline
+def slots_met(edges, row, dim, lane, limits, k):
+    """Which slots from ``lane`` of the node whose edges begin at ``row`` meet a query; a mask."""
+    meets = load(edges, row, lane) <= splat(limits[k, dim])
+    meets = meets & (splat(limits[k, 0]) <= load(edges, row + dim, lane))
+    meets = meets & (load(edges, row + 1, lane) <= splat(limits[k, dim + 1]))
+    meets = meets & (splat(limits[k, 1]) <= load(edges, row + dim + 1, lane))
+    if dim == 3:
+        meets = meets & (load(edges, row + 2, lane) <= splat(limits[k, 5]))
+        meets = meets & (splat(limits[k, 2]) <= load(edges, row + 5, lane))
     return meets
 
 
@@ -76,7 +85,7 @@ def descend(edges, children, root, height, limits, count, queue, start):
     dim = limits.shape[1] // 2
     begin = start
     end = start + count
-    if end + _SPARE > queue.shape[1]:
+    if end + SPARE > queue.shape[1]:
         return np.int64(-1), end
     for k in range(count):
         queue[0, start + k] = root
@@ -84,19 +93,13 @@ def descend(edges, children, root, height, limits, count, queue, start):
     for _ in range(height):
         tail = end
         for at in range(begin, end):
-            if tail + _SPARE > queue.shape[1]:
+            if tail + SPARE > queue.shape[1]:
                 return np.int64(-1), end
             node = np.int64(queue[0, at])
             k = np.int64(queue[1, at])
             row = node * (2 * dim)
             for lane in range(0, WIDTH, LANES):
-                meets = load(edges, row, lane) <= splat(limits[k, dim])
-                meets = meets & (splat(limits[k, 0]) <= load(edges, row + dim, lane))
-                meets = meets & (load(edges, row + 1, lane) <= splat(limits[k, dim + 1]))
-                meets = meets & (splat(limits[k, 1]) <= load(edges, row + dim + 1, lane))
-                if dim == 3:
-                    meets = meets & (load(edges, row + 2, lane) <= splat(limits[k, 5]))
-                    meets = meets & (splat(limits[k, 2]) <= load(edges, row + 5, lane))
+                meets = slots_met(edges, row, dim, lane, limits, k)
                 store(queue, 1, tail, splat(np.int32(k)))
                 tail += put_lanes(queue, 0, tail, load(children, node, lane), meets)
         begin = end
@@ -155,55 +158,12 @@ def find_in_block(
                     queue[0, end], queue[1, end] = i, k
                     # A row of the queries is an array, and to hold it an atomic count: 60 ns a candidate.
                     meets = (
-                        _row_meets(boxes, i, limits, k, touching)
+                        row_meets(boxes, i, limits, k, touching)
                         if same
                         else box_meets(boxes, i, queries[first + k], touching)
                     )
                     end += np.int64(meets and passes(categories, masks, i, category, mask))
     return begin, end, tests
-
-
-@inline
-def search_one(edges, children, boxes, categories, masks, queries, limits, touching, category, mask):
-    """Ids that meet the first of ``queries``, sorted if they are few; returns ``ids, tests``."""
-    queue = np.empty((2, ROOM_OF_ONE), np.int32)
-    while True:
-        begin, end, tests = find_in_block(
-            edges,
-            children,
-            boxes,
-            categories,
-            masks,
-            queries,
-            NODE_0,
-            _ONE,
-            limits,
-            touching,
-            category,
-            mask,
-            queue,
-        )
-        if begin >= 0:
-            break
-        queue = np.empty((2, 8 * queue.shape[1]), np.int32)
-    found = end - begin
-    ids = np.empty(found, np.int32)
-    if found <= RANKED:
-        for at in range(begin, end):
-            ids[rank(queue, begin, found, queue[0, at])] = queue[0, at]
-    else:
-        for k in range(found):
-            ids[k] = queue[0, begin + k]
-    return ids, tests
-
-
-@jit
-@numbers(values=(4, 6))
-def search_box_by_rules(edges, children, boxes, categories, masks, values, touching, category, mask):
-    """Ids that meet a box of any numbers; returns ``ids, tests``."""
-    limits = one_row(len(values), edges.dtype)
-    queries = (values,)
-    return search_one(edges, children, boxes, categories, masks, queries, limits, touching, category, mask)
 
 
 def query_scratch(

@@ -3,10 +3,11 @@
 import numpy as np
 
 from broadphase.kernels.arrays.found_ids import put_row
-from broadphase.kernels.boxes.query_tests import as_ray, passes, ray_distance, set_ray
+from broadphase.kernels.boxes.query_tests import passes, ray_distance, set_ray
 from broadphase.kernels.machine.jit import common, jit, numbers
+from broadphase.kernels.machine.scratch import few, many, some_rows
 from broadphase.kernels.machine.simd import LANES, bits, load, lowest_lane
-from broadphase.kernels.tree.nodes import WIDTH, child_of, push_roots, stack_by_key, stack_room
+from broadphase.kernels.tree.nodes import WAITING, WIDTH, child_of, push_roots, stack_by_key, stack_room
 
 # Rows of the times at which a ray is in the slots of a node.
 _NEAR, _FAR = 0, 1
@@ -89,11 +90,16 @@ def first_hit(
 @jit
 @numbers(values=(5, 7))
 def search_first(edges, children, boxes, categories, masks, values, touching, category, mask):
-    """The box that the ray hits first, the lowest id among equals, or -1; returns ``id, tests``."""
-    room = stack_room(children)
-    times, keys = np.empty((2, WIDTH)), np.empty(room)
-    nodes = np.empty(room, np.int64)
-    ray = as_ray(values)
+    """The box that the ray hits first, the lowest id among equals, or -1; returns ``id, tests``.
+
+    Tests of -2 where the tree is too tall for what a kernel has on the stack.
+    """
+    if stack_room(children) > WAITING:
+        return np.int64(-1), np.int64(-2)
+    times, keys = some_rows(2, WIDTH, np.float64), many(WAITING, np.float64)
+    nodes = many(WAITING, np.int64)
+    ray = few(len(values), np.float64)
+    set_ray(values, ray)
     return first_hit(
         edges, children, boxes, categories, masks, ray, touching, category, mask, NO_BOX, nodes, keys, times
     )
