@@ -212,7 +212,9 @@ def test_what_waits_is_never_more_than_was_reckoned(monkeypatch):
     scene = Scene(3_000, 2, others=0)  # full nodes on three levels
     tree = bp.BoxTree()
     tree.insert_many(scene.boxes)
+    tree.query_point((0.0, 0.0))  # now it is built
     room = stack_room(tree._arrays.children)
+    assert room > 2 + 2 * WIDTH
     assert tree.raycast([-8.0, 0.0], [1.0, 0.0]).id == scene.by_distance(scene.ids)[0][0]
     assert tree.nearest([-8.0, 0.0], 9).ids.tolist() == scene.by_distance(scene.ids)[0][:9].tolist()
 
