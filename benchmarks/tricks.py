@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numba
@@ -21,6 +22,7 @@ from timing import best_of
 
 import broadphase as bp
 from broadphase import memory
+from broadphase import threads as own_threads
 from broadphase.boxes import as_filter
 from broadphase.kernels.arrays.counting import starts_from_counts, starts_from_steps
 from broadphase.kernels.pairs.order import count_partitions, partition_shift, scatter_to_partitions
@@ -186,11 +188,8 @@ def asking_ahead(n: int) -> Trick:
         kernel(pairs, shift, counts[0].copy(), parted)
         return parted
 
-    return Trick(
-        "asking for memory before it is written",
-        lambda: scatter(scatter_to_partitions),
-        lambda: scatter(_scatter_without_asking),
-    )
+    ahead, at_once = partial(scatter, scatter_to_partitions), partial(scatter, _scatter_without_asking)
+    return Trick("asking for memory before it is written", ahead, at_once)
 
 
 def leaving_out(n: int) -> Trick:
@@ -301,6 +300,17 @@ def two_threads(n: int) -> Trick:
     )
 
 
+def watching(n: int) -> Trick:
+    """Two short calls on threads that watch for each other, and on threads that sleep; to be timed last."""
+    rows, turns = np.ones((2, n), np.float32), own_threads._turns
+
+    def both(turns: Callable[[float], int]) -> object:
+        own_threads._turns = turns
+        return own_threads.run_all([partial(np.sqrt, row) for row in rows])
+
+    return Trick("watching before sleeping", lambda: both(turns), lambda: both(lambda _: 0))
+
+
 def between_frames(n: int) -> Trick:
     """A frame in which all boxes move, with last frame's strips, and from nothing."""
     rng = np.random.default_rng(7)
@@ -333,7 +343,7 @@ TRICKS = {
     trick.__name__: trick
     for trick in (
         *(lanes, cutting, in_one_piece, counting, ordering, ordering_by_keys),
-        *(one_line, asking_ahead, leaving_out, recycling, two_threads, between_frames),
+        *(one_line, asking_ahead, leaving_out, recycling, two_threads, between_frames, watching),
     )
 }
 _SIMD = "import sys; sys.path[:0] = {path!r}; import tricks; tricks.time_simd({n})"

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from broadphase import foreign
 from broadphase.foreign import BOXES, NUMBERS, Wanted
-from broadphase.kernels.arrays.pieces import AT_ONCE, pieces
+from broadphase.kernels.arrays.pieces import AT_ONCE
 from broadphase.kernels.boxes.filters import IN_A, IN_B, STATIC, PairFilter, no_filter
 from broadphase.kernels.boxes.survey import copy_sound_rows, first_unsound_row
 from broadphase.threads import resolve, run_all, shares
@@ -27,6 +27,7 @@ _FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 _PLAIN = 0x101  # of NumPy's flags: C-contiguous and aligned
 # Fewer boxes are copied in the time that a second thread takes to begin.
 _ENOUGH_FOR_THREADS = 200_000
+# Fewer are looked at while it wakes; from here on a search has work for it next (`methods.strips`).
 _ENOUGH_FOR_A_LOOK = 40_000
 
 
@@ -104,12 +105,8 @@ def check_sound(boxes: BoxArray, name: str, threads: int = 1) -> None:
 def unsound_row(boxes: BoxArray, threads: int = 1) -> int:
     """The first row with NaN or with ``min > max``, or -1."""
     n = len(boxes)
-    if threads == 1 or n < _ENOUGH_FOR_A_LOOK:
-        for begin, end in pieces(n):
-            row = int(first_unsound_row(boxes[begin:end]))
-            if row >= 0:
-                return begin + row
-        return -1
+    if n < _ENOUGH_FOR_A_LOOK:
+        return int(first_unsound_row(boxes))
     # Short pieces: helpers that are asleep come when half of it is done.
     spans = shares(n, max(4 * threads, n // AT_ONCE))
     rows = run_all([partial(first_unsound_row, boxes[begin:end]) for begin, end in spans], threads)

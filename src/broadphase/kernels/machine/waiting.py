@@ -39,5 +39,5 @@ def give_way():
     """Let others run who want this core; returns at once where there are none.
 
     Without that, whoever watches takes the core from whom it waits for, where there are more threads than
-    cores: searches took a fifth longer beside two programs at work, not half a percent.
+    cores: beside two programs at work most searches took a fifth longer than if all slept at once.
     """
