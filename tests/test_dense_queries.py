@@ -5,7 +5,10 @@ import pytest
 from index_scenes import NAMES, make
 
 from broadphase import slices
+from broadphase.indexes import answering, tree_queries
+from broadphase.methods import packets
 
+QUICK = [name for name in NAMES if name != "brute_force"]
 SETS = np.array([1, 2, 3, 4, 6], np.uint32)
 
 
@@ -20,11 +23,11 @@ def scene(seed, count, dim):
     return boxes
 
 
-def windows(seed, count, dim):
+def windows(seed, count, dim, sides=(0.0, 1.0, 5.0, 25.0, 60.0, 1e9)):
     """Queries from a point to all there is."""
     random = np.random.default_rng(seed)
     low = random.integers(-8, 240, (count, dim)) / 4.0
-    high = low + random.choice((0.0, 1.0, 5.0, 25.0, 60.0, 1e9), (count, 1))
+    high = low + random.choice(sides, (count, 1))
     asked = np.hstack((low, high))
     asked[-1] = [-np.inf] * dim + [np.inf] * dim
     return asked
@@ -154,3 +157,186 @@ def test_circles_whose_edge_singles_cannot_hold(name):
             index.query_radius(bad, 1.0)
         with pytest.raises(short.type, match="center"):
             index.query_radius(list(bad), 1.0, category=1)
+
+
+# ---- in packets
+
+FORCED = (1e-9, 1)  # hits a query, queries a packet
+SIDE_BY_SIDE = (0.0, 1.0, 5.0, 25.0, 60.0)
+
+
+@pytest.fixture
+def in_packets(monkeypatch):
+    """Batches are answered in packets, however small they are; what `packets.find` gave, call after call."""
+    given = []
+    find = packets.find
+
+    def noted(*arguments):
+        given.append(find(*arguments))
+        return given[-1]
+
+    monkeypatch.setattr(packets, "find", noted)
+    monkeypatch.setattr(answering, "ENOUGH_FOR_PACKETS", 100)
+    monkeypatch.setattr(tree_queries, "ENOUGH_FOR_PACKETS", 100)
+    monkeypatch.setattr(tree_queries, "_ENOUGH_FOR_THREADS", 100)
+    monkeypatch.setattr(answering.Answering, "in_packets_from", FORCED)
+    monkeypatch.setattr(tree_queries.TreeQueries, "in_packets_from", FORCED)
+    return given
+
+
+@pytest.mark.smaller_set
+@pytest.mark.covering
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("touching", [True, False])
+@pytest.mark.parametrize("dim", [2, 3])
+@pytest.mark.parametrize("name", QUICK)
+def test_windows_of_every_width_in_packets(name, dim, touching, dtype, in_packets):
+    boxes, asked = scene(12, 500, dim), windows(13, 900, dim, SIDE_BY_SIDE)
+    index = make(name, dim, touching=touching, dtype=dtype)
+    index.insert_many(boxes)
+    rows = index.query_box(asked)
+    assert rows.tolist() == found_by_looking(boxes, asked, touching).tolist()
+    assert rows.dtype == np.int32
+    assert rows.flags.c_contiguous
+    assert [answer is not None for answer in in_packets] == [True]
+
+
+@pytest.mark.parametrize("name", QUICK)
+@pytest.mark.parametrize("edge", [-np.inf, np.inf, 1e308, -1e308, 0.0, 5e-324])
+def test_packets_of_odd_edges(name, edge, in_packets):
+    """Where no cell is as wide as a query, and where nothing is less than an edge."""
+    boxes = scene(14, 200, 2)
+    boxes[::9, [0, 2]] = edge
+    boxes[::7, [1, 3]] = -edge
+    asked = windows(15, 300, 2, SIDE_BY_SIDE)
+    asked[::5, [0, 2]] = edge
+    asked[::3, [1, 3]] = -edge
+    for touching in (True, False):
+        index = make(name, touching=touching)
+        index.insert_many(boxes)
+        assert index.query_box(asked).tolist() == found_by_looking(boxes, asked, touching).tolist()
+    assert in_packets
+
+
+@pytest.mark.smaller_set
+@pytest.mark.parametrize("name", QUICK)
+def test_packets_of_equal_queries_and_points(name, in_packets):
+    boxes = scene(16, 300, 2)
+    index = make(name)
+    index.insert_many(boxes)
+    for one in ([10.0, 10.0, 14.0, 14.0], [10.0, 10.0, 10.0, 10.0], [-9.0, -9.0, -9.0, -9.0]):
+        asked = np.tile(one, (700, 1))  # more than one packet of them
+        assert index.query_box(asked).tolist() == found_by_looking(boxes, asked, True).tolist()
+    points = np.random.default_rng(17).integers(0, 240, (400, 2)) / 4.0
+    asked = np.hstack((points, points))
+    assert index.query_point(points).tolist() == found_by_looking(boxes, asked, True).tolist()
+    assert len(in_packets) == 3  # what meets nothing goes no way at all
+
+
+@pytest.mark.parametrize("name", QUICK)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_packets_with_rules_statics_circles_and_any_order(name, threads, in_packets):
+    boxes, asked = scene(18, 700, 2), windows(19, 500, 2, SIDE_BY_SIDE)
+    random = np.random.default_rng(20)
+    categories, masks = random.choice(SETS, 700), random.choice(SETS, 700)
+    index = make(name, sort=False, threads=threads)
+    index.insert_many(boxes[:400], category=categories[:400], mask=masks[:400])
+    index.insert_many(boxes[400:], static=True, category=categories[400:], mask=masks[400:])
+    gone = random.permutation(700)[:50]
+    index.remove_many(gone)
+    may = (masks & 2 != 0) & (categories & 6 != 0)
+    may[gone] = False
+    rows = index.query_box(asked, category=2, mask=6)
+    assert (np.diff(rows[:, 0]) >= 0).all()
+    rows = rows[np.lexsort((rows[:, 1], rows[:, 0]))]
+    assert rows.tolist() == found_by_looking(boxes, asked, True, may).tolist()
+    centers = asked[:-1, :2]
+    alone = [index.query_radius(center, 9.0) for center in centers]
+    rows = index.query_radius(centers, 9.0)
+    assert rows[:, 0].tolist() == np.repeat(np.arange(len(alone)), list(map(len, alone))).tolist()
+    assert [sorted(rows[rows[:, 0] == k, 1].tolist()) for k in range(0, 499, 25)] == [
+        sorted(ids.tolist()) for ids in alone[::25]
+    ]
+    assert None not in in_packets
+
+
+@pytest.mark.parametrize("period", [(64.0, 64.0), (64.0, None)])
+def test_packets_on_a_torus(period, in_packets):
+    random = np.random.default_rng(21)
+    low, at = random.integers(0, 256, (400, 2)) / 4.0, random.integers(0, 256, (390, 2)) / 4.0
+    boxes, asked = np.hstack((low, low + 3.0)), np.hstack((at, at + 5.0))
+    for name in QUICK:
+        index = make(name, period=period)
+        index.insert_many(boxes)
+        rows = index.query_box(asked)
+        alone = [index.query_box(tuple(one)).tolist() for one in asked.tolist()]
+        assert [[k, i] for k, ids in enumerate(alone) for i in ids] == rows.tolist()
+    assert None not in in_packets
+
+
+def test_a_crowd_between_the_queries_is_given_up(in_packets, monkeypatch):
+    """Two rows of queries, a crowd between them that none of them meets."""
+    monkeypatch.setattr(packets, "MOST", 1_000)
+    random = np.random.default_rng(22)
+    crowd = np.hstack((random.random((3_000, 1)) * 100, random.random((3_000, 1)) + 10.0))
+    boxes = np.vstack((np.hstack((crowd, crowd)), [[0.0, 0.0, 100.0, 30.0]]))
+    low = np.column_stack((random.random(400) * 100, random.choice((0.0, 11.5, 14.0), 400)))
+    asked = np.hstack((low, low + 9.0))
+    index = make("box_tree")
+    index.insert_many(boxes)
+    expected = found_by_looking(boxes, asked, True)
+    assert index.query_box(asked).tolist() == expected.tolist()
+    assert in_packets == [None]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_only_what_meets_much_goes_in_packets(name, monkeypatch):
+    used = []
+    find = packets.find
+    monkeypatch.setattr(packets, "find", lambda *arguments: used.append(find(*arguments)) or used[-1])
+    random = np.random.default_rng(23)
+    low = random.random((4_000, 2)) * 100
+    boxes = np.hstack((low, low + 2.0))
+    index = make(name)
+    index.insert_many(boxes)
+    for side, much in ((0.1, False), (12.0, True)):
+        low = random.random((6_000, 2)) * 90
+        asked = np.hstack((low, low + side))
+        used.clear()
+        rows = index.query_box(asked)
+        if name in QUICK:
+            assert [answer is not None for answer in used] == [True] * much
+        else:
+            assert used == []  # the one that all are held against goes no other way
+        expected = found_by_looking(boxes, asked[::100], True)
+        some = rows[rows[:, 0] % 100 == 0]
+        assert some[:, 1].tolist() == expected[:, 1].tolist()
+        assert (some[:, 0] // 100).tolist() == expected[:, 0].tolist()
+
+
+def test_packets_that_are_interrupted_are_asked_again(in_packets, monkeypatch):
+    looks = []
+
+    def look():
+        looks.append(None)
+        if len(looks) == stop:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(slices, "stop_if_unwanted", look)
+    monkeypatch.setattr(slices, "GOAL", 0.0)
+    monkeypatch.setattr(packets, "_FIRST", 1)
+    boxes, asked = scene(24, 200, 2), windows(25, 200, 2, SIDE_BY_SIDE)
+    index = make("uniform_grid", threads=1)
+    index.insert_many(boxes)
+    expected = found_by_looking(boxes, asked, True).tolist()
+    stop, interrupted = 1, 0
+    while True:
+        looks.clear()
+        try:
+            assert index.query_box(asked).tolist() == expected
+            break
+        except KeyboardInterrupt:
+            interrupted += 1
+            stop += 1 + stop // 10
+    assert interrupted > 20
+    assert len(in_packets) == 1  # what was interrupted gave nothing

@@ -22,6 +22,13 @@ from broadphase.slices import growing, paced
 
 # Fewer queries a thread than this are answered faster than they are handed over.
 _SHARE = 1_000
+ENOUGH_FOR_PACKETS = 4_000
+_SAMPLE = 64
+
+
+def sample_of(boxes: Rows) -> Rows:
+    """A few of the queries, which tell what the others are like."""
+    return np.ascontiguousarray(boxes[:: max(len(boxes) // _SAMPLE, 1)])
 
 
 class Answering(Asking):
@@ -87,12 +94,16 @@ class Answering(Asking):
 
     def _find_rows(self, boxes: Rows, touching: bool, category: int, mask: int) -> tuple[IdArray, int]:
         """Rows for a batch of boxes in the order that was promised; threads share a large one."""
+        if len(boxes) >= ENOUGH_FOR_PACKETS and self.answers_boxes_quickly:
+            few = sample_of(boxes)
+            rows, _ = self._find_some(few, touching, category, mask)
+            found_so = self._find_in_packets(boxes, touching, category, mask, rows, len(few))
+            if found_so is not None:
+                return found_so
         parts = max(min(threads.resolve(self._threads), len(boxes) // _SHARE), 1)
 
         def find(begin: int, end: int) -> tuple[IdArray, int]:
-            rows, tests = self._find_in_boxes(boxes[begin:end], touching, category, mask)
-            if self._sort:
-                sort_rows_of_each(rows, self._store.end)
+            rows, tests = self._find_some(boxes[begin:end], touching, category, mask)
             rows[:, 0] += begin
             return rows, tests
 
@@ -100,6 +111,26 @@ class Answering(Asking):
         if parts == 1:
             return found[0]
         return joined_pairs([rows for rows, _ in found], parts), sum(tests for _, tests in found)
+
+    def _find_some(self, boxes: Rows, touching: bool, category: int, mask: int) -> tuple[IdArray, int]:
+        """Rows for some boxes in the order that was promised."""
+        rows, tests = self._find_in_boxes(boxes, touching, category, mask)
+        if self._sort:
+            sort_rows_of_each(rows, self._store.end)
+        return rows, tests
+
+    def _find_in_packets(
+        self, boxes: Rows, touching: bool, category: int, mask: int, sample: PairArray, asked: int
+    ) -> tuple[IdArray, int] | None:
+        """Rows for a batch that meets much, if the ``sample``, of so many of its boxes, says that it does."""
+        hits, together = self.in_packets_from
+        if len(sample) < hits * asked:
+            return None
+        from broadphase.methods import packets  # here: few programs need it
+
+        ask = partial(self._find_some, touching=True, category=category, mask=mask)
+        parts = threads.resolve(self._threads)
+        return packets.find(ask, self._store.boxes, boxes, touching, sample, asked, together, parts)
 
     def _in_circle(self, center: Floats, radius: float, category: int, mask: int) -> IdArray:
         self._ready()

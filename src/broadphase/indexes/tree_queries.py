@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from broadphase import threads
 from broadphase.boxes import PairArray
+from broadphase.indexes.answering import ENOUGH_FOR_PACKETS, sample_of
 from broadphase.indexes.arguments import Floats, Rows
 from broadphase.indexes.base import Index
 from broadphase.indexes.results import Distances
@@ -30,12 +31,12 @@ _FIRST_ROOM = 64
 _ENOUGH_FOR_THREADS = 2_000
 _ENOUGH_QUESTIONS = 200
 _NONE = np.empty(0, np.int32)
-_SAMPLE = 64
 
 
 class TreeQueries(Index):
     """The part of `broadphase.BoxTree` that answers questions."""
 
+    in_packets_from = (48, 16)
     _arrays: TreeArrays
 
     def _find_in_box(self, box: Floats, touching: bool, category: int, mask: int) -> tuple[IdArray, int]:
@@ -51,14 +52,20 @@ class TreeQueries(Index):
         chunks, tests = self._search(boxes, 0, len(boxes), 8.0, (touching, category, mask))
         return chunks[0] if len(chunks) == 1 else joined_pairs(chunks), tests
 
+    _find_some = _find_in_boxes  # the kernel sorts
+
     def _find_rows(self, boxes: Rows, touching: bool, category: int, mask: int) -> tuple[IdArray, int]:
         if len(boxes) < _ENOUGH_FOR_THREADS:
             return self._find_in_boxes(boxes, touching, category, mask)
         rules = (touching, category, mask)
         # A few of the queries tell how much memory the answers take: growing costs more than asking.
-        few = np.ascontiguousarray(boxes[:: len(boxes) // _SAMPLE])
-        chunks, _ = self._search(few, 0, len(few), 8.0, rules)
-        each = 1.2 * sum(map(len, chunks)) / len(few)
+        few = sample_of(boxes)
+        sample, _ = self._find_some(few, *rules)
+        if len(boxes) >= ENOUGH_FOR_PACKETS:
+            in_packets = self._find_in_packets(boxes, *rules, sample, len(few))
+            if in_packets is not None:
+                return in_packets
+        each = 1.2 * len(sample) / len(few)
         spans = threads.shares(len(boxes), threads.resolve(self._threads))
         rooms = [int(each * (end - begin)) + _FIRST_ROOM for begin, end in spans]
         # One array for all threads: what they find is moved together in it, not copied out of it.

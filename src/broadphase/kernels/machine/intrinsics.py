@@ -84,12 +84,15 @@ def splat(typingctx, value):
     vector = Vector(value)
 
     def codegen(context, builder, signature, args):
-        kind = _llvm_type(vector)
-        one = builder.insert_element(ir.Constant(kind, ir.Undefined), args[0], ir.Constant(_I32, 0))
-        zeros = ir.Constant(ir.VectorType(_I32, LANES), None)
-        return builder.shuffle_vector(one, ir.Constant(kind, ir.Undefined), zeros)
+        return _splat(builder, args[0], _llvm_type(vector))
 
     return vector(value), codegen
+
+
+def _splat(builder, value, kind):
+    one = builder.insert_element(ir.Constant(kind, ir.Undefined), value, ir.Constant(_I32, 0))
+    zeros = ir.Constant(ir.VectorType(_I32, LANES), None)
+    return builder.shuffle_vector(one, ir.Constant(kind, ir.Undefined), zeros)
 
 
 # --- arithmetic and comparisons -----------------------------------------------------------------------
@@ -201,18 +204,34 @@ def count_lanes(typingctx, lanes):
 def put_pairs(typingctx, out, at, first, second, mask):
     def codegen(context, builder, signature, args):
         out, at, first, second, mask = args
-        array = context.make_array(signature.args[0])(context, builder, out)
-        target = builder.gep(array.data, [builder.shl(at, ir.Constant(_I64, 1))])
         first_is_low = builder.icmp_signed("<", first, second)
         low = _compress(builder, builder.select(first_is_low, first, second), mask)
         high = _compress(builder, builder.select(first_is_low, second, first), mask)
-        rows = ir.VectorType(_I32, 2 * LANES)
-        in_turn = [lane + half * LANES for lane in range(LANES) for half in (0, 1)]
-        interleaved = builder.shuffle_vector(low, high, ir.Constant(rows, in_turn))
-        builder.store(interleaved, builder.bitcast(target, rows.as_pointer()), align=4)
+        _put_in_turn(context, builder, signature.args[0], out, at, low, high)
         return builder.zext(builder.ctpop(builder.bitcast(mask, _BITS)), _I64)
 
     return types.int64(out, types.intp, first, second, mask), codegen
+
+
+@intrinsic
+def put_rows(typingctx, out, at, first, second):
+    def codegen(context, builder, signature, args):
+        out, at, first, second = args
+        firsts = _splat(builder, first, second.type)
+        _put_in_turn(context, builder, signature.args[0], out, at, firsts, second)
+        return context.get_dummy_value()
+
+    return types.none(out, types.intp, first, second), codegen
+
+
+def _put_in_turn(context, builder, out_type, out, at, first, second):
+    """Write lanes of both as rows from ``at`` on."""
+    target = context.make_array(out_type)(context, builder, out).data
+    place = builder.gep(target, [builder.shl(at, ir.Constant(_I64, 1))])
+    rows = ir.VectorType(_I32, 2 * LANES)
+    in_turn = [lane + half * LANES for lane in range(LANES) for half in (0, 1)]
+    interleaved = builder.shuffle_vector(first, second, ir.Constant(rows, in_turn))
+    builder.store(interleaved, builder.bitcast(place, rows.as_pointer()), align=4)
 
 
 @intrinsic

@@ -109,6 +109,7 @@ class Recorder:
     """A kernel that notes the types it is called with (`broadphase.kernels.compiler.record`)."""
 
     def __init__(self, found: "Kernel", folder: str) -> None:
+        os.makedirs(folder, exist_ok=True)
         self._call = found.callable()
         self.rows = found.rows
         self.name, self._file = found.name, join(folder, f"{os.getpid()}.txt")
