@@ -12,7 +12,7 @@ or lie far apart.
 
 import numpy as np
 
-from broadphase.kernels.machine.floats import next_down
+from broadphase.kernels.boxes.query_tests import farthest
 from broadphase.kernels.machine.jit import inline, jit
 from broadphase.kernels.machine.prefetch import AHEAD, prefetch
 from broadphase.kernels.machine.scratch import few
@@ -72,15 +72,6 @@ def count_candidates(rows, each):
 
 
 @inline
-def _limit(value, touching, kind):
-    """The largest of a kind of floats that a low edge may be, so that it does not lie beyond a high one."""
-    limit = kind(value)
-    if not touching and limit == value:
-        return next_down(limit) if limit > -np.inf else kind(np.nan)  # nothing is less than -inf
-    return limit
-
-
-@inline
 def _lay_in_columns(boxes, rows, begin, end, columns):
     """Copy the boxes of a packet, one row an edge, and behind them boxes of NaN, which meet nothing."""
     for at in range(begin, end):
@@ -113,12 +104,12 @@ def compare_packets(
         foremost = ends[packet - 1] if packet > 0 else 0
         for at in range(foremost, ends[packet]):
             q = order[at]
-            x0 = splat(-_limit(-queries[q, 0], touching, kind))
-            y0 = splat(-_limit(-queries[q, 1], touching, kind))
-            z0 = splat(-_limit(-queries[q, dim - 1], touching, kind))
-            x1 = splat(_limit(queries[q, dim], touching, kind))
-            y1 = splat(_limit(queries[q, dim + 1], touching, kind))
-            z1 = splat(_limit(queries[q, 2 * dim - 1], touching, kind))
+            x0 = splat(-farthest(-queries[q, 0], touching, kind))
+            y0 = splat(-farthest(-queries[q, 1], touching, kind))
+            z0 = splat(-farthest(-queries[q, dim - 1], touching, kind))
+            x1 = splat(farthest(queries[q, dim], touching, kind))
+            y1 = splat(farthest(queries[q, dim + 1], touching, kind))
+            z1 = splat(farthest(queries[q, 2 * dim - 1], touching, kind))
             count = np.int64(0)
             for k in range(0, end - begin, LANES):
                 meets = (load(columns, 0, k) <= x1) & (x0 <= load(columns, dim, k))

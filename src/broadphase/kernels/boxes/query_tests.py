@@ -20,6 +20,7 @@ import math
 
 import numpy as np
 
+from broadphase.kernels.machine.floats import next_down
 from broadphase.kernels.machine.jit import common, inline, jit, numbers
 from broadphase.kernels.machine.scratch import few
 
@@ -77,6 +78,19 @@ def _meet(low, high, other_low, other_high, touching):
     if touching:
         return (low <= other_high) & (other_low <= high)
     return (low < other_high) & (other_low < high)
+
+
+@inline
+def farthest(value, touching, kind):
+    """The largest number of a kind that a low edge may be, so that it does not lie beyond a high one.
+
+    So one comparison says it, whatever the types are and whether touching counts.  The least that a high edge
+    may be is ``-farthest(-value)``.
+    """
+    limit = kind(value)
+    if limit > value or (limit == value and not touching):
+        return next_down(limit) if limit > -np.inf else kind(np.nan)  # nothing is less than -inf
+    return limit
 
 
 @inline

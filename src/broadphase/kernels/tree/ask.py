@@ -15,7 +15,8 @@ from broadphase.kernels.machine.jit import brief, numbers
 from broadphase.kernels.machine.scratch import few, many, one_row, some_rows
 from broadphase.kernels.tree.move import move_boxes
 from broadphase.kernels.tree.nearest import search_around
-from broadphase.kernels.tree.nodes import MOVING, WAITING, WIDTH, stack_room
+from broadphase.kernels.tree.nodes import MOVING, NODE_0, WAITING, WIDTH, stack_room
+from broadphase.kernels.tree.query import set_limits
 from broadphase.kernels.tree.query_one import search_one
 from broadphase.kernels.tree.ray import NO_BOX, first_hit
 
@@ -34,9 +35,9 @@ def ask_box(edges, children, boxes, values, touching):
     limits = one_row(len(values), edges.dtype)
     if not take_box(values, boxes, limits):
         return result(0, np.int32), np.int64(-1)
-    return search_one(
-        edges, children, boxes, _NO_SETS, _NO_SETS, values, limits, True, touching, _NO_RULE, _NO_RULE
-    )
+    if not touching:
+        set_limits(limits[NODE_0], touching, limits, NODE_0)  # as they were rounded
+    return search_one(edges, children, boxes, _NO_SETS, _NO_SETS, limits, _NO_RULE, _NO_RULE)
 
 
 @brief

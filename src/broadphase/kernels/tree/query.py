@@ -22,8 +22,7 @@ from broadphase.kernels.arrays.sort_ids import (
     put_rows,
     words_for,
 )
-from broadphase.kernels.boxes.query_tests import box_meets, passes
-from broadphase.kernels.machine.floats import next_down
+from broadphase.kernels.boxes.query_tests import farthest, passes
 from broadphase.kernels.machine.jit import always_inline, inline, jit
 from broadphase.kernels.machine.prefetch import AHEAD, prefetch
 from broadphase.kernels.machine.simd import LANES, load, put_lanes, splat, store
@@ -35,30 +34,22 @@ QUEUE_ROOM = 12_000  # queue entries, two rows of them below the size at which m
 
 
 @inline
-def round_outwards(query, limits, k):
-    """Write a query into ``limits[k]`` in the nodes' type, never smaller; whether it is still the same."""
+def set_limits(query, touching, limits, k):
+    """Write the edges of a query into ``limits[k]``, in the nodes' type, so that `row_meets` is exact."""
     dim = limits.shape[1] // 2
-    same = True
-    for column in range(2 * dim):
-        limits[k, column] = query[column]
-        if column < dim:
-            if limits[k, column] > query[column]:
-                limits[k, column] = next_down(limits[k, column])
-        elif limits[k, column] < query[column]:
-            limits[k, column] = -next_down(-limits[k, column])
-        same &= limits[k, column] == query[column]
-    return same
+    kind = limits.dtype.type
+    for axis in range(dim):
+        limits[k, axis] = -farthest(-query[axis], touching, kind)
+        limits[k, dim + axis] = farthest(query[dim + axis], touching, kind)
 
 
 @always_inline
-def row_meets(boxes, i, limits, k, touching):
-    """Whether box ``i`` overlaps a query that is exactly what its ``limits`` say."""
+def row_meets(boxes, i, limits, k):
+    """Whether box ``i`` overlaps a query: what `box_meets` says of it."""
     dim = boxes.shape[1] // 2
     meets = True
     for axis in range(dim):
-        low, high = boxes[i, axis], boxes[i, dim + axis]
-        meets &= (low < limits[k, dim + axis]) | (touching & (low == limits[k, dim + axis]))
-        meets &= (limits[k, axis] < high) | (touching & (limits[k, axis] == high))
+        meets &= (boxes[i, axis] <= limits[k, dim + axis]) & (limits[k, axis] <= boxes[i, dim + axis])
     return meets
 
 
@@ -128,10 +119,9 @@ def find_in_block(
     Those of one tree come in the order of the queries.  Returns ``begin, end, tests``; ``begin`` is -1 if the
     queue is too short.
     """
-    same = True
     for k in range(count):
-        same &= round_outwards(queries[first + k], limits, k)
-    exact = same and touching and category < 0 and mask < 0
+        set_limits(queries[first + k], touching, limits, k)
+    by_rules = category >= 0 or mask >= 0
     begin = end = tests = np.int64(0)
     for tree in range(2):
         root = np.int64(children[0, tree])
@@ -141,7 +131,7 @@ def find_in_block(
             if start < 0:
                 return np.int64(-1), end, tests
             tests += (start - end) * WIDTH
-            if exact and children[0, LOOSE + tree] == 0:
+            if not by_rules and children[0, LOOSE + tree] == 0:
                 if end == 0:
                     begin = start
                     end = stop
@@ -156,13 +146,10 @@ def find_in_block(
                     prefetch(boxes, queue[0, min(at + AHEAD, stop - 1)], 0)
                     i, k = np.int64(queue[0, at]), np.int64(queue[1, at])
                     queue[0, end], queue[1, end] = i, k
-                    # A row of the queries is an array, and to hold it an atomic count: 60 ns a candidate.
-                    meets = (
-                        row_meets(boxes, i, limits, k, touching)
-                        if same
-                        else box_meets(boxes, i, queries[first + k], touching)
-                    )
-                    end += np.int64(meets and passes(categories, masks, i, category, mask))
+                    meets = row_meets(boxes, i, limits, k)
+                    if by_rules:
+                        meets = meets and passes(categories, masks, i, category, mask)
+                    end += np.int64(meets)
     return begin, end, tests
 
 

@@ -10,12 +10,12 @@ import numpy as np
 
 from broadphase.kernels.arrays.found_ids import ROOM, result
 from broadphase.kernels.arrays.sort_ids import RANKED, rank
-from broadphase.kernels.boxes.query_tests import box_meets, passes
+from broadphase.kernels.boxes.query_tests import passes
 from broadphase.kernels.machine.jit import common, inline, jit, numbers
 from broadphase.kernels.machine.scratch import many, one_row, some_rows
 from broadphase.kernels.machine.simd import LANES, bits, count_lanes, load, lowest_lane, put_lanes
 from broadphase.kernels.tree.nodes import HEIGHT, LOOSE, NODE_0, TALLEST, WIDTH, child_of
-from broadphase.kernels.tree.query import SPARE, round_outwards, row_meets, slots_met
+from broadphase.kernels.tree.query import SPARE, row_meets, set_limits, slots_met
 
 _FIRST = np.int64(0)  # not a plain 0, for which Numba would compile once more
 
@@ -25,20 +25,18 @@ _FIRST = np.int64(0)  # not a plain 0, for which Numba would compile once more
 def search_box_by_rules(edges, children, boxes, categories, masks, values, touching, category, mask):
     """Ids that meet a box of any numbers; returns ``ids, tests``."""
     limits = one_row(len(values), edges.dtype)
-    same = round_outwards(values, limits, NODE_0)
-    return search_one(
-        edges, children, boxes, categories, masks, values, limits, same, touching, category, mask
-    )
+    set_limits(values, touching, limits, NODE_0)
+    return search_one(edges, children, boxes, categories, masks, limits, category, mask)
 
 
 @inline
-def search_one(edges, children, boxes, categories, masks, values, limits, same, touching, category, mask):
+def search_one(edges, children, boxes, categories, masks, limits, category, mask):
     """Ids that meet a box, sorted if they are few; returns ``ids, tests``.
 
-    ``limits`` are its edges in the nodes' type (`query.round_outwards`), and the ``same`` or a little wider.
+    ``limits``: its edges (`query.set_limits`).
     """
     queue = some_rows(1, ROOM, np.int32)
-    asked = (edges, children, boxes, categories, masks, values, limits, same, touching, category, mask)
+    asked = (edges, children, boxes, categories, masks, limits, category, mask)
     begin, end, tests = _find_one(*asked, queue)
     if begin < 0:
         leaves, found, tests = _walk(*asked, queue, many(0, np.int32))
@@ -62,11 +60,9 @@ def search_one(edges, children, boxes, categories, masks, values, limits, same, 
 
 
 @inline
-def _find_one(
-    edges, children, boxes, categories, masks, values, limits, same, touching, category, mask, queue
-):  # fmt: skip
+def _find_one(edges, children, boxes, categories, masks, limits, category, mask, queue):
     """Where in the queue the ids begin and end, and the tests; -1 where it is too short."""
-    exact = same and touching and category < 0 and mask < 0
+    exact = category < 0 and mask < 0
     begin = end = tests = np.int64(0)
     for tree in range(2):
         root = child_of(children, NODE_0, tree)
@@ -88,7 +84,7 @@ def _find_one(
                 for at in range(start, stop):
                     i = np.int64(queue[0, at])
                     queue[0, end] = i
-                    meets = _meets(boxes, i, values, limits, same, touching)
+                    meets = row_meets(boxes, i, limits, NODE_0)
                     end += np.int64(meets and passes(categories, masks, i, category, mask))
     return begin, end, tests
 
@@ -116,24 +112,14 @@ def _descend(edges, children, root, tree, limits, queue, start):
     return begin, end
 
 
-@inline
-def _meets(boxes, i, values, limits, same, touching):
-    """Whether box ``i`` overlaps the query, or its ``limits``, where these are the ``same``."""
-    if same:
-        return row_meets(boxes, i, limits, NODE_0, touching)
-    return box_meets(boxes, i, values, touching)
-
-
 @common
-def _walk(
-    edges, children, boxes, categories, masks, values, limits, same, touching, category, mask, queue, ids
-):  # fmt: skip
+def _walk(edges, children, boxes, categories, masks, limits, category, mask, queue, ids):
     """Depth first, in the order in which a queue would have the ids: as many as there is room for.
 
     Returns how many leaves hold any, how many ids there are, and the tests.  The leaves, as far as there is
     room, come into the queue, each with its hits as bits.
     """
-    exact = same and touching and category < 0 and mask < 0
+    exact = category < 0 and mask < 0
     # Of each level from the root down the node at hand, and which of its slots are left, as bits.
     nodes, left = many(TALLEST, np.int64), many(TALLEST, np.int64)
     leaves = found = tests = np.int64(0)
@@ -165,7 +151,7 @@ def _walk(
                     slot = lowest_lane(met)
                     met &= met - 1
                     i = child_of(children, node, slot)
-                    counts = _meets(boxes, i, values, limits, same, touching)
+                    counts = row_meets(boxes, i, limits, NODE_0)
                     counts = counts and passes(categories, masks, i, category, mask)
                     hits ^= np.int64(not counts) << slot
             if 2 * leaves < ROOM:
