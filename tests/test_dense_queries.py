@@ -179,8 +179,8 @@ def in_packets(monkeypatch):
     monkeypatch.setattr(answering, "ENOUGH_FOR_PACKETS", 100)
     monkeypatch.setattr(tree_queries, "ENOUGH_FOR_PACKETS", 100)
     monkeypatch.setattr(tree_queries, "_ENOUGH_FOR_THREADS", 100)
-    monkeypatch.setattr(answering.Answering, "in_packets_from", FORCED)
-    monkeypatch.setattr(tree_queries.TreeQueries, "in_packets_from", FORCED)
+    for kind in (answering.Answering, tree_queries.TreeQueries):
+        monkeypatch.setattr(kind, "_in_packets_from", lambda index: FORCED)
     return given
 
 

@@ -78,9 +78,6 @@ class Hooks(ABC):
     """Whether a box query looks at few boxes; ``join`` asks the larger index then."""
     nearest_by_cells: ClassVar[bool] = True
     """Whether many points may ask `broadphase.methods.nearest` for their nearest boxes."""
-    in_packets_from: ClassVar[tuple[int, int]] = (16, 5)
-    """With how many hits a query, and how many queries a packet, many of them are answered sooner in
-    packets (`broadphase.methods.packets`)."""
     many: ClassVar[bool] = False
     """Whether boxes of it are in different environments: see `broadphase.indexes.many_worlds`."""
     _UNSAVED: ClassVar[frozenset[str]] = frozenset({"_lock"})

@@ -19,7 +19,7 @@ from broadphase.indexes.results import Distances
 from broadphase.indexes.storage import IdArray
 from broadphase.indexes.tree_arrays import TreeArrays
 from broadphase.kernels.tree.nearest import search_nearest
-from broadphase.kernels.tree.nodes import WIDTH, stack_room
+from broadphase.kernels.tree.nodes import LOOSE, WIDTH, stack_room
 from broadphase.kernels.tree.query import QUEUE_ROOM, query_scratch, search_boxes
 from broadphase.kernels.tree.query_one import search_box_by_rules
 from broadphase.kernels.tree.ray import search_first, search_firsts, search_rays
@@ -36,7 +36,6 @@ _NONE = np.empty(0, np.int32)
 class TreeQueries(Index):
     """The part of `broadphase.BoxTree` that answers questions."""
 
-    in_packets_from = (48, 16)
     _arrays: TreeArrays
 
     def _find_in_box(self, box: Floats, touching: bool, category: int, mask: int) -> tuple[IdArray, int]:
@@ -53,6 +52,10 @@ class TreeQueries(Index):
         return chunks[0] if len(chunks) == 1 else joined_pairs(chunks), tests
 
     _find_some = _find_in_boxes  # the kernel sorts
+
+    def _in_packets_from(self) -> tuple[float, int]:
+        # Where boxes have moved, each hit has to be looked at.
+        return (28, 9) if self._arrays.children[0, LOOSE : LOOSE + 2].any() else (48, 16)
 
     def _find_rows(self, boxes: Rows, touching: bool, category: int, mask: int) -> tuple[IdArray, int]:
         if len(boxes) < _ENOUGH_FOR_THREADS:
