@@ -15,6 +15,8 @@ from broadphase.kernels.machine.level import lanes, level
 from broadphase.kernels.machine.mode import COMPILING
 
 LANES = lanes(level())
+COMPRESSES = level() in ("x86-64-v4", "x86-64-v3")
+"""Whether the lanes of a mask are moved together in few instructions, as `put_pairs` needs it."""
 
 
 def twin(plain: Callable[..., Any]) -> Any:

@@ -17,6 +17,7 @@ import numpy as np
 from broadphase.kernels.arrays.emit import LEAST_ROOM
 from broadphase.kernels.machine.jit import inline, jit
 from broadphase.kernels.machine.simd import (
+    COMPRESSES,
     LANES,
     bits,
     count_lanes,
@@ -42,6 +43,7 @@ from broadphase.kernels.strips.sort import (
 )
 
 STEPS = LEAST_ROOM // LANES - 1  # comparisons between two looks at the room left and at how many lanes go on
+OFTEN = 72  # comparisons for a pair
 FEW_LANES = 4  # so few go on one by one
 TOGETHER = np.int64(-1)  # instead of the lanes that go on one by one: they have not been parted yet
 DIAGONAL, ROW = np.int64(1), np.int64(0)  # not literals: Numba compiles what takes one once more for it
@@ -130,6 +132,9 @@ def _diagonals(axes, columns, marks, i, j, categories, masks, out, found, tests)
     x0, x1 = load(columns, 0, i), load(columns, 1, i)
     y0, y1 = load(columns, 2, i), load(columns, 3, i)
     z0, z1 = load(columns, 2 * len(axes) - 2, i), load(columns, 2 * len(axes) - 1, i)
+    # Where a step in five or more finds something, nobody can guess which.  Then it is cheaper to write what
+    # it found, and be it nothing, than to ask: a search takes 3 to 25 % less time, among clusters up to 40.
+    often = COMPRESSES and found * OFTEN > tests
     for j in range(j, j + STEPS):  # noqa: B020 - the caller goes on where this stops
         active = load(marks, BUCKET, j) <= reach
         lanes = bits(active)
@@ -142,7 +147,7 @@ def _diagonals(axes, columns, marks, i, j, categories, masks, out, found, tests)
             apart = apart | signs(z1 - load(columns, 4, j)) | signs(load(columns, 5, j) - z0)
         forbidden = nonzero(classes & load(marks, CLASS, j))
         hits = without(without(active, negative(apart)), forbidden)
-        if bits(hits) != 0:
+        if often or bits(hits) != 0:
             if categories.shape[0] > 0:
                 hits = _let_through(bits(hits), marks, i, j, DIAGONAL, categories, masks)
             found += put_pairs(out, found, ids, load(marks, ID, j), hits)
