@@ -218,6 +218,15 @@ def test_packets_of_odd_edges(name, edge, in_packets):
     assert in_packets
 
 
+@pytest.mark.parametrize("scale", [1e-311, 1e-300, 1e300, 1e306])
+def test_packets_of_tiny_and_huge_worlds(scale, in_packets):
+    boxes, asked = scene(26, 300, 2) * scale, windows(27, 900, 2, SIDE_BY_SIDE) * scale
+    index = make("box_tree")
+    index.insert_many(boxes)
+    assert index.query_box(asked).tolist() == found_by_looking(boxes, asked, True).tolist()
+    assert in_packets  # where there is no lattice they say so
+
+
 @pytest.mark.smaller_set
 @pytest.mark.parametrize("name", QUICK)
 def test_packets_of_equal_queries_and_points(name, in_packets):

@@ -158,9 +158,9 @@ def _lattice(points: Rows, sides: Rows, most: float) -> Rows | None:
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         spread = np.maximum(points.max(axis=0) - low, np.finfo(np.float64).tiny)
         cells = np.maximum(np.ceil(spread / sides), 1.0)
-        if not cells.prod() <= most:
-            return None
-        return np.array([low - spread / cells, cells / spread, cells + 2.0])
+        lattice = np.array([low - spread / cells, cells / spread, cells + 2.0])
+        # A world so small that cells a unit overflow has none.
+        return lattice if cells.prod() <= most and np.isfinite(lattice).all() else None
 
 
 def _usual_sides(boxes: npt.NDArray[Any]) -> Rows:
