@@ -5,7 +5,7 @@ import pytest
 from index_scenes import NAMES, make
 
 from broadphase import slices
-from broadphase.indexes import answering, tree_queries
+from broadphase.indexes import answering, protocol, tree_queries
 from broadphase.methods import packets
 
 QUICK = [name for name in NAMES if name != "brute_force"]
@@ -179,7 +179,7 @@ def in_packets(monkeypatch):
     monkeypatch.setattr(answering, "ENOUGH_FOR_PACKETS", 100)
     monkeypatch.setattr(tree_queries, "ENOUGH_FOR_PACKETS", 100)
     monkeypatch.setattr(tree_queries, "_ENOUGH_FOR_THREADS", 100)
-    for kind in (answering.Answering, tree_queries.TreeQueries):
+    for kind in (protocol.Hooks, tree_queries.TreeQueries):
         monkeypatch.setattr(kind, "_in_packets_from", lambda index: FORCED)
     return given
 

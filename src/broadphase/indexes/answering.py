@@ -97,9 +97,9 @@ class Answering(Asking):
         if len(boxes) >= ENOUGH_FOR_PACKETS and self.answers_boxes_quickly:
             few = sample_of(boxes)
             rows, _ = self._find_some(few, touching, category, mask)
-            found_so = self._find_in_packets(boxes, touching, category, mask, rows, len(few))
-            if found_so is not None:
-                return found_so
+            in_packets = self._find_in_packets(boxes, touching, category, mask, few, rows)
+            if in_packets is not None:
+                return in_packets
         parts = max(min(threads.resolve(self._threads), len(boxes) // _SHARE), 1)
 
         def find(begin: int, end: int) -> tuple[IdArray, int]:
@@ -119,22 +119,18 @@ class Answering(Asking):
             sort_rows_of_each(rows, self._store.end)
         return rows, tests
 
-    def _in_packets_from(self) -> tuple[float, int]:
-        """With how many hits a query, and queries a packet, many are answered sooner in packets."""
-        return 16, 5
-
     def _find_in_packets(
-        self, boxes: Rows, touching: bool, category: int, mask: int, sample: PairArray, asked: int
+        self, boxes: Rows, touching: bool, category: int, mask: int, few: Rows, sample: PairArray
     ) -> tuple[IdArray, int] | None:
-        """Rows for a batch that meets much, if the ``sample``, of so many of its boxes, says that it does."""
+        """Rows for a batch that meets much, if the ``sample``, those for a few of its boxes, is so large."""
         hits, together = self._in_packets_from()
-        if len(sample) < hits * asked:
+        if len(sample) < hits * len(few):
             return None
         from broadphase.methods import packets  # here: few programs need it
 
         ask = partial(self._find_some, touching=True, category=category, mask=mask)
         parts = threads.resolve(self._threads)
-        return packets.find(ask, self._store.boxes, boxes, touching, sample, asked, together, parts)
+        return packets.find(ask, self._store.boxes, boxes, touching, few, sample, together, parts)
 
     def _in_circle(self, center: Floats, radius: float, category: int, mask: int) -> IdArray:
         self._ready()

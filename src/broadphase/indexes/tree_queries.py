@@ -65,7 +65,7 @@ class TreeQueries(Index):
         few = sample_of(boxes)
         sample, _ = self._find_some(few, *rules)
         if len(boxes) >= ENOUGH_FOR_PACKETS:
-            in_packets = self._find_in_packets(boxes, *rules, sample, len(few))
+            in_packets = self._find_in_packets(boxes, *rules, few, sample)
             if in_packets is not None:
                 return in_packets
         each = 1.2 * len(sample) / len(few)

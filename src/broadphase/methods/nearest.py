@@ -177,7 +177,7 @@ def find_nearest(
         held = _sorted_boxes(plan, boxes, sets, rule, parts, scratch)
         if held is None:
             return None
-        order = _sorted_points(plan, points, parts, scratch)
+        order = order_by_cells(plan.lattice, points, parts, scratch)
         return _search(plan, held, boxes, points, order, k, parts)
 
 
@@ -253,16 +253,19 @@ def _sorted_boxes(
     return _Held(columns, ids, starts, half)
 
 
-def _sorted_points(plan: Plan, points: Rows, parts: int, scratch: Scratch) -> Ids:
-    """The numbers of the points in the order of their cells."""
+def order_by_cells(lattice: Rows, points: Rows, parts: int, scratch: Scratch) -> Ids:
+    """The numbers of the points in the order of their cells, in scratch memory.
+
+    ``lattice``: see `broadphase.kernels.points.sort`.
+    """
     m = len(points)
     spans = _shares(m, parts)
-    bins = int(plan.lattice[2].prod())
+    bins = int(lattice[2].prod())
     cells = scratch.array("cells", (m,), np.int32)
     counts = scratch.array("counts", (len(spans), bins), np.int64)
     threads.run_all(
         [
-            partial(count_points, points, plan.lattice, begin, end, part, cells, counts)
+            partial(count_points, points, lattice, begin, end, part, cells, counts)
             for part, (begin, end) in enumerate(spans)
         ]
     )

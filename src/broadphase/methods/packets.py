@@ -14,16 +14,14 @@ import numpy.typing as npt
 
 from broadphase import threads
 from broadphase.boxes import BoxArray, PairArray
-from broadphase.kernels.arrays.counting import starts_from_counts
 from broadphase.kernels.boxes.packets import (
     compare_packets,
-    count_candidates,
     form_packets,
     put_rows_of_packets,
 )
 from broadphase.kernels.machine.simd import LANES
-from broadphase.kernels.points.sort import count_points, place_points
 from broadphase.memory import Scratch, borrowed_scratch, pair_array
+from broadphase.methods.nearest import order_by_cells
 from broadphase.slices import MOST, growing, ranges
 
 Rows = npt.NDArray[np.float64]
@@ -35,8 +33,8 @@ Ask = Callable[[Rows], tuple[PairArray, int]]
 _WIDER = 3.2
 """What a packet may meet, in what each of its queries does: with less there are more packets."""
 _MOST_TOGETHER = 256
-_SAMPLE = 64
-"""So many of the queries tell what the others are like."""
+_MET = 64
+"""So many of the boxes that are met tell what the others are like."""
 _PIECES = 4  # for each thread, so that none waits long for the last
 _FIRST = 16
 """Packets that are looked at first, to see what they take."""
@@ -72,8 +70,8 @@ def find(
     boxes: BoxArray,
     queries: Rows,
     touching: bool,
+    few: Rows,
     sample: PairArray,
-    asked: int,
     together: int,
     parts: int,
 ) -> tuple[PairArray, int] | None:
@@ -86,19 +84,26 @@ def find(
     boxes : numpy.ndarray
         ``(n, 2 * dim)``, by id.
     queries : numpy.ndarray
-        ``(m, 2 * dim)``, float64, with edges that a number of the boxes' type can hold.
-    sample : numpy.ndarray
-        The rows of ``asked`` of the queries; some at least.
+        ``(m, 2 * dim)``, float64.
+    few, sample : numpy.ndarray
+        Some of the queries, from anywhere among them, and their rows, of which there are some.
     together : int
         With fewer queries in a packet, on average, it costs more to find what a packet may meet.
     parts : int
         Threads.
     """
-    met = boxes[sample[:: max(len(sample) // _SAMPLE, 1), 1]]
-    packets = _form(queries, _usual_sides(met), len(sample) / asked, together)
-    if packets is None:
-        return None
+    met = boxes[sample[:: max(len(sample) // _MET, 1), 1]]
+    reach, each = _usual_sides(met), len(sample) / len(few)
+    wider = _WIDER ** (1.0 / (queries.shape[1] // 2))
+    lattice = _lattice(_middles(few), (wider - 1.0) * (_usual_sides(few) + reach), len(queries) / together)
+    if lattice is None:
+        return None  # most often, and a few of the queries are enough to see it
     with borrowed_scratch() as scratch:
+        order = order_by_cells(lattice, _middles(queries), parts, scratch)
+        packets = _form(queries, order, reach, 1.01 * wider, each)
+        # The sample does not know everything, but now it has nearly been paid for.
+        if len(packets.ends) * together > 2 * len(queries):
+            return None
         counts = scratch.array("counts", (len(queries) + 1,), np.int64)
         places = scratch.array("places", (2, len(queries)), np.int32)
         compare = partial(_compare, ask, boxes, queries, touching, packets, places, counts[1:])
@@ -120,23 +125,15 @@ def _pieces(packets: _Packets, count: int) -> list[tuple[int, int]]:
     return [piece for piece in pairwise([0, *inner, len(packets.ends)]) if piece[0] < piece[1]]
 
 
-def _form(queries: Rows, reach: Rows, each: float, together: int) -> _Packets | None:
-    """Packets of queries that meet about so many boxes each; ``reach``: the usual sides of those."""
-    m, dim = len(queries), queries.shape[1] // 2
-    few = queries[:: max(m // _SAMPLE, 1)]
-    wider = _WIDER ** (1.0 / dim)
-    lattice = _lattice(_middles(few), (wider - 1.0) * (_usual_sides(few) + reach), m / together)
-    if lattice is None:
-        return None  # most often, and 64 of them are enough to see it
-    order = _ordered(_middles(queries), lattice)
-    ends, around = np.empty(m, np.int64), np.empty((m, 2 * dim))
+def _form(queries: Rows, order: Ids, reach: Rows, stretch: float, each: float) -> _Packets:
+    """Packets of queries in an order, that meet about so many boxes each; see `form_packets`."""
+    m = len(queries)
+    ends, around = np.empty(m, np.int64), np.empty((m, queries.shape[1]))
     count = 0
     most = int(min(max(MOST / (4.0 * each + 1.0), 1.0), _MOST_TOGETHER))
     for span in ranges(0, m):
-        rest = ends[count:], around[count:]
-        count += form_packets(queries, order, reach, 1.01 * wider, *span, most, *rest)
-    # The sample does not know everything, but now it has nearly been paid for.
-    return _Packets(order, ends[:count], around[:count]) if count * together <= 2 * m else None
+        count += form_packets(queries, order, reach, stretch, *span, most, ends[count:], around[count:])
+    return _Packets(order, ends[:count], around[:count])
 
 
 def _middles(boxes: Rows) -> Rows:
@@ -173,18 +170,6 @@ def _usual_sides(boxes: npt.NDArray[Any]) -> Rows:
     return np.where(np.isfinite(usual), usual, 0.0)
 
 
-def _ordered(points: Rows, lattice: Rows) -> Ids:
-    """The numbers of the points in the order of their cells."""
-    m = len(points)
-    cells, order = np.empty(m, np.int32), np.empty(m, np.int32)
-    counts = np.empty((1, int(lattice[2].prod())), np.int64)
-    count_points(points, lattice, 0, m, 0, cells, counts)
-    starts_from_counts(counts, np.empty(counts.shape[1], np.int64))
-    for span in ranges(0, m):
-        place_points(*span, 0, cells, counts, order)
-    return order
-
-
 def _compare(
     ask: Ask,
     boxes: BoxArray,
@@ -203,15 +188,13 @@ def _compare(
     sizes = np.diff(packets.ends, prepend=0)
     for first, last in growing(end, begin, _FIRST):
         rows, made = ask(packets.around[first:last])
-        each = np.zeros(last - first, np.int64)
-        count_candidates(rows, each)
+        starts = np.searchsorted(rows[:, 0], np.arange(last - first + 1, dtype=np.int32))
+        each = np.diff(starts)
         if columns.shape[1] < each.max() + LANES:
             columns = np.empty((len(columns), 2 * each.max() + LANES), boxes.dtype)
         met = np.empty(int(sizes[first:last] @ _words(each)), np.uint16)
         some = packets.order, packets.ends, first, last
-        found += compare_packets(
-            boxes, touching, rows, _starts(each), queries, *some, columns, met, places, counts
-        )
+        found += compare_packets(boxes, touching, rows, starts, queries, *some, columns, met, places, counts)
         made += int(sizes[first:last] @ each)
         tests += made
         if tests > _MOST_TESTS * found + MOST:

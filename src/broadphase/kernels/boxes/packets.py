@@ -52,23 +52,16 @@ def form_packets(queries, order, reach, stretch, begin, end, most, ends, around)
         if not fits:
             packet += 1
             size = 0
+            for axis in range(dim):
+                least[axis], around[packet, axis], around[packet, dim + axis] = np.inf, np.inf, -np.inf
         size += 1
         ends[packet] = at + 1
         for axis in range(dim):
             low, high = queries[q, axis], queries[q, dim + axis]
-            narrowest = high - low
-            if size > 1:
-                narrowest = min(narrowest, least[axis])
-                low, high = min(low, around[packet, axis]), max(high, around[packet, dim + axis])
-            least[axis], around[packet, axis], around[packet, dim + axis] = narrowest, low, high
+            least[axis] = min(least[axis], high - low)
+            around[packet, axis] = min(around[packet, axis], low)
+            around[packet, dim + axis] = max(around[packet, dim + axis], high)
     return packet + 1
-
-
-@jit
-def count_candidates(rows, each):
-    """Add to ``each`` how many of the rows ``[packet, id]`` each packet has."""
-    for at in range(rows.shape[0]):
-        each[rows[at, 0]] += 1
 
 
 @inline

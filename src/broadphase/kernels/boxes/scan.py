@@ -25,23 +25,31 @@ def scan_for_box(boxes, n, categories, masks, values, touching, category, mask):
     """Ids of the first ``n`` rows that overlap the box; returns ``ids, tests``."""
     query = few(len(values), np.float64)
     set_array(values, query)
+    return _scan(boxes, n, categories, masks, query, False, touching, category, mask)
+
+
+@inline
+def _scan(boxes, n, categories, masks, asked, by_ray, touching, category, mask):
+    """Ids that a ray hits, or that overlap a box; returns ``ids, tests``."""
     out = many(ROOM, np.int32)
-    found = _meet_box(boxes, _FIRST, n, categories, masks, query, touching, category, mask, out, _FIRST)
+    found = _meet(boxes, _FIRST, n, categories, masks, asked, by_ray, touching, category, mask, out, _FIRST)
     if found <= ROOM:
         return finished(out, found), n
     ids = begun(out, ROOM, found)
-    _meet_box(boxes, out[ROOM - 1] + 1, n, categories, masks, query, touching, category, mask, ids, ROOM)
+    after = out[ROOM - 1] + 1
+    _meet(boxes, after, n, categories, masks, asked, by_ray, touching, category, mask, ids, ROOM)
     return ids, n
 
 
 @inline
-def _meet_box(boxes, begin, end, categories, masks, query, touching, category, mask, out, found):
-    """Ids ``begin .. end - 1`` that overlap the box, in order: as many as there is room for in ``out``.
-
-    Returns how many there are.
-    """
+def _meet(boxes, begin, end, categories, masks, asked, by_ray, touching, category, mask, out, found):
+    """The same for ids ``begin .. end - 1``, in order: as many as there is room for; how many there are."""
     for i in range(begin, end):
-        if box_meets(boxes, i, query, touching) and passes(categories, masks, i, category, mask):
+        if by_ray:
+            meets = ray_distance(boxes, i, asked, touching) >= 0.0
+        else:
+            meets = box_meets(boxes, i, asked, touching)
+        if meets and passes(categories, masks, i, category, mask):
             if found < len(out):
                 out[found] = i
             found += 1
@@ -74,24 +82,7 @@ def scan_for_ray(boxes, n, categories, masks, values, touching, category, mask):
     """Ids of all boxes that the ray hits; returns ``ids, tests``."""
     ray = few(len(values), np.float64)
     set_ray(values, ray)
-    out = many(ROOM, np.int32)
-    found = _meet_ray(boxes, _FIRST, n, categories, masks, ray, touching, category, mask, out, _FIRST)
-    if found <= ROOM:
-        return finished(out, found), n
-    ids = begun(out, ROOM, found)
-    _meet_ray(boxes, out[ROOM - 1] + 1, n, categories, masks, ray, touching, category, mask, ids, ROOM)
-    return ids, n
-
-
-@inline
-def _meet_ray(boxes, begin, end, categories, masks, ray, touching, category, mask, out, found):
-    """As `_meet_box`, for those that the ray hits."""
-    for i in range(begin, end):
-        if ray_distance(boxes, i, ray, touching) >= 0.0 and passes(categories, masks, i, category, mask):
-            if found < len(out):
-                out[found] = i
-            found += 1
-    return found
+    return _scan(boxes, n, categories, masks, ray, True, touching, category, mask)
 
 
 @jit

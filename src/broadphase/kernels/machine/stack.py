@@ -3,6 +3,7 @@
 Only `broadphase.kernels.machine.intrinsics` imports this file.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
@@ -64,14 +65,23 @@ def _at_most_few(value: Any) -> int:
     return MOST if known is None else known
 
 
-@intrinsic
-def few(typingctx, count, dtype):
+def _along_one_axis(dtype: Any, room: Callable[[Any], int]) -> Any:
     array = types.Array(dtype.dtype, 1, "C")
 
-    def codegen(context, builder, signature, args):
-        return _on_the_stack(context, builder, array, _at_most_few(args[0]), [args[0]])
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return _on_the_stack(context, builder, array, room(args[0]), [args[0]])
 
     return array(types.intp, dtype), codegen
+
+
+@intrinsic
+def few(typingctx, count, dtype):
+    return _along_one_axis(dtype, _at_most_few)
+
+
+@intrinsic
+def many(typingctx, count, dtype):
+    return _along_one_axis(dtype, _number)
 
 
 @intrinsic
@@ -81,16 +91,6 @@ def one_row(typingctx, columns, dtype):
     def codegen(context, builder, signature, args):
         lengths = [ir.Constant(_I64, 1), args[0]]
         return _on_the_stack(context, builder, array, _at_most_few(args[0]), lengths)
-
-    return array(types.intp, dtype), codegen
-
-
-@intrinsic
-def many(typingctx, count, dtype):
-    array = types.Array(dtype.dtype, 1, "C")
-
-    def codegen(context, builder, signature, args):
-        return _on_the_stack(context, builder, array, _number(args[0]), [args[0]])
 
     return array(types.intp, dtype), codegen
 

@@ -121,7 +121,7 @@ def find_in_block(
     """
     for k in range(count):
         set_limits(queries[first + k], touching, limits, k)
-    by_rules = category >= 0 or mask >= 0
+    free = category < 0 and mask < 0
     begin = end = tests = np.int64(0)
     for tree in range(2):
         root = np.int64(children[0, tree])
@@ -131,7 +131,7 @@ def find_in_block(
             if start < 0:
                 return np.int64(-1), end, tests
             tests += (start - end) * WIDTH
-            if not by_rules and children[0, LOOSE + tree] == 0:
+            if free and children[0, LOOSE + tree] == 0:
                 if end == 0:
                     begin = start
                     end = stop
@@ -147,9 +147,7 @@ def find_in_block(
                     i, k = np.int64(queue[0, at]), np.int64(queue[1, at])
                     queue[0, end], queue[1, end] = i, k
                     meets = row_meets(boxes, i, limits, k)
-                    if by_rules:
-                        meets = meets and passes(categories, masks, i, category, mask)
-                    end += np.int64(meets)
+                    end += np.int64(meets and passes(categories, masks, i, category, mask))
     return begin, end, tests
 
 

@@ -62,7 +62,7 @@ def search_one(edges, children, boxes, categories, masks, limits, category, mask
 @inline
 def _find_one(edges, children, boxes, categories, masks, limits, category, mask, queue):
     """Where in the queue the ids begin and end, and the tests; -1 where it is too short."""
-    exact = category < 0 and mask < 0
+    free = category < 0 and mask < 0
     begin = end = tests = np.int64(0)
     for tree in range(2):
         root = child_of(children, NODE_0, tree)
@@ -71,7 +71,7 @@ def _find_one(edges, children, boxes, categories, masks, limits, category, mask,
             if start < 0:
                 return np.int64(-1), end, tests
             tests += (start - end) * WIDTH
-            if exact and children[0, LOOSE + tree] == 0:
+            if free and children[0, LOOSE + tree] == 0:
                 if end == 0:
                     begin = start
                     end = stop
@@ -119,14 +119,14 @@ def _walk(edges, children, boxes, categories, masks, limits, category, mask, que
     Returns how many leaves hold any, how many ids there are, and the tests.  The leaves, as far as there is
     room, come into the queue, each with its hits as bits.
     """
-    exact = category < 0 and mask < 0
+    free = category < 0 and mask < 0
     # Of each level from the root down the node at hand, and which of its slots are left, as bits.
     nodes, left = many(TALLEST, np.int64), many(TALLEST, np.int64)
     leaves = found = tests = np.int64(0)
     for tree in range(2):
         root = child_of(children, NODE_0, tree)
         lowest = np.int64(children[0, HEIGHT + tree]) - 1
-        sure = exact and children[0, LOOSE + tree] == 0
+        sure = free and children[0, LOOSE + tree] == 0
         depth = np.int64(-1)
         if root > 0:
             depth = np.int64(0)
