@@ -3,6 +3,7 @@
 import json
 import sys
 import threading
+import time
 from pathlib import Path
 from urllib.parse import quote
 
@@ -148,19 +149,43 @@ def test_a_lane_that_is_shown_no_more_stops_in_the_middle_of_a_frame(busy, chang
 
 
 def test_a_measurement_stops_in_the_middle_of_a_call(monkeypatch):
-    begun = threading.Event()
+    begun, ended = threading.Event(), threading.Event()
 
     def endless(*_):
-        begun.set()
-        while True:
-            np.zeros(1)
+        try:
+            while True:
+                count_pairs(Busy.crowd, method="brute_force")  # in many slices
+                begun.set()
+        finally:
+            ended.set()
 
     monkeypatch.setattr(sessions.growth, "measure", endless)
-    one = sessions.Session(lambda item: None, Uploads(), Room())
+    said: list[str] = []
+    one = sessions.Session(said.append, Uploads(), Room())
     one._setup = parse(setup_message(count=5))
     one.start()
-    one.put(parse('{"type": "growth", "run": true, "methods": ["strips"]}'))
-    assert begun.wait(WAIT)
-    one.close()
-    one._growing.join(WAIT)
-    assert not one._growing.is_alive()
+    run, stop = (
+        parse(json.dumps({"type": "growth", "run": wish, "methods": ["strips"]})) for wish in (True, False)
+    )
+    for end in (lambda: one.put(stop), one.close):
+        one.put(run)
+        assert begun.wait(WAIT)
+        end()
+        one._growing.join(WAIT)
+        assert ended.is_set()
+        assert json.loads(said[-1]) == {"type": "growth", "ended": True, "stopped": True}
+        begun.clear()
+        ended.clear()
+
+
+def test_a_tab_that_is_closed_while_its_lanes_begin_takes_no_thread_with_it():
+    """In its first moment a thread of Python 3.11 goes by its parent's number: none is to be struck by it."""
+    for _ in range(20):
+        one = sessions.Session(lambda item: None, Uploads(), Room())
+        one.start()
+        one.put(parse(setup_message(count=50, methods=["strips"] * 4)))
+        while not one._lanes:
+            time.sleep(0)
+        one.close()
+        one.join(WAIT)
+        assert not one._thread.is_alive()

@@ -17,6 +17,7 @@ from broadphase.lab.runners import Runner
 from broadphase.lab.scenes import make_scene
 from broadphase.lab.scenes.worlds import still
 from broadphase.lab.snippet import snippet
+from broadphase.threads import GivenUp, Wish, wanted_by
 
 # ---- the Python lines
 
@@ -91,15 +92,21 @@ def test_a_grid_over_far_clusters_never_has_more_cells_than_memory(exhaustive):
 def test_growth_reports_every_method_and_stops_when_told():
     points = []
     frames = growth.scene_frames("balls", 1, None)
-    growth.measure(("brute_force", "strips"), frames, 100, points.append, lambda: False)
+    growth.measure(("brute_force", "strips"), frames, 100, points.append)
     assert [(point["method"], point["count"]) for point in points] == [
         (method, size) for size in (20, 50, 100) for method in ("brute_force", "strips")
     ]
     assert [point["done"] for point in points] == [1, 2, 3, 4, 5, 6]
     assert all(point["total"] == 6 and point["milliseconds"] > 0 for point in points)
     assert points[4]["tests"] == 100 * 99 // 2
-    few = []
-    growth.measure(("brute_force", "strips"), frames, 100, few.append, lambda: len(few) == 2)
+    few, wish = [], Wish()
+
+    def two(point):
+        few.append(point)
+        wish.given_up = len(few) == 2
+
+    with wanted_by(wish), pytest.raises(GivenUp):
+        growth.measure(("brute_force", "strips"), frames, 100, two)
     assert len(few) == 2
     json.dumps(points)
 
@@ -107,7 +114,7 @@ def test_growth_reports_every_method_and_stops_when_told():
 def test_growth_of_given_boxes_takes_parts_of_them():
     boxes = make_scene("balls", count=60, seed=1).boxes()
     points = []
-    growth.measure(("brute_force",), growth.scene_frames("balls", 1, boxes), 60, points.append, lambda: False)
+    growth.measure(("brute_force",), growth.scene_frames("balls", 1, boxes), 60, points.append)
     assert [point["count"] for point in points] == [20, 50]
 
 
@@ -124,7 +131,7 @@ def test_a_lane_that_was_slow_is_shown_as_it_was_and_does_not_look_again():
     show = messages.Show(tests=True, structure=True)
     asked = []
     runner = Runner(
-        lambda: Lane("sweep_and_prune", scene.boxes(), scene.static), 0, lambda: asked.append(True)
+        lambda: Lane("sweep_and_prune", scene.boxes(), scene.static), 0, lambda: asked.append(True), Wish()
     )
     runner.start(scene.boxes(), 0, show)
     runner.wait(60)
@@ -147,7 +154,7 @@ def test_what_a_slow_lane_failed_with_is_raised_where_it_is_asked_again():
         raise MemoryError("no room")
 
     scene = make_scene("balls", count=20, seed=1)
-    runner = Runner(fail, 0, lambda: asked.append(True))
+    runner = Runner(fail, 0, lambda: asked.append(True), Wish())
     runner.start(scene.boxes(), 0, messages.Show(tests=True, structure=True))
     runner.wait(60)
     assert asked == [True]

@@ -58,11 +58,17 @@ class Wish:
 
     The thread asks no one while it is at work.  Whoever no longer wants the result sets ``given_up``; what
     runs under `wanted_by` then ends with `GivenUp`, as soon as it looks (see `broadphase.slices`).
+
+    Parameters
+    ----------
+    asker : Wish, optional
+        Who wants the work of which this is a part.
     """
 
     given_up = False
-    asker: "Wish | None" = None
-    """Who wants the work of which this is a part."""
+
+    def __init__(self, asker: "Wish | None" = None) -> None:
+        self.asker = asker
 
 
 @contextmanager
@@ -90,7 +96,7 @@ class _Job(Wish, Generic[Result]):
     """The work of one call: who takes a piece owns it."""
 
     def __init__(self, calls: Sequence[Callable[[], Result]]) -> None:
-        self.asker = getattr(_inside, "job", None)
+        super().__init__(getattr(_inside, "job", None))
         self._results: list[Result | None] = [None] * len(calls)
         self._todo = deque(enumerate(calls))
         self._entered: deque[None] = deque()

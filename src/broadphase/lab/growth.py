@@ -9,6 +9,7 @@ import numpy as np
 from broadphase.boxes import BoxArray
 from broadphase.lab.lanes import Lane
 from broadphase.lab.scenes import make_scene
+from broadphase.slices import stop_if_unwanted
 
 SIZES = (20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
 FRAMES = 4
@@ -42,9 +43,8 @@ def measure(
     frames: Callable[[int], tuple[list[BoxArray], Any]],
     most: int,
     report: Report,
-    stopped: Callable[[], bool],
 ) -> None:
-    """Measure every method at every size; each result is reported at once.
+    """Measure every method at every size, as long as somebody wants it; each result is reported at once.
 
     Parameters
     ----------
@@ -56,8 +56,11 @@ def measure(
         No more bodies than this.
     report : callable
         Given ``{"method", "count", "milliseconds", "tests", "done", "total"}``.
-    stopped : callable
-        Whether to stop; asked between measurements.
+
+    Raises
+    ------
+    GivenUp
+        Nobody wants it any more (`broadphase.threads.wanted_by`).
     """
     sizes = [size for size in SIZES if size <= most] or [most]
     total = len(sizes) * len(methods)
@@ -66,8 +69,7 @@ def measure(
     for count in sizes:
         boxes, static = frames(count)
         for method in methods:
-            if stopped():
-                return
+            stop_if_unwanted()
             done += 1
             if method in going:
                 seconds, tests = _one(method, boxes, static)

@@ -30,9 +30,13 @@ class Runner:
         The frame in which it is made.
     finished : callable
         Called when a thread of its own has come to an end that was waited for in vain.
+    asker : Wish
+        Of the session: when that is given up, so is this lane.
     """
 
-    def __init__(self, make: Callable[[], Lane], born: int, finished: Callable[[], None]) -> None:
+    def __init__(
+        self, make: Callable[[], Lane], born: int, finished: Callable[[], None], asker: Wish
+    ) -> None:
         self._make, self._finished = make, finished
         self.born = born
         self.lane: Lane | None = None
@@ -42,7 +46,7 @@ class Runner:
         self._seconds = float("inf")
         self._measured = 0.0
         self._thread: threading.Thread | None = None
-        self._wish = Wish()
+        self._wish = Wish(asker)
         self._missed = False
         self._failed: Exception | None = None
 

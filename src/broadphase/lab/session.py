@@ -28,6 +28,7 @@ from broadphase.lab.scenes import MOST, SCENES, Scene, make_scene
 from broadphase.lab.scenes.worlds import still
 from broadphase.lab.snippet import snippet
 from broadphase.lab.uploads import Uploads
+from broadphase.threads import GivenUp, Wish, given_up, wanted_by
 
 log = logging.getLogger("broadphase.lab")
 
@@ -39,10 +40,6 @@ _BETWEEN_REPORTS = 0.4  # seconds
 _PATIENCE, _PATIENCE_AT_FIRST = 0.04, 0.3
 _GONE = "The lab does not hold the file of these boxes any more. Choose the file again, or another scene."
 _MOST_GROWN = 50_000
-
-
-class Closed(BaseException):
-    """Raised in the threads of a session that ends, wherever they are: nobody waits for what they compute."""
 
 
 class Session:
@@ -73,12 +70,10 @@ class Session:
         self._epoch = 0
         self._first = False
         self._reported = 0.0
+        self._wish = Wish()
+        """That of the page: with it ends whatever is computed for it, in any thread."""
         self._growing: threading.Thread | None = None
-        self._stop_growing = threading.Event()
-        self._measured = False
-        """Whether the measurement has come to its end: it must not be struck any more."""
-        self._closed = False
-        """Whether `close` is done: nobody is struck any more."""
+        self._growth_wish = Wish()
         self._thread = threading.Thread(target=self._run, name="lab session", daemon=True)
 
     def start(self) -> None:
@@ -99,17 +94,14 @@ class Session:
             self.mail.put(message)
 
     def close(self) -> None:
-        """End at once: what is being computed is given up, and what was held is free."""
-        if self.mail.closed:
-            return
+        """End soon: what is being computed is given up, and what was held is free.
+
+        Not by an exception raised in these threads from here.  A thread that one of them is just starting
+        goes by the number of its parent for a moment (Python 3.11); then the child died of it, and the parent
+        waited for its start for ever.
+        """
+        self._wish.given_up = True
         self.mail.close()
-        self._stop_growing.set()
-        for runner in self._lanes:
-            runner.give_up()
-        _strike(self._thread)
-        if self._growing is not None and not self._measured:
-            _strike(self._growing)
-        self._closed = True
 
     def join(self, timeout: float) -> None:
         """Wait for the thread to end."""
@@ -118,28 +110,19 @@ class Session:
     # ---- the thread
 
     def _run(self) -> None:
-        with contextlib.suppress(Closed):
+        with contextlib.suppress(GivenUp), wanted_by(self._wish):
             self._work()
-            self._wait_for_the_end()
         self._scene = None
         self._keep_only([])
         self._room.leave(self)
         _give_memory_back()
 
-    def _wait_for_the_end(self) -> None:
-        """Be there while `Closed` may come, so that it comes neither in the middle of tidying up nor later.
-
-        Later, the number of this thread may be that of another one, which has only just begun.
-        """
-        until = time.monotonic() + 60
-        while not self._closed and time.monotonic() < until:
-            time.sleep(0.001)
-        time.sleep(0)  # what has been sent by now comes here
-
     def _work(self) -> None:
         while self.mail.wait():
             try:
                 self._turn()
+            except GivenUp:
+                raise
             except BadMessage as error:
                 self.mail.pause()
                 self._say("refused", text=str(error))
@@ -193,7 +176,7 @@ class Session:
                     make: Callable[[], Lane] = partial(ReplayLane, key[0], scene, *key[1:4])
                 else:
                     make = partial(Lane, key[0], boxes, static, *key[1:4])
-                kept = Runner(make, frame, self.mail.redraw)
+                kept = Runner(make, frame, self.mail.redraw, self._wish)
             lanes.append(kept)
         self._keep_only(lanes)
         self._setup = setup
@@ -226,7 +209,7 @@ class Session:
         number = min(number, len(scene.recording) - 1)
         scene.go_to(max(number - 1, 0))
         lanes = [
-            Runner(partial(ReplayLane, key[0], scene, *key[1:4]), scene.frame, self.mail.redraw)
+            Runner(partial(ReplayLane, key[0], scene, *key[1:4]), scene.frame, self.mail.redraw, self._wish)
             for key in _lane_keys(self._setup)
         ]
         self._keep_only(lanes)
@@ -313,7 +296,7 @@ class Session:
     # ---- growth
 
     def _grow(self, wish: Growth) -> None:
-        self._stop_growing.set()
+        self._growth_wish.given_up = True
         if not wish.run:
             return
         if self._growing is not None:
@@ -322,47 +305,38 @@ class Session:
                 raise BadMessage("the measurement before has not stopped yet; try again")
         if self._setup is None:
             raise BadMessage("there is no scene to measure yet")
-        self._stop_growing = threading.Event()
-        self._measured = False
+        self._growth_wish = Wish(self._wish)
         self._growing = threading.Thread(
-            target=self._measure, args=(wish.methods, self._setup, self._stop_growing), daemon=True
+            target=self._measure, args=(wish.methods, self._setup, self._growth_wish), daemon=True
         )
         self._growing.start()
 
-    def _measure(self, methods: tuple[str, ...], setup: Setup, stop: threading.Event) -> None:
-        with contextlib.suppress(Closed):
-            self._measure_all(methods, setup, stop)
-            # In this order: who closes the mailbox and then sees no end yet finds this thread waiting.
-            self._measured = True
-            if self.mail.closed:
-                self._wait_for_the_end()
+    def _measure(self, methods: tuple[str, ...], setup: Setup, wish: Wish) -> None:
+        with wanted_by(wish):
+            try:
+                self._measure_all(methods, setup)
+            except GivenUp:
+                pass
+            except Exception as error:
+                log.exception("a measurement failed")
+                self._say("error", text=f"{type(error).__name__}: {error}"[:400])
+            self._say("growth", ended=True, stopped=given_up())
         _give_memory_back()
 
-    def _measure_all(self, methods: tuple[str, ...], setup: Setup, stop: threading.Event) -> None:
-        try:
-            upload = self._uploads.get(setup.file) if setup.scene == FILE else None
-            given = None if upload is None else upload.boxes
-            if isinstance(self._scene, Replay):
-                given = _boxes_of(self._scene)
-            name = setup.scene if setup.scene in SCENES else "balls"
-            frames = growth.scene_frames(name, setup.seed, given)
-            most = min(_MOST_GROWN, MOST if given is None else len(given))
-            growth.measure(methods, frames, most, lambda point: self._say("growth", **point), stop.is_set)
-        except Exception as error:
-            log.exception("a measurement failed")
-            self._say("error", text=f"{type(error).__name__}: {error}"[:400])
-        self._say("growth", ended=True, stopped=stop.is_set())
+    def _measure_all(self, methods: tuple[str, ...], setup: Setup) -> None:
+        upload = self._uploads.get(setup.file) if setup.scene == FILE else None
+        given = None if upload is None else upload.boxes
+        if isinstance(self._scene, Replay):
+            given = _boxes_of(self._scene)
+        name = setup.scene if setup.scene in SCENES else "balls"
+        frames = growth.scene_frames(name, setup.seed, given)
+        most = min(_MOST_GROWN, MOST if given is None else len(given))
+        growth.measure(methods, frames, most, lambda point: self._say("growth", **point))
 
 
 def _boxes_of(scene: Scene) -> BoxArray:
     """The boxes of all bodies that are there."""
     return scene.boxes()[scene.alive] if isinstance(scene, Replay) else scene.boxes()
-
-
-def _strike(thread: threading.Thread) -> None:
-    """Raise `Closed` in a thread, between two of its steps in Python: an engine's call has many a second."""
-    if thread.ident is not None and thread.is_alive():
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(Closed))
 
 
 def _give_memory_back() -> None:
