@@ -27,9 +27,9 @@ from broadphase.boxes import as_filter
 from broadphase.kernels.arrays.counting import starts_from_counts, starts_from_steps
 from broadphase.kernels.pairs.order import count_partitions, partition_shift, scatter_to_partitions
 from broadphase.kernels.strips.bin import BLOCK, count_copies, scatter_copies
-from broadphase.kernels.strips.plan import IN_STRIPS
 from broadphase.memory import Scratch
-from broadphase.methods import few_among_many, strips
+from broadphase.methods import few_among_many, strip_copies, strips
+from broadphase.methods.strip_copies import bin_boxes, cut_world
 from broadphase.methods.task import Task
 from broadphase.pair_order import sorted_pairs
 
@@ -85,19 +85,13 @@ def cutting(n: int) -> Trick:
     )
 
 
-def in_one_piece(n: int) -> Trick:
-    """A small world swept as it is, and cut into strips first."""
-    boxes = uniform(1_000, 2)
-    asked = _task(boxes)
-    cut = strips.cut_world(asked)
-    lattice = cut.lattice.copy()
-    lattice[:, 1] *= 5
-    lattice[:, 2] = 4
-    pieces = cut._replace(counts=np.full_like(cut.counts, 5), lattice=lattice, whole=IN_STRIPS)
+def in_one_call(n: int) -> Trick:
+    """A small world searched by one kernel, and by one after the other, with Python between them."""
+    asked = _task(uniform(3_000, 2))
     return Trick(
-        "1,000 boxes swept in one piece",
+        "3,000 boxes in one call",
         lambda: strips.find(asked).pairs,
-        lambda: strips.sweep(asked, *strips.bin_boxes(asked, pieces, 1), 1).pairs,
+        lambda: strips.sweep(asked, *bin_boxes(asked, cut_world(asked), 1), 1).pairs,
     )
 
 
@@ -120,7 +114,7 @@ def _count_by_loop(boxes, lattice, counts):
 def counting(n: int) -> Trick:
     """The copies in each 3-D strip by steps, without a branch, and by a loop over each box's strips."""
     boxes = uniform(n, 3)
-    cut = strips.cut_world(_task(boxes))
+    cut = cut_world(_task(boxes))
     lattice = cut.lattice.copy()
     # The same axes for both, and as many strips on each.
     lattice[:] = [0.0, 2.0 * (lattice[0, 2] + 1), lattice[0, 2]]
@@ -148,8 +142,8 @@ def one_line(n: int) -> Trick:
     """3-D copies with the tags behind the edges in one array, and in two arrays."""
     boxes = uniform(n, 3)
     asked = _task(boxes)
-    plan, binned = strips.bin_boxes(asked, strips.cut_world(asked), 1)
-    spans, starts, _, _ = strips._count(asked, plan, 1)
+    plan, binned = bin_boxes(asked, cut_world(asked), 1)
+    spans, starts, _, _ = strip_copies._count(asked, plan, 1)
     edges, tags = np.empty((binned.copies, 6), np.float32), np.empty((binned.copies, 2), np.int32)
 
     def scatter(edges: Boxes, tags: npt.NDArray[np.int32]) -> int:
@@ -342,7 +336,7 @@ def between_frames(n: int) -> Trick:
 TRICKS = {
     trick.__name__: trick
     for trick in (
-        *(lanes, cutting, in_one_piece, counting, ordering, ordering_by_keys),
+        *(lanes, cutting, in_one_call, counting, ordering, ordering_by_keys),
         *(one_line, asking_ahead, leaving_out, recycling, two_threads, between_frames, watching),
     )
 }

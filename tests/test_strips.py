@@ -9,10 +9,34 @@ from method_checks import KINDS, assert_exact, odd_boxes, pairs_of, scenes, task
 from broadphase.boxes import as_filter
 from broadphase.kernels.strips.bin import HALF_ORIGIN, LAST, SCALE
 from broadphase.kernels.strips.plan import IN_STRIPS
-from broadphase.methods import strips
+from broadphase.methods import at_once, strips
+from broadphase.methods.strip_copies import Cut, Plan
+
+WAYS = ("in one call", "call by call")
 
 
-def cut_into(counts, form=strips.Cut):
+def take(way, patch, counts=None):
+    """Search small worlds in this way only; with ``counts`` in so many strips on every cut axis."""
+    if counts is not None:
+        patch.setattr(strips, "cut_world", cut_into(counts))
+    if way == "call by call":
+        patch.setattr(at_once, "TOO_MANY", 0)
+    elif counts is not None:
+        patch.setattr(strips, "find_at_once", find_in(counts))
+
+
+def find_in(counts):
+    """A `find_at_once` that cuts every cut axis into so many strips."""
+
+    def find_at_once(asked):
+        cut = cut_into(counts)(asked)
+        plan = Plan(cut.axes, cut.lattice, np.empty((len(cut.lattice), 0), cut.lattice.dtype))
+        return real_find_at_once(asked, plan, np.inf)
+
+    return find_at_once
+
+
+def cut_into(counts):
     """A `cut_world` that cuts every cut axis into so many strips, however small the world is."""
 
     def cut_world(asked):
@@ -27,29 +51,31 @@ def cut_into(counts, form=strips.Cut):
             with np.errstate(over="ignore"):
                 width = max(high - low, np.finfo(lattice.dtype).tiny)
                 lattice[c, SCALE] = min(counts / width, np.finfo(lattice.dtype).max)
-        return form(cut.swept, cut.cuts, np.full_like(cut.counts, counts), lattice, IN_STRIPS)
+        return Cut(cut.swept, cut.cuts, np.full_like(cut.counts, counts), lattice, IN_STRIPS)
 
     return cut_world
 
 
-real_cut_world = strips.cut_world
+real_cut_world, real_find_at_once = strips.cut_world, strips.find_at_once
 
 
 @pytest.mark.smaller_set
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("touching", [True, False])
 @pytest.mark.parametrize(("dim", "dtype"), KINDS)
-def test_small_worlds_in_many_strips(dim, dtype, touching, monkeypatch):
+def test_small_worlds_in_many_strips(dim, dtype, touching, way, monkeypatch):
     for counts in (2, 7):
-        monkeypatch.setattr(strips, "cut_world", cut_into(counts))
+        take(way, monkeypatch, counts)
         for _, boxes in scenes(dim, dtype, n=24):
             assert_exact(strips.find, boxes, touching)
 
 
 @pytest.mark.covering
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("touching", [True, False])
 @pytest.mark.parametrize(("dim", "dtype"), KINDS)
-def test_worlds_in_many_strips(dim, dtype, touching, monkeypatch, exhaustive):
-    monkeypatch.setattr(strips, "cut_world", cut_into(13))
+def test_worlds_in_many_strips(dim, dtype, touching, way, monkeypatch, exhaustive):
+    take(way, monkeypatch, 13)
     for name, boxes in scenes(dim, dtype, n=700 if exhaustive else 250):
         rules = as_filter(len(boxes), static=np.arange(len(boxes)) % 3 == 0, categories=7, masks=3)
         assert_exact(strips.find, boxes, touching)
@@ -66,16 +92,16 @@ def test_any_world_in_many_strips(data):
     if len(boxes) < 2:
         return
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(strips, "cut_world", cut_into(data.draw(st.integers(1, 9))))
+        take(data.draw(st.sampled_from(WAYS)), patch, data.draw(st.integers(1, 9)))
         assert_exact(strips.find, boxes, data.draw(st.booleans()))
 
 
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("counts", [None, 3])
 @pytest.mark.parametrize(("dim", "dtype"), KINDS)
-def test_crowds_far_apart(dim, dtype, counts, monkeypatch):
+def test_crowds_far_apart(dim, dtype, counts, way, monkeypatch):
     """So many boxes in so few places that buckets of equal width hold nearly all of them."""
-    if counts:
-        monkeypatch.setattr(strips, "cut_world", cut_into(counts))
+    take(way, monkeypatch, counts)
     random = np.random.default_rng(5)
     centres = random.random((1_500, dim)) + 1e6 * random.integers(0, 2, (1_500, 1))
     boxes = np.hstack((centres - 0.03, centres + 0.03)).astype(dtype)
@@ -86,8 +112,10 @@ def test_crowds_far_apart(dim, dtype, counts, monkeypatch):
 
 
 @pytest.mark.smaller_set
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("dim", [2, 3])
-def test_zeros_of_both_signs_touch_in_one_piece(dim):
+def test_zeros_of_both_signs_touch_in_one_piece(dim, way, monkeypatch):
+    take(way, monkeypatch)
     left = [-1.0] * dim + [-0.0] + [1.0] * (dim - 1)
     right = [0.0] + [-1.0] * (dim - 1) + [1.0] * dim
     found = strips.find(task(np.array([left, right], np.float32)))
@@ -96,6 +124,47 @@ def test_zeros_of_both_signs_touch_in_one_piece(dim):
     assert strips.find(task(np.array([left, right], np.float32), touching=False)).pairs == 0
 
 
-def test_more_pairs_than_were_expected_in_one_piece():
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("counts", [None, 5])
+def test_more_pairs_than_were_expected(counts, way, monkeypatch):
+    take(way, monkeypatch, counts)
     boxes = np.tile(np.array([0.0, 0.0, 1.0, 1.0]), (300, 1))
+    boxes[::3, 1::2] += np.random.default_rng(2).random((100, 1))
     assert_exact(strips.find, boxes)
+    there = len(pairs_of(strips.find(task(boxes))))
+    assert there > 4 * len(boxes)
+    assert strips.find(task(boxes, store=False)).pairs == there
+    assert strips.find(task(boxes, limit=1_500)).pairs > 1_500
+
+
+@pytest.mark.parametrize(("dim", "dtype"), KINDS)
+def test_which_worlds_are_searched_in_one_call(dim, dtype):
+    random = np.random.default_rng(3)
+    low = random.random((3_000, dim))
+    even = np.hstack((low, low + 0.7 * 3_000 ** (-1 / dim))).astype(dtype)
+    found = real_find_at_once(task(even))
+    assert found.cells > 1
+    assert not found.ordered
+    in_order = real_find_at_once(task(even, sort=True))
+    assert in_order.ordered
+    np.testing.assert_array_equal(in_order.chunks[0], pairs_of(found))
+    whole = real_find_at_once(task(even[:300]))
+    assert whole.cells == 1 if dim == 2 else whole.cells < 10
+    assert real_find_at_once(task(np.repeat(even, 14, axis=0))) is None  # as many as threads are there for
+    largest = even.copy()
+    largest[5, dim:] = np.finfo(dtype).max
+    assert real_find_at_once(task(largest)) is None
+    corner = even.copy()
+    corner[100:] *= 1e-4
+    assert real_find_at_once(task(corner)) is None  # all in one strip of many
+
+
+def test_a_plan_holds_as_long_as_copies_are_no_more_crowded():
+    random = np.random.default_rng(3)
+    low = random.random((3_000, 2))
+    boxes = np.hstack((low, low + 0.01))
+    cut = strips.cut_world(task(boxes))
+    plan = Plan(cut.axes, cut.lattice, np.empty((1, 0)))
+    assert real_find_at_once(task(boxes), plan, 2 * len(boxes) / plan.strips).cells == plan.strips
+    assert real_find_at_once(task(boxes * 0.1), plan, 2 * len(boxes) / plan.strips) is None
+    assert real_find_at_once(task(boxes * 0.1), plan, 2.0 * len(boxes)).cells == plan.strips

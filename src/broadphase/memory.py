@@ -5,7 +5,8 @@ million pairs that is 5 ms, a quarter of the whole search.  So scratch arrays ar
 the memory of a large result returns here when the last array that shows it is gone.
 """
 
-from typing import Any
+from collections.abc import Callable, Hashable
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +18,19 @@ _LINE = 64  # bytes
 MOST_KEPT = 1 << 28  # bytes of scratch, and of results, that are kept when nobody uses them
 
 
+Arrays = TypeVar("Arrays")
+
+
+class Group(NamedTuple, Generic[Arrays]):
+    """Arrays that are always used together."""
+
+    rows: int
+    """How many of something there is room for."""
+    size: int
+    """Bytes."""
+    arrays: Arrays
+
+
 class Scratch:
     """Arrays by name, kept from call to call; what they hold is undefined."""
 
@@ -25,6 +39,7 @@ class Scratch:
         # What was made last of each: its shape, its dtype as it was given, and the array.
         self._made: dict[str, tuple[tuple[int, ...], npt.DTypeLike, npt.NDArray[Any]]] = {}
         self._pairs: PairArray = np.empty((0, 2), np.int32)
+        self._groups: dict[Hashable, Group[Any]] = {}
         self.size = 0
         """Bytes held."""
 
@@ -53,6 +68,15 @@ class Scratch:
             self.size += self._pairs.nbytes
         return self._pairs
 
+    def group(self, name: Hashable, rows: int, make: Callable[[int], Group[Arrays]]) -> Arrays:
+        """Arrays with room for so many rows, as their last user left them; ``make`` makes them for more."""
+        group: Group[Arrays] | None = self._groups.get(name)
+        if group is None or group.rows < rows:
+            made = make(rows + rows // 4)
+            self.size += made.size - (0 if group is None else group.size)
+            self._groups[name] = group = made
+        return group.arrays
+
     def ask_for(self, name: str, size: int) -> None:
         """Hold so many bytes from now on, if they can be kept; what lies in the old ones stays."""
         if self.room(name) < size <= MOST_KEPT:
@@ -65,11 +89,11 @@ class Scratch:
     def _take(self, name: str, size: int) -> npt.NDArray[np.uint8]:
         self.size += size - self.room(name)
         self._made.pop(name, None)
-        memory = self._memory[name] = _from_a_cache_line(size)
+        memory = self._memory[name] = from_a_cache_line(size)
         return memory
 
 
-def _from_a_cache_line(size: int) -> npt.NDArray[np.uint8]:
+def from_a_cache_line(size: int) -> npt.NDArray[np.uint8]:
     """So many bytes that begin with a cache line, so that a row of 32 bytes never lies in two of them."""
     memory = np.empty(size + _LINE, np.uint8)
     begin = -memory.ctypes.data % _LINE

@@ -277,7 +277,8 @@ def _stored(
 ) -> PairArray:
     limit = pair_limit(max_pairs)
     with borrowed_scratch() as scratch:
-        task = Task(boxes, bool(touching), pair_filter, resolve(threads), limit, scratch=scratch)
+        parts, sorting = resolve(threads), sort and space is None
+        task = Task(boxes, bool(touching), pair_filter, parts, limit, sort=sorting, scratch=scratch)
         found = search(method, task, space)
         # A copy in any case: the chunks may lie in scratch memory.
         return one_array(found.chunks, len(boxes), sort and not found.ordered, scratch, task.threads)

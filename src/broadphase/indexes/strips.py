@@ -34,7 +34,8 @@ from broadphase.kernels.boxes.filters import PairFilter, no_filter
 from broadphase.kernels.boxes.put import put_box
 from broadphase.kernels.machine.trial import trial
 from broadphase.memory import Scratch
-from broadphase.methods.strips import Plan, bin_again, bin_boxes, cut_world, parts_for, sweep
+from broadphase.methods.strip_copies import Plan, bin_again, bin_boxes, cut_world, parts_for
+from broadphase.methods.strips import find_at_once, sweep
 from broadphase.methods.task import Found, Task
 
 # Crowds have formed when a copy shares its strip with so many times more copies than when the world was cut.
@@ -137,9 +138,8 @@ class Strips(Index):
         store = self._store
         parts = threads.resolve(self._threads)
         if not store.any_static:
-            task = Task(
-                store.live_boxes(), self._touching, store.live_filter(), parts, limit, scratch=scratch
-            )
+            boxes, rules = store.live_boxes(), store.live_filter()
+            task = Task(boxes, self._touching, rules, parts, limit, sort=self._sort, scratch=scratch)
             return _renamed(self._sweep(task), store.ids())
         movers = self._mover_ids()
         rules = PairFilter(no_filter().classes, *_sets_of(store, movers))
@@ -179,6 +179,9 @@ class Strips(Index):
             return Found([], 0, 0)
         parts, frame = parts_for(task), self._frame
         if frame is not None:
+            found = find_at_once(task, frame.plan, _CROWDED * frame.crowding)
+            if found is not None:
+                return found
             binned = bin_again(task, frame.plan, parts, _CROWDED * frame.crowding)
             if binned is not None:
                 return sweep(task, frame.plan, binned, parts)

@@ -11,7 +11,7 @@ import numpy as np
 
 from broadphase.boxes import BoxArray
 from broadphase.indexes.strips import Strips, _Frame
-from broadphase.methods.strips import Plan
+from broadphase.methods.strip_copies import Plan
 
 MOST_STRIPS = 64
 

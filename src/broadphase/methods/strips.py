@@ -13,102 +13,42 @@ loses to brute force below some hundred boxes, and it is at its worst where most
 direction, others long in another, and few of them meet.
 """
 
-import math
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from broadphase import threads
 from broadphase.boxes import PairArray
-from broadphase.kernels.arrays.counting import equal_ranges, starts_from_steps
+from broadphase.kernels.arrays.counting import equal_ranges
 from broadphase.kernels.arrays.ordered_bits import bits_of
 from broadphase.kernels.arrays.pieces import AT_ONCE
 from broadphase.kernels.arrays.radix_sort import DIGITS, stable_argsort
 from broadphase.kernels.boxes.filters import rules_of
+from broadphase.kernels.strips.at_once import BEGUN, ORDERED
 from broadphase.kernels.strips.bin import (
-    BLOCK,
     FIRST_CLASS_BIT,
-    LAST,
-    count_copies,
-    scatter_copies,
 )
 from broadphase.kernels.strips.crowded import sort_crowded
-from broadphase.kernels.strips.plan import IN_STRIPS, WHOLE, equal_shares, equal_widths
+from broadphase.kernels.strips.plan import IN_STRIPS, WHOLE
 from broadphase.kernels.strips.sort import COMPARABLE, MARKS, RAW_APART, RAW_TOUCHING, room_for
 from broadphase.kernels.strips.sweep import sweep_strips
-from broadphase.methods import finder
+from broadphase.methods import at_once, finder
 from broadphase.methods.few_among_many import boxes_near, of_one_class
-from broadphase.methods.task import Found, Task, search_all, together
+from broadphase.methods.strip_copies import Binned, Cut, Plan, bin_boxes, cut_world, parts_for
+from broadphase.methods.task import Found, Task, search_all, search_rest, together
 from broadphase.slices import (
     Part,
     Position,
     Resumable,
     limit_of_shares,
-    paced,
     rows_at,
     search_from,
     stop_if_unwanted,
 )
-
-SMALL_SAMPLE, SAMPLE, LARGE_SAMPLE = 64, 128, 4096
-SMALL_WORLD = 4_000
-# Waking a second thread three times costs about 200 microseconds, a fifth of what so many boxes take.
-ENOUGH_FOR_THREADS = 40_000
-# A strip is crowded when a copy shares its strip with so many times more copies than if all were equal.
-CROWDED = 2.5
-
-
-class Plan(NamedTuple):
-    """How the world is cut."""
-
-    axes: tuple[int, ...]  # the swept axis, then the cut ones
-    lattice: npt.NDArray[Any]
-    borders: npt.NDArray[Any]  # empty where the strips are of equal width
-
-    @property
-    def strips(self) -> int:
-        """How many strips there are."""
-        return math.prod(int(last) + 1 for last in self.lattice[:, LAST].tolist())
-
-
-class Binned(NamedTuple):
-    """Copies of the boxes, by strip."""
-
-    edges: npt.NDArray[Any]
-    """The box of a copy at the beginning of its row."""
-    tags: npt.NDArray[np.int32]
-    """The number of the box and the class bits in the last two columns."""
-    begins: npt.NDArray[np.int64]
-    """``(parts, strips)``: where the copies begin that a thread made."""
-    ends: npt.NDArray[np.int64]
-    copies: int
-    fullest: int
-    """The most copies in one strip."""
-    extreme: bool
-    """Whether a box holds the largest finite number, with which subtraction cannot deal."""
-    crowding: float
-    """With how many copies a copy shares its strip."""
-
-
-class Cut(NamedTuple):
-    """What a sample says about how to cut the world."""
-
-    swept: int
-    cuts: npt.NDArray[np.int64]
-    counts: npt.NDArray[np.int64]
-    """How many strips the cost model wants on each cut axis."""
-    lattice: npt.NDArray[Any]
-    whole: int
-    """Whether the world may be swept in one piece; see `broadphase.kernels.strips.plan`."""
-
-    @property
-    def axes(self) -> tuple[int, ...]:
-        """The swept axis, then the cut ones: what the kernels take."""
-        return self.swept, *self.cuts.tolist()
 
 
 def find(task: Task) -> Found:
@@ -122,6 +62,9 @@ def find(task: Task) -> Found:
 
 
 def _find_among(task: Task) -> Found:
+    found = find_at_once(task)
+    if found is not None:
+        return found
     cut = cut_world(task)
     if cut.whole != IN_STRIPS:
         return _sweep_whole(task, cut)
@@ -129,96 +72,46 @@ def _find_among(task: Task) -> Found:
     return sweep(task, *bin_boxes(task, cut, parts), parts)
 
 
-def cut_world(task: Task) -> Cut:
-    """Look at a sample and decide."""
-    n = len(task.boxes)
-    size = min(n, SMALL_SAMPLE if n <= SMALL_WORLD else SAMPLE)
-    boxes, dim = task.boxes, task.dim
-    edges, spanned, statistics = np.empty((2, size)), np.empty((dim, size)), np.empty((dim, 4))
-    cuts, counts = np.empty(dim - 1, np.int64), np.empty(dim - 1, np.int64)
-    lattice = np.empty((dim - 1, 3), boxes.dtype)
-    swept, whole = equal_widths(
-        boxes, boxes.reshape(1, -1), edges, spanned, statistics, cuts, counts, lattice
+def find_at_once(task: Task, plan: Plan | None = None, most_crowding: float = 0.0) -> Found | None:
+    """Find all pairs of a world that is small enough for one call; ``None`` where that does not do.
+
+    With a plan, it is cut by that, as long as copies are no more crowded than said.
+    """
+    if len(task.boxes) >= at_once.TOO_MANY or (plan is not None and plan.borders.size):
+        return None
+    if plan is None:
+        begun = at_once.begin(task)
+    else:
+        begun = at_once.begin(task, plan.axes, plan.lattice, most_crowding)
+    if begun is None:
+        return None
+    chunks = [begun.out[: begun.pairs]] if task.store else []
+    found = Found(chunks, begun.pairs, begun.tests, begun.strips, bool(begun.state == ORDERED))
+    return _finish(task, begun, found) if begun.state == BEGUN else found
+
+
+def _finish(task: Task, begun: at_once.Begun, found: Found) -> Found:
+    """Go on where there was no room for more pairs, and search crowded strips."""
+    room, strips = begun.room, begun.strips
+    if begun.at[0] < strips and found.pairs <= task.limit:
+        edges, tags = (room.copies, room.tags) if begun.form == COMPARABLE else (task.boxes, room.own_tags)
+        there = (edges, tags, room.begins, room.ends, begun.form, room.crowded, False)
+        kernel = _kernel(task, begun.axes, there, room.columns, room.marks)
+        found = _both(found, search_rest(task, kernel, begun.at, strips, begun.out, found.pairs))
+    if found.pairs <= task.limit and room.crowded[:strips].any():
+        begins, ends = room.begins[:, :strips], room.ends[:, :strips]
+        fullest = int((ends - begins).max())
+        binned = Binned(room.copies, room.tags, begins, ends, int(ends[0, -1]), fullest, False, 0.0)
+        _sort_crowds(task, begun.axes, binned, np.flatnonzero(room.crowded[:strips]), 1)
+        whole = np.array([0, strips])
+        found = _both(found, _sweep_some(task, begun.axes, binned, whole, room.crowded[:strips], True))
+    return found
+
+
+def _both(found: Found, more: Found | Part) -> Found:
+    return found._replace(
+        chunks=[*found.chunks, *more.chunks], pairs=found.pairs + more.pairs, tests=found.tests + more.tests
     )
-    return Cut(swept, cuts, counts, lattice, whole)
-
-
-def parts_for(task: Task) -> int:
-    """Into how many parts the boxes are divided, one for each thread."""
-    return task.threads if len(task.boxes) >= ENOUGH_FOR_THREADS else 1
-
-
-def bin_boxes(task: Task, cut: Cut, parts: int) -> tuple[Plan, Binned]:
-    """Count the copies in each strip, and make them."""
-    boxes, n = task.boxes, len(task.boxes)
-    plan = Plan(cut.axes, cut.lattice, np.empty((task.dim - 1, 0), boxes.dtype))
-    counted = _count(task, plan, parts)
-    copies, _, crowding = counted[-1]
-    if crowding * plan.strips > CROWDED * copies * copies + 64 * copies * plan.strips:
-        borders = np.empty((task.dim - 1, int(cut.counts.max()) + 1), boxes.dtype)
-        lattice, size = cut.lattice.copy(), min(n, LARGE_SAMPLE)
-        lows, rows = np.empty(size, boxes.dtype), np.empty((3, size), np.int64)
-        equal_shares(boxes, cut.cuts, cut.counts, lows, rows, lattice, borders)
-        plan = Plan(plan.axes, lattice, borders)
-        counted = _count(task, plan, parts)
-    return plan, _scatter(task, plan, *counted)
-
-
-def bin_again(task: Task, plan: Plan, parts: int, most_crowding: float) -> Binned | None:
-    """The same by an earlier plan; ``None`` where that would leave the copies more crowded than this."""
-    counted = _count(task, plan, parts)
-    copies, _, crowding = counted[-1]
-    return None if crowding > most_crowding * copies else _scatter(task, plan, *counted)
-
-
-def _count(task: Task, plan: Plan, parts: int) -> tuple[Any, ...]:
-    n, strips = len(task.boxes), plan.strips
-    spans = task.scratch.array("spans", (n, 2 * len(plan.lattice)), np.uint16)
-    rows = [int(last) + 2 for last in plan.lattice[:, LAST].tolist()]
-    steps = task.scratch.array("steps", (parts, math.prod(rows)), np.int32)
-    steps[:] = 0
-    counts = task.scratch.array("counts", (parts, strips), np.int64)
-    flat = task.boxes.reshape(1, -1)
-    numbers = task.scratch.array("numbers", (parts, task.dim - 1, int(BLOCK) * 2 * task.dim), np.int32)
-
-    def count(part: int, first: int, last: int) -> bool:
-        extreme = False
-        for begin, end in paced(first, last):
-            extreme |= count_copies(
-                *(task.boxes, flat, plan.axes, task.touching, plan.lattice, plan.borders),
-                *(begin, end, numbers[part], spans, steps[part]),
-            )
-        return extreme
-
-    extreme = threads.run_all(
-        [partial(count, part, *share) for part, share in enumerate(threads.shares(n, parts))], parts
-    )
-    totals = starts_from_steps(steps, rows[0], counts, task.scratch.array("ends", (strips,), np.int64))
-    return spans, counts, any(extreme), totals
-
-
-def _scatter(task: Task, plan: Plan, spans: Any, starts: Any, extreme: bool, totals: Any) -> Binned:
-    copies, fullest, crowding = totals
-    # The tags of a copy behind its edges, so that it is written to one cache line and not to two: a million
-    # 3-D boxes, each with two copies in 3,600 strips, are scattered in 10 ms and not in 26.
-    width = 2 * task.dim + (2 if task.boxes.dtype == np.float32 else 1)
-    edges = task.scratch.array("copies", (copies, width), task.boxes.dtype)
-    tags = edges.view(np.int32)
-    begins = task.scratch.array("begins", starts.shape, np.int64)
-    begins[:] = starts
-    strips = int(plan.lattice[0, LAST]) + 1
-    later = task.scratch.array("later", (len(starts), int(BLOCK)), np.int32)
-
-    def scatter(part: int, first: int, last: int) -> None:
-        for begin, end in paced(first, last):
-            scatter_copies(
-                *(task.boxes, plan.axes, strips, task.touching, task.filter.classes),
-                *(begin, end, later[part], spans, starts[part], edges, tags),
-            )
-
-    spread = threads.shares(len(task.boxes), len(starts))
-    threads.run_all([partial(scatter, part, *share) for part, share in enumerate(spread)], len(starts))
-    return Binned(edges, tags, begins, starts, copies, fullest, extreme, crowding / max(copies, 1))
 
 
 def _sweep_whole(task: Task, cut: Cut) -> Found:
@@ -270,13 +163,15 @@ def sweep(task: Task, plan: Plan, binned: Binned, parts: int) -> Found:
     crowded = np.zeros(strips, np.bool_)
     found = _sweep_some(task, plan.axes, binned, borders, crowded, False)
     if crowded.any():
-        _sort_crowds(task, plan, binned, np.flatnonzero(crowded), parts)
+        _sort_crowds(task, plan.axes, binned, np.flatnonzero(crowded), parts)
         more = _sweep_some(task, plan.axes, binned, borders, crowded, True)
-        found = Found([*found.chunks, *more.chunks], found.pairs + more.pairs, found.tests + more.tests)
+        found = _both(found, more)
     return found._replace(cells=strips)
 
 
-def _sort_crowds(task: Task, plan: Plan, binned: Binned, crowds: npt.NDArray[np.int64], parts: int) -> None:
+def _sort_crowds(
+    task: Task, axes: tuple[int, ...], binned: Binned, crowds: npt.NDArray[np.int64], parts: int
+) -> None:
     """Sort the copies of crowded strips, exactly."""
     most = int((binned.ends - binned.begins).sum(axis=0)[crowds].max())
     bits = bits_of(binned.edges)
@@ -292,7 +187,7 @@ def _sort_crowds(task: Task, plan: Plan, binned: Binned, crowds: npt.NDArray[np.
         while at[0] < last:
             stop_if_unwanted()
             at = sort_crowded(
-                *(plan.axes, bits, binned.begins, binned.ends, crowds, at, last),
+                *(axes, bits, binned.begins, binned.ends, crowds, at, last),
                 *(keys, held, words, counts, order, AT_ONCE),
             )
 

@@ -43,6 +43,8 @@ class Task:
     """Storing may stop once more pairs than this are found."""
     store: bool = True
     """False: only count."""
+    sort: bool = False
+    """Whether the pairs are wanted in the promised order; a method may leave that to its caller."""
     scratch: Scratch = field(default_factory=Scratch)
     """Memory to work in; chunks of the answer may lie in it."""
 
@@ -91,12 +93,18 @@ def search_all(
     at, found, tests = kernel(at, end, out, most, store)
     chunks = [out[:found]] if store else []
     if at[0] < end and found <= limit:
-        left = (limit - found).__sub__
-        rest = search_from(kernel, at, end, out[found:] if store else out, left, store)
+        rest = search_rest(task, kernel, at, end, out, found)
         chunks, found, tests = chunks + rest.chunks, found + rest.pairs, tests + rest.tests
-        if store:
-            task.scratch.pairs(min(found, _MOST_ROOM))  # so that the next call finds room for all of them
     return Found(chunks, found, tests, cells, ordered)
+
+
+def search_rest(task: Task, kernel: Resumable, at: Position, end: int, out: PairArray, found: int) -> Part:
+    """Let a kernel go on that has found so many pairs, which lie in the kept memory ``out``."""
+    left = (task.limit - found).__sub__
+    rest = search_from(kernel, at, end, out[found:] if task.store else out, left, task.store)
+    if task.store:
+        task.scratch.pairs(min(found + rest.pairs, _MOST_ROOM))  # so that the next call has room for all
+    return rest
 
 
 def search_in_shares(

@@ -9,7 +9,7 @@ have many partners each, pairs are counted by second id before: what is then in 
 
 import numpy as np
 
-from broadphase.kernels.machine.jit import inline, jit, unsigned
+from broadphase.kernels.machine.jit import common, inline, jit, unsigned
 from broadphase.kernels.machine.prefetch import prefetch
 
 MOST_PARTITIONS = 128
@@ -48,6 +48,12 @@ def scatter_to_partitions(pairs, shift, starts, parted):
 
 @jit
 def sort_partitions(parted, ends, shift, first, last, at, seconds, keys, out):
+    """`put_in_order` for callers in Python."""
+    put_in_order(parted, ends, shift, first, last, at, seconds, keys, out)
+
+
+@common
+def put_in_order(parted, ends, shift, first, last, at, seconds, keys, out):
     """Sort the partitions ``first .. last - 1`` of ``parted`` into the same rows of ``out``.
 
     ``keys`` is scratch for the pairs of the fullest of them, ``at`` for one number more than ids in one,

@@ -11,12 +11,12 @@ import numpy as np
 
 from broadphase.kernels.arrays.merge_sort import argsort
 from broadphase.kernels.machine.floats import inverse_root
-from broadphase.kernels.machine.jit import inline, jit
+from broadphase.kernels.machine.jit import common, inline, jit
 from broadphase.kernels.strips.bin import HALF_ORIGIN, LAST, SCALE, all_ordinary
 
 # Nanoseconds: to count a box's copies; to make a copy; to sort one; for a comparison; and to call, from
 # Python, what makes more than one strip.  What counts is how they compare with each other.
-COUNT, SCATTER, SORT, TEST, CALLS = 4.0, 6.0, 6.0, 0.35, 15_000.0
+COUNT, SCATTER, SORT, TEST, CALLS = 3.0, 4.0, 6.0, 0.35, 500.0
 # Sorting takes up to three times as long in a strip of more boxes than the nearest cache holds.
 FAR = 8_000.0
 # In far clusters strips of equal width are of no use: nanoseconds to find a box's strips by borders from the
@@ -139,6 +139,12 @@ def strip_counts(n, statistics, spanned, swept, cuts, best):
 
 @jit
 def equal_widths(boxes, flat, edges, spanned, statistics, cuts, counts, lattice):
+    """`plan_equal_widths` for callers in Python."""
+    return plan_equal_widths(boxes, flat, edges, spanned, statistics, cuts, counts, lattice)
+
+
+@common
+def plan_equal_widths(boxes, flat, edges, spanned, statistics, cuts, counts, lattice):
     """Cut the world into strips of equal width, from a sample of the boxes.
 
     ``flat`` is ``boxes`` as one row; the next three arrays are scratch for the sample, as large as it shall

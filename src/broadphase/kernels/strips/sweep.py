@@ -15,7 +15,7 @@ Source: the box pruning of Terdiman and Giesen, turned by 45 degrees.
 import numpy as np
 
 from broadphase.kernels.arrays.emit import LEAST_ROOM
-from broadphase.kernels.machine.jit import inline, jit
+from broadphase.kernels.machine.jit import common, inline, jit
 from broadphase.kernels.machine.simd import (
     COMPRESSES,
     LANES,
@@ -51,6 +51,18 @@ DIAGONAL, ROW = np.int64(1), np.int64(0)  # not literals: Numba compiles what ta
 
 @jit
 def sweep_strips(
+    axes, edges, tags, begins, ends, form, crowded, again, categories, masks, columns, marks,
+    at, end, out, most, store,
+):  # fmt: skip
+    """`sweep_from` for callers in Python."""
+    return sweep_from(
+        axes, edges, tags, begins, ends, form, crowded, again, categories, masks, columns, marks,
+        at, end, out, most, store,
+    )  # fmt: skip
+
+
+@common
+def sweep_from(
     axes, edges, tags, begins, ends, form, crowded, again, categories, masks, columns, marks,
     at, end, out, most, store,
 ):  # fmt: skip

@@ -11,7 +11,7 @@ from broadphase.indexes.strips import Strips
 from broadphase.kernels.strips.bin import CONTINUED_Y, HALF_ORIGIN, LAST, NEW, SCALE
 from broadphase.kernels.strips.sort import CROWDED, MOST_BUCKETS
 from broadphase.lab.tracing.told import Ids, Numbers, Told, walks
-from broadphase.methods.strips import Plan
+from broadphase.methods.strip_copies import Plan
 
 MOST_STRIPS = 2_000
 

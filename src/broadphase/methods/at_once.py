@@ -1,0 +1,119 @@
+"""Strips of a small world in one call of a kernel (`broadphase.kernels.strips.at_once`), and its memory.
+
+The idea, its source and its cost stand in `broadphase.methods.strips`, which also does what is left over.
+"""
+
+import math
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.boxes import PairArray
+from broadphase.kernels.strips.at_once import NOTHING, ORDERED, Room, search_plane, search_space
+from broadphase.kernels.strips.bin import BLOCK
+from broadphase.kernels.strips.sort import MARKS, room_for
+from broadphase.memory import Group, from_a_cache_line
+from broadphase.methods.task import Task
+from broadphase.slices import MOST, Position
+
+# So many boxes are searched by several threads.
+TOO_MANY = 40_000
+SMALL_SAMPLE, SAMPLE = 64, 128
+SMALL_WORLD = 4_000
+_LANES = 16  # of four bytes, in a cache line
+
+
+class Begun(NamedTuple):
+    """What one call found, and what is left to be done."""
+
+    state: int
+    axes: tuple[int, ...]
+    strips: int
+    form: int
+    """In which form the edges are swept; not `COMPARABLE`: they are those of the boxes themselves."""
+    at: Position
+    out: PairArray
+    """Whose first rows are the pairs that were found."""
+    pairs: int
+    tests: int
+    room: Room
+
+
+def begin(
+    task: Task, axes: tuple[int, ...] = (), lattice: Any = None, most_crowding: float = 0.0
+) -> Begun | None:
+    """Search a small world, as far as there is room; ``None`` where it must go the long way.
+
+    With ``axes`` and ``lattice`` it is cut by these, as long as copies are no more crowded than said.
+    """
+    boxes, dim, n = task.boxes, task.dim, len(task.boxes)
+    room = task.scratch.group((dim, boxes.dtype), n, _ROOMS[dim, boxes.dtype])[n > SMALL_WORLD]
+    if axes:
+        room.lattice[:] = lattice
+    out = task.scratch.pairs(4 * n)
+    state, strips, form, swept, at, found, tests = _SEARCHES[dim](
+        *(boxes, boxes.reshape(1, -1), task.touching, task.filter, bool(axes), axes or _AXES[dim]),
+        *(most_crowding, room, out, int(MOST), task.store, task.sort),
+    )
+    if state == NOTHING:
+        return None
+    return Begun(
+        *(state, axes or (swept, *room.cuts.tolist()), strips, form, at),
+        *(room.ordered if state == ORDERED else out, found, tests, room),
+    )
+
+
+def _make_rooms(dim: int, dtype: np.dtype[Any], n: int) -> Group[tuple[Room, Room]]:
+    """Room for worlds of up to ``n`` boxes: for small samples, and for larger ones."""
+    copies, strips = (n * dim + 64, n // 4 + 64)
+    width = 2 * dim + (2 if dtype == np.float32 else 1)
+    # An odd number of cache lines, for rows of 4,096 bytes would all want the same places of the near cache.
+    column = room_for(n) // _LANES // 2 * 2 * _LANES + 3 * _LANES
+    size = 0
+
+    def array(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+        nonlocal size
+        length = math.prod(shape) * np.dtype(dtype).itemsize
+        size += length
+        return from_a_cache_line(length).view(dtype).reshape(shape)
+
+    edges = array((copies, width), dtype)
+    own_tags = np.zeros((n, 2), np.int32)
+    own_tags[:, 0] = np.arange(n)
+    room = Room(
+        edges=np.empty((2, SMALL_SAMPLE)),
+        spanned=np.empty((dim, SMALL_SAMPLE)),
+        statistics=np.empty((dim, 4)),
+        cuts=np.empty(dim - 1, np.int64),
+        counts=np.empty(dim - 1, np.int64),
+        lattice=np.empty((dim - 1, 3), dtype),
+        borders=np.empty((dim - 1, 0), dtype),
+        numbers=np.empty((dim - 1, int(BLOCK) * 2 * dim), np.int32),
+        spans=array((n, 2 * (dim - 1)), np.uint16),
+        steps=array((1, 2 * strips), np.int32),
+        begins=array((1, strips), np.int64),
+        ends=array((1, strips), np.int64),
+        later=np.empty(int(BLOCK), np.int32),
+        copies=edges,
+        tags=edges.view(np.int32),
+        own_tags=own_tags,
+        crowded=np.empty(strips, np.bool_),
+        columns=array((2 * dim, column), dtype),
+        marks=array((MARKS, column), np.int32),
+        order=np.empty(n + 1, np.int32),
+        keys=array((2 * n,), np.int64),
+        ordered=array((2 * n, 2), np.int32),
+    )
+    larger = room._replace(edges=np.empty((2, SAMPLE)), spanned=np.empty((dim, SAMPLE)))
+    return Group(n, size + own_tags.nbytes, (room, larger))
+
+
+_ROOMS = {
+    (dim, np.dtype(kind)): partial(_make_rooms, dim, np.dtype(kind))
+    for dim in (2, 3)
+    for kind in (np.float32, np.float64)
+}
+_AXES = {2: (0, 1), 3: (0, 1, 2)}
+_SEARCHES = {2: search_plane, 3: search_space}
