@@ -9,5 +9,6 @@
     ──────────────────────
 
 Read `plan` (where to cut), `bin` (copies into strips), `sort` and `crowded` (each strip along x), `sweep`
-(the pairs), and `at_once` for all of it in one call, in small worlds.  `near_few` leaves out what can meet none of a few.
+(the pairs), and `at_once`, which does all of it to a small world.  `near_few` leaves out what can meet none
+of a few.
 """

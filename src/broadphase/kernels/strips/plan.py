@@ -14,9 +14,9 @@ from broadphase.kernels.machine.floats import inverse_root
 from broadphase.kernels.machine.jit import common, inline, jit
 from broadphase.kernels.strips.bin import HALF_ORIGIN, LAST, SCALE, all_ordinary
 
-# Nanoseconds: to count a box's copies; to make a copy; to sort one; for a comparison; and to call, from
-# Python, what makes more than one strip.  What counts is how they compare with each other.
-COUNT, SCATTER, SORT, TEST, CALLS = 3.0, 4.0, 6.0, 0.35, 500.0
+# Nanoseconds: to count a box's copies; to make a copy; to sort one; for a comparison, with what it finds; and
+# for all that more than one strip takes besides.  What counts is how they compare with each other.
+COUNT, SCATTER, SORT, TEST, MORE = 3.0, 4.0, 6.0, 0.6, 500.0
 # Sorting takes up to three times as long in a strip of more boxes than the nearest cache holds.
 FAR = 8_000.0
 # In far clusters strips of equal width are of no use: nanoseconds to find a box's strips by borders from the
@@ -130,7 +130,7 @@ def strip_counts(n, statistics, spanned, swept, cuts, best):
             copies += (statistics[b, SPANNED] + both * (strips_a - 1.0)) * (strips_b - 1.0)
         tests = n * copies * copies / strips * reached
         copying = (SCATTER + _sort_cost(n * copies / strips, clusters)) * copies
-        cost = CALLS + n * (COUNT + shares + copying + TEST * tests)
+        cost = MORE + n * (COUNT + shares + copying + TEST * tests)
         if strips > 1.0 and cost < best_cost:
             best_cost = cost
             best[0] = np.int64(strips_a)
