@@ -11,24 +11,25 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.boxes import PairArray
-from broadphase.kernels.strips.at_once import NOTHING, ORDERED, Room, search_plane, search_space
+from broadphase.kernels.strips.at_once import BEGUN, NOTHING, ORDERED, Room, search_plane, search_space
 from broadphase.kernels.strips.bin import BLOCK
 from broadphase.kernels.strips.sort import MARKS, room_for
 from broadphase.memory import Group, from_a_cache_line
-from broadphase.methods.task import Task
+from broadphase.methods.task import Found, Task
 from broadphase.slices import MOST, Position
 
 # So many boxes are searched by several threads.
 TOO_MANY = 40_000
-SMALL_SAMPLE, SAMPLE = 64, 128
-SMALL_WORLD = 4_000
+# Boxes that are looked at before a world is cut, and in how many boxes so many are enough.
+_SAMPLES = (32, 64, 128)
+_FEW, SMALL_WORLD = 600, 4_000
+SMALL_SAMPLE, SAMPLE = _SAMPLES[1:]
 _LANES = 16  # of four bytes, in a cache line
 
 
 class Begun(NamedTuple):
-    """What one call found, and what is left to be done."""
+    """What one call found that could not do all."""
 
-    state: int
     axes: tuple[int, ...]
     strips: int
     form: int
@@ -43,30 +44,34 @@ class Begun(NamedTuple):
 
 def begin(
     task: Task, axes: tuple[int, ...] = (), lattice: Any = None, most_crowding: float = 0.0
-) -> Begun | None:
-    """Search a small world, as far as there is room; ``None`` where it must go the long way.
+) -> Found | Begun | None:
+    """Search a small world; what was found if there is room for all, ``None`` if it must go the long way.
 
     With ``axes`` and ``lattice`` it is cut by these, as long as copies are no more crowded than said.
     """
-    boxes, dim, n = task.boxes, task.dim, len(task.boxes)
-    room = task.scratch.group((dim, boxes.dtype), n, _ROOMS[dim, boxes.dtype])[n > SMALL_WORLD]
+    boxes = task.boxes
+    n, width = boxes.shape
+    rooms = task.scratch.group((width, boxes.itemsize), n, _ROOMS[width, boxes.itemsize])
+    room = rooms[(n > _FEW) + (n > SMALL_WORLD)]
     if axes:
         room.lattice[:] = lattice
     out = task.scratch.pairs(4 * n)
-    state, strips, form, swept, at, found, tests = _SEARCHES[dim](
-        *(boxes, boxes.reshape(1, -1), task.touching, task.filter, bool(axes), axes or _AXES[dim]),
+    state, strips, form, swept, at, found, tests = _SEARCHES[width](
+        *(boxes, boxes.reshape(1, -1), task.touching, task.filter, bool(axes), axes or _AXES[width]),
         *(most_crowding, room, out, int(MOST), task.store, task.sort),
     )
     if state == NOTHING:
         return None
-    return Begun(
-        *(state, axes or (swept, *room.cuts.tolist()), strips, form, at),
-        *(room.ordered if state == ORDERED else out, found, tests, room),
-    )
+    if state == BEGUN:
+        return Begun(axes or (swept, *room.cuts.tolist()), strips, form, at, out, found, tests, room)
+    if not task.store:
+        return Found([], found, tests, strips)
+    ordered = bool(state == ORDERED)
+    return Found([(room.ordered if ordered else out)[:found]], found, tests, strips, ordered)
 
 
-def _make_rooms(dim: int, dtype: np.dtype[Any], n: int) -> Group[tuple[Room, Room]]:
-    """Room for worlds of up to ``n`` boxes: for small samples, and for larger ones."""
+def _make_rooms(dim: int, dtype: type[np.floating[Any]], n: int) -> Group[list[Room]]:
+    """Room for worlds of up to ``n`` boxes, with samples of each size."""
     copies, strips = (n * dim + 64, n // 4 + 64)
     width = 2 * dim + (2 if dtype == np.float32 else 1)
     # An odd number of cache lines, for rows of 4,096 bytes would all want the same places of the near cache.
@@ -83,8 +88,8 @@ def _make_rooms(dim: int, dtype: np.dtype[Any], n: int) -> Group[tuple[Room, Roo
     own_tags = np.zeros((n, 2), np.int32)
     own_tags[:, 0] = np.arange(n)
     room = Room(
-        edges=np.empty((2, SMALL_SAMPLE)),
-        spanned=np.empty((dim, SMALL_SAMPLE)),
+        edges=np.empty((2, 0)),
+        spanned=np.empty((dim, 0)),
         statistics=np.empty((dim, 4)),
         cuts=np.empty(dim - 1, np.int64),
         counts=np.empty(dim - 1, np.int64),
@@ -106,14 +111,14 @@ def _make_rooms(dim: int, dtype: np.dtype[Any], n: int) -> Group[tuple[Room, Roo
         keys=array((2 * n,), np.int64),
         ordered=array((2 * n, 2), np.int32),
     )
-    larger = room._replace(edges=np.empty((2, SAMPLE)), spanned=np.empty((dim, SAMPLE)))
-    return Group(n, size + own_tags.nbytes, (room, larger))
+    rooms = [room._replace(edges=np.empty((2, k)), spanned=np.empty((dim, k))) for k in _SAMPLES]
+    return Group(n, size + own_tags.nbytes, rooms)
 
 
 _ROOMS = {
-    (dim, np.dtype(kind)): partial(_make_rooms, dim, np.dtype(kind))
+    (2 * dim, kind(0).itemsize): partial(_make_rooms, dim, kind)
     for dim in (2, 3)
     for kind in (np.float32, np.float64)
 }
-_AXES = {2: (0, 1), 3: (0, 1, 2)}
-_SEARCHES = {2: search_plane, 3: search_space}
+_AXES = {4: (0, 1), 6: (0, 1, 2)}
+_SEARCHES = {4: search_plane, 6: search_space}

@@ -28,7 +28,6 @@ from broadphase.kernels.arrays.ordered_bits import bits_of
 from broadphase.kernels.arrays.pieces import AT_ONCE
 from broadphase.kernels.arrays.radix_sort import DIGITS, stable_argsort
 from broadphase.kernels.boxes.filters import rules_of
-from broadphase.kernels.strips.at_once import BEGUN, ORDERED
 from broadphase.kernels.strips.bin import (
     FIRST_CLASS_BIT,
 )
@@ -80,19 +79,16 @@ def find_at_once(task: Task, plan: Plan | None = None, most_crowding: float = 0.
     if len(task.boxes) >= at_once.TOO_MANY or (plan is not None and plan.borders.size):
         return None
     if plan is None:
-        begun = at_once.begin(task)
+        found = at_once.begin(task)
     else:
-        begun = at_once.begin(task, plan.axes, plan.lattice, most_crowding)
-    if begun is None:
-        return None
-    chunks = [begun.out[: begun.pairs]] if task.store else []
-    found = Found(chunks, begun.pairs, begun.tests, begun.strips, bool(begun.state == ORDERED))
-    return _finish(task, begun, found) if begun.state == BEGUN else found
+        found = at_once.begin(task, plan.axes, plan.lattice, most_crowding)
+    return _finish(task, found) if isinstance(found, at_once.Begun) else found
 
 
-def _finish(task: Task, begun: at_once.Begun, found: Found) -> Found:
+def _finish(task: Task, begun: at_once.Begun) -> Found:
     """Go on where there was no room for more pairs, and search crowded strips."""
     room, strips = begun.room, begun.strips
+    found = Found([begun.out[: begun.pairs]] if task.store else [], begun.pairs, begun.tests, strips)
     if begun.at[0] < strips and found.pairs <= task.limit:
         edges, tags = (room.copies, room.tags) if begun.form == COMPARABLE else (task.boxes, room.own_tags)
         there = (edges, tags, room.begins, room.ends, begun.form, room.crowded, False)
