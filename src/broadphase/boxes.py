@@ -116,9 +116,14 @@ def unsound_row(boxes: BoxArray, threads: int = 1) -> int:
 
 def copy_sound(boxes: BoxArray, into: BoxArray, name: str, threads: int | None = None) -> None:
     """Copy boxes into as many rows of another array; raises what `check_sound` does."""
-    parts = resolve(threads) if len(boxes) >= _ENOUGH_FOR_THREADS else 1
-    spans = shares(len(boxes), max(parts, len(boxes) // AT_ONCE))
-    rows = run_all([partial(copy_sound_rows, boxes, into, begin, end) for begin, end in spans], parts)
+    n = len(boxes)
+    if n < _ENOUGH_FOR_THREADS:
+        # By the shortest way: the other one is 1.5 us longer, where a small index follows in 2.2.
+        rows = [copy_sound_rows(boxes, into, 0, n)]
+    else:
+        parts = resolve(threads)
+        spans = shares(n, max(parts, n // AT_ONCE))
+        rows = run_all([partial(copy_sound_rows, boxes, into, begin, end) for begin, end in spans], parts)
     for row in map(int, rows):
         if row >= 0:
             raise unsound_row_error(boxes, row, name)

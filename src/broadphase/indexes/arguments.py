@@ -167,8 +167,10 @@ class Reader:
                 f"{name} must have shape ({width},) or (n, {width}) in this {self.dim}-D index; "
                 f"got shape {array.shape}"
             )
+        if array.dtype == self.dtype:
+            return array
         with np.errstate(over="ignore"):
-            return array.astype(self.dtype, copy=False)
+            return array.astype(self.dtype)
 
     def _check_box(self, values: Floats, name: str) -> None:
         for axis in range(self.dim):

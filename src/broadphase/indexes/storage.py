@@ -88,6 +88,8 @@ class BoxStore:
     def live_filter(self) -> PairFilter:
         """The rules of the live rows, for a search over `live_boxes`."""
         none = no_filter()
+        if not self.any_static and not self.any_sets:
+            return none
         at: Any = slice(self.end) if self.live == self.end else self.ids()
         return PairFilter(
             self.classes[at] if self.any_static else none.classes,

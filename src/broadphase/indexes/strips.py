@@ -140,7 +140,8 @@ class Strips(Index):
         if not store.any_static:
             boxes, rules = store.live_boxes(), store.live_filter()
             task = Task(boxes, self._touching, rules, parts, limit, sort=self._sort, scratch=scratch)
-            return _renamed(self._sweep(task), store.ids())
+            found = self._sweep(task)
+            return found if store.live == store.end else _renamed(found, store.ids())
         movers = self._mover_ids()
         rules = PairFilter(no_filter().classes, *_sets_of(store, movers))
         task = Task(store.boxes[movers], self._touching, rules, parts, limit, scratch=scratch)
