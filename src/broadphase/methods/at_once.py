@@ -22,7 +22,7 @@ from broadphase.slices import MOST, Position
 TOO_MANY = 40_000
 # Boxes that are looked at before a world is cut, and in how many boxes so many are enough.
 _SAMPLES = (32, 64, 128)
-_FEW, SMALL_WORLD = 600, 4_000
+_FEW, SMALL_WORLD = 600, 12_000
 SMALL_SAMPLE, SAMPLE = _SAMPLES[1:]
 _LANES = 16  # of four bytes, in a cache line
 
