@@ -18,7 +18,7 @@ from broadphase.memory import Group, from_a_cache_line
 from broadphase.methods.task import Found, Task
 from broadphase.slices import MOST, Position
 
-# So many boxes are searched by several threads.
+# So many boxes are better searched by several threads, step by step.
 TOO_MANY = 40_000
 # Boxes that are looked at before a world is cut, and in how many boxes so many are enough.
 _SAMPLES = (32, 64, 128)
@@ -72,7 +72,7 @@ def begin(
 
 def _make_rooms(dim: int, dtype: type[np.floating[Any]], n: int) -> Group[list[Room]]:
     """Room for worlds of up to ``n`` boxes, with samples of each size."""
-    copies, strips = (n * dim + 64, n // 4 + 64)
+    copies, strips = n * dim + 64, n // 4 + 64
     width = 2 * dim + (2 if dtype == np.float32 else 1)
     # An odd number of cache lines, for rows of 4,096 bytes would all want the same places of the near cache.
     column = room_for(n) // _LANES // 2 * 2 * _LANES + 3 * _LANES

@@ -12,13 +12,13 @@ from broadphase.kernels.arrays.counting import starts_from_steps
 from broadphase.kernels.strips.at_once import CROWDED
 from broadphase.kernels.strips.bin import BLOCK, LAST, count_copies, scatter_copies
 from broadphase.kernels.strips.plan import equal_shares, equal_widths
-from broadphase.methods.at_once import SAMPLE, SMALL_SAMPLE, SMALL_WORLD
+from broadphase.methods.at_once import SAMPLE, SMALL_SAMPLE, SMALL_WORLD, TOO_MANY
 from broadphase.methods.task import Task
 from broadphase.slices import paced
 
 LARGE_SAMPLE = 4096
 # Waking a second thread three times costs about 200 microseconds, a fifth of what so many boxes take.
-ENOUGH_FOR_THREADS = 40_000
+ENOUGH_FOR_THREADS = TOO_MANY
 
 
 class Plan(NamedTuple):

@@ -28,9 +28,7 @@ from broadphase.kernels.arrays.ordered_bits import bits_of
 from broadphase.kernels.arrays.pieces import AT_ONCE
 from broadphase.kernels.arrays.radix_sort import DIGITS, stable_argsort
 from broadphase.kernels.boxes.filters import rules_of
-from broadphase.kernels.strips.bin import (
-    FIRST_CLASS_BIT,
-)
+from broadphase.kernels.strips.bin import FIRST_CLASS_BIT
 from broadphase.kernels.strips.crowded import sort_crowded
 from broadphase.kernels.strips.plan import IN_STRIPS, WHOLE
 from broadphase.kernels.strips.sort import COMPARABLE, MARKS, RAW_APART, RAW_TOUCHING, room_for

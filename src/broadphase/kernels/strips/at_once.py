@@ -89,25 +89,40 @@ def search_space(boxes, flat, touching, rules, planned, axes, most_crowding, roo
 
 @inline
 def _search(boxes, flat, touching, rules, planned, axes, most_crowding, room, out, most, store, sort):
-    n = boxes.shape[0]
     at = (np.int64(0), np.int64(0), np.int64(0), np.int64(0), TOGETHER, np.int64(0))
     row = np.int64(room.lattice[0, LAST]) + 2
     rows = np.int64(room.lattice[len(axes) - 2, LAST]) + 1 if len(axes) == 3 else np.int64(1)
     strips = (row - 1) * rows
     if strips == 1 and rules.classes.shape[0] == 0 and all_ordinary(flat, np.int64(0), flat.shape[1]):
         form = RAW_TOUCHING if touching else RAW_APART
-        room.begins[0, 0], room.ends[0, 0], room.crowded[0] = 0, n, False
+        room.begins[0, 0], room.ends[0, 0], room.crowded[0] = 0, boxes.shape[0], False
         at, found, tests = sweep_from(
             axes, boxes, room.own_tags, room.begins, room.ends, form, room.crowded, False,
             rules.categories, rules.masks, room.columns, room.marks, at, strips, out, most, store,
         )  # fmt: skip
         if room.crowded[0]:
+            return NOTHING, strips, form, axes[0], at, found, tests
+    else:
+        form = COMPARABLE
+        if not _copy_into_strips(
+            boxes, flat, touching, rules.classes, planned, axes, most_crowding, row, rows, room
+        ):
             return NOTHING, strips, form, axes[0], at, np.int64(0), np.int64(0)
-        state = _put_in_order(at[0] < 1, n, room, out, found, store and sort)
-        return state, strips, form, axes[0], at, found, tests
+        at, found, tests = sweep_from(
+            axes, room.copies, room.tags, room.begins, room.ends, form, room.crowded, False,
+            rules.categories, rules.masks, room.columns, room.marks, at, strips, out, most, store,
+        )  # fmt: skip
+    state = _put_in_order(at, strips, boxes.shape[0], room, out, found, store and sort)
+    return state, strips, form, axes[0], at, found, tests
+
+
+@inline
+def _copy_into_strips(boxes, flat, touching, classes, planned, axes, most_crowding, row, rows, room):
+    """Copy all boxes into ``rows`` of ``row - 1`` strips; False where that is not to be done here."""
+    n, strips = boxes.shape[0], (row - 1) * rows
     corners = row * (rows + 1 if len(axes) == 3 else rows)
     if strips > room.crowded.shape[0] or corners > room.steps.shape[1]:
-        return NOTHING, strips, COMPARABLE, axes[0], at, np.int64(0), np.int64(0)
+        return False
     for corner in range(corners):
         room.steps[0, corner] = 0
     extreme = step_at_copies(
@@ -120,30 +135,25 @@ def _search(boxes, flat, touching, rules, planned, axes, most_crowding, room, ou
         even = np.float64(copies) * copies
         too_crowded = crowding * strips > CROWDED * even + 64.0 * copies * strips
     if extreme or too_crowded or copies > room.copies.shape[0]:
-        return NOTHING, strips, COMPARABLE, axes[0], at, np.int64(0), np.int64(0)
+        return False
     for strip in range(strips):
         room.begins[0, strip] = room.ends[0, strip]
         room.crowded[strip] = False
     make_copies(
-        boxes, axes, row - 1, touching, rules.classes, np.int64(0), n,
+        boxes, axes, row - 1, touching, classes, np.int64(0), n,
         room.later, room.spans, room.ends[0], room.copies, room.tags,
     )  # fmt: skip
-    at, found, tests = sweep_from(
-        axes, room.copies, room.tags, room.begins, room.ends, COMPARABLE, room.crowded, False,
-        rules.categories, rules.masks, room.columns, room.marks, at, strips, out, most, store,
-    )  # fmt: skip
-    left = at[0] < strips
-    for strip in range(strips):
-        left |= room.crowded[strip]
-    state = _put_in_order(left, n, room, out, found, store and sort)
-    return state, strips, COMPARABLE, axes[0], at, found, tests
+    return True
 
 
 @inline
-def _put_in_order(left, n, room, out, found, wanted):
+def _put_in_order(at, strips, n, room, out, found, wanted):
     """What became of it, after all pairs were put in order where that is wanted and there is room."""
-    if left:
+    if at[0] < strips:
         return BEGUN
+    for strip in range(strips):
+        if room.crowded[strip]:
+            return BEGUN
     if not wanted or found > room.keys.shape[0]:
         return DONE
     end = room.begins[0]
