@@ -7,10 +7,12 @@ from hypothesis import strategies as st
 from method_checks import KINDS, assert_exact, odd_boxes, pairs_of, scenes, task
 
 from broadphase.boxes import as_filter
+from broadphase.indexes.strips import Strips
 from broadphase.kernels.strips.bin import HALF_ORIGIN, LAST, SCALE
 from broadphase.kernels.strips.plan import IN_STRIPS
 from broadphase.methods import at_once, strips
 from broadphase.methods.strip_copies import Cut, Plan
+from broadphase.slices import FIRST_OF_FEW
 
 WAYS = ("in one call", "call by call")
 
@@ -157,6 +159,42 @@ def test_which_worlds_are_searched_in_one_call(dim, dtype):
     corner = even.copy()
     corner[100:] *= 1e-4
     assert real_find_at_once(task(corner)) is None  # all in one strip of many
+
+
+def test_room_for_pairs_is_found_by_the_second_call():
+    random = np.random.default_rng(3)
+    for count, side in ((20, 0.5), (60, 0.17), (300, 0.1), (300, 0.14)):
+        low = random.random((count, 2))
+        asked = task(np.hstack((low, low + side)), sort=True)
+        first = pairs_of(real_find_at_once(asked))
+        again = real_find_at_once(asked)
+        assert again.ordered == (len(first) <= 2 * count)
+        np.testing.assert_array_equal(pairs_of(again), first)
+        assert at_once.begin(asked).pairs == len(first)
+
+
+def test_one_call_makes_so_many_comparisons_and_no_more():
+    """It can not be interrupted, and with categories each may take 6 ns."""
+    random = np.random.default_rng(3)
+    low = random.random((8_000, 2))
+    asked = task(np.hstack((low, low + 0.9)), store=False)
+    begun = at_once.begin(asked)
+    assert isinstance(begun, at_once.Begun)
+    assert begun.tests < 1.01 * FIRST_OF_FEW
+    assert strips.find(asked).tests > 2 * FIRST_OF_FEW
+
+
+def test_an_index_that_was_asked_when_it_was_nearly_empty_is_cut_when_it_fills():
+    random = np.random.default_rng(3)
+    low = random.random((5_000, 2))
+    boxes = np.hstack((low, low + 0.01))
+    index = Strips()
+    index.insert_many(boxes[:10])
+    index.pairs()
+    assert index._cell_count() == 1
+    index.insert_many(boxes[10:])
+    np.testing.assert_array_equal(index.pairs(), pairs_of(strips.find(task(boxes))))
+    assert index._cell_count() > 5
 
 
 def test_a_plan_holds_as_long_as_copies_are_no_more_crowded():

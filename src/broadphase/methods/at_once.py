@@ -11,12 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.boxes import PairArray
+from broadphase.kernels.arrays.emit import LEAST_ROOM
 from broadphase.kernels.strips.at_once import BEGUN, NOTHING, ORDERED, Room, search_plane, search_space
 from broadphase.kernels.strips.bin import BLOCK
 from broadphase.kernels.strips.sort import MARKS, room_for
 from broadphase.memory import Group, from_a_cache_line
 from broadphase.methods.task import Found, Task
-from broadphase.slices import MOST, Position
+from broadphase.slices import FIRST_OF_FEW, MOST, Position
 
 # So many boxes are better searched by several threads, step by step.
 TOO_MANY = 40_000
@@ -24,7 +25,7 @@ TOO_MANY = 40_000
 _SAMPLES = (32, 64, 128)
 _FEW, SMALL_WORLD = 600, 12_000
 SMALL_SAMPLE, SAMPLE = _SAMPLES[1:]
-_LANES = 16  # of four bytes, in a cache line
+_LINE = 64  # bytes of a cache line
 
 
 class Begun(NamedTuple):
@@ -55,10 +56,10 @@ def begin(
     room = rooms[(n > _FEW) + (n > SMALL_WORLD)]
     if axes:
         room.lattice[:] = lattice
-    out = task.scratch.pairs(4 * n)
+    out = task.scratch.pairs(4 * n + LEAST_ROOM)
     state, strips, form, swept, at, found, tests = _SEARCHES[width](
         *(boxes, boxes.reshape(1, -1), task.touching, task.filter, bool(axes), axes or _AXES[width]),
-        *(most_crowding, room, out, int(MOST), task.store, task.sort),
+        *(most_crowding, room, out, int(min(MOST, FIRST_OF_FEW)), task.store, task.sort),
     )
     if state == NOTHING:
         return None
@@ -74,17 +75,7 @@ def _make_rooms(dim: int, dtype: type[np.floating[Any]], n: int) -> Group[list[R
     """Room for worlds of up to ``n`` boxes, with samples of each size."""
     copies, strips = n * dim + 64, n // 4 + 64
     width = 2 * dim + (2 if dtype == np.float32 else 1)
-    # An odd number of cache lines, for rows of 4,096 bytes would all want the same places of the near cache.
-    column = room_for(n) // _LANES // 2 * 2 * _LANES + 3 * _LANES
-    size = 0
-
-    def array(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-        nonlocal size
-        length = math.prod(shape) * np.dtype(dtype).itemsize
-        size += length
-        return from_a_cache_line(length).view(dtype).reshape(shape)
-
-    edges = array((copies, width), dtype)
+    edges = _aligned((copies, width), dtype)
     own_tags = np.zeros((n, 2), np.int32)
     own_tags[:, 0] = np.arange(n)
     room = Room(
@@ -96,23 +87,38 @@ def _make_rooms(dim: int, dtype: type[np.floating[Any]], n: int) -> Group[list[R
         lattice=np.empty((dim - 1, 3), dtype),
         borders=np.empty((dim - 1, 0), dtype),
         numbers=np.empty((dim - 1, int(BLOCK) * 2 * dim), np.int32),
-        spans=array((n, 2 * (dim - 1)), np.uint16),
-        steps=array((1, 2 * strips), np.int32),
-        begins=array((1, strips), np.int64),
-        ends=array((1, strips), np.int64),
+        spans=_aligned((n, 2 * (dim - 1)), np.uint16),
+        steps=_aligned((1, 2 * strips), np.int32),
+        begins=_aligned((1, strips), np.int64),
+        ends=_aligned((1, strips), np.int64),
         later=np.empty(int(BLOCK), np.int32),
         copies=edges,
         tags=edges.view(np.int32),
         own_tags=own_tags,
         crowded=np.empty(strips, np.bool_),
-        columns=array((2 * dim, column), dtype),
-        marks=array((MARKS, column), np.int32),
+        columns=_rows(2 * dim, room_for(n), dtype),
+        marks=_rows(MARKS, room_for(n), np.int32),
         order=np.empty(n + 1, np.int32),
-        keys=array((2 * n,), np.int64),
-        ordered=array((2 * n, 2), np.int32),
+        keys=_aligned((2 * n,), np.int64),
+        ordered=_aligned((2 * n, 2), np.int32),
     )
     rooms = [room._replace(edges=np.empty((2, k)), spanned=np.empty((dim, k))) for k in _SAMPLES]
-    return Group(n, size + own_tags.nbytes, rooms)
+    return Group(n, sum(one.nbytes for one in room) - room.tags.nbytes, rooms)
+
+
+def _rows(count: int, length: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    """Rows of at least this length, each of an odd number of cache lines.
+
+    Rows of 4,096 bytes, or of twice as many, would all want the same places of the near cache.
+    """
+    each = _LINE // np.dtype(dtype).itemsize
+    lines = -(-length // each) | 1
+    return _aligned((count, lines * each), dtype)
+
+
+def _aligned(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    size = math.prod(shape) * np.dtype(dtype).itemsize
+    return from_a_cache_line(size).view(dtype).reshape(shape)
 
 
 _ROOMS = {

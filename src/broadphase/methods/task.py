@@ -9,9 +9,20 @@ import numpy as np
 
 from broadphase import threads
 from broadphase.boxes import BoxArray, PairArray, copy_sound
+from broadphase.kernels.arrays.emit import LEAST_ROOM
 from broadphase.kernels.boxes.filters import PairFilter
 from broadphase.memory import MOST_KEPT, Scratch
-from broadphase.slices import FIRST, MOST, MOST_ROOM, Part, Position, Resumable, limit_of_shares, search_from
+from broadphase.slices import (
+    FIRST,
+    FIRST_OF_FEW,
+    MOST,
+    MOST_ROOM,
+    Part,
+    Position,
+    Resumable,
+    limit_of_shares,
+    search_from,
+)
 
 NO_LIMIT = 2**62
 
@@ -89,7 +100,7 @@ def search_all(
     limit, store = task.limit, task.store
     out = task.scratch.pairs(room)
     # Nearly always one call does it: what small worlds take is Python's time, so there is no more of it.
-    most = int(MOST if len(task.boxes) <= _FEW_BOXES else min(MOST, FIRST))
+    most = int(min(MOST, FIRST_OF_FEW if len(task.boxes) <= _FEW_BOXES else FIRST))
     at, found, tests = kernel(at, end, out, most, store)
     chunks = [out[:found]] if store else []
     if at[0] < end and found <= limit:
@@ -103,7 +114,8 @@ def search_rest(task: Task, kernel: Resumable, at: Position, end: int, out: Pair
     left = (task.limit - found).__sub__
     rest = search_from(kernel, at, end, out[found:] if task.store else out, left, task.store)
     if task.store:
-        task.scratch.pairs(min(found + rest.pairs, _MOST_ROOM))  # so that the next call has room for all
+        # So that the next call has room for all; a kernel stops where it has less than this left.
+        task.scratch.pairs(min(found + rest.pairs + LEAST_ROOM, _MOST_ROOM))
     return rest
 
 

@@ -64,8 +64,8 @@ def search_plane(boxes, flat, touching, rules, planned, axes, most_crowding, roo
     """All pairs of a small 2-D world, as far as there is room.
 
     With ``planned``, ``axes`` and ``room.lattice`` say how to cut it, and a copy may share its strip with no
-    more than ``most_crowding`` others on average.  Returns what became of it (`NOTHING`, `BEGUN`, `DONE`),
-    how many strips there are, in which form the edges are swept, and the swept axis; then what `sweep_strips`
+    more than ``most_crowding`` others on average.  Returns what became of it (`NOTHING` to `ORDERED`), how
+    many strips there are, in which form the edges are swept, and the swept axis; then what `sweep_strips`
     does.
     """
     if not planned:
@@ -95,6 +95,8 @@ def _search(boxes, flat, touching, rules, planned, axes, most_crowding, room, ou
     strips = (row - 1) * rows
     if strips == 1 and rules.classes.shape[0] == 0 and all_ordinary(flat, np.int64(0), flat.shape[1]):
         form = RAW_TOUCHING if touching else RAW_APART
+        if planned and boxes.shape[0] > most_crowding:
+            return NOTHING, strips, form, axes[0], at, np.int64(0), np.int64(0)
         room.begins[0, 0], room.ends[0, 0], room.crowded[0] = 0, boxes.shape[0], False
         at, found, tests = sweep_from(
             axes, boxes, room.own_tags, room.begins, room.ends, form, room.crowded, False,
