@@ -184,8 +184,10 @@ def test_a_tab_that_is_closed_while_its_lanes_begin_takes_no_thread_with_it():
         one = sessions.Session(lambda item: None, Uploads(), Room())
         one.start()
         one.put(parse(setup_message(count=50, methods=["strips"] * 4)))
-        while not one._lanes:
+        until = time.monotonic() + WAIT
+        while not one._lanes and time.monotonic() < until:
             time.sleep(0)
+        assert one._lanes
         one.close()
         one.join(WAIT)
         assert not one._thread.is_alive()
