@@ -5,6 +5,7 @@ million pairs that is 5 ms, a quarter of the whole search.  So scratch arrays ar
 the memory of a large result returns here when the last array that shows it is gone.
 """
 
+import math
 from collections.abc import Callable, Hashable
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -89,15 +90,21 @@ class Scratch:
     def _take(self, name: str, size: int) -> npt.NDArray[np.uint8]:
         self.size += size - self.room(name)
         self._made.pop(name, None)
-        memory = self._memory[name] = from_a_cache_line(size)
+        memory = self._memory[name] = _from_a_cache_line(size)
         return memory
 
 
-def from_a_cache_line(size: int) -> npt.NDArray[np.uint8]:
+def _from_a_cache_line(size: int) -> npt.NDArray[np.uint8]:
     """So many bytes that begin with a cache line, so that a row of 32 bytes never lies in two of them."""
     memory = np.empty(size + _LINE, np.uint8)
     begin = -memory.ctypes.data % _LINE
     return memory[begin : begin + size]
+
+
+def aligned(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    """An array of undefined content that begins with a cache line."""
+    size = math.prod(shape) * np.dtype(dtype).itemsize
+    return _from_a_cache_line(size).view(dtype).reshape(shape)
 
 
 _idle_scratch: list[Scratch] = []

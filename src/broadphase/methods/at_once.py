@@ -3,7 +3,6 @@
 The idea, its source and its cost stand in `broadphase.methods.strips`, which also does what is left over.
 """
 
-import math
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -15,7 +14,7 @@ from broadphase.kernels.arrays.emit import LEAST_ROOM
 from broadphase.kernels.strips.at_once import BEGUN, NOTHING, ORDERED, Room, search_plane, search_space
 from broadphase.kernels.strips.bin import BLOCK
 from broadphase.kernels.strips.sort import MARKS, room_for
-from broadphase.memory import Group, from_a_cache_line
+from broadphase.memory import Group, aligned
 from broadphase.methods.task import Found, Task
 from broadphase.slices import FIRST_OF_FEW, MOST, Position
 
@@ -75,9 +74,7 @@ def _make_rooms(dim: int, dtype: type[np.floating[Any]], n: int) -> Group[list[R
     """Room for worlds of up to ``n`` boxes, with samples of each size."""
     copies, strips = n * dim + 64, n // 4 + 64
     width = 2 * dim + (2 if dtype == np.float32 else 1)
-    edges = _aligned((copies, width), dtype)
-    own_tags = np.zeros((n, 2), np.int32)
-    own_tags[:, 0] = np.arange(n)
+    edges = aligned((copies, width), dtype)
     room = Room(
         edges=np.empty((2, 0)),
         spanned=np.empty((dim, 0)),
@@ -87,20 +84,20 @@ def _make_rooms(dim: int, dtype: type[np.floating[Any]], n: int) -> Group[list[R
         lattice=np.empty((dim - 1, 3), dtype),
         borders=np.empty((dim - 1, 0), dtype),
         numbers=np.empty((dim - 1, int(BLOCK) * 2 * dim), np.int32),
-        spans=_aligned((n, 2 * (dim - 1)), np.uint16),
-        steps=_aligned((1, 2 * strips), np.int32),
-        begins=_aligned((1, strips), np.int64),
-        ends=_aligned((1, strips), np.int64),
+        spans=aligned((n, 2 * (dim - 1)), np.uint16),
+        steps=aligned((1, 2 * strips), np.int32),
+        begins=aligned((1, strips), np.int64),
+        ends=aligned((1, strips), np.int64),
         later=np.empty(int(BLOCK), np.int32),
         copies=edges,
         tags=edges.view(np.int32),
-        own_tags=own_tags,
+        own_tags=numbered(n),
         crowded=np.empty(strips, np.bool_),
         columns=_rows(2 * dim, room_for(n), dtype),
         marks=_rows(MARKS, room_for(n), np.int32),
         order=np.empty(n + 1, np.int32),
-        keys=_aligned((2 * n,), np.int64),
-        ordered=_aligned((2 * n, 2), np.int32),
+        keys=aligned((2 * n,), np.int64),
+        ordered=aligned((2 * n, 2), np.int32),
     )
     rooms = [room._replace(edges=np.empty((2, k)), spanned=np.empty((dim, k))) for k in _SAMPLES]
     return Group(n, sum(one.nbytes for one in room) - room.tags.nbytes, rooms)
@@ -113,12 +110,14 @@ def _rows(count: int, length: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
     """
     each = _LINE // np.dtype(dtype).itemsize
     lines = -(-length // each) | 1
-    return _aligned((count, lines * each), dtype)
+    return aligned((count, lines * each), dtype)
 
 
-def _aligned(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    size = math.prod(shape) * np.dtype(dtype).itemsize
-    return from_a_cache_line(size).view(dtype).reshape(shape)
+def numbered(n: int) -> npt.NDArray[np.int32]:
+    """Tags of boxes that are swept as they lie: the number of each, and no class."""
+    tags = np.zeros((n, 2), np.int32)
+    tags[:, 0] = np.arange(n)
+    return tags
 
 
 _ROOMS = {

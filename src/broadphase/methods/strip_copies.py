@@ -9,9 +9,8 @@ import numpy.typing as npt
 
 from broadphase import threads
 from broadphase.kernels.arrays.counting import starts_from_steps
-from broadphase.kernels.strips.at_once import CROWDED
 from broadphase.kernels.strips.bin import BLOCK, LAST, count_copies, scatter_copies
-from broadphase.kernels.strips.plan import equal_shares, equal_widths
+from broadphase.kernels.strips.plan import are_crowded, equal_shares, equal_widths
 from broadphase.methods.at_once import SAMPLE, SMALL_SAMPLE, SMALL_WORLD, TOO_MANY
 from broadphase.methods.task import Task
 from broadphase.slices import paced
@@ -95,7 +94,7 @@ def bin_boxes(task: Task, cut: Cut, parts: int) -> tuple[Plan, Binned]:
     plan = Plan(cut.axes, cut.lattice, np.empty((task.dim - 1, 0), boxes.dtype))
     counted = _count(task, plan, parts)
     copies, _, crowding = counted[-1]
-    if crowding * plan.strips > CROWDED * copies * copies + 64 * copies * plan.strips:
+    if are_crowded(crowding, copies, plan.strips):
         borders = np.empty((task.dim - 1, int(cut.counts.max()) + 1), boxes.dtype)
         lattice, size = cut.lattice.copy(), min(n, LARGE_SAMPLE)
         lows, rows = np.empty(size, boxes.dtype), np.empty((3, size), np.int64)

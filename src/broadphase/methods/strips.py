@@ -96,9 +96,8 @@ def _finish(task: Task, begun: at_once.Begun) -> Found:
         begins, ends = room.begins[:, :strips], room.ends[:, :strips]
         fullest = int((ends - begins).max())
         binned = Binned(room.copies, room.tags, begins, ends, int(ends[0, -1]), fullest, False, 0.0)
-        _sort_crowds(task, begun.axes, binned, np.flatnonzero(room.crowded[:strips]), 1)
         whole = np.array([0, strips])
-        found = _both(found, _sweep_some(task, begun.axes, binned, whole, room.crowded[:strips], True))
+        found = _both(found, _sweep_crowds(task, begun.axes, binned, whole, room.crowded[:strips], 1))
     return found
 
 
@@ -128,21 +127,14 @@ def _sweep_one(task: Task, cut: Cut, edges: Any, tags: Any, crowded: Any, in_ord
 
 
 _FIRST = np.zeros((1, 1), np.int64)
-_numbers = np.empty((0, 2), np.int32)
 
 
 def _tags(task: Task) -> npt.NDArray[np.int32]:
     """The number and class bits of each box."""
-    global _numbers
-    n, classes = len(task.boxes), task.filter.classes
-    if len(classes) or len(_numbers) < n:
-        tags = np.zeros((n, 2), np.int32)
-        tags[:, 0] = np.arange(n)
-        if len(classes):
-            np.left_shift(classes, FIRST_CLASS_BIT, out=tags[:, 1], dtype=np.int32)
-            return tags
-        _numbers = tags
-    return _numbers[:n]
+    tags, classes = at_once.numbered(len(task.boxes)), task.filter.classes
+    if len(classes):
+        np.left_shift(classes, FIRST_CLASS_BIT, out=tags[:, 1], dtype=np.int32)
+    return tags
 
 
 def sweep(task: Task, plan: Plan, binned: Binned, parts: int) -> Found:
@@ -157,10 +149,21 @@ def sweep(task: Task, plan: Plan, binned: Binned, parts: int) -> Found:
     crowded = np.zeros(strips, np.bool_)
     found = _sweep_some(task, plan.axes, binned, borders, crowded, False)
     if crowded.any():
-        _sort_crowds(task, plan.axes, binned, np.flatnonzero(crowded), parts)
-        more = _sweep_some(task, plan.axes, binned, borders, crowded, True)
-        found = _both(found, more)
+        found = _both(found, _sweep_crowds(task, plan.axes, binned, borders, crowded, parts))
     return found._replace(cells=strips)
+
+
+def _sweep_crowds(
+    task: Task,
+    axes: tuple[int, ...],
+    binned: Binned,
+    borders: npt.NDArray[np.int64],
+    crowded: npt.NDArray[np.bool_],
+    parts: int,
+) -> Found:
+    """Sort and sweep the strips that are crowded."""
+    _sort_crowds(task, axes, binned, np.flatnonzero(crowded), parts)
+    return _sweep_some(task, axes, binned, borders, crowded, True)
 
 
 def _sort_crowds(

@@ -14,15 +14,13 @@ from broadphase.kernels.arrays.counting import starts_in_rows
 from broadphase.kernels.machine.jit import inline, jit
 from broadphase.kernels.pairs.order import put_in_order
 from broadphase.kernels.strips.bin import LAST, all_ordinary, make_copies, step_at_copies
-from broadphase.kernels.strips.plan import plan_equal_widths
+from broadphase.kernels.strips.plan import are_crowded, plan_equal_widths
 from broadphase.kernels.strips.sort import COMPARABLE, RAW_APART, RAW_TOUCHING
 from broadphase.kernels.strips.sweep import TOGETHER, sweep_from
 
 # What became of it: nothing, for it must go the long way; something, with more to be done; all; or all, and
 # the pairs lie in order in ``room.ordered``.
 NOTHING, BEGUN, DONE, ORDERED = np.int64(0), np.int64(1), np.int64(2), np.int64(3)
-# A strip is crowded when a copy shares its strip with so many times more copies than if all were equal.
-CROWDED = 2.5
 
 
 class Room(NamedTuple):
@@ -69,10 +67,7 @@ def search_plane(boxes, flat, touching, rules, planned, axes, most_crowding, roo
     does.
     """
     if not planned:
-        swept, _ = plan_equal_widths(
-            boxes, flat, room.edges, room.spanned, room.statistics, room.cuts, room.counts, room.lattice
-        )
-        axes = (swept, room.cuts[0])
+        axes = (_plan(boxes, flat, room), room.cuts[0])
     return _search(boxes, flat, touching, rules, planned, axes, most_crowding, room, out, most, store, sort)
 
 
@@ -80,11 +75,17 @@ def search_plane(boxes, flat, touching, rules, planned, axes, most_crowding, roo
 def search_space(boxes, flat, touching, rules, planned, axes, most_crowding, room, out, most, store, sort):
     """As `search_plane`, of a 3-D world."""
     if not planned:
-        swept, _ = plan_equal_widths(
-            boxes, flat, room.edges, room.spanned, room.statistics, room.cuts, room.counts, room.lattice
-        )
-        axes = (swept, room.cuts[0], room.cuts[1])
+        axes = (_plan(boxes, flat, room), room.cuts[0], room.cuts[1])
     return _search(boxes, flat, touching, rules, planned, axes, most_crowding, room, out, most, store, sort)
+
+
+@inline
+def _plan(boxes, flat, room):
+    """Say in ``room`` how to cut the world; the swept axis."""
+    swept, _ = plan_equal_widths(
+        boxes, flat, room.edges, room.spanned, room.statistics, room.cuts, room.counts, room.lattice
+    )
+    return swept
 
 
 @inline
@@ -132,10 +133,7 @@ def _copy_into_strips(boxes, flat, touching, classes, planned, axes, most_crowdi
         room.numbers, room.spans, room.steps[0],
     )  # fmt: skip
     copies, _, crowding = starts_in_rows(room.steps, row, rows, room.ends, room.begins[0])
-    too_crowded = crowding > most_crowding * copies
-    if not planned:
-        even = np.float64(copies) * copies
-        too_crowded = crowding * strips > CROWDED * even + 64.0 * copies * strips
+    too_crowded = crowding > most_crowding * copies if planned else are_crowded(crowding, copies, strips)
     if extreme or too_crowded or copies > room.copies.shape[0]:
         return False
     for strip in range(strips):

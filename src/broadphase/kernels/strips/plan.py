@@ -23,6 +23,8 @@ FAR = 8_000.0
 # data, after it was counted in vain, and to sort a box exactly.  So uneven an axis is taken for clusters.
 HALF_STEP = 2.0**0.5  # from one width that is tried to the next
 SHARES, EXACT, UNEVEN = 80.0, 30.0, 16.0
+# Strips are crowded when a copy shares its strip with so many times more copies than if all were equal.
+CROWDED = 2.5
 
 # Whether the world may be swept in one piece.
 IN_STRIPS, WHOLE, WHOLE_SORTED = 0, 1, 2
@@ -177,6 +179,12 @@ def plan_equal_widths(boxes, flat, edges, spanned, statistics, cuts, counts, lat
     if strips > 1 or not all_ordinary(flat, np.int64(0), flat.shape[1]):
         return swept, IN_STRIPS
     return swept, WHOLE_SORTED if _uneven(statistics, swept) else WHOLE
+
+
+@inline
+def are_crowded(crowding, copies, strips):
+    """Whether strips of equal width leave the copies crowded in a few; ``crowding`` is summed over them."""
+    return crowding * strips > CROWDED * copies * copies + 64.0 * copies * strips
 
 
 @jit
