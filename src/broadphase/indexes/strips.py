@@ -76,6 +76,7 @@ class Strips(Index):
     name = "strips"
     _UNSAVED: ClassVar[frozenset[str]] = Index._UNSAVED | {
         "_frame",
+        "_in_one_call",
         "_movers",
         "_statics",
         "_tree",
@@ -86,6 +87,7 @@ class Strips(Index):
     def _reset(self) -> None:
         self._frame: _Frame | None = None
         self._tree: BoxTree | None = None
+        self._in_one_call = False  # how the last frame was searched: the lab shows what was compared
         self._forget_classes()
 
     def _forget_classes(self) -> None:
@@ -181,6 +183,7 @@ class Strips(Index):
         parts, frame = parts_for(task), self._frame
         if frame is not None:
             found = find_at_once(task, frame.plan, _CROWDED * frame.crowding)
+            self._in_one_call = found is not None
             if found is not None:
                 return found
             binned = bin_again(task, frame.plan, parts, _CROWDED * frame.crowding)

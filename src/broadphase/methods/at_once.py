@@ -13,7 +13,8 @@ from broadphase.boxes import PairArray
 from broadphase.kernels.arrays.emit import LEAST_ROOM
 from broadphase.kernels.strips.at_once import BEGUN, NOTHING, ORDERED, Room, search_plane, search_space
 from broadphase.kernels.strips.bin import BLOCK
-from broadphase.kernels.strips.sort import MARKS, room_for
+from broadphase.kernels.strips.end_to_end import ROWS, TILE
+from broadphase.kernels.strips.sort import MARKS, PADDING
 from broadphase.memory import Group, aligned
 from broadphase.methods.task import Found, Task
 from broadphase.slices import FIRST_OF_FEW, MOST, Position
@@ -28,13 +29,12 @@ _LINE = 64  # bytes of a cache line
 
 
 class Begun(NamedTuple):
-    """What one call found that could not do all."""
+    """What one call found that could not find all."""
 
     axes: tuple[int, ...]
     strips: int
-    form: int
-    """In which form the edges are swept; not `COMPARABLE`: they are those of the boxes themselves."""
     at: Position
+    """Where to go on in the copies of `room`, which lie there as those of one strip do that is sorted."""
     out: PairArray
     """Whose first rows are the pairs that were found."""
     pairs: int
@@ -56,14 +56,14 @@ def begin(
     if axes:
         room.lattice[:] = lattice
     out = task.scratch.pairs(4 * n + LEAST_ROOM)
-    state, strips, form, swept, at, found, tests = _SEARCHES[width](
+    state, strips, swept, at, found, tests = _SEARCHES[width](
         *(boxes, boxes.reshape(1, -1), task.touching, task.filter, bool(axes), axes or _AXES[width]),
         *(most_crowding, room, out, int(min(MOST, FIRST_OF_FEW)), task.store, task.sort),
     )
     if state == NOTHING:
         return None
     if state == BEGUN:
-        return Begun(axes or (swept, *room.cuts.tolist()), strips, form, at, out, found, tests, room)
+        return Begun(axes or (swept, *room.cuts.tolist()), strips, at, out, found, tests, room)
     if not task.store:
         return Found([], found, tests, strips)
     ordered = bool(state == ORDERED)
@@ -72,9 +72,8 @@ def begin(
 
 def _make_rooms(dim: int, dtype: type[np.floating[Any]], n: int) -> Group[list[Room]]:
     """Room for worlds of up to ``n`` boxes, with samples of each size."""
-    copies, strips = n * dim + 64, n // 4 + 64
-    width = 2 * dim + (2 if dtype == np.float32 else 1)
-    edges = aligned((copies, width), dtype)
+    copies = _rows(ROWS, n * dim + 64, np.int32)
+    each = copies.shape[1]
     room = Room(
         edges=np.empty((2, 0)),
         spanned=np.empty((dim, 0)),
@@ -82,25 +81,20 @@ def _make_rooms(dim: int, dtype: type[np.floating[Any]], n: int) -> Group[list[R
         cuts=np.empty(dim - 1, np.int64),
         counts=np.empty(dim - 1, np.int64),
         lattice=np.empty((dim - 1, 3), dtype),
-        borders=np.empty((dim - 1, 0), dtype),
-        numbers=np.empty((dim - 1, int(BLOCK) * 2 * dim), np.int32),
-        spans=aligned((n, 2 * (dim - 1)), np.uint16),
-        steps=aligned((1, 2 * strips), np.int32),
-        begins=aligned((1, strips), np.int64),
-        ends=aligned((1, strips), np.int64),
-        later=np.empty(int(BLOCK), np.int32),
-        copies=edges,
-        tags=edges.view(np.int32),
-        own_tags=numbered(n),
-        crowded=np.empty(strips, np.bool_),
-        columns=_rows(2 * dim, room_for(n), dtype),
-        marks=_rows(MARKS, room_for(n), np.int32),
+        extents=_rows(2, TILE, dtype),
+        places=np.empty((dim, 3), dtype),
+        numbers=_rows(2 * dim, int(BLOCK), np.int32),
+        copies=copies,
+        ends=aligned((4 * n + 1024,), np.int32),
+        columns=_rows(2 * dim, each + PADDING, dtype),
+        marks=_rows(MARKS, each + PADDING, np.int32),
+        found=np.empty(1, np.int64),
         order=np.empty(n + 1, np.int32),
         keys=aligned((2 * n,), np.int64),
         ordered=aligned((2 * n, 2), np.int32),
     )
     rooms = [room._replace(edges=np.empty((2, k)), spanned=np.empty((dim, k))) for k in _SAMPLES]
-    return Group(n, sum(one.nbytes for one in room) - room.tags.nbytes, rooms)
+    return Group(n, sum(one.nbytes for one in room), rooms)
 
 
 def _rows(count: int, length: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
@@ -111,13 +105,6 @@ def _rows(count: int, length: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
     each = _LINE // np.dtype(dtype).itemsize
     lines = -(-length // each) | 1
     return aligned((count, lines * each), dtype)
-
-
-def numbered(n: int) -> npt.NDArray[np.int32]:
-    """Tags of boxes that are swept as they lie: the number of each, and no class."""
-    tags = np.zeros((n, 2), np.int32)
-    tags[:, 0] = np.arange(n)
-    return tags
 
 
 _ROOMS = {

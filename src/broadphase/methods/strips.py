@@ -84,20 +84,14 @@ def find_at_once(task: Task, plan: Plan | None = None, most_crowding: float = 0.
 
 
 def _finish(task: Task, begun: at_once.Begun) -> Found:
-    """Go on where there was no room for more pairs, and search crowded strips."""
+    """Go on where there was no room for more pairs."""
     room, strips = begun.room, begun.strips
     found = Found([begun.out[: begun.pairs]] if task.store else [], begun.pairs, begun.tests, strips)
-    if begun.at[0] < strips and found.pairs <= task.limit:
-        edges, tags = (room.copies, room.tags) if begun.form == COMPARABLE else (task.boxes, room.own_tags)
-        there = (edges, tags, room.begins, room.ends, begun.form, room.crowded, False)
+    if found.pairs <= task.limit:
+        # Of a strip that is sorted no more is read than its columns and marks.
+        there = (task.boxes, _NO_TAGS, _FIRST, _FIRST, COMPARABLE, np.zeros(1, np.bool_), False)
         kernel = _kernel(task, begun.axes, there, room.columns, room.marks)
-        found = _both(found, search_rest(task, kernel, begun.at, strips, begun.out, found.pairs))
-    if found.pairs <= task.limit and room.crowded[:strips].any():
-        begins, ends = room.begins[:, :strips], room.ends[:, :strips]
-        fullest = int((ends - begins).max())
-        binned = Binned(room.copies, room.tags, begins, ends, int(ends[0, -1]), fullest, False, 0.0)
-        whole = np.array([0, strips])
-        found = _both(found, _sweep_crowds(task, begun.axes, binned, whole, room.crowded[:strips], 1))
+        found = _both(found, search_rest(task, kernel, begun.at, 1, begun.out, found.pairs))
     return found
 
 
@@ -127,11 +121,13 @@ def _sweep_one(task: Task, cut: Cut, edges: Any, tags: Any, crowded: Any, in_ord
 
 
 _FIRST = np.zeros((1, 1), np.int64)
+_NO_TAGS = np.empty((0, 2), np.int32)
 
 
 def _tags(task: Task) -> npt.NDArray[np.int32]:
     """The number and class bits of each box."""
-    tags, classes = at_once.numbered(len(task.boxes)), task.filter.classes
+    tags, classes = np.zeros((len(task.boxes), 2), np.int32), task.filter.classes
+    tags[:, 0] = np.arange(len(tags))
     if len(classes):
         np.left_shift(classes, FIRST_CLASS_BIT, out=tags[:, 1], dtype=np.int32)
     return tags

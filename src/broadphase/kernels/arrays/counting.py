@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from broadphase.kernels.machine.jit import common, inline, jit
+from broadphase.kernels.machine.jit import inline, jit
 
 
 @jit
@@ -12,7 +12,7 @@ def starts_from_counts(counts, ends):
     ``ends[bin]`` becomes where the bin ends.  Returns how many items there are, the most in one bin,
     and how many items share a bin, summed over the items: what a crowd costs.
     """
-    return _starts(counts, counts.shape[1], ends)
+    return _starts(counts, ends)
 
 
 @jit
@@ -22,21 +22,15 @@ def starts_from_steps(steps, row, counts, ends):
     Summed up along the rows of ``row`` steps, and from row to row, they are the counts; the last step of each
     row, and in more than one row the last row, lies behind the bins.
     """
-    return starts_in_rows(steps, row, counts.shape[1] // (row - 1), counts, ends)
-
-
-@common
-def starts_in_rows(steps, row, rows, counts, ends):
-    """The same for so many rows; there may be more room than for their bins."""
     bins = row - 1
     for part in range(steps.shape[0]):
-        for z in range(rows):
+        for z in range(counts.shape[1] // bins):
             total = np.int64(0)
             for y in range(bins):
                 total += steps[part, z * row + y]
                 above = counts[part, (z - 1) * bins + y] if z > 0 else np.int64(0)
                 counts[part, z * bins + y] = above + total
-    return _starts(counts, rows * bins, ends)
+    return _starts(counts, ends)
 
 
 @jit
@@ -57,11 +51,11 @@ def equal_ranges(begins, ends, total, borders):
 
 
 @inline
-def _starts(counts, bins, ends):
+def _starts(counts, ends):
     total = 0
     fullest = 0
     crowding = 0.0
-    for bin in range(bins):  # noqa: A001
+    for bin in range(counts.shape[1]):  # noqa: A001
         before = total
         for part in range(counts.shape[0]):
             count = counts[part, bin]

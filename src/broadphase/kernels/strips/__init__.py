@@ -9,6 +9,6 @@
     ──────────────────────
 
 Read `plan` (where to cut), `bin` (copies into strips), `sort` and `crowded` (each strip along x), `sweep`
-(the pairs), and `at_once`, which does all of it to a small world.  `near_few` leaves out what can meet none
-of a few.
+(the pairs).  `at_once` does all of it to a small world in one call, whose copies `end_to_end` puts in order.
+`near_few` leaves out what can meet none of a few.
 """

@@ -10,13 +10,20 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.kernels.arrays.counting import starts_in_rows
 from broadphase.kernels.machine.jit import inline, jit
 from broadphase.kernels.pairs.order import put_in_order
-from broadphase.kernels.strips.bin import LAST, all_ordinary, make_copies, step_at_copies
+from broadphase.kernels.strips.bin import LAST
+from broadphase.kernels.strips.end_to_end import (
+    add_copies,
+    buckets_of,
+    count_keys,
+    find_keys,
+    place_buckets,
+    put_in_place,
+)
 from broadphase.kernels.strips.plan import are_crowded, plan_equal_widths
-from broadphase.kernels.strips.sort import COMPARABLE, RAW_APART, RAW_TOUCHING
-from broadphase.kernels.strips.sweep import TOGETHER, sweep_from
+from broadphase.kernels.strips.sort import CROWDED, WORK_OF_A_COPY
+from broadphase.kernels.strips.sweep import TOGETHER, sweep_sorted
 
 # What became of it: nothing, for it must go the long way; something, with more to be done; all; or all, and
 # the pairs lie in order in ``room.ordered``.
@@ -24,7 +31,7 @@ NOTHING, BEGUN, DONE, ORDERED = np.int64(0), np.int64(1), np.int64(2), np.int64(
 
 
 class Room(NamedTuple):
-    """Memory for one search, for so many boxes, copies and strips as the arrays are long."""
+    """Memory for one search, for so many boxes, copies and keys as the arrays are long."""
 
     edges: npt.NDArray[np.float64]
     """This and the next five are what `broadphase.kernels.strips.plan.equal_widths` takes."""
@@ -33,26 +40,18 @@ class Room(NamedTuple):
     cuts: npt.NDArray[np.int64]
     counts: npt.NDArray[np.int64]
     lattice: npt.NDArray[np.floating[Any]]
-    borders: npt.NDArray[np.floating[Any]]
-    """None: strips are of equal width here."""
+    extents: npt.NDArray[np.floating[Any]]
+    """This and the next four are what the functions of `broadphase.kernels.strips.end_to_end` take."""
+    places: npt.NDArray[np.floating[Any]]
     numbers: npt.NDArray[np.int32]
-    spans: npt.NDArray[np.uint16]
-    steps: npt.NDArray[np.int32]
-    """``(1, corners)``."""
-    begins: npt.NDArray[np.int64]
-    """``(1, strips)``, as the next."""
-    ends: npt.NDArray[np.int64]
-    later: npt.NDArray[np.int32]
-    copies: npt.NDArray[np.floating[Any]]
-    tags: npt.NDArray[np.int32]
-    """The memory of the copies as integers."""
-    own_tags: npt.NDArray[np.int32]
-    """The tags of boxes that are swept as they lie: their numbers."""
-    crowded: npt.NDArray[np.bool_]
+    copies: npt.NDArray[np.int32]
+    ends: npt.NDArray[np.int32]
     columns: npt.NDArray[np.floating[Any]]
     marks: npt.NDArray[np.int32]
+    found: npt.NDArray[np.int64]
+    """One number; this and the next three are to put pairs in order."""
     order: npt.NDArray[np.int32]
-    """One number more than boxes; this and the next two are to put pairs in order."""
+    """One number more than boxes."""
     keys: npt.NDArray[np.int64]
     ordered: npt.NDArray[np.int32]
 
@@ -63,8 +62,7 @@ def search_plane(boxes, flat, touching, rules, planned, axes, most_crowding, roo
 
     With ``planned``, ``axes`` and ``room.lattice`` say how to cut it, and a copy may share its strip with no
     more than ``most_crowding`` others on average.  Returns what became of it (`NOTHING` to `ORDERED`), how
-    many strips there are, in which form the edges are swept, and the swept axis; then what `sweep_strips`
-    does.
+    many strips there are, and the swept axis; then what `sweep_strips` does, as of one strip that holds all.
     """
     if not planned:
         axes = (_plan(boxes, flat, room), room.cuts[0])
@@ -90,73 +88,56 @@ def _plan(boxes, flat, room):
 
 @inline
 def _search(boxes, flat, touching, rules, planned, axes, most_crowding, room, out, most, store, sort):
-    at = (np.int64(0), np.int64(0), np.int64(0), np.int64(0), TOGETHER, np.int64(0))
-    row = np.int64(room.lattice[0, LAST]) + 2
-    rows = np.int64(room.lattice[len(axes) - 2, LAST]) + 1 if len(axes) == 3 else np.int64(1)
-    strips = (row - 1) * rows
-    if strips == 1 and rules.classes.shape[0] == 0 and all_ordinary(flat, np.int64(0), flat.shape[1]):
-        form = RAW_TOUCHING if touching else RAW_APART
-        if planned and boxes.shape[0] > most_crowding:
-            return NOTHING, strips, form, axes[0], at, np.int64(0), np.int64(0)
-        room.begins[0, 0], room.ends[0, 0], room.crowded[0] = 0, boxes.shape[0], False
-        at, found, tests = sweep_from(
-            axes, boxes, room.own_tags, room.begins, room.ends, form, room.crowded, False,
-            rules.categories, rules.masks, room.columns, room.marks, at, strips, out, most, store,
-        )  # fmt: skip
-        if room.crowded[0]:
-            return NOTHING, strips, form, axes[0], at, found, tests
-    else:
-        form = COMPARABLE
-        if not _copy_into_strips(
-            boxes, flat, touching, rules.classes, planned, axes, most_crowding, row, rows, room
-        ):
-            return NOTHING, strips, form, axes[0], at, np.int64(0), np.int64(0)
-        at, found, tests = sweep_from(
-            axes, room.copies, room.tags, room.begins, room.ends, form, room.crowded, False,
-            rules.categories, rules.masks, room.columns, room.marks, at, strips, out, most, store,
-        )  # fmt: skip
-    state = _put_in_order(at, strips, boxes.shape[0], room, out, found, store and sort)
-    return state, strips, form, axes[0], at, found, tests
+    n, row, strips = boxes.shape[0], np.int64(room.lattice[0, LAST]) + 1, np.int64(1)
+    for cut in range(len(axes) - 1):
+        strips *= np.int64(room.lattice[cut, LAST]) + 1
+    copies = _lay_end_to_end(
+        boxes, flat, axes, touching, rules.classes, planned, most_crowding, strips, row, room
+    )
+    if copies < 0:
+        at = (np.int64(0), np.int64(0), np.int64(0), np.int64(0), TOGETHER, np.int64(0))
+        return NOTHING, strips, axes[0], at, np.int64(0), np.int64(0)
+    (i, j, lanes, partner), counted, found, tests = sweep_sorted(
+        axes, copies, room.columns, room.marks, rules.categories, rules.masks,
+        np.int64(0), np.int64(1), TOGETHER, np.int64(0),
+        out, np.int64(0), np.int64(0), np.int64(0), most - WORK_OF_A_COPY * copies, store,
+    )  # fmt: skip
+    state = BEGUN
+    if i >= copies:
+        state = _put_in_order(n, room, out, found) if store and sort else DONE
+    return state, strips, axes[0], (np.int64(0), copies, i, j, lanes, partner), counted + found, tests
 
 
 @inline
-def _copy_into_strips(boxes, flat, touching, classes, planned, axes, most_crowding, row, rows, room):
-    """Copy all boxes into ``rows`` of ``row - 1`` strips; False where that is not to be done here."""
-    n, strips = boxes.shape[0], (row - 1) * rows
-    corners = row * (rows + 1 if len(axes) == 3 else rows)
-    if strips > room.crowded.shape[0] or corners > room.steps.shape[1]:
-        return False
-    for corner in range(corners):
-        room.steps[0, corner] = 0
-    extreme = step_at_copies(
-        boxes, flat, axes, touching, room.lattice, room.borders, np.int64(0), n,
-        room.numbers, room.spans, room.steps[0],
-    )  # fmt: skip
-    copies, _, crowding = starts_in_rows(room.steps, row, rows, room.ends, room.begins[0])
+def _lay_end_to_end(boxes, flat, axes, touching, classes, planned, most_crowding, strips, row, room):
+    """Have all copies ready to be swept; how many, or -1 where that is not to be done here."""
+    n = boxes.shape[0]
+    buckets = buckets_of(n, strips)
+    if strips * buckets + 2 > room.ends.shape[0]:
+        return np.int64(-1)
+    place_buckets(flat, axes, room.lattice, buckets, room.extents, room.places)
+    extreme = find_keys(
+        boxes, flat, axes, touching, room.places, buckets, strips * buckets, room.numbers, room.copies
+    )
+    made = add_copies(axes, row, buckets, n, room.copies)
+    if extreme or made < 0:
+        return np.int64(-1)
+    copies, crowding, crush = count_keys(strips, buckets, made, room.copies, room.ends)
     too_crowded = crowding > most_crowding * copies if planned else are_crowded(crowding, copies, strips)
-    if extreme or too_crowded or copies > room.copies.shape[0]:
-        return False
-    for strip in range(strips):
-        room.begins[0, strip] = room.ends[0, strip]
-        room.crowded[strip] = False
-    make_copies(
-        boxes, axes, row - 1, touching, classes, np.int64(0), n,
-        room.later, room.spans, room.ends[0], room.copies, room.tags,
+    if too_crowded or crush > CROWDED * copies:
+        return np.int64(-1)
+    put_in_place(
+        flat, axes, touching, classes, room.places, buckets, made, copies,
+        room.copies, room.ends, room.columns, room.marks,
     )  # fmt: skip
-    return True
+    return copies
 
 
 @inline
-def _put_in_order(at, strips, n, room, out, found, wanted):
-    """What became of it, after all pairs were put in order where that is wanted and there is room."""
-    if at[0] < strips:
-        return BEGUN
-    for strip in range(strips):
-        if room.crowded[strip]:
-            return BEGUN
-    if not wanted or found > room.keys.shape[0]:
+def _put_in_order(n, room, out, found):
+    """Put all pairs in order, if there is room."""
+    if found > room.keys.shape[0]:
         return DONE
-    end = room.begins[0]
-    end[0] = found
-    put_in_order(out, end, 32, 0, 1, room.order[: n + 1], room.order[:0], room.keys, room.ordered)
+    room.found[0] = found
+    put_in_order(out, room.found, 32, 0, 1, room.order[: n + 1], room.order[:0], room.keys, room.ordered)
     return ORDERED

@@ -19,7 +19,7 @@ each that does.
 import numpy as np
 
 from broadphase.kernels.boxes.edges import high_edge, is_extreme, low_edge, overlaps_nothing
-from broadphase.kernels.machine.jit import always_inline, common, inline, jit, unsigned
+from broadphase.kernels.machine.jit import always_inline, inline, jit, unsigned
 from broadphase.kernels.machine.prefetch import prefetch
 from broadphase.kernels.machine.simd import LANES, bits, load, splat
 
@@ -139,12 +139,6 @@ def _find_spans(boxes, flat, axes, lattice, borders, start, stop, numbers, spans
 
 @jit
 def count_copies(boxes, flat, axes, touching, lattice, borders, begin, end, numbers, spans, steps):
-    """`step_at_copies` for callers in Python."""
-    return step_at_copies(boxes, flat, axes, touching, lattice, borders, begin, end, numbers, spans, steps)
-
-
-@common
-def step_at_copies(boxes, flat, axes, touching, lattice, borders, begin, end, numbers, spans, steps):
     """Write every box's strips to ``spans``, first and end; note in ``steps`` where its copies begin and end.
 
     Each box adds 1 where its strips begin and takes 1 away where they end, at the corners of a rectangle in
@@ -227,12 +221,6 @@ def _next_strip(y, z, first, past):
 
 @jit
 def scatter_copies(boxes, axes, strips, touching, classes, begin, end, later, spans, starts, edges, tags):
-    """`make_copies` for callers in Python."""
-    make_copies(boxes, axes, strips, touching, classes, begin, end, later, spans, starts, edges, tags)
-
-
-@common
-def make_copies(boxes, axes, strips, touching, classes, begin, end, later, spans, starts, edges, tags):
     """Copy boxes ``begin..end`` into the strips of ``spans``; ``starts`` moves on to where copies go next.
 
     ``edges`` gets the boxes' rows, ``tags`` the number of the box and the class bits; ``later`` is scratch

@@ -110,7 +110,7 @@ def sort_strip(axes, edges, tags, begins, ends, strip, form, columns, marks, cro
         marks[BUCKET, at] = np.int32(max(kind(0), min(last, bucket_at)))
         reach = (columns[1, at] * kind(0.5) - half_low) * scale
         marks[REACH, at] = np.int32(min(max(kind(0), reach), last))
-    _close(marks, n)
+    close(marks, n)
     return n
 
 
@@ -177,7 +177,7 @@ def take_sorted_strip(axes, edges, tags, begins, ends, strip, form, columns, mar
         marks[BUCKET, rank] = rank
         marks[REACH, rank] = below - 1
     if stop == n:
-        _close(marks, n)
+        close(marks, n)
     return placed, stop
 
 
@@ -194,7 +194,7 @@ def _make_comparable(columns, begin, end, form):
 
 
 @inline
-def _close(marks, n):
+def close(marks, n):
     """No box reaches beyond the last one."""
     for at in range(n, n + PADDING):
         marks[BUCKET, at] = NO_BUCKET

@@ -54,18 +54,6 @@ def sweep_strips(
     axes, edges, tags, begins, ends, form, crowded, again, categories, masks, columns, marks,
     at, end, out, most, store,
 ):  # fmt: skip
-    """`sweep_from` for callers in Python."""
-    return sweep_from(
-        axes, edges, tags, begins, ends, form, crowded, again, categories, masks, columns, marks,
-        at, end, out, most, store,
-    )  # fmt: skip
-
-
-@common
-def sweep_from(
-    axes, edges, tags, begins, ends, form, crowded, again, categories, masks, columns, marks,
-    at, end, out, most, store,
-):  # fmt: skip
     """All pairs of the strips before ``end``, from ``at`` on; returns ``at, found, tests``.
 
     How it stops and goes on: `broadphase.kernels.arrays.emit`.  ``at``: the strip, how many of its copies are
@@ -99,39 +87,57 @@ def sweep_from(
             i, j, lanes, partner = np.int64(0), np.int64(1), TOGETHER, np.int64(0)
         if n < 2:
             i = n
-        while i < n:
-            while lanes == TOGETHER:
-                if found + LEAST_ROOM > out.shape[0] and not store:
-                    counted += found
-                    found = np.int64(0)
-                if found + LEAST_ROOM > out.shape[0] or tests > most:
-                    return (strip, n, i, j, lanes, partner), counted + found, tests
-                found, tests, j, going = _diagonals(
-                    axes, columns, marks, i, j, categories, masks, out, found, tests
-                )
-                if count_lanes(going) <= FEW_LANES:
-                    lanes = going
-                    partner = j + (lowest_lane(lanes) if lanes != 0 else 0)
-            while lanes != 0:
-                lane = lowest_lane(lanes)
-                if marks[BUCKET, partner] > marks[REACH, i + lane]:
-                    lanes &= lanes - 1
-                    partner = j + (lowest_lane(lanes) if lanes != 0 else 0)
-                    continue
-                if found + LEAST_ROOM > out.shape[0] and not store:
-                    counted += found
-                    found = np.int64(0)
-                if found + LEAST_ROOM > out.shape[0] or tests > most:
-                    return (strip, n, i, j, lanes, partner), counted + found, tests
-                found, tests, partner = _row(
-                    axes, columns, marks, i + lane, partner, categories, masks, out, found, tests
-                )
-            i += LANES
-            j = i + 1
-            lanes = TOGETHER
+        (i, j, lanes, partner), counted, found, tests = sweep_sorted(
+            axes, n, columns, marks, categories, masks,
+            i, j, lanes, partner, out, counted, found, tests, most, store,
+        )  # fmt: skip
+        if i < n:
+            return (strip, n, i, j, lanes, partner), counted + found, tests
         strip += 1
         n = i = j = np.int64(0)
     return (strip, n, i, j, lanes, partner), counted + found, tests
+
+
+@common
+def sweep_sorted(
+    axes, n, columns, marks, categories, masks,
+    i, j, lanes, partner, out, counted, found, tests, most, store,
+):  # fmt: skip
+    """All pairs of the ``n`` copies in ``columns``, from the place on that the next four say.
+
+    Returns that place, how many pairs were found and left no trace, how many ``out`` holds, and the tests.
+    """
+    while i < n:
+        while lanes == TOGETHER:
+            if found + LEAST_ROOM > out.shape[0] and not store:
+                counted += found
+                found = np.int64(0)
+            if found + LEAST_ROOM > out.shape[0] or tests > most:
+                return (i, j, lanes, partner), counted, found, tests
+            found, tests, j, going = _diagonals(
+                axes, columns, marks, i, j, categories, masks, out, found, tests
+            )
+            if count_lanes(going) <= FEW_LANES:
+                lanes = going
+                partner = j + (lowest_lane(lanes) if lanes != 0 else 0)
+        while lanes != 0:
+            lane = lowest_lane(lanes)
+            if marks[BUCKET, partner] > marks[REACH, i + lane]:
+                lanes &= lanes - 1
+                partner = j + (lowest_lane(lanes) if lanes != 0 else 0)
+                continue
+            if found + LEAST_ROOM > out.shape[0] and not store:
+                counted += found
+                found = np.int64(0)
+            if found + LEAST_ROOM > out.shape[0] or tests > most:
+                return (i, j, lanes, partner), counted, found, tests
+            found, tests, partner = _row(
+                axes, columns, marks, i + lane, partner, categories, masks, out, found, tests
+            )
+        i += LANES
+        j = i + 1
+        lanes = TOGETHER
+    return (i, j, lanes, partner), counted, found, tests
 
 
 @inline

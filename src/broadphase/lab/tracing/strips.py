@@ -1,6 +1,6 @@
 """The strips and their borders, and who was compared in each."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -9,7 +9,8 @@ from broadphase.boxes import BoxArray
 from broadphase.indexes.arguments import NO_RULE
 from broadphase.indexes.strips import Strips
 from broadphase.kernels.strips.bin import CONTINUED_Y, HALF_ORIGIN, LAST, NEW, SCALE
-from broadphase.kernels.strips.sort import CROWDED, MOST_BUCKETS
+from broadphase.kernels.strips.end_to_end import buckets_of
+from broadphase.kernels.strips.sort import CROWDED, buckets_for
 from broadphase.lab.tracing.told import Ids, Numbers, Told, walks
 from broadphase.methods.strip_copies import Plan
 
@@ -61,10 +62,14 @@ def tests(index: Strips) -> Told | None:
     if len(ids) > 1:
         if index._frame is None or bool((np.abs(boxes) == np.finfo(boxes.dtype).max).any()):
             return None
-        strip, body, _ = _copies(index._frame.plan, boxes)
-        by_strip = body[np.argsort(strip, kind="stable")]
-        for one in np.split(by_strip, np.bincount(strip).cumsum()[:-1]):
-            told.append(ids[_in_strip(boxes, index._frame.plan.axes[0], one)])
+        plan = index._frame.plan
+        strip, body, _ = _copies(plan, boxes)
+        if index._in_one_call:
+            told.append(ids[_end_to_end(boxes, plan, strip, body)])
+        else:
+            by_strip = body[np.argsort(strip, kind="stable")]
+            for one in np.split(by_strip, np.bincount(strip).cumsum()[:-1]):
+                told.append(ids[_in_strip(boxes, plan.axes[0], one)])
     if index._store.any_static:
         rows, made = index._static_tree()._find_rows(boxes.astype(np.float64), True, NO_RULE, NO_RULE)
         told.append(np.column_stack([ids[rows[:, 0]], index._static_ids()[rows[:, 1]]]).astype(np.int32))
@@ -107,22 +112,44 @@ def _copies(plan: Plan, boxes: BoxArray) -> tuple[Numbers, Numbers, Numbers]:
     return strip, body, first
 
 
+def _end_to_end(boxes: BoxArray, plan: Plan, strip: Numbers, body: Numbers) -> Ids:
+    """The rows compared in all strips: by keys, as `broadphase.kernels.strips.end_to_end` sorts them."""
+    low, high = boxes[:, plan.axes[0]], boxes[:, 2 + plan.axes[0]]
+    buckets = buckets_of(len(boxes), plan.strips)
+    finite = low[np.isfinite(low)]
+    if not len(finite):
+        finite = np.zeros(1, boxes.dtype)
+    bucket, reach = _buckets(low, high, finite.min(), finite.max(), buckets)
+    key, last = strip * buckets + bucket[body], strip * buckets + reach[body]
+    order = np.argsort(key, kind="stable")
+    stops = np.searchsorted(key[order], last[order], "right")
+    return walks(body[order].astype(np.int32), stops)
+
+
+def _buckets(
+    low: BoxArray, high: BoxArray, least: np.floating[Any], largest: np.floating[Any], buckets: int
+) -> tuple[Numbers, Numbers]:
+    """The bucket in which each box begins, and the last one that it reaches."""
+    kind = low.dtype.type
+    half_low = least * kind(0.5)
+    half_width = largest * kind(0.5) - half_low
+    scale = min(kind(buckets) / half_width, np.finfo(kind).max) if half_width > 0 else np.finfo(kind).tiny
+    first, reach = (
+        np.clip((edges * kind(0.5) - half_low) * scale, 0, kind(buckets - 1)).astype(np.int64)
+        for edges in (low, high)
+    )
+    return first, reach
+
+
 def _in_strip(boxes: BoxArray, axis: int, rows: Numbers) -> Ids:
     """The rows compared in one strip: by buckets, as `broadphase.kernels.strips.sort` sorts them."""
-    kind = boxes.dtype.type
     limits = np.finfo(boxes.dtype)
     low = np.clip(boxes[rows, axis], limits.min, limits.max)
     high = np.clip(boxes[rows, 2 + axis], limits.min, limits.max)
     n = len(rows)
     if n < 2:
         return np.empty((0, 2), np.int32)
-    buckets = min(max(16, 1 << (n - 1).bit_length()), MOST_BUCKETS)
-    half_low = low.min() * kind(0.5)
-    half_width = low.max() * kind(0.5) - half_low
-    scale = min(kind(buckets) / half_width, limits.max) if half_width > 0 else kind(0)
-    last = kind(buckets - 1)
-    bucket = np.minimum((low * kind(0.5) - half_low) * scale, last).astype(np.int64)
-    reach = np.clip((high * kind(0.5) - half_low) * scale, 0, last).astype(np.int64)
+    bucket, reach = _buckets(low, high, low.min(), low.max(), buckets_for(n))
     order = np.argsort(bucket, kind="stable")
     if int(np.square(np.bincount(bucket)).sum()) > CROWDED * n:
         order = np.lexsort([low, bucket])
