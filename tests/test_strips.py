@@ -161,6 +161,50 @@ def test_which_worlds_are_searched_in_one_call(dim, dtype):
     assert real_find_at_once(task(corner)) is None  # all in one strip of many
 
 
+@pytest.mark.smaller_set
+@pytest.mark.parametrize("touching", [True, False])
+@pytest.mark.parametrize(("dim", "dtype"), KINDS)
+def test_boxes_at_infinity_in_one_call(dim, dtype, touching, monkeypatch):
+    random = np.random.default_rng(4)
+    low = random.random((90, dim))
+    boxes = np.hstack((low, low + 0.2)).astype(dtype)
+    boxes[3, 0], boxes[4, dim] = -np.inf, np.inf  # half a world long
+    boxes[5, :dim], boxes[5, dim:] = -np.inf, np.inf
+    boxes[[6, 7], 0] = boxes[[6, 7], dim] = (
+        np.inf
+    )  # out there they touch each other, and all that reaches out
+    boxes[8, 1] = boxes[8, dim + 1] = -np.inf
+    for counts in (None, 4):
+        take("in one call", monkeypatch, counts)
+        assert strips.find_at_once(task(boxes, touching)) is not None
+        assert_exact(strips.find, boxes, touching)
+
+
+@pytest.mark.smaller_set
+@pytest.mark.parametrize(("dim", "dtype"), KINDS)
+def test_a_small_world_after_a_larger_one_in_the_same_memory(dim, dtype):
+    random = np.random.default_rng(4)
+    low = random.random((200, dim))
+    large = np.hstack((low, low + 0.3)).astype(dtype)
+    asked = task(large)
+    for n in (200, 60, 199, 17, 2):
+        asked.boxes = np.ascontiguousarray(large[:n])
+        plan = cut_into(3)(asked)
+        asked_plan = Plan(plan.axes, plan.lattice, np.empty((dim - 1, 0), dtype))
+        found = real_find_at_once(asked, asked_plan, np.inf)
+        np.testing.assert_array_equal(pairs_of(found), pairs_of(strips.find(task(large[:n]))))
+
+
+def test_more_copies_than_there_is_room_for():
+    """Each box lies in all strips."""
+    boxes = np.tile(np.array([0.0, 0.0, 1.0, 1.0]), (100, 1))
+    boxes[:, 1] -= np.arange(100) / 1e3
+    boxes[0, 3] = 9.0
+    lattice = np.array([[-0.1, 40.0, 8.0]])
+    assert real_find_at_once(task(boxes), Plan((0, 1), lattice, np.empty((1, 0))), np.inf) is None
+    assert_exact(strips.find, boxes)
+
+
 def test_room_for_pairs_is_found_by_the_second_call():
     random = np.random.default_rng(3)
     for count, side in ((20, 0.5), (60, 0.17), (300, 0.1), (300, 0.14)):
