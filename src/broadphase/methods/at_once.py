@@ -23,7 +23,7 @@ from broadphase.slices import FIRST_OF_FEW, MOST, Position
 TOO_MANY = 40_000
 # Boxes that are looked at before a world is cut, and in how many boxes so many are enough.
 _SAMPLES = (32, 64, 128)
-_FEW, SMALL_WORLD = 600, 12_000
+_FEW, SMALL_WORLD = 2_000, 12_000
 SMALL_SAMPLE, SAMPLE = _SAMPLES[1:]
 _LINE = 64  # bytes of a cache line
 

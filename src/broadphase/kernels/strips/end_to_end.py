@@ -7,8 +7,8 @@ counted and put in place are the numbers of boxes; their edges are fetched once,
 are swept.  The keys of a strip are above those of all strips before it, so that no box reaches into the
 next one, and all of them are swept as if they were one.
 
-A thousand boxes are in order after 6 us; strip by strip it took 10.  Beyond some ten thousand what is
-fetched comes from further away, and nothing is gained.
+A thousand boxes are searched in 19 us so, and strip by strip in 23.  Beyond some ten thousand what is fetched
+comes from further away, and little is gained.
 """
 
 import numpy as np
