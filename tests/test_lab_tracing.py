@@ -6,8 +6,10 @@ from oracle import pairs as expected_pairs
 
 from broadphase.indexes import CLASSES
 from broadphase.indexes.cell_index import CellIndex
+from broadphase.indexes.strips import Strips
 from broadphase.kernels.cells.lists import UNIT
 from broadphase.lab import tracing
+from broadphase.lab.cutting import cut_into
 from broadphase.lab.lanes import Lane
 from broadphase.lab.scenes import SCENES, make_scene
 from broadphase.lab.tracing import cells, sort_and_sweep, strips, sweep_and_prune, tree
@@ -183,3 +185,19 @@ def test_strips_and_their_class_bits_report_each_pair_once(name):
     for i, j in outcome.pairs[~scene.static[outcome.pairs].any(axis=1)].tolist():
         shared = [strip for strip, body in bits if body == i and (strip, j) in bits]
         assert sum((bits[strip, i] & bits[strip, j]) == 0 for strip in shared) == 1
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_strips_of_a_world_as_narrow_as_floats_allow(dtype):
+    """Its extent is far below the smallest number that has all digits: 1 / extent is no float."""
+    low = np.random.default_rng(0).integers(0, 9, (20, 2)).astype(dtype) * np.finfo(dtype).smallest_subnormal
+    index = Strips(dtype=dtype)
+    index.insert_many(np.hstack((low, low)))
+    for count in (None, 1, 3):
+        if count is not None:
+            cut_into(index, count, index._store.boxes)
+        pairs = index.pairs()
+        assert np.array_equal(pairs, expected_pairs(index._store.boxes))
+        told = tracing.trace(index)
+        assert told.tests == index.stats.tests
+        assert told.adds_up(index.stats, pairs, 20)

@@ -170,9 +170,8 @@ def test_boxes_at_infinity_in_one_call(dim, dtype, touching, monkeypatch):
     boxes = np.hstack((low, low + 0.2)).astype(dtype)
     boxes[3, 0], boxes[4, dim] = -np.inf, np.inf  # half a world long
     boxes[5, :dim], boxes[5, dim:] = -np.inf, np.inf
-    boxes[[6, 7], 0] = boxes[[6, 7], dim] = (
-        np.inf
-    )  # out there they touch each other, and all that reaches out
+    # Out there they touch each other, and all that reaches out.
+    boxes[[6, 7], 0] = boxes[[6, 7], dim] = np.inf
     boxes[8, 1] = boxes[8, dim + 1] = -np.inf
     for counts in (None, 4):
         take("in one call", monkeypatch, counts)
@@ -196,7 +195,7 @@ def test_a_small_world_after_a_larger_one_in_the_same_memory(dim, dtype):
 
 
 def test_more_copies_than_there_is_room_for():
-    """Each box lies in all strips."""
+    """Each box lies in five to seven of nine strips."""
     boxes = np.tile(np.array([0.0, 0.0, 1.0, 1.0]), (100, 1))
     boxes[:, 1] -= np.arange(100) / 1e3
     boxes[0, 3] = 9.0

@@ -46,7 +46,8 @@ def cut_into(index: Strips, count: int, boxes: BoxArray) -> None:
     low = float(finite[:, 1].min(initial=np.inf)) if len(finite) else 0.0
     high = float(finite[:, 3].max(initial=-np.inf)) if len(finite) else 1.0
     half = high / 2 - low / 2
-    scale = count / half if half > 0 and count / half < np.inf else float(np.finfo(boxes.dtype).tiny)
+    limits = np.finfo(index.dtype)
+    scale = min(count / half, float(limits.max)) if half > 0 else float(limits.tiny)
     lattice = np.array([[low / 2, scale, count - 1 if half > 0 else 0]], index.dtype)
     # However crowded: these strips are the ones that were asked for.
     index._frame = _Frame(Plan((0, 1), lattice, np.empty((1, 0), index.dtype)), math.inf)

@@ -14,7 +14,7 @@ from broadphase.kernels.arrays.emit import LEAST_ROOM
 from broadphase.kernels.strips.at_once import BEGUN, NOTHING, ORDERED, Room, search_plane, search_space
 from broadphase.kernels.strips.bin import BLOCK
 from broadphase.kernels.strips.end_to_end import ROWS, TILE
-from broadphase.kernels.strips.sort import MARKS, PADDING
+from broadphase.kernels.strips.sort import CLASS, PADDING
 from broadphase.memory import Group, aligned
 from broadphase.methods.task import Found, Task
 from broadphase.slices import FIRST_OF_FEW, MOST, Position
@@ -87,7 +87,7 @@ def _make_rooms(dim: int, dtype: type[np.floating[Any]], n: int) -> Group[list[R
         copies=copies,
         ends=aligned((4 * n + 1024,), np.int32),
         columns=_rows(2 * dim, each + PADDING, dtype),
-        marks=_rows(MARKS, each + PADDING, np.int32),
+        marks=_rows(CLASS + 1, each + PADDING, np.int32),
         found=np.empty(1, np.int64),
         order=np.empty(n + 1, np.int32),
         keys=aligned((2 * n,), np.int64),

@@ -8,9 +8,9 @@ reported before: see `broadphase.kernels.strips.bin`.
 Source: the two-layer partitioning of Tsitsigkos and Mamoulis; box pruning as by Terdiman; their
 combination and the diagonal sweep are our own.
 
-Cost: linear in boxes, copies and comparisons; memory for the copies, 24 bytes each in 2-D float32.  It
-loses to brute force below some hundred boxes, and it is at its worst where most boxes are long in one
-direction, others long in another, and few of them meet.
+Cost: linear in boxes, copies and comparisons; memory for the copies, 24 bytes each in 2-D float32 (64 in
+small worlds).  It loses to brute force below some hundred boxes, and it is at its worst where most boxes are
+long in one direction, others long in another, and few of them meet.
 """
 
 from dataclasses import replace

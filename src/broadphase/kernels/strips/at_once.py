@@ -1,9 +1,10 @@
 """A small world in one call: planned, its strips laid end to end, and swept as far as there is room.
 
 Each call from Python costs half a microsecond, and what Python does between two of them several: to search
-3,000 boxes takes 36 us so, and call by call 87; half of what it saves is how the copies are put in order
-(`broadphase.kernels.strips.end_to_end`).  What does not suit (crowds, worlds that need borders from the data,
-no room for more pairs) goes the long way, call by call (`broadphase.methods.strips`).
+3,000 boxes takes 36 us so, and call by call 87; a third of what it saves is how the copies are put in order
+(`broadphase.kernels.strips.end_to_end`).  What does not suit (crowds, worlds that need borders from the data)
+goes the long way, call by call, and where there is no room for more pairs the same sweep goes on
+(`broadphase.methods.strips`).
 """
 
 from typing import Any, NamedTuple
@@ -42,7 +43,7 @@ class Room(NamedTuple):
     counts: npt.NDArray[np.int64]
     lattice: npt.NDArray[np.floating[Any]]
     extents: npt.NDArray[np.floating[Any]]
-    """This and the next four are what the functions of `broadphase.kernels.strips.end_to_end` take."""
+    """This and the next six are what the functions of `broadphase.kernels.strips.end_to_end` take."""
     places: npt.NDArray[np.floating[Any]]
     numbers: npt.NDArray[np.int32]
     copies: npt.NDArray[np.int32]

@@ -47,7 +47,10 @@ def buckets_of(n, strips):
 
 @inline
 def _finite_extent(flat, column, width, extents):
-    """The least and the largest finite number of a column; ``extents`` is scratch, two rows of `TILE`."""
+    """The least and the largest finite number of a column, or the wrong way round where none is finite.
+
+    ``extents`` is scratch, two rows of `TILE`.
+    """
     most = np.finfo(flat.dtype).max
     lows, highs = extents[0, :TILE], extents[1, :TILE]
     for k in range(TILE):
@@ -113,8 +116,9 @@ def _find_places(flat, axes, places, numbers):
 
 @inline
 def find_keys(boxes, flat, axes, touching, places, buckets, nowhere, numbers, copies):
-    """Write the key of each box's first copy, and how many strips it spans.
+    """Write the key of each box's first copy, and how many strips it spans on each cut axis.
 
+    ``numbers`` is scratch: a row for each column, for `BLOCK` boxes.
     Boxes that overlap nothing get the key ``nowhere``, behind all others.  Returns whether a box holds the
     largest finite number, for which the sign of a difference does not decide.
     """
@@ -194,8 +198,8 @@ def _add_along(spans, continued, step, made, copies):
 def count_keys(strips, buckets, made, copies, ends):
     """Write to ``ends`` where the copies of each key begin.
 
-    Returns how many copies there are, without those of boxes that overlap nothing, and with how many others
-    of its strip and of its bucket a copy shares it, summed over them.
+    Returns how many copies there are, without those of boxes that overlap nothing, and how many share its
+    strip, and its bucket, with a copy, summed over the copies.
     """
     for key in range(strips * buckets + 2):
         ends[key] = 0

@@ -133,7 +133,10 @@ def _buckets(
     kind = low.dtype.type
     half_low = least * kind(0.5)
     half_width = largest * kind(0.5) - half_low
-    scale = min(kind(buckets) / half_width, np.finfo(kind).max) if half_width > 0 else np.finfo(kind).tiny
+    scale = np.finfo(kind).tiny
+    if half_width > 0:
+        with np.errstate(over="ignore"):
+            scale = min(kind(buckets) / half_width, np.finfo(kind).max)
     first, reach = (
         np.clip((edges * kind(0.5) - half_low) * scale, 0, kind(buckets - 1)).astype(np.int64)
         for edges in (low, high)
