@@ -14,7 +14,7 @@ comes from further away, and little is gained.
 import numpy as np
 
 from broadphase.kernels.boxes.edges import high_edge, is_extreme, low_edge, overlaps_nothing
-from broadphase.kernels.machine.jit import always_inline, inline, unsigned
+from broadphase.kernels.machine.jit import always_inline, common, inline, unsigned
 from broadphase.kernels.machine.simd import LANES, load, put_lanes, splat
 from broadphase.kernels.strips.bin import (
     BLOCK,
@@ -152,7 +152,7 @@ def find_keys(boxes, flat, axes, touching, places, buckets, nowhere, numbers, co
     return extreme
 
 
-@inline
+@common
 def add_copies(axes, row, buckets, n, copies):
     """Add the further copies of boxes that span several strips, ``row`` strips in each row of them.
 
@@ -194,7 +194,7 @@ def _add_along(spans, continued, step, made, copies):
     return made
 
 
-@inline
+@common
 def count_keys(strips, buckets, made, copies, ends):
     """Write to ``ends`` where the copies of each key begin.
 
