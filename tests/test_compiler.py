@@ -199,3 +199,63 @@ def test_a_common_function_is_compiled_once_and_again_when_its_object_is_lost(tm
     assert parts[0].exists()
     assert lists[0].exists()
     assert (tmp_path / "two.so").stat().st_size == len(whole)
+
+
+_LOWERED = """
+import sys
+from hashlib import sha256
+from importlib import import_module
+from broadphase.kernels.compiler import frontend, inference, passes
+from broadphase.kernels.compiler.texts import whole_text
+from broadphase.kernels.machine.signatures import PACKAGE, listed
+
+if "whole" in sys.argv:
+    inference.prepare = lambda: None
+    passes._NOT_IN_KERNELS.clear()
+frontend.prepare()
+for name in ("tree.ask.ask_box", "strips.plan.equal_shares", "sorted.sort_and_sweep.sweep"):
+    room, _, kernel = (PACKAGE + name).rpartition(".")
+    for types in listed()[name]:
+        text = whole_text(frontend.lower(getattr(import_module(room), kernel), types).library)
+        print(name, types, len(text), sha256(text.encode()).hexdigest())
+"""
+
+_FAULTY = """
+from broadphase.kernels.compiler import frontend
+from broadphase.kernels.machine.jit import jit
+
+frontend.prepare()
+
+@jit
+def faulty(boxes):
+    total = 0.0
+    for i in range(len(boxes)):
+        total += boxes[i].height
+    return total
+
+frontend.lower(faulty, "f4[2]")
+"""
+
+
+def compiling(script, *arguments):
+    """What a process prints that compiles kernels and nothing else."""
+    environment = {**os.environ, "BROADPHASE_COMPILING": "1", "PYTHONHASHSEED": "0", "NUMBA_DISABLE_JIT": "0"}
+    command = [sys.executable, "-", *arguments]
+    return subprocess.run(command, input=script, env=environment, capture_output=True, text=True, check=False)
+
+
+@needs_compiler
+def test_what_numba_is_spared_changes_nothing_of_what_it_writes():
+    spared, whole = compiling(_LOWERED), compiling(_LOWERED, "whole")
+    assert spared.stderr == whole.stderr == ""
+    assert len(spared.stdout.splitlines()) > 5
+    assert spared.stdout == whole.stdout
+
+
+@needs_compiler
+def test_a_kernel_that_cannot_be_compiled_is_told_with_the_statement_and_its_line():
+    refused = compiling(_FAULTY)
+    assert refused.returncode != 0
+    assert "attribute 'height' of type array" in refused.stderr
+    assert "<stdin>, line 11" in refused.stderr
+    assert "During: typing of get attribute at <stdin> (11)" in refused.stderr

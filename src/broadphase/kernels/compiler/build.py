@@ -176,6 +176,7 @@ class _Worker:
             "NUMBA_CPU_NAME": "generic" if level == "arm64" else level,
             "NUMBA_CPU_FEATURES": "",
             "NUMBA_DISABLE_JIT": "0",
+            "PYTHONHASHSEED": "0",  # the same machine code each time
             "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[3]), os.environ.get("PYTHONPATH", "")]),
         }
         self._level = level

@@ -2,13 +2,24 @@
 
 Numba would also optimise each function, emit it for this machine and load it into this process.  That is
 left out: `emit` optimises a kernel once with all that it calls, for the level that was asked for.  What else
-kernels have no use for is left out in `passes`, `calls`, `lowering`, `ranges`, `indexes`, `aggregates` and
-`texts`: all kernels took 362 seconds of processor time with what is left out, and take about 100 without.
+kernels have no use for is left out in `passes`, `inference`, `calls`, `lowering`, `ranges`, `indexes`,
+`aggregates`, `texts` and `reports`: all kernels took 362 seconds of processor time with what is left out,
+and take about 50 without.
 """
 
 from typing import Any, NamedTuple
 
-from broadphase.kernels.compiler import aggregates, calls, indexes, lowering, passes, ranges, texts
+from broadphase.kernels.compiler import (
+    aggregates,
+    calls,
+    indexes,
+    inference,
+    lowering,
+    passes,
+    ranges,
+    reports,
+    texts,
+)
 from broadphase.kernels.compiler.types import parse, rows_of
 
 
@@ -26,7 +37,7 @@ class Lowered(NamedTuple):
 
 def prepare() -> None:
     """Change Numba for this process, which compiles kernels and nothing else; once, before the first one."""
-    for room in (aggregates, calls, indexes, lowering, passes, ranges, texts):
+    for room in (aggregates, calls, indexes, inference, lowering, passes, ranges, reports, texts):
         room.prepare()
 
 

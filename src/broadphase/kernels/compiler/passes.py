@@ -1,18 +1,53 @@
-"""The order of Numba's passes over a function, without the bookkeeping that none of them needs here.
+"""The order of Numba's passes over a function, without those that find nothing in kernels.
 
-Numba works out nine times for each function which variables live where, for references that it counts; it
-looks at every object of a statement to find its variables, and tells listeners what it does.  For kernels of
-cells that was a fourth of the time before LLVM.
+Numba works out nine times for each function which variables live where, for references that it counts, and
+looks at every object of a statement to find its variables.  For kernels of cells that was a fourth of the
+time before LLVM.
 """
 
-from contextlib import nullcontext
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from numba.core import base, compiler_machinery, event, ir, postproc, transforms
+from numba.core import base, compiler_machinery, interpreter, ir, postproc, transforms
 from numba.core.types import abstract
 
 _NO_VARIABLES = {ir.Loc, str, int, bool, float, type(None)}
+
+# They look for closures, `with`, loops over tuples of several types, functions that are to be inlined as
+# Python, array expressions, parallel loops and generators: a tenth of the time before LLVM.
+_NOT_IN_KERNELS = {
+    "DumpParforDiagnostics",
+    "FindLiterallyCalls",
+    "InlineClosureLikes",
+    "InlineInlinables",
+    "InlineOverloads",
+    "LiteralPropagationSubPipelinePass",
+    "LiteralUnroll",
+    "MakeFunctionToJitFunction",
+    "NoPythonSupportedFeatureValidation",
+    "NopythonRewrites",
+    "RewriteDynamicRaises",
+    "WithLifting",
+    "peep_hole_delete_with_exit",
+    "peep_hole_fuse_dict_add_updates",
+}
+
+
+def _add_if_needed(add: Callable[..., None]) -> Callable[..., None]:
+    def add_pass(self: Any, one: Any, description: str = "") -> None:
+        if one.__name__ not in _NOT_IN_KERNELS:
+            add(self, one, description)
+
+    return add_pass
+
+
+def _smooth(self: Any, peepholes: Any, func_ir: Any) -> Any:
+    """Put together what a version of Python spells out."""
+    for peephole in peepholes:
+        if peephole.__name__ not in _NOT_IN_KERNELS:
+            func_ir = peephole(func_ir)
+    return func_ir
 
 
 def _run_pass(self: Any, index: int, one: Any, state: Any) -> None:
@@ -62,16 +97,13 @@ def _hash_once(self: Any) -> int:
     return int(known["_hash"])
 
 
-def _no_event(*_: Any, **__: Any) -> Any:
-    return nullcontext()
-
-
 def prepare() -> None:
     """Let Numba run its passes in this way; once."""
-    compiler_machinery.PassManager._runPass = _run_pass
+    manager = compiler_machinery.PassManager
+    manager._runPass = _run_pass
+    manager.add_pass = _add_if_needed(manager.add_pass)
+    interpreter.Interpreter.post_process = _smooth
     postproc.PostProcessor.run = _post_process
     ir.Inst._rec_list_vars = _list_variables
     abstract.Type.__hash__ = _hash_once  # type: ignore[method-assign]
-    event.trigger_event = event.install_timer = _no_event
-    event.broadcast = lambda event: None
     base._has_loc = cache(base._has_loc)  # Numba asks at each call whether its lowering wants to know where
