@@ -69,6 +69,8 @@ def walk_level(
     second = (main + 1) % dim
     third = (main + 2) % dim  # in 2-D the main axis again, where it is not looked at
     forward = ray[dim + main] > 0.0
+    size = 1.0 / lattice[level, PER_UNIT]
+    pace, second_pace = _pace(ray[dim + main]), _pace(ray[dim + second])
     tests = 0
     cell[2] = 0
 
@@ -90,7 +92,7 @@ def walk_level(
 
     for turn in range(high - low + 1):
         k = low + turn if forward else high - turn
-        enters, leaves = _stay(lattice, level, ray, dim, main, k, first, last, 0.0, furthest)
+        enters, leaves = _stay(lattice, level, ray, main, k, first, last, 0.0, furthest, size, pace)
         if first_only and enters > nearest[q]:
             break
         cell[main] = k
@@ -103,7 +105,7 @@ def walk_level(
             first_layer = last_layer = 0
             if dim == 3:
                 comes, goes = _stay(
-                    lattice, level, ray, dim, second, row, first_row, last_row, enters, leaves
+                    lattice, level, ray, second, row, first_row, last_row, enters, leaves, size, second_pace
                 )
                 first_layer, last_layer = _cells_between(lattice, level, ray, dim, third, comes, goes)
                 first_layer = max(first_layer, int(lattice[level, LOWEST + third]))
@@ -163,22 +165,26 @@ def _cells_between(lattice, level, ray, dim, axis, enters, leaves):
 
 
 @inline
-def _stay(lattice, level, ray, dim, axis, k, first, last, enters, leaves):
+def _pace(step):
+    """How long a ray takes for a unit of an axis; 0 where it does not move along it."""
+    return 0.0 if step == 0.0 else 1.0 / step
+
+
+@inline
+def _stay(lattice, level, ray, axis, k, first, last, enters, leaves, size, pace):
     """From when to when the ray is in slab ``k`` of an axis, where it goes from ``first`` to ``last``."""
-    step = ray[dim + axis]
-    if step == 0.0:
+    if pace == 0.0:
         return enters, leaves
-    size = 1.0 / lattice[level, PER_UNIT]
     origin = lattice[level, axis]
     for upper in range(2):
         # The lower border ends the slab where the ray goes down; the outermost slabs have no border.
         if (k == last) if upper == 1 else (k == first):
             continue
         border = origin + (k + upper) * size
-        doubt = DOUBT * (abs(border) + abs(ray[axis]) + abs(origin)) / abs(step)
-        time = (border - ray[axis]) / step
-        # Written so that an overflow, inf - inf, leaves the time as it is.
-        if (upper == 0) == (step > 0.0):
+        doubt = DOUBT * (abs(border) + abs(ray[axis]) + abs(origin)) * abs(pace)
+        time = (border - ray[axis]) * pace
+        # Written so that an overflow, inf - inf or 0 * inf, leaves the time as it is.
+        if (upper == 0) == (pace > 0.0):
             if time - doubt > enters:
                 enters = time - doubt
         elif time + doubt < leaves:
