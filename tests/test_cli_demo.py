@@ -2,13 +2,17 @@
 
 import re
 import sys
+from xml.etree import ElementTree
 
 import numpy as np
+import pytest
 from cli_helpers import command, refused
+from PIL import Image
 
 import broadphase as bp
 from broadphase.cli import run
 from broadphase.cli.demo import Balls
+from broadphase.cli.picture import save_picture
 from broadphase.methods import NAMES
 from broadphase.one_shot import search
 
@@ -68,8 +72,34 @@ class TestDemo:
         assert np.array_equal(Balls.scattered(9, 1).boxes(), Balls.scattered(9, 1).boxes())
         assert not np.array_equal(Balls.scattered(9, 1).boxes(), Balls.scattered(9, 2).boxes())
 
-    def test_pictures_need_the_extra(self, capfd, monkeypatch):
-        for module in [name for name in sys.modules if name.partition(".")[0] == "matplotlib"]:
-            monkeypatch.delitem(sys.modules, module)
-        monkeypatch.setitem(sys.modules, "matplotlib", None)
-        assert "needs matplotlib: python -m pip install 'broadphase[plot]'" in refused(capfd, "demo")
+    def test_pictures_show_the_balls_their_boxes_pairs_and_cells(self, tmp_path):
+        boxes = np.array([[0, 0, 3, 3], [2, 1, 4, 3], [9, 9, 12, 12]], np.float32)
+        pairs, radii = bp.pairs(boxes), np.array([1.5, 1, 1.5], np.float32)
+        save_picture(boxes, pairs, radii, str(tmp_path / "three.png"))
+        save_picture(boxes, pairs, radii, str(tmp_path / "three.svg"))
+        with Image.open(tmp_path / "three.png") as picture:
+            assert picture.size == (1500, 800)
+            red, _, blue = picture.getpixel((50 + 20, 745 - 20))[:3]  # inside the first box, off its edge
+            assert red > 200 > blue
+            red, _, blue = picture.getpixel((735 - 20, 60 + 20))[:3]  # the third one touches nothing
+            assert blue > 200 > red
+        drawn = list(ElementTree.parse(tmp_path / "three.svg").iter())
+        kinds = [element.tag.rpartition("}")[2] for element in drawn]
+        assert kinds.count("circle") == 3
+        written = [element.text for element in drawn if element.text and element.text.strip()]
+        assert "3 balls, 1 pairs of boxes overlap (2 boxes, orange)" in written
+        assert {"2", "1"} <= set(written)  # boxes in the cells
+
+    @pytest.mark.parametrize(
+        ("ending", "begin"), [("jpg", b"\xff\xd8"), ("webp", b"RIFF"), ("pdf", b"%PDF"), ("gif", b"GIF8")]
+    )
+    def test_pictures_are_of_the_kind_that_their_name_says(self, tmp_path, ending, begin):
+        balls = Balls.scattered(1, 1)
+        picture = tmp_path / f"one.{ending}"
+        save_picture(balls.boxes(), bp.pairs(balls.boxes()), balls.radii, str(picture))
+        assert picture.read_bytes().startswith(begin)
+
+    def test_pictures_of_pixels_need_the_extra(self, capfd, monkeypatch):
+        monkeypatch.setitem(sys.modules, "PIL.Image", None)
+        monkeypatch.setitem(sys.modules, "PIL", None)
+        assert "needs PIL: python -m pip install 'broadphase[cli]'" in refused(capfd, "demo")

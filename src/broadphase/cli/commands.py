@@ -200,7 +200,7 @@ def demo(
     methods
         Which methods, one or more; all of them if it is not given. Leave brute_force out for very many balls.
     output
-        The picture of the last frame, in any format that matplotlib writes.
+        The picture of the last frame: .png, .webp, .jpg, .gif, .tif, .bmp, .pdf or .svg.
     """
     from broadphase.cli.demo import demo as run
 
