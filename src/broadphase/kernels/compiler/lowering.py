@@ -7,10 +7,12 @@ Atomic counts alone made a sweep of strips take twice as long.
 """
 
 from collections import Counter, defaultdict
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from llvmlite import ir
-from numba.core import base, callconv, cgutils, cpu, lowering, typed_passes, types
+from numba.core import base, callconv, cgutils, cpu, datamodel, lowering, typed_passes, types
 from numba.core import ir as python_ir
 from numba.core.analysis import compute_cfg_from_blocks, compute_use_defs, must_use_alloca
 from numba.core.runtime.context import NRTContext
@@ -136,6 +138,39 @@ def _nothing(*_: Any, **__: Any) -> None:
     """Stand in for what has no place in a kernel."""
 
 
+@cache
+def _packer(models: Any, kinds: tuple[Any, ...]) -> Any:
+    return datamodel.ArgPacker(models, kinds)
+
+
+def _packer_of(self: Any, kinds: Any) -> Any:
+    """How arguments of these types become LLVM's: Numba works it out four times for each call."""
+    return _packer(self.data_model_manager, tuple(kinds))
+
+
+def _declare_once(declare: Callable[..., Any]) -> Callable[..., Any]:
+    def declare_function(self: Any, module: Any, descriptor: Any) -> Any:
+        known = module.globals.get(descriptor.mangled_name)
+        return declare(self, module, descriptor) if known is None else known
+
+    return declare_function
+
+
+def _literal_once(make: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Remember the types that stand for one value; 1, 1.0 and True are equal, but of different types."""
+    known: dict[Any, Any] = {}
+
+    def literal_or_omitted(value: Any) -> Any:
+        if type(value) not in (int, bool):
+            return make(value)
+        key = type(value), value
+        if key not in known:
+            known[key] = make(value)
+        return known[key]
+
+    return literal_or_omitted
+
+
 def _no_executable(*_: Any) -> Any:
     return [].append  # Numba insists on a builtin of its own for each function; nobody calls it
 
@@ -149,6 +184,9 @@ def prepare() -> None:
     cpu.CPUContext.post_lowering = _nothing  # it would link the counting of references
     cpu.CPUContext.get_executable = _no_executable
     base.user_function = _user_function
+    base.BaseContext.get_arg_packer = _packer_of
+    base.BaseContext.declare_function = _declare_once(base.BaseContext.declare_function)
+    lowering._lit_or_omitted = _literal_once(lowering._lit_or_omitted)
     callconv.CPUCallConv._return_errcode_raw = _return_code
     callconv.CPUCallConv.return_user_exc = _return_error
     # A function that is called by name has no address while it is compiled.
