@@ -25,7 +25,7 @@ Projection = Literal["xy", "xz", "yz"]
 # cells keep to greys, so that nothing hangs on a third hue.
 PLAIN = "#0072B2"
 OVERLAPPING = "#D55E00"
-_DARKEST_CELL = 0.45  # of black: boxes and numbers stay legible on it
+DARKEST_CELL = 0.45  # of black: boxes and numbers stay legible on it
 
 _FAR = 1e150  # as good as infinite in a picture; matplotlib multiplies widths without overflow up to here
 _MOST_CELLS = 1_000_000
@@ -185,7 +185,7 @@ def draw_cells(
         counts,
         cmap="Greys",
         vmin=0,
-        vmax=fullest / _DARKEST_CELL,
+        vmax=fullest / DARKEST_CELL,
         edgecolors="#d0d0d0",
         linewidth=0.5 if max(counts.shape) <= _MOST_BORDERS else 0,
         zorder=0,

@@ -10,9 +10,8 @@ from broadphase import pairs as find_pairs
 from broadphase.boxes import BoxArray, PairArray
 from broadphase.cli.surfaces import FORMATS, Point, Surface, surface
 from broadphase.errors import FileError
-from broadphase.extras import need
 from broadphase.files.writing import whole_file
-from broadphase.plot import OVERLAPPING, PLAIN, count_cells
+from broadphase.plot import DARKEST_CELL, OVERLAPPING, PLAIN, count_cells
 
 CELL_SIZE = 6.0  # twice the widest ball
 _CELLS_ACROSS = 6
@@ -21,7 +20,6 @@ _SIZE = 1500, 800
 _SIDE = 700
 _TOP = 52
 _LEFT = 42, 796
-_DARKEST_CELL = 0.45  # of black: boxes and numbers stay legible on it
 
 
 def check_output(output: str) -> None:
@@ -36,8 +34,7 @@ def check_output(output: str) -> None:
     """
     if _format(output) not in FORMATS:
         raise FileError(f"{output}: the name of a picture ends in .{', .'.join(FORMATS)}")
-    if _format(output) != "svg":
-        need("PIL.Image", extra="cli", purpose="drawing the last frame")
+    surface(_format(output), 1, 1)  # needs what the picture will need
     if not Path(output).resolve().parent.is_dir():
         raise FileError(f"{output}: No such folder")
 
@@ -141,10 +138,11 @@ def _draw_middle(window: _Window, boxes: BoxArray, radii: npt.NDArray[Any]) -> N
 def _draw_cells(window: _Window, boxes: BoxArray) -> list[tuple[Point, int]]:
     """Draw cells, the fuller the darker; returns where their numbers belong."""
     columns, rows, counts = count_cells(boxes.astype(np.float64), CELL_SIZE)
+    fullest = int(counts.max())
     numbers = []
     for row, column in np.argwhere(counts).tolist():
         count = int(counts[row, column])
-        grey = f"{round(255 * (1 - _DARKEST_CELL * count / int(counts.max()))):02x}"
+        grey = f"{round(255 * (1 - DARKEST_CELL * count / fullest)):02x}"
         left, right = columns[column : column + 2].tolist()
         bottom, top = rows[row : row + 2].tolist()
         cell = np.array([[left, bottom, right, top]])

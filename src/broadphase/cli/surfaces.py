@@ -1,9 +1,10 @@
 """What the demo's picture is drawn on: pixels, by Pillow, or the text of an SVG file.
 
 Both measure in pixels from the upper left corner, and take colours as ``"#rrggbb"``.  matplotlib would do
-the same and more; it takes ten times as long to install as Pillow, and half a second to import.
+the same and more; it takes four times as long to install as Pillow, and 0.3 s to import (Pillow: 0.01).
 """
 
+from functools import cache
 from typing import IO, Any, Protocol, Self
 from xml.sax.saxutils import escape
 
@@ -74,9 +75,11 @@ def _finer(*places: Point) -> list[float]:
 
 class _Pixels:
     def __init__(self, width: int, height: int) -> None:
-        image = need("PIL.Image", extra="cli", purpose="drawing the last frame")
-        draw = need("PIL.ImageDraw", extra="cli", purpose="drawing the last frame")
-        self._font = need("PIL.ImageFont", extra="cli", purpose="drawing the last frame").load_default
+        image, draw, font = (
+            need(f"PIL.{module}", extra="cli", purpose="drawing the last frame")
+            for module in ("Image", "ImageDraw", "ImageFont")
+        )
+        self._font = cache(font.load_default)  # the font of a size is read once
         self._size = width, height
         self._image = image.new("RGB", (_FINER * width, _FINER * height), "white")
         self._draw = draw.Draw(self._image, "RGBA")
@@ -103,7 +106,7 @@ class _Pixels:
         self._image.paste(other._image, [round(number) for number in _finer(corner)])
 
     def save(self, file: IO[bytes], kind: str) -> None:
-        self._image.resize(self._size, reducing_gap=2).save(file, FORMATS[kind])
+        self._image.resize(self._size).save(file, FORMATS[kind])
 
 
 class _Vectors:

@@ -1,13 +1,12 @@
 """What types the variables of a function have: statements are asked again where something has changed.
 
-Numba asks all of a function's statements in rounds until no type changes, so each at least twice, and
-describes each in a manager of contexts in case that it fails.  A statement that has seen the types that it
-asks for says nothing new: a sixth of the time before LLVM.
+Numba asks all of a function's statements in rounds until no type changes, so each at least twice.  A
+statement that has seen the types that it asks for says nothing new: a seventh of the time before LLVM.
 """
 
 from typing import Any
 
-from numba.core import errors, lowering, typeinfer
+from numba.core import errors, typeinfer
 
 
 class _TypesOfVariables(typeinfer.TypeVarMap):
@@ -55,24 +54,7 @@ class _Statements(typeinfer.ConstraintNetwork):
         return failed
 
 
-class _Context:
-    """What Numba was at when an error came, put into words only then."""
-
-    __slots__ = ("_arguments", "_message", "_named")
-
-    def __init__(self, message: str, *arguments: Any, **named: Any) -> None:
-        self._message, self._arguments, self._named = message, arguments, named
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        if isinstance(error, errors.NumbaError):
-            error.add_context(errors._format_msg(self._message, self._arguments, self._named))
-
-
 def prepare() -> None:
     """Let Numba infer types in this way; once."""
     typeinfer.TypeVarMap = _TypesOfVariables
     typeinfer.ConstraintNetwork = _Statements
-    typeinfer.new_error_context = lowering.new_error_context = _Context

@@ -20,6 +20,7 @@ from numba.experimental import function_type
 
 from broadphase.kernels.compiler.api import I64, POINTER
 from broadphase.kernels.compiler.memory import DATA
+from broadphase.kernels.compiler.reports import nothing
 from broadphase.kernels.compiler.texts import COMMON_SYMBOLS
 
 _may_fail: set[str] = set()
@@ -134,17 +135,13 @@ def _data_of(self: Any, builder: Any, block: Any) -> Any:
     return builder.load(builder.gep(builder.bitcast(block, POINTER.as_pointer()), [ir.Constant(I64, DATA)]))
 
 
-def _nothing(*_: Any, **__: Any) -> None:
-    """Stand in for what has no place in a kernel."""
-
-
 @cache
 def _packer(models: Any, kinds: tuple[Any, ...]) -> Any:
     return datamodel.ArgPacker(models, kinds)
 
 
 def _packer_of(self: Any, kinds: Any) -> Any:
-    """How arguments of these types become LLVM's: Numba works it out four times for each call."""
+    """How arguments of these types become LLVM's: Numba works it out anew for each call."""
     return _packer(self.data_model_manager, tuple(kinds))
 
 
@@ -177,11 +174,11 @@ def _no_executable(*_: Any) -> Any:
 
 def prepare() -> None:
     """Let Numba lower in this way; once."""
-    NRTContext.incref = NRTContext.decref = _nothing
+    NRTContext.incref = NRTContext.decref = nothing
     NRTContext.meminfo_data = _data_of
     typed_passes.NativeLowering.lowering_class = property(lambda self: KernelLowering)
     cpu.CPUContext.call_internal = _call_internal
-    cpu.CPUContext.post_lowering = _nothing  # it would link the counting of references
+    cpu.CPUContext.post_lowering = nothing  # it would link the counting of references
     cpu.CPUContext.get_executable = _no_executable
     base.user_function = _user_function
     base.BaseContext.get_arg_packer = _packer_of
