@@ -205,12 +205,12 @@ _LOWERED = """
 import sys
 from hashlib import sha256
 from importlib import import_module
-from broadphase.kernels.compiler import frontend, inference, passes
+from broadphase.kernels.compiler import frontend, inference, passes, untyped
 from broadphase.kernels.compiler.texts import whole_text
 from broadphase.kernels.machine.signatures import PACKAGE, listed
 
 if "whole" in sys.argv:
-    inference.prepare = lambda: None
+    inference.prepare = untyped.prepare = lambda: None
     passes._NOT_IN_KERNELS.clear()
 frontend.prepare()
 for name in ("tree.ask.ask_box", "strips.plan.equal_shares", "sorted.sort_and_sweep.sweep"):

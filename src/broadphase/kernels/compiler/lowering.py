@@ -14,12 +14,13 @@ from typing import Any
 from llvmlite import ir
 from numba.core import base, callconv, cgutils, cpu, datamodel, lowering, typed_passes, types
 from numba.core import ir as python_ir
-from numba.core.analysis import compute_cfg_from_blocks, compute_use_defs, must_use_alloca
+from numba.core.analysis import compute_cfg_from_blocks
 from numba.core.runtime.context import NRTContext
 from numba.experimental import function_type
 
 from broadphase.kernels.compiler.api import I64, POINTER
 from broadphase.kernels.compiler.memory import DATA
+from broadphase.kernels.compiler.passes import list_variables
 from broadphase.kernels.compiler.reports import nothing
 from broadphase.kernels.compiler.texts import COMMON_SYMBOLS
 
@@ -36,30 +37,31 @@ class KernelLowering(lowering.Lower):
     """Numba's, for functions that become parts of kernels."""
 
     def _find_singly_assigned_variable(self) -> None:
-        """Note the variables that are values and no memory: written once, before all that reads them."""
-        super()._find_singly_assigned_variable()
+        """Find the variables that are values and no memory: written once, before all that reads them."""
         blocks = self.func_ir.blocks
         times: Counter[str] = Counter()
         home = {}
+        read_in = defaultdict(set)
         for label, block in blocks.items():
+            written = set()
             for statement in block.body:
-                if isinstance(statement, python_ir.Assign):
+                assigned = isinstance(statement, python_ir.Assign)
+                for read in list_variables(statement.value if assigned else statement):
+                    if read.name not in written:
+                        read_in[read.name].add(label)
+                if assigned:
                     times[statement.target.name] += 1
                     home[statement.target.name] = label
-        read_in = defaultdict(set)
-        for label, names in compute_use_defs(blocks).usemap.items():
-            for name in names:
-                read_in[name].add(label)
-        in_memory = must_use_alloca(blocks)
+                    written.add(statement.target.name)
         dominators = compute_cfg_from_blocks(blocks).dominators()
-        for name, count in times.items():
+        self._blk_local_varmap: dict[str, Any] = {}
+        self._singly_assigned_vars = {
+            name
+            for name, count in times.items()
             # Blocks are written in the order of their labels: a value has to be there when it is read.
-            if (
-                count == 1
-                and name not in in_memory
-                and all(label > home[name] and home[name] in dominators[label] for label in read_in[name])
-            ):
-                self._singly_assigned_vars.add(name)
+            if count == 1
+            and all(label > home[name] and home[name] in dominators[label] for label in read_in[name])
+        }
 
     def setup_function(self, fndesc: Any) -> None:
         """Begin a function that nobody else calls, unless it is common to several kernels."""

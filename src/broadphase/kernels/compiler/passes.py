@@ -67,7 +67,8 @@ def _post_process(self: Any, emit_dels: bool = False, extend_lifetimes: bool = F
     self.func_ir.generator_info = None
 
 
-def _list_variables(self: Any, value: Any) -> list[Any]:
+def list_variables(value: Any) -> list[Any]:
+    """All variables in a part of a statement."""
     found: list[Any] = []
     _collect_variables(value, found)
     return found
@@ -104,6 +105,6 @@ def prepare() -> None:
     manager.add_pass = _add_if_needed(manager.add_pass)
     interpreter.Interpreter.post_process = _smooth
     postproc.PostProcessor.run = _post_process
-    ir.Inst._rec_list_vars = _list_variables
+    ir.Inst._rec_list_vars = lambda self, value: list_variables(value)
     abstract.Type.__hash__ = _hash_once  # type: ignore[method-assign]
     base._has_loc = cache(base._has_loc)  # Numba asks at each call whether its lowering wants to know where

@@ -33,6 +33,7 @@ _MAKERS = (
     "compiler/shared.py",
     "compiler/texts.py",
     "compiler/types.py",
+    "compiler/untyped.py",
     "compiler/wrapper.py",
 )
 
