@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from broadphase.kernels.machine.jit import inline
+from broadphase.kernels.machine.jit import always_inline, inline
 
 
 @inline
@@ -36,7 +36,7 @@ def length(x, y, z, small, large, up, down):
     return math.sqrt(x * x + y * y + z * z) * up
 
 
-@inline
+@always_inline
 def distance(points, others, i, j, around):
     """From row ``i`` to row ``j`` of the others."""
     kind = points.dtype.type

@@ -69,7 +69,7 @@ def _keep_nearest(distances, ids, held, wanted):
     return left
 
 
-@inline
+@always_inline
 def _outside(point, lattice):
     """From a point to the cells."""
     furthest = max(_beyond(point[0], lattice, 0), _beyond(point[1], lattice, 1))
