@@ -5,8 +5,8 @@ the same and more; it takes four times as long to install as Pillow, and 0.3 s t
 """
 
 from functools import cache
+from html import escape
 from typing import IO, Any, Protocol, Self
-from xml.sax.saxutils import escape
 
 from broadphase.extras import need
 
