@@ -1,4 +1,4 @@
-"""One process that compiles and links: ``[jobs, library or none]`` as JSON come in, a line each."""
+"""One process that compiles and links: ``[task, jobs, library or none]`` as JSON come in, a line each."""
 
 import gc
 import json
@@ -11,7 +11,7 @@ from typing import Any
 from numba.core.registry import cpu_target
 
 from broadphase.kernels.compiler import emit, frontend, link, memory, shared
-from broadphase.kernels.compiler.build import Job, part_object, parts_beside, parts_of
+from broadphase.kernels.compiler.build import Job, part_object, parts_beside, parts_of, table_object
 from broadphase.kernels.compiler.texts import COMMON_SYMBOLS, common_parts
 from broadphase.kernels.compiler.types import parse
 from broadphase.kernels.machine.level import level
@@ -38,20 +38,23 @@ def compile_jobs(jobs: list[list[str]], machine: Any) -> None:
         _write(Path(path), code)
 
 
+def compile_table(jobs: list[list[str]], machine: Any) -> Path:
+    """The object file of the table of ``[kernel, types, path]``, unless it is there."""
+    table = table_object([Job(kernel, types) for kernel, types, _ in jobs], level())
+    if not table.exists():
+        kernels: dict[str, list[tuple[str, int]]] = {}
+        for kernel, types, _ in jobs:
+            kernels.setdefault(kernel, []).append((Job(kernel, types).symbol, len(parse(types))))
+        kept = link.EXPORTED | {*memory.NAMES, *shared.NAMES}
+        _write(table, emit.emit(link.table_module(kernels), kept, machine))
+    return table
+
+
 def link_jobs(jobs: list[list[str]], library: Path, machine: Any) -> None:
     """A library of the object files of ``[kernel, types, path]``."""
-    kernels: dict[str, list[tuple[str, int]]] = {}
-    for kernel, types, _ in jobs:
-        kernels.setdefault(kernel, []).append((Job(kernel, types).symbol, len(parse(types))))
-    table = library.with_suffix(".table.o")
-    kept = link.EXPORTED | {*memory.NAMES, *shared.NAMES}
-    table.write_bytes(emit.emit(link.table_module(kernels), kept, machine))
-    try:
-        objects = [Path(path) for *_, path in jobs]
-        parts = {part: None for path in objects for part in parts_of(path)}
-        link.link([table, *objects, *parts], library)
-    finally:
-        table.unlink()
+    objects = [Path(path) for *_, path in jobs]
+    parts = {part: None for path in objects for part in parts_of(path)}
+    link.link([compile_table(jobs, machine), *objects, *parts], library)
 
 
 def _write(path: Path, code: bytes) -> None:
@@ -66,9 +69,11 @@ def main() -> None:
     frontend.prepare()
     machine = emit.target_machine(level())
     for line in sys.stdin:
-        jobs, library = json.loads(line)
-        if library is None:
+        task, jobs, library = json.loads(line)
+        if task == "compile":
             compile_jobs(jobs, machine)
+        elif task == "table":
+            compile_table(jobs, machine)
         else:
             link_jobs(jobs, Path(library), machine)
         print("done", flush=True)
