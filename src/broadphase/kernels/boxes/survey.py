@@ -2,7 +2,10 @@
 
 import numpy as np
 
-from broadphase.kernels.machine.jit import always_inline, jit
+from broadphase.kernels.machine.columns import with_columns
+from broadphase.kernels.machine.jit import always_inline, inline, jit
+
+BLOCK = 256  # rows that are looked at together
 
 
 @always_inline
@@ -18,7 +21,24 @@ def _is_sound(boxes, i):
 @jit
 def first_unsound_row(boxes):
     """Index of the first row with a NaN or with ``min > max``, or -1."""
-    for i in range(boxes.shape[0]):
+    if boxes.shape[1] == 4:
+        return _first_unsound(with_columns(boxes, 4))
+    return _first_unsound(with_columns(boxes, 6))
+
+
+@inline
+def _first_unsound(boxes):
+    n = boxes.shape[0]
+    begin = np.int64(0)
+    while begin < n:  # in blocks, for a loop with a way out is not done in vectors
+        end = min(begin + BLOCK, n)
+        unsound = np.int32(0)
+        for i in range(begin, end):
+            unsound += not _is_sound(boxes, i)
+        if unsound > 0:
+            break
+        begin = end
+    for i in range(begin, n):
         if not _is_sound(boxes, i):
             return i
     return -1

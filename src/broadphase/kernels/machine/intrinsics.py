@@ -1,4 +1,4 @@
-"""What the functions of `simd`, `prefetch`, `scratch`, `waiting` and `floats` are in compiled code.
+"""What the functions of `simd`, `waiting` and `floats` are in compiled code, and where to find the others.
 
 Only the compiler imports this file (`broadphase.kernels.machine.simd.twin`).  Intrinsics and not
 ``@overload``: Numba compiles every overload as a function of its own, which made the first sweep of a
@@ -15,9 +15,10 @@ from numba.core.typing.templates import AbstractTemplate, infer_global, signatur
 from numba.extending import intrinsic, lower_builtin, register_model
 
 from broadphase.kernels.machine.level import lanes, level
+from broadphase.kernels.machine.rows import prefetch, with_columns
 from broadphase.kernels.machine.stack import few, many, one_row, some_rows
 
-__all__ = ["few", "many", "one_row", "some_rows"]  # beside what stands below
+__all__ = ["few", "many", "one_row", "prefetch", "some_rows", "with_columns"]  # beside what stands below
 
 LANES = lanes(level())
 HAS_PERMD = level() == "x86-64-v3"  # AVX2 without AVX-512
@@ -289,32 +290,6 @@ def _compress_by_table(builder, vector, mask):
         builder.module, ir.FunctionType(kind, [kind, kind]), "llvm.x86.avx2.permd"
     )
     return builder.call(function, [vector, order])
-
-
-# --- memory ---
-
-_TO_READ, _TO_KEEP, _DATA = 0, 3, 1
-
-
-@intrinsic
-def prefetch(typingctx, array, row, column):
-    def codegen(context, builder, signature, args):
-        view = context.make_array(signature.args[0])(context, builder, args[0])
-        row_of, column_of = builder.mul(args[1], builder.extract_value(view.strides, 0)), args[2]
-        if signature.args[0].ndim == 2:
-            column_of = builder.mul(column_of, builder.extract_value(view.strides, 1))
-        address = builder.add(builder.ptrtoint(view.data, row_of.type), builder.add(row_of, column_of))
-        bytes_at = ir.IntType(8).as_pointer()
-        function = cgutils.get_or_insert_function(
-            builder.module,
-            ir.FunctionType(ir.VoidType(), [bytes_at, _I32, _I32, _I32]),
-            "llvm.prefetch.p0i8",
-        )
-        how = [ir.Constant(_I32, value) for value in (_TO_READ, _TO_KEEP, _DATA)]
-        builder.call(function, [builder.inttoptr(address, bytes_at), *how])
-        return context.get_dummy_value()
-
-    return types.none(array, types.intp, types.intp), codegen
 
 
 # --- waiting ---

@@ -16,6 +16,7 @@ _MAKERS = (
     "machine/level.py",
     "machine/python_api.py",
     "machine/jit.py",
+    "machine/rows.py",
     "machine/stack.py",
     "compiler/aggregates.py",
     "compiler/api.py",

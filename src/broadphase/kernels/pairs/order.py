@@ -9,6 +9,7 @@ have many partners each, pairs are counted by second id before: what is then in 
 
 import numpy as np
 
+from broadphase.kernels.machine.columns import with_columns
 from broadphase.kernels.machine.jit import common, inline, jit, unsigned
 from broadphase.kernels.machine.prefetch import prefetch
 
@@ -30,6 +31,7 @@ def partition_shift(n: int) -> int:
 @jit
 def count_partitions(pairs, shift, counts):
     """Add to ``counts[partition]`` how many of the pairs belong there."""
+    pairs = with_columns(pairs, 2)
     for p in range(pairs.shape[0]):
         counts[unsigned(pairs[p, 0]) >> unsigned(shift)] += 1
 
@@ -37,6 +39,7 @@ def count_partitions(pairs, shift, counts):
 @jit
 def scatter_to_partitions(pairs, shift, starts, parted):
     """Write the pairs into their partitions of ``parted``; ``starts`` moves on."""
+    pairs, parted = with_columns(pairs, 2), with_columns(parted, 2)
     for p in range(pairs.shape[0]):
         partition = unsigned(pairs[p, 0]) >> unsigned(shift)
         at = unsigned(starts[partition])
@@ -59,6 +62,7 @@ def put_in_order(parted, ends, shift, first, last, at, seconds, keys, out):
     ``keys`` is scratch for the pairs of the fullest of them, ``at`` for one number more than ids in one,
     ``seconds`` for one more than all ids, or none where they have few partners.
     """
+    parted, out = with_columns(parted, 2), with_columns(out, 2)
     begin = ends[first - 1] if first > 0 else np.int64(0)
     for partition in range(first, last):
         end = ends[partition]
