@@ -7,6 +7,7 @@ import scenes
 from checks import assert_same
 
 import broadphase as bp
+from broadphase.kernels.boxes.survey import BLOCK, first_unsound_row
 
 pytestmark = pytest.mark.smaller_set
 every_method = pytest.mark.parametrize("method", bp.METHODS)
@@ -262,3 +263,15 @@ def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="module 'broadphase' has no attribute 'pair'"):
         bp.pair  # noqa: B018 - asking for it is the test
     assert dir(bp) == bp.__all__
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("dim", [2, 3])
+@pytest.mark.parametrize("row", [0, BLOCK - 1, BLOCK, 2 * BLOCK - 1, 2 * BLOCK + 3])
+def test_the_first_unsound_row_is_named_wherever_it_lies_in_its_block(row, dim, dtype):
+    boxes = with_value(row, 2 * dim - 1, -1, rows=2 * BLOCK + 4, dim=dim).astype(dtype)
+    boxes[row + 1 :, 0] = np.nan
+    assert first_unsound_row(boxes) == row
+    assert first_unsound_row(boxes[:row]) == -1
+    boxes[row, 2 * dim - 1] = np.nan
+    assert first_unsound_row(boxes) == row
