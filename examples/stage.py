@@ -102,7 +102,7 @@ class Game:
         if self.keys:
             told = [self.engine] if self.engine_shown else []
             told.append("    ".join([self.keys, "TAB engine", KEYS] if self.engine else [self.keys, KEYS]))
-            height = _font().get_linesize() * len(told) + 12
+            height = font().get_linesize() * len(told) + 12
             write(surface, told, (0, self.size[1] - height))
         if self.paused:
             write(surface, ["paused: P goes on"], (self.size[0] // 2 - 70, self.size[1] // 2))
@@ -130,9 +130,9 @@ def step(game: Game, surface: pygame.Surface) -> None:
 
 def write(surface: pygame.Surface, lines: list[str], corner: tuple[int, int] = (0, 0)) -> None:
     """Text, on a ground that keeps it legible."""
-    pictures = [_font().render(line, True, TEXT) for line in lines]
+    pictures = [font().render(line, True, TEXT) for line in lines]
     if pictures:
-        height = _font().get_linesize()
+        height = font().get_linesize()
         ground = pygame.Surface((max(one.get_width() for one in pictures) + 16, height * len(lines) + 12))
         ground.set_alpha(190)
         x, y = corner
@@ -141,10 +141,12 @@ def write(surface: pygame.Surface, lines: list[str], corner: tuple[int, int] = (
 
 
 @cache
-def _font() -> pygame.font.Font:
+def font(size: int = 20) -> pygame.font.Font:
+    """The one that comes with pygame, made once until pygame quits: no font outlives `pygame.quit`."""
     if not pygame.font.get_init():
         pygame.font.init()
-    return pygame.font.Font(None, 20)
+    pygame.register_quit(font.cache_clear)
+    return pygame.font.Font(None, size)
 
 
 def main(make: Callable[[], Game], arguments: list[str] | None = None) -> Game:

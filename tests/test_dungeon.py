@@ -19,7 +19,7 @@ from examples.dungeon import Dungeon, controls, hero, monsters, things  # noqa: 
 from examples.dungeon.level import TILE, Level  # noqa: E402
 from examples.dungeon.script import Watch  # noqa: E402
 from examples.dungeon.sound import Sound, sounds  # noqa: E402
-from examples.stage import main, step  # noqa: E402
+from examples.stage import handle, main, step  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
@@ -321,20 +321,67 @@ def test_keys_and_gamepads(surface):
     game.handle(pygame.event.Event(pygame.JOYBUTTONDOWN, button=7))
     assert game.paused
     game.handle(pygame.event.Event(pygame.JOYBUTTONDOWN, button=6))
-    assert game.games == 2
-    for name, changed in (("TAB", lambda: game.engine.shown), ("m", lambda: game.sound.muted)):
+    assert (game.games, game.paused) == (2, False), "as R on the keyboard: a new game is not paused"
+    tab, mute = (pygame.event.Event(pygame.KEYDOWN, key=key) for key in (pygame.K_TAB, pygame.K_m))
+    pad = pygame.event.Event(pygame.JOYBUTTONDOWN, button=3)
+    for event, changed in (
+        (tab, lambda: game.engine_shown),
+        (pad, lambda: game.engine_shown),
+        (mute, lambda: game.sound.muted),
+    ):
         before = changed()
-        game.handle(pygame.event.Event(pygame.KEYDOWN, key=getattr(pygame, f"K_{name}")))
+        handle(game, event)
         assert changed() != before
     assert controls.HELP in game.keys
+
+
+class Watched(Dungeon):
+    """Presses a key in each frame; nothing moves, and each frame is kept."""
+
+    presses = (pygame.K_TAB, pygame.K_TAB, pygame.K_p, pygame.K_r, pygame.K_ESCAPE)
+
+    def __init__(self):
+        self.pictures, self.seen = [], []
+        super().__init__(monsters=200, rooms=(2, 2))
+
+    def update(self):
+        pass
+
+    def write(self, surface):
+        super().write(surface)
+        self.pictures.append(pygame.surfarray.array3d(surface))
+        self.seen.append((self.engine_shown, self.paused, self.games))
+        key = self.presses[len(self.pictures) - 1]
+        pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=key))
+
+    def draw(self, surface):
+        self.view.draw = lambda surface, game: None  # lamp and puffs change by themselves
+        super().draw(surface)
+
+
+def test_the_keys_of_the_stage_change_what_the_dungeon_shows():
+    game = main(Watched, [])
+    assert game.seen == [
+        (False, False, 1),
+        (True, False, 1),  # TAB
+        (False, False, 1),  # TAB
+        (False, True, 1),  # P
+        (False, False, 2),  # R
+    ], "ESC ends it"
+    plain, engine, again, paused, _ = game.pictures
+    assert (plain != engine).mean() > 0.02
+    assert np.array_equal(plain, again)
+    assert not np.array_equal(again, paused)
 
 
 def test_a_key_shows_the_engine_and_light_ends_at_walls(surface):
     game = still(Dungeon(monsters=60, rooms=(3, 3)))
     for _ in range(40):
         step(game, surface)
+    game.paused = True
+    step(game, surface)
     plain = pygame.surfarray.array3d(surface)
-    game.paused = game.engine.shown = True
+    handle(game, pygame.event.Event(pygame.KEYDOWN, key=pygame.K_TAB))
     step(game, surface)
     assert (plain != pygame.surfarray.array3d(surface)).mean() > 0.02
     light = game.view.light

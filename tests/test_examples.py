@@ -58,6 +58,13 @@ def test_every_example_plays_itself_and_writes_a_picture(name, tmp_path, capsys)
     assert len(np.unique(pixels @ [1 << 16, 1 << 8, 1])) > 5  # colours
 
 
+def test_text_is_written_again_after_pygame_has_quit():
+    play(game_named("components")(), 2)
+    pygame.quit()
+    pygame.display.init()
+    play(game_named("components")(), 2)
+
+
 def test_the_list_of_examples(tmp_path):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "src")])}
     done = subprocess.run(

@@ -9,7 +9,8 @@ LEFT = (pygame.K_LEFT, pygame.K_a)
 RIGHT = (pygame.K_RIGHT, pygame.K_d)
 UP = (pygame.K_UP, pygame.K_w)
 DOWN = (pygame.K_DOWN, pygame.K_s)
-KEYS = {pygame.K_TAB: "engine", pygame.K_m: "mute", pygame.K_h: "help"}
+KEYS = {pygame.K_m: "mute", pygame.K_h: "help"}
+"""Besides those that the stage takes in every example: P, R, TAB and ESC."""
 BUTTONS = {7: PAUSE, 6: RESTART, 3: "engine"}
 HELP = "arrows or WASD walk    SPACE shoot    TAB engine    M sound"
 

@@ -6,9 +6,10 @@ import numpy as np
 import pygame
 
 from broadphase.adapters import pygame as sprite
-from examples.dungeon.hud import TEXT, font, ground
+from examples.dungeon.hud import TEXT, ground
 from examples.dungeon.level import TILE
 from examples.dungeon.monsters import SIDES
+from examples.stage import font
 
 if TYPE_CHECKING:
     from examples.dungeon.play import Dungeon
@@ -18,9 +19,6 @@ CELLS, BOXES, FIELD = (88, 110, 140), (120, 220, 255), (255, 214, 120)
 
 class EngineView:
     """Drawn over the game."""
-
-    def __init__(self) -> None:
-        self.shown = False
 
     def draw(self, surface: pygame.Surface, game: "Dungeon") -> None:
         """Cells, boxes, field, figures."""

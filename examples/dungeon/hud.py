@@ -1,6 +1,5 @@
 """Health, keys, score, the small map, and what is said in the middle."""
 
-from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,7 +8,7 @@ import pygame
 from examples.dungeon import pictures
 from examples.dungeon.hero import HEALTH
 from examples.dungeon.level import TILE
-from examples.stage import KEYS
+from examples.stage import KEYS, font
 
 if TYPE_CHECKING:
     from examples.dungeon.play import Dungeon
@@ -22,14 +21,6 @@ MESSAGES = {
     "dead": ("THE MONSTERS HAVE WON", "R begins again"),
     "won": ("THE AMULET IS YOURS", "R begins again"),
 }
-
-
-@cache
-def font(size: int) -> pygame.font.Font:
-    """The one that comes with pygame."""
-    if not pygame.font.get_init():
-        pygame.font.init()
-    return pygame.font.Font(None, size)
 
 
 class Hud:

@@ -33,10 +33,12 @@ class Missiles:
         """A step for all; the ids of the bodies that were hit, and what has hit anything is gone."""
         if not len(self):
             return np.empty(0, np.int64)
+        # A sensor is stopped by tiles; bodies it crosses, in the order in which it comes to them.
         moved = self.world.move_many(self.ids, *self.ways.T, "touch", movers_block=True)
         self.places = moved.places.copy()
-        gone = np.unique(moved.hits.movers)
-        others = moved.hits.others[moved.hits.others >= 0]
+        hitting, first = np.unique(moved.crossed.movers, return_index=True)
+        others = moved.crossed.others[first]
+        gone = np.union1d(moved.hits.movers, hitting)
         self.world.remove_many(self.ids[gone])
         self.ids, self.places, self.ways = (
             np.delete(column, gone, axis=0) for column in (self.ids, self.places, self.ways)

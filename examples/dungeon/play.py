@@ -34,6 +34,7 @@ class Dungeon(Game):
 
     title = "the dungeon"
     keys = controls.HELP
+    engine = "cells, boxes of the monsters, and on each tile the way to the hero"
     world_cell = CELL
 
     def __init__(self, monsters: int | None = None, seed: int = 3, rooms: tuple[int, int] = (6, 5)) -> None:
@@ -42,7 +43,7 @@ class Dungeon(Game):
         self.seed = seed
         self.controls, self.pilot = controls.Controls(), Pilot(self)
         self.sound = Sound()
-        self.view, self.hud, self.engine = View(), Hud(), EngineView()
+        self.view, self.hud, self.engine_view = View(), Hud(), EngineView()
         self.watch: Watch | None = None
         self.games = 0
         self.killed = 0
@@ -82,8 +83,9 @@ class Dungeon(Game):
             self.paused = not self.paused
         elif wish == controls.RESTART:
             self.restart()
+            self.paused = False
         elif wish == "engine":
-            self.engine.shown = not self.engine.shown
+            self.engine_shown = not self.engine_shown
         elif wish == "mute":
             self.sound.muted = not self.sound.muted
         elif wish == "help":
@@ -211,10 +213,12 @@ class Dungeon(Game):
         """The level, who is in it, and the light of the hero's lamp."""
         self.view.draw(surface, self)
 
+    def draw_engine(self, surface: pygame.Surface) -> None:
+        """With TAB: cells, boxes, the way field, and milliseconds."""
+        self.engine_view.draw(surface, self)
+
     def write(self, surface: pygame.Surface) -> None:
-        """Health, score, the small map; with TAB what the engine does."""
-        if self.engine.shown:
-            self.engine.draw(surface, self)
+        """Health, score, the small map."""
         self.hud.draw(surface, self)
 
     def lines(self) -> list[str]:
