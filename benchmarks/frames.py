@@ -1,11 +1,12 @@
 """What a frame costs an index, beside finding all pairs anew; all answers are counted before they are timed.
 
-    python benchmarks/frames.py [--n 1000000] [--parts calm all static swaps] [--indexes box_tree strips ...]
+    python benchmarks/frames.py [--n 1000000] [--parts calm still all static swaps] [--indexes strips ...]
 
-Four tables.  *calm*: a small share of the boxes moves by a fifth of their size; `changes` asks what that
-did.  *all*: every box moves; `update` and `pairs`.  *static*: 10,000 boxes move among ``n`` that never do,
-beside the same 10,000 alone.  *swaps*: what `SweepAndPrune` pays for.  Beside each frame stands how often it
-fits into one ``pairs(boxes, sort=False)`` of the same boxes, timed every few frames between them.
+Five tables.  *calm*: a small share of the boxes moves by a fifth of their size; `changes` asks what that
+did.  *still*: hardly any moves, by a twentieth of its size, in smaller worlds; `pairs` asks for all.  *all*:
+every box moves; `update` and `pairs`.  *static*: 10,000 boxes move among ``n`` that never do, beside the same
+10,000 alone.  *swaps*: what `SweepAndPrune` pays for.  Beside each frame stands how often it fits into one
+``pairs(boxes, sort=False)`` of the same boxes, timed every few frames between them.
 """
 
 import argparse
@@ -97,6 +98,36 @@ def calm(names: list[str], boxes: Boxes, seconds: float) -> None:
                 f"{1e3 * best['anew']:>11.2f}{best['anew'] / best['changes']:>10.1f} x"
                 f"{best['anew'] / both:>7.1f} x"
             )
+
+
+def still(names: list[str], boxes: Boxes, seconds: float) -> None:
+    """Hardly anything moves: `move_many` and `pairs`."""
+    print(f"\nhardly any of {len(boxes):,} boxes moves; milliseconds of a frame")
+    shares = (0.0001, 0.001, 0.01)
+    print(
+        f"  {'index':<16}{'none':>11}" + "".join(f"{share:>11.2%}" for share in shares) + f"{'pairs():':>11}"
+    )
+    for name in names:
+        index = made(name, boxes)
+        index.insert_many(boxes)
+        index.pairs()
+        best = best_of_steps(
+            {"none": index.pairs, "anew": lambda: bp.pairs(boxes, sort=False)}, seconds, seldom="anew"
+        )
+        times = [best["none"]]
+        for share in shares:
+            coming = frames(boxes, share, 0.05)
+            now = check_changes(index, index.boxes.copy(), coming)
+            if len(index.pairs()) != bp.count_pairs(now):
+                raise SystemExit(f"{name} finds other pairs")
+
+            def frame(index: bp.Index = index, coming: Iterator[Frame] = coming) -> None:
+                index.move_many(*next(coming))
+                index.pairs()
+
+            times.append(best_of_steps({"frame": frame}, seconds)["frame"])
+        row = "".join(f"{1e3 * took:>11.3f}" for took in (*times, best["anew"]))
+        print(f"  {name:<16}{row}")
 
 
 def everything(names: list[str], boxes: Boxes, seconds: float) -> None:
@@ -215,13 +246,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     names = [name for name in bp.INDEXES if name not in ("auto", "brute_force")]
     parser.add_argument("--n", type=int, default=1_000_000)
-    parser.add_argument("--parts", nargs="+", default=["calm", "all", "static", "swaps"])
+    parser.add_argument("--parts", nargs="+", default=["calm", "still", "all", "static", "swaps"])
     parser.add_argument("--indexes", nargs="+", default=names, choices=names)
     parser.add_argument("--seconds", type=float, default=1.0, help="for each index and table")
     options = parser.parse_args()
     boxes = uniform(options.n, 2)
     if "calm" in options.parts:
         calm(options.indexes, boxes, options.seconds)
+    if "still" in options.parts:
+        for n in (options.n // 1000, options.n // 100, options.n // 10):
+            still(options.indexes, uniform(n, 2), options.seconds)
     if "all" in options.parts:
         everything(options.indexes, boxes, options.seconds)
     if "static" in options.parts:

@@ -37,10 +37,11 @@ class Running(NamedTuple):
 
 
 @contextlib.contextmanager
-def running(folder: Path, port: int = 0) -> Iterator[Running]:
-    """A lab on ``port``, or on any that is free."""
+def running(folder: Path, port: int = 0, recording: Path | None = None) -> Iterator[Running]:
+    """A lab on ``port``, or on any that is free; with a recording if one is given."""
     errors = folder / "lab-errors.txt"
-    command = [sys.executable, "-W", "error", "-m", "broadphase", "lab", "--no-browser", "--port", str(port)]
+    what = ["lab"] if recording is None else ["replay", str(recording)]
+    command = [sys.executable, "-W", "error", "-m", "broadphase", *what, "--no-browser", "--port", str(port)]
     with errors.open("a") as stderr:
         process = subprocess.Popen(
             command,

@@ -42,8 +42,14 @@ def points_of(scene, n, dim, dtype, seed=0):
     return SCENES[scene][0](np.random.default_rng(seed), n, dim).astype(dtype)
 
 
+def computed_in(period, *arrays):
+    """The arrays as they are computed with: in a period all in float64."""
+    return arrays if period is None else tuple(array.astype(np.float64) for array in arrays)
+
+
 def distances(points, others, period=None):
     """The matrix of distances, step by step as the docstring of `neighbors` says."""
+    points, others = computed_in(period, points, others)
     dtype = points.dtype
     around = [np.inf] * points.shape[1] if period is None else [np.inf if p is None else p for p in period]
     away = np.abs(others[None, :, :] - points[:, None, :])
@@ -62,8 +68,10 @@ def near(points, r, other=None, period=None, env=None):
     others = points if other is None else other
     apart = distances(points, others, period)
     if isinstance(r, tuple):
-        reach = r[0][:, None] + r[1][None, :]
+        own, theirs = computed_in(period, *r)
+        reach = own[:, None] + theirs[None, :]
     elif np.ndim(r):
+        (r,) = computed_in(period, r)
         reach = r[:, None] + (r[None, :] if other is None else 0)
     else:
         reach = points.dtype.type(r)
@@ -74,7 +82,7 @@ def near(points, r, other=None, period=None, env=None):
     if other is None:
         meets = np.triu(meets, 1)
     i, j = np.nonzero(meets)
-    return i, j, apart[i, j]
+    return i, j, apart[i, j].astype(points.dtype)
 
 
 def nearest(points, k, other=None, r=np.inf, period=None, env=None):
@@ -88,7 +96,7 @@ def nearest(points, k, other=None, r=np.inf, period=None, env=None):
     if other is None:
         np.fill_diagonal(apart, np.inf)
     missing = max(k - len(others), 0)
-    apart = np.hstack((apart, np.full((len(points), missing), np.inf, points.dtype)))
+    apart = np.hstack((apart, np.full((len(points), missing), np.inf, apart.dtype)))
     ids = np.argsort(apart, axis=1, kind="stable")[:, :k]
     values = np.take_along_axis(apart, ids, axis=1)
-    return np.where(np.isinf(values), -1, ids), values
+    return np.where(np.isinf(values), -1, ids), values.astype(points.dtype)

@@ -196,3 +196,14 @@ def test_on_every_layer_bodies_meet_what_arcade_finds(path):
             assert check_for_collision_with_list(probe, layer) == expected
             hits += len(expected)
     assert hits or not any(len(layer) for layer in layers.values())
+
+
+def test_a_sprite_that_waits_is_in_the_way():
+    bodies, walls = SpriteBodies(), arcade.SpriteList(lazy=True)
+    bodies.follow(walls, static=True)
+    player = block(10, 10)
+    bodies.add(player)
+    walls.append(block(10, 100, 35, 0))
+    assert bodies.move(player, 100, 0).x == 20
+    walls.clear()
+    assert not bodies.move(player, 100, 0).hits

@@ -123,7 +123,12 @@ class TestSources:
         assert done.pairs == len(self.expected)
         parts = [parquet.read_table(system.open(path)) for path in system.glob("/out/*.parquet")]
         assert np.array_equal(array(batch for part in parts for batch in part.to_batches()), self.expected)
-        assert outofcore.pairs("memory://in", "memory://out", work=tmp_path / "work", **TIGHT).was_done
+        asked = {"work": tmp_path / "work", **TIGHT}
+        assert outofcore.pairs("memory://in", "memory://out", **asked).was_done
+        system.pipe_file(system.glob("/out/*.parquet")[0], b"")
+        again = outofcore.pairs("memory://in", "memory://out", **asked)
+        assert (again.was_done, again.pairs) == (False, len(self.expected))
+        assert outofcore.pairs("memory://in", "memory://out", **asked).was_done
         assert names_in(tmp_path) == []
 
 

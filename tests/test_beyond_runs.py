@@ -16,6 +16,7 @@ from beyond_helpers import TIGHT, names_in, save, table, written
 
 import broadphase as bp
 from broadphase import outofcore
+from broadphase.errors import FileError
 from broadphase.outofcore.work import WorkFolder
 
 BOXES = scenes.make("uniform", 400, 2, np.float32)
@@ -78,6 +79,71 @@ class TestGoingOn:
         assert (first.was_done, again.was_done) == (False, True)
         assert again.pairs == first.pairs == len(EXPECTED)
         assert contents(tmp_path / "out") == before
+
+    @pytest.mark.parametrize("harm", ["emptied", "removed", "one bit"])
+    def test_damaged_parts_are_made_again(self, source, tmp_path, harm):
+        out = tmp_path / "out"
+        outofcore.pairs(source, out, **TIGHT)
+        before, part = contents(out), max(out.glob("*.parquet"))
+        data = bytearray(part.read_bytes())
+        data[len(data) // 2] ^= 1
+        part.unlink() if harm == "removed" else part.write_bytes(data if harm == "one bit" else b"")
+        again = outofcore.pairs(source, out, **TIGHT)
+        assert (again.was_done, again.pairs) == (False, len(EXPECTED))
+        assert contents(out) == before
+        assert outofcore.pairs(source, out, **TIGHT).was_done
+        assert names_in(tmp_path) == ["boxes.parquet", "out"]
+
+    def test_what_others_put_into_the_folder_stays(self, source, tmp_path):
+        out = tmp_path / "out"
+        outofcore.pairs(source, out, **TIGHT)
+        min(out.glob("*.parquet")).unlink()
+        (out / "notes.txt").touch()
+        before = contents(out)
+        with pytest.raises(FileExistsError, match="holds something already"):
+            outofcore.pairs(source, out, **TIGHT)
+        assert contents(out) == before
+
+    @pytest.mark.parametrize(
+        "word", ["asked", "boxes", "pairs", "tiles", "parts", "checksum", "a digit", "all"]
+    )
+    def test_a_damaged_report(self, source, tmp_path, word):
+        out = tmp_path / "out"
+        outofcore.pairs(source, out, **TIGHT)
+        report = out / "_broadphase.json"
+        text = report.read_text()
+        changes = {
+            "all": "[5]",
+            "a digit": text.replace(f'"pairs": {len(EXPECTED)}', f'"pairs": {len(EXPECTED) + 1}'),
+        }
+        changed = changes.get(word, text.replace(f'"{word}"', '"else"', 1))
+        assert changed != text
+        for damaged in (changed, text[: len(text) // 2], ""):
+            report.write_text(damaged)
+            before = contents(out)
+            with pytest.raises(FileError, match=r"_broadphase\.json: is damaged, .*; remove .*out and call"):
+                outofcore.pairs(source, out, **TIGHT)
+            assert contents(out) == before
+
+    @pytest.mark.parametrize("harm", ["plan", "cut", "part", "mark"])
+    def test_a_damaged_work_folder(self, source, tmp_path, harm):
+        def stop(now):
+            if now.step == "join" and now.done > now.total // 2:
+                raise KeyboardInterrupt
+
+        work, out = tmp_path / "out.work", tmp_path / "out"
+        with pytest.raises(KeyboardInterrupt):
+            outofcore.pairs(source, out, progress=stop, **TIGHT)
+        names = {"plan": "plan.json", "cut": "cut.npz", "part": "parts/*", "mark": "done/*"}
+        for path in work.glob(names[harm]):
+            path.write_bytes(path.read_bytes()[:-4] if harm != "mark" else b"")
+        if harm in ("plan", "cut"):
+            with pytest.raises(FileError, match="is damaged"):
+                outofcore.pairs(source, out, **TIGHT)
+            assert work.exists() == (harm == "plan")  # whose work it is cannot be told
+        if harm != "plan":
+            assert outofcore.pairs(source, out, **TIGHT).pairs == len(EXPECTED)
+            assert np.array_equal(written(out), EXPECTED)
 
     def test_killed_between_the_last_two_steps(self, source, tmp_path, monkeypatch):
         """The output is in its place, and the work folder is still there."""

@@ -10,7 +10,7 @@ from test_index_machine import IndexMachine
 
 import broadphase as bp
 from broadphase.indexes import box_tree, journal
-from broadphase.indexes.tree_arrays import TreeArrays
+from broadphase.indexes.box_tree import TreeArrays
 from broadphase.kernels.tree.nodes import HEIGHT, LEAST, WIDTH
 
 
@@ -27,17 +27,17 @@ def filled(rows, **options):
 
 
 def heights(tree):
-    return tree._arrays.children[0, HEIGHT : HEIGHT + 2].tolist()
+    return tree._structure._arrays.children[0, HEIGHT : HEIGHT + 2].tolist()
 
 
 def slot(tree, i):
     """The slot of an id: wider than its box by the margin."""
-    node, place = divmod(int(tree._arrays.where[i]), WIDTH)
-    return tree._arrays.edges.reshape(-1, 2 * tree.dim, WIDTH)[node, :, place]
+    node, place = divmod(int(tree._structure._arrays.where[i]), WIDTH)
+    return tree._structure._arrays.edges.reshape(-1, 2 * tree.dim, WIDTH)[node, :, place]
 
 
 def nodes_of(tree):
-    arrays = tree._arrays
+    arrays = tree._structure._arrays
     return tuple(array.tobytes() for array in (arrays.edges, arrays.children, arrays.links, arrays.where))
 
 
@@ -148,12 +148,12 @@ def test_nodes_are_given_back():
     tree.validate()
     assert heights(tree) == [0, 0]
     assert tree.stats.cells == 0
-    room = len(tree._arrays.children)
+    room = len(tree._structure._arrays.children)
     for _ in range(3):
         ids = [tree.insert(row) for row in rows.tolist()]
         tree.remove_many(ids)
     tree.validate()
-    assert len(tree._arrays.children) <= 4 * room
+    assert len(tree._structure._arrays.children) <= 4 * room
 
 
 # ---- margins
@@ -243,9 +243,9 @@ def test_many_moves_build_it_anew_and_few_do_not():
     rows = squares(11, 2000)
     tree = filled(rows, margin=0.5)
     tree.move_many(np.arange(100), rows[:100] + 30.0)
-    assert not tree._stale
+    assert not tree._structure.stale
     tree.update(rows + 30.0)
-    assert tree._stale
+    assert tree._structure.stale
     tree.remove(5)
     tree.insert([1, 1, 2, 2])
     tree.move(6, [3, 3, 4, 4])
@@ -330,7 +330,7 @@ def test_a_copy_holds_only_what_is_in_use():
     tree.pairs()
     assert len(pickle.dumps(tree)) < 30_000
     twin = tree.copy()
-    assert len(twin._arrays.children) < 30 < len(tree._arrays.children)
+    assert len(twin._structure._arrays.children) < 30 < len(tree._structure._arrays.children)
     twin.insert_many(squares(18, 50))
     twin.validate()
     tree.validate()

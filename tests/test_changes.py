@@ -5,25 +5,28 @@ import pytest
 
 import broadphase as bp
 from broadphase.indexes import journal
+from broadphase.indexes.brute_force import NoStructure
 from broadphase.indexes.journal import History
 
 
-class Counting(bp.BruteForce):
+class Counted(NoStructure):
     """Brute force that says how it was asked."""
 
-    _changes_by_query = 0.25
+    changes_by_query = 0.25
+    searches = queries = 0
 
-    def __init__(self, **options):
-        super().__init__(**options)
-        self.searches = self.queries = 0
-
-    def _find_pairs(self, limit, scratch):
+    def find_pairs(self, limit, scratch):
         self.searches += 1
-        return super()._find_pairs(limit, scratch)
+        return super().find_pairs(limit, scratch)
 
-    def _find_in_boxes(self, boxes, *rest):
+    def find_in_boxes(self, boxes, *rest):
         self.queries += len(boxes)
-        return super()._find_in_boxes(boxes, *rest)
+        return super().find_in_boxes(boxes, *rest)
+
+
+class Counting(bp.BruteForce):
+    def _make_structure(self, *kept):
+        return Counted(*kept)
 
 
 @pytest.fixture
@@ -32,7 +35,7 @@ def index(monkeypatch):
     index = Counting(threads=1)
     index.insert_many(row_of_boxes(40))
     index.changes()
-    index.searches = index.queries = 0
+    index._structure.searches = index._structure.queries = 0
     return index
 
 
@@ -54,7 +57,7 @@ def all_pairs_but(*gone):
 def test_a_small_move_is_one_query(index):
     index.move(5, index.box(5) + np.array([2, 0, 2, 0]))
     changes = index.changes()
-    assert (index.searches, index.queries) == (0, 1)
+    assert (index._structure.searches, index._structure.queries) == (0, 1)
     assert lists(changes) == [[], all_pairs_but(4), [[4, 5]]]
 
 
@@ -62,7 +65,7 @@ def test_a_small_move_is_one_query(index):
 def test_a_far_move_is_two_queries(index):
     index.move(5, index.box(20))
     changes = index.changes()
-    assert (index.searches, index.queries) == (0, 2)
+    assert (index._structure.searches, index._structure.queries) == (0, 2)
     assert lists(changes) == [[[5, 19], [5, 20], [5, 21]], all_pairs_but(4, 5), [[4, 5], [5, 6]]]
 
 
@@ -73,7 +76,7 @@ def test_moves_in_between_do_not_count(index):
         index.move(5, where + step)
     index.move(5, where)
     assert lists(index.changes()) == [[], all_pairs_but(), []]
-    assert (index.searches, index.queries) == (0, 1)
+    assert (index._structure.searches, index._structure.queries) == (0, 1)
 
 
 @pytest.mark.smaller_set
@@ -93,7 +96,7 @@ def test_a_reused_id_ends_its_pairs_even_when_they_begin_again(index):
     index.remove(5)
     assert index.insert(box) == 5
     assert lists(index.changes()) == [[[4, 5], [5, 6]], all_pairs_but(4, 5), [[4, 5], [5, 6]]]
-    assert index.searches == 0
+    assert index._structure.searches == 0
     assert lists(index.changes()) == [[], all_pairs_but(), []]
 
 
@@ -106,7 +109,7 @@ def test_a_reused_id_brings_its_own_rules(index):
     index.remove(5)
     index.insert(box)
     assert lists(index.changes())[0] == [[4, 5], [5, 6]]
-    assert index.searches == 0
+    assert index._structure.searches == 0
 
 
 @pytest.mark.smaller_set
@@ -114,23 +117,23 @@ def test_inserted_and_removed_in_between_was_never_there(index):
     extra = index.insert([0, 0, 400, 1])
     index.remove(extra)
     assert lists(index.changes()) == [[], all_pairs_but(), []]
-    assert (index.searches, index.queries) == (0, 0)
+    assert (index._structure.searches, index._structure.queries) == (0, 0)
 
 
 @pytest.mark.smaller_set
 def test_nothing_touched_asks_nothing(index):
     assert lists(index.changes()) == [[], all_pairs_but(), []]
-    assert (index.searches, index.queries) == (0, 0)
+    assert (index._structure.searches, index._structure.queries) == (0, 0)
 
 
 @pytest.mark.smaller_set
 def test_when_many_are_touched_all_pairs_are_found(index):
     index.move_many(range(11), index.boxes[:11] + 1000)
     assert lists(index.changes())[2] == [[10, 11]]
-    assert (index.searches, index.queries) == (1, 0)
+    assert (index._structure.searches, index._structure.queries) == (1, 0)
     index.move(0, [0, 0, 11, 1])
     index.changes()
-    assert (index.searches, index.queries) == (1, 2)
+    assert (index._structure.searches, index._structure.queries) == (1, 2)
 
 
 @pytest.mark.smaller_set
@@ -138,7 +141,7 @@ def test_touching_the_same_few_often_is_not_many(index):
     for step in range(20):
         index.move_many(range(8), index.boxes[:8] + np.array([0, step, 0, step]))
     index.changes()
-    assert (index.searches, index.queries) == (0, 16)
+    assert (index._structure.searches, index._structure.queries) == (0, 16)
 
 
 @pytest.mark.smaller_set
@@ -200,4 +203,4 @@ def test_a_large_scene_is_searched_by_several_threads():
         found, wanted = index.changes(), twin.changes()
         for part, other in zip(found, wanted, strict=True):
             np.testing.assert_array_equal(part, other)
-    assert index.searches == 1
+    assert index._structure.searches == 1

@@ -78,7 +78,7 @@ def test_join_and_ids(tmp_path, capfd):
 def test_folders_patterns_and_what_does_not_fit_go_there_by_themselves(source, tmp_path, monkeypatch, capfd):
     assert run(["pairs", str(tmp_path / "*.parquet"), "-o", str(tmp_path / "one.parquet")]) == 0
     assert run(["pairs", str(source), "-o", str(tmp_path / "file.parquet")]) == 0
-    monkeypatch.setattr(beyond, "_available_memory", lambda: 50_000)
+    monkeypatch.setattr(beyond, "available_memory", lambda: 50_000)
     assert run(["pairs", str(source), "-o", str(tmp_path / "two.parquet")]) == 0
     assert capfd.readouterr() == ("", "")
     assert (tmp_path / "file.parquet").is_file()

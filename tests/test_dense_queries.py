@@ -5,7 +5,7 @@ import pytest
 from index_scenes import NAMES, make
 
 from broadphase import slices
-from broadphase.indexes import answering, protocol, tree_queries
+from broadphase.indexes import box_tree, protocol
 from broadphase.methods import packets
 
 QUICK = [name for name in NAMES if name != "brute_force"]
@@ -176,11 +176,11 @@ def in_packets(monkeypatch):
         return given[-1]
 
     monkeypatch.setattr(packets, "find", noted)
-    monkeypatch.setattr(answering, "ENOUGH_FOR_PACKETS", 100)
-    monkeypatch.setattr(tree_queries, "ENOUGH_FOR_PACKETS", 100)
-    monkeypatch.setattr(tree_queries, "_ENOUGH_FOR_THREADS", 100)
-    for kind in (protocol.Hooks, tree_queries.TreeQueries):
-        monkeypatch.setattr(kind, "_in_packets_from", lambda index: FORCED)
+    monkeypatch.setattr(protocol, "ENOUGH_FOR_PACKETS", 100)
+    monkeypatch.setattr(box_tree, "ENOUGH_FOR_PACKETS", 100)
+    monkeypatch.setattr(box_tree, "_ENOUGH_FOR_THREADS", 100)
+    for kind in (protocol.Structure, box_tree.TreeStructure):
+        monkeypatch.setattr(kind, "in_packets_from", lambda index: FORCED)
     return given
 
 

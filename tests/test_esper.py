@@ -218,6 +218,18 @@ def test_the_world_may_hold_more_than_entities():
     assert len(world.events.began) == 1
 
 
+def test_an_entity_that_waits_is_in_the_way():
+    a = esper.create_entity(Collider(bp.Box(0, 0, 10, 10)), Position(0, 0))
+    collisions = processor(position=Position)
+    esper.process()
+    esper.create_entity(Collider(bp.Box(0, 0, 10, 100), static=True), Position(50, -50))
+    assert collisions.move(a, 100, 0).x == 40
+    esper.create_entity(Collider(bp.Box(0, 0, 10, 100), static=True), Position("left", 0))
+    for _ in range(2):
+        with pytest.raises(TypeError, match="entity 3, Position: x"):
+            collisions.move(a, -100, 0)
+
+
 def test_a_tag_has_a_name():
     with pytest.raises(ValueError, match="must have a name"):
         Tag()

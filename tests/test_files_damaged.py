@@ -4,6 +4,7 @@ import contextlib
 import io
 import json
 import struct
+import subprocess
 import sys
 from functools import cache
 from pathlib import Path
@@ -143,6 +144,30 @@ def test_damaged_in_any_way(tmp_path, ending, data):
     path = tmp_path / f"a.{ending}"
     path.write_bytes(data)
     read_or_refused(path)
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        "from broadphase.files import read_boxes as read",
+        "from broadphase.outofcore import count_pairs as read",
+    ],
+)
+def test_a_damaged_column_does_not_end_the_process(read):
+    """In a process of its own: pyarrow called C++'s terminate when asked for the sizes of its columns."""
+    path = Path(__file__).with_name("data") / "damaged_column.parquet"
+    code = f"""import sys
+from broadphase.errors import FileError
+{read}
+try:
+    read(sys.argv[1])
+except FileError as error:
+    print(error)"""
+    done = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(f"{path}: is no Parquet file that can be read: ")
+    asked = [sys.executable, "-m", "broadphase", "pairs", str(path), "--count"]
+    assert subprocess.run(asked, capture_output=True).returncode == 2
 
 
 KEYS = ["type", "features", "geometry", "geometries", "coordinates", "id", "properties"]

@@ -29,7 +29,7 @@ def same_pairs(index, rows, **options):
 
 
 def binned(index):
-    return sum(lists.binned for lists in index._lists)
+    return sum(lists.binned for lists in index._structure._lists)
 
 
 # ---- the machine, with other cells than those of `index_scenes`
@@ -319,3 +319,18 @@ def test_cells_near_the_end_of_float64_warn_of_nothing(kind, size, options):
     index.update(np.array(rows) / 2)
     assert index.query_point([size / 4, size / 4]).tolist() == [0, 1, 2]
     index.validate()
+
+
+@pytest.mark.smaller_set
+@pytest.mark.parametrize("make", [lambda size: bp.UniformGrid((0, 0, 1_000, 1_000), size), bp.SpatialHash])
+@pytest.mark.parametrize("count", [20, 400])
+def test_one_cell_for_all_boxes_is_too_large(make, count):
+    lower = np.random.default_rng(0).random((count, 2)) * 990
+    for size, verdict in ((1_100, "too large"), (5_000, "too large"), (25, "right")):
+        grid = make(size)
+        grid.insert_many(np.hstack((lower, lower + 10)))
+        report = grid.explain()
+        assert (report.verdict, report.cell_size) == (verdict, size)
+    alone = make(1_100)
+    alone.insert_many([[5, 5, 9, 9]] * 3)
+    assert alone.explain().verdict == "right"

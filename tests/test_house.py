@@ -3,6 +3,7 @@
 The rooms are written down in `pyproject.toml`, where import-linter reads them.
 """
 
+import ast
 import os
 import re
 import shutil
@@ -19,7 +20,7 @@ ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "broadphase"
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]
 CONTRACTS = {contract["id"]: contract for contract in SETTINGS["contracts"]}
-LONGEST = 400
+LONGEST = 1_000  # a concept and its helpers belong together
 BY_PEOPLE = (".py", ".js", ".css", ".html", ".md", ".cpp")
 
 
@@ -80,7 +81,7 @@ WRONG = {
     ),
     "a circle": (
         "indexes/storage.py",
-        "def late():\n    import broadphase.indexes.queries",
+        "def late():\n    import broadphase.indexes.base",
         ("circles", "No cycles are allowed in broadphase.indexes.\n"),
     ),
     "a circle of rooms": (
@@ -175,10 +176,22 @@ def test_a_room_of_the_kernels_says_what_lies_in_it(room):
     assert set(re.findall(r"`(\w+)`", (folder / "__init__.py").read_text("utf-8"))) == files
 
 
+def length(file):
+    """The lines of a file; docstrings of Python are what users read of it, and do not count."""
+    text = file.read_text("utf-8")
+    lines = len(text.splitlines())
+    if file.suffix != ".py":
+        return lines
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
+    nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, documented)]
+    docs = [node.body[0] for node in nodes if ast.get_docstring(node, clean=False) is not None]
+    return lines - sum(doc.end_lineno - doc.lineno + 1 for doc in docs)
+
+
 def test_no_file_is_longer_than_a_reader_can_hold():
     folders = ("src", "tests", "benchmarks", "examples", "docs")
     files = [file for folder in folders for file in (ROOT / folder).rglob("*") if file.suffix in BY_PEOPLE]
     files = [file for file in files if not {"_build", "gallery_built", "made"}.intersection(file.parts)]
-    lengths = {str(file.relative_to(ROOT)): len(file.read_text("utf-8").splitlines()) for file in files}
+    lengths = {str(file.relative_to(ROOT)): length(file) for file in files}
     assert len(lengths) > 200
     assert {file: lines for file, lines in lengths.items() if lines > LONGEST} == {}

@@ -207,7 +207,7 @@ def test_max_pairs_ends_the_search(name, statics):
     index = make(name, threads=1)
     index.insert_many(np.tile(BOX, (1_000, 1)), static=np.arange(1_000) < statics)
     index.validate()
-    stored = sum(map(len, index._find_pairs(100, Scratch()).chunks))
+    stored = sum(map(len, index._structure.find_pairs(100, Scratch()).chunks))
     assert 100 < stored < 20_000
 
 

@@ -142,7 +142,7 @@ def test_the_tree_of_strips_follows_what_changes_little():
             assert index.query_radius(asked, 9.0).tolist() == other.query_radius(asked, 9.0).tolist()
             assert index.nearest(asked, 3).ids.tolist() == other.nearest(asked, 3).ids.tolist()
         assert index.pairs().tolist() == other.pairs().tolist()
-        return index._tree
+        return index._structure._tree
 
     tree = agree()
     for turn in range(30):
@@ -155,5 +155,5 @@ def test_the_tree_of_strips_follows_what_changes_little():
         assert agree() is tree
     for one in (index, other):
         one.move_many(np.arange(200), boxes[:200] + 1)
-    assert index._tree is None
+    assert index._structure._tree is None
     assert agree() is not tree

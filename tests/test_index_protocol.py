@@ -8,37 +8,47 @@ import pytest
 from index_scenes import random_boxes
 
 import broadphase as bp
+from broadphase.indexes.brute_force import NoStructure
 from broadphase.methods import brute_force
 
 pytestmark = pytest.mark.smaller_set
 
 
-class Witness(bp.BruteForce):
-    """Writes down what the hooks are told, and what the store held then."""
+class Noting(NoStructure):
+    """Writes down what it is told, and what the store held then."""
 
+    def __init__(self, heard, *kept):
+        self.heard = heard
+        super().__init__(*kept)
+
+    def _note(self, hook, ids, *more):
+        assert ids.dtype == np.int32
+        self.heard.append((hook, ids.tolist(), self.store.boxes[ids, 0].tolist(), *more))
+
+    def inserted(self, ids):
+        self._note("inserted", ids)
+
+    def removing(self, ids):
+        self._note("removing", ids)
+
+    def moving(self, ids, boxes):
+        assert boxes.dtype == self.dtype
+        self._note("moving", ids, boxes[:, 0].tolist(), ids is self.store.ids())
+
+    def moved(self, ids):
+        self._note("moved", ids)
+
+    def reset(self):
+        self.heard.append(("reset", self.store.ids().tolist()))
+
+
+class Witness(bp.BruteForce):
     def __init__(self, **common):
         self.heard = []
         super().__init__(**common)
 
-    def _note(self, hook, ids, *more):
-        assert ids.dtype == np.int32
-        self.heard.append((hook, ids.tolist(), self._store.boxes[ids, 0].tolist(), *more))
-
-    def _inserted(self, ids):
-        self._note("inserted", ids)
-
-    def _removing(self, ids):
-        self._note("removing", ids)
-
-    def _moving(self, ids, boxes):
-        assert boxes.dtype == self.dtype
-        self._note("moving", ids, boxes[:, 0].tolist(), ids is self._store.ids())
-
-    def _moved(self, ids):
-        self._note("moved", ids)
-
-    def _reset(self):
-        self.heard.append(("reset", self._store.ids().tolist()))
+    def _make_structure(self, *kept):
+        return Noting(self.heard, *kept)
 
 
 def at(*places):
@@ -97,20 +107,27 @@ def test_reset_is_called_when_the_store_is_empty_or_filled(witness, tmp_path):
     assert witness.heard == [("reset", [])]
 
 
-class Late(bp.BruteForce):
+class Slow(NoStructure):
     """Built when asked for, slowly, and counts how often."""
 
-    def __init__(self, **common):
-        self.built = 0
-        super().__init__(**common)
+    built = 0
 
-    def _refresh(self):
+    def refresh(self):
         time.sleep(0.05)
         self.built += 1
 
-    def _find_pairs(self, limit, scratch):
-        assert not self._stale
-        return self._search_live(brute_force.find, limit, scratch)
+    def find_pairs(self, limit, scratch):
+        assert not self.stale
+        return self.search_live(brute_force.find, limit, scratch)
+
+
+class Late(bp.BruteForce):
+    def _make_structure(self, *kept):
+        return Slow(*kept)
+
+    @property
+    def built(self):
+        return self._structure.built
 
 
 def test_what_is_stale_is_built_once_however_many_ask():
@@ -175,12 +192,18 @@ def test_a_copy_of_a_stale_index_is_stale():
     assert (index.built, twin.built) == (0, 1)
 
 
-class Quick(bp.BruteForce):
+class QuickStructure(NoStructure):
     answers_boxes_quickly = True
+    asked = False
 
-    def _find_rows(self, *arguments):
+    def find_rows(self, *arguments):
         self.asked = True
-        return super()._find_rows(*arguments)
+        return super().find_rows(*arguments)
+
+
+class Quick(bp.BruteForce):
+    def _make_structure(self, *kept):
+        return QuickStructure(*kept)
 
 
 @pytest.mark.parametrize("sort", [True, False])
@@ -199,10 +222,10 @@ def test_a_join_asks_the_larger_index_by_the_rules_of_both(touching, sort):
     wanted = few.join(slow).tolist()
     assert len(wanted) > 3
     assert sorted(few.join(quick).tolist()) == sorted(wanted)
-    assert quick.asked
+    assert quick._structure.asked
     if sort:
         assert few.join(quick).tolist() == wanted
-    quick._touching = touching
+    quick._space.touching = touching
     assert sorted(quick.join(few).tolist()) == sorted(slow.join(few).tolist())
 
 

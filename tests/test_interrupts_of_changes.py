@@ -43,7 +43,7 @@ class Scene:
             (body.id, body.data, body.shape, body.tags, body.static, body.sensor, body.category, body.mask)
             for body in self.world
         ]
-        listeners = len(self.world._listeners.matcher.listeners)
+        listeners = len(self.world._state.listeners.matcher.listeners)
         return repr((facts, [body.alive for body in self.bodies], listeners))
 
     def told(self):
@@ -83,7 +83,7 @@ WORLD = {
     "restore": lambda s: s.world.restore(s.moment),
     "update": lambda s: s.world.update(),
     "on": lambda s: s.world.on("a", "a", end=print),
-    "off": lambda s: s.world.off(s.world._listeners.matcher.listeners[0]),
+    "off": lambda s: s.world.off(s.world._state.listeners.matcher.listeners[0]),
 }
 
 

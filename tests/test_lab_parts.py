@@ -9,6 +9,7 @@ from importlib import resources
 import numpy as np
 import pytest
 
+import broadphase as bp
 from broadphase.indexes import make_index
 from broadphase.lab import growth, messages
 from broadphase.lab.lanes import Lane
@@ -68,18 +69,28 @@ def test_sliders_become_the_options_of_the_index():
     lane = Lane("spatial_hash", scene.boxes(), scene.static, 2.0, 3.0)
     assert lane.index.cell_size == lane.options["cell_size"]
     assert lane.options["table_size"] == 150
-    assert lane.report()["cells"]["verdict"] in ("too big", "too small", "just right")
+    assert lane.report()["cells"]["verdict"] in ("too large", "too small", "right")
     assert Lane("strips", scene.boxes(), scene.static, 2.0, 3.0).options == {}
 
 
-@pytest.mark.parametrize(
-    ("scale", "verdict"), [(1 / 16, "too small"), (1.0, "just right"), (16.0, "too big")]
-)
+@pytest.mark.parametrize(("scale", "verdict"), [(1 / 16, "too small"), (1.0, "right"), (16.0, "too large")])
 def test_the_verdict_follows_the_slider(scale, verdict):
     scene = make_scene("balls", count=2000, seed=1)
     lane = Lane("spatial_hash", scene.boxes(), scene.static, scale)
     lane.run(scene.boxes())
     assert lane.report()["cells"]["verdict"] == verdict
+
+
+def test_the_sandbox_judges_cells_in_the_words_of_the_index():
+    lower = np.random.default_rng(1).random((400, 2)) * 990
+    boxes = np.hstack((lower, lower + 10))
+    lane = Lane("uniform_grid", boxes, np.zeros(400, bool), options={"cell_size": 1_100})
+    lane.run(boxes)
+    alone = bp.UniformGrid((0, 0, 1_000, 1_000), 1_100)
+    alone.insert_many(boxes)
+    said = lane.report()["cells"]
+    assert (said["verdict"], said["reason"]) == (alone.explain().verdict, alone.explain().reason)
+    assert said["verdict"] == "too large"
 
 
 def test_a_grid_over_far_clusters_never_has_more_cells_than_memory(exhaustive):

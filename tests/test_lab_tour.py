@@ -2,18 +2,20 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from oracle import pairs as expected_pairs
 
+from broadphase import lab
 from broadphase.cli.commands import call
 from broadphase.lab.frames import TYPES, Kind
 from broadphase.lab.tour.export import LARGEST, contents, export
 from broadphase.lab.tour.pictures import picture
 from broadphase.lab.tour.recording import record, sections_of, unpack
 from broadphase.lab.tour.room import BALLS, balls, moved, squeezed
-from broadphase.lab.tour.steps import BY_NAME, STEPS, places
+from broadphase.lab.tour.steps import BEST_CELL, BY_NAME, STEPS, places
 
 
 def content(sections, kind, lane=0):
@@ -91,7 +93,7 @@ def test_small_cells_make_entries_large_ones_tests_and_the_least_lies_between():
     each = [numbers("cells", k) for k in range(len(step.values))]
     work = [one[TESTS] + BALLS * one[COPIES] for one in each]
     best = step.values[int(np.argmin(work))]
-    assert 40 <= best <= 90
+    assert best == BEST_CELL
     assert each[0][COPIES] > 6 * each[-1][COPIES]
     assert each[-1][TESTS] > 5 * each[0][TESTS]
 
@@ -142,7 +144,31 @@ def test_among_many_the_grid_tests_least():
     }
     assert min(tests, key=tests.__getitem__) == "uniform_grid"
     assert tests["uniform_grid"] < 1.2 * BY_NAME["together"].values[last]
+    assert 0.8 < tests["uniform_grid"] / 12288 < 1, "not quite one for each ball"
+    assert tests["strips"] / tests["uniform_grid"] == pytest.approx(2, rel=0.05), "twice as many"
     assert tests["brute_force"] == 12288 * 12287 // 2
+
+
+@pytest.mark.parametrize("slider", range(len(BY_NAME["together"].values[:4])))
+def test_the_cells_of_the_last_step_are_those_that_an_earlier_one_found_best(slider):
+    sections = picture(BY_NAME["together"], slider)
+    lanes = [BY_NAME["together"].methods.index(method) for method in ("uniform_grid", "spatial_hash")]
+    for lane in lanes:
+        cells = content(sections, Kind.CELLS, lane)
+        assert np.allclose(cells[:, 2] - cells[:, 0], BEST_CELL)
+
+
+def test_the_words_say_what_is_counted():
+    page = (Path(lab.__file__).parent / "page" / "index.html").read_text()
+    tour = (Path(__file__).parent.parent / "docs" / "tour.md").read_text()
+    one, sorted_once = numbers("strips", 0)[TESTS], numbers("sorted", 0)[TESTS]
+    assert f"one strip makes {one:.0f} tests where step two made {sorted_once:.0f}" in page
+    assert f"Cells are {BEST_CELL:.0f} wide, as step four found best" in page
+    assert len(BY_NAME["together"].methods) == 6
+    assert "<h2>Six ways side by side</h2>" in page
+    assert "to six methods side by side" in tour
+    for words in ("not quite one for each ball", "with twice as many:"):  # as the test above counts them
+        assert words in page
 
 
 # ---- rooms

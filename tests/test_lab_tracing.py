@@ -5,8 +5,7 @@ import pytest
 from oracle import pairs as expected_pairs
 
 from broadphase.indexes import CLASSES
-from broadphase.indexes.cell_index import CellIndex
-from broadphase.indexes.strips import Strips
+from broadphase.indexes.classes import CellIndex, Strips
 from broadphase.kernels.cells.lists import UNIT
 from broadphase.lab import tracing
 from broadphase.lab.cutting import cut_into
@@ -97,10 +96,12 @@ def test_cells_hold_who_the_engine_has_in_them(method, name, cell_scale):
     index = lane.index
     assert isinstance(index, CellIndex)
     found = cells.structure(index)
-    places = [lists.heads[lists.heads != 0] for lists in index._lists]
+    places = [lists.heads[lists.heads != 0] for lists in index._structure._lists]
     assert len(found.places) >= outcome.stats.cells == sum(map(len, places))
     in_engine = sorted(
-        count for lists, heads in zip(index._lists, places, strict=True) for count in lists.pool[heads * UNIT]
+        count
+        for lists, heads in zip(index._structure._lists, places, strict=True)
+        for count in lists.pool[heads * UNIT]
     )
     # A slot that several cells share holds the bodies of all of them, each body once.
     alone = found.strangers == 0
@@ -111,7 +112,7 @@ def test_cells_hold_who_the_engine_has_in_them(method, name, cell_scale):
     boxes = scene.boxes()
     on_finest = found.levels == 0
     low, high = found.rectangles[on_finest, :2].min(axis=0), found.rectangles[on_finest, 2:].max(axis=0)
-    fine = np.concatenate([lists.levels[lists.levels != 255] for lists in index._lists[:1]]) == 0
+    fine = np.concatenate([lists.levels[lists.levels != 255] for lists in index._structure._lists[:1]]) == 0
     movers = ~scene.static if (~scene.static).any() else scene.static
     own = boxes[movers][fine] if method == "spatial_hash" else boxes[:0]
     assert (own[:, :2] >= low).all()

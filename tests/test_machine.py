@@ -344,3 +344,59 @@ print(level(), type(first_unsound_row).__name__)
 """
     if level().startswith("x86"):
         assert run(script, BROADPHASE_LEVEL="", NUMBA_CPU_NAME="") == "x86-64-v2 builtin_function_or_method"
+
+
+@pytest.mark.exhaustive  # it compiles a kernel
+@pytest.mark.parametrize("damage", [b"", b"\x7fELF" + bytes(3000), None])
+def test_a_damaged_library_in_the_cache_is_made_again(copy, tmp_path, damage):
+    edit(copy)
+    cache = tmp_path / "cache"
+    asked = ask(copy, BROADPHASE_CACHE=str(cache))
+    (index,) = (cache / "libraries").glob("*.index")
+    (library,) = set((cache / "libraries").iterdir()) - {index}
+    sound = library.read_bytes()
+    if damage is None:
+        index.write_text("library\n")
+    else:
+        library.write_bytes(damage)
+    assert ask(copy, BROADPHASE_CACHE=str(cache)) == asked
+    assert library.read_bytes() == sound
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="Windows keeps the folders of users apart")
+@pytest.mark.parametrize("mode", [0o777, 0o775, 0o757])
+def test_a_cache_that_others_may_write_to_is_not_used(copy, tmp_path, mode):
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    script = """
+import sys; sys.path.insert(0, {!r})
+from broadphase.kernels.machine import cache
+folders = cache.folder(), cache.subfolder("libraries")
+print(folders[0], *(oct(folder.stat().st_mode)[-3:] for folder in folders))
+"""
+    script = script.format(str(copy.parent))
+    cache.chmod(mode)
+    used, own, inner = run(script, BROADPHASE_CACHE=str(cache)).split()
+    assert (used != str(cache), own, inner) == (True, "700", "700")
+    cache.chmod(0o755)
+    (cache / "libraries").mkdir()
+    (cache / "libraries").chmod(mode)
+    (cache / "libraries" / "planted.so").write_bytes(b"")
+    used, own, inner = run(script, BROADPHASE_CACHE=str(cache)).split()
+    assert (used, inner) == (str(cache), "700")
+    assert not list((cache / "libraries").iterdir())
+    link = tmp_path / "link"
+    link.symlink_to(cache)
+    assert run(script, BROADPHASE_CACHE=str(link)).split()[0] != str(link)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="Windows keeps the folders of users apart")
+def test_a_cache_of_somebody_else_is_not_used(copy, tmp_path):
+    script = f"""
+import os, sys; sys.path.insert(0, {str(copy.parent)!r})
+from broadphase.kernels.machine import cache
+user = os.geteuid()
+os.geteuid = lambda: user + 1
+print(cache.folder())
+"""
+    assert run(script, BROADPHASE_CACHE=str(tmp_path)).strip() != str(tmp_path)

@@ -7,6 +7,8 @@ import point_scenes
 import pytest
 
 import broadphase as bp
+from broadphase.methods import nearest_points
+from broadphase.points import as_question
 
 N = 300
 KINDS = list(product((2, 3), (np.float32, np.float64)))
@@ -96,3 +98,30 @@ def test_bad_input_is_named(message):
 def test_wrong_kinds_are_named():
     with pytest.raises(TypeError, match="k must be an int"):
         bp.nearest([[0.0, 0.0]], 1.5)
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+@pytest.mark.parametrize(("dtype", "far"), [(np.float32, 1e19), (np.float32, 1e38), (np.float64, 1e160)])
+def test_beside_points_far_away(dim, dtype, far):
+    points = np.random.default_rng(5).random((N, dim)).astype(dtype)
+    points[::50] *= dtype(far)
+    points[1] = points[2]
+    points[3:6] = points[6] + dtype(1e-4)
+    for k in (3, N):
+        expect(bp.nearest(points, k), point_scenes.nearest(points, k))
+        expect(
+            bp.nearest(points[:40], k, other=points[20:]),
+            point_scenes.nearest(points[:40], k, points[20:]),
+        )
+
+
+@pytest.mark.parametrize(("dtype", "far"), [(np.float32, 1e19), (np.float64, 1e160)])
+def test_one_point_far_away_does_not_make_all_others_look_at_all(dtype, far):
+    """Squares of the others' distances are still numbers, so that boxes can be left out."""
+    points = np.random.default_rng(6).random((20_000, 2)).astype(dtype)
+    points[0] = far
+    question = as_question(points, None, None, None)
+    kind, scale = nearest_points._kind_and_scale(question)
+    with np.errstate(over="raise", under="raise"):
+        assert kind.type(1e-4 * scale) ** 2 > np.finfo(kind).tiny
+        assert kind.type(2.0 * far * scale) ** 2 * kind.type(3) < np.finfo(kind).max

@@ -154,6 +154,39 @@ def test_coordinates_outside_the_period_are_brought_in():
     )
 
 
+@pytest.mark.parametrize("centre", [0.0, 16.0])
+@pytest.mark.parametrize("among", [True, False])
+def test_float32_points_in_a_period_lose_nothing(centre, among):
+    """Against rational numbers: what is brought in is not rounded to float32 before it is subtracted."""
+    random = np.random.default_rng(31)
+    places = centre + random.uniform(-16, 16, (60, 2)) * random.choice((1.0, 1e-2, 1e-4), (60, 1))
+    points = np.vstack((places, places + random.normal(size=(60, 2)) * 1e-3)).astype(np.float32)
+    other = None if among else points[::-1].copy()
+    found = bp.neighbors(points, 0.5, other=other, period=(32, 32), offsets=True)
+    nearest = bp.nearest(points, 3, other=other, r=0.5, period=(32, 32))
+    assert found.distance.dtype == found.offset.dtype == nearest.distances.dtype == np.float32
+    others = points if among else other
+    rows = [(i, j, float(d)) for i, j, d in zip(found.i, found.j, found.distance, strict=True)]
+    listed = np.argwhere(nearest.ids >= 0)
+    rows += [(i, nearest.ids[i, k], float(nearest.distances[i, k])) for i, k in listed]
+    assert len(rows) > 200
+    for i, j, distance in rows:
+        square = Fraction(0)
+        for a, b in zip(points[i].tolist(), others[j].tolist(), strict=True):
+            way = abs(Fraction(a) - Fraction(b)) % 32
+            square += min(way, 32 - way) ** 2
+        right = float(square) ** 0.5
+        assert abs(distance - right) <= 2 * np.spacing(np.float32(right))
+
+
+def test_a_short_way_between_negative_float32_points():
+    points = np.float32([[-0.001, 0], [-0.002, 0]])
+    right = np.float32(float(points[0, 0]) - float(points[1, 0]))
+    found = bp.neighbors(points, 0.5, period=(32, 32), offsets=True)
+    assert found.distance.tolist() == [right]
+    assert found.offset.tolist() == [[-right, 0.0]]
+
+
 def test_offsets_lead_from_one_to_the_other():
     points = np.random.default_rng(8).random((N, 3))
     found = bp.neighbors(points, 0.2, period=(1, None, 1), offsets=True)

@@ -1,6 +1,7 @@
 """Every index on a torus, through a life of changes: all its answers against images in plain NumPy."""
 
 import copy
+import math
 import pickle
 from itertools import product
 
@@ -270,3 +271,18 @@ def test_what_a_torus_cannot_do_is_named_and_changes_nothing():
 def test_a_world_that_goes_on_is_an_ordinary_index():
     assert type(bp.BoxTree(period=(None, np.inf))) is bp.BoxTree
     assert bp.BoxTree(period=None).period is None
+
+
+@pytest.mark.smaller_set
+@pytest.mark.parametrize("furthest", [2.0**63, 1e300, math.inf])
+def test_rays_that_would_go_around_for_ever(furthest):
+    index = bp.BruteForce(period=(10.0, 10.0))
+    index.insert((1, 1, 2, 2))
+    world = bp.World(period=(10, 10))
+    world.add(bp.Box(1, 1, 1, 1))
+    for ask in (index.query_ray, index.raycast, world.query_ray, world.raycast):
+        with pytest.raises(ValueError, match=r"max_distance = .* give at most"):
+            ask((0, 0), (1, 0), furthest)
+        ask((0, 0), (1, 0), 95.0)
+    with pytest.raises(ValueError, match="max_distance"):
+        world.raycast_many([(0, 0)], [(1, 0)], furthest)

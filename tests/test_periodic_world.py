@@ -1,6 +1,8 @@
 """Worlds without edges: worked cases, what is refused, and that shifting everything changes nothing."""
 
+import copy
 import math
+import pickle
 
 import numpy as np
 import periodic_oracle as oracle
@@ -106,7 +108,9 @@ def test_flush_beyond_the_seam_is_no_contact():
         way = math.copysign(period * 2, rng.uniform(-1, 1))
         move = world.move(mover, way, 0)
         assert move.hits[0].other is wall
-        assert not world.update().began
+        stopped = world.update().began
+        assert [one.depth for one in stopped] == [0.0]  # it was stopped; they do not overlap
+        assert len(world.update().ended) == 1
         assert not world.move(mover, 0, 0.5).hits
         assert world.grounded(mover, (way, 0)).other is wall
         assert (move.x, move.y) == (move.x % period, 2)
@@ -211,6 +215,20 @@ def test_a_class_of_ones_own():
 
 
 # --- what changes nothing -----------------------------------------------------------------------------
+
+
+def test_copies_and_pickles():
+    for again in (copy.deepcopy, lambda world: pickle.loads(pickle.dumps(world))):
+        world = World(period=(100, 100))
+        world.on("a", "b")
+        world.add(Box(96, 0, 8, 8), tag="a")
+        world.add(Box(2, 0, 8, 8), tag="b")
+        other = again(again(world))
+        assert type(other) is type(world)
+        assert other.period == (100, 100)
+        assert len(other.update().began) == 1
+        other.body(0).x = 50
+        assert (world.body(0).x, len(other.update().ended), len(world.update().began)) == (96, 1, 1)
 
 
 def scattered(rng, count, size):

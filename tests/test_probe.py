@@ -10,7 +10,7 @@ from test_sweep_shapes import around_shapes
 from broadphase import Box, Circle, Polygon, Tile, TileMap
 from broadphase.world.hits import NOTHING
 from broadphase.world.movement_shapes import resolve_shape
-from broadphase.world.probe import beside, blocker_at
+from broadphase.world.overlap_test import beside, blocker_at
 
 DOWN, UP, LEFT, RIGHT = (0, 1), (0, -1), (-1, 0), (1, 0)
 

@@ -121,3 +121,44 @@ def test_colliding_is_pygames_answer(rects):
         right = [one for one in pygame.sprite.spritecollide(sprite, group, False) if one is not sprite]
         assert set(group.colliding(sprite)) == set(right)
         assert spritecollide(sprite, group, False) == pygame.sprite.spritecollide(sprite, group, False)
+
+
+@given(st.lists(st.tuples(*[st.integers(-20, 20)] * 2, *[st.integers(1, 12)] * 2), min_size=1, max_size=30))
+def test_colliding_is_pygames_answer_before_the_first_update(rects):
+    bodies = SpriteBodies()
+    group, others = WorldGroup(bodies=bodies), WorldGroup(bodies=bodies)
+    for k, rect in enumerate(rects):
+        sprite = Ball(others, group, rect=rect) if k % 3 else Ball(group, rect=rect)
+        right = [one for one in pygame.sprite.spritecollide(sprite, group, False) if one is not sprite]
+        assert set(group.colliding(sprite)) == set(right)
+
+
+def test_a_sprite_that_waits_is_in_the_way():
+    bodies = SpriteBodies()
+    walls, plain = WorldGroup(bodies=bodies, static=True), pygame.sprite.Group()
+    bodies.follow(plain, static=True)
+    player = Ball(rect=(0, 0, 16, 16))
+    bodies.add(player)
+    Ball(walls, rect=(50, -50, 10, 100))
+    later = Ball(plain, rect=(-50, -50, 10, 100))
+    assert bodies.move(player, 100, 0).right
+    assert bodies.move(player, -100, 0).left
+    assert player.rect == (-40, 0, 16, 16)
+    assert bodies.body(later).static
+    later.kill()
+    assert not bodies.move(player, -100, 0).hits
+
+
+def test_a_sprite_without_a_rect_goes_on_waiting():
+    group = WorldGroup()
+    late, here = pygame.sprite.Sprite(group), Ball(group, rect=(0, 0, 5, 5))
+    asker = Ball(rect=(1, 1, 5, 5))
+    assert group.colliding(asker) == [here]
+    late.rect = pygame.Rect(2, 2, 3, 3)
+    assert group.colliding(asker) == [here, late]
+
+
+def test_other_bodies_in_the_world_are_no_sprites():
+    group = WorldGroup(Ball(rect=(0, 0, 5, 5)))
+    group.world.add(bp.Box(0, 0, 5, 5), data=[1])
+    assert group.colliding(Ball(rect=(1, 1, 5, 5))) == group.sprites()

@@ -107,6 +107,30 @@ def test_a_page_goes_to_any_frame_and_is_told_what_the_program_did_there(recordi
         session.join(WAIT)
 
 
+def test_a_frame_says_whether_somebody_listened(tmp_path):
+    world, path = bp.World(), tmp_path / "listened.bprec"
+    world.add(bp.Box(0, 0, 2, 2), tag="a")
+    world.add(bp.Box(1, 1, 2, 2), tag="a")
+    with bp.Recorder(world, path):
+        world.update()
+        listener = world.on("a", "a", begin=lambda contact: None)
+        world.update()
+        listener.remove()
+        world.update()
+    recording = bp.Recording(path)
+    assert [(frame.listened, frame.found) for frame in recording] == [(False, 0), (True, 1), (False, 0)]
+    scene = Replay(recording)
+    assert scene.told()["listened"] is False
+    scene.step()
+    assert (scene.told()["listened"], scene.told()["found"]) == (True, 1)
+
+    index, path = bp.BoxTree(), tmp_path / "index.bprec"
+    with bp.Recorder(index, path):
+        index.insert_many([[0, 0, 2, 2], [1, 1, 3, 3]])
+        index.pairs()
+    assert [(frame.listened, frame.found) for frame in bp.Recording(path)] == [(None, 1)]
+
+
 def test_the_python_lines_of_a_recording_print_what_the_page_shows(path, recording, monkeypatch, capsys):
     session = Heard(Named("game.bprec", recording))
     try:

@@ -6,7 +6,7 @@ import pytest
 import broadphase as bp
 from broadphase.indexes import journal
 from broadphase.slices import ranges
-from broadphase.world import movement_many, movement_shapes, moving_many, way_out
+from broadphase.world import depenetration, motion_many, movement_many, movement_shapes
 from broadphase.world.movement_many import all_hits, regions, resolve_many
 
 smaller_set = pytest.mark.smaller_set
@@ -27,10 +27,10 @@ def pile(count, mover):
 @pytest.mark.parametrize(
     "form", [bp.Box(5, 5, 5, 5), bp.Circle(8, 8, 3), bp.Polygon([(5, 5), (9, 5), (7, 9)])]
 )
-@pytest.mark.parametrize("first_room", [1, way_out.FIRST_ROOM])
+@pytest.mark.parametrize("first_room", [1, depenetration.FIRST_ROOM])
 def test_a_body_in_a_pile_meets_all_of_it(form, first_room, monkeypatch):
-    count = way_out.FIRST_ROOM + 20
-    for module in (way_out, movement_shapes):
+    count = depenetration.FIRST_ROOM + 20
+    for module in (depenetration, movement_shapes):
         monkeypatch.setattr(module, "FIRST_ROOM", first_room)
     world, mover = pile(count, form)
     met = [hit.other for hit in world.move(mover, 0, 0, "cross").hits]
@@ -57,7 +57,7 @@ def form_meets(form, tile):
 def begin_with(room, monkeypatch):
     """So little room for hits at first."""
     monkeypatch.setattr(movement_many, "_LEAST_ROOM", room)
-    for module in (movement_many, moving_many):
+    for module in (movement_many, motion_many):
         monkeypatch.setattr(module, "all_hits", lambda go, begin, guess: all_hits(go, begin, 0))
 
 
@@ -138,7 +138,7 @@ def test_growing_goes_no_further_than_memory(monkeypatch):
         go(begin, np.empty((5, 4), np.int64), np.empty((5, 5)))
         raise MemoryError
 
-    monkeypatch.setattr(moving_many, "all_hits", no_more)
+    monkeypatch.setattr(motion_many, "all_hits", no_more)
     with pytest.raises(MemoryError):
         world.move_many(movers, 40, 10, movers_block=True)
     np.testing.assert_array_equal(world.positions, before)

@@ -13,12 +13,12 @@ from broadphase.kernels.arrays.found_ids import FEW, ROOM
 from broadphase.kernels.cells.lattice import MOST_LEVELS
 from broadphase.kernels.machine import scratch
 from broadphase.kernels.machine.mode import PLAIN
-from broadphase.kernels.sorted.gapped import FAN
+from broadphase.kernels.machine.simd import LANES
 from broadphase.kernels.tree import ask, ray
 from broadphase.kernels.tree.nodes import HEIGHT, STATIC_TREE, WAITING, WIDTH, stack_room
 
 SMALL = (0, 1, FEW - 1, FEW, FEW + 1, 300)
-EDGES = (ROOM - FAN - 1, ROOM - FAN, ROOM - FAN + 1, ROOM - 1, ROOM, ROOM + 1)
+EDGES = (ROOM - LANES - 1, ROOM - LANES, ROOM - LANES + 1, ROOM - 1, ROOM, ROOM + 1)
 LARGE = (700, 2 * ROOM + 3, 2_500)
 ALL = 5_000
 STEP = 1 / 1024  # a power of two: sums and distances are exact in either dtype
@@ -165,7 +165,7 @@ def check_line(tree, count):
 @pytest.mark.parametrize("count", [15, 17, 200])
 def test_deep_trees(count):
     tree = in_a_line(count)
-    assert stack_room(tree._arrays.children) <= WAITING
+    assert stack_room(tree._structure._arrays.children) <= WAITING
     check_line(tree, count)
 
 
@@ -177,11 +177,15 @@ def test_a_deeper_tree():
 @pytest.mark.smaller_set
 def test_a_tree_that_is_too_tall_for_the_stack_goes_the_ordinary_way():
     tree = in_a_line(200)
-    children = tree._arrays.children
+    children = tree._structure._arrays.children
     # The other tree is empty, and looked at by nobody; what waits is reckoned from the taller of both.
     children[0, HEIGHT + STATIC_TREE] = 9
     assert stack_room(children) > WAITING
-    assert tree._ask_ray((0.0, 0.0), (1.0, 0.0), 9.0)[1] == tree._ask_nearest((0.0, 0.0), 1)[2] == -2
+    assert (
+        tree._structure.ask_ray((0.0, 0.0), (1.0, 0.0), 9.0)[1]
+        == tree._structure.ask_nearest((0.0, 0.0), 1)[2]
+        == -2
+    )
     check_line(tree, 200)
 
 
@@ -200,7 +204,7 @@ def test_more_leaves_than_there_is_room_for():
 @pytest.mark.skipif(not PLAIN, reason="machine code has its rooms built in")
 def test_what_waits_is_never_more_than_was_reckoned(monkeypatch):
     tree = in_a_line(300)
-    room = stack_room(tree._arrays.children)
+    room = stack_room(tree._structure._arrays.children)
     assert room > 2 + 2 * WIDTH
 
     def just_so_many(count, dtype):
@@ -213,7 +217,7 @@ def test_what_waits_is_never_more_than_was_reckoned(monkeypatch):
     tree = bp.BoxTree()
     tree.insert_many(scene.boxes)
     tree.query_point((0.0, 0.0))  # now it is built
-    room = stack_room(tree._arrays.children)
+    room = stack_room(tree._structure._arrays.children)
     assert room > 2 + 2 * WIDTH
     assert tree.raycast([-8.0, 0.0], [1.0, 0.0]).id == scene.by_distance(scene.ids)[0][0]
     assert tree.nearest([-8.0, 0.0], 9).ids.tolist() == scene.by_distance(scene.ids)[0][:9].tolist()
@@ -232,15 +236,15 @@ def test_a_question_that_finds_marks_in_use_goes_the_ordinary_way(name):
     wide = (-30.0, -4.0, 30.0, 4.0)
     wanted = np.flatnonzero((boxes[:, 0] <= 30) & (boxes[:, 2] >= -30)).tolist()
     assert grid.query_box(wide).tolist() == wanted
-    words = grid._lists[0].words
+    words = grid._structure._lists[0].words
     assert not words.any(), "zeros before and after"
     words[0], words[-1] = 5, 1  # as if another thread were at it
-    assert grid._ask_box(wide)[1] == -2
+    assert grid._structure.ask_box(wide)[1] == -2
     assert grid.query_box(wide).tolist() == wanted
     assert words[0] == 5
-    assert not grid.copy()._lists[0].words.any()
+    assert not grid.copy()._structure._lists[0].words.any()
     words[0] = words[-1] = 0
-    assert grid._ask_box(wide)[0].tolist() == wanted
+    assert grid._structure.ask_box(wide)[0].tolist() == wanted
     assert not words.any()
 
 
@@ -253,12 +257,12 @@ def test_marks_grow_with_the_ids(name):
     boxes = np.column_stack((x.ravel(), y.ravel(), x.ravel() + 0.5, y.ravel() + 0.5))
     grid.insert_many(boxes[:600])
     assert grid.query_box([-40.0, 0.0, 40.0, 20.0]).tolist() == list(range(600))
-    before = len(grid._lists[0].words)
+    before = len(grid._structure._lists[0].words)
     grid.insert_many(boxes[600:])
-    assert not grid._lists[0].unbuilt
+    assert not grid._structure._lists[0].unbuilt
     assert grid.query_box([-40.0, 0.0, 40.0, 20.0]).tolist() == list(range(len(boxes)))
     assert grid.query_box([-40.0, 10.0, 40.0, 20.0]).tolist() == list(range(800, len(boxes)))
-    assert len(grid._lists[0].words) > before
+    assert len(grid._structure._lists[0].words) > before
 
 
 @pytest.mark.smaller_set

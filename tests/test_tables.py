@@ -362,3 +362,27 @@ def test_an_array_is_taken_as_it_is():
     for dtype in (np.float32, np.float64):
         boxes = BOXES.astype(dtype)
         assert as_boxes(boxes) is boxes
+
+
+def test_two_coordinate_systems_do_not_meet():
+    degrees, metres = (gpd.GeoDataFrame(geometry=SHAPES, crs=crs) for crs in ("EPSG:4326", "EPSG:3857"))
+    unknown = gpd.GeoDataFrame(geometry=SHAPES)
+    for a, b in ((degrees, metres), (degrees.geometry, metres), (degrees, metres.geometry.array)):
+        with pytest.raises(ValueError, match=r"a is in .*EPSG:4326 and b in EPSG:3857"):
+            bp.join(a, b)
+    right = bp.join(BOXES, BOXES).tolist()
+    for a, b in ((degrees, degrees), (degrees, unknown), (unknown, metres), (degrees, BOXES)):
+        assert bp.join(a, b).tolist() == right
+    ways = gpd.GeoSeries([shapely.Point(1, 0)] * len(BOXES), crs="EPSG:3857")
+    frame = pd.DataFrame({"dx": np.ones(len(BOXES)), "dy": np.zeros(len(BOXES))})
+    ways_of = gpd.GeoDataFrame(frame, geometry=ways)
+    with pytest.raises(ValueError, match=r"boxes is in .*EPSG:4326 and motion in EPSG:3857"):
+        bp.swept_pairs(degrees, ways_of)
+    there, here = (gpd.GeoSeries(shapely.points(BOXES[:, :2]), crs=own.crs) for own in (degrees, metres))
+    with pytest.raises(ValueError, match=r"points is in .*EPSG:4326 and other in EPSG:3857"):
+        bp.neighbors(there, 1.0, other=here)
+    with pytest.raises(ValueError, match=r"points is in .*EPSG:4326 and other in EPSG:3857"):
+        bp.nearest(there, 1, other=here)
+    assert len(bp.neighbors(there, 0.0, other=there)) == len(BOXES)
+    with_column = FRAME.assign(crs="EPSG:3857")
+    assert bp.join(degrees, with_column).tolist() == right

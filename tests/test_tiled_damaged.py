@@ -65,6 +65,10 @@ def damage(*path, value):
             damage("tilesets", 0, "tiles", 1, value=8),
             ": tileset 'stones', tile 8 has a value of a wrong",
         ),
+        (
+            damage("tilesets", 0, "tiles", 1, "id", value=None),
+            ": tileset 'stones', a tile has no 'id'",
+        ),
         (damage("tilewidth", value=2**31), " has tilewidth = 2147483648, where a whole number from 1 to 2"),
         (damage("layers", 0, value=5), ": layer 5 has a value of a wrong type"),
         (damage("layers", 0, "type", value=None), ": layer 'ground' has no 'type'"),
@@ -101,6 +105,7 @@ def test_a_damaged_map_names_the_element(tmp_path, data, wrong):
         (".", "tilewidth", None, " has no 'tilewidth'"),
         ("layer", "width", "x", r": layer 'ground' has width = 'x', where a whole number"),
         ("layer/data", "encoding", "base64", ": layer 'ground' has data that is not base64"),
+        ("tileset/tile", "id", None, ": tileset 'stones', a tile has no 'id'"),
         ("tileset/tile", "id", "q", ": tileset 'stones', a tile has id = 'q', where a whole number"),
         (
             "tileset/tile/properties/property",
@@ -250,6 +255,13 @@ def test_what_is_no_file_is_not_opened(tmp_path, source):
 
     with pytest.raises(FileError, match=r"a\.tmj: .* is no file"):
         TileMap.from_tiled(written(tmp_path, "a.tmj", as_tmj(change)))
+
+
+def test_a_name_that_is_too_long_for_a_file(tmp_path):
+    path = written(tmp_path, "a.tmj", damage("tilesets", value=[{"firstgid": 1, "source": "a" * 5_000}]))
+    for read in (TileMap.from_tiled, load):
+        with pytest.raises(FileError, match=rf"^{re.escape(str(path))}: .*a cannot be a file: "):
+            read(path)
 
 
 def test_solid_is_a_bool(tmp_path):

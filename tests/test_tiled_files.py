@@ -14,6 +14,7 @@ import zstandard
 from tiled_helpers import DATA, as_tmj, as_tmx, written
 
 from broadphase import TileMap
+from broadphase.adapters.tiled import load
 from broadphase.errors import FileError
 from broadphase.files.tiled.maps import read_map
 
@@ -122,6 +123,28 @@ def test_tilesets_of_their_own(tmp_path, kind):
     for path in paths:
         with pytest.raises(FileError, match=rf"^{path}: .*stones\.{kind} is not there"):
             TileMap.from_tiled(path)
+
+
+@pytest.mark.parametrize("source", [":/automap-tiles.tsx", "qrc:/automap-tiles.tsx"])
+@pytest.mark.parametrize("read", [TileMap.from_tiled, load])
+def test_tilesets_inside_tiled_itself_are_told_of(tmp_path, source, read):
+    """Those of its rules for automapping: no file, and the map is sound without."""
+
+    def add(level):
+        level["tilesets"].append({"firstgid": 100, "source": source})
+        level["layers"][0]["data"][3] = 101
+
+    def add_xml(root):
+        root.insert(1, ElementTree.Element("tileset", firstgid="100", source=source))
+
+    for name, data in (("a.tmj", as_tmj(add)), ("a.tmx", as_tmx(add_xml))):
+        path = written(tmp_path, name, data)
+        with pytest.warns(
+            UserWarning, match=rf"{name}: the tileset '{source}' is a part of Tiled and no file"
+        ):
+            level = read(path)
+        plain = TileMap.from_tiled(DATA / "dungeon.tmx")
+        assert np.array_equal(getattr(level, "tiles", level).solid, plain.solid)
 
 
 def test_words_that_are_not_looked_at(tmp_path):

@@ -209,6 +209,7 @@ def of_pytiled_parser(layers, parser, found):
     return found
 
 
+@pytest.mark.filterwarnings("ignore:.*blocks nothing")  # most of them: in arcade, code names the layers
 def test_all_maps_that_come_with_arcade_load_as_another_reader_says():
     arcade = pytest.importorskip("arcade")
     parser = pytest.importorskip("pytiled_parser")
@@ -230,3 +231,37 @@ def test_all_maps_that_come_with_arcade_load_as_another_reader_says():
         assert all(isinstance(body.data, TiledTile) or body in body.data.bodies for body in loaded.bodies)
         maps += 1
     assert maps == 14
+
+
+@pytest.mark.parametrize(
+    "sensors", [[], [{**THING, "properties": [{"name": "sensor", "type": "bool", "value": True}]}]]
+)
+def test_a_map_that_blocks_nothing_says_how_it_would(tmp_path, sensors):
+    def change(root):
+        size = {"width": 2, "height": 1}
+        layer = {"type": "tilelayer", "name": "walls", "opacity": 1, "visible": True, "data": [1, 0], **size}
+        tileset = {"firstgid": 1, "name": "plain", "tilewidth": 16, "tileheight": 16}
+        root |= {**size, "layers": [layer, {**GROUP, "objects": sensors}], "tilesets": [tileset]}
+
+    file = written(tmp_path, "a.tmj", as_tmj(change))
+    with pytest.warns(UserWarning, match=r"blocks nothing.*layers= \(it has 'walls'\)"):
+        loaded = load(file)
+    assert loaded.tiles is None
+    assert load(file, layers="walls").tiles.solid.sum() == 1
+
+
+def test_an_object_whose_tile_is_in_no_tileset_is_told_of(tmp_path):
+    file = map_with(tmp_path, {**THING, "gid": 9}, level=[("tilesets", [])])
+    with pytest.warns(UserWarning, match="object 7 has the tile 9, which is in no tileset"):
+        loaded = load(file)
+    assert loaded.bodies[0].shape == Box(32, 40, 16, 8)
+    small = map_with(tmp_path, {**THING, "gid": 9, "width": 0, "height": 0}, level=[("tilesets", [])])
+    with pytest.warns(UserWarning, match="in no tileset"):
+        load(small)
+
+
+@pytest.mark.parametrize("ending", ["ldtk", "ldtkl"])
+def test_a_file_of_ldtk_is_told_its_way_out(tmp_path, ending):
+    file = written(tmp_path, f"world.{ending}", b"{}")
+    with pytest.raises(FileError, match=r"LDtk.*Tiled export"):
+        load(file)

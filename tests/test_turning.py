@@ -185,3 +185,33 @@ def test_what_is_refused_changes_nothing(turn, error, said):
     assert [body.shape for body in bodies] == SHAPES
     assert [body.angle for body in bodies] == [0] * 5
     world.validate()
+
+
+@pytest.mark.smaller_set
+@pytest.mark.parametrize("angle", [45, 30.5, 90, -270])
+def test_turned_back_it_is_the_shape_that_it_was(angle):
+    rng = np.random.default_rng(5)
+    for x, y, width, height in rng.uniform(1, 30, (100, 4)).tolist():
+        shapes = (
+            Box(x, y, width, height),
+            Polygon([(x, y), (x + width, y + 0.1), (x + 0.3, y + height)]),
+            Polygon([(x, y), (x + width, y), (x, y + height)], radius=0.1),
+        )
+        for shape in shapes:
+            world = World()
+            body = world.add(shape)
+            body.turn_to(angle)
+            world.turn_many([body], [0])
+            assert body.shape == shape
+            body.move_to(height, width)
+            assert body.bounds == shape.moved_to(height, width).bounds
+            assert world.query_box(body.bounds) == [body]
+            world.validate()
+            _, top, right, bottom = body.bounds
+            flush = world.add(Box(right, top, 5, bottom - top))
+            if isinstance(shape, Box):
+                assert world.blocker(body) is None
+                flush.x = math.nextafter(right, -math.inf)
+                assert world.blocker(body) is flush
+                flush.x = right + 3
+                assert world.move(body, 10, 0).x + width <= flush.x

@@ -7,7 +7,7 @@ import pytest
 from walk_fuzz import run
 from walk_terrain import stroll
 
-from broadphase import Box, Capsule, Circle, Polygon, Tile, TileMap, World
+from broadphase import Box, Capsule, Circle, Polygon, RoundedBox, Tile, TileMap, World, contact
 
 SIZE = 32
 
@@ -323,3 +323,42 @@ def test_more_random_walks():
     stood, stopped = run(1, 4_000)
     assert stood > 400
     assert stopped > 200
+
+
+def _round_things(rng):
+    x, y, size, other, radius = rng.uniform((20, 20, 1, 1, 0.5), (60, 60, 12, 12, 5)).tolist()
+    return (
+        Circle(x, y, size),
+        Capsule(x, y, x + other, y + size - 6, radius),
+        RoundedBox(x, y, size + 2 * radius, other + 2 * radius, radius),
+        Polygon([(x, y), (x + size, y + 0.3 * other), (x + 0.2 * size, y + other)]),
+        RoundedBox(x, y, size + 2 * radius, other + 2 * radius, radius).rotated(float(rng.uniform(0, 90))),
+    )
+
+
+@pytest.mark.parametrize("period", [None, (200, 200)])
+@pytest.mark.parametrize("kind", range(5))
+def test_nobody_walks_through_what_has_stopped_it(each, kind, period):
+    """From wherever `move` ended, flush with something round or slanted, straight towards its middle."""
+
+    def check(seed):
+        rng = np.random.default_rng(seed)
+        world = World(period=period)
+        thing = world.add(_round_things(rng)[kind])
+        angle, (width, height) = rng.uniform(0, 2 * math.pi), rng.uniform(0.5, 8, 2).tolist()
+        middle = np.array(thing.center)
+        start = middle + 45 * np.array((math.cos(angle), math.sin(angle)))
+        hero = world.add(Box(*start, width, height))
+        world.move(hero, *(middle - start).tolist(), "touch")
+        assert world.blocker(hero) is None
+        many = seed % 2
+        for _ in range(3):
+            dx, dy = (0.5 * (np.array(thing.center) - np.array(hero.center))).tolist()
+            if many:
+                world.walk_many([hero], dx, dy, movers_block=True)
+            else:
+                world.walk(hero, dx, dy)
+            met = contact(hero.shape, thing.shape)
+            assert met is None or met.depth < 1e-9, (met, hero, thing)
+
+    each(check, range(600), of=6)

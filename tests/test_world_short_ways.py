@@ -15,10 +15,8 @@ class LongWay(World):
 
     def __init__(self):
         super().__init__()
-        self._tracker._few.renewed = lambda before: None
-
-    def _go_at_once(self, *_):
-        return None
+        self._state.contacts._incremental.renewed = lambda before: None
+        self._motion._go_compiled = lambda *_: None
 
 
 def filled(kind, rng, shapes):
@@ -166,3 +164,56 @@ def test_a_way_that_is_none_changes_nothing(way):
         world.move(body, True, 0)
     with pytest.raises(ValueError, match="unknown response 'stop'"):
         world.move(body, 1, 0, "stop")
+
+
+@pytest.mark.smaller_set
+@pytest.mark.parametrize("period", [None, (100, 100)])
+@pytest.mark.parametrize("static", [True, False])
+def test_a_wall_that_nobody_listens_to_is_found_by_everything_after_an_update(period, static):
+    def lived():
+        world = World(period=period)
+        hero, wall = world.add(Box(10, 10, 4, 4)), world.add(Box(20, 0, 4, 99), static=static)
+        world.update()
+        return world, hero, wall
+
+    for move in ("move_many", "walk_many"):
+        world, hero, wall = lived()
+        getattr(world, move)([hero], 20, 0, movers_block=not static)
+        assert hero.x == 16
+    for move in ("move", "walk"):
+        world, hero, wall = lived()
+        assert getattr(world, move)(hero, 20, 0).x == 16
+    questions = (
+        lambda world, hero: world.try_move(hero, 9, 0),
+        lambda world, hero: world.raycast((16, 50), (1, 0), 50).other,
+        lambda world, hero: world.query_point((21, 50))[0],
+        lambda world, hero: world.body(world.query_box([[20, 50, 21, 51]])[0, 1]),
+        lambda world, hero: world.body(world.raycast_many([[16, 50]], [[1, 0]], 50).ids[0]),
+        lambda world, hero: world.nearest((22, 50)).bodies[0],
+        lambda world, hero: world.body(world.nearest_many([[22, 50]]).ids[0, 0]),
+    )
+    for ask in questions:
+        world, hero, wall = lived()
+        assert ask(world, hero) is wall
+
+
+@pytest.mark.smaller_set
+def test_what_waits_for_an_index_is_forgotten_by_no_reader_of_another():
+    """Static bodies alone, those with listeners, then everything: each finds what was changed before."""
+    world = World()
+    world.on("a", "b")
+    hero, heard = world.add(Box(0, 0, 4, 4)), world.add(Box(0, 50, 4, 4), tag="a")
+    walls = [world.add(Box(20 + 10 * k, 0, 4, 4), static=True) for k in range(3)]
+    quiet = [world.add(Box(60 + 10 * k, 0, 4, 4)) for k in range(3)]
+    world.update()  # listeners' indexes only
+    world.move_many([heard], 1, 0)  # static ones only
+    for body in (*walls, *quiet):
+        body.y = 50.0
+    world.update()
+    world.move_many([hero], 200, 0)
+    assert hero.x == 200
+    world.validate()
+    assert world.move(heard, 200, 0).hits[0].other is walls[0]
+    world.remove(walls[0])
+    world.update()
+    assert world.move_many([heard], 200, 0).hits.others.tolist() == [walls[1].id]

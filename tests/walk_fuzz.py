@@ -11,8 +11,8 @@ from itertools import pairwise
 import numpy as np
 
 from broadphase import Box, Capsule, Circle, Polygon, TileMap, World
-from broadphase.world.layers import ALL
-from broadphase.world.trip import Trip, rules_of
+from broadphase.world.broad_phase import ALL
+from broadphase.world.character import Trip, rules_of
 
 if __package__:
     from tests.walk_oracle import things_of
@@ -115,11 +115,12 @@ class Walker:
         assert self.body.position == before or not stood, "it moves without being asked"
         self.world.restore(moment)
         trip = Trip(
-            self.world,
+            *(self.world._state, self.world._motion, self.world._many),
             np.array([self.body.id], np.int32),
             np.array([[dx, dy]]),
             rules_of(**rules, down=(0.0, 1.0)),
             ALL,
+            (),
         )
         trip.go()
         one = self.body.position

@@ -1,7 +1,6 @@
 """How a `broadphase.balls.BallSimulation` begins: its arguments checked, its balls scattered."""
 
 import math
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -9,6 +8,7 @@ import numpy.typing as npt
 
 from broadphase.boxes import as_float_array
 from broadphase.foreign import BOXES, POINTS, Wanted
+from broadphase.numeric import real, whole
 from broadphase.space import as_period
 
 Vectors = npt.NDArray[np.float64]
@@ -21,21 +21,19 @@ def count_of(n: int | None, positions: Any) -> int:
     if n is None:
         if positions is None:
             raise ValueError("say how many balls there are with n=, or where they are with positions=")
-        return len(positions)
-    if isinstance(n, bool) or not isinstance(n, Integral):
-        raise TypeError(f"n must be an int; got {n!r}")
-    if n < 0:
-        raise ValueError(f"n must not be negative; got {n}")
-    return int(n)
+        return len(as_float_array(positions, "positions", POINTS))
+    count = whole(n, "n", "an int")
+    if count < 0:
+        raise ValueError(f"n must not be negative; got {count}")
+    return count
 
 
 def number(value: float, name: str, low: float, high: float) -> float:
     """A finite number in a range."""
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"{name} must be a number; got {value!r}")
-    if not (low <= value <= high and math.isfinite(value)):
-        raise ValueError(f"{name} must be finite and between {low:g} and {high:g}; got {value}")
-    return float(value)
+    own = real(value, name, "a number")
+    if not (low <= own <= high and math.isfinite(own)):
+        raise ValueError(f"{name} must be finite and between {low:g} and {high:g}; got {own}")
+    return own
 
 
 def two(values: Any, name: str) -> tuple[float, float]:
@@ -86,8 +84,8 @@ def radii_of(radius: Any, n: int, random: np.random.Generator) -> Vectors:
 def one_each(values: Any, n: int, name: str) -> Vectors:
     """``(n,)``, a copy, from one number for all or one each."""
     array = as_float_array(values, name).astype(np.float64)
-    if np.ndim(values) == 0:
-        return np.full(n, array.reshape(-1)[0])
+    if array.ndim == 0:
+        return np.full(n, array)
     if array.shape != (n,):
         raise ValueError(
             f"{name} must be one number or one for each of the {n} balls; got shape {array.shape}"

@@ -13,7 +13,6 @@ thread, so a run repeats bit for bit on every index, method, machine and number 
 """
 
 import math
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -26,6 +25,7 @@ from broadphase.foreign import WAYS
 from broadphase.indexes import Choice, make_index
 from broadphase.indexes.base import Index
 from broadphase.kernels.movement import balls as kernel
+from broadphase.numeric import plain
 
 
 class BallSimulation:
@@ -104,7 +104,7 @@ class BallSimulation:
         seed: int = 0,
         index: Choice | Index = "strips",
     ) -> None:
-        random = np.random.default_rng(seed)
+        random = np.random.default_rng(plain(seed, "seed"))
         count = setup.count_of(n, positions)
         self._period, self._bounds, ground = setup.world(bounds, period)
         self._gravity = setup.two(gravity, "gravity")
@@ -176,12 +176,13 @@ class BallSimulation:
             ``dt`` is negative or not finite, or a position has been made NaN or infinite.
         """
         whole = setup.number(dt, "dt", 0.0, math.inf)
-        if isinstance(substeps, bool) or not isinstance(substeps, Integral) or substeps < 1:
+        parts = plain(substeps, "substeps")
+        if isinstance(parts, bool) or not isinstance(parts, int) or parts < 1:
             raise ValueError(f"substeps must be a whole number from 1 up; got {substeps!r}")
         before = self._positions.copy(), self._velocities.copy(), self._boxes.copy(), self._candidates
         try:
-            for _ in range(int(substeps)):
-                self._advance(whole / int(substeps))
+            for _ in range(parts):
+                self._advance(whole / parts)
         except BaseException:  # nothing has happened
             self._positions[:], self._velocities[:], self._boxes[:], self._candidates = before
             self._pairs = None
@@ -384,9 +385,10 @@ class BallSimulation:
         return np.flatnonzero(self._held)
 
     def _row(self, ball: int) -> int:
-        if isinstance(ball, bool) or not isinstance(ball, Integral) or not 0 <= ball < len(self):
+        row = plain(ball, "ball")
+        if isinstance(row, bool) or not isinstance(row, int) or not 0 <= row < len(self):
             raise IndexError(f"there is no ball {ball!r}; there are {len(self)}, from 0 up")
-        return int(ball)
+        return row
 
 
 def _candidates(index: Index) -> PairArray:

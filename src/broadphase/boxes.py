@@ -95,6 +95,18 @@ def as_plain_array(values: Any, name: str) -> npt.NDArray[Any]:
     return values if type(values) is np.ndarray else foreign.column(values, name)
 
 
+def settled(values: Any, name: str, wanted: Wanted | None = None) -> Any:
+    """``values`` as an array whose further reading runs no code of the caller's; None stays None.
+
+    The ``__array__`` of one argument may shrink the array that is another one.  So whoever takes several
+    calls this for all of them before looking at any: `as_boxes` and the others look.  ``wanted`` is given
+    where the values are real numbers, as for `as_float_array`.
+    """
+    if values is None or (type(values) is np.ndarray and values.dtype.kind in "biuf"):
+        return values
+    return as_plain_array(values, name) if wanted is None else as_float_array(values, name, wanted)
+
+
 def check_sound(boxes: BoxArray, name: str, threads: int = 1) -> None:
     """Raise ``ValueError`` for the first row with NaN or with ``min > max``."""
     row = unsound_row(boxes, threads)

@@ -1,5 +1,8 @@
 """The exceptions that are ours; everything else is a ``ValueError``, ``TypeError`` or ``KeyError``."""
 
+import os
+from typing import Any
+
 
 class PairLimitExceeded(MemoryError):  # noqa: N818 - the public name is part of the contract
     """There are more pairs than ``max_pairs`` allows; none are returned.
@@ -39,6 +42,20 @@ class FileError(ValueError):
 
     def __init__(self, message: str) -> None:
         super().__init__("".join(c if c.isprintable() else repr(c)[1:-1] for c in message))
+
+
+def path_of(value: Any, name: str) -> str:
+    """A path as text.
+
+    Raises
+    ------
+    TypeError
+        It is none.
+    """
+    try:
+        return os.fsdecode(value)
+    except TypeError:
+        raise TypeError(f"{name} must be a path; got {value!r}") from None
 
 
 class SpriteWarning(UserWarning):

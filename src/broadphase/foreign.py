@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from broadphase.numeric import as_numpy
+
 Array = npt.NDArray[Any]
 
 
@@ -76,6 +78,8 @@ def numbers_in(array: Array, name: str, wanted: Wanted) -> Array:
     if array.dtype.names is not None and array.ndim < 2:
         names = array.dtype.names
         return _from_columns(names, lambda k: array[names[k]], name, wanted)
+    if array.dtype.name == "bfloat16":  # of ml_dtypes, as JAX has it
+        return array.astype(np.float32)
     if array.dtype != object:
         raise TypeError(f"{name} must hold real numbers; got dtype {array.dtype}")
     if any(hasattr(item, "geom_type") for item in array.flat):
@@ -98,10 +102,21 @@ def column(values: Any, name: str) -> Array:
 
 
 def _array(values: Any, name: str) -> Array:
+    first = values
+    while type(first) in (list, tuple) and first:
+        first = first[0]
+    if first is not values and type(first) is not np.ndarray and hasattr(type(first), "__dlpack__"):
+        values = _arrays_in(values, name)  # NumPy would ask for one number at a time, or find none
     try:
-        return np.asarray(values)
+        return as_numpy(values, name)
     except ValueError as error:
         raise ValueError(f"{name} must be a rectangular array of numbers: {error}") from None
+
+
+def _arrays_in(values: Any, name: str) -> Any:
+    if type(values) is list or type(values) is tuple:
+        return [_arrays_in(row, f"{name}[{k}]") for k, row in enumerate(values)]
+    return _array(values, name)
 
 
 def _is_masked(values: Any) -> bool:
@@ -121,6 +136,34 @@ def _first_missing(values: Any) -> int | None:
     rows = np.asarray(missing)
     at = np.flatnonzero(rows.any(axis=tuple(range(1, rows.ndim))))
     return int(at[0]) if len(at) else None
+
+
+def check_same_crs(a: Any, name: str, b: Any, other_name: str) -> None:
+    """Two tables whose coordinate systems are both known have the same.
+
+    Raises
+    ------
+    ValueError
+        They have different ones.
+    """
+    first, second = _crs_of(a), _crs_of(b)
+    if first is not None and second is not None and first != second:
+        raise ValueError(
+            f"{name} is in the coordinate system {_crs_name(first)} and {other_name} in {_crs_name(second)}; "
+            "bring both into one, such as with to_crs"
+        )
+
+
+def _crs_of(values: Any) -> Any:
+    """The ``crs`` of a GeoDataFrame, GeoSeries or array of shapes; None where it is not known."""
+    kind = type(values)  # its attributes: those of a table of pandas are its columns, too
+    if hasattr(kind, "active_geometry_name"):
+        return None if values.active_geometry_name is None else values.geometry.crs
+    return values.crs if hasattr(kind, "crs") else None
+
+
+def _crs_name(crs: Any) -> str:
+    return str(crs.to_string()) if hasattr(type(crs), "to_string") else str(crs)
 
 
 # ---- tables

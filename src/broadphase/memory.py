@@ -22,6 +22,16 @@ MOST_KEPT = 1 << 28  # bytes of scratch, and of results, that are kept when nobo
 Arrays = TypeVar("Arrays")
 
 
+def available_memory() -> int | None:
+    """Bytes that can be taken without swapping; None where the system does not tell."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as file:  # noqa: PTH123 - pathlib loads slowly
+            lines = file.readlines()
+    except OSError:
+        return None
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")), None)
+
+
 class Group(NamedTuple, Generic[Arrays]):
     """Arrays that are always used together."""
 

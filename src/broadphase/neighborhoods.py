@@ -13,7 +13,7 @@ from broadphase.methods.near import Reach, one_reach
 from broadphase.methods.near_mixed import find_near_mixed
 from broadphase.methods.nearest_points import as_count, find_nearest_points
 from broadphase.methods.task import pair_limit
-from broadphase.points import Points, Question, as_distance, as_question, as_radii
+from broadphase.points import Points, Question, as_distance, as_question, as_radii, settled_reach
 from broadphase.slices import ranges
 from broadphase.threads import resolve
 
@@ -179,7 +179,8 @@ def neighbors(
     Parameters
     ----------
     points : array_like
-        ``(n, 2)`` or ``(n, 3)``, finite.  float32 is computed in float32, everything else in float64.
+        ``(n, 2)`` or ``(n, 3)``, finite.  float32 is computed in float32, or in float64 where there is a
+        period; everything else in float64.  Tables and tensors as for `broadphase.pairs`.
     r : float or array_like
         The distance.  Or a radius for each point: two are near where their distance is at most the sum of
         their radii, as circles touch.  With ``other=`` the others are points then, unless ``r`` is a tuple
@@ -225,6 +226,11 @@ def neighbors(
     is less, that; and as if exponents had no limits, so nothing overflows or vanishes on the way.  The sum
     of two radii is rounded, too.
 
+    With a period, all of that is done in float64, also for float32 points: brought into the period in
+    float32, a point near a seam would lose its last digits.  ``r`` and radii are rounded to the points'
+    dtype first; distances and offsets at the end, after it is decided what counts.  For float32 points that
+    takes up to two and a half times as long in `neighbors` (`nearest` is as fast), and twice the memory.
+
     Cells are as wide as the largest ``r``, or two of the largest radii.  A few radii many times as large as
     all others are searched apart; where radii of all sizes are mixed it is slow.
 
@@ -238,14 +244,16 @@ def neighbors(
     array([[-2.,  0.],
            [ 3.,  4.]])
     """
-    parts, limit = resolve(threads), pair_limit(max_pairs)
+    parts, limit, r = resolve(threads), pair_limit(max_pairs), settled_reach(r)
     question = as_question(points, other, period, env)
-    answer = find_near_mixed(question, _as_reach(r, question), bool(sort), parts, limit)
-    offset = _offsets(question, answer.i, answer.j, parts) if offsets else None
+    i, j, distance = find_near_mixed(question, _as_reach(r, question), bool(sort), parts, limit)
+    offset = _offsets(question, i, j, parts) if offsets else None
     return Neighbors(
-        *answer,
+        i,
+        j,
+        _rounded(distance, question.kind),
         (len(question.points), len(question.found)),
-        offset=offset,
+        offset=None if offset is None else _rounded(offset, question.kind),
         among=question.others is None,
         in_order=bool(sort),
     )
@@ -288,7 +296,8 @@ def nearest(
     -------
     NearestPoints
         ``ids`` and ``distances``, ``(n, k)``, by distance, equal ones by number; -1 and inf where there are
-        fewer.  Distances are those of `neighbors`, number for number.
+        fewer.  Distances are those of `neighbors`, number for number.  With a period, float32 points are
+        put in order by their distances in float64, before these are rounded.
 
     Raises
     ------
@@ -304,23 +313,31 @@ def nearest(
            [ 2, -1],
            [ 0,  1]], dtype=int32)
     """
-    parts, wanted = resolve(threads), as_count(k)
+    parts, wanted, r = resolve(threads), as_count(k), settled_reach(r)
     question = as_question(points, other, period, env)
-    limit = as_distance(r, question.points.dtype)
-    return NearestPoints(*find_nearest_points(question, wanted, limit, parts))
+    limit = as_distance(r, question.kind)
+    ids, distances = find_nearest_points(question, wanted, limit, parts)
+    return NearestPoints(ids, _rounded(distances, question.kind))
+
+
+def _rounded(values: Points, kind: "np.dtype[Any]") -> Points:
+    """In the type of the points as they came."""
+    with np.errstate(over="ignore", under="ignore"):
+        return values.astype(kind, copy=False)
 
 
 def _as_reach(r: Any, question: Question) -> Reach:
-    n, m, kind = len(question.points), len(question.found), question.points.dtype
+    n, m, kind = len(question.points), len(question.found), question.kind
     if question.others is not None and isinstance(r, tuple) and len(r) == 2:
         own, others = as_radii(r[0], n, kind, "r[0]"), as_radii(r[1], m, kind, "r[1]")
     elif np.ndim(r) == 0:
-        return one_reach(as_distance(r, kind), kind)
+        return one_reach(as_distance(r, kind), question.points.dtype)
     else:
         own = as_radii(r, n, kind, "r")
         others = own if question.others is None else np.zeros(m, kind)
     if n == 0 or m == 0:
-        return one_reach(0.0, kind)
+        return one_reach(0.0, question.points.dtype)
+    own, others = (radii.astype(question.points.dtype, copy=False) for radii in (own, others))
     with np.errstate(over="ignore"):
         return Reach(float(own.max() + others.max()), own, others)
 

@@ -5,8 +5,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from broadphase import choose, methods
-from broadphase.boxes import BoxArray, PairArray, as_boxes, as_filter, join_filter
+from broadphase.boxes import BoxArray, PairArray, as_boxes, as_filter, join_filter, settled
 from broadphase.errors import PairLimitExceeded
+from broadphase.foreign import BOXES, check_same_crs
 from broadphase.in_space import Space, as_envs, as_space, find_in_space
 from broadphase.kernels.boxes.filters import PairFilter
 from broadphase.memory import borrowed_scratch
@@ -14,7 +15,7 @@ from broadphase.methods.few_among_many import boxes_near
 from broadphase.methods.task import Found, Task, pair_limit
 from broadphase.pair_order import one_array
 from broadphase.slices import joined, ranges
-from broadphase.space import as_period
+from broadphase.space import as_period, settled_period
 from broadphase.threads import resolve
 
 Method = Literal[methods.Name, "auto"]
@@ -46,7 +47,9 @@ def pairs(
         in float64.  Infinite edges are legal.  Tables (pandas, polars, pyarrow, structured arrays) are read
         by the names of their columns: ``min_x, min_y, max_x, max_y``, or ``x, y, width, height``, or what
         `broadphase.files.read_boxes` knows besides.  Shapes (GeoDataFrame, GeoSeries, arrays and lists of
-        shapely) are taken by their bounds in x and y.
+        shapely) are taken by their bounds in x and y.  Arrays and tensors of other libraries are read by
+        ``__array__`` or ``__dlpack__``, from main memory; of those that only the latter can hand out, half
+        precision (float16, bfloat16) becomes float32.
     method : str
         One of `METHODS`.  All find the same pairs; ``"auto"`` picks what is fast for these boxes, and
         `explain` says what and why.
@@ -114,7 +117,9 @@ def pairs(
     >>> bp.pairs(boxes, env=[7, 8, 8])
     array([[1, 2]], dtype=int32)
     """
-    array = as_boxes(boxes, threads=resolve(threads))
+    threads, max_pairs, touching = resolve(threads), _settled_limit(max_pairs), bool(touching)
+    boxes, static, categories, masks, period, env = _settled(boxes, static, categories, masks, period, env)
+    array = as_boxes(boxes, threads=threads)
     pair_filter = as_filter(len(array), static, categories, masks)
     space = as_space(period, env, array)
     return _stored(array, pair_filter, method, touching, sort, threads, max_pairs, space)
@@ -151,7 +156,7 @@ def join(
     Raises
     ------
     TypeError, ValueError, PairLimitExceeded
-        As for `pairs`; also when the dimensions differ.
+        As for `pairs`; also when the dimensions differ, or the coordinate systems (``.crs``) of two tables.
 
     Examples
     --------
@@ -164,6 +169,11 @@ def join(
     >>> bp.join(shots, ships, env=([0, 0], [0, 0, 1]))
     array([[1, 1]], dtype=int32)
     """
+    check_same_crs(a, "a", b, "b")
+    threads, max_pairs, touching = resolve(threads), _settled_limit(max_pairs), bool(touching)
+    a, b, period = settled(a, "a", BOXES), settled(b, "b", BOXES), settled_period(period)
+    if isinstance(env, (tuple, list)) and len(env) == 2:
+        env = settled(env[0], "env[0]"), settled(env[1], "env[1]")
     first, second = _same_dimension(as_boxes(a, "a"), as_boxes(b, "b"))
     if period is not None or env is not None:
         return _joined_in_space(first, second, method, touching, sort, threads, max_pairs, (period, env))
@@ -218,7 +228,9 @@ def count_pairs(
     >>> bp.count_pairs([[0, 0, 2, 2], [1, 1, 3, 3], [3, 3, 4, 4]])
     2
     """
-    array = as_boxes(boxes, threads=resolve(threads))
+    threads, touching = resolve(threads), bool(touching)
+    boxes, static, categories, masks, period, env = _settled(boxes, static, categories, masks, period, env)
+    array = as_boxes(boxes, threads=threads)
     pair_filter = as_filter(len(array), static, categories, masks)
     space = as_space(period, env, array)
     with borrowed_scratch() as scratch:
@@ -301,6 +313,22 @@ def _joined_in_space(
     rows = _stored(both, rules, method, touching, sort, threads, max_pairs, space)
     rows[:, 1] -= len(first)
     return rows
+
+
+def _settled(boxes: Any, static: Any, categories: Any, masks: Any, period: Any, env: Any) -> tuple[Any, ...]:
+    """All that may run code of the caller's, run before anything is looked at."""
+    return (
+        settled(boxes, "boxes", BOXES),
+        settled(static, "static"),
+        settled(categories, "categories"),
+        settled(masks, "masks"),
+        settled_period(period),
+        settled(env, "env"),
+    )
+
+
+def _settled_limit(max_pairs: int | None) -> int | None:
+    return None if max_pairs is None else pair_limit(max_pairs)
 
 
 def _both(a: BoxArray, b: BoxArray) -> BoxArray:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import BoxArray, PairArray, as_boxes
+from broadphase.boxes import BoxArray, PairArray, as_boxes, as_plain_array
 from broadphase.extras import need
+from broadphase.numeric import real
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -271,7 +272,7 @@ def _flat(boxes: Any, projection: Projection | None) -> npt.NDArray[np.float64]:
 
 
 def _checked_pairs(pairs: Any, n: int) -> PairArray:
-    rows = np.asarray(pairs)
+    rows = as_plain_array(pairs, "pairs")
     if rows.size == 0:
         return np.empty((0, 2), np.int32)
     if rows.ndim != 2 or rows.shape[1] != 2 or rows.dtype.kind not in "iu":
@@ -297,6 +298,8 @@ def _prepared(ax: "Axes | None", flat: BoxArray, projection: Projection | None) 
     """Axes whose limits take in the boxes; new ones get labels and keep the world's proportions."""
     need("matplotlib", extra="plot", purpose="drawing")
     bounds = _finite_bounds(flat)
+    if ax is not None and not hasattr(ax, "update_datalim"):
+        raise TypeError(f"ax must be axes of Matplotlib; got {ax!r}")
     if ax is None:
         from matplotlib.figure import Figure
 
@@ -339,6 +342,7 @@ def count_cells(
     flat: BoxArray, cell_size: float
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.int64]]:
     """Borders of the columns, borders of the rows, and the number of boxes in each cell ``[row, column]``."""
+    cell_size = real(cell_size, "cell_size", "a number")
     if not (np.isfinite(cell_size) and cell_size > 0):
         raise ValueError(f"cell_size must be positive and finite; got {cell_size!r}")
     bounds = _finite_bounds(flat)

@@ -7,11 +7,11 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase import threads
-from broadphase.boxes import MOST_BOXES, as_float_array
-from broadphase.foreign import POINTS
+from broadphase.boxes import MOST_BOXES, as_float_array, settled
+from broadphase.foreign import NUMBERS, POINTS, check_same_crs
 from broadphase.kernels.points.lattice import find_extent
 from broadphase.slices import ranges
-from broadphase.space import Period, as_env, as_period, numbered
+from broadphase.space import as_env, as_period, numbered, settled_period
 
 Points = npt.NDArray[np.floating[Any]]
 Numbers = npt.NDArray[np.int32]
@@ -35,6 +35,8 @@ class Question(NamedTuple):
     low: npt.NDArray[np.float64]
     """How far the points that may be found reach."""
     high: npt.NDArray[np.float64]
+    kind: "np.dtype[Any]"
+    """The type of the points as they came: that of distances; with a period it is computed in float64."""
 
     @property
     def found(self) -> Points:
@@ -44,6 +46,13 @@ class Question(NamedTuple):
 
 def as_question(points: Any, other: Any, period: Any, env: Any) -> Question:
     """Check all that `neighbors` and `nearest` share."""
+    check_same_crs(points, "points", other, "other")
+    points, other = settled(points, "points", POINTS), settled(other, "other", POINTS)
+    period = settled_period(period)
+    if isinstance(env, (tuple, list)) and len(env) == 2 and other is not None:
+        env = settled(env[0], "env[0]"), settled(env[1], "env[1]")
+    else:
+        env = settled(env, "env") if other is None else env
     own = _as_points(points, "points")
     others = None if other is None else _as_points(other, "other")
     if others is not None:
@@ -51,13 +60,16 @@ def as_question(points: Any, other: Any, period: Any, env: Any) -> Question:
     dim = own.shape[1]
     lengths = as_period(period, dim)
     envs, other_envs, worlds = _as_envs(env, len(own), None if others is None else len(others))
-    around = np.full(dim, np.inf, own.dtype)
+    kind = own.dtype
     if lengths is not None:
-        around = _rounded(lengths, own.dtype)
+        # What is brought into the period in float32 has lost its last digits before it is subtracted.
+        own = own.astype(np.float64, copy=False)
+        others = None if others is None else others.astype(np.float64, copy=False)
+    around = np.full(dim, np.inf, own.dtype) if lengths is None else lengths
     own, low, high = _checked(own, around, "points")
     if others is not None:
         others, low, high = _checked(others, around, "other")
-    return Question(own, others, around, envs, other_envs, worlds, low, high)
+    return Question(own, others, around, envs, other_envs, worlds, low, high, kind)
 
 
 def _as_points(values: Any, name: str) -> Points:
@@ -104,15 +116,6 @@ def _as_envs(env: Any, n: int, m: int | None) -> tuple[Numbers, Numbers, int]:
         raise TypeError("env must hold two arrays with other=; got None in the place of one")
     (numbers, others), worlds = numbered(first, second)
     return numbers, others, max(worlds, 1)
-
-
-def _rounded(lengths: Period, kind: "np.dtype[Any]") -> Points:
-    with np.errstate(over="ignore"):
-        around = lengths.astype(kind)
-    for axis, (given, length) in enumerate(zip(lengths, around, strict=True)):
-        if length == 0.0 or (np.isinf(length) and np.isfinite(given)):
-            raise ValueError(f"period[{axis}] = {given:g} is not a length that {kind} can hold; give float64")
-    return around
 
 
 def _checked(
@@ -164,6 +167,13 @@ def _brought_in(points: Points, around: Points, axes: npt.NDArray[np.intp]) -> P
         rows = np.flatnonzero((column < 0.0) | (column > around[axis]))
         column[rows] = np.mod(column[rows], around[axis])
     return points
+
+
+def settled_reach(r: Any) -> Any:
+    """A distance, radii or two of them as arrays, before anything is looked at (`boxes.settled`)."""
+    if isinstance(r, tuple) and len(r) == 2:
+        return settled(r[0], "r[0]", NUMBERS), settled(r[1], "r[1]", NUMBERS)
+    return r if type(r) is float or type(r) is int else settled(r, "r", NUMBERS)
 
 
 def as_distance(r: Any, kind: "np.dtype[Any]") -> float:

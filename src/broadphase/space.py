@@ -11,11 +11,15 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.boxes import as_plain_array
+from broadphase.numeric import plain
 
 Period = npt.NDArray[np.float64]
 Envs = npt.NDArray[np.int64]
 
 _AXES = "xyz"
+_PLAIN_NUMBERS = (bool, int, float)
+# A turn takes some 50 us where nothing is hit: so many take half a second.
+MOST_RAY_TURNS = 10_000
 
 
 def as_period(period: Any, dim: int) -> Period | None:
@@ -42,6 +46,7 @@ def as_period(period: Any, dim: int) -> Period | None:
     >>> as_period(None, 2) is None, as_period((None, np.inf), 2) is None
     (True, True)
     """
+    period = settled_period(period)
     if period is None:
         return None
     lengths = np.empty(dim)
@@ -50,8 +55,32 @@ def as_period(period: Any, dim: int) -> Period | None:
     return lengths if np.isfinite(lengths).any() else None
 
 
+def settled_period(period: Any) -> Any:
+    """The same of plain numbers, so that `as_period` runs no code of the caller's.
+
+    Arrays and tensors without axes count as numbers; what is no number is left for `as_period` to refuse.
+
+    Examples
+    --------
+    >>> settled_period((np.array(10.0), None)), settled_period(np.float32(4))
+    ((10.0, None), 4.0)
+    """
+    number = _settled_length(period)
+    if number is None or isinstance(number, _PLAIN_NUMBERS):
+        return number
+    try:
+        return tuple(_settled_length(value) for value in period)
+    except TypeError:
+        return period
+
+
+def _settled_length(value: Any) -> Any:
+    number = plain(value, "period")
+    return float(number) if isinstance(number, Real) and not isinstance(number, bool) else number
+
+
 def _one_an_axis(period: Any, dim: int) -> tuple[Any, ...]:
-    if isinstance(period, Real) or (isinstance(period, np.ndarray) and period.ndim == 0):
+    if isinstance(period, Real):
         return (period,) * dim
     try:
         values = tuple(period)
@@ -143,3 +172,18 @@ def numbered(*envs: Envs) -> tuple[list[npt.NDArray[np.int32]], int]:
         numbers = numbers.astype(np.int32)
     ends = np.cumsum([len(env) for env in envs])[:-1]
     return [np.ascontiguousarray(part) for part in np.split(numbers, ends)], count
+
+
+def check_ray_lengths(furthest: npt.NDArray[np.float64], once: npt.NDArray[np.float64]) -> None:
+    """Raise ``ValueError`` where a ray that hits nothing would go around a period for ever.
+
+    ``furthest`` are the greatest distances, ``once`` how far rays go until they are around once.
+    """
+    often = np.flatnonzero((furthest > MOST_RAY_TURNS * once) & np.isfinite(once))
+    if len(often):
+        at = int(often[0])
+        raise ValueError(
+            f"max_distance = {furthest[at]:g} for ray {at}, which goes along an axis with a period: where it "
+            f"hits nothing, it would go around more than {MOST_RAY_TURNS} times; give at most "
+            f"{MOST_RAY_TURNS * once[at]:g}"
+        )

@@ -16,8 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase import threads
-from broadphase.boxes import BoxArray, PairArray, as_boxes, as_filter, as_float_array
+from broadphase.boxes import BoxArray, PairArray, as_boxes, as_filter, as_float_array, settled
 from broadphase.errors import PairLimitExceeded
+from broadphase.foreign import BOXES, WAYS, check_same_crs
 from broadphase.in_space import Space, as_space, find_in_space
 from broadphase.kernels.boxes.filters import PairFilter
 from broadphase.kernels.movement.on_the_way import UNSURE, meeting_times
@@ -25,6 +26,7 @@ from broadphase.memory import Scratch, borrowed_scratch
 from broadphase.methods.task import NO_LIMIT, Task, pair_limit
 from broadphase.pair_order import one_array
 from broadphase.slices import ranges
+from broadphase.threads import resolve
 
 Times = npt.NDArray[np.float64]
 
@@ -73,7 +75,7 @@ def swept_pairs(
     ----------
     boxes : array_like, shape (n, 2 * dim)
         Where the frame begins; as for `pairs`.
-    motion : array_like, shape (n, dim)
+    motion : array_like, shape (n, dim), or a table with columns ``dx, dy`` (and ``dz``)
         How far each box goes; finite.
     touching : bool
         Whether it is enough to touch.  Without, they must overlap at some moment: two boxes that both have no
@@ -91,7 +93,8 @@ def swept_pairs(
     Raises
     ------
     TypeError, ValueError, PairLimitExceeded
-        As for `pairs`; also where a motion is not finite or a goal is too far away for a float.
+        As for `pairs`; also where a motion is not finite or a goal is too far away for a float, or
+        ``boxes`` and ``motion`` have different coordinate systems (``.crs``).
 
     Notes
     -----
@@ -107,13 +110,23 @@ def swept_pairs(
     >>> bp.swept_pairs([bullet, wall], [[98, 0], [0, 0]])
     SweptPairs(pairs=array([[0, 1]], dtype=int32), times=array([0.5]))
     """
+    check_same_crs(boxes, "boxes", motion, "motion")
+    most_threads, touching = None if threads is None else resolve(threads), bool(touching)
+    max_pairs = None if max_pairs is None else pair_limit(max_pairs)
+    boxes, motion, env = (
+        settled(boxes, "boxes", BOXES),
+        settled(motion, "motion", WAYS),
+        settled(env, "env"),
+    )
+    static, categories = settled(static, "static"), settled(categories, "categories")
+    masks = settled(masks, "masks")
     starts = as_boxes(boxes)
     rules = as_filter(len(starts), static, categories, masks)
     ways = _ways(motion, starts)
     with np.errstate(over="ignore"):
         goals = starts + np.hstack((ways, ways))
     space = as_space(None, env, starts)
-    return on_their_ways(starts, goals, "motion", touching, rules, space, threads, max_pairs)
+    return on_their_ways(starts, goals, "motion", touching, rules, space, most_threads, max_pairs)
 
 
 def on_their_ways(

@@ -23,7 +23,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from itertools import pairwise
-from numbers import Integral
 from queue import Empty, SimpleQueue
 from time import perf_counter
 from types import BuiltinFunctionType
@@ -32,6 +31,7 @@ from typing import Generic, TypeVar, cast
 import numpy as np
 
 from broadphase.kernels.arrays.watch import watch
+from broadphase.numeric import whole
 
 Result = TypeVar("Result")
 
@@ -178,6 +178,8 @@ class _Pool:
     def __init__(self) -> None:
         self._offers: SimpleQueue[_Job[object]] = SimpleQueue()
         self._helpers: deque[None] = deque()
+        self._no_more = False
+        """Whether a thread could not be started: no other is tried in this process."""
         self.words = np.zeros(16, np.int64)
         """How often work was offered, and how often helpers left it, for those who watch.
 
@@ -187,10 +189,11 @@ class _Pool:
     def offer(self, job: _Job[Result], helpers: int) -> None:
         """Ask so many helpers; whether any comes is left open."""
         ready = len(self._helpers)
-        while ready < min(helpers, _most_helpers()):
+        while ready < min(helpers, _most_helpers()) and not self._no_more:
             try:
                 start_new_thread(self._serve, ())
             except (RuntimeError, MemoryError):
+                self._no_more = True
                 break
             ready += 1
         # Where there is no helper, nobody would take an offer away again.
@@ -248,11 +251,10 @@ def resolve(threads: int | None) -> int:
     """How many threads ``threads=`` asks for; ``None`` is all cores."""
     if threads is None:
         return cores()
-    if isinstance(threads, bool) or not isinstance(threads, Integral):  # NumPy's integers are welcome
-        raise TypeError(f"threads must be an int or None; got {threads!r}")
-    if threads < 1:
-        raise ValueError(f"threads must be at least 1; got {threads}")
-    return int(threads)
+    number = whole(threads, "threads", "an int or None")
+    if number < 1:
+        raise ValueError(f"threads must be at least 1; got {number}")
+    return number
 
 
 def run_all(calls: Sequence[Callable[[], Result]], limit: int | None = None) -> list[Result]:

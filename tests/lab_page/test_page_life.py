@@ -77,8 +77,10 @@ def test_a_file_is_shown_and_one_that_is_none_is_told(show, tmp_path):
     until(page, "lab.state.scene === 'file' && lab.frame.centers.length === 6")
     wait_for_number(page, "overlaps", 1)
     assert "3 boxes" in page.locator("#file-note").inner_text()
+    assert page.locator("#count-number").input_value() == "3"
     page.get_by_label("Scene", exact=True).select_option("balls")
     until(page, "lab.frame.centers.length === 40")
+    assert page.locator("#count-number").input_value() == "20"
 
 
 @pytest.mark.exhaustive
@@ -129,6 +131,5 @@ def test_of_two_frames_between_two_pictures_the_second_is_drawn_with_the_next(sh
     )
     assert drawn == latest
     page.evaluate("lab.change({ playing: false })")
-    until(page, "came.length > 6")
     page.evaluate("lab.wire.send('step')")
     until(page, "lab.frame.frame === came.at(-1) && came.at(-1) > came.at(-2)")

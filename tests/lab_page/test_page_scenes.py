@@ -59,16 +59,17 @@ def test_switching_the_method_changes_what_is_drawn_and_counted(show):
 def test_sliders_change_cells_verdict_and_table(show):
     page = show("n=2000&play=0&methods=spatial_hash&seed=1")
     verdict = page.locator(".verdict strong")
-    until(page, "document.querySelector('.verdict').dataset.verdict === 'just right'")
+    until(page, "document.querySelector('.verdict').dataset.verdict === 'right'")
     cells = page.evaluate("lab.frame.lanes[0].cells.length")
     page.locator("#cell").fill("40")
-    until(page, "document.querySelector('.verdict').dataset.verdict === 'too big'")
+    until(page, "document.querySelector('.verdict').dataset.verdict === 'too large'")
     assert page.evaluate("lab.frame.lanes[0].cells.length") < cells
+    assert re.match(r"too large\s*Cells of [\d.]+: a box meets", page.locator(".verdict").inner_text())
     page.locator("#cell").fill("-40")
     until(page, "document.querySelector('.verdict').dataset.verdict === 'too small'")
     assert verdict.inner_text() == "too small"
     page.get_by_label("Let the index choose").check()
-    until(page, "document.querySelector('.verdict').dataset.verdict === 'just right'")
+    until(page, "document.querySelector('.verdict').dataset.verdict === 'right'")
     tests = number(page, "tests")
     page.locator("#slots").fill("-40")
     until(page, "tests => Number(lab.frame.lanes[0].numbers[0]) > tests", tests)

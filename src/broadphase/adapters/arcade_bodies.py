@@ -95,6 +95,8 @@ class SpriteBodies(Following[_Pair]):
     ) -> None:
         """Give every sprite of a list a body, also those that come later, until they leave the list.
 
+        Who comes later gets its body with the next `sync`, or before the next `move` or `walk` of any sprite.
+
         Parameters
         ----------
         sprite_list : SpriteList
@@ -127,6 +129,7 @@ class SpriteBodies(Following[_Pair]):
         KeyError
             The sprite has no body.
         """
+        self._take_in()
         pair = self._caught_up(sprite)
         movement = self.world.move(pair.body, dx, dy, response)
         _take_after(sprite, pair)
@@ -151,6 +154,7 @@ class SpriteBodies(Following[_Pair]):
         ValueError
             The body is no box.
         """
+        self._take_in()
         pair = self._caught_up(sprite)
         walk = self.world.walk(pair.body, dx, dy, down=(0.0, -1.0), **options)
         _take_after(sprite, pair)

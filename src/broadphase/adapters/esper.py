@@ -155,6 +155,8 @@ class CollisionProcessor(_Processor):  # type: ignore[misc]  # the class comes w
         self._known: dict[int, _Known] = {}
         self._heard: set[tuple[Any, Any]] = set()
         self._listening: dict[int, Callbacks] = {}
+        self._listed: object = None
+        """The list of colliders as it was last looked at: esper makes a new one where any was added."""
 
     def process(self, *_args: Any, **_options: Any) -> None:
         """Find who meets whom, then call all functions: what began, what stayed, what ended.
@@ -187,14 +189,19 @@ class CollisionProcessor(_Processor):  # type: ignore[misc]  # the class comes w
     def move(self, entity: int, dx: float, dy: float, response: Response = "slide") -> Movement:
         """Move an entity as far as it can; see `broadphase.World.move`.
 
+        Entities that have come since the last `process` are in the way, too.
+
         Raises
         ------
         KeyError
             The entity has no `Collider`, or was not processed yet.
+        TypeError, ValueError
+            One that has come holds what no body can have; the message names it.
         """
         known = self._known.get(entity)
         if known is None:
             raise KeyError(self._why_unknown(entity))
+        self._take_in()
         collider = known.collider
         assert collider.body is not None
         place = None if self._position is None else _esper.try_component(entity, self._position)
@@ -221,23 +228,43 @@ class CollisionProcessor(_Processor):  # type: ignore[misc]  # the class comes w
         for entity in self._known.keys() - {entity for entity, _ in present}:
             self._drop(entity)
         for entity, collider in present:
-            known = self._known.get(entity)
-            tag = tags.get(entity)
-            try:
-                if known is None or known.collider is not collider:
-                    if known is not None:
-                        self._drop(entity)
-                    self._add(entity, collider, tag)
-                elif known.tag is not tag or known.shape is not collider.shape:
-                    self._change(known, collider, tag)
-                else:
-                    continue
-            except (TypeError, ValueError) as error:
-                raise type(error)(f"entity {entity}: {error}") from None
-            self._known[entity] = _Known(collider, tag, collider.shape)
+            self._look_at(entity, collider, tags.get(entity))
         self._listen(tags)
         if self._position is not None:
             self._move_all(self._position)
+
+    def _take_in(self) -> None:
+        """Give bodies to entities that have come since the last look, and change no other."""
+        listed = _esper.get_component(Collider)
+        if listed is self._listed:
+            return
+        exists = _esper.entity_exists
+        for entity, collider in listed:
+            if entity not in self._known and exists(entity):
+                place = None if self._position is None else _esper.try_component(entity, self._position)
+                if place is not None:
+                    _check_place(entity, place)
+                self._look_at(entity, collider, _esper.try_component(entity, Tag))
+                if place is not None:
+                    assert collider.body is not None
+                    collider.body.move_to(place.x, place.y)
+        self._listed = listed
+
+    def _look_at(self, entity: int, collider: Collider, tag: Tag | None) -> None:
+        """Bring a body in step with its entity's components."""
+        known = self._known.get(entity)
+        try:
+            if known is None or known.collider is not collider:
+                if known is not None:
+                    self._drop(entity)
+                self._add(entity, collider, tag)
+            elif known.tag is not tag or known.shape is not collider.shape:
+                self._change(known, collider, tag)
+            else:
+                return
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"entity {entity}: {error}") from None
+        self._known[entity] = _Known(collider, tag, collider.shape)
 
     def _add(self, entity: int, collider: Collider, tag: Tag | None) -> None:
         collider.body = self.world.add(

@@ -21,11 +21,13 @@ Give = Callable[[Any, Any], object]
 class _Group:
     """A group, how its sprites are given bodies, and those that were."""
 
-    __slots__ = ("followed", "give", "group")
+    __slots__ = ("count", "followed", "give", "group")
 
     def __init__(self, group: Iterable[Any], give: Give) -> None:
         self.group, self.give = group, give
         self.followed: list[Any] = []
+        self.count = 0
+        """How many were in the group when it was last looked at."""
 
 
 class Following(Generic[K]):
@@ -35,6 +37,8 @@ class Following(Generic[K]):
         self.world = World() if world is None else world
         self._known: dict[Any, K] = {}
         self._groups: list[_Group] = []
+        self._any_came = False
+        """Whether a group has said that a sprite came; others are counted."""
 
     def __contains__(self, sprite: object) -> bool:
         """Whether a sprite has a body here."""
@@ -84,11 +88,38 @@ class Following(Generic[K]):
             group = followed.group
             if chosen and not any(group is one for one in chosen):
                 continue
-            members = dict.fromkeys(group)
-            for sprite in followed.followed:
-                if sprite not in members and self.is_of(sprite, group):
-                    self.remove(sprite)
-            for sprite in members:
-                if sprite not in self._known:
-                    followed.give(sprite, group)
-            followed.followed = list(members)
+            self._look_at(followed, [sprite for sprite in group if sprite not in self._known])
+
+    def _take_in(self) -> None:
+        """Give bodies to sprites that came into a group since it was last looked at, and move no other.
+
+        Whoever moves a sprite or asks about one calls this first, so that a sprite is there before its first
+        `sync`.  A sprite that is not ready yet goes on waiting.  A group that does not say who comes is
+        looked at where the number of its sprites has changed.
+        """
+        came, self._any_came = self._any_came, False
+        for followed in self._groups:
+            if came or _count(followed.group) != followed.count:
+                waiting = [sprite for sprite in followed.group if sprite not in self._known]
+                ready = [sprite for sprite in waiting if self._is_ready(sprite)]
+                self._any_came |= len(ready) < len(waiting)
+                self._look_at(followed, ready)
+
+    def _look_at(self, followed: _Group, new: list[Any]) -> None:
+        group = followed.group
+        members = dict.fromkeys(group)
+        for sprite in followed.followed:
+            if sprite not in members and self.is_of(sprite, group):
+                self.remove(sprite)
+        for sprite in dict.fromkeys(new):
+            followed.give(sprite, group)
+        followed.followed = list(members)
+        followed.count = _count(group)
+
+    def _is_ready(self, sprite: Any) -> bool:
+        """Whether a sprite has what makes its shape."""
+        return True
+
+
+def _count(group: Any) -> int:
+    return len(group) if hasattr(group, "__len__") else 0

@@ -16,8 +16,9 @@ class WorldGroup(_sprite.Group):  # type: ignore[misc,name-defined]
 
     `update` moves the sprites as any group does, and takes their bodies after them.  A sprite may join before
     it has its ``rect``, as in ``super().__init__(group)``: it gets its body with the next `update` or `sync`,
-    or when it is asked for.  ``kill``, ``remove`` and ``empty`` take it away at once.  Of several groups with
-    one world, the one that a sprite was first seen in gives the body.  ``group.copy()`` is a plain group.
+    or, once it has a rect, before the next `colliding`, `move` or `SpriteBodies.move`.  ``kill``, ``remove``
+    and ``empty`` take it away at once.  Of several groups with one world, the one that a sprite was first
+    seen in gives the body.  ``group.copy()`` is a plain group.
 
     Parameters
     ----------
@@ -58,8 +59,8 @@ class WorldGroup(_sprite.Group):  # type: ignore[misc,name-defined]
         round: bool = False,  # noqa: A002 - as of `SpriteBodies.add`
         **options: Any,
     ) -> None:
-        super().__init__()
         self.bodies = SpriteBodies() if bodies is None else bodies
+        super().__init__()
         self.bodies.follow(self, round=round, **options)
         self.add(*sprites)
 
@@ -102,8 +103,9 @@ class WorldGroup(_sprite.Group):  # type: ignore[misc,name-defined]
     def colliding(self, sprite: Any) -> list[Any]:
         """The sprites of this group whose bodies overlap a sprite's rect, without itself.
 
-        Bodies are where the last `update` or `sync` of their group left them: no rect is read but the
-        sprite's own, which is why this takes microseconds where ``spritecollide`` looks at all.
+        Sprites that have come since the last `update` or `sync` are where their rects are; other bodies are
+        where it left them: their rects are not read, which is why this takes microseconds where
+        ``spritecollide`` looks at all.
 
         Parameters
         ----------
@@ -114,10 +116,16 @@ class WorldGroup(_sprite.Group):  # type: ignore[misc,name-defined]
         -------
         list of Sprite
         """
+        self.bodies._take_in()
         x, y, width, height = sprite.rect
         sides = min(x, x + width), min(y, y + height), max(x, x + width), max(y, y + height)
         found = (body.data for body in self.world.query_box(sides))
-        return [one for one in found if one is not sprite and self.bodies.is_of(one, self)]
+        return [one for one in found if one is not sprite and self._has(one)]
+
+    def add_internal(self, sprite: Any, *layer: Any) -> None:
+        """Let a sprite come; its body follows: pygame's groups do so by this name, however a sprite joins."""
+        super().add_internal(sprite, *layer)
+        self.bodies._any_came = True
 
     def remove_internal(self, sprite: Any) -> None:
         """Let a sprite go, and its body: pygame's groups do so by this name, however a sprite leaves."""
@@ -128,6 +136,10 @@ class WorldGroup(_sprite.Group):  # type: ignore[misc,name-defined]
     def copy(self) -> Any:
         """A plain group with the same sprites: a sprite has one body."""
         return _sprite.Group(self.sprites())
+
+    def _has(self, data: Any) -> bool:
+        """Whether a body's data is a sprite of this group that has its body here."""
+        return isinstance(data, _sprite.Sprite) and data in self.bodies and self.has_internal(data)
 
     def _expect(self, sprite: Any) -> None:
         if not self.has_internal(sprite):

@@ -86,6 +86,8 @@ class SpriteBodies(Following[_Followed]):
     def follow(self, group: Iterable[Any], *, round: bool = False, **options: Any) -> None:  # noqa: A002
         """Give every sprite of a group a body, also those that come later, until they leave the group.
 
+        Who comes later gets its body with the next `sync`, or before the next `move` or `walk` of any sprite.
+
         Parameters
         ----------
         group : Group
@@ -117,6 +119,7 @@ class SpriteBodies(Following[_Followed]):
         KeyError
             The sprite has no body.
         """
+        self._take_in()
         known = self._caught_up(sprite)
         before = known.body.position
         movement = self.world.move(known.body, dx, dy, response)
@@ -141,13 +144,29 @@ class SpriteBodies(Following[_Followed]):
         ValueError
             The body is no box.
         """
+        self._take_in()
         known = self._caught_up(sprite)
         before = known.body.position
         walk = self.world.walk(known.body, dx, dy, **options)
         _take_after(sprite, known, before)
         return walk
 
+    def body(self, sprite: Any) -> Body:
+        """The body of a sprite.
+
+        Raises
+        ------
+        KeyError
+            It has none.
+        """
+        if sprite not in self._known:
+            self._take_in()
+        return super().body(sprite)
+
     # ---- inside
+
+    def _is_ready(self, sprite: Any) -> bool:
+        return getattr(sprite, "rect", None) is not None
 
     def _give(self, sprite: Any, group: Any, is_round: bool, options: dict[str, Any]) -> Body:
         body = self.world.add(_shape(sprite, is_round), data=sprite, **options)

@@ -1,5 +1,6 @@
 """Maps from the Tiled editor, as tile maps or as whole worlds; `broadphase.files.tiled` reads them."""
 
+import warnings
 from collections.abc import Iterable
 from os import PathLike
 from pathlib import Path
@@ -106,7 +107,7 @@ def read(
     Warns
     -----
     UserWarning
-        Tiles with shapes that no cell can have become whole cells.
+        Tiles with shapes that no cell can have become whole cells; a tileset is a part of Tiled itself.
     """
     return make.from_tiled(path, layers=layers, solid=solid, one_way=one_way, y_up=y_up, shapes=shapes)
 
@@ -167,8 +168,9 @@ def load(
     Warns
     -----
     UserWarning
-        A polygon crosses itself, so that it is no body; shapes of one-way tiles, and of tiles of isometric
-        maps, which are taken for whole cells.
+        Nothing in the map says what is solid, so that it blocks nothing though it has tiles; an object has a
+        tile that is in no tileset; a tileset is a part of Tiled itself; a polygon crosses itself, so that it
+        is no body; shapes of one-way tiles, and of tiles of isometric maps, are taken for whole cells.
 
     Examples
     --------
@@ -217,7 +219,19 @@ def load(
     if ground is not None and (ground.solid.any() or ground.one_way.any() or ground.slopes):
         tiles = cells_of(ground, y_up, height).into(TileMap)
     found, of_objects = _of_objects(placed, maker, objects, str(file))
+    blocks = tiles is not None or not all(one.rules.sensor for one in new + of_objects)
+    if words is None and not blocks and any(part.layer.cells.any() for part in parts):
+        _tell_of_nothing(parts, solid, str(file))
     return _put(world or World(), tiles, new + of_objects, found, _maps(placed, turn), told)
+
+
+def _tell_of_nothing(parts: list[Part], solid: str, where: str) -> None:
+    names = ", ".join(dict.fromkeys(repr(part.layer.name) for part in parts))
+    warnings.warn(
+        f"{where} blocks nothing: nothing in it says what is solid; name the tile layers that block in "
+        f"layers= (it has {names}), or give tiles or a layer the bool property {solid!r} in Tiled",
+        stacklevel=3,
+    )
 
 
 def _maps(placed: list[Placed], turn: Frame) -> list[TiledMap]:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from broadphase.errors import FileError
 from broadphase.extras import need
+from broadphase.memory import available_memory
 
 _BYTES_A_BOX = 250  # what reading, searching and writing take in memory, with two pairs a box
 _BINARY = (".parquet", ".pq", ".arrow", ".feather", ".ipc", ".npy")
@@ -33,7 +34,7 @@ def is_beyond(names: list[str], beyond: Beyond) -> bool:
     """Whether these files are to be searched on disk: asked for, many, far away, or too large."""
     if beyond.wanted or any("://" in name or _is_folder(name) or _is_pattern(name) for name in names):
         return True
-    free = _available_memory()
+    free = available_memory()
     if free is None or not all(Path(name).suffix.lower() in _BINARY for name in names):
         return False
     # The least that a row can take tells most files to be small without a look inside.
@@ -58,15 +59,6 @@ def _rows(names: list[str]) -> int:
     return sum(sum(head_of(file, None, (), 1 << 20).groups) for file in files)
 
 
-def _available_memory() -> int | None:
-    """Bytes that can be taken without swapping; None where the system does not tell."""
-    try:
-        lines = Path("/proc/meminfo").read_text("ascii").splitlines()
-    except OSError:
-        return None
-    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")), None)
-
-
 def answer(
     names: list[str], id_columns: list[str | None], touching: bool, output: str, count: bool, beyond: Beyond
 ) -> None:
@@ -82,7 +74,7 @@ def answer(
         raise FileError(
             f"{output}: beyond memory the pairs are a folder of Parquet files; end its name in .parquet"
         )
-    memory: Any = beyond.memory or (_available_memory() or 4_000_000_000) // 2
+    memory: Any = beyond.memory or (available_memory() or 4_000_000_000) // 2
     options: dict[str, Any] = {
         "memory": memory,
         "touching": touching,

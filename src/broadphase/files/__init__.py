@@ -15,8 +15,8 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import PairArray
-from broadphase.errors import FileError
+from broadphase.boxes import PairArray, as_plain_array
+from broadphase.errors import FileError, path_of
 from broadphase.extras import need
 from broadphase.files import geojson, npy, text, writing
 from broadphase.files.columns import Table
@@ -100,7 +100,7 @@ def read_boxes(
     >>> boxes, ids
     (array([[1., 2., 4., 6.]]), array(['crate'], dtype=object))
     """
-    name = os.fspath(path)
+    name = path_of(path, "path")
     asked = _Asked(id_column, progress, NONE if limits is None else limits)
     if name == STANDARD:
         if sys.stdin is None:
@@ -193,7 +193,7 @@ def check_output(path: str | os.PathLike[str]) -> None:
     MissingExtraError
         pyarrow is needed and not installed.
     """
-    name = os.fspath(path)
+    name = path_of(path, "path")
     if name == STANDARD:
         return
     kind = _output_kind(name)
@@ -250,9 +250,16 @@ def write_pairs(
     i,j
     0,1
     """
-    name = os.fspath(path)
+    name = path_of(path, "path")
+    rows = as_plain_array(pairs, "pairs")
+    if rows.size == 0:
+        rows = np.empty((0, 2), np.int32)
+    if rows.ndim != 2 or rows.shape[1] != 2 or rows.dtype.kind not in "iu":
+        raise TypeError(f"pairs must be (m, 2) whole numbers; got shape {rows.shape} of {rows.dtype}")
+    if not isinstance(ids, (tuple, list)) or len(ids) != 2:
+        raise TypeError(f"ids must be two arrays of ids, or None in the place of one; got {ids!r}")
     header = [column if own is None else f"id_{column}" for column, own in zip("ij", ids, strict=True)]
-    columns = [pairs[:, k] if own is None else _signed(own)[pairs[:, k]] for k, own in enumerate(ids)]
+    columns = [rows[:, k] if own is None else _signed(own)[rows[:, k]] for k, own in enumerate(ids)]
     report = progress or (lambda done, total: None)
     if name == STANDARD:
         if sys.stdout is None:

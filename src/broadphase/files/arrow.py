@@ -25,6 +25,7 @@ from broadphase.files.limits import Limits
 _NUMBERS = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
 # What becomes text row by row; a list or structure is no id, and runs may stand for any number of rows.
 _NO_IDS = (pa.types.is_nested, pa.types.is_run_end_encoded)
+_BUFFER = 1 << 16  # bytes of a Parquet column that are read at a time
 
 
 def read(file: BinaryIO, name: str, kind: str, id_column: str | None, limits: Limits) -> Table:
@@ -64,7 +65,7 @@ class _Parquet:
             limits.check_own(name, min(self._size, *struct.unpack("<I4x", tail)))
         file.seek(0)
         self._source = file
-        self._file = parquet.ParquetFile(file)
+        self._file = parquet.ParquetFile(file, buffer_size=_BUFFER)
         about = self._file.metadata
         limits.check_columns(name, about.num_columns)
         limits.check_rows(name, about.num_rows)
@@ -83,10 +84,14 @@ class _Parquet:
     def _decoded(self, names: list[str]) -> int:
         """What the columns take at least: rows times the bytes of a number, or what the file says."""
         about, size = self._file.metadata, 0
-        for group in map(about.row_group, range(about.num_row_groups)):
-            for column in map(group.column, range(group.num_columns)):
-                if column.path_in_schema in names:
-                    size += max(8 * group.num_rows, 8 * column.num_values, column.total_uncompressed_size)
+        wanted = [k for k in range(about.num_columns) if about.schema.column(k).path in names]
+        for number in range(about.num_row_groups):
+            # Asked for a damaged column, pyarrow ends the process, where reading from it raises.  So the
+            # columns are read first, zero rows of them: nothing is decoded yet.
+            next(self._file.reader.iter_batches(0, [number], wanted, use_threads=False), None)
+            group = about.row_group(number)
+            for column in map(group.column, wanted):
+                size += max(8 * group.num_rows, 8 * column.num_values, column.total_uncompressed_size)
         return size
 
 

@@ -1,11 +1,11 @@
-"""The broad phases that live between frames: one class a file, all of them behind one protocol.
+"""The broad phases that live between frames: each structure in a file, all of them behind one protocol.
 
 `broadphase.indexes.protocol` says how to write another.
 """
 
 from typing import TYPE_CHECKING, Any, get_args
 
-from broadphase.indexes.registry import CLASSES, Choice, Name, class_named
+from broadphase.indexes.registry import CLASSES, Choice, Name
 
 if TYPE_CHECKING:
     from broadphase.indexes.base import Index
@@ -41,7 +41,12 @@ def make_index(name: Choice = "auto", **options: Any) -> "Index":
     >>> bp.make_index("brute_force", dim=3)
     <BruteForce: 0 boxes, dim=3, dtype=float64, touching=True, sort=True>
     """
-    made: Index = class_named(_ALL_ROUND if name == "auto" else name)(**options)
+    from broadphase.indexes import classes  # here: it is what whoever only reads the names need not load
+
+    wanted = _ALL_ROUND if name == "auto" else name
+    if wanted not in CLASSES:
+        raise ValueError(f"unknown index {name!r}; choose one of {', '.join(CLASSES)}")
+    made: Index = getattr(classes, CLASSES[wanted])(**options)
     return made
 
 

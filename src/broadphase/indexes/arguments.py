@@ -6,7 +6,6 @@ index holds float32, in a quarter of the time that a small NumPy array takes.
 """
 
 import math
-import operator
 import struct
 from functools import cache
 from typing import Any
@@ -15,10 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase import threads
-from broadphase.boxes import BoxArray, as_float_array, as_plain_array, check_sound, unsound_box_error
-from broadphase.foreign import BOXES, POINTS, WAYS, Wanted
+from broadphase.boxes import BoxArray, as_float_array, as_plain_array, check_sound, settled, unsound_box_error
+from broadphase.foreign import BOXES, NUMBERS, POINTS, WAYS, Wanted
 from broadphase.indexes.storage import EVERY_BIT, BoxStore, IdArray
 from broadphase.kernels.arrays.id_tests import FEW, first_bad_id
+from broadphase.numeric import real, whole
 
 Floats = tuple[float, ...]
 Rows = npt.NDArray[np.float64]
@@ -126,6 +126,16 @@ class Reader:
                 raise ValueError(f"{name} = {values}: {_wanted(finite)}")
         return values
 
+    def settled_point(self, point: Any, name: str) -> Any:
+        """A point or points of which no code of the caller's runs any more (`broadphase.boxes.settled`)."""
+        values = self.floats(point, self.dim)
+        return settled(point, name, POINTS) if values is None else values
+
+    def settled_direction(self, direction: Any) -> Any:
+        """The same of directions."""
+        values = _wide_reader(self.dim).floats(direction, self.dim)
+        return settled(direction, "direction", WAYS) if values is None else values
+
     def direction_or_directions(self, direction: Any) -> Floats | Rows:
         """One direction, or a batch; float64 whatever the index holds, finite, not zero."""
         wide = _wide_reader(self.dim)
@@ -186,7 +196,7 @@ def _wide_reader(dim: int) -> Reader:
 def distance_or_distances(value: Any, name: str) -> float | Rows:
     """A radius or a length, or one for each query: not negative, not NaN, infinity is legal."""
     if type(value) is float or type(value) is int:
-        number = _as_float(value, name)
+        number = real(value, name)
         if not number >= 0.0:
             raise ValueError(f"{name} = {value} must not be negative or nan")
         return number
@@ -203,7 +213,7 @@ def distance_or_distances(value: Any, name: str) -> float | Rows:
 
 def count(value: Any, name: str, least: int) -> int:
     """A whole number of at least ``least``."""
-    number = _whole(value, name)
+    number = whole(value, name)
     if number < least:
         raise ValueError(f"{name} must be at least {least}; got {number}")
     return number
@@ -213,10 +223,29 @@ def bit_set(value: Any, name: str) -> int:
     """A set of 32 bits as an int."""
     if type(value) is int and 0 <= value <= EVERY_BIT:
         return value
-    number = _whole(value, name)
+    number = whole(value, name)
     if not 0 <= number <= EVERY_BIT:
         raise ValueError(f"{name} = {number} does not fit into 32 bits")
     return number
+
+
+def settled_rules(category: Any, mask: Any, env: Any) -> tuple[int | None, int | None, Any]:
+    """The rules of a query, of which no code of the caller's runs any more (`broadphase.boxes.settled`)."""
+    return (
+        None if category is None else bit_set(category, "category"),
+        None if mask is None else bit_set(mask, "mask"),
+        env if env is None or type(env) is int else _settled_env(env),
+    )
+
+
+def _settled_env(env: Any) -> Any:
+    array = settled(env, "env")
+    return array.item() if array.ndim == 0 and array.dtype.kind in "iu" else array
+
+
+def settled_distance(value: Any, name: str) -> Any:
+    """The same of a distance or distances."""
+    return value if type(value) is float or type(value) is int else settled(value, name, NUMBERS)
 
 
 def rule(value: Any, name: str) -> int:
@@ -240,7 +269,7 @@ def thread_limit(limit: int | None) -> int | None:
 
 def known_id(store: BoxStore, value: Any) -> int:
     """An id that is in use."""
-    number = _whole(value, "id")
+    number = value if type(value) is int else whole(value, "id")
     if not (0 <= number < store.end and store.alive[number]):
         raise KeyError(f"no box has the id {number}")
     return number
@@ -249,10 +278,10 @@ def known_id(store: BoxStore, value: Any) -> int:
 def known_ids(store: BoxStore, values: Any) -> IdArray:
     """Ids that are in use, each named once."""
     array = as_plain_array(values, "ids")
-    if array.ndim != 1:
-        raise ValueError(f"ids must have shape (k,); got shape {array.shape}")
     if array.dtype.kind not in "iu" and array.size:
         raise TypeError(f"ids must be integers; got dtype {array.dtype}")
+    if array.ndim != 1:
+        raise ValueError(f"ids must have shape (k,); got shape {array.shape}")
     ids = np.ascontiguousarray(array, dtype=np.int64)
     named = np.zeros(store.end if len(ids) > FEW else 0, np.bool_)
     row = int(first_bad_id(ids, store.alive, store.end, named))
@@ -262,20 +291,6 @@ def known_ids(store: BoxStore, values: Any) -> IdArray:
             raise ValueError(f"ids[{row}] = {bad} is named twice; each box can be named once")
         raise KeyError(f"no box has the id {bad} (ids[{row}])")
     return ids.astype(np.int32)
-
-
-def _whole(value: Any, name: str) -> int:
-    try:
-        return operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name} must be an integer; got {value!r}") from None
-
-
-def _as_float(value: float, name: str) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        raise ValueError(f"{name} = {value} does not fit into a float") from None
 
 
 def _check_numbers(array: BoxArray, name: str, finite: bool) -> None:

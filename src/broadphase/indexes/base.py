@@ -1,32 +1,48 @@
-"""What all indexes are: boxes by id, pairs, changes, queries, files."""
+"""What all indexes are: boxes by id, a structure and a space; pairs, changes, queries, files."""
 
-import threading
+import math
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import PairArray
+from broadphase.boxes import (
+    BoxArray,
+    PairArray,
+    bit_sets,
+    check_sound,
+    copy_sound,
+    settled,
+    static_flags,
+)
+from broadphase.foreign import BOXES
 from broadphase.indexes import arguments, joining
-from broadphase.indexes.arguments import Reader
+from broadphase.indexes.arguments import (
+    Reader,
+    as_given,
+    count,
+    distance_or_distances,
+    lined_up,
+    rule,
+    settled_distance,
+    settled_rules,
+)
 from broadphase.indexes.copying import copy_of
-from broadphase.indexes.editing import Editing
-from broadphase.indexes.incremental import find_changes
 from broadphase.indexes.journal import History, Journal
-from broadphase.indexes.queries import Queries
-from broadphase.indexes.registry import class_named, on_torus
-from broadphase.indexes.results import PairChanges, Stats
-from broadphase.indexes.storage import BoxStore
+from broadphase.indexes.plain_space import PlainSpace
+from broadphase.indexes.protocol import Structure
+from broadphase.indexes.results import Nearest, PairChanges, RayHit, RayHits, RayRows, Stats
+from broadphase.indexes.storage import EVERY_BIT, BoxStore, IdArray
 from broadphase.methods.task import pair_limit
-from broadphase.space import as_period
+from broadphase.space import as_env, as_period
 
 if TYPE_CHECKING:
     from broadphase.indexes.files import Arrays  # here, as below: it needs json, which no index needs
     from broadphase.sweeping import SweptPairs
 
 
-class Index(Editing, Queries):
+class Index:
     """A broad phase that lives between frames: fill it, change it, ask it.
 
     Parameters
@@ -67,13 +83,14 @@ class Index(Editing, Queries):
     caller's task.
     """
 
-    def __new__(cls, *places: Any, period: Any = None, dim: int = 2, **options: Any) -> Self:
-        """An index of this class; with a period, of the class that is made for that."""
-        # An index on a torus is of a class of its own, so that no other one asks itself whether it is.
-        if period is None or dim not in (2, 3) or as_period(period, dim) is None:
-            return super().__new__(cls)
-        made: Self = object.__new__(on_torus(cls))
-        return made
+    name: ClassVar[str]
+    """What `broadphase.make_index` calls it."""
+    _classes: ClassVar[dict[str, type["Index"]]] = {}
+    """All classes by their names."""
+
+    def __init_subclass__(cls) -> None:
+        if "name" in vars(cls):
+            Index._classes[cls.name] = cls
 
     def __init__(
         self,
@@ -83,24 +100,42 @@ class Index(Editing, Queries):
         touching: bool = True,
         sort: bool = True,
         threads: int | None = None,
-        period: Any = None,  # not None, but of axes that all go on: see `__new__`
+        period: Any = None,
     ) -> None:
         if dim not in (2, 3):
             raise ValueError(f"dim must be 2 or 3; got {dim!r}")
         kept_in = np.dtype(dtype)
         if kept_in not in (np.dtype(np.float32), np.dtype(np.float64)):
             raise ValueError(f"dtype must be float32 or float64; got {kept_in}")
+        lengths = None if period is None else as_period(period, int(dim))
         self._store = BoxStore(int(dim), kept_in)
-        self._reader = Reader(int(dim), kept_in)
         self._touching = arguments.flag(touching, "touching")
         self._sort = arguments.flag(sort, "sort")
         self._threads = arguments.thread_limit(threads)
-        self._stale = False
-        self._lock = threading.Lock()
         self._history = History(np.empty((0, 2), np.int32))
         self._journal = Journal()
-        self._last = ("", 0, 0)
-        self._reset()
+        self._reader = Reader(int(dim), kept_in)
+        structure = self._make_structure(self._store, self._touching, self._sort, self._threads)
+        if lengths is None:
+            self._space: PlainSpace = PlainSpace(structure, self._reader, self._sort)
+        else:
+            from broadphase.indexes.periodic_space import CarryingReader, PeriodicSpace
+
+            self._reader = CarryingReader(int(dim), kept_in, lengths, self._touching)
+            self._space = PeriodicSpace(structure, self._reader, self._sort, lengths)
+
+    def _make_structure(self, *kept: Any) -> Structure:
+        """The structure of such an index; ``kept`` is what `Structure` takes."""
+        raise NotImplementedError("Index is what all indexes are; make one of them, or use make_index()")
+
+    @property
+    def _structure(self) -> Any:
+        """What `_make_structure` made."""
+        return self._space.structure
+
+    def _options(self) -> dict[str, Any]:
+        """The constructor's arguments beyond the common ones, as JSON can hold them."""
+        return {}
 
     @property
     def dim(self) -> int:
@@ -125,18 +160,352 @@ class Index(Editing, Queries):
     @property
     def period(self) -> tuple[float | None, ...] | None:
         """The length of the world on each axis; ``None`` where it does not begin again."""
-        return None
+        return self._space.period
 
     @property
     def envs(self) -> npt.NDArray[np.int64]:
         """The environment of each box, in id order."""
-        return np.zeros(self._store.live, np.int64)
+        return self._space.envs
 
     @property
     def stats(self) -> Stats:
         """What the last call did."""
-        call, tests, found = self._last
-        return Stats(self.name, call, self._store.live, tests, found, self._cell_count(), self._swap_count())
+        call, tests, found = self._space.last
+        return Stats(
+            self.name,
+            call,
+            self._store.live,
+            tests,
+            found,
+            self._space.cell_count(),
+            self._space.swap_count(),
+        )
+
+    # ---- filling and changing
+
+    def insert(
+        self, box: Any, *, static: bool = False, category: int = 1, mask: int = EVERY_BIT, env: int = 0
+    ) -> int:
+        """Add a box.
+
+        Parameters
+        ----------
+        box : array_like, shape (2 * dim,)
+            ``[min..., max...]``.
+        static : bool
+            Whether the box never moves: two static boxes are never paired.
+        category, mask : int
+            32-bit sets: two boxes are paired when each one's category meets the other's mask.
+        env : int
+            The environment: boxes of different ones never meet.
+
+        Returns
+        -------
+        int
+            Its id: the lowest that is free.
+
+        Raises
+        ------
+        TypeError, ValueError
+            The box is no sound box, or a set does not fit into 32 bits; nothing has changed.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> index = bp.BruteForce()
+        >>> index.insert([0, 0, 2, 2]), index.insert([1, 1, 3, 3])
+        (0, 1)
+        """
+        world = None if type(env) is int and env == 0 else as_env(env, 1)
+        row = self._reader.box(box)
+        sets = arguments.bit_set(category, "category"), arguments.bit_set(mask, "mask")
+        new = self._store.add(row, arguments.flag(static, "static"), *sets)
+        try:
+            ids = _just(new)
+            if world is not None:
+                self._take_envs(ids, world)
+            if self._journal.open:
+                self._journal.note(self._store, ids, fresh=True)
+            self._space.inserted(ids)
+        except BaseException:  # memory, or the user's patience, ran out in between
+            self._store.drop_one(new)
+            self._begin_anew()
+            raise
+        return new
+
+    def insert_many(
+        self,
+        boxes: Any,
+        *,
+        static: Any = False,
+        category: Any = 1,
+        mask: Any = EVERY_BIT,
+        env: Any = None,
+    ) -> IdArray:
+        """Add boxes, in their order, at the lowest free ids.
+
+        Parameters
+        ----------
+        boxes : array_like, shape (n, 2 * dim)
+            Also a table, read by the names of its columns, or shapes: see `broadphase.pairs`.
+        static, category, mask, env
+            As in `insert`, one for all or an array with one for each, in the order of the rows.
+
+        Returns
+        -------
+        numpy.ndarray
+            ``(n,)`` int32: the new ids, ascending.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As in `insert`, naming the row; nothing has changed.
+        """
+        boxes, env, static = settled(boxes, "boxes", BOXES), settled(env, "env"), settled(static, "static")
+        category, mask = settled(category, "category"), settled(mask, "mask")
+        rows = self._reader.boxes(boxes)
+        n = len(rows)
+        envs = as_env(env, n)
+        rules = static_flags(static, n), bit_sets(category, n, "category"), bit_sets(mask, n, "mask")
+        ids = None
+        try:
+            ids = self._store.add_many(rows, *rules)
+            if n:
+                if envs is not None:
+                    self._take_envs(ids, envs)
+                if self._journal.open:
+                    self._journal.note(self._store, ids, fresh=True)
+                self._space.inserted(ids)
+        except BaseException:  # memory, or the user's patience, ran out in between
+            if ids is not None:
+                self._store.drop(ids)
+                self._begin_anew()
+            raise
+        return ids
+
+    def remove(self, id: int) -> None:  # noqa: A002 - the word that users know
+        """Take a box out; its id is free for the next insert.
+
+        Parameters
+        ----------
+        id : int
+
+        Raises
+        ------
+        KeyError
+            No box has this id.
+        """
+        gone = arguments.known_id(self._store, id)
+        ids = _just(gone)
+        if self._journal.open:
+            self._journal.note(self._store, ids)
+        try:
+            self._space.removing(ids)
+            self._store.drop_one(gone)
+        except BaseException:
+            self._begin_anew()
+            raise
+
+    def remove_many(self, ids: Any) -> None:
+        """Take boxes out.
+
+        Parameters
+        ----------
+        ids : array_like of int, shape (k,)
+
+        Raises
+        ------
+        KeyError
+            An id is not in use; nothing has changed.
+        ValueError
+            An id is named twice; nothing has changed.
+        """
+        known = np.sort(arguments.known_ids(self._store, ids))
+        if len(known):
+            if self._journal.open:
+                self._journal.note(self._store, known)
+            try:
+                self._space.removing(known)
+                self._store.drop(known)
+            except BaseException:
+                self._begin_anew()
+                raise
+
+    def clear(self) -> None:
+        """Take all boxes out; ids begin at 0 again.  What was reserved stays."""
+        try:
+            self._store.empty()
+            self._begin_anew()
+        except BaseException:
+            self._begin_anew()
+            raise
+
+    def move(self, id: int, box: Any) -> None:  # noqa: A002 - the word that users know
+        """Give a box a new place and size.
+
+        Parameters
+        ----------
+        id : int
+        box : array_like, shape (2 * dim,)
+
+        Raises
+        ------
+        KeyError
+            No box has this id.
+        TypeError, ValueError
+            The box is no sound box; nothing has changed.
+        """
+        given = arguments.as_given(box)
+        if given is not None and not self._journal.open:
+            try:
+                if self._space.ask_move(id, given):
+                    return
+            except OverflowError:  # a number beyond 64 bits, or an int that no float can hold
+                pass
+            except BaseException:  # the row may be written, and the rest not
+                self._begin_anew()
+                raise
+        rows = np.array([self._reader.box(box)], self._store.boxes.dtype)
+        mover = arguments.known_id(self._store, id)
+        self._replace(_just(mover), rows)
+
+    def move_many(self, ids: Any, boxes: Any) -> None:
+        """Give boxes new places and sizes.
+
+        Parameters
+        ----------
+        ids : array_like of int, shape (k,)
+            Each id once.
+        boxes : array_like, shape (k, 2 * dim)
+
+        Raises
+        ------
+        KeyError
+            An id is not in use; nothing has changed.
+        TypeError, ValueError
+            An id is named twice, a box is not sound, or the lengths differ; nothing has changed.
+        """
+        ids, boxes = settled(ids, "ids"), settled(boxes, "boxes", BOXES)
+        known = arguments.known_ids(self._store, ids)
+        rows = self._reader.boxes(boxes)
+        if len(known) != len(rows):
+            raise ValueError(
+                f"ids and boxes must have one length; got {len(known)} ids and {len(rows)} boxes"
+            )
+        self._replace(known, rows)
+
+    def update(self, boxes: Any) -> None:
+        """Replace every live box, in id order: the frame's new positions in one call.
+
+        Parameters
+        ----------
+        boxes : array_like, shape (len(index), 2 * dim)
+
+        Raises
+        ------
+        TypeError, ValueError
+            A box is not sound, or there are more or fewer than live boxes; nothing has changed.
+        """
+        store, rows = self._store, self._reader.rows(boxes)
+        if len(rows) == store.live == store.end:
+            checked = store.next_boxes()
+            copy_sound(rows, checked, "boxes", self._threads)
+            rows = checked
+        else:
+            check_sound(rows, "boxes")
+        if len(rows) != store.live:
+            raise ValueError(
+                f"boxes has {len(rows)} rows, but the index holds {store.live} boxes; "
+                "update() replaces all of them in id order, move_many() some"
+            )
+        self._replace(store.ids(), rows)
+
+    def reserve(self, n: int) -> None:
+        """Make room for ``n`` boxes in all, so that filling the index copies nothing on the way."""
+        room = arguments.count(n, "n", 0)
+        self._store.reserve(room)
+        self._space.make_room(room)
+
+    def __len__(self) -> int:
+        return self._store.live
+
+    def __contains__(self, id: object) -> bool:  # noqa: A002
+        try:
+            arguments.known_id(self._store, id)
+        except (KeyError, TypeError):
+            return False
+        return True
+
+    @property
+    def ids(self) -> IdArray:
+        """The ids in use, ascending: ``(len,)`` int32, read-only."""
+        ids = self._store.ids()[:]
+        ids.flags.writeable = False
+        return ids
+
+    @property
+    def boxes(self) -> BoxArray:
+        """The boxes in id order: ``(len, 2 * dim)``, read-only; good until the next change."""
+        rows = self._store.live_boxes()[:]
+        rows.flags.writeable = False
+        return rows
+
+    def box(self, id: int) -> BoxArray:  # noqa: A002 - the word that users know
+        """The box of one id: ``(2 * dim,)``, read-only; good until the next change.
+
+        Raises
+        ------
+        KeyError
+            No box has this id.
+        """
+        row: BoxArray = self._store.boxes[arguments.known_id(self._store, id)]
+        row.flags.writeable = False
+        return row
+
+    def _replace(self, ids: IdArray, rows: BoxArray) -> None:
+        if len(ids):
+            if self._journal.open:
+                self._journal.note(self._store, ids)
+            before = self._store.rows_before(ids, rows)
+            try:
+                self._space.moving(ids, rows)
+                self._store.write(ids, rows)
+                self._space.moved(ids)
+            except BaseException:  # memory, or the user's patience, ran out in between
+                self._store.take_back(ids, before)
+                self._begin_anew()
+                raise
+
+    def _take_envs(self, ids: IdArray, envs: npt.NDArray[np.int64]) -> None:
+        """These ids, just written, are of such environments."""
+        space: Any = self._space
+        if not space.has_envs and envs.any():
+            from broadphase.indexes.environments import Environments  # here: most indexes have one
+
+            self._journal.close()
+            self._history = History(self._history.pairs())
+            space.structure.reset()
+            self._space = space = Environments(space, self._empty)
+        if space.has_envs:
+            space.take_envs(ids, envs)
+
+    def _empty(self) -> Self:
+        """An index of the same kind, and nothing in it."""
+        return type(self)(
+            dim=self.dim,
+            dtype=self.dtype,
+            touching=self._touching,
+            threads=self._threads,
+            period=self.period,
+            **self._options(),
+        )
+
+    def _begin_anew(self) -> None:
+        """Follow the stored boxes, whatever came before."""
+        self._journal.close()
+        self._space.reset()
+
+    # ---- pairs
 
     def pairs(self, *, max_pairs: int | None = None) -> PairArray:
         """Every pair of ids whose boxes overlap and may be paired.
@@ -168,9 +537,8 @@ class Index(Editing, Queries):
         array([[0, 1]], dtype=int32)
         """
         limit = pair_limit(max_pairs)
-        self._ready()
-        found, tests = self._pairs(sort=self._sort, limit=limit)
-        self._last = ("pairs", tests, len(found))
+        found, tests = self._space.all_pairs(sort=self._sort, limit=limit)
+        self._space.last = ("pairs", tests, len(found))
         return found
 
     def changes(self) -> PairChanges:
@@ -197,13 +565,9 @@ class Index(Editing, Queries):
         >>> ended
         array([[0, 1]], dtype=int32)
         """
-        self._ready()
-        found, tests = self._find_changes()
-        self._last = ("changes", tests, len(found.began) + len(found.ended))
+        found, tests = self._space.find_changes(self._history, self._journal)
+        self._space.last = ("changes", tests, len(found.began) + len(found.ended))
         return found
-
-    def _find_changes(self) -> tuple[PairChanges, int]:
-        return find_changes(self)
 
     def join(self, other: "Index") -> PairArray:
         """Every box of this index with every box of another that it overlaps.
@@ -234,8 +598,8 @@ class Index(Editing, Queries):
             raise ValueError(f"this index is {self.dim}-D and the other {other.dim}-D")
         if other.period != self.period:
             raise ValueError(f"this index has period={self.period} and the other period={other.period}")
-        rows, tests = joining.join(self, other, self._sort)
-        self._last = ("join", tests, len(rows))
+        rows, tests = joining.join(self._space, other._space, self._sort)
+        self._space.last = ("join", tests, len(rows))
         return rows
 
     def swept_pairs(self, boxes: Any, *, max_pairs: int | None = None) -> "SweptPairs":
@@ -278,6 +642,7 @@ class Index(Editing, Queries):
                 "in an index with a period two places of a box do not say which way round it goes; "
                 "broadphase.swept_pairs() takes motions"
             )
+        limit = pair_limit(max_pairs)
         goals, store = self._reader.boxes(boxes), self._store
         if len(goals) != store.live:
             raise ValueError(
@@ -285,14 +650,301 @@ class Index(Editing, Queries):
                 "swept_pairs() needs to know where each of them goes, in id order"
             )
         rules, starts = store.live_filter(), store.live_boxes()
-        space = Space(None, self.envs) if self.many else None
-        found = on_their_ways(starts, goals, "boxes", self._touching, rules, space, self._threads, max_pairs)
-        self._last = ("swept_pairs", 0, len(found.pairs))
+        space = Space(None, self.envs) if self._space.has_envs else None
+        found = on_their_ways(starts, goals, "boxes", self._touching, rules, space, self._threads, limit)
+        self._space.last = ("swept_pairs", 0, len(found.pairs))
         return found if store.live == store.end else found._replace(pairs=store.ids()[found.pairs])
+
+    # ---- questions; their rules are told above
+
+    def query_box(
+        self, box: Any, *, category: int | None = None, mask: int | None = None, env: Any = None
+    ) -> IdArray:
+        """Ids of the boxes that overlap ``box``.
+
+        Parameters
+        ----------
+        box : array_like, shape (2 * dim,) or (m, 2 * dim)
+            ``[min..., max...]``.
+        category, mask : int, optional
+            See `broadphase.Index`.
+        env : int or array_like of int, shape (m,), optional
+            The environment that the question is about, 0 by default; see `broadphase.Index`.
+
+        Returns
+        -------
+        numpy.ndarray
+            int32: ``(n,)`` ids, ascending; of a batch ``(n, 2)`` rows ``[query, id]``, sorted.
+
+        Raises
+        ------
+        TypeError, ValueError
+            The box is no sound box, or of another dimension.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> index = bp.BruteForce()
+        >>> index.insert_many([[0, 0, 2, 2], [1, 1, 3, 3], [5, 5, 6, 6]])
+        array([0, 1, 2], dtype=int32)
+        >>> index.query_box([2, 2, 5, 5])
+        array([0, 1, 2], dtype=int32)
+        >>> index.query_box([[0, 0, 1, 1], [5, 5, 9, 9]])
+        array([[0, 0],
+               [0, 1],
+               [1, 2]], dtype=int32)
+        """
+        if category is None and mask is None and env is None:
+            given = tuple(box) if type(box) is list else as_given(box)
+            if given is not None:
+                found = self._space.box_at_once("query_box", given)
+                if found is not None:
+                    return found
+        category, mask, env = settled_rules(category, mask, env)
+        query = self._reader.box_or_boxes(box)
+        if env is not None or self._space.has_envs:
+            return self._in_env("query_box", (query,), env, category, mask)
+        return self._space.in_box("query_box", query, rule(category, "category"), rule(mask, "mask"))
+
+    def query_point(
+        self, point: Any, *, category: int | None = None, mask: int | None = None, env: Any = None
+    ) -> IdArray:
+        """Ids of the boxes that contain ``point``; without ``touching``, in their inside.
+
+        Parameters
+        ----------
+        point : array_like, shape (dim,) or (m, dim)
+        category, mask, env
+            As of `query_box`.
+
+        Returns
+        -------
+        numpy.ndarray
+            As of `query_box`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            A coordinate is NaN, or the dimension is another.
+        """
+        if category is None and mask is None and env is None:
+            given = as_given(point)
+            if given is not None:
+                found = self._space.box_at_once("query_point", given + given)
+                if found is not None:
+                    return found
+        category, mask, env = settled_rules(category, mask, env)
+        at = self._reader.point_or_points(point, "point")
+        if env is not None or self._space.has_envs:
+            return self._in_env("query_point", (at,), env, category, mask)
+        query = at + at if isinstance(at, tuple) else np.hstack((at, at))
+        return self._space.in_box("query_point", query, rule(category, "category"), rule(mask, "mask"))
+
+    def query_radius(
+        self,
+        center: Any,
+        r: Any,
+        *,
+        category: int | None = None,
+        mask: int | None = None,
+        env: Any = None,
+    ) -> IdArray:
+        """Ids of the boxes at a distance of at most ``r``; without ``touching``, of less than ``r``.
+
+        Parameters
+        ----------
+        center : array_like, shape (dim,) or (m, dim)
+            Finite.
+        r : float or array_like, shape (m,)
+            Not negative; infinity is legal.
+        category, mask, env
+            As of `query_box`.
+
+        Returns
+        -------
+        numpy.ndarray
+            As of `query_box`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            The centre is not finite or of another dimension, or ``r`` is negative or NaN.
+        """
+        if category is None and mask is None and env is None:
+            found = self._space.circle_at_once(center, r)
+            if found is not None:
+                return found
+        category, mask, env = settled_rules(category, mask, env)
+        center, r = self._reader.settled_point(center, "center"), settled_distance(r, "r")
+        at = self._reader.point_or_points(center, "center", finite=True)
+        radius = distance_or_distances(r, "r")
+        if env is not None or self._space.has_envs:
+            circles = (at, radius)
+            if isinstance(at, np.ndarray) or isinstance(radius, np.ndarray):
+                circles = lined_up(at, radius, "center", "r")
+            return self._in_env("query_radius", circles, env, category, mask)
+        rules = rule(category, "category"), rule(mask, "mask")
+        if isinstance(at, tuple) and isinstance(radius, float):
+            return self._space.in_circle(at, radius, *rules)
+        return self._space.in_circles(*lined_up(at, radius, "center", "r"), *rules)
+
+    def raycast(
+        self,
+        origin: Any,
+        direction: Any,
+        max_distance: Any = math.inf,
+        *,
+        category: int | None = None,
+        mask: int | None = None,
+        env: Any = None,
+        ignore: Any = None,
+    ) -> RayHit | RayHits | None:
+        """The first box that a ray hits; of several at one distance, the lowest id.
+
+        Parameters
+        ----------
+        origin : array_like, shape (dim,) or (m, dim)
+            Finite.
+        direction : array_like, shape (dim,) or (m, dim)
+            Of any length but zero.
+        max_distance : float or array_like, shape (m,)
+            In world units, not in lengths of ``direction``.
+        category, mask, env
+            As of `query_box`.
+        ignore : int or array_like of int, shape (m,), optional
+            The id of a box that the ray passes through, such as the body of who is looking; -1 for none.
+
+        Returns
+        -------
+        RayHit or None
+            ``id, distance, normal``.  A ray that starts inside a box hits it at distance 0, with a normal
+            of zeros.  A box at an infinite distance is not hit.
+        RayHits
+            Of a batch: arrays with one entry a ray; where nothing is hit, the id is -1 and the distance inf.
+
+        Raises
+        ------
+        TypeError, ValueError
+            A direction is zero, a coordinate is not finite, ``max_distance`` is negative or NaN, or the
+            shapes do not fit.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> index = bp.BruteForce()
+        >>> index.insert([4, -1, 5, 1])
+        0
+        >>> index.raycast([0, 0], [2, 0])
+        RayHit(id=0, distance=4.0, normal=(-1.0, 0.0))
+        """
+        if category is None and mask is None and env is None and ignore is None:
+            hits = self._space.ray_at_once(origin, direction, max_distance)
+            if hits is not None:
+                return hits[0]
+        category, mask, env = settled_rules(category, mask, env)
+        ignore = settled(ignore, "ignore")
+        rays = self._space.rays(origin, direction, max_distance)
+        if env is not None or ignore is not None or self._space.has_envs:
+            from broadphase.indexes import environments
+
+            rules = {"category": category, "mask": mask}
+            return environments.ask_first(self, rays, 0 if env is None else env, ignore, rules)
+        return self._space.cast(rays, rule(category, "category"), rule(mask, "mask"))
+
+    def query_ray(
+        self,
+        origin: Any,
+        direction: Any,
+        max_distance: Any = math.inf,
+        *,
+        category: int | None = None,
+        mask: int | None = None,
+        env: Any = None,
+    ) -> RayHits | RayRows:
+        """Every box that a ray hits, by distance, then id.
+
+        Parameters
+        ----------
+        origin, direction, max_distance, category, mask, env
+            As of `raycast`.
+
+        Returns
+        -------
+        RayHits
+            Arrays ``ids, distances, normals``.
+        RayRows
+            Of a batch: arrays ``rows, distances, normals``, where a row is ``[query, id]``.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As of `raycast`.
+        """
+        category, mask, env = settled_rules(category, mask, env)
+        rays = self._space.rays(origin, direction, max_distance)
+        if env is not None or self._space.has_envs:
+            from broadphase.indexes import environments
+
+            rules = {"category": category, "mask": mask}
+            return environments.ask_all(self, rays, 0 if env is None else env, rules)
+        return self._space.cast_all(rays, rule(category, "category"), rule(mask, "mask"))
+
+    def nearest(
+        self,
+        point: Any,
+        k: int = 1,
+        *,
+        category: int | None = None,
+        mask: int | None = None,
+        env: Any = None,
+    ) -> Nearest:
+        """The ``k`` boxes nearest to a point, by distance, then id; inside a box the distance is 0.
+
+        Parameters
+        ----------
+        point : array_like, shape (dim,) or (m, dim)
+            Finite.
+        k : int
+            At least 1.
+        category, mask, env
+            As of `query_box`.
+
+        Returns
+        -------
+        Nearest
+            ``ids, distances`` of shape ``(k,)``, shorter where fewer boxes count; of a batch ``(m, k)``,
+            filled up with -1 and inf.
+
+        Raises
+        ------
+        TypeError, ValueError
+            A coordinate is not finite, the dimension is another, or ``k`` is less than 1.
+        """
+        if category is None and mask is None and env is None and type(k) is int and k > 0:
+            nearest = self._space.nearest_at_once(point, k)
+            if nearest is not None:
+                return nearest
+        category, mask, env = settled_rules(category, mask, env)
+        most = count(k, "k", 1)
+        at = self._reader.point_or_points(point, "point", finite=True)
+        if env is not None or self._space.has_envs:
+            from broadphase.indexes import environments
+
+            return environments.ask_nearest(
+                self, at, most, 0 if env is None else env, {"category": category, "mask": mask}
+            )
+        rules = rule(category, "category"), rule(mask, "mask")
+        held = min(most, self._store.live)
+        if isinstance(at, tuple):
+            self._space.structure.ready()
+            return self._space.nearest_one(at, held, *rules)
+        return self._space.nearest_many(at, most, *rules)
+
+    # ---- copies and files
 
     def copy(self) -> Self:
         """An index of its own with the same boxes, ids and baseline of `changes`; both may go on freely."""
-        return cast(Self, copy_of(self, {}))
+        return copy_of(self, {})  # type: ignore[no-any-return]
 
     __deepcopy__ = copy_of
 
@@ -317,8 +969,8 @@ class Index(Editing, Queries):
             "period": self.period,
             "options": self._options(),
         }
-        envs = {"envs": self.envs} if self.many else {}
-        save(path, about, self._store, self._baseline(), envs)
+        envs = {"envs": self.envs} if self._space.has_envs else {}
+        save(path, about, self._store, self._history.pairs(), envs)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
@@ -343,24 +995,22 @@ class Index(Editing, Queries):
         """An index of what `save` wrote; every array is checked before it is filled with them."""
         from broadphase.indexes.files import restore
 
-        found = class_named(about["index"])
-        if not issubclass(found, cls._root()):
+        found = cls._classes.get(about["index"])
+        if found is None:
+            raise ValueError(f"it holds an unknown index {about['index']!r}")
+        if not issubclass(found, cls):
             raise ValueError(f"it holds a {found.__name__}, not a {cls.__name__}")
         common: dict[str, Any] = {
             name: about.get(name) for name in ("dim", "touching", "sort", "threads", "period")
         }
-        index = cast(Self, found(dtype=arrays["boxes"].dtype, **common, **about["options"]))
+        index = found(dtype=arrays["boxes"].dtype, **common, **about["options"])
         seen = restore(index._store, arrays)
-        index._reset()
+        index._space.reset()
         if "envs" in arrays:
             index._take_envs(index._store.ids(), arrays["envs"])
-        index._set_baseline(seen)
+        index._history = History(seen)
+        index._space.structure.compare_all()
         return index
-
-    @classmethod
-    def _root(cls) -> type["Index"]:
-        """The class that users know, of one that has been made for a period or for many worlds."""
-        return cls
 
     def validate(self) -> None:
         """Check the inner invariants, for tests.
@@ -372,8 +1022,7 @@ class Index(Editing, Queries):
         """
         self._store.check()
         self._journal.check(self._store)
-        self._ready()
-        self._check()
+        self._space.check()
 
     def __repr__(self) -> str:
         options = self._options() if self.period is None else {**self._options(), "period": self.period}
@@ -386,11 +1035,24 @@ class Index(Editing, Queries):
     def __getstate__(self) -> dict[str, Any]:
         # What hides a method (a `broadphase.Recorder` does that) is not part of what the index is.
         return {
-            key: value
-            for key, value in self.__dict__.items()
-            if key not in self._UNSAVED and not callable(getattr(type(self), key, None))
+            key: value for key, value in self.__dict__.items() if not callable(getattr(type(self), key, None))
         }
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._lock = threading.Lock()
+    def _world_of(self, env: int) -> tuple[Any, IdArray] | None:
+        """The index of an environment, and the id here of each id there; ``None`` where nothing is in it."""
+        if self._space.has_envs:
+            space: Any = self._space
+            return space.world_of(env)  # type: ignore[no-any-return]
+        return (self, np.arange(self._store.end, dtype=np.int32)) if env == 0 and self._store.live else None
+
+    def _in_env(
+        self, call: str, asked: tuple[Any, ...], env: Any, category: int | None, mask: int | None
+    ) -> IdArray:
+        from broadphase.indexes import environments  # here: in most programs there is one world
+
+        rules = {"category": category, "mask": mask}
+        return environments.ask_rows(self, call, asked, 0 if env is None else env, rules)
+
+
+def _just(id: int) -> IdArray:  # noqa: A002
+    return np.array([id], np.int32)

@@ -5,33 +5,17 @@ compares ``n (n - 1) / 2`` pairs, a query looks at ``n`` boxes.  The best index 
 and the one that the others are held against; it loses everywhere else.
 """
 
-from broadphase.indexes.base import Index
+from broadphase.indexes.protocol import Structure
 from broadphase.memory import Scratch
 from broadphase.methods import brute_force
 from broadphase.methods.task import Found
 
 
-class BruteForce(Index):
-    """No index at all: for a few hundred boxes, and to check the others.
+class NoStructure(Structure):
+    """Nothing but the boxes."""
 
-    Parameters
-    ----------
-    dim, dtype, touching, sort, threads
-        As of `broadphase.Index`.
-
-    Examples
-    --------
-    >>> import broadphase as bp
-    >>> index = bp.BruteForce(touching=False)
-    >>> index.insert_many([[0, 0, 1, 1], [1, 0, 2, 1]])
-    array([0, 1], dtype=int32)
-    >>> index.pairs()
-    array([], shape=(0, 2), dtype=int32)
-    """
-
-    name = "brute_force"
     answers_boxes_quickly = False
     nearest_by_cells = False
 
-    def _find_pairs(self, limit: int, scratch: Scratch) -> Found:
-        return self._search_live(brute_force.find, limit, scratch)
+    def find_pairs(self, limit: int, scratch: Scratch) -> Found:
+        return self.search_live(brute_force.find, limit, scratch)

@@ -13,10 +13,9 @@ import numpy as np
 from broadphase import threads
 from broadphase.boxes import BoxArray, PairArray
 from broadphase.indexes.arguments import Floats, Given, Rows
-from broadphase.indexes.base import Index
 from broadphase.indexes.cell_lists import CellLists, Plan, as_query
 from broadphase.indexes.cell_report import CellReport, report_on
-from broadphase.indexes.protocol import find_in_parts
+from broadphase.indexes.protocol import Structure, find_in_parts
 from broadphase.indexes.results import Distances
 from broadphase.indexes.storage import IdArray
 from broadphase.kernels.arrays.found_ids import FEW
@@ -31,11 +30,11 @@ _MOVING, _STATIC = 0, 1
 _ENOUGH_QUERIES = 1_000
 
 
-class CellIndex(Index):
-    """A grid or a hash; see `broadphase.UniformGrid` and `broadphase.SpatialHash`."""
+class CellStructure(Structure):
+    """The cells of a grid or a hash; see `broadphase.UniformGrid` and `broadphase.SpatialHash`."""
 
-    _changes_by_query = 0.1
-    _cell_size: float | None
+    changes_by_query = 0.1
+    cell_size: float | None
     """As the caller wants it; None: chosen from the boxes."""
 
     @abstractmethod
@@ -44,7 +43,7 @@ class CellIndex(Index):
 
     # ---- the cells follow the boxes
 
-    def _reset(self) -> None:
+    def reset(self) -> None:
         self._lists = (CellLists(), CellLists())
         self._leaving: tuple[IdArray, ...] = ()
         self._build_all_later()
@@ -52,40 +51,40 @@ class CellIndex(Index):
     def _build_all_later(self) -> None:
         for lists in self._lists:
             lists.build_later()
-        self._stale = True
+        self.stale = True
 
-    def _refresh(self) -> None:
-        for lists, ids in zip(self._lists, self._shared_out(self._store.ids()), strict=True):
+    def refresh(self) -> None:
+        for lists, ids in zip(self._lists, self._shared_out(self.store.ids()), strict=True):
             if lists.unbuilt:
                 if len(ids):
-                    lists.build(self._store, ids, self._plan(self._store.boxes[ids]))
+                    lists.build(self.store, ids, self._plan(self.store.boxes[ids]))
                 else:
                     lists.empty()
 
     def _shared_out(self, ids: IdArray) -> tuple[IdArray, IdArray]:
         """Those of the ids that move, and the static ones."""
-        if not self._store.any_static:
+        if not self.store.any_static:
             return ids, ids[:0]
-        static = self._store.classes[ids] != 0
+        static = self.store.classes[ids] != 0
         return ids[~static], ids[static]
 
-    def _inserted(self, ids: IdArray) -> None:
+    def inserted(self, ids: IdArray) -> None:
         for lists, own in zip(self._lists, self._shared_out(ids), strict=True):
             if len(own):
-                self._stale = True  # until it is done: memory may run out
-                lists.insert(self._store, own)
-        self._stale = self._lists[_MOVING].unbuilt or self._lists[_STATIC].unbuilt
+                self.stale = True  # until it is done: memory may run out
+                lists.insert(self.store, own)
+        self.stale = self._lists[_MOVING].unbuilt or self._lists[_STATIC].unbuilt
 
-    def _removing(self, ids: IdArray) -> None:
-        self._stale = True  # until it is done: it may be interrupted
+    def removing(self, ids: IdArray) -> None:
+        self.stale = True  # until it is done: it may be interrupted
         for lists, own in zip(self._lists, self._shared_out(ids), strict=True):
             if len(own):
-                lists.remove(self._store, own)
-        self._stale = self._lists[_MOVING].unbuilt or self._lists[_STATIC].unbuilt
+                lists.remove(self.store, own)
+        self.stale = self._lists[_MOVING].unbuilt or self._lists[_STATIC].unbuilt
 
-    def _moving(self, ids: IdArray, boxes: BoxArray) -> None:
-        store = self._store
-        self._stale = True  # until `_moved` is done
+    def moving(self, ids: IdArray, boxes: BoxArray) -> None:
+        store = self.store
+        self.stale = True  # until `moved` is done
         if store.any_static:
             static = store.classes[ids] != 0
             parts = [(ids[~static], boxes[~static]), (ids[static], boxes[static])]
@@ -95,35 +94,35 @@ class CellIndex(Index):
             lists.leave(store, *part) for lists, part in zip(self._lists, parts, strict=False)
         )
 
-    def _moved(self, ids: IdArray) -> None:
+    def moved(self, ids: IdArray) -> None:
         for lists, leaving in zip(self._lists, self._leaving, strict=False):
             if len(leaving):
-                self._stale = True
-                lists.enter(self._store, leaving)
+                self.stale = True
+                lists.enter(self.store, leaving)
         self._leaving = ()
-        self._stale = self._lists[_MOVING].unbuilt or self._lists[_STATIC].unbuilt
+        self.stale = self._lists[_MOVING].unbuilt or self._lists[_STATIC].unbuilt
 
-    def _ask_move(self, id: Any, values: Given) -> bool:  # noqa: A002
-        store, lists = self._store, self._lists[_MOVING]
+    def ask_move(self, id: Any, values: Given) -> bool:  # noqa: A002
+        store, lists = self.store, self._lists[_MOVING]
         if store.any_static:
             return False
         done = lists.ask_move(store, id, values)
         if done == HOMELESS:
             self._leaving = (np.array([id], np.int32),)
-            self._moved(self._leaving[0])
+            self.moved(self._leaving[0])
         return done is not None and done != REFUSED
 
     # ---- pairs
 
-    def _find_pairs(self, limit: int, scratch: Scratch) -> Found:
-        store = self._store
+    def find_pairs(self, limit: int, scratch: Scratch) -> Found:
+        store = self.store
         moving, static = self._lists
         moving_ids, static_ids = self._shared_out(store.ids())
         rules = store.filter()._replace(
             classes=np.empty(0, np.uint8)
         )  # the two sets of cells are the classes
-        most = threads.resolve(self._threads)
-        chunks, tests = moving.pairs(store, moving_ids, self._touching, rules, most, limit)
+        most = threads.resolve(self.threads)
+        chunks, tests = moving.pairs(store, moving_ids, self.touching, rules, most, limit)
         if moving.boxes and static.boxes and sum(map(len, chunks)) <= limit:
             few, many = sorted((moving_ids, static_ids), key=len)
             lists = static if many is static_ids else moving
@@ -134,16 +133,16 @@ class CellIndex(Index):
             pairs, made = find_in_parts(search, len(few), len(many), limit)
             chunks.append(pairs)
             tests += made
-        return Found(chunks, sum(map(len, chunks)), tests, self._cell_count())
+        return Found(chunks, sum(map(len, chunks)), tests, self.cell_count())
 
     def _pairs_with(self, lists: CellLists, ids: IdArray) -> tuple[PairArray, int]:
         """Ask about some boxes in the cells of others: one kind moves, the other is static."""
-        store = self._store
+        store = self.store
         queries = store.boxes[ids].astype(np.float64)
-        parts = min(threads.resolve(self._threads), len(ids) // _ENOUGH_QUERIES + 1)
+        parts = min(threads.resolve(self.threads), len(ids) // _ENOUGH_QUERIES + 1)
         spans = threads.shares(len(ids), parts)
         found = threads.run_all(
-            [partial(lists.search, store, queries[begin:end], self._touching, -1, -1) for begin, end in spans]
+            [partial(lists.search, store, queries[begin:end], self.touching, -1, -1) for begin, end in spans]
         )
         for (begin, end), (rows, _) in zip(spans, found, strict=True):
             rows[:, 0] = ids[begin:end][rows[:, 0]]
@@ -158,24 +157,24 @@ class CellIndex(Index):
 
     # ---- queries
 
-    def _ask_box(self, values: Given) -> tuple[IdArray, int] | None:
+    def ask_box(self, values: Given) -> tuple[IdArray, int] | None:
         lists = self._only_lists()
-        return None if lists is None else lists.ask_box(self._store, values, self._touching)
+        return None if lists is None else lists.ask_box(self.store, values, self.touching)
 
-    def _ask_ray(
+    def ask_ray(
         self, origin: Given, direction: Given, furthest: float
     ) -> tuple[int, int, float, float, float, float] | None:
         lists = self._only_lists()
         if lists is None:
             return None
         answer: tuple[int, int, float, float, float, float] | None = lists.ask_ray(
-            self._store, origin, direction, furthest, self._touching
+            self.store, origin, direction, furthest, self.touching
         )
         return answer
 
-    def _ask_nearest(self, point: Given, k: int) -> tuple[IdArray, Distances, int] | None:
+    def ask_nearest(self, point: Given, k: int) -> tuple[IdArray, Distances, int] | None:
         lists = self._only_lists()
-        return None if lists is None else lists.ask_nearest(self._store, point, k)
+        return None if lists is None else lists.ask_nearest(self.store, point, k)
 
     def _only_lists(self) -> CellLists | None:
         """The cells of all boxes, where all move or all are static."""
@@ -184,16 +183,16 @@ class CellIndex(Index):
             return moving
         return None if moving.boxes else static
 
-    def _find_in_box(self, box: Floats, touching: bool, category: int, mask: int) -> tuple[IdArray, int]:
-        rows, tests = self._find_in_boxes(as_query(box), touching, category, mask)
+    def find_in_box(self, box: Floats, touching: bool, category: int, mask: int) -> tuple[IdArray, int]:
+        rows, tests = self.find_in_boxes(as_query(box), touching, category, mask)
         ids = rows[:, 1].copy()
         if len(ids) <= FEW:
             ids.sort()
         return ids, tests
 
-    def _find_in_boxes(self, boxes: Rows, touching: bool, category: int, mask: int) -> tuple[IdArray, int]:
+    def find_in_boxes(self, boxes: Rows, touching: bool, category: int, mask: int) -> tuple[IdArray, int]:
         found = [
-            lists.search(self._store, boxes, touching, category, mask) for lists in self._lists if lists.boxes
+            lists.search(self.store, boxes, touching, category, mask) for lists in self._lists if lists.boxes
         ]
         if not found:
             return np.empty((0, 2), np.int32), 0
@@ -203,100 +202,77 @@ class CellIndex(Index):
         # Two ordered halves: a stable sort merges them.
         return rows[np.argsort(rows[:, 0], kind="stable")], sum(tests for _, tests in found)
 
-    def _find_on_ray(self, ray: Floats, category: int, mask: int) -> tuple[IdArray, int]:
+    def find_on_ray(self, ray: Floats, category: int, mask: int) -> tuple[IdArray, int]:
         found = [
-            lists.hits(self._store, as_query(ray), self._touching, category, mask)
+            lists.hits(self.store, as_query(ray), self.touching, category, mask)
             for lists in self._lists
             if lists.boxes
         ]
         ids = np.concatenate([np.empty(0, np.int32), *[rows[:, 1] for rows, _ in found]])
         return np.unique(ids), sum(tests for _, tests in found)
 
-    def _find_on_rays(self, rays: Rows, category: int, mask: int) -> tuple[IdArray, IdArray, int]:
+    def find_on_rays(self, rays: Rows, category: int, mask: int) -> tuple[IdArray, IdArray, int]:
         keys = [np.empty(0, np.int64)]
         tests = 0
         for lists in self._lists:
             if lists.boxes:
-                rows, made = lists.hits(self._store, rays, self._touching, category, mask)
+                rows, made = lists.hits(self.store, rays, self.touching, category, mask)
                 keys.append(rows[:, 0].astype(np.int64) << 32 | rows[:, 1])
                 tests += made
         found = np.unique(np.concatenate(keys))
         counts = np.bincount(found >> 32, minlength=len(rays)).astype(np.int32)
         return (found & 0xFFFFFFFF).astype(np.int32), counts, tests
 
-    def _find_first_on_ray(self, ray: Floats, category: int, mask: int) -> tuple[int, int]:
-        ids, tests = self._find_first_on_rays(as_query(ray), category, mask)
+    def find_first_on_ray(self, ray: Floats, category: int, mask: int) -> tuple[int, int]:
+        ids, tests = self.find_first_on_rays(as_query(ray), category, mask)
         return int(ids[0]), tests
 
-    def _find_first_on_rays(self, rays: Rows, category: int, mask: int) -> tuple[IdArray, int]:
+    def find_first_on_rays(self, rays: Rows, category: int, mask: int) -> tuple[IdArray, int]:
         best = np.full(len(rays), -1, np.int32)
         nearest = np.full(len(rays), np.inf)
         tests = 0
         for lists in self._lists:
             if lists.boxes:
-                tests += lists.first_hits(self._store, rays, best, nearest, self._touching, category, mask)
+                tests += lists.first_hits(self.store, rays, best, nearest, self.touching, category, mask)
         return best, tests
 
-    def _find_nearest(
-        self, point: Floats, k: int, category: int, mask: int
-    ) -> tuple[IdArray, Distances, int]:
-        ids, tests = self._find_nearest_many(as_query(point), k, category, mask)
-        found, distances = self._ranked(ids[ids >= 0], point)
+    def find_nearest(self, point: Floats, k: int, category: int, mask: int) -> tuple[IdArray, Distances, int]:
+        ids, tests = self.find_nearest_many(as_query(point), k, category, mask)
+        found, distances = self.ranked(ids[ids >= 0], point)
         return found, distances, tests
 
-    def _find_nearest_many(self, points: Rows, k: int, category: int, mask: int) -> tuple[IdArray, int]:
+    def find_nearest_many(self, points: Rows, k: int, category: int, mask: int) -> tuple[IdArray, int]:
         ids = np.full((len(points), k), -1, np.int32)
         heap = ids, np.empty((len(points), k)), np.zeros(len(points), np.int64)
         tests = 0
         for lists in self._lists:
             if lists.boxes:
-                tests += lists.nearest(self._store, points, heap, category, mask)
+                tests += lists.nearest(self.store, points, heap, category, mask)
         return ids, tests
 
     # ---- about itself
 
     def explain(self) -> CellReport:
-        """Whether the cells are too large, too small or right, and why; print it to read it.
-
-        Measured from who lies where, for the boxes that move (for the static ones where none moves).
-
-        Returns
-        -------
-        CellReport
-        """
-        self._ready()
+        """Whether the cells are too large, too small or right, and why."""
+        self.ready()
         moving, static = self._lists
-        moving_ids, static_ids = self._shared_out(self._store.ids())
+        moving_ids, static_ids = self._shared_out(self.store.ids())
         lists, ids = (moving, moving_ids) if moving.boxes or not static.boxes else (static, static_ids)
-        return report_on(lists, self._store.boxes[ids])
+        return report_on(lists, self.store.boxes[ids], self.cell_size)
 
-    def tune(self) -> CellReport:
-        """Choose the cell size anew from the boxes as they are now, and bin all of them.
-
-        A cell size that was given is replaced if `explain` finds it wrong.
-
-        Returns
-        -------
-        CellReport
-            About the new cells.
-        """
+    def tune(self) -> None:
+        """Choose the cell size again from the boxes as they are now, and bin all of them."""
         before = self.explain()
-        if self._cell_size is not None and before.verdict in ("too large", "too small"):
-            self._cell_size = before.suggested
+        if self.cell_size is not None and before.verdict in ("too large", "too small"):
+            self.cell_size = before.suggested
         self._build_all_later()
-        return self.explain()
 
-    @property
-    def cell_size(self) -> float | Literal["auto"]:
-        """As it was given or tuned: a number, or ``"auto"``."""
-        return "auto" if self._cell_size is None else self._cell_size
-
-    def _cell_count(self) -> int:
+    def cell_count(self) -> int:
         return sum(lists.places_in_use for lists in self._lists)
 
-    def _check(self) -> None:
-        for lists, ids in zip(self._lists, self._shared_out(self._store.ids()), strict=True):
-            lists.check(self._store, ids)
+    def check(self) -> None:
+        for lists, ids in zip(self._lists, self._shared_out(self.store.ids()), strict=True):
+            lists.check(self.store, ids)
 
 
 def as_cell_size(cell_size: Any) -> float | None:

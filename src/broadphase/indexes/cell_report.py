@@ -55,8 +55,8 @@ class CellReport:
         )
 
 
-def report_on(lists: CellLists, boxes: BoxArray) -> CellReport:
-    """Measure and judge; ``boxes`` are those of the cells."""
+def report_on(lists: CellLists, boxes: BoxArray, cell_size: float | None) -> CellReport:
+    """Measure and judge; ``boxes`` are those of the cells, ``cell_size`` is None where it was chosen."""
     if not len(boxes):
         return CellReport("empty", "there is no box to judge by", 0.0, 0.0, 0, 0, 0, 0.0, 0.0, 0, 0.0)
     blocks = lists.heads[lists.heads != 0].astype(np.int64)
@@ -64,9 +64,17 @@ def report_on(lists: CellLists, boxes: BoxArray) -> CellReport:
     copies = float(lists.tally[ENTRIES]) / len(boxes)
     company = float((held * held).sum() / held.sum()) - 1.0
     oversize = 1.0 - float(lists.lattice[0, columns.BOXES]) / len(boxes)
+    # A grid whose cells are larger than its bounds has one cell, which knows no size.
     size = 1.0 / float(lists.lattice[0, columns.PER_UNIT])
+    if len(lists.lattice) == 1 and cell_size is not None:
+        size = cell_size
     suggested = suggest_cell_size(boxes).size
     verdict, reason = _judge(size, suggested, copies, company, oversize, boxes.shape[1] // 2)
+    if len(blocks) == 1 and len(boxes) > 1 and size > suggested * _NEAR_ENOUGH:
+        parted = _cells_in_use(boxes, suggested)
+        if parted > 1:
+            reason = f"all {len(boxes):,} boxes lie in one cell; with {suggested:.4g} they lie in {parted:,}"
+            verdict = "too large"
     return CellReport(
         verdict,
         reason,
@@ -80,6 +88,14 @@ def report_on(lists: CellLists, boxes: BoxArray) -> CellReport:
         int(held.max()),
         oversize,
     )
+
+
+def _cells_in_use(boxes: BoxArray, size: float) -> int:
+    """How many cells of a size hold the middle of a box; boxes without end are left out."""
+    dim = boxes.shape[1] // 2
+    middles = 0.5 * (boxes[:, :dim] + boxes[:, dim:]).astype(np.float64)
+    middles = middles[np.isfinite(middles).all(axis=1)]
+    return len(np.unique(np.floor(middles / size), axis=0))
 
 
 def _judge(

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.boxes import PairArray, unsound_row
+from broadphase.errors import path_of
 from broadphase.indexes.storage import BoxStore
 from broadphase.kernels.boxes.filters import STATIC
 
@@ -52,7 +53,7 @@ def save(
     import tempfile  # here, as below, because these two take a tenth of the time in which a world is there
     from pathlib import Path
 
-    target = Path(path)
+    target = Path(path_of(path, "path"))
     handle, temporary = tempfile.mkstemp(prefix=target.name, suffix=".part", dir=target.parent)
     try:
         with os.fdopen(handle, "wb") as file:
@@ -67,13 +68,12 @@ def load(path: str | os.PathLike[str], make: Callable[[dict[str, Any], Arrays], 
     """Read what `save` wrote and let ``make`` an index of it; one error tells whatever is wrong with it."""
     from pathlib import Path
 
-    data = Path(path).read_bytes()
+    name = path_of(path, "path")
+    data = Path(name).read_bytes()
     try:
         return make(*_read(data))
     except Exception as error:  # damaged archives make zipfile, zlib and NumPy raise nearly anything
-        raise ValueError(
-            f"{os.fspath(path)!r} is not a broadphase index that can be read: {error}"
-        ) from error
+        raise ValueError(f"{name!r} is not a broadphase index that can be read: {error}") from error
 
 
 def restore(store: BoxStore, arrays: Arrays) -> PairArray:

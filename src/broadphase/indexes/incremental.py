@@ -6,7 +6,7 @@ is compared: did they overlap before, do they now?  Two boxes that are both in t
 where the other one was, the index does not know any more, so the old boxes are paired among themselves.
 
 Cost: one query for each touched box, and the changes.  Where more than a share of all boxes was touched
-(`Hooks._changes_by_query`), finding all pairs anew and merging the two lists is cheaper, and is done.
+(`Structure.changes_by_query`), finding all pairs anew and merging the two lists is cheaper, and is done.
 """
 
 from collections.abc import Callable
@@ -18,9 +18,10 @@ import numpy.typing as npt
 
 from broadphase import choose, methods, threads
 from broadphase.boxes import BoxArray, PairArray
-from broadphase.indexes.journal import by_id, changes_between, pair_keys
-from broadphase.indexes.protocol import Hooks
+from broadphase.indexes.journal import History, Journal, by_id, changes_between, pair_keys
+from broadphase.indexes.protocol import Structure
 from broadphase.indexes.results import PairChanges
+from broadphase.indexes.storage import BoxStore
 from broadphase.kernels.arrays.radix_sort import stable_argsort
 from broadphase.kernels.boxes.filters import PairFilter
 from broadphase.kernels.pairs import journal as kernel
@@ -28,6 +29,8 @@ from broadphase.methods.task import Task
 from broadphase.pair_order import sorted_pairs
 from broadphase.slices import first_of, joined, rows_at
 
+FindAll = Callable[..., tuple[PairArray, int]]
+"""``find_all(sort=True)``: all pairs, and the tests made."""
 Compared = tuple[PairArray, PairArray, int]
 """What began, what ended, and the tests made."""
 
@@ -36,42 +39,48 @@ _ENOUGH_FOR_THREADS = 200
 _A_PART = 500  # queries: 5,000 at once take 1.3 times as long
 
 
-def find_changes(index: Hooks) -> tuple[PairChanges, int]:
-    """Against the last call, and the tests made."""
-    journal, store, state = index._journal, index._store, index._history.state()
+def find_changes(
+    structure: Structure, find_all: FindAll, history: History, journal: Journal, by_query: float
+) -> tuple[PairChanges, int]:
+    """Against the last call, and the tests made.
+
+    Up to the share ``by_query`` of touched boxes the structure is asked about them, else ``find_all`` for all
+    pairs.
+    """
+    store, state = structure.store, history.state()
     noted: Any = journal.entries()[0] if journal.open else slice(store.end)
     renewed = store.renewed[noted].copy()
     try:
         if not journal.open:
-            changes, tests = from_all_pairs(index)
+            changes, tests = from_all_pairs(store, find_all, history)
         else:
-            began, ended, tests = _from_queries(index)
-            changes = PairChanges(began, ended, index._history.advance(began, ended))
-        journal.begin(store, index._changes_by_query)
+            began, ended, tests = _from_queries(structure, journal)
+            changes = PairChanges(began, ended, history.advance(began, ended))
+        journal.begin(store, by_query)
     except BaseException:  # memory, or the user's patience, ran out in between
-        index._history.go_back(state)
+        history.go_back(state)
         store.renewed[noted] = renewed
         journal.close()
         raise
     return changes, tests
 
 
-def from_all_pairs(index: Hooks) -> tuple[PairChanges, int]:
+def from_all_pairs(store: BoxStore, find_all: FindAll, history: History) -> tuple[PairChanges, int]:
     """By finding all pairs and comparing them with those of the last call."""
-    now, tests = index._pairs(sort=True)
-    began, ended = changes_between(index._history.pairs(), now, index._store.renewed)
-    return PairChanges(began, ended, index._history.replace(now, began)), tests
+    now, tests = find_all(sort=True)
+    began, ended = changes_between(history.pairs(), now, store.renewed)
+    return PairChanges(began, ended, history.replace(now, began)), tests
 
 
-def _from_queries(index: Hooks) -> tuple[PairArray, PairArray, int]:
-    store = index._store
-    kept = index._journal.entries()
+def _from_queries(structure: Structure, journal: Journal) -> tuple[PairArray, PairArray, int]:
+    store = structure.store
+    kept = journal.entries()
     ids, old = kept[0], kept[1]
     queries = np.empty((2 * len(ids), old.shape[1]), np.float64)
     asked = np.empty(2 * len(ids), np.int32)
     planned = kernel.plan_queries(ids, len(ids), old, store.boxes, queries, asked)
     # Neighbours one after the other: what one query reads, the next one finds in the cache.
-    order = stable_argsort(queries[:planned, index._query_axis])
+    order = stable_argsort(queries[:planned, structure.query_axis])
     queries, asked = rows_at(queries, order), rows_at(asked, order)
     marks = np.zeros((store.end >> 3) + 1, np.uint8)
     kernel.mark_noted(ids, len(ids), marks)
@@ -80,23 +89,23 @@ def _from_queries(index: Hooks) -> tuple[PairArray, PairArray, int]:
     ruled = store.any_static or store.any_sets
 
     def search(begin: int, end: int) -> Compared:
-        rows, tests = index._find_in_boxes(queries[begin:end], index._touching, -1, -1)
+        rows, tests = structure.find_in_boxes(queries[begin:end], structure.touching, -1, -1)
         ended = np.empty_like(rows)
         come, gone = kernel.compare_found(
-            *(rows, asked[begin:end], columns, marks, index._journal.slots, now, kept, renewed, ruled),
-            *(index._touching, ended),
+            *(rows, asked[begin:end], columns, marks, journal.slots, now, kept, renewed, ruled),
+            *(structure.touching, ended),
         )
         return first_of(rows, come), first_of(ended, gone), tests
 
     def search_old() -> Compared:
-        ended, tests = _ended_among(index, kept, columns)
+        ended, tests = _ended_among(structure, kept, columns)
         return ended[:0], ended, tests
 
     # What a part finds is compared while it is in the near cache.
     parts = planned // _A_PART + 1
     calls: list[Callable[[], Compared]] = [search_old]
     calls += [partial(search, *span) for span in threads.shares(planned, parts)]
-    most = threads.resolve(index._threads) if planned > _ENOUGH_FOR_THREADS else 1
+    most = threads.resolve(structure.threads) if planned > _ENOUGH_FOR_THREADS else 1
     found = threads.run_all(calls, most)
     return (
         _in_order([began for began, _, _ in found], store.end),
@@ -105,7 +114,9 @@ def _from_queries(index: Hooks) -> tuple[PairArray, PairArray, int]:
     )
 
 
-def _ended_among(index: Hooks, kept: tuple[npt.NDArray[Any], ...], columns: Any) -> tuple[PairArray, int]:
+def _ended_among(
+    structure: Structure, kept: tuple[npt.NDArray[Any], ...], columns: Any
+) -> tuple[PairArray, int]:
     """Pairs of two boxes of the journal that have ended, and the tests made."""
     was_there = kept[1][:, 0] == kept[1][:, 0]
     if not was_there.all():
@@ -113,10 +124,10 @@ def _ended_among(index: Hooks, kept: tuple[npt.NDArray[Any], ...], columns: Any)
     boxes: BoxArray = kept[1]
     if len(boxes) < 2:
         return np.empty((0, 2), np.int32), 0
-    task = Task(boxes, index._touching, PairFilter(*kept[2:]))
+    task = Task(boxes, structure.touching, PairFilter(*kept[2:]))
     found = methods.finder(choose.choose(boxes))(task)
     entries = joined([np.empty((0, 2), np.int32), *found.chunks])
-    gone = kernel.compare_old(entries, columns, index._store.renewed, kept, index._touching)
+    gone = kernel.compare_old(entries, columns, structure.store.renewed, kept, structure.touching)
     return entries[:gone], found.tests
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from broadphase import choose, methods, threads
 from broadphase.boxes import PairArray
-from broadphase.indexes.queries import Queries
+from broadphase.indexes.plain_space import PlainSpace
 from broadphase.indexes.storage import BoxStore, IdArray
 from broadphase.kernels.boxes.filters import IN_A, IN_B, PairFilter
 from broadphase.memory import borrowed_scratch
@@ -24,26 +24,28 @@ from broadphase.space import as_period
 _QUERY = 10
 
 
-def join(here: Queries, there: Queries, sort: bool) -> tuple[PairArray, int]:
+def join(here: PlainSpace, there: PlainSpace, sort: bool) -> tuple[PairArray, int]:
     """Rows ``[id here, id there]`` and the tests made."""
-    few, many = sorted((here._store.live, there._store.live))
+    few, many = sorted((here.store.live, there.store.live))
     if not few:
         return np.empty((0, 2), np.int32), 0
     if few * _QUERY < many and not _in_space(here, there):
-        asked = there if there._store.live == many else here
-        if asked.answers_boxes_quickly:
-            rows, tests = _by_queries(here if asked is there else there, asked, here._touching)
+        asked = there if there.store.live == many else here
+        if asked.structure.answers_boxes_quickly:
+            rows, tests = _by_queries(here if asked is there else there, asked, here.touching)
             rows = rows if asked is there else rows[:, ::-1]
-            rows = np.ascontiguousarray(rows[_may_pair(here._store, there._store, rows)])
-            return sorted_rows(rows, here._store.end, there._store.end) if sort else rows, tests
+            rows = np.ascontiguousarray(rows[_may_pair(here.store, there.store, rows)])
+            return sorted_rows(rows, here.store.end, there.store.end) if sort else rows, tests
     return _anew(here, there, sort)
 
 
-def _by_queries(few: Queries, many: Queries, touching: bool) -> tuple[IdArray, int]:
+def _by_queries(few: PlainSpace, many: PlainSpace, touching: bool) -> tuple[IdArray, int]:
     """Rows ``[id of few, id of many]``, whatever the rules."""
-    many._ready()
-    rows, tests = many._find_rows(few._store.live_boxes().astype(np.float64, copy=False), touching, -1, -1)
-    rows[:, 0] = few._store.ids()[rows[:, 0]]
+    many.structure.ready()
+    rows, tests = many.structure.find_rows(
+        few.store.live_boxes().astype(np.float64, copy=False), touching, -1, -1
+    )
+    rows[:, 0] = few.store.ids()[rows[:, 0]]
     return rows, tests
 
 
@@ -56,14 +58,14 @@ def _may_pair(here: BoxStore, there: BoxStore, rows: IdArray) -> Any:
     return may
 
 
-def _anew(here: Queries, there: Queries, sort: bool) -> tuple[PairArray, int]:
-    first, second = here._store, there._store
+def _anew(here: PlainSpace, there: PlainSpace, sort: bool) -> tuple[PairArray, int]:
+    first, second = here.store, there.store
     here_boxes, there_boxes = first.live_boxes(), second.live_boxes()
     kind = np.result_type(here_boxes, there_boxes)
     boxes = joined((here_boxes.astype(kind, copy=False), there_boxes.astype(kind, copy=False)))
-    parts = threads.resolve(here._threads)
+    parts = threads.resolve(here.threads)
     with borrowed_scratch() as scratch:
-        task = Task(boxes, here._touching, _both_filters(first, second), parts, scratch=scratch)
+        task = Task(boxes, here.touching, _both_filters(first, second), parts, scratch=scratch)
         found = _search_in_space(task, here, there) if _in_space(here, there) else search_anyhow(task)
         chunks = [chunk for chunk in found.chunks if len(chunk)]
         if not chunks:
@@ -82,15 +84,15 @@ def search_anyhow(task: Task, _: Any = None) -> Found:
     return methods.finder(choose.choose(task.boxes))(task) if len(task.boxes) > 1 else Found([], 0, 0)
 
 
-def _in_space(here: Queries, there: Queries) -> bool:
+def _in_space(here: PlainSpace, there: PlainSpace) -> bool:
     """Whether there is more to it than boxes."""
-    return here.period is not None or here.many or there.many
+    return here.period is not None or here.has_envs or there.has_envs
 
 
 def _search_in_space(task: Task, here: Any, there: Any) -> Found:
     from broadphase.in_space import Space, find_in_space
 
-    env = np.concatenate((here.envs, there.envs)) if here.many or there.many else None
+    env = np.concatenate((here.envs, there.envs)) if here.has_envs or there.has_envs else None
     return find_in_space("auto", task, Space(as_period(here.period, task.dim), env))
 
 

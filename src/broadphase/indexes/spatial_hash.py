@@ -15,12 +15,12 @@ boxes, but with a cache miss for nearly every slot.  It loses to a grid where th
 evenly filled, and where many boxes that are far smaller than the typical one crowd in one cell.
 """
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from broadphase.boxes import BoxArray
-from broadphase.indexes.cell_index import CellIndex, CellSize, as_cell_size
+from broadphase.indexes.cell_index import CellStructure
 from broadphase.indexes.cell_lists import FEW, Plan, empty_lattice, ladder
 from broadphase.kernels.cells.binning import FARTHEST
 from broadphase.kernels.cells.lattice import FIRST, LAST, OFFSET
@@ -32,56 +32,15 @@ LARGEST_TABLE = 2**31
 _LEVELS_APART = 1_000_003
 
 
-class SpatialHash(CellIndex):
-    """An endless grid in a hash table: for boxes of like size in a world of any size.
+class HashStructure(CellStructure):
+    """The cells of a `broadphase.SpatialHash`; its options, checked, and what `Structure` takes."""
 
-    Parameters
-    ----------
-    cell_size : float or "auto"
-        Side of the finest cells; ``"auto"`` is two and a half times a typical box, looked up again whenever
-        the number of boxes has doubled.
-    table_size : int or "auto"
-        Slots of the table, raised to a prime; ``"auto"`` is ten times the boxes, and grows with them.  A
-        small table saves memory, but more far cells share a slot; a large one is slower to look through.
-    dim, dtype, touching, sort, threads
-        As of `broadphase.Index`.
-
-    Raises
-    ------
-    TypeError, ValueError
-        The cell size is no positive finite number, or the table size no positive integer up to 2 ** 31.
-
-    Examples
-    --------
-    >>> import broadphase as bp
-    >>> index = bp.SpatialHash(cell_size=2.5)
-    >>> index.insert_many([[0, 0, 1, 1], [0.5, 0.5, 1.5, 1.5], [1e9, -1e9, 1e9 + 1, -1e9 + 1]])
-    array([0, 1, 2], dtype=int32)
-    >>> index.pairs()
-    array([[0, 1]], dtype=int32)
-    >>> index.explain().verdict
-    'right'
-    """
-
-    name = "spatial_hash"
-
-    def __init__(
-        self, cell_size: CellSize = "auto", table_size: int | Literal["auto"] | None = "auto", **common: Any
-    ) -> None:
-        self._cell_size = as_cell_size(cell_size)
-        self._table_size = _as_table_size(table_size)
-        super().__init__(**common)
-
-    @property
-    def table_size(self) -> int | Literal["auto"]:
-        """As it was given: a number, or ``"auto"``."""
-        return "auto" if self._table_size is None else self._table_size
-
-    def _options(self) -> dict[str, Any]:
-        return {"cell_size": self.cell_size, "table_size": self.table_size}
+    def __init__(self, cell_size: float | None, table_size: int | None, *kept: Any) -> None:
+        self.cell_size, self._table_size = cell_size, table_size
+        super().__init__(*kept)
 
     def _plan(self, boxes: BoxArray) -> Plan:
-        finest = typical_cell(take_sample(boxes)).size if self._cell_size is None else self._cell_size
+        finest = typical_cell(take_sample(boxes)).size if self.cell_size is None else self.cell_size
         sizes = ladder(finest)
         lattice = empty_lattice(sizes, np.zeros(3))
         lattice[:-1, FIRST : FIRST + 3] = -FARTHEST
@@ -91,7 +50,8 @@ class SpatialHash(CellIndex):
         return Plan(lattice, next_prime(wanted), hashed=True)
 
 
-def _as_table_size(table_size: Any) -> int | None:
+def as_table_size(table_size: Any) -> int | None:
+    """``table_size=`` as a number, or None for ``"auto"``."""
     if table_size is None or (isinstance(table_size, str) and table_size == "auto"):
         return None
     if isinstance(table_size, bool) or not isinstance(table_size, (int, np.integer)):

@@ -25,11 +25,10 @@ import numpy as np
 from broadphase import threads
 from broadphase.boxes import PairArray
 from broadphase.indexes.arguments import NO_RULE, Floats, Given, Rows
-from broadphase.indexes.base import Index
-from broadphase.indexes.box_tree import BoxTree
-from broadphase.indexes.protocol import find_in_parts
+from broadphase.indexes.box_tree import TreeStructure
+from broadphase.indexes.protocol import Structure, find_in_parts
 from broadphase.indexes.results import Distances
-from broadphase.indexes.storage import BoxStore, IdArray, expect
+from broadphase.indexes.storage import EVERY_BIT, BoxStore, IdArray, expect
 from broadphase.kernels.boxes.filters import PairFilter, no_filter
 from broadphase.kernels.boxes.put import put_box
 from broadphase.kernels.machine.trial import trial
@@ -54,27 +53,10 @@ class _Frame(NamedTuple):
     """With how many copies a copy shared its strip when the world was cut."""
 
 
-class Strips(Index):
-    """For frames in which everything moves; the fastest index there.
+class StripsStructure(Structure):
+    """The strips of the last frame, and trees for questions and for static boxes."""
 
-    Parameters
-    ----------
-    dim, dtype, touching, sort, threads
-        As of `broadphase.Index`.
-
-    Examples
-    --------
-    >>> import broadphase as bp
-    >>> index = bp.Strips()
-    >>> index.insert_many([[0, 0, 2, 2], [1, 1, 3, 3], [5, 5, 6, 6]])
-    array([0, 1, 2], dtype=int32)
-    >>> index.update([[0, 0, 2, 2], [4, 4, 5, 5], [5, 5, 6, 6]])
-    >>> index.pairs()
-    array([[1, 2]], dtype=int32)
-    """
-
-    name = "strips"
-    _UNSAVED: ClassVar[frozenset[str]] = Index._UNSAVED | {
+    UNSAVED: ClassVar[frozenset[str]] = Structure.UNSAVED | {
         "_frame",
         "_in_one_call",
         "_movers",
@@ -84,76 +66,76 @@ class Strips(Index):
 
     # ---- following the boxes: all but the tree is made again when it is asked for
 
-    def _reset(self) -> None:
+    def reset(self) -> None:
         self._frame: _Frame | None = None
-        self._tree: BoxTree | None = None
+        self._tree: TreeStructure | None = None
         self._in_one_call = False  # how the last frame was searched: the lab shows what was compared
         self._forget_classes()
 
     def _forget_classes(self) -> None:
-        self._statics: BoxTree | None = None
+        self._statics: TreeStructure | None = None
         self._movers: IdArray | None = None
 
-    def _following(self, ids: IdArray) -> BoxTree | None:
+    def _following(self, ids: IdArray) -> TreeStructure | None:
         """The tree, if it is to follow a change of these ids; else it is dropped."""
-        if len(ids) > max(self._store.live // _FOLLOWED, _FEW):
+        if len(ids) > max(self.store.live // _FOLLOWED, _FEW):
             self._tree = None
         return self._tree
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
-        self._reset()
+        self.reset()
 
-    def _inserted(self, ids: IdArray) -> None:
+    def inserted(self, ids: IdArray) -> None:
         self._forget_classes()
         if (tree := self._following(ids)) is not None:
-            tree._inserted(ids)
+            tree.inserted(ids)
 
-    def _removing(self, ids: IdArray) -> None:
+    def removing(self, ids: IdArray) -> None:
         self._forget_classes()
         if (tree := self._following(ids)) is not None:
-            tree._removing(ids)
+            tree.removing(ids)
 
-    def _moving(self, ids: IdArray, boxes: Any) -> None:
+    def moving(self, ids: IdArray, boxes: Any) -> None:
         if (tree := self._following(ids)) is not None:
-            tree._moving(ids, boxes)
-        if self._store.any_static and self._store.classes[ids].any():
+            tree.moving(ids, boxes)
+        if self.store.any_static and self.store.classes[ids].any():
             self._statics = None
 
-    def _moved(self, ids: IdArray) -> None:
+    def moved(self, ids: IdArray) -> None:
         if self._tree is not None:
-            self._tree._moved(ids)
+            self._tree.moved(ids)
 
-    def _ask_move(self, id: Any, values: Given) -> bool:  # noqa: A002
-        store, tree = self._store, self._tree
+    def ask_move(self, id: Any, values: Given) -> bool:  # noqa: A002
+        store, tree = self.store, self._tree
         if store.any_static:
             return False
-        if tree is not None and not tree._stale:
-            return tree._ask_move(id, values)
+        if tree is not None and not tree.stale:
+            return tree.ask_move(id, values)
         self._tree = None  # first, should it be interrupted
         return bool(_try_to_put(store.boxes, store.alive, store.end, id, values))
 
     # ---- pairs
 
-    def _find_pairs(self, limit: int, scratch: Scratch) -> Found:
+    def find_pairs(self, limit: int, scratch: Scratch) -> Found:
         """The pairs among the moving boxes by strips, and theirs with static ones by the tree."""
-        store = self._store
-        parts = threads.resolve(self._threads)
+        store = self.store
+        parts = threads.resolve(self.threads)
         if not store.any_static:
             boxes, rules = store.live_boxes(), store.live_filter()
-            task = Task(boxes, self._touching, rules, parts, limit, sort=self._sort, scratch=scratch)
+            task = Task(boxes, self.touching, rules, parts, limit, sort=self._sort, scratch=scratch)
             found = self._sweep(task)
             return found if store.live == store.end else _renamed(found, store.ids())
         movers = self._mover_ids()
         rules = PairFilter(no_filter().classes, *_sets_of(store, movers))
-        task = Task(store.boxes[movers], self._touching, rules, parts, limit, scratch=scratch)
+        task = Task(store.boxes[movers], self.touching, rules, parts, limit, scratch=scratch)
         among = _renamed(self._sweep(task), movers)
         if among.pairs > limit:
             return among
         queries, statics = task.boxes.astype(np.float64, copy=False), self._static_ids()
 
         def search(begin: int, end: int) -> tuple[PairArray, int]:
-            rows, tests = self._static_tree()._find_rows(queries[begin:end], self._touching, NO_RULE, NO_RULE)
+            rows, tests = self._static_tree().find_rows(queries[begin:end], self.touching, NO_RULE, NO_RULE)
             return self._let_through(movers[begin:end][rows[:, 0]], statics[rows[:, 1]]), tests
 
         touching_static, tests = find_in_parts(search, len(movers), len(statics), limit)
@@ -166,7 +148,7 @@ class Strips(Index):
 
     def _let_through(self, movers: IdArray, statics: IdArray) -> PairArray:
         """Pairs of the two, smaller id first, without those that categories and masks forbid."""
-        store = self._store
+        store = self.store
         pairs = np.column_stack((np.minimum(movers, statics), np.maximum(movers, statics)))
         if store.any_sets:
             first, second = pairs.T
@@ -198,108 +180,100 @@ class Strips(Index):
     def _mover_ids(self) -> IdArray:
         movers = self._movers
         if movers is None:
-            ids = self._store.ids()
-            movers = self._movers = ids[self._store.classes[ids] == 0]
+            ids = self.store.ids()
+            movers = self._movers = ids[self.store.classes[ids] == 0]
         return movers
 
     def _static_ids(self) -> IdArray:
-        return np.setdiff1d(self._store.ids(), self._mover_ids(), assume_unique=True)
+        return np.setdiff1d(self.store.ids(), self._mover_ids(), assume_unique=True)
 
-    def _static_tree(self) -> BoxTree:
+    def _static_tree(self) -> TreeStructure:
         """The static boxes, numbered as in `_static_ids`."""
         tree = self._statics
         if tree is None:
-            tree = BoxTree(
-                dim=self.dim, dtype=self.dtype, touching=self._touching, sort=False, threads=self._threads
+            store, boxes = BoxStore(self.dim, self.dtype), self.store.boxes[self._static_ids()]
+            n = len(boxes)
+            store.add_many(
+                boxes, np.zeros(n, np.bool_), np.ones(n, np.uint32), np.full(n, EVERY_BIT, np.uint32)
             )
-            tree.insert_many(self._store.boxes[self._static_ids()])
-            tree._ready()
+            tree = TreeStructure(None, store, self.touching, False, self.threads)
+            tree.ready()
             self._statics = tree
         return tree
 
     # ---- queries: all by the tree, which shares the stored boxes
 
-    def _query_tree(self) -> BoxTree:
+    def _query_tree(self) -> TreeStructure:
         tree = self._tree
         if tree is None:
             with self._lock:
                 tree = self._tree
                 if tree is None:
-                    tree = BoxTree(
-                        dim=self.dim,
-                        dtype=self.dtype,
-                        touching=self._touching,
-                        sort=self._sort,
-                        threads=self._threads,
-                    )
-                    tree._store = self._store
-                    tree._reset()
-                    tree._ready()
+                    tree = TreeStructure(None, self.store, self.touching, self._sort, self.threads)
+                    tree.ready()
                     self._tree = tree
-        if tree._stale:
-            tree._ready()
+        if tree.stale:
+            tree.ready()
         return tree
 
-    def _fresh_tree(self) -> BoxTree:
+    def _fresh_tree(self) -> TreeStructure:
         """The same by the shortest way."""
         tree = self._tree
-        return self._query_tree() if tree is None or tree._stale else tree
+        return self._query_tree() if tree is None or tree.stale else tree
 
-    def _ask_box(self, values: Given) -> tuple[IdArray, int] | None:
-        return self._fresh_tree()._ask_box(values)
+    def ask_box(self, values: Given) -> tuple[IdArray, int] | None:
+        return self._fresh_tree().ask_box(values)
 
-    def _ask_ray(
+    def ask_ray(
         self, origin: Given, direction: Given, furthest: float
     ) -> tuple[int, int, float, float, float, float] | None:
-        return self._fresh_tree()._ask_ray(origin, direction, furthest)
+        return self._fresh_tree().ask_ray(origin, direction, furthest)
 
-    def _ask_nearest(self, point: Given, k: int) -> tuple[IdArray, Distances, int] | None:
-        return self._fresh_tree()._ask_nearest(point, k)
+    def ask_nearest(self, point: Given, k: int) -> tuple[IdArray, Distances, int] | None:
+        return self._fresh_tree().ask_nearest(point, k)
 
-    def _find_in_box(self, box: Floats, touching: bool, category: int, mask: int) -> tuple[IdArray, int]:
-        return self._query_tree()._find_in_box(box, touching, category, mask)
+    def find_in_box(self, box: Floats, touching: bool, category: int, mask: int) -> tuple[IdArray, int]:
+        return self._query_tree().find_in_box(box, touching, category, mask)
 
-    def _find_in_boxes(self, boxes: Rows, touching: bool, category: int, mask: int) -> tuple[IdArray, int]:
-        return self._query_tree()._find_in_boxes(boxes, touching, category, mask)
+    def find_in_boxes(self, boxes: Rows, touching: bool, category: int, mask: int) -> tuple[IdArray, int]:
+        return self._query_tree().find_in_boxes(boxes, touching, category, mask)
 
-    def _find_rows(self, boxes: Rows, touching: bool, category: int, mask: int) -> tuple[IdArray, int]:
-        return self._query_tree()._find_rows(boxes, touching, category, mask)
+    def find_rows(self, boxes: Rows, touching: bool, category: int, mask: int) -> tuple[IdArray, int]:
+        return self._query_tree().find_rows(boxes, touching, category, mask)
 
-    def _find_on_ray(self, ray: Floats, category: int, mask: int) -> tuple[IdArray, int]:
-        return self._query_tree()._find_on_ray(ray, category, mask)
+    def find_on_ray(self, ray: Floats, category: int, mask: int) -> tuple[IdArray, int]:
+        return self._query_tree().find_on_ray(ray, category, mask)
 
-    def _find_on_rays(self, rays: Rows, category: int, mask: int) -> tuple[IdArray, IdArray, int]:
-        return self._query_tree()._find_on_rays(rays, category, mask)
+    def find_on_rays(self, rays: Rows, category: int, mask: int) -> tuple[IdArray, IdArray, int]:
+        return self._query_tree().find_on_rays(rays, category, mask)
 
-    def _find_first_on_ray(self, ray: Floats, category: int, mask: int) -> tuple[int, int]:
-        return self._query_tree()._find_first_on_ray(ray, category, mask)
+    def find_first_on_ray(self, ray: Floats, category: int, mask: int) -> tuple[int, int]:
+        return self._query_tree().find_first_on_ray(ray, category, mask)
 
-    def _find_first_on_rays(self, rays: Rows, category: int, mask: int) -> tuple[IdArray, int]:
-        return self._query_tree()._find_first_on_rays(rays, category, mask)
+    def find_first_on_rays(self, rays: Rows, category: int, mask: int) -> tuple[IdArray, int]:
+        return self._query_tree().find_first_on_rays(rays, category, mask)
 
-    def _find_first_but(
+    def find_first_but(
         self, rays: Rows, ignored: IdArray, category: int, mask: int
     ) -> tuple[IdArray, int] | None:
-        return self._query_tree()._find_first_but(rays, ignored, category, mask)
+        return self._query_tree().find_first_but(rays, ignored, category, mask)
 
-    def _find_nearest(
-        self, point: Floats, k: int, category: int, mask: int
-    ) -> tuple[IdArray, Distances, int]:
-        return self._query_tree()._find_nearest(point, k, category, mask)
+    def find_nearest(self, point: Floats, k: int, category: int, mask: int) -> tuple[IdArray, Distances, int]:
+        return self._query_tree().find_nearest(point, k, category, mask)
 
-    def _find_nearest_many(self, points: Rows, k: int, category: int, mask: int) -> tuple[IdArray, int]:
-        return self._query_tree()._find_nearest_many(points, k, category, mask)
+    def find_nearest_many(self, points: Rows, k: int, category: int, mask: int) -> tuple[IdArray, int]:
+        return self._query_tree().find_nearest_many(points, k, category, mask)
 
     # ---- about itself
 
-    def _cell_count(self) -> int:
+    def cell_count(self) -> int:
         return 0 if self._frame is None else self._frame.plan.strips
 
-    def _check(self) -> None:
+    def check(self) -> None:
         if self._movers is not None:
-            expect(not self._store.classes[self._movers].any(), "moving boxes are not static")
+            expect(not self.store.classes[self._movers].any(), "moving boxes are not static")
         if self._tree is not None:
-            self._query_tree()._check()
+            self._query_tree().check()
 
 
 def _renamed(found: Found, ids: IdArray) -> Found:

@@ -3,230 +3,364 @@
 Two boxes overlap on an axis while each one's lower end lies before the other's upper end.  As boxes move a
 little, few ends change places with their neighbours; where a lower end passes an upper one, or the other
 way round, an overlap on that axis begins or ends, and only there can a pair have changed.  So the ends are
-kept sorted by insertion, the pairs in a set, and a frame costs what happens in it: the boxes that moved, the
-ends that they passed, the pairs that changed.  ``pairs`` is then a copy of the set.
+kept sorted by insertion, the pairs in a list, and a frame costs what happens in it: the boxes that moved, the
+ends that they passed, the pairs that changed.  ``pairs`` is then a copy of the list.
 
 Source: Baraff's coordinate sorting (1992); Cohen, Lin, Manocha and Ponamgi, "I-COLLIDE" (1995), for all
-axes and the persistent set.
+axes and the persistent pairs; Ericson, "Real-Time Collision Detection" (2005), section 7.5.
 
-Cost: O(1) for a box that did not move; for one that did, its swaps, which grow with its way and with the
-number of boxes beside it on each axis.  A box that goes far is taken out, put in and searched for instead;
-when much moves, the ends are sorted and the pairs found anew.  It loses where everything moves, where boxes
-pile up on an axis (each passes all others), and to any other index in memory: about 100 bytes a box in 2-D
-float32, 40 bytes a pair.
+Cost: nothing for a box that did not move; for one that did, its swaps, which grow with its way and with the
+number of boxes beside it on each axis.  A new box comes in from behind all others, and a frame in which some
+are removed goes over all ends once.  When much moves, the ends are sorted and the pairs found anew.  It wins
+where a world of thousands is nearly still and ``pairs`` is asked for; it loses where everything moves, where
+boxes go far or pile up on an axis (each passes all others), and to any other index in memory: about 100
+bytes a box in 2-D float32, 8 bytes a pair.  Then `broadphase.BoxTree` (for ``changes`` and questions) or
+`broadphase.Strips` (for ``pairs``) is the answer.
+
+Questions are asked of a second order, that of `broadphase.SortAndSweep`.
 """
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from broadphase import choose, methods
+from broadphase import choose, methods, threads
 from broadphase.boxes import PairArray
-from broadphase.indexes.base import Index
-from broadphase.indexes.gapped import GappedOrders, GappedQueries
 from broadphase.indexes.incremental import from_all_pairs
-from broadphase.indexes.journal import History, PairKeys
-from broadphase.indexes.pair_set import PairSet
+from broadphase.indexes.journal import History, PairKeys, pair_keys
 from broadphase.indexes.results import PairChanges
-from broadphase.indexes.storage import IdArray
+from broadphase.indexes.sorted_boxes import SortedBoxes, SortedQueries
+from broadphase.indexes.storage import BoxStore, IdArray, expect
 from broadphase.indexes.touched import Touched
 from broadphase.kernels.arrays.ordered_bits import bits_of
-from broadphase.kernels.sorted.sweep_and_prune import move_boxes, take_boxes
+from broadphase.kernels.arrays.radix_sort import argsort_keys
+from broadphase.kernels.sorted.sweep_and_prune import (
+    boxes_that_moved,
+    close_up,
+    end_keys,
+    lay_out,
+    move_ends,
+)
 from broadphase.memory import Scratch, borrowed_scratch
-from broadphase.methods.sort_and_sweep import choose_axis
 from broadphase.methods.task import NO_LIMIT, Found
-from broadphase.slices import FIRST_CHANGES, growing
+from broadphase.pair_order import one_array
+from broadphase.slices import FIRST_CHANGES, growing, joined, paced, ranges, rows_at, sorted_keys
 
-# A box whose ends would pass more slots than this is put in elsewhere and searched for: 16 slots are
-# passed in 2 ns, so this costs what a search does.
-FAR = 2048
-# When more is touched than this share, sorting everything is cheaper than moving so many boxes ...
+# When more boxes moved than this share, sorting everything is cheaper than moving so many ...
 MOST_TOUCHED = 1 / 3
-# ... and when so many slots a box were passed or searched, or so many in all if the boxes are few.
-MOST_PASSED, ALWAYS_PASSED = 256, 1 << 16
+# ... and when so many ends a box were passed, or so many in all if the boxes are few.
+MOST_PASSED, ALWAYS_PASSED = 4, 1 << 14
+# So many are passed in one call of a kernel, which takes less than 0.1 s.
+MOST_SWAPS = 1 << 22
+ROOM = 1 << 12  # events of a call
+_MOST_IDS = 2**30
 
 
-class SweepAndPrune(GappedQueries, Index):
-    """Ends sorted on every axis, swaps that begin and end overlaps: for scenes in which little moves.
+class Ends:
+    """The sorted ends of all boxes; see `broadphase.kernels.sorted.sweep_and_prune`."""
 
-    ``pairs`` and ``changes`` cost what moved since the call before.  A query looks at the boxes that overlap
-    it on the one axis on which the boxes are spread most.
+    def __init__(self, dim: int, dtype: "np.dtype[Any]", touching: bool) -> None:
+        self.touching = touching
+        self._type = np.dtype(f"i{dtype.itemsize}")
+        self.count = 0
+        self.keys = np.empty((dim, 0), self._type)
+        self.items = np.empty((dim, 0), np.int32)
+        self.places = np.empty((dim, 0), np.int32)
+        self.before = np.empty((0, 2 * dim), dtype)
+        """The boxes when the ends were in order; NaN where there was none."""
 
-    Parameters
-    ----------
-    dim, dtype, touching, sort, threads
-        As of `broadphase.Index`.
+    def sort(self, store: BoxStore) -> None:
+        """Sort all ends afresh."""
+        dim, count = len(self.keys), 2 * store.live
+        self.keys, self.items = np.empty((dim, count), self._type), np.empty((dim, count), np.int32)
+        self.places, self.before = self.places[:, :0], self.before[:0]
+        self._reserve(store.end)
+        self.count = count
+        threads.run_all([partial(self._sort_axis, store, axis) for axis in range(dim)])
+        for begin, end in ranges(0, store.end):
+            self.before[begin:end] = store.boxes[begin:end]
 
-    Notes
-    -----
-    ``stats.swaps`` says how many ends were passed since the read before, ``stats.tests`` how many boxes
-    were compared for it.
+    def has(self, ids: IdArray) -> npt.NDArray[np.bool_]:
+        """Which of the boxes were there when the ends were in order."""
+        known = 2 * ids.astype(np.int64) < self.places.shape[1]
+        known[known] = self.places[0, 2 * ids[known]] >= 0
+        return known
 
-    Examples
-    --------
-    >>> import broadphase as bp
-    >>> index = bp.SweepAndPrune()
-    >>> index.insert_many([[0, 0, 2, 2], [1, 1, 3, 3], [5, 5, 6, 6]])
-    array([0, 1, 2], dtype=int32)
-    >>> index.pairs()
-    array([[0, 1]], dtype=int32)
-    >>> index.move(1, [4, 4, 6, 6])
-    >>> began, stayed, ended = index.changes()
-    >>> began
-    array([[1, 2]], dtype=int32)
-    """
+    def drop(self, ids: IdArray) -> None:
+        """Take the ends of these boxes out."""
+        self.places[:, 2 * ids] = self.places[:, 2 * ids + 1] = -1
+        self.before[ids] = np.nan
+        count = 0
+        for axis in range(len(self.keys)):
+            count = 0
+            for begin, end in paced(0, self.count):
+                count = close_up(self.keys, self.items, self.places, axis, count, begin, end)
+        self.count = count
 
-    name = "sweep_and_prune"
+    def add(self, ids: IdArray, end: int) -> None:
+        """Put the ends of these new boxes behind all others; ids are below ``end``."""
+        self._reserve(end)
+        begin, self.count = self.count, self.count + 2 * len(ids)
+        if self.count > self.keys.shape[1]:
+            self.keys, self.items = (
+                np.concatenate((rows[:, :begin], np.empty_like(rows, shape=(len(rows), self.count))), axis=1)
+                for rows in (self.keys, self.items)
+            )
+        self.keys[:, begin : self.count] = np.iinfo(self._type).max
+        items = np.column_stack((2 * ids, 2 * ids + 1)).ravel()
+        self.items[:, begin : self.count] = items
+        self.places[:, items] = np.arange(begin, self.count)
 
-    def __init__(self, **common: Any) -> None:
+    def moved(self, store: BoxStore, ids: IdArray) -> IdArray:
+        """Those of ``ids`` that are in use and not where they were."""
+        self._reserve(store.end)
+        out, count = np.empty_like(ids), 0
+        for begin, end in paced(0, len(ids)):
+            count = boxes_that_moved(ids, store.alive, store.boxes, self.before, out, count, begin, end)
+        return out[:count]
+
+    def check(self, store: BoxStore) -> None:
+        """Raise ``AssertionError`` where an invariant is broken."""
+        ids = store.ids()
+        expect(self.count == 2 * len(ids), "each end is there once")
+        for axis in range(len(self.keys)):
+            keys, items = self.keys[axis, : self.count], self.items[axis, : self.count]
+            wanted = np.empty(self.count, self._type)
+            end_keys(bits_of(store.boxes), ids, axis, self.touching, wanted, 0, len(ids))
+            named = np.concatenate((2 * ids, 2 * ids + 1))
+            expect(np.array_equal(np.sort(items), np.sort(named)), "the ends are those of the live boxes")
+            expect(np.array_equal(keys[self.places[axis, named]], wanted), "keys are the boxes'")
+            expect(np.array_equal(items[self.places[axis, named]], named), "places say where the ends are")
+            in_order = (keys[1:] > keys[:-1]) | ((keys[1:] == keys[:-1]) & (items[1:] & 1 >= items[:-1] & 1))
+            expect(bool(in_order.all()), "the ends are in order")
+            expect(int((self.places[axis] >= 0).sum()) == self.count, "what is not there has no place")
+        expect(np.array_equal(self.before[ids], store.boxes[ids]), "the boxes are those of the ends")
+
+    def _reserve(self, end: int) -> None:
+        room = len(self.before)
+        if end > room:
+            if end > _MOST_IDS:
+                raise MemoryError(f"an index of this class holds at most {_MOST_IDS} ids: its ends are int32")
+            more = max(end, 2 * room)
+            places = np.empty((len(self.places), 2 * more), np.int32)
+            before = np.empty((more, self.before.shape[1]), self.before.dtype)
+            for begin, last in ranges(0, room):
+                before[begin:last] = self.before[begin:last]
+                places[:, 2 * begin : 2 * last] = self.places[:, 2 * begin : 2 * last]
+            for begin, last in ranges(room, more):
+                before[begin:last] = np.nan
+                places[:, 2 * begin : 2 * last] = -1
+            self.places, self.before = places, before
+
+    def _sort_axis(self, store: BoxStore, axis: int) -> None:
+        bits, ids = bits_of(store.boxes), store.ids()
+        unsorted = np.empty(self.count, self._type)
+        for begin, end in paced(0, len(ids)):
+            end_keys(bits, ids, axis, self.touching, unsorted, begin, end)
+        ranks = argsort_keys(unsorted)
+        for begin, end in paced(0, self.count):
+            lay_out(ids, ranks, unsorted, self.keys, self.items, self.places, axis, begin, end)
+
+
+class SweepStructure(SortedQueries):
+    """The ends and the pairs of a `broadphase.SweepAndPrune`."""
+
+    def __init__(self, *kept: Any) -> None:
         self._touched, self._gone = Touched(), Touched()
+        self._unsorted = Touched()
+        """What was touched since the last question."""
         self._toggled: list[PairKeys] | None = None
-        """Pairs that came or went since the last call of ``changes``; ``None``: all may have."""
+        """Keys of the pairs that began, and minus those of pairs that ended, one read after the other since
+        the last call of ``changes``; ``None``: all may have."""
         self._toggles = 0
-        super().__init__(**common)
+        super().__init__(*kept)
 
     # ---- the structure follows the boxes
 
-    def _inserted(self, ids: IdArray) -> None:
-        self._touched.add(ids, self._store.live)
-        self._stale = True
+    def inserted(self, ids: IdArray) -> None:
+        self._touched.add(ids, self.store.live)
+        self.stale = True
 
-    def _removing(self, ids: IdArray) -> None:
-        self._gone.add(ids, self._store.live)
-        self._stale = True
+    def removing(self, ids: IdArray) -> None:
+        self._gone.add(ids, self.store.live)
+        self._touched.add(ids, self.store.live)
+        self.stale = True
 
-    def _moved(self, ids: IdArray) -> None:
-        self._touched.add(ids, self._store.live)
+    moved = inserted
 
-    def _reset(self) -> None:
-        self._orders = GappedOrders(
-            self._reader.dim, self._reader.dtype, tuple(range(self._reader.dim)), 1, self._touching
-        )
-        self._set = PairSet()
-        self._whole = True
-        """Whether everything has to be made anew."""
+    def reset(self) -> None:
+        kind = self.dim, self.dtype
+        self._ends, self._sorted = Ends(*kind, self.touching), SortedBoxes(*kind, "auto", self.touching)
+        self._found = History(np.empty((0, 2), np.int32))
+        self._settled = False
+        """Whether ends and pairs were right when the boxes that are touched or gone had not been."""
         self._work = self._reported = (0, 0)
-        self._stale = True
+        self.stale = True
 
-    def _refresh(self) -> None:
-        try:
-            if self._whole or not self._settle():
-                self._rebuild()
-        except BaseException:  # memory, or the user's patience, ran out in between
-            self._whole = True
-            raise
-        self._whole = False
+    def refresh(self) -> None:
+        # Whoever interrupts what follows leaves it unsettled, and the next one makes everything anew.
+        settled, self._settled = self._settled, False
+        touched = self._touched.ids()
+        if not settled or not self._settle(touched):
+            self._rebuild()
+        self._unsorted.add(touched, self.store.live)
         self._touched.clear()
         self._gone.clear()
+        self._settled = True
 
-    def _settle(self) -> bool:
-        """Move what was touched; False when that is too much."""
-        store, orders = self._store, self._orders
-        if len(self._touched) + len(self._gone) > MOST_TOUCHED * store.live:
-            return False
-        orders.reserve(store.end)
-        self._set.reserve(store.end, 0)
+    def _settle(self, touched: IdArray) -> bool:
+        """Move the ends of what changed; False when that is too much."""
+        store, ends = self.store, self._ends
         gone = self._gone.ids()
-        gone = gone[orders.places[0, 2 * gone] >= 0]
+        gone = gone[ends.has(gone)]
+        if len(gone) > MOST_TOUCHED * store.live:
+            return False
         if len(gone):
-            self._note(self._set.drop_pairs_of(gone))
-            order = orders.arrays()
-            for begin, end in growing(len(gone), most=FIRST_CHANGES):
-                orders.boxes -= take_boxes(
-                    self._axes(), gone[begin:end], order, orders.searched, orders.slots
-                )
-        return self._move(self._touched.ids())
+            self._note(-pair_keys([self._pairs_of(gone)]))
+            ends.drop(gone)
+        moved = ends.moved(store, touched)
+        if len(moved) > MOST_TOUCHED * store.live:
+            return False
+        if not len(moved):
+            return True
+        new = moved[~ends.has(moved)]
+        if len(new):
+            ends.add(new, store.end)
+        return self._move(moved)
+
+    def _pairs_of(self, ids: IdArray) -> PairArray:
+        """The pairs of some boxes."""
+        named = np.zeros(len(self._ends.before), np.bool_)
+        named[ids] = True
+        pairs = self._found.pairs()
+        parts = [pairs[begin:end] for begin, end in paced(0, len(pairs))]
+        return joined([part[named[part[:, 0]] | named[part[:, 1]]] for part in parts])
 
     def _move(self, ids: IdArray) -> bool:
-        store, orders = self._store, self._orders
-        new = int((store.alive[ids] & (orders.places[0, 2 * ids] < 0)).sum())
-        if not orders.has_room(new):
-            orders.grow(new)
-        orders.boxes += new
-        most = store.live + 2 * FAR
-        events = np.empty(2 * most, np.int64)
-        budget = max(MOST_PASSED * store.live, ALWAYS_PASSED)
-        bits, rules = bits_of(store.boxes), store.filter()
-        places = (orders.arrays(), orders.searched, orders.slots, FAR)
-        scratch = self._scratch()
+        store, ends = self.store, self._ends
+        left = most = max(MOST_PASSED * store.live, ALWAYS_PASSED)
+        boxes = (store.boxes, bits_of(store.boxes), ends.before, self.touching, store.filter())
+        order = (ends.keys, ends.items, ends.places, ends.count)
+        events = [np.empty(0, np.int64)]
         for begin, end in growing(len(ids), most=FIRST_CHANGES):
-            done = begin
-            while done < end:
-                done, count, swaps, tests = move_boxes(
-                    *(self._axes(), ids[:end], done, store.alive, bits, self._touching, *places),
-                    *(budget, events, most, scratch),
-                )
-                self._work = self._work[0] + swaps, self._work[1] + swaps + tests
-                budget -= swaps + tests
-                if budget < 0:
+            at = begin
+            while at < end:
+                room = np.empty(ROOM, np.int64)
+                at, found, passed = move_ends(ids[:end], at, *boxes, *order, room, min(left, MOST_SWAPS))
+                events.append(room[:found])
+                left -= passed
+                if left <= 0:
                     return False
-                if count:
-                    self._note(self._set.apply(events[:count], store.end, store.boxes, self._touching, rules))
+        self._work = self._work[0] + most - left, self._work[1] + most - left
+        for begin, end in paced(0, len(ids)):
+            ends.before[ids[begin:end]] = store.boxes[ids[begin:end]]
+        keys = sorted_keys(events)
+        self._note(keys[_first_of_each(keys)])
         return True
 
-    def _scratch(self) -> tuple[npt.NDArray[Any], ...]:
-        edges, old, turned = self._orders.scratch(3)
-        return edges[:-1], old[:-1], turned
+    def _note(self, toggled: PairKeys) -> None:
+        """Let pairs begin and, where the key is negative, end."""
+        if len(toggled):
+            began, ended = toggled[toggled > 0], -toggled[toggled < 0]
+            self._found.advance(_as_pairs(began), _as_pairs(ended))
+            self._toggles += len(toggled)
+            if self._toggled is not None:
+                self._toggled.append(toggled)
+                if self._toggles > self.store.live // 4 + 1000:  # to compare all pairs takes less
+                    self._toggled = None
 
     def _rebuild(self) -> None:
-        store = self._store
-        self._orders.searched = choose_axis(store.live_boxes(), "auto") if store.live else 0
-        self._orders.build(store)
+        store = self.store
+        self._ends.sort(store)
+        pairs, tests = np.empty((0, 2), np.int32), 0
         if store.live > 1:
             with borrowed_scratch() as scratch:
                 finder = methods.finder(choose.choose(store.live_boxes()))
-                found = self._search_live(finder, NO_LIMIT, scratch)
-                self._set.fill(found.chunks)
-            self._work = self._work[0], self._work[1] + found.tests
-        else:
-            self._set.fill([])
+                found = self.search_live(finder, NO_LIMIT, scratch)
+                parts = threads.resolve(self.threads)
+                pairs = one_array(found.chunks, store.end, not found.ordered, scratch, parts)
+                tests = found.tests
+        self._found = History(pairs)
+        self._work = self._work[0], self._work[1] + tests
         self._toggled = None
-
-    def _axes(self) -> npt.NDArray[np.int64]:
-        return np.array(self._orders.axes)
 
     # ---- pairs
 
-    def _find_pairs(self, limit: int, scratch: Scratch) -> Found:
-        work, self._work = self._work, (0, 0)
-        self._reported = work
-        return Found([self._set.pairs()], self._set.count, work[1])
+    def find_pairs(self, limit: int, scratch: Scratch) -> Found:
+        self._reported, self._work = self._work, (0, 0)
+        pairs = self._found.pairs()
+        return Found([pairs], len(pairs), self._reported[1], ordered=True)
 
-    def _find_changes(self) -> tuple[PairChanges, int]:
-        work, self._work = self._work, (0, 0)
-        state = self._history.state()
+    def find_changes(self, history: History) -> tuple[PairChanges, int]:
+        work, state = self._work, history.state()
         try:
             if self._toggled is None:
-                changes, _ = from_all_pairs(self)
+                changes, _ = from_all_pairs(self.store, self.all_pairs, history)
             else:
-                began, ended = self._set.split_toggled(self._toggled, self._store.renewed)
-                changes = PairChanges(began, ended, self._history.advance(began, ended))
+                began, ended = _net(self._toggled, self.store.renewed)
+                changes = PairChanges(began, ended, history.advance(began, ended))
         except BaseException:  # memory, or the user's patience, ran out in between
-            self._history.go_back(state)
+            history.go_back(state)
             raise
         self._toggled, self._toggles = [], 0
-        self._store.renewed[: self._store.end] = False
-        self._reported = work
+        self.store.renewed[: self.store.end] = False
+        self._reported, self._work = work, (0, 0)
         return changes, work[1]
 
-    def _set_baseline(self, pairs: PairArray) -> None:
-        self._history = History(pairs)
+    def compare_all(self) -> None:
         self._toggled = None
 
-    def _note(self, keys: PairKeys) -> None:
-        """Remember pairs that came or went, unless they are more than all pairs."""
-        if self._toggled is not None and len(keys):
-            self._toggled.append(keys)
-            self._toggles += len(keys)
-            if self._toggles > self._set.count + 1000:
-                self._toggled = None
+    # ---- questions
+
+    def _asked(self, category: int, mask: int) -> tuple[Any, ...]:
+        if len(self._unsorted) or not self._sorted.settled:
+            with self._lock:  # many threads may ask at once
+                if len(self._unsorted) or not self._sorted.settled:
+                    self._sorted.follow(self.store, self._unsorted.ids())
+                    self._unsorted.clear()
+        return super()._asked(category, mask)
 
     # ---- about itself
 
-    def _swap_count(self) -> int:
+    def swap_count(self) -> int:
         return self._reported[0]
 
-    def _check(self) -> None:
-        self._orders.check(self._store)
-        self._set.check()
+    def check(self) -> None:
+        self._asked(-1, -1)
+        self._sorted.check(self.store)
+        self._ends.check(self.store)
+
+
+def _as_pairs(keys: PairKeys) -> PairArray:
+    """The pairs that these keys stand for."""
+    pairs = np.empty((len(keys), 2), np.int32)
+    pairs[:, 0] = keys >> 32
+    pairs[:, 1] = keys & 0xFFFFFFFF
+    return pairs
+
+
+def _net(toggled: list[PairKeys], renewed: npt.NDArray[np.bool_]) -> tuple[PairArray, PairArray]:
+    """What the pairs that began and ended one after the other amount to: sorted, began and ended.
+
+    A pair that came and went has not changed, unless one of its ids was given out anew.
+    """
+    if not toggled:
+        return np.empty((0, 2), np.int32), np.empty((0, 2), np.int32)
+    signed = joined(toggled)
+    signed = rows_at(signed, argsort_keys(np.abs(signed)))
+    keys = np.abs(signed)
+    first = _first_of_each(keys)
+    last = np.roll(first, -1)
+    was, now = signed[first] < 0, signed[last] > 0
+    pairs = _as_pairs(keys[first])
+    new = renewed[pairs].any(axis=1)
+    return pairs[now & (new | ~was)], pairs[was & (new | ~now)]
+
+
+def _first_of_each(keys: PairKeys) -> npt.NDArray[np.bool_]:
+    """Which of the sorted keys are not the same as the one before."""
+    first = np.ones(len(keys), np.bool_)
+    first[1:] = keys[1:] != keys[:-1]
+    return first

@@ -23,7 +23,7 @@ import numpy as np
 
 from broadphase.boxes import BoxArray, as_float_array
 from broadphase.foreign import BOXES
-from broadphase.indexes.cell_index import CellIndex, CellSize, as_cell_size
+from broadphase.indexes.cell_index import CellStructure
 from broadphase.indexes.cell_lists import Plan, empty_lattice, ladder
 from broadphase.kernels.cells.lattice import LAST, OFFSET
 from broadphase.methods.cell_size import LARGEST_CELL, at_most, take_sample, typical_cell, world_of
@@ -34,70 +34,24 @@ MOST_CELLS = 2**28  # a gigabyte of empty cells
 _FEW_CELLS = 1_024
 
 
-class UniformGrid(CellIndex):
-    """Equal cells over a bounded world: for boxes of like size, evenly spread, such as a game's level.
+class GridStructure(CellStructure):
+    """The cells of a `broadphase.UniformGrid`; its options, checked, and what `Structure` takes."""
 
-    Parameters
-    ----------
-    bounds : array_like, shape (2 * dim,), optional
-        ``[min..., max...]`` of the world.  Boxes outside are legal: they are clamped to the cells at the
-        edge, which become slow when there are many.  By default the bounds are where most boxes are,
-        looked up again whenever their number has doubled.
-    cell_size : float or "auto"
-        Side of the finest cells.  ``"auto"`` is two and a half times a typical box, or more where the world
-        would have more than two cells a box.
-    dim, dtype, touching, sort, threads
-        As of `broadphase.Index`.
-
-    Raises
-    ------
-    TypeError, ValueError
-        The bounds are not finite or not in order, the cell size is not positive, or the grid would have more
-        than 2 ** 28 cells.
-
-    Examples
-    --------
-    >>> import broadphase as bp
-    >>> grid = bp.UniformGrid([0, 0, 800, 600], cell_size=64)
-    >>> grid.insert_many([[10, 10, 30, 30], [20, 20, 40, 40], [-50, 300, -40, 310]])
-    array([0, 1, 2], dtype=int32)
-    >>> grid.pairs()
-    array([[0, 1]], dtype=int32)
-    >>> grid.query_point([-45, 305])
-    array([2], dtype=int32)
-    """
-
-    name = "uniform_grid"
-
-    def __init__(self, bounds: Any = None, cell_size: CellSize = "auto", **common: Any) -> None:
-        super().__init__(**common)  # first: the bounds depend on the dimension, and nothing yet on them
-        self._cell_size = as_cell_size(cell_size)
-        self._bounds = None if bounds is None else _as_bounds(bounds, self.dim)
-        if self._bounds is not None and self._cell_size is not None:
-            _check_cells(self._bounds, self._cell_size, self.dim)
-
-    @property
-    def bounds(self) -> tuple[float, ...] | None:
-        """As they were given: None where they follow the boxes."""
-        return self._bounds
-
-    def _options(self) -> dict[str, Any]:
-        return {
-            "bounds": None if self._bounds is None else list(self._bounds),
-            "cell_size": self.cell_size,
-        }
+    def __init__(self, bounds: tuple[float, ...] | None, cell_size: float | None, *kept: Any) -> None:
+        self.cell_size, self._bounds = cell_size, bounds
+        super().__init__(*kept)
 
     def _plan(self, boxes: BoxArray) -> Plan:
         sample = take_sample(boxes)
         low, high = world_of(sample)
         if self._bounds is not None:
             low, high = np.split(np.array(self._bounds).clip(-LARGEST_CELL, LARGEST_CELL), 2)
-        if self._cell_size is None:
+        if self.cell_size is None:
             finest = at_most(
                 max(_FEW_CELLS, CELLS_PER_BOX * len(boxes)), typical_cell(sample).size, (low, high)
             )
         else:
-            finest = at_most(MOST_CELLS, self._cell_size, (low, high))
+            finest = at_most(MOST_CELLS, self.cell_size, (low, high))
         sizes = ladder(finest)
         last = np.floor((high - low) / sizes[:, None])
         several = int(np.count_nonzero(last.any(axis=1)))  # levels of a single cell are all alike
@@ -108,7 +62,8 @@ class UniformGrid(CellIndex):
         return Plan(lattice, int(cells.sum()), hashed=False)
 
 
-def _as_bounds(bounds: Any, dim: int) -> tuple[float, ...]:
+def as_bounds(bounds: Any, dim: int) -> tuple[float, ...]:
+    """``bounds=``, checked."""
     array = as_float_array(bounds, "bounds", BOXES).astype(np.float64)
     if array.shape != (2 * dim,):
         raise ValueError(f"bounds must have shape ({2 * dim},), [min..., max...]; got shape {array.shape}")
@@ -119,7 +74,8 @@ def _as_bounds(bounds: Any, dim: int) -> tuple[float, ...]:
     return tuple(array.tolist())
 
 
-def _check_cells(bounds: tuple[float, ...], cell_size: float, dim: int) -> None:
+def check_cells(bounds: tuple[float, ...], cell_size: float, dim: int) -> None:
+    """Raise ``ValueError`` where there would be too many cells."""
     with np.errstate(over="ignore"):
         widths = np.subtract(bounds[dim:], bounds[:dim])
         cells = float((np.floor(widths / cell_size) + 1).prod())

@@ -20,6 +20,7 @@ from broadphase.indexes.arguments import Rows
 from broadphase.indexes.results import RayHits, RayRows
 from broadphase.indexes.storage import IdArray
 from broadphase.kernels.boxes import ranking
+from broadphase.space import check_ray_lengths
 
 _Legs = tuple[Rows, npt.NDArray[np.int64]]
 _SLACK = 1e-9  # of a period: where a seam is passed is rounded; to ask one image too many is no harm
@@ -44,12 +45,7 @@ class Winding:
         with np.errstate(divide="ignore"):
             legs = np.where(np.isfinite(period), period / np.abs(self._ways), np.inf)
         self._leg = legs.min(axis=1)
-        endless = np.flatnonzero(np.isinf(self._furthest) & np.isfinite(self._leg))
-        if len(endless):
-            raise ValueError(
-                f"max_distance = inf for ray {endless[0]}, which goes along an axis with a period: it "
-                "would go around for ever where it hits nothing; give it a finite one"
-            )
+        check_ray_lengths(self._furthest, self._leg)
 
     def first_hits(
         self, find: Callable[..., tuple[IdArray, int]], category: int, mask: int

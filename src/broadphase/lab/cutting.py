@@ -10,7 +10,8 @@ import math
 import numpy as np
 
 from broadphase.boxes import BoxArray
-from broadphase.indexes.strips import Strips, _Frame
+from broadphase.indexes.classes import Strips
+from broadphase.indexes.strips import _Frame
 from broadphase.methods.strip_copies import Plan
 
 MOST_STRIPS = 64
@@ -50,4 +51,4 @@ def cut_into(index: Strips, count: int, boxes: BoxArray) -> None:
     scale = min(count / half, float(limits.max)) if half > 0 else float(limits.tiny)
     lattice = np.array([[low / 2, scale, count - 1 if half > 0 else 0]], index.dtype)
     # However crowded: these strips are the ones that were asked for.
-    index._frame = _Frame(Plan((0, 1), lattice, np.empty((1, 0), index.dtype)), math.inf)
+    index._structure._frame = _Frame(Plan((0, 1), lattice, np.empty((1, 0), index.dtype)), math.inf)

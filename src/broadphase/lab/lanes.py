@@ -12,10 +12,9 @@ import numpy.typing as npt
 from broadphase.boxes import BoxArray, PairArray
 from broadphase.indexes import Choice, make_index
 from broadphase.indexes.base import Index
-from broadphase.indexes.cell_index import CellIndex
+from broadphase.indexes.classes import CellIndex, Strips, SweepAndPrune
 from broadphase.indexes.results import Stats
-from broadphase.indexes.strips import Strips
-from broadphase.indexes.sweep_and_prune import MOST_TOUCHED, SweepAndPrune
+from broadphase.indexes.sweep_and_prune import MOST_TOUCHED
 from broadphase.kernels.cells.lists import ENTRIES
 from broadphase.lab import cutting
 from broadphase.lab.tracing import MOST_STRUCTURE, MOST_TRACED, strips
@@ -62,7 +61,7 @@ def move_patiently(index: Index, ids: npt.NDArray[np.intp], boxes: BoxArray) -> 
     at_once = max(1, int(MOST_TOUCHED * len(index)))
     for begin in range(0, len(ids), at_once):
         index.move_many(ids[begin : begin + at_once], boxes[begin : begin + at_once])
-        index._ready()
+        index._structure.ready()
 
 
 def options_for(name: str, boxes: BoxArray, cell_scale: float | None, slots: float | None) -> dict[str, Any]:
@@ -166,7 +165,7 @@ class Lane:
     def _copies(self) -> float:
         """In how many cells or strips a body lies on average."""
         if isinstance(self.index, CellIndex):
-            entries = sum(int(lists.tally[ENTRIES]) for lists in self.index._lists)
+            entries = sum(int(lists.tally[ENTRIES]) for lists in self.index._structure._lists)
             return entries / max(len(self.index), 1)
         if isinstance(self.index, Strips) and len(self.index) <= MOST_STRUCTURE:
             cut = strips.structure(self.index)
@@ -199,9 +198,7 @@ class Lane:
         if isinstance(self.index, CellIndex):
             report = self.index.explain()
             said["cells"] = {
-                "verdict": {"too large": "too big", "right": "just right"}.get(
-                    report.verdict, report.verdict
-                ),
+                "verdict": report.verdict,
                 "reason": report.reason,
                 "size": report.cell_size,
                 "suggested": report.suggested,

@@ -6,11 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from broadphase.indexes.box_tree import BoxTree
-from broadphase.indexes.cell_index import CellIndex
-from broadphase.indexes.sort_and_sweep import SortAndSweep
-from broadphase.indexes.strips import Strips
-from broadphase.indexes.sweep_and_prune import SweepAndPrune
+from broadphase.indexes.classes import BoxTree, CellIndex, SortAndSweep, Strips, SweepAndPrune
 from broadphase.kernels.strips.bin import NEW
 from broadphase.lab import tracing
 from broadphase.lab.frames import Kind, Section, drawable

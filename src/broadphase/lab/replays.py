@@ -114,6 +114,7 @@ class Replay(Scene):
             "removed": frame.removed,
             "moved": frame.moved,
             "found": frame.found,
+            "listened": frame.listened,
             "milliseconds": frame.seconds * 1e3,
             "calls": [[name, call.times, call.seconds * 1e3] for name, call in calls],
         }

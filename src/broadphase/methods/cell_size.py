@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.boxes import BoxArray
+from broadphase.numeric import real
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -92,9 +93,7 @@ def suggest_grid_cell_size(boxes: BoxArray) -> CellSize:
 
 def check_cell_size(cell_size: Any) -> float:
     """``cell_size`` as a float, if it is a positive finite number."""
-    if isinstance(cell_size, (bool, str)) or not isinstance(cell_size, (int, float, np.number)):
-        raise TypeError(f"cell_size must be a number or None; got {cell_size!r}")
-    size = float(cell_size)
+    size = real(cell_size, "cell_size", "a number or None")
     if not (math.isfinite(size) and size > 0):
         raise ValueError(f"cell_size must be positive and finite; got {cell_size!r}")
     return min(max(size, SMALLEST_CELL), LARGEST_CELL)

@@ -18,6 +18,7 @@ from broadphase.kernels.arrays.radix_sort import argsort_keys
 from broadphase.kernels.machine.simd import LANES
 from broadphase.kernels.points.curve import bound_leaves, bound_levels, find_keys, take_in_order
 from broadphase.kernels.points.nearest_points import search_points
+from broadphase.numeric import whole
 from broadphase.points import Numbers, Points, Question
 from broadphase.slices import ranges, slices
 
@@ -28,6 +29,7 @@ _PIECES = 4
 _COMPARISONS = 400.0  # what a point costs, for `slices`; those that want many more
 _SAMPLE = 4096
 _TRIMMED = 0.005
+_LARGEST_EXPONENT = 508  # of scaled coordinates: three squares of differences fit
 _MOST_BITS = {2: 31, 3: 21}
 
 
@@ -54,12 +56,13 @@ def find_nearest_points(question: Question, k: int, r: float, parts: int) -> tup
         ids.fill(-1)
         distances.fill(np.inf)
         return ids, distances
-    curve, scale = _curve_for(question), _scale_for(question)
-    held = _along(question.found, question.other_envs if not same else question.envs, curve, scale, parts)
-    asking = held if same else _along(question.points, question.envs, curve, scale, parts)
+    curve, (kind, scale) = _curve_for(question), _kind_and_scale(question)
+    envs = question.envs if same else question.other_envs
+    held = _along(question.found, envs, curve, kind, scale, parts)
+    asking = held if same else _along(question.points, question.envs, curve, kind, scale, parts)
     levels, boxes, worlds = _boxes_around(held, len(question.found), parts)
     with np.errstate(over="ignore"):
-        around = question.period * kind.type(scale)
+        around = question.period.astype(kind) * kind.type(scale)
     fixed = (
         *(held.columns, held.own, boxes, worlds, levels, around, scale, r),
         *(question.points, question.found, question.period, asking.columns, asking.own, same),
@@ -99,19 +102,27 @@ def _curve_for(question: Question) -> _Curve:
     return _Curve(low, np.full(dim, per_unit), width)
 
 
-def _scale_for(question: Question) -> float:
-    """A power of two that keeps squares of most differences within what numbers can hold."""
+def _kind_and_scale(question: Question) -> "tuple[np.dtype[Any], float]":
+    """In which type to search, and times which power of two: no square overflows, and few vanish.
+
+    Squares of float32 numbers of all sizes fit into float64.  float64 numbers are scaled to where squares
+    just do not overflow, so that beside one point far away the squares of the others still are numbers.
+    """
+    kind = question.points.dtype
     with np.errstate(over="ignore"):
         largest = float(np.maximum(np.abs(question.low), np.abs(question.high)).max())
     exponent = math.frexp(largest)[1] if largest > 0.0 else 0
-    safe, most = (40, 126) if question.points.itemsize == 4 else (300, 1022)
-    return 1.0 if abs(exponent) <= safe else 2.0 ** min(max(-exponent, -most), most)
+    if kind.itemsize == 4:
+        return (kind if abs(exponent) <= 40 else np.dtype(np.float64)), 1.0
+    return kind, 1.0 if abs(exponent) <= 300 else 2.0 ** min(_LARGEST_EXPONENT - exponent, 1022)
 
 
-def _along(points: Points, envs: Numbers, curve: _Curve, scale: float, parts: int) -> _Sorted:
+def _along(
+    points: Points, envs: Numbers, curve: _Curve, kind: "np.dtype[Any]", scale: float, parts: int
+) -> _Sorted:
     n, dim = points.shape
     keys = np.empty(n, np.int64)
-    columns = np.zeros((dim, n + LANES), points.dtype)
+    columns = np.zeros((dim, n + LANES), kind)
     own = np.zeros((1 + (len(envs) > 0), n + LANES), np.int32)
     spans = threads.shares(n, parts if n >= _ENOUGH_FOR_THREADS else 1)
 
@@ -154,8 +165,7 @@ def _boxes_around(held: _Sorted, n: int, parts: int) -> tuple[npt.NDArray[np.int
 
 def as_count(k: Any) -> int:
     """How many nearest are wanted."""
-    if isinstance(k, bool) or not isinstance(k, (int, np.integer)):
-        raise TypeError(f"k must be an int; got {k!r}")
-    if k < 1:
-        raise ValueError(f"k must be at least 1; got {k}")
-    return int(k)
+    count = whole(k, "k", "an int")
+    if count < 1:
+        raise ValueError(f"k must be at least 1; got {count}")
+    return count

@@ -23,6 +23,7 @@ from broadphase.kernels.arrays.ordered_bits import bits_of, ordered_column, orde
 from broadphase.kernels.arrays.radix_sort import argsort_keys
 from broadphase.kernels.sorted.sort_and_sweep import sweep
 from broadphase.methods.task import Found, Task, search_in_shares
+from broadphase.numeric import plain
 
 Axis = Literal[0, 1, 2, "auto"]
 
@@ -72,12 +73,13 @@ def choose_axis(boxes: BoxArray, axis: Axis) -> int:
     1
     """
     dim = boxes.shape[1] // 2
-    if axis == "auto":
+    if isinstance(axis, str) and axis == "auto":
         sample = _sample(boxes)
         return int(np.argmax([_pairs_apart(sample[:, a], sample[:, dim + a]) for a in range(dim)]))
-    if isinstance(axis, bool) or not isinstance(axis, int) or not 0 <= axis < dim:
+    number = plain(axis, "axis")
+    if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < dim:
         raise ValueError(f"axis must be 'auto' or one of {', '.join(map(str, range(dim)))}; got {axis!r}")
-    return axis
+    return number
 
 
 def _sample(boxes: BoxArray) -> BoxArray:

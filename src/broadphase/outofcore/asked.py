@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import bit_sets, static_flags
+from broadphase.boxes import bit_sets, settled, static_flags
+from broadphase.errors import path_of
 from broadphase.methods.task import pair_limit
 from broadphase.outofcore.executors import workers_of
 from broadphase.outofcore.files_of import InputFile, identity
@@ -64,12 +65,18 @@ def ask(
     progress: Callable[[Progress], None] | None,
 ) -> Question:
     """Check the arguments of a call."""
+    if progress is not None and not callable(progress):
+        raise TypeError(f"progress must be a function or None; got {progress!r}")
     columns = {rule: rules[rule] for rule in RULES if isinstance(rules.get(rule), str)}
-    given = {rule: rules[rule] for rule in RULES if rule not in columns and rules.get(rule) is not None}
+    given = {
+        rule: settled(rules[rule], rule)
+        for rule in RULES
+        if rule not in columns and rules.get(rule) is not None
+    }
     return Question(
         sources,
         names,
-        None if out is None else os.fspath(out),
+        None if out is None else path_of(out, "out"),
         store,
         bool(touching),
         _ids(ids, len(sources)),
@@ -78,7 +85,7 @@ def ask(
         bytes_of(memory),
         executor,
         workers_of(executor, workers),
-        None if work is None else os.fspath(work),
+        None if work is None else path_of(work, "work"),
         pair_limit(max_pairs),
         progress,
     )

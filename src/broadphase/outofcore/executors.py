@@ -11,6 +11,7 @@ from threading import Lock
 from typing import Any, TypeVar
 
 from broadphase import threads
+from broadphase.numeric import whole
 
 Result = TypeVar("Result")
 
@@ -31,11 +32,10 @@ def workers_of(executor: Any, workers: int | None) -> int:
             f"(of Dask: client.get_executor()); got {type(executor).__name__}"
         )
     if workers is not None:
-        if isinstance(workers, bool) or not isinstance(workers, int):
-            raise TypeError(f"workers must be an int or None; got {workers!r}")
-        if workers < 1:
-            raise ValueError(f"workers must be at least 1; got {workers}")
-        return workers
+        number = whole(workers, "workers", "an int or None")
+        if number < 1:
+            raise ValueError(f"workers must be at least 1; got {number}")
+        return number
     client = getattr(executor, "_client", None)  # of Dask
     if client is not None:
         return max(1, int(sum(client.nthreads().values())))

@@ -10,7 +10,7 @@ from broadphase.outofcore.files_of import file_system, is_remote
 from broadphase.outofcore.parts import open_part, schema_for
 from broadphase.outofcore.progress import Written
 from broadphase.outofcore.running import Run
-from broadphase.outofcore.work import REPORT, WorkFolder, part_name
+from broadphase.outofcore.work import REPORT, Mark, WorkFolder, part_name, sealed, unsealed
 
 
 def written(question: Question) -> Written:
@@ -18,11 +18,17 @@ def written(question: Question) -> Written:
     assert question.out is not None
     run = Run(question)
     before = _finished(question.out)
-    if before is not None and run.files is not None and before["asked"] == run.told:
+    if (
+        before is not None
+        and run.files is not None
+        and before["asked"] == run.told
+        and _is_whole(question.out, before)
+    ):
         if _left_over(run):  # killed between the last two steps
             run.folder.remove()
         return Written(question.out, before["pairs"], before["boxes"], before["tiles"], was_done=True)
-    _check_free(question.out)
+    ours = before is not None and run.files is not None and before["asked"] == run.told
+    _check_free(question.out, before if ours else None)
     with run.working():
         settled = run.settled()
         chunks = run.partition(settled)
@@ -31,7 +37,7 @@ def written(question: Question) -> Written:
         how = run.joining(settled, len(tasks), remote=remote)
         pairs = run.join(settled, chunks, tasks, how)
         told = {"asked": run.told, "pairs": pairs, "boxes": settled.plan.boxes, "tiles": settled.plan.tiles}
-        _put_in_place(run.folder, question.out, told, schema_for(how.id_types))
+        _put_in_place(run.folder, question.out, told, schema_for(how.id_types), before)
     return Written(question.out, pairs, settled.plan.boxes, settled.plan.tiles, was_done=False)
 
 
@@ -40,29 +46,40 @@ def _left_over(run: Run) -> bool:
     plan, root = run.folder.plan, run.folder.root
     if not plan.exists():
         return not root.exists() or (root.is_dir() and not any(root.iterdir()))
-    return bool(json.loads(plan.read_text("utf-8"))["asked"] == run.told)
+    return bool(run.folder.planned()["asked"] == run.told)
 
 
 def _finished(out: str) -> dict[str, Any] | None:
-    """The report in a folder, if there is one."""
+    """The report in a folder, if there is one; of each part it tells the size and a checksum."""
     if is_remote(out):
         system, inner = file_system(out)
         path = f"{inner}/{REPORT}"
-        return json.loads(system.cat_file(path)) if system.exists(path) else None
+        return unsealed(system.cat_file(path), path, out) if system.exists(path) else None
     report = Path(out) / REPORT
-    return json.loads(report.read_text("utf-8")) if report.exists() else None
+    return unsealed(report.read_bytes(), str(report), out) if report.exists() else None
 
 
-def _check_free(out: str) -> None:
-    """Refuse a folder in which something lies already."""
+def _is_whole(out: str, told: dict[str, Any]) -> bool:
+    """Whether all parts are as they were written; of remote ones only the size is looked at."""
     if is_remote(out):
         system, inner = file_system(out)
-        taken = system.exists(f"{inner}/{REPORT}")
+        paths = {f"{inner}/{name}": size for name, (size, _) in told["parts"].items()}
+        return all(system.exists(path) and system.size(path) == size for path, size in paths.items())
+    parts = told["parts"].items()
+    return all(Mark(0, size, checksum).fits(Path(out) / name) for name, (size, checksum) in parts)
+
+
+def _check_free(out: str, before: dict[str, Any] | None) -> None:
+    """Refuse a folder in which something lies already, other than the output of the same call."""
+    if is_remote(out):
+        system, inner = file_system(out)
+        taken = before is None and system.exists(f"{inner}/{REPORT}")
     else:
         place = Path(out)
         if place.exists() and not place.is_dir():
             raise NotADirectoryError(errno.ENOTDIR, "is a file; the pairs become a folder of files", out)
-        taken = place.is_dir() and any(place.iterdir())
+        own = set() if before is None else {*before["parts"], REPORT}
+        taken = place.is_dir() and any(path.name not in own for path in place.iterdir())
     if taken:
         raise FileExistsError(
             errno.EEXIST,
@@ -71,20 +88,28 @@ def _check_free(out: str) -> None:
         )
 
 
-def _put_in_place(folder: WorkFolder, out: str, told: dict[str, Any], schema: Any) -> None:
-    if is_remote(out):
-        system, inner = file_system(out)
-        if not told["pairs"]:  # whoever reads the folder finds the names of the columns
-            with folder.appearing(folder.part(0)) as part:
-                open_part(str(part), schema).close()
-            system.put_file(str(folder.part(0)), f"{inner}/{part_name(0)}")
-        system.pipe_file(f"{inner}/{REPORT}", json.dumps(told, sort_keys=True).encode())
-        return
-    if not any(folder.parts.iterdir()):
+def _put_in_place(
+    folder: WorkFolder, out: str, told: dict[str, Any], schema: Any, before: dict[str, Any] | None
+) -> None:
+    """``before`` is the report that is there, of the same call, whose parts were damaged."""
+    marks = {part_name(number): mark for number, mark in sorted(folder.marked().items())}
+    if not told["pairs"]:  # whoever reads the folder finds the names of the columns
         with folder.appearing(folder.part(0)) as part:
             open_part(str(part), schema).close()
-    folder.note(folder.parts / REPORT, told)
+        marks[part_name(0)] = Mark.of(0, folder.part(0))
+    parts = {name: [mark.size, mark.checksum] for name, mark in marks.items() if mark.size is not None}
+    report = sealed({**told, "parts": parts})
+    if is_remote(out):
+        system, inner = file_system(out)
+        if not told["pairs"]:
+            system.put_file(str(folder.part(0)), f"{inner}/{part_name(0)}")
+        system.pipe_file(f"{inner}/{REPORT}", json.dumps(report, sort_keys=True).encode())
+        return
+    folder.note(folder.parts / REPORT, report)
     place = Path(out)
+    if before is not None:  # the report last: whoever is killed here does the same again
+        for path in sorted(place.iterdir(), key=lambda path: path.name == REPORT):
+            path.unlink()
     if place.exists():
         place.rmdir()  # it is empty
     place.parent.mkdir(parents=True, exist_ok=True)

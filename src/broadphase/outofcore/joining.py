@@ -22,7 +22,7 @@ from broadphase.outofcore.files_of import file_system
 from broadphase.outofcore.loading import Loaded, load
 from broadphase.outofcore.parts import GROUP, open_part, schema_for
 from broadphase.outofcore.tasks import TileTask
-from broadphase.outofcore.work import WorkFolder, part_name
+from broadphase.outofcore.work import Mark, WorkFolder, part_name
 from broadphase.pair_order import one_array
 
 LATER = np.uint8(128)
@@ -60,9 +60,9 @@ def join_tile(task: TileTask, how: Joining) -> int:
     """
     folder = WorkFolder(Path(how.folder))
     loaded = load(folder, task, how.columns)
-    count = _written(folder, task.number, loaded, how) if how.store else _counted(loaded, how)
-    folder.note(folder.mark(task.number), count)
-    return count
+    mark = _written(folder, task.number, loaded, how) if how.store else Mark(_counted(loaded, how))
+    folder.note(folder.mark(task.number), [mark.pairs, mark.size, mark.checksum])
+    return mark.pairs
 
 
 def _counted(loaded: Loaded, how: Joining) -> int:
@@ -73,12 +73,12 @@ def _counted(loaded: Loaded, how: Joining) -> int:
         return search("auto", asked).pairs
 
 
-def _written(folder: WorkFolder, number: int, loaded: Loaded, how: Joining) -> int:
+def _written(folder: WorkFolder, number: int, loaded: Loaded, how: Joining) -> Mark:
     """Write all pairs to the part of the task; where there is none, no part."""
     found = _stored(loaded, 0, loaded.left, how)
     first = next(found, None)
     if first is None:
-        return 0
+        return Mark(0)
     count = 0
     path = folder.part(number)
     schema = schema_for(how.id_types)
@@ -90,12 +90,13 @@ def _written(folder: WorkFolder, number: int, loaded: Loaded, how: Joining) -> i
                     raise PairLimitExceeded(how.max_pairs)
                 _write(writer, schema, loaded, *first)
                 first = next(found, None)
+        mark = Mark.of(count, begun)
         if how.remote is not None:
             system, inner = file_system(how.remote)
             system.put_file(str(begun), f"{inner}/{part_name(number)}")
     if how.remote is not None:
         path.unlink()
-    return count
+    return mark
 
 
 def _stored(

@@ -55,7 +55,7 @@ class Written:
     boxes: int
     tiles: int
     was_done: bool
-    """Whether an earlier call had finished this already."""
+    """Whether an earlier call had finished this already, and all parts are still as it wrote them."""
 
 
 class Teller:

@@ -2,7 +2,6 @@
 
 import contextlib
 import errno
-import json
 import logging
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -14,7 +13,7 @@ import numpy.typing as npt
 from pyarrow import parquet
 
 from broadphase import threads
-from broadphase.errors import PairLimitExceeded
+from broadphase.errors import FileError, PairLimitExceeded
 from broadphase.outofcore import executors
 from broadphase.outofcore.asked import Question, description, digest, rule_arrays
 from broadphase.outofcore.chunk_file import read_counts
@@ -26,7 +25,7 @@ from broadphase.outofcore.settling import Settled, check_room, settle
 from broadphase.outofcore.sizes import MOST_ROWS
 from broadphase.outofcore.spooling import spooled
 from broadphase.outofcore.tasks import Asked, Chunks
-from broadphase.outofcore.work import WorkFolder, alone_in
+from broadphase.outofcore.work import Mark, WorkFolder, alone_in
 
 _log = logging.getLogger("broadphase.outofcore")
 _FULL = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
@@ -72,6 +71,8 @@ class Run:
                 self.folder.make()
                 yield
                 self.folder.remove()
+        except _DamagedPlanError:
+            raise
         except (ValueError, TypeError, PairLimitExceeded, GeneratorExit):
             self.folder.remove()
             raise
@@ -96,7 +97,10 @@ class Run:
     def _check_before(self) -> None:
         """Go on only where the same call began."""
         if self.folder.plan.exists():
-            before = json.loads(self.folder.plan.read_text("utf-8"))["asked"]
+            try:
+                before = self.folder.planned()["asked"]
+            except FileError as error:  # it may be somebody else's
+                raise _DamagedPlanError(str(error)) from None
             differ = [key for key in self.told if before.get(key) != self.told[key]]
             if self.files is not None and differ:
                 raise _OtherCallError(
@@ -180,8 +184,8 @@ class Run:
 
     def join(self, settled: Settled, chunks: Chunks, tasks: list[Asked], how: Joining) -> int:
         """Do all tasks that are not done; returns how many pairs there are."""
-        done = self.folder.marked()
-        self.tell.pairs(sum(done.values()))
+        done = self._sound_marks(how.remote is not None)
+        self.tell.pairs(sum(mark.pairs for mark in done.values()))
         self.check_limit()
         todo = [number for number in range(len(tasks)) if number not in done]
         self.tell.begin("join", len(tasks), sum(tasks[k].boxes for k in todo), done=len(done))
@@ -197,6 +201,15 @@ class Run:
         executors.run(self.question.executor, self.question.workers, calls, joined)
         return self.tell.found
 
+    def _sound_marks(self, remote: bool) -> dict[int, Mark]:
+        """The marks of tasks whose parts are as they were written; remote parts are not looked at."""
+        part = self.folder.part
+        return {
+            number: mark
+            for number, mark in self.folder.marked().items()
+            if mark.size is None or remote or mark.fits(part(number))
+        }
+
     def check_limit(self) -> None:
         """Raise `PairLimitExceeded` where there are more pairs than the caller wants."""
         if self.tell.found > self.question.max_pairs:
@@ -205,6 +218,10 @@ class Run:
 
 class _OtherCallError(FileExistsError):
     """The work folder is somebody else's; it is left alone."""
+
+
+class _DamagedPlanError(FileError):
+    """Whose the work folder is cannot be told; it is left alone."""
 
 
 _OWN = {"chunks", "parts", "done", "begun", "spool", "cut.npz"}

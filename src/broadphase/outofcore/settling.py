@@ -4,7 +4,6 @@ A run that goes on takes all of that from the one before.
 """
 
 import errno
-import json
 import math
 import shutil
 from collections.abc import Iterator, Sequence
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from broadphase.boxes import BoxArray
+from broadphase.errors import FileError
 from broadphase.outofcore import executors
 from broadphase.outofcore.asked import Question
 from broadphase.outofcore.chunk_file import Columns
@@ -24,7 +24,7 @@ from broadphase.outofcore.progress import Plan, Teller
 from broadphase.outofcore.reading import RULE_TYPES, Reading, batches_of
 from broadphase.outofcore.sizes import MOST_ROWS, Sizes, sizes_for
 from broadphase.outofcore.sources import Input, Unit, chunks_in, divide, shape_of, survey
-from broadphase.outofcore.work import WorkFolder
+from broadphase.outofcore.work import WorkFolder, sealed
 
 _MOST_UNITS = 128
 """Units from which a sample is taken; of more input, as many as that at even distances."""
@@ -69,7 +69,7 @@ def settle(
     rules = {
         rule: RULE_TYPES[rule] for rule in RULE_TYPES if rule in question.rules or rule in question.given
     }
-    before = json.loads(folder.plan.read_text("utf-8")) if folder.plan.exists() else None
+    before = folder.planned() if folder.plan.exists() else None
     if before is not None:
         sizes = Sizes(**before["sizes"])
     else:
@@ -85,7 +85,7 @@ def settle(
         _write_cut(folder, cut)
         folder.note(
             folder.plan,
-            {"asked": told, "sizes": asdict(sizes), "most_copies": most_copies, "letters": letters},
+            sealed({"asked": told, "sizes": asdict(sizes), "most_copies": most_copies, "letters": letters}),
         )
     else:
         cut, most_copies, letters = _read_cut(folder), before["most_copies"], before["letters"]
@@ -164,8 +164,13 @@ def _write_cut(folder: WorkFolder, cut: Cut) -> None:
 
 
 def _read_cut(folder: WorkFolder) -> Cut:
-    with np.load(folder.cut) as saved:
-        return Cut(**{**saved, "depth": int(saved["depth"])})
+    try:
+        with folder.cut.open("rb") as file, np.load(file) as saved:
+            return Cut(**{**saved, "depth": int(saved["depth"])})
+    except MemoryError:
+        raise
+    except Exception as error:
+        raise FileError(f"{folder.cut}: is damaged, so the work was removed; call again ({error})") from None
 
 
 def check_room(folder: WorkFolder, needed: int) -> None:

@@ -6,8 +6,9 @@ by themselves, about 150 MB a process, comes on top of it.
 
 import re
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
+
+from broadphase.numeric import whole
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _BINARY = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
@@ -39,9 +40,7 @@ def bytes_of(memory: Any, name: str = "memory") -> int:
             )
         number, unit, binary = float(found[1]), found[2].lower(), found[3]
         return int(number * (_BINARY[unit] if binary and unit else _UNITS[unit]))
-    if isinstance(memory, bool) or not isinstance(memory, Integral):
-        raise TypeError(f'{name} must be a size such as "2 GB" or a number of bytes; got {memory!r}')
-    return int(memory)
+    return whole(memory, name, 'a size such as "2 GB" or a number of bytes')
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,14 @@ same, because the first was believed dead, write the same.
 import json
 import secrets
 import shutil
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from broadphase.errors import FileError
 
 REPORT = "_broadphase.json"
 """The file in a finished output folder that says what was asked and what came out."""
@@ -58,7 +61,7 @@ class WorkFolder:
         return self.parts / part_name(number)
 
     def mark(self, number: int) -> Path:
-        """Says how many pairs a task has found, once it has."""
+        """Says how many pairs a task has found and what its part is like, once it has."""
         return self.root / "done" / f"{number:06}"
 
     def make(self) -> None:
@@ -83,10 +86,19 @@ class WorkFolder:
         with self.appearing(path) as part:
             part.write_text(json.dumps(told, sort_keys=True), "utf-8")
 
-    def marked(self) -> dict[int, int]:
-        """The pairs of every task that is done, by its number."""
-        folder = self.root / "done"
-        return {int(path.name): int(path.read_text("utf-8")) for path in folder.iterdir()}
+    def planned(self) -> dict[str, Any]:
+        """What the plan says."""
+        return unsealed(self.plan.read_bytes(), str(self.plan), str(self.root))
+
+    def marked(self) -> dict[int, "Mark"]:
+        """The marks of all tasks that are done, by number; what is no mark is a task to be done again."""
+        found = {}
+        for path in (self.root / "done").iterdir():
+            try:
+                found[int(path.name)] = Mark(*json.loads(path.read_text("utf-8")))
+            except (ValueError, TypeError):
+                continue
+        return found
 
     def clear(self) -> None:
         """Remove all that is in the folder."""
@@ -101,6 +113,57 @@ class WorkFolder:
                     shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
             shutil.rmtree(self.root, ignore_errors=True)
         self.lock.unlink(missing_ok=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What a task has found: its pairs, and the size and checksum of its part if it has one."""
+
+    pairs: int
+    size: int | None = None
+    checksum: int | None = None
+
+    @classmethod
+    def of(cls, pairs: int, path: Path) -> "Mark":
+        """The mark of a part that is in a file."""
+        return cls(pairs, path.stat().st_size, _checksum(path))
+
+    def fits(self, path: Path) -> bool:
+        """Whether the file is the part as it was written."""
+        return path.is_file() and path.stat().st_size == self.size and _checksum(path) == self.checksum
+
+
+def _checksum(path: Path) -> int:
+    checksum = 0
+    with path.open("rb") as file:
+        while data := file.read(1 << 20):
+            checksum = zlib.crc32(data, checksum)
+    return checksum
+
+
+def sealed(told: dict[str, Any]) -> dict[str, Any]:
+    """With a checksum of all that is told."""
+    return {**told, "checksum": zlib.crc32(json.dumps(told, sort_keys=True).encode())}
+
+
+def unsealed(text: bytes, path: str, folder: str) -> dict[str, Any]:
+    """What was `sealed` and written as JSON to the file ``path``.
+
+    Raises
+    ------
+    FileError
+        The file was damaged; it says to remove the ``folder``.
+    """
+    try:
+        told = json.loads(text)
+        rest = {key: value for key, value in dict(told).items() if key != "checksum"}
+        if sealed(rest) == told:
+            return rest
+    except (ValueError, TypeError, RecursionError):
+        pass
+    raise FileError(
+        f"{path}: is damaged, or from another version of broadphase; remove {folder} and call again"
+    )
 
 
 def part_name(number: int) -> str:

@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.boxes import BoxArray, PairArray
-from broadphase.errors import FileError
+from broadphase.errors import FileError, path_of
+from broadphase.numeric import whole
 from broadphase.one_shot import Method, pairs
 from broadphase.recording.container import FRESH, Part, Sections, read_frames, read_head
 from broadphase.recording.rows import Held, follow
@@ -50,6 +51,8 @@ class RecordedFrame:
     """What was called, by name; the time of ``update`` includes that of the functions that it calls."""
     found: int | None
     """Pairs or contacts that the program was given; ``None`` where the frame was ended by hand."""
+    listened: bool | None
+    """Whether somebody listened for contacts; ``None`` for an index, and where a file does not say it."""
     added: int
     removed: int
     moved: int
@@ -126,8 +129,8 @@ class Recording:
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self._data = Path(path).read_bytes()
-        self._name = os.fspath(path)
+        self._name = path_of(path, "path")
+        self._data = Path(self._name).read_bytes()
         try:
             self.about, begin = read_head(self._data)
         except ValueError as error:
@@ -146,7 +149,7 @@ class Recording:
         return self.frames(0, len(self))
 
     def __getitem__(self, number: int) -> RecordedFrame:
-        count = len(self)
+        count, number = len(self), whole(number, "number")
         if not -count <= number < count:
             raise IndexError(f"frame {number} of {count}")
         number %= count
@@ -173,24 +176,26 @@ class Recording:
 
     def slowest(self, count: int = 10) -> list[int]:
         """The frames whose recorded calls took longest, slowest first."""
-        order: list[int] = np.argsort(-self.seconds, kind="stable")[:count].tolist()
+        order: list[int] = np.argsort(-self.seconds, kind="stable")[: whole(count, "count")].tolist()
         return order
 
     def frames(self, begin: int, end: int) -> Iterator[RecordedFrame]:
         """The frames from ``begin`` on, up to ``end``, in their order."""
-        last = min(end, len(self)) - 1
-        if begin <= last:
-            for state, sections, words in self._frames_from(self._marks[begin // FRESH].copy()):
-                if state.number >= begin:
-                    yield state.frame(sections, words)
-                if state.number == last:  # what comes behind it may be damaged
-                    return
+        return self._frames(whole(begin, "begin"), min(whole(end, "end"), len(self)) - 1)
 
     def __repr__(self) -> str:
         damage = f", then {self.damage}" if self.damage else ""
         return f"<Recording of {len(self)} frames, up to {self.most_bodies} bodies{damage}>"
 
     # ---- reading
+
+    def _frames(self, begin: int, last: int) -> Iterator[RecordedFrame]:
+        if begin <= last:
+            for state, sections, words in self._frames_from(self._marks[begin // FRESH].copy()):
+                if state.number >= begin:
+                    yield state.frame(sections, words)
+                if state.number == last:  # what comes behind it may be damaged
+                    return
 
     def _read_all(self, begin: int) -> None:
         """Look at every frame once; keep what is needed to begin at some of them."""
@@ -259,6 +264,7 @@ class _State:
             self.tiles,
             {name: Calls(int(times), float(spent)) for name, (times, spent) in words["calls"].items()},
             words.get("found"),
+            words.get("listened"),
             len(sections.get(Part.CAME, ())),
             len(sections.get(Part.GONE, ())),
             len(sections.get(Part.MOVED, ())),

@@ -11,6 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from broadphase.errors import path_of
 from broadphase.indexes.base import Index
 from broadphase.recording.container import Part, Writer
 from broadphase.recording.rows import Held, difference
@@ -83,9 +84,10 @@ class Recorder:
     """
 
     def __init__(self, target: World | Index, path: str | os.PathLike[str]) -> None:
+        name = path_of(path, "path")
         if not isinstance(target, World | Index):
             raise TypeError(f"target must be a World or an index; got {type(target).__name__}")
-        if any(name in vars(target) for name in ("update", "pairs")):
+        if any(own in vars(target) for own in ("update", "pairs")):
             raise ValueError(f"target = {target!r} is being recorded already; close that recorder first")
         self._target = target
         self._is_world = isinstance(target, World)
@@ -98,7 +100,7 @@ class Recorder:
         self._before = Held.nothing(width, dtype, has_forms=self._is_world)
         self._calls: dict[str, list[float]] = {}
         # Nothing is held back in this process: what a frame has written is there when it crashes.
-        self._file = Path(path).open("wb", buffering=0)  # noqa: SIM115 - closed by `close`
+        self._file = Path(name).open("wb", buffering=0)  # noqa: SIM115 - closed by `close`
         try:
             self._writer = Writer(self._file, self._head(dtype))
         except BaseException:
@@ -213,6 +215,8 @@ class Recorder:
             name: [int(count), round(seconds, _MICROSECONDS)]
             for name, (count, seconds) in self._calls.items()
         }
+        if isinstance(self._target, World):
+            words["listened"] = bool(self._target._state.store.listeners.matcher.listeners)
         for name, said in (("found", found), ("tags", self._tags.fresh), ("outlines", outlines)):
             if said is not None and said != []:
                 words[name] = said

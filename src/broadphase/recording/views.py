@@ -37,7 +37,7 @@ def held_by(target: World | Index, tags: Tags) -> Held:
 
 
 def _held_by_world(world: World, tags: Tags) -> Held:
-    store = world._store
+    store = world._state.store
     n = len(store.bodies)
     alive = store.alive[:n].copy()
     dead = ~alive

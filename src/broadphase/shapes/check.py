@@ -1,8 +1,9 @@
 """Single numbers from the caller, checked once."""
 
 import math
-from numbers import Real
 from typing import Any
+
+from broadphase.numeric import real
 
 
 def finite(value: Any, name: str) -> float:
@@ -22,12 +23,19 @@ def finite(value: Any, name: str) -> float:
     """
     if type(value) is float and math.isfinite(value):  # what nearly all are, in a fifth of the time
         return value
-    if not isinstance(value, Real) or isinstance(value, bool):
-        raise TypeError(f"{name} must be a real number; got {value!r}")
-    number = float(value)
+    number = real(value, name)
     if not math.isfinite(number):
         raise ValueError(f"{name} must be finite; got {number}")
     return number
+
+
+def two(value: Any, name: str) -> tuple[float, float]:
+    """A point as two finite floats; errors as for `finite`."""
+    try:
+        x, y = value
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be two real numbers; got {value!r}") from None
+    return finite(x, name), finite(y, name)
 
 
 def extent(value: Any, name: str) -> float:

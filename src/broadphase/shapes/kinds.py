@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.kernels.shapes.turn import cosine_sine, turn_points
-from broadphase.shapes.check import extent, finite
+from broadphase.shapes.check import extent, finite, two
 from broadphase.shapes.outline import corners_of, form_of, middle_of, reach_of, read_only
 
 Bounds: TypeAlias = tuple[float, float, float, float]
@@ -68,6 +68,19 @@ class Box:
         _set(self, "height", extent(height, "height"))
         _check_bounds(self.bounds)
 
+    @staticmethod
+    def from_center(center: tuple[float, float], width: float, height: float) -> "Box":
+        """A box about a point.
+
+        Examples
+        --------
+        >>> Box.from_center((10, 10), 4, 2)
+        Box(x=8.0, y=9.0, width=4.0, height=2.0)
+        """
+        x, y = two(center, "center")
+        width, height = extent(width, "width"), extent(height, "height")
+        return Box(x - 0.5 * width, y - 0.5 * height, width, height)
+
     @property
     def bounds(self) -> Bounds:
         """The box itself, by its edges."""
@@ -97,9 +110,8 @@ class Box:
         """
         if not (self.width > 0.0 and self.height > 0.0):
             raise ValueError(f"{self} can not be turned: it needs a width and a height")
-        right, bottom = self.x + self.width, self.y + self.height
-        corners = [(self.x, self.y), (right, self.y), (right, bottom), (self.x, bottom)]
-        polygon = Polygon([(x - self.x, y - self.y) for x, y in corners])
+        # The corners as seen from the place, which rounds nothing: turned back, it is this box again.
+        polygon = Polygon([(0.0, 0.0), (self.width, 0.0), (self.width, self.height), (0.0, self.height)])
         _set(polygon, "_middle", (0.5 * self.width, 0.5 * self.height))
         return polygon.moved_to(self.x, self.y).rotated(angle, about)
 
@@ -377,7 +389,7 @@ def turned_point(
     >>> turned_point((3.0, 1.0), 90.0, (1, 1))
     (1.0, 3.0)
     """
-    x, y = finite(about[0], "about"), finite(about[1], "about")
+    x, y = two(about, "about")
     cosine, sine = cosine_sine(degrees)
     dx, dy = point[0] - x, point[1] - y
     return x + (dx * cosine - dy * sine), y + (dx * sine + dy * cosine)

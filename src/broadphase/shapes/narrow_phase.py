@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import BoxArray, PairArray, as_boxes, as_float_array, as_plain_array
-from broadphase.foreign import CIRCLES
+from broadphase.boxes import BoxArray, PairArray, as_boxes, as_float_array, as_plain_array, settled
+from broadphase.foreign import BOXES, CIRCLES
 from broadphase.kernels.shapes import contact as kernel
 from broadphase.kernels.shapes import contact_rows
 from broadphase.kernels.shapes.contact_rounded import touch_rounded
@@ -137,6 +137,8 @@ def contact_boxes(a: Any, b: Any, pairs: Any = None, *, touching: bool = False) 
     >>> found.normals, found.depths
     (array([[-1.,  0.]]), array([2.]))
     """
+    touching = bool(touching)
+    a, b, pairs = settled(a, "a", BOXES), settled(b, "b", BOXES), settled(pairs, "pairs")
     first, second = _same_type(as_boxes(a, "a"), as_boxes(b, "b"))
     if first.shape[1] != second.shape[1]:
         raise ValueError(f"a and b must have the same dimension; got shapes {first.shape} and {second.shape}")
@@ -171,6 +173,8 @@ def contact_circles(a: Any, b: Any, pairs: Any = None, *, touching: bool = False
     >>> contact_circles([[0, 0, 2]], [[3, 0, 2]]).depths
     array([1.])
     """
+    touching = bool(touching)
+    a, b, pairs = settled(a, "a", CIRCLES), settled(b, "b", CIRCLES), settled(pairs, "pairs")
     first, second = _same_type(_as_circles(a, "a"), _as_circles(b, "b"))
     return _run(contact_rows.contact_circles, first, second, pairs, touching, 2)
 

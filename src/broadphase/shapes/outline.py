@@ -7,6 +7,7 @@ of NumPy costs as much as a corner does here, and to check them by NumPy takes t
 import math
 from array import array
 from collections.abc import Iterable, Mapping, Sequence, Set
+from functools import partial
 from itertools import pairwise
 from math import frexp, hypot, isfinite, ldexp
 from typing import Any, TypeAlias
@@ -15,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.boxes import as_float_array
-from broadphase.foreign import POINTS
+from broadphase.foreign import POINTS, column
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Form: TypeAlias = tuple[Floats, Floats, tuple[float, float, float, float]]
@@ -27,6 +28,7 @@ _SMALL, _LARGE = 1e-280, 1e300
 _FLOATS = {float}
 _NUMBERS = {float, int, np.float64}
 _ROWS = {tuple, list}
+_OF_ARRAYS = ("__array__", "__dlpack__")
 
 
 def corners_of(points: Iterable[Any]) -> tuple[Sequence[float], Sequence[float]]:
@@ -52,8 +54,10 @@ def corners_of(points: Iterable[Any]) -> tuple[Sequence[float], Sequence[float]]
 
 
 def _columns(points: Iterable[Any]) -> tuple[Sequence[float], Sequence[float]]:
-    if hasattr(points, "__array__") and not isinstance(points, np.ndarray):
+    if any(map(partial(hasattr, points), _OF_ARRAYS)) and not isinstance(points, np.ndarray):
         points = as_float_array(points, "points", POINTS)  # a table, or a column of shapely's points
+    if not isinstance(points, Iterable):
+        raise TypeError(f"points must be pairs (x, y) of real numbers; got {points!r}")
     rows = points if isinstance(points, np.ndarray) else list(points)
     if isinstance(rows, list) and (set(map(type, rows)) <= _ROWS or _in_order(rows)):
         try:
@@ -66,7 +70,7 @@ def _columns(points: Iterable[Any]) -> tuple[Sequence[float], Sequence[float]]:
         except (TypeError, ValueError, OverflowError):
             pass  # what is wrong is said below
     try:
-        table = np.asarray(rows)
+        table = rows if isinstance(rows, np.ndarray) else column(rows, "points")
     except ValueError:
         raise ValueError("points must be pairs (x, y); got rows of different lengths") from None
     if table.dtype.kind not in "iuf":

@@ -56,6 +56,10 @@ class ShapeTable:
         """What `form` has made since the row was turned."""
         self._columns: ShapeColumns | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Copies make their own ``columns``: copied, these would no longer be views of the places."""
+        return {**self.__dict__, "_columns": None}
+
     def __len__(self) -> int:
         return len(self._shapes)
 

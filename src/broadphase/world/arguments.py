@@ -51,8 +51,8 @@ def as_row(values: Any, count: int, name: str, wanted: Wanted = NUMBERS) -> npt.
 
 
 def as_points(values: Any, name: str, wanted: Wanted = POINTS) -> npt.NDArray[np.float64]:
-    """One point ``(2,)`` or points ``(m, 2)``, finite, as float64."""
-    array = as_float_array(values, name, wanted).astype(np.float64, copy=False)
+    """One point ``(2,)`` or points ``(m, 2)``, finite; a float64 copy that no other argument changes."""
+    array = np.array(as_float_array(values, name, wanted), np.float64)
     if array.ndim not in (1, 2) or array.shape[-1] != 2:
         raise ValueError(f"{name} must be (x, y) or have shape (m, 2); got shape {array.shape}")
     if not np.isfinite(array).all():

@@ -63,6 +63,9 @@ class Keeper(Protocol):
     def reshape(self, body: "Body", shape: Shape) -> None:
         """Another shape and place."""
 
+    def remove(self, body: "Body") -> None:
+        """Out of its world."""
+
     def retag(self, body: "Body", tag: Any) -> None:
         """Other tags."""
 
@@ -201,8 +204,29 @@ class Body:
 
     @property
     def bounds(self) -> Bounds:
-        """``min_x, min_y, max_x, max_y``."""
+        """``min_x, min_y, max_x, max_y``: two corners.  ``pygame.Rect`` takes a size, see `rect`."""
         return self._was.shape.bounds if self._row < 0 else self._store.bounds(self._row)
+
+    @property
+    def rect(self) -> tuple[float, float, float, float]:
+        """The bounds as ``x, y, width, height``: ``pygame.Rect(body.rect)``, ``pygame.FRect(body.rect)``."""
+        left, top, right, bottom = self.bounds
+        return left, top, right - left, bottom - top
+
+    @property
+    def center(self) -> tuple[float, float]:
+        """The middle of its shape."""
+        return self.shape.center
+
+    def remove(self) -> None:
+        """Take it out of its world, see `World.remove`.
+
+        Raises
+        ------
+        ValueError
+            It was removed before.
+        """
+        self._store.remove(self)
 
     # ---- what it is
 

@@ -15,7 +15,7 @@ from broadphase.kernels.movement import travel_shapes
 from broadphase.kernels.movement.cross import cross_rows
 from broadphase.shapes.kinds import Box, Shape
 from broadphase.shapes.table import columns_of
-from broadphase.world.way_out import NO_TILES
+from broadphase.world.depenetration import NO_TILES
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.integer[Any]]

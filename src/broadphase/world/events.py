@@ -117,8 +117,6 @@ class Contacts(Sequence[Contact]):
 
     def told(self, phase: str) -> Iterator[tuple[Match, Contact]]:
         """Each contact once for every listener that has a function for a phase, as this wants it."""
-        if not len(self.ids):
-            return
         wanted = any(getattr(one, phase) for one in self.matcher.listeners)
         if not (wanted or self._passings):
             return
@@ -189,4 +187,4 @@ class Changes(NamedTuple):
     """All that an update found."""
 
     events: Events
-    handed: Handed
+    handed: Handed | None

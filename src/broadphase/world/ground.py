@@ -35,6 +35,8 @@ class GroundMap:
         super().__init__()  # what else a map knows
         self._ground = no_ground()
         self._profiles: dict[Slope, int] = {}
+        self._sloped = 0
+        """How many tiles have a slope."""
         self._shapes: dict[tuple[int, int], Polygon] = {}
         """The slopes that somebody asked for, until the next change."""
 
@@ -48,8 +50,8 @@ class GroundMap:
 
     @property
     def has_slopes(self) -> bool:
-        """Whether a slope was ever set."""
-        return bool(self._profiles)
+        """Whether a tile has a slope."""
+        return self._sloped > 0
 
     def set_slope(self, column: int, row: int, left: float, right: float, *, base: Base = "bottom") -> None:
         """Let a tile that is not solid be filled up to a slanted line.
@@ -89,11 +91,13 @@ class GroundMap:
             raise ValueError(f"left = {slope.left:g}, right = {slope.right:g} must be parts of a tile, 0..1")
         if base not in _BASES:
             raise ValueError(f"unknown base {base!r}; choose bottom or top")
-        if slope.left == slope.right == 0.0:
-            if self._ground.cells.size:
-                self._ground.cells[at] &= LADDER
-        else:
-            self._cells()[at] = (self._cells()[at] & LADDER) | self._number_of(slope)
+        number = 0 if slope.left == slope.right == 0.0 else self._number_of(slope)
+        if number or self._ground.cells.size:
+            cells = self._cells()
+            more = int(number > 0) - int(self._cell(column, row) & int(PROFILE) > 0)
+            # No calls in these lines: nothing can come in between.
+            cells[at] = (cells[at] & LADDER) | number
+            self._sloped += more
         self._shapes.clear()
 
     def slope(self, column: int, row: int) -> Slope | None:
@@ -209,12 +213,14 @@ class GroundMap:
 
     def _copy_ground(self, other: "GroundMap") -> None:
         """The slopes and ladders of another map of the same size, in cells of one's own."""
-        self._profiles = dict(other._profiles)
+        self._profiles, self._sloped = dict(other._profiles), other._sloped
         self._ground = Ground(other._ground.cells.copy(), other._ground.profiles)
         self._shapes.clear()
 
     def _take_ground(self, other: "GroundMap", chosen: tuple[npt.NDArray[np.int64], ...]) -> None:
         """The slopes and ladders of some cells of another map."""
-        self._profiles = other._profiles
         cells = other._ground.cells
-        self._ground = Ground(cells[chosen] if cells.size else cells, other._ground.profiles)
+        if cells.size:
+            cells = cells[chosen]
+        self._profiles, self._sloped = other._profiles, int(np.count_nonzero(cells & PROFILE))
+        self._ground = Ground(cells, other._ground.profiles)

@@ -10,6 +10,7 @@ the bits of tags that nobody listens for: tags that are used once cost nothing i
 """
 
 from collections.abc import Callable, Iterable
+from inspect import signature
 from itertools import count
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
@@ -295,5 +296,15 @@ def _check_tag(tag: Any, name: str) -> None:
 
 
 def _check_callback(function: Any, name: str) -> None:
+    """Raise TypeError unless a function can be called with one argument; builtins do not tell, and pass."""
     if not callable(function):
         raise TypeError(f"{name} must be a function that takes a Contact; got {function!r}")
+    try:
+        takes = signature(function)
+    except (TypeError, ValueError):
+        return
+    try:
+        takes.bind(None)
+    except TypeError as error:
+        said = f"{name} must be a function that takes a Contact; {function!r} takes {takes} ({error})"
+        raise TypeError(said) from None

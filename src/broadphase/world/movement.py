@@ -15,9 +15,9 @@ from broadphase.kernels.movement import travel
 from broadphase.kernels.movement.first_hit import BEFORE_ALL
 from broadphase.shapes.check import finite
 from broadphase.shapes.kinds import Bounds
+from broadphase.world.depenetration import NO_TILES, BoxPlace, leave
 from broadphase.world.hits import Around, Blockers, Hit, Movement, Response, answered, code_of
 from broadphase.world.tiles import Tile, TileMap
-from broadphase.world.way_out import NO_TILES, BoxPlace, leave
 
 
 def resolve(

@@ -10,10 +10,10 @@ import numpy.typing as npt
 from broadphase import threads as pool
 from broadphase.kernels.movement import travel
 from broadphase.slices import first_of
+from broadphase.world.depenetration import NO_TILES
 from broadphase.world.hits import RESPONSES, Around, Movement, code_of
 from broadphase.world.movement import resolve
 from broadphase.world.tiles import Tile, TileMap
-from broadphase.world.way_out import NO_TILES
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]

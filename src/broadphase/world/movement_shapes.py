@@ -17,10 +17,10 @@ from broadphase.kernels.tiles.grid import TileGrid
 from broadphase.shapes.kinds import Bounds, Box, Shape
 from broadphase.shapes.table import columns_of
 from broadphase.slices import whole
+from broadphase.world.depenetration import FIRST_ROOM, NO_TILES, push_out, without
 from broadphase.world.hits import Around, Blockers, Hit, Movement, Response, answered, code_of
 from broadphase.world.movement import checked_way, region, resolve
 from broadphase.world.tiles import Tile, TileMap
-from broadphase.world.way_out import FIRST_ROOM, NO_TILES, push_out, without
 
 # Pushes out of one thing at a time; where so many do not help, the bounds are pushed out as a box.
 _MOST_PUSHES = 16
@@ -170,7 +170,7 @@ def blocker_table(blockers: Blockers) -> tuple[ShapeColumns, npt.NDArray[np.int6
     count = len(blockers.bounds)
     if blockers.table is not None and blockers.rows is not None:
         return blockers.table, blockers.rows
-    x, y, right, bottom = (np.ascontiguousarray(column) for column in blockers.bounds.T)
+    x, y, right, bottom = [np.ascontiguousarray(column) for column in blockers.bounds.T]
     none, points = np.zeros(count, np.int64), np.empty((0, 2))
     kinds = np.full(count, BOX, np.uint8)
     return ShapeColumns(kinds, x, y, right - x, bottom - y, none, none, points, points), np.arange(count)

@@ -7,14 +7,14 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.shapes.kinds import Shape
+from broadphase.world.bodies import NOT_IN, BodyStore, Floats
 from broadphase.world.body import Body
-from broadphase.world.body_rows import NOT_IN, Floats
-from broadphase.world.body_store import BodyStore
+from broadphase.world.contacts import Crossed
+from broadphase.world.dispatch import Dispatch
 from broadphase.world.events import Events, Found
 from broadphase.world.listeners import MOVING, QUIET_MOVING, QUIET_STATIC, STATIC, Matcher
-from broadphase.world.telling import Telling
+from broadphase.world.state import State
 from broadphase.world.tiles import TileMap
-from broadphase.world.tracker import Crossed
 
 # The arrays by row that are kept; the others say what the broad phase knows, which does not go back.
 _KEPT = ("alive", "static", "sensor", "category", "mask", "group", "touched", "renewed")
@@ -35,7 +35,9 @@ class Snapshot:
     data: list[Any]
     gone: dict[int, Body]
     found: Found
+    overlaps: Found
     crossed: Crossed
+    stopped: Crossed
     groups: list[frozenset[Any]]
     """The sets of tags by the numbers of then."""
     matcher: Matcher
@@ -49,9 +51,9 @@ class Snapshot:
         return f"<Snapshot of {int(self.columns['alive'].sum())} bodies>"
 
 
-def snapshot(world: Telling, tiles: bool) -> Snapshot:
+def snapshot(state: State, dispatch: Dispatch, tiles: bool) -> Snapshot:
     """All of a world; see `World.snapshot`."""
-    store = world._store
+    store = state.store
     n = len(store.bodies)
     return Snapshot(
         store,
@@ -63,48 +65,54 @@ def snapshot(world: Telling, tiles: bool) -> Snapshot:
         list(store.bodies),
         [None if body is None else body.data for body in store.bodies],
         dict(store.gone),
-        world._tracker.found,
-        dict(world._tracker.crossed),
-        world._listeners.groups,
-        world._listeners.matcher,
-        world._to_come(),
-        frozenset(world._untold),
-        world._events,
-        (world.tiles, world.tiles.copy()) if tiles and world.tiles is not None else None,
+        state.contacts.found,
+        state.contacts.overlaps,
+        dict(state.contacts.crossed),
+        dict(state.contacts.stopped),
+        state.listeners.groups,
+        state.listeners.matcher,
+        dispatch.to_come(),
+        frozenset(dispatch.untold),
+        dispatch.events,
+        (state.tiles, state.tiles.copy()) if tiles and state.tiles is not None else None,
     )
 
 
-def restore(world: Telling, moment: Snapshot) -> None:
+def restore(state: State, dispatch: Dispatch, moment: Snapshot) -> None:
     """Back to a moment; see `World.restore`."""
-    if moment.store is not world._store:
+    if not isinstance(moment, Snapshot):
+        raise TypeError(f"moment must be a Snapshot, as World.snapshot returns it; got {moment!r}")
+    if moment.store is not state.store:
         raise ValueError("the snapshot is of another world; restore it there")
     try:
-        _bring_back(world, moment)
+        _bring_back(state, dispatch, moment)
     except BaseException:  # it was interrupted: brought to its end, it leaves a sound world
-        _bring_back(world, moment)
+        _bring_back(state, dispatch, moment)
         raise
 
 
-def _bring_back(world: Telling, moment: Snapshot) -> None:
+def _bring_back(state: State, dispatch: Dispatch, moment: Snapshot) -> None:
     """Again from the beginning, where it was interrupted, comes out the same."""
-    store = world._store
+    store = state.store
     _bring_back_bodies(store, moment)
     _bring_back_rows(store, moment)
     store.retagged = True
-    if moment.matcher is not world._listeners.matcher:
-        store.touched[: len(store.bodies)] = store.alive[: len(store.bodies)]
+    if moment.matcher is not state.listeners.matcher:
+        store.touched[: len(store.bodies)] |= store.alive[: len(store.bodies)]
     store.gone = dict(moment.gone)
-    world._tracker.found = moment.found
-    world._tracker.crossed = dict(moment.crossed)
-    world._due, world._done = moment.calls, 0
-    world._untold = set(moment.untold)
-    world._events = moment.events
+    state.contacts.found = moment.found
+    state.contacts.overlaps = moment.overlaps
+    state.contacts.crossed = dict(moment.crossed)
+    state.contacts.stopped = dict(moment.stopped)
+    dispatch.due, dispatch.done = moment.calls, 0
+    dispatch.untold = set(moment.untold)
+    dispatch.events = moment.events
     if moment.tiles is not None:
-        world.tiles, kept = moment.tiles
-        world.tiles.solid[:] = kept.solid
-        if world.tiles.one_way is not None:
-            world.tiles.one_way[:] = 0 if kept.one_way is None else kept.one_way
-        world.tiles._copy_ground(kept)
+        state.tiles, kept = moment.tiles
+        state.tiles.solid[:] = kept.solid
+        if state.tiles.one_way is not None:
+            state.tiles.one_way[:] = 0 if kept.one_way is None else kept.one_way
+        state.tiles._copy_ground(kept)
 
 
 def _bring_back_bodies(store: BodyStore, moment: Snapshot) -> None:
@@ -150,7 +158,6 @@ def _bring_back_rows(store: BodyStore, moment: Snapshot) -> None:
         store.table.put(row, moment.forms[row])
     turned = np.flatnonzero(store.table.angles[:held] != moment.angles)
     if len(turned):
-        store.any_round = True
         store.table.turn(turned, moment.angles[turned])
     store.x[:held], store.y[:held] = moment.x, moment.y
     store.count_rows()

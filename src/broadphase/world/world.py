@@ -1,32 +1,54 @@
 """The world: bodies with shapes and tags, and who hears when they meet.
 
-A frame is: move bodies (`Body.move_to`, `World.move`), then `World.update`, which finds what is in contact
-and calls whoever listens: of each pair ``begin``, ``stay``..., ``end``; see `World.on`.
+A frame is: move bodies (`Body.move_to`, `move`), then `update`, which finds what is in contact
+and calls whoever listens: of each pair ``begin``, ``stay``..., ``end``; see `on`.
+
+`World` is a face.  What it forwards to, in the order in which to read: `State` holds the bodies
+(`bodies.py`), the broad phase, the contacts and the space (with a period or without); `Dispatch` calls
+listeners; `Motion` and `ManyMotion` move; `Character` walks; `Queries` and `ManyQueries` answer.
 """
 
-from collections.abc import Iterator, Sequence
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import numpy as np
 
 from broadphase.indexes import Choice, arguments
 from broadphase.indexes.base import Index
 from broadphase.indexes.storage import EVERY_BIT
-from broadphase.shapes.kinds import Shape
+from broadphase.methods.task import pair_limit
+from broadphase.numeric import whole
+from broadphase.shapes.kinds import Bounds, Shape
 from broadphase.space import as_period
-from broadphase.world.asking import Asking
+from broadphase.world.bodies import Floats
 from broadphase.world.body import Body
-from broadphase.world.body_rows import Floats
-from broadphase.world.layers import LISTENED
-from broadphase.world.many_bodies import add_many, remove_many
+from broadphase.world.broad_phase import LISTENED
+from broadphase.world.dispatch import Dispatch
+from broadphase.world.events import Events
+from broadphase.world.hits import Answer, Hit, Movement, Response
+from broadphase.world.listeners import Callback, Listener
+from broadphase.world.motion import Motion, Whole
+from broadphase.world.queries import BodyHit, NearestBodies, Queries
+from broadphase.world.queries_many import BodyHits, ManyQueries
 from broadphase.world.sprites import SpriteWatch
-from broadphase.world.telling import Telling
-from broadphase.world.turning import Turning
-from broadphase.world.walking import Walking
+from broadphase.world.state import State
+from broadphase.world.tiles import TileMap
+from broadphase.world.tiles_near import check_fills
 
 if TYPE_CHECKING:
+    from broadphase.indexes.results import Nearest
+    from broadphase.world.character import Character
+    from broadphase.world.motion_many import ManyMotion
+    from broadphase.world.movement_many import Movements
+    from broadphase.world.platforms import Push
     from broadphase.world.snapshot import Snapshot
+    from broadphase.world.walks import Walk, Walks
+
+Bodies: TypeAlias = Body | Iterable[Body]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +71,7 @@ class WorldStats:
     """How many functions were called."""
 
 
-class World(Walking, Turning, Asking, Telling):
+class World:
     """Bodies that meet, move and are looked for.
 
     Shapes that share only an edge or a point are not in contact, and do not stop each other.  A world is
@@ -63,11 +85,15 @@ class World(Walking, Turning, Asking, Telling):
     period : (float, float), float, optional
         The world begins again after so much on x and on y: it has no edges.  ``None`` or inf for an axis that
         goes on; one number is for both.  Places are brought into ``0 <= x < period``; what lies across the
-        seam touches, blocks and is found at the other edge.  See `World.period`.
+        seam touches, blocks and is found at the other edge.  See `period`.
     check_sprites : bool
         For finding mistakes: whether each `update` looks at the bodies whose ``data`` is a sprite (of pygame,
         arcade, pyglet), and warns of those whose picture has moved while the body stayed, once each, with
         `broadphase.SpriteWarning`.  Costs some microseconds a sprite; nothing where it is off.
+    max_pairs : int, optional
+        How many pairs of bodies with overlapping bounds `update` may look at.  Where there are more, it
+        raises `broadphase.PairLimitExceeded`, and nothing has changed.  By default as many as fit into the
+        memory that is free.
 
     Examples
     --------
@@ -88,18 +114,24 @@ class World(Walking, Turning, Asking, Telling):
     """
 
     def __init__(
-        self, broadphase: Choice | Index = "auto", *, period: Any = None, check_sprites: bool = False
+        self,
+        broadphase: Choice | Index = "auto",
+        *,
+        period: Any = None,
+        check_sprites: bool = False,
+        max_pairs: int | None = None,
     ) -> None:
         lengths = as_period(period, 2)
-        if lengths is not None:
-            # Here: ten files more, 3 of the 60 ms that a first update takes.
-            from broadphase.world.periodic_world import periodic
-            from broadphase.world.torus import Torus
-
-            self.__class__ = periodic(type(self))
-            self._torus = Torus(lengths)
-        super().__init__(broadphase)
+        self._state = state = State(broadphase, lengths)
+        self._dispatch = Dispatch(state)
+        self._motion = Motion(state)
+        self._many_queries = ManyQueries(state)
+        self._queries = Queries(state, self._many_queries)
+        self._many_motion: ManyMotion | None = None
+        self._character: Character | None = None
         self.check_sprites = check_sprites
+        pair_limit(max_pairs)  # raises where it is none
+        state.contacts.max_pairs = max_pairs
 
     # ---- bodies
 
@@ -141,7 +173,7 @@ class World(Walking, Turning, Asking, Telling):
         TypeError, ValueError
             An argument is none of these; nothing has changed.
         """
-        return self._store.add(shape, tag, static, sensor, category, mask, data)
+        return self._state.store.add(shape, tag, static, sensor, category, mask, data)
 
     def remove(self, body: Body) -> None:
         """Take a body out.  Its contacts end with the next `update`.
@@ -151,33 +183,32 @@ class World(Walking, Turning, Asking, Telling):
         TypeError, ValueError
             It is no body, was removed before, or belongs to another world.
         """
-        self._store.remove(body)
+        self._state.store.remove(body)
 
     def clear(self) -> None:
         """Take all bodies out; who listens goes on listening."""
-        self._store.clear()
+        self._state.store.clear()
 
     def __len__(self) -> int:
-        return self._store.live
+        return self._state.store.live
 
     def __iter__(self) -> Iterator[Body]:
         """All bodies by id, as they are now: bodies may be added and removed on the way."""
-        return iter([body for body in self._store.bodies if body is not None])
+        return iter([body for body in self._state.store.bodies if body is not None])
 
     def __contains__(self, body: object) -> bool:
-        return isinstance(body, Body) and body._store is self._store and body.alive
+        return isinstance(body, Body) and body._store is self._state.store and body.alive
 
     def body(self, id: int) -> Body:  # noqa: A002 - the word that users know
         """The body that has an id now.
 
         Raises
         ------
-        ValueError
-            None has.
+        TypeError, ValueError
+            It is no whole number, or no body has it.
         """
-        return self._body(int(self._store.rows_of(np.array([id]))[0]))
-
-    # ---- many at once
+        rows = self._state.store.rows_of(np.array([whole(id, "id")]), "id")
+        return self._motion.body(int(rows[0]))
 
     def add_many(
         self,
@@ -221,7 +252,7 @@ class World(Walking, Turning, Asking, Telling):
         >>> len(world)
         0
         """
-        return add_many(self._store, shapes, data, (tag, static, sensor, category, mask))
+        return self._state.store.add_many(shapes, data, (tag, static, sensor, category, mask))
 
     def remove_many(self, bodies: Any) -> None:
         """Take many bodies out, see `remove`.
@@ -235,26 +266,1015 @@ class World(Walking, Turning, Asking, Telling):
         TypeError, ValueError
             One is not in this world, or named twice; nothing has changed.
         """
-        remove_many(self._store, bodies)
+        store = self._state.store
+        store.remove_many(store.rows_of(bodies))
 
     @property
     def ids(self) -> Any:
         """``(len,)`` int32: the ids of all bodies, ascending."""
-        return self._store.rows()
+        return self._state.store.rows()
 
     @property
     def positions(self) -> Floats:
         """``(len, 2)``: where all bodies are, by id; a copy.  Set it to move them all, see `move_all`."""
-        rows = self._store.rows()
-        return np.column_stack((self._store.x[rows], self._store.y[rows]))
+        store = self._state.store
+        rows = store.rows()
+        return np.column_stack((store.x[rows], store.y[rows]))
 
     @positions.setter
     def positions(self, positions: Any) -> None:
-        self.move_all(self._store.rows(), positions)
+        self.move_all(self._state.store.rows(), positions)
+
+    @property
+    def tiles(self) -> TileMap | None:
+        """The map whose solid tiles block; set it, and change its tiles, at any time."""
+        return self._state.tiles
+
+    @tiles.setter
+    def tiles(self, tiles: TileMap | None) -> None:
+        if tiles is not None and not isinstance(tiles, TileMap):
+            raise TypeError(f"tiles must be a TileMap or None; got {tiles!r}")
+        if tiles is not None and self._state.space.periodic:
+            check_fills(tiles, self._state.space)
+        self._state.tiles = tiles
+
+    # ---- contacts
+
+    def on(
+        self,
+        a: Any,
+        b: Any,
+        begin: Callback | None = None,
+        stay: Callback | None = None,
+        end: Callback | None = None,
+    ) -> Listener:
+        """Listen for contacts between bodies with tag ``a`` and bodies with tag ``b``.
+
+        Of each pair of bodies a listener is told ``begin``, then ``stay`` with each further update, then
+        ``end``.  A contact concerns it as long as both bodies touch and have the tags: one in progress begins
+        with the next update for who comes late, and for bodies that get the tags while they touch; it ends
+        for those that lose them, and goes on where other tags change.  A body that passes another within
+        one `move` begins and ends with the same update.  A body that was stopped by another is in
+        contact with it at the next update, although they are flush.  After ``off`` nothing is told any more,
+        no ``end`` either.  This holds in every order of `add`, `remove`, tags, `on`, `off`, `snapshot` and
+        `restore`, also within calls, and whatever a call raises.
+
+        Pairs of tags that nobody listens for are not even tested.
+
+        Parameters
+        ----------
+        a, b : hashable
+            Tags, also the same one twice; or `broadphase.ANY`.
+        begin, stay, end : callable, optional
+            Called by `update` with a `Contact` whose ``a`` has tag ``a`` and whose ``b`` has tag ``b``; where
+            both bodies have both, ``a`` is that with the lower id.  Without any of them, the contacts are
+            only found in what `update` returns.
+
+        Returns
+        -------
+        Listener
+            ``remove()`` ends it.  As a decorator it takes the function as ``begin``.
+
+        Raises
+        ------
+        TypeError
+            A tag is not hashable, or a function cannot be called.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> world = bp.World()
+        >>> fox, hen = (world.add(bp.Box(0, 0, 5, 5), tag=tag) for tag in ("fox", "hen"))
+        >>> words = [lambda contact, word=word: print(word) for word in ("bite", "chew", "flee")]
+        >>> listener = world.on("fox", "hen", *words)
+        >>> events = world.update(), world.update()
+        bite
+        chew
+        >>> hen.x = 20
+        >>> events = world.update()
+        flee
+        """
+        return self._state.listeners.add(a, b, begin, stay, end)
+
+    def off(self, what: Listener | Callback) -> None:
+        """Listen no longer: what `on` returned, or a function that was given to it (wherever it was).
+
+        Contacts that nobody listens for any more have ended with the next `update`, which calls nobody.
+
+        Raises
+        ------
+        ValueError
+            Nothing listens by this name.
+        """
+        self._dispatch.off(what)
+
+    def update(self) -> Events:
+        """Find what is in contact, and call whoever listens; see `on` for the rule.
+
+        Calls come in this order: where bodies go on touching while tags or listeners changed, each ``end``,
+        then each ``begin``; all that began, all that stayed, all that ended.  In each they come by the ids
+        of the bodies, then by who listened first.  A function may add, move and remove bodies and listeners:
+        what it adds or moves counts from the next update on.  For a body that is removed on the way nobody
+        is told any more that a contact began or stayed; whoever was told, or has not asked, that it began is
+        told by the next update that it has ended.
+
+        Pairs that `move` has brought past each other since the last update, and that were in contact
+        neither then nor now, begin and end, once each, with depth 0.
+
+        Returns
+        -------
+        Events
+            ``began``, ``stayed``, ``ended``: all contacts between tags that somebody listens for, whether
+            or not a function was called.
+
+        Raises
+        ------
+        RuntimeError
+            It was called from a function that it calls.
+        Exception
+            What a function raises comes through.  The world is sound then, and the calls that were left
+            over (of what began or ended) are made first by the next update.
+        """
+        return self._dispatch.update()
+
+    @property
+    def events(self) -> Events:
+        """What the last update found, also if a function raised."""
+        return self._dispatch.events
+
+    # ---- movement
+
+    def move(
+        self,
+        body: Body,
+        dx: float,
+        dy: float,
+        response: Response = "slide",
+        *,
+        ignore: Bodies = (),
+    ) -> Movement:
+        """Move a body as far as it can; nothing is jumped over, however fast.
+
+        What blocks: every body that is no sensor and that the categories and masks let through, and solid
+        tiles.  A moving body that is a sensor itself is blocked by tiles only.  A body that stopped a
+        movement is in contact with what it stopped at the next update: `update` calls ``begin``, ``stay``
+        while it is stopped again before each update, then ``end``.
+
+        What is crossed: sensors that the categories and masks let through, all such bodies where the moving
+        body is a sensor, and bodies whose hit was answered with ``"cross"`` or ``None``; tags and listeners
+        do not matter.  It is found by the test that blocks, also where a body starts in it, at time 0.
+        `update` tells listeners of it.  `Body.move_to` and `move_all` put bodies somewhere else: on the way
+        there nothing is crossed.
+
+        Parameters
+        ----------
+        body : Body
+        dx, dy : float
+            The way.
+        response : str or callable
+            What to do at a hit: ``"slide"`` keeps the free axis, ``"touch"`` stops, ``"cross"`` only
+            reports, ``"bounce"`` mirrors what is left of the way.  Or a function that takes a `Hit` and
+            returns one of these names, or ``None`` to ignore it.
+        ignore : Body or bodies
+            What neither blocks nor is crossed: a bullet's shooter.
+
+        Returns
+        -------
+        Movement
+            ``x, y, hits, crossed``, and ``blocked, left, right, top, bottom``.  Hits come by time, then by
+            id, bodies before tiles.  A body that starts inside a blocker is first pushed out the shortest
+            way.  ``crossed`` are the bodies that it passed without being stopped.
+
+        Raises
+        ------
+        TypeError, ValueError
+            The body is not in this world, ``dx`` or ``dy`` is no finite number, or the way leads beyond
+            1e300.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> world = bp.World()
+        >>> player = world.add(bp.Box(0, 0, 10, 10))
+        >>> wall = world.add(bp.Box(15, -50, 10, 100), static=True)
+        >>> move = world.move(player, 20, 8)
+        >>> player.position, move.right, move.hits[0].other is wall, move.hits[0].time
+        ((5.0, 8.0), True, True, 0.25)
+        >>> coin = world.add(bp.Circle(10, -20, 2), sensor=True)
+        >>> [(hit.other is coin, hit.time) for hit in world.move(player, 0, -40).crossed]
+        [(True, 0.65)]
+        """
+        return self._motion.move(body, dx, dy, response, ignore)
+
+    def try_move(self, body: Body, dx: float, dy: float, *, ignore: Bodies = ()) -> object | None:
+        """Move a body if nothing is in the way; else leave it where it is.
+
+        Listeners are told of what it crossed only where it has moved.  What is in the way is returned; it is
+        not a contact, because nothing has moved.
+
+        Parameters
+        ----------
+        body : Body
+        dx, dy : float
+            The way.
+        ignore : Body or bodies
+            What neither blocks nor is crossed.
+
+        Returns
+        -------
+        Body, Tile or None
+            The first thing in the way; ``None`` where the body has moved.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As of `move`.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> world = bp.World()
+        >>> world.tiles = bp.TileMap([[False, False, True]], tile_size=32)
+        >>> monster = world.add(bp.Box(2, 2, 28, 28))
+        >>> world.try_move(monster, 60, 0), monster.x
+        (Tile(column=2, row=0), 2.0)
+        """
+        return self._motion.try_move(body, dx, dy, ignore)
+
+    def move_many(
+        self,
+        bodies: Any,
+        dx: Any,
+        dy: Any,
+        response: Answer = "slide",
+        *,
+        movers_block: bool = False,
+        ignore: Bodies = (),
+    ) -> Movements:
+        """Move many bodies among static bodies and tiles, in one call.
+
+        Each goes as `move` would take it.  Bodies that are not static are no obstacles, unless
+        ``movers_block``: they are crossed like sensors, where somebody listens for the two.  A static body
+        among the movers is seen where it was when the call began.  Fast where all
+        that can meet are boxes; else as many calls of `move`.
+
+        Parameters
+        ----------
+        bodies : list of Body, or array of ids
+        dx, dy : float or array_like, shape (m,)
+            The ways.
+        response : str
+            ``"slide"``, ``"touch"``, ``"cross"`` or ``"bounce"``.
+        movers_block : bool
+            Whether bodies that are not static block too, those that move in this call among them: each is
+            moved in turn, and the next sees it at its new place, as with a call of `move` for each.
+        ignore : Body or bodies
+            What neither blocks nor is crossed, by any of them.
+
+        Returns
+        -------
+        Movements
+            ``places``, where each came to, and ``hits`` and ``crossed`` as arrays; ``others`` in them are
+            ids, see `body`.  Each mover sees those before it at their new places.
+
+        Raises
+        ------
+        TypeError, ValueError
+            A body is not in this world or named twice, a number is not finite, or the lengths differ;
+            nothing has changed.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> world = bp.World()
+        >>> wall = world.add(bp.Box(50, 0, 10, 100), static=True)
+        >>> shots = [world.add(bp.Box(0, y, 2, 2)) for y in (10, 30, 150)]
+        >>> moved = world.move_many(shots, 1000, 0, "touch")
+        >>> moved.places.tolist(), moved.hits.movers.tolist(), moved.hits.others.tolist() == [wall.id] * 2
+        ([[48.0, 10.0], [48.0, 30.0], [1000.0, 150.0]], [0, 1], True)
+        """
+        return self._many.move_many(bodies, dx, dy, response, movers_block, ignore)
+
+    def move_all(self, bodies: Any, positions: Any) -> None:
+        """Put many bodies somewhere else, whatever is there: `Body.move_to` for arrays.
+
+        Parameters
+        ----------
+        bodies : list of Body, or array of ids
+        positions : array_like, shape (m, 2)
+
+        Raises
+        ------
+        TypeError, ValueError
+            A body is not in this world, a coordinate is not finite, or the lengths differ; nothing has
+            changed.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> world = bp.World()
+        >>> balls = [world.add(bp.Circle(0, 0, 1)) for _ in range(3)]
+        >>> world.move_all(balls, [[1, 2], [3, 4], [5, 6]])
+        >>> balls[1].position, world.positions.tolist()
+        ((3.0, 4.0), [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+        """
+        self._many.move_all(bodies, positions)
+
+    def grounded(
+        self, body: Body, direction: tuple[float, float] = (0.0, 1.0), *, ignore: Bodies = ()
+    ) -> Hit | None:
+        """What keeps a body from going in a direction: what it stands on, where y points down.
+
+        Parameters
+        ----------
+        body : Body
+        direction : (float, float)
+            Of any length but 0.
+        ignore : Body or bodies
+            What does not count.
+
+        Returns
+        -------
+        Hit or None
+            ``None`` where it is free to go.
+
+        Raises
+        ------
+        TypeError, ValueError
+            The body is not in this world, or the direction has no length.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> world = bp.World()
+        >>> floor = world.add(bp.Box(0, 10, 100, 5), static=True)
+        >>> player = world.add(bp.Box(20, 0, 5, 10))
+        >>> world.grounded(player).other is floor, world.grounded(player, (1, 0))
+        (True, None)
+        """
+        return self._motion.grounded(body, direction, ignore)
+
+    def blocker(self, shape: Shape | Body, *, ignore: Bodies = ()) -> object | None:
+        """The first thing that would block at a place: may I stand up, or appear, here?
+
+        Parameters
+        ----------
+        shape : Box, Circle, Polygon or Body
+            A body stands for its shape, its categories and masks count, and it does not block itself.
+        ignore : Body or bodies
+            What does not count.
+
+        Returns
+        -------
+        Body, Tile or None
+            Of several bodies that with the lowest id; a tile only where no body blocks.
+        """
+        return self._motion.blocker(shape, ignore)
+
+    def resize(self, body: Body, shape: Shape) -> object | None:
+        """Give a body another shape and place if nothing is in the way there: to stand up, to grow.
+
+        Parameters
+        ----------
+        body : Body
+        shape : Box, Circle or Polygon
+            Where the body is to be, too.
+
+        Returns
+        -------
+        Body, Tile or None
+            The first thing in the way; ``None`` where the body has the new shape.
+
+        Raises
+        ------
+        TypeError, ValueError
+            The body is not in this world, or the shape is none.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> world = bp.World()
+        >>> ceiling = world.add(bp.Box(0, 0, 100, 10), static=True)
+        >>> player = world.add(bp.Box(20, 16, 8, 8))
+        >>> world.resize(player, bp.Box(20, 8, 8, 16)) is ceiling
+        True
+        >>> world.resize(player, bp.Box(20, 12, 8, 12)), player.bounds
+        (None, (20.0, 12.0, 28.0, 24.0))
+        """
+        return self._motion.resize(body, shape)
+
+    def try_turn(self, body: Body, angle: float, about: tuple[float, float] | None = None) -> object | None:
+        """Turn a body if nothing is in the way at the new angle; else leave it as it is.
+
+        What it sweeps over while it turns does not count.
+
+        Parameters
+        ----------
+        body : Body
+        angle : float
+            In degrees: what `Body.angle` is to be.
+        about : (float, float), optional
+            A point that stays where it is; the centre of its shape if not given.
+
+        Returns
+        -------
+        Body, Tile or None
+            The first thing in the way; ``None`` where the body has turned.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As of `Body.turn_to`.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> world = bp.World()
+        >>> wall = world.add(bp.Box(0, 0, 100, 10), static=True)
+        >>> tank = world.add(bp.Box(20, 12, 30, 10))
+        >>> world.try_turn(tank, 90) is wall, tank.angle
+        (True, 0.0)
+        >>> tank.y = 25
+        >>> world.try_turn(tank, 90), tank.bounds
+        (None, (30.0, 15.0, 40.0, 45.0))
+        """
+        return self._motion.try_turn(body, angle, about)
+
+    def turn_many(self, bodies: Any, angles: Any) -> None:
+        """Turn many bodies about their centres, whatever is there: `Body.turn_to` for arrays.
+
+        Parameters
+        ----------
+        bodies : list of Body, or array of ids
+        angles : float or array_like, shape (m,)
+            In degrees.
+
+        Raises
+        ------
+        TypeError, ValueError
+            A body is not in this world, named twice, or a box without width or height; an angle is not
+            finite, or the lengths differ; nothing has changed.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> world = bp.World()
+        >>> blades = [world.add(bp.Box(x, 0, 10, 2)) for x in (0, 20)]
+        >>> world.turn_many(blades, [90, 180])
+        >>> blades[0].bounds, blades[1].angle
+        ((4.0, -4.0, 6.0, 6.0), 180.0)
+        """
+        self._many.turn_many(bodies, angles)
+
+    def push(
+        self, body: Body, dx: float, dy: float, *, down: tuple[float, float] = (0.0, 1.0), ignore: Bodies = ()
+    ) -> Push:
+        """Move a platform all the way, with what stands on it, pushing aside what is in the way.
+
+        The platform itself is stopped by nothing.  What stands on it, or on what does, goes along as far
+        as it can.  What is in the way is moved on as far as it can, and pushes what is in its own way.
+        What has no room ends up inside the platform: it is ``squeezed``, and what becomes of it is the
+        caller's choice.
+
+        Parameters
+        ----------
+        body : Body
+            The platform; usually static, which keeps others from being held against it twice.
+        dx, dy : float
+            The way.
+        down : (float, float)
+            The direction in which things stand.
+        ignore : Body or bodies
+            What is neither carried nor pushed, and blocks nothing.
+
+        Returns
+        -------
+        Push
+            ``carried, pushed, squeezed``: lists of bodies, by id.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As of `move`.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> world = bp.World()
+        >>> lift = world.add(bp.Box(0, 20, 30, 5), static=True)
+        >>> player = world.add(bp.Box(10, 10, 5, 10))
+        >>> world.push(lift, 4, -8).carried == [player], player.position
+        (True, (14.0, 2.0))
+        """
+        from broadphase.world.platforms import push  # here: few worlds have platforms
+
+        store = self._state.store
+        unseen = store.ignored(ignore)
+        with Whole(self._state, store.rows()):
+            return push(self._motion, body, dx, dy, down, unseen)
+
+    # ---- characters
+
+    def walk(
+        self,
+        body: Body,
+        dx: float,
+        dy: float,
+        *,
+        snap: float = 0.0,
+        steepest: float = 45.0,
+        step: float = 0.0,
+        corner: float = 0.0,
+        drop: bool = False,
+        down: tuple[float, float] = (0.0, 1.0),
+        ignore: Bodies = (),
+    ) -> Walk:
+        """Move a character: along by ``dx``, then up or down by ``dy``.
+
+        A walk goes along first and then up or down, so that ``walk(body, dx, dy)`` and ``walk(body, dx, 0)``
+        followed by ``walk(body, 0, dy)`` are the same, to the last bit.
+
+        - **Along.**  Who stands on a floor follows it, up and down all slopes up to ``steepest``, at ``dx``
+          for each call however steep; seams between tiles and bodies of any kind are nothing.  Who walks off
+          an edge is set down on a floor no more than ``snap`` below.  In the air the way is straight.
+        - **Down.**  A fall ends on what is level enough to stand on, and there nothing slides or drifts; down
+          what is steeper it slides.
+        - **Up.**  A jump ends at a ceiling, unless ``corner`` lets it slip past its edge.
+
+        What blocks is what blocks `move`, slopes of tiles and one-way tiles included.  A walker keeps off
+        slanted sides by about 1e-13 of its coordinates.  What is round is walked on as a polygon of 32 sides
+        around it.
+
+        Parameters
+        ----------
+        body : Body
+            A box that is not turned.
+        dx, dy : float
+            The way.  Give gravity with each call: the floor takes it.
+        snap : float
+            How far below a floor may be that is stepped down to without a fall.
+        steepest : float
+            The steepest slope that it walks and stands on, in degrees, less than 90.
+        step : float
+            How high an edge may be that it walks up.
+        corner : float
+            How far it may be moved aside where its head meets but the end of a ceiling.
+        drop : bool
+            Whether it falls through what blocks on its top only: one-way tiles, and ladders.
+        down : (float, float)
+            Where things fall: ``(0, 1)``, or ``(0, -1)`` where y points up.
+        ignore : Body or bodies
+            What neither blocks nor is crossed.
+
+        Returns
+        -------
+        Walk
+            ``x, y, hits, crossed, floor, normal, ladder``, and ``blocked, left, right, top, bottom``.
+
+        Raises
+        ------
+        TypeError, ValueError
+            The body is not in this world or no box, or a number is not finite or out of range; nothing has
+            changed.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> world = bp.World()
+        >>> world.tiles = bp.TileMap([[False] * 4, [True] * 4], 32)
+        >>> world.tiles.set_slope(2, 0, 0, 1)
+        >>> hero = world.add(bp.Box(20, 8, 16, 24))
+        >>> walk = world.walk(hero, 44, 5)
+        >>> walk.x, round(walk.y, 9), walk.floor, walk.bottom
+        (64.0, -8.0, Tile(column=2, row=0), True)
+        >>> world.walk(hero, 0, -10).floor is None
+        True
+        """
+        from broadphase.world.character import rules_of
+
+        rules = rules_of(snap, steepest, step, corner, drop, down)
+        return self._walker.walk(body, dx, dy, rules, ignore)
+
+    def walk_many(
+        self,
+        bodies: Any,
+        dx: Any,
+        dy: Any,
+        *,
+        snap: float = 0.0,
+        steepest: float = 45.0,
+        step: float = 0.0,
+        corner: float = 0.0,
+        drop: bool = False,
+        down: tuple[float, float] = (0.0, 1.0),
+        movers_block: bool = False,
+        ignore: Bodies = (),
+    ) -> Walks:
+        """Move many characters among static bodies and tiles, in one call; each as `walk` would.
+
+        Parameters
+        ----------
+        bodies : list of Body, or array of ids
+            Boxes that are not turned.
+        dx, dy : float or array_like, shape (m,)
+            The ways.
+        snap, steepest, step, corner, drop, down
+            As of `walk`, the same for all.
+        movers_block : bool
+            As of `move_many`: whether bodies that are not static block too.
+        ignore : Body or bodies
+            What neither blocks nor is crossed, by any of them.
+
+        Returns
+        -------
+        Walks
+            ``places, hits, crossed, floors, normals, ladders`` as arrays, and ``on_floor``.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As of `walk`, or a body is named twice, or the lengths differ; nothing has changed.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> world = bp.World()
+        >>> floor = world.add(bp.Box(0, 50, 400, 10), static=True)
+        >>> crowd = [world.add(bp.Box(x, 0, 10, 20)) for x in (0, 100, 500)]
+        >>> walks = world.walk_many(crowd, [5, -5, 0], 40)
+        >>> walks.places.tolist(), walks.on_floor.tolist()
+        ([[5.0, 30.0], [95.0, 30.0], [500.0, 40.0]], [True, True, False])
+        """
+        from broadphase.world.character import rules_of
+
+        rules = rules_of(snap, steepest, step, corner, drop, down)
+        return self._walker.walk_many(bodies, dx, dy, rules, movers_block, ignore)
+
+    # ---- queries
+
+    @overload
+    def query_box(
+        self,
+        box: Shape | Bounds,
+        *,
+        tag: Any = ...,
+        category: int | None = ...,
+        mask: int | None = ...,
+        ignore: Bodies = ...,
+    ) -> list[Body]: ...
+    @overload
+    def query_box(
+        self,
+        box: Any,
+        *,
+        tag: Any = ...,
+        category: int | None = ...,
+        mask: int | None = ...,
+        ignore: Bodies = ...,
+    ) -> Any: ...
+    def query_box(
+        self,
+        box: Any,
+        *,
+        tag: Any = None,
+        category: int | None = None,
+        mask: int | None = None,
+        ignore: Bodies = (),
+    ) -> Any:
+        """The bodies that overlap a box, by id.
+
+        Shapes are open sets: what only shares an edge or a point does not count.
+
+        Parameters
+        ----------
+        box : Box, (float, float, float, float) or array_like, shape (m, 4)
+            Four numbers are ``min_x, min_y, max_x, max_y``; they may be infinite.  Of another shape the
+            bounds count; for the shape itself there is `query_shape`.
+        tag, category, mask, ignore
+            ``tag`` leaves the bodies that have it (or one of several), ``category`` those whose mask has one
+            of its bits, ``mask`` those whose category has.  ``ignore``, a body or several, leaves these out.
+
+        Returns
+        -------
+        list of Body, or numpy.ndarray
+            Of an array of boxes ``(n, 2)`` int32 rows ``[question, id of a body]``, sorted; see `body`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            The box is none.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> world = bp.World()
+        >>> ball = world.add(bp.Circle(0, 0, 5), tag="ball")
+        >>> world.query_box((4, 4, 9, 9)), world.query_box((3, 3, 9, 9)) == [ball]
+        ([], True)
+        >>> world.query_box([[4, 4, 9, 9], [3, 3, 9, 9]]).tolist() == [[1, ball.id]]
+        True
+        """
+        return self._queries.box(box, (tag, category, mask, ignore))
+
+    def query_shape(
+        self,
+        shape: Shape,
+        *,
+        tag: Any = None,
+        category: int | None = None,
+        mask: int | None = None,
+        ignore: Bodies = (),
+    ) -> list[Body]:
+        """The bodies that overlap a shape; see `query_box`."""
+        return self._queries.shape(shape, (tag, category, mask, ignore))
+
+    @overload
+    def query_point(
+        self,
+        point: tuple[float, float],
+        *,
+        tag: Any = ...,
+        category: int | None = ...,
+        mask: int | None = ...,
+        ignore: Bodies = ...,
+    ) -> list[Body]: ...
+    @overload
+    def query_point(
+        self,
+        point: Any,
+        *,
+        tag: Any = ...,
+        category: int | None = ...,
+        mask: int | None = ...,
+        ignore: Bodies = ...,
+    ) -> Any: ...
+    def query_point(
+        self,
+        point: Any,
+        *,
+        tag: Any = None,
+        category: int | None = None,
+        mask: int | None = None,
+        ignore: Bodies = (),
+    ) -> Any:
+        """The bodies whose inside holds a point, or rows for points ``(m, 2)``; see `query_box`."""
+        return self._queries.point(point, (tag, category, mask, ignore))
+
+    @overload
+    def query_radius(
+        self,
+        center: tuple[float, float],
+        r: float,
+        *,
+        tag: Any = ...,
+        category: int | None = ...,
+        mask: int | None = ...,
+        ignore: Bodies = ...,
+    ) -> list[Body]: ...
+    @overload
+    def query_radius(
+        self,
+        center: Any,
+        r: Any,
+        *,
+        tag: Any = ...,
+        category: int | None = ...,
+        mask: int | None = ...,
+        ignore: Bodies = ...,
+    ) -> Any: ...
+    def query_radius(
+        self,
+        center: Any,
+        r: Any,
+        *,
+        tag: Any = None,
+        category: int | None = None,
+        mask: int | None = None,
+        ignore: Bodies = (),
+    ) -> Any:
+        """The bodies at a distance of less than ``r`` from a point: who feels a blast; see `query_box`.
+
+        Parameters
+        ----------
+        center : (float, float) or array_like, shape (m, 2)
+        r : float or array_like, shape (m,)
+            Not negative; infinity is legal.
+        tag, category, mask, ignore
+            As of `query_box`.
+        """
+        return self._queries.radius(center, r, (tag, category, mask, ignore))
+
+    def raycast(
+        self,
+        origin: Any,
+        direction: Any,
+        max_distance: float = math.inf,
+        *,
+        tag: Any = None,
+        category: int | None = None,
+        mask: int | None = None,
+        tiles: bool = True,
+        ignore: Bodies = (),
+    ) -> BodyHit | None:
+        """The first body or solid tile that a ray hits; of several at one distance, the lowest id.
+
+        Parameters
+        ----------
+        origin : (float, float)
+        direction : (float, float)
+            Of any length but 0.
+        max_distance : float
+            In world units.
+        tag, category, mask, ignore
+            As of `query_box`.
+        tiles : bool
+            Whether tiles stop the ray.
+        ignore : Body or bodies
+            What the ray passes through.  Name the body that asks: a ray from inside it would hit it first.
+
+        Returns
+        -------
+        BodyHit or None
+            ``other, distance, normal, point``
+
+        Raises
+        ------
+        TypeError, ValueError
+            A number is none or not finite, the direction is zero, or ``max_distance`` negative.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> world = bp.World()
+        >>> wall = world.add(bp.Box(10, -5, 1, 10), static=True)
+        >>> hit = world.raycast((0, 0), (1, 0))
+        >>> hit.other is wall, hit.distance, hit.normal
+        (True, 10.0, (-1.0, 0.0))
+        """
+        hits = self._queries.ray(origin, direction, max_distance, tiles, (tag, category, mask, ignore), 1)
+        return hits[0] if hits else None
+
+    def query_ray(
+        self,
+        origin: Any,
+        direction: Any,
+        max_distance: float = math.inf,
+        *,
+        tag: Any = None,
+        category: int | None = None,
+        mask: int | None = None,
+        tiles: bool = True,
+        ignore: Bodies = (),
+    ) -> list[BodyHit]:
+        """Everything that a ray hits, by distance, then id; it ends at the first solid tile.
+
+        Parameters
+        ----------
+        origin, direction, max_distance, tag, category, mask, tiles, ignore
+            As of `raycast`.
+        """
+        rules, most = (tag, category, mask, ignore), len(self._state.store.bodies)
+        return self._queries.ray(origin, direction, max_distance, tiles, rules, most)
+
+    def raycast_many(
+        self,
+        origins: Any,
+        directions: Any,
+        max_distance: Any = math.inf,
+        *,
+        tag: Any = None,
+        category: int | None = None,
+        mask: int | None = None,
+        tiles: bool = True,
+        ignore: Any = None,
+    ) -> BodyHits:
+        """The first body or solid tile that each of many rays hits: the answers of `raycast`, as arrays.
+
+        Parameters
+        ----------
+        origins, directions : array_like, shape (m, 2)
+            Or one ``(x, y)`` for all rays.  Directions are of any length but 0.
+        max_distance : float or array_like, shape (m,)
+            In world units.
+        tag, category, mask, tiles
+            As of `raycast`, the same for all.
+        ignore : Body, int, list of Body, or array_like of int, shape (m,), optional
+            Who is asking: one body for all rays, or one for each, as bodies or ids; ``None`` or -1 where
+            nothing is to be left out.  An array of ids is fastest.
+
+        Returns
+        -------
+        BodyHits
+            ``ids, distances, normals, tiles``: a ray hits a body, a tile or nothing.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As of `raycast`; lengths do not match, or ``ignore`` names what is no body of this world.
+
+        Examples
+        --------
+        Two robots look left and right, and neither sees itself:
+
+        >>> import broadphase as bp
+        >>> world = bp.World()
+        >>> world.tiles = bp.TileMap([[True, False, False, False]], 10)
+        >>> robots = [world.add(bp.Circle(x, 5, 2)) for x in (15, 30)]
+        >>> hits = world.raycast_many(
+        ...     [[15, 5], [15, 5], [30, 5], [30, 5]],
+        ...     [[-1, 0], [1, 0], [-1, 0], [1, 0]],
+        ...     ignore=[0, 0, 1, 1],
+        ... )
+        >>> hits.ids.tolist(), hits.distances.tolist()
+        ([-1, 1, 0, -1], [5.0, 13.0, 13.0, inf])
+        >>> hits.tiles[0].tolist(), hits.normals[1].tolist()
+        ([0, 0], [-1.0, 0.0])
+        """
+        rules = tag, category, mask, ignore
+        return self._many_queries.rays(origins, directions, max_distance, tiles, rules)
+
+    def nearest(
+        self,
+        point: Any,
+        k: int = 1,
+        *,
+        tag: Any = None,
+        category: int | None = None,
+        mask: int | None = None,
+        ignore: Bodies = (),
+    ) -> NearestBodies:
+        """The ``k`` bodies nearest to a point, by distance, then id; inside a body the distance is 0.
+
+        Parameters
+        ----------
+        point : (float, float)
+        k : int
+            At least 1.
+        tag, category, mask, ignore
+            As of `raycast`.
+
+        Returns
+        -------
+        NearestBodies
+            ``bodies, distances``: two lists of up to ``k``.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> world = bp.World()
+        >>> _ = [world.add(bp.Circle(x, 0, 1), tag="monster") for x in (5, 9, 20)]
+        >>> found = world.nearest((0, 0), k=2, tag="monster")
+        >>> [body.id for body in found.bodies], found.distances
+        ([0, 1], [4.0, 8.0])
+        """
+        return self._queries.nearest(point, k, (tag, category, mask, ignore))
+
+    def nearest_many(
+        self,
+        points: Any,
+        k: int = 1,
+        *,
+        tag: Any = None,
+        category: int | None = None,
+        mask: int | None = None,
+        ignore: Any = None,
+    ) -> Nearest:
+        """The ``k`` bodies nearest to each of many points: the answers of `nearest`, as arrays.
+
+        Parameters
+        ----------
+        points : array_like, shape (m, 2)
+        k : int
+            At least 1.
+        tag, category, mask
+            As of `nearest`, the same for all.
+        ignore : Body, int, list of Body, or array_like of int, shape (m,), optional
+            As of `raycast_many`.
+
+        Returns
+        -------
+        Nearest
+            ``ids, distances`` of shape ``(m, k)``, by distance, then id; filled up with -1 and inf.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As of `nearest` and `raycast_many`.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> world = bp.World()
+        >>> birds = [world.add(bp.Circle(x, 0, 1)) for x in (0, 5, 20)]
+        >>> found = world.nearest_many(world.positions, ignore=world.ids)
+        >>> found.ids.tolist(), found.distances.tolist()
+        ([[1], [0], [1]], [[4.0], [4.0], [14.0]])
+        """
+        return self._many_queries.nearest(points, k, (tag, category, mask, ignore))
 
     # ---- going back
 
-    def snapshot(self, *, tiles: bool = False) -> "Snapshot":
+    def snapshot(self, *, tiles: bool = False) -> Snapshot:
         """All that `restore` needs to come back to this moment.
 
         Bodies with places, shapes, tags, rules and order of ids; contacts, so that the next update says
@@ -275,9 +1295,9 @@ class World(Walking, Turning, Asking, Telling):
         """
         from broadphase.world.snapshot import snapshot
 
-        return snapshot(self, tiles)
+        return snapshot(self._state, self._dispatch, tiles)
 
-    def restore(self, moment: "Snapshot") -> None:
+    def restore(self, moment: Snapshot) -> None:
         """Come back to the moment of a snapshot.
 
         Handles of bodies that were there then are good again, also if they were removed since; those of
@@ -285,18 +1305,20 @@ class World(Walking, Turning, Asking, Telling):
 
         Raises
         ------
+        TypeError
+            It is no snapshot.
         ValueError
             The snapshot is of another world.
         RuntimeError
             It was called from a function that `update` calls.
         """
-        if self._calling:
+        if self._dispatch.calling:
             raise RuntimeError(
                 "restore() was called from a function that update() calls; let it return first"
             )
         from broadphase.world.snapshot import restore
 
-        restore(self, moment)
+        restore(self._state, self._dispatch, moment)
 
     # ---- about itself
 
@@ -330,34 +1352,35 @@ class World(Walking, Turning, Asking, Telling):
         >>> space.nearest((799, 300)).distances[0] < 3, [body.id for body in space.query_point((-1, 300))]
         (True, [0])
         """
-        return None
+        return self._state.space.period
 
     @property
     def check_sprites(self) -> bool:
         """Whether each `update` warns of sprites whose picture has moved while their body stayed."""
-        return self._watch is not None
+        return self._dispatch.watch is not None
 
     @check_sprites.setter
     def check_sprites(self, check_sprites: bool) -> None:
         if arguments.flag(check_sprites, "check_sprites") != self.check_sprites:
-            self._watch = SpriteWatch() if check_sprites else None
+            self._dispatch.watch = SpriteWatch() if check_sprites else None
 
     @property
     def stats(self) -> WorldStats:
         """What the world holds, and what its last update did."""
-        store, (began, stayed, ended) = self._store, map(len, self._events)
+        store, dispatch, contacts = self._state.store, self._dispatch, self._state.contacts
+        began, stayed, ended = map(len, dispatch.events)
         listened = (store.layer == LISTENED[0]) | (store.layer == LISTENED[1])
         return WorldStats(
             bodies=store.live,
             static=int((store.alive & store.static).sum()),
             listened=int((store.alive & listened).sum()),
-            moved=self._sent,
-            candidates=self._tracker.candidates,
-            contacts=len(self._tracker.found.ids),
+            moved=dispatch.sent,
+            candidates=contacts.candidates,
+            contacts=len(contacts.found.ids),
             began=began,
             stayed=stayed,
             ended=ended,
-            calls=self._made,
+            calls=dispatch.made,
         )
 
     def validate(self) -> None:
@@ -368,10 +1391,26 @@ class World(Walking, Turning, Asking, Telling):
         AssertionError
             One is broken; the message says which.
         """
-        self._store.check()
-        self._layers.check()
+        self._state.store.check()
+        self._state.broad_phase.check()
 
     def __repr__(self) -> str:
-        tiles = "" if self._tiles is None else f", {self._tiles!r}"
+        tiles = "" if self.tiles is None else f", {self.tiles!r}"
         around = "" if self.period is None else f", period={self.period}"
         return f"<World of {len(self)} bodies{tiles}{around}>"
+
+    @property
+    def _many(self) -> ManyMotion:
+        if self._many_motion is None:
+            from broadphase.world.motion_many import ManyMotion  # here: few games move thousands at once
+
+            self._many_motion = ManyMotion(self._state, self._motion)
+        return self._many_motion
+
+    @property
+    def _walker(self) -> Character:
+        if self._character is None:
+            from broadphase.world.character import Character  # here: most worlds have nobody who walks
+
+            self._character = Character(self._state, self._motion, self._many)
+        return self._character

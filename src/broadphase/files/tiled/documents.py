@@ -58,8 +58,11 @@ def read_document(file: Path, kind: str, where: str) -> Node:
     FileError
         It is not there, is no regular file, or holds something else.
     """
-    if not file.is_file():
-        raise FileError(f"{where} is not there" if not file.exists() else f"{where} is no file")
+    try:
+        if not file.is_file():
+            raise FileError(f"{where} is not there" if not file.exists() else f"{where} is no file")
+    except OSError as error:  # a name that is too long
+        raise FileError(f"{where} cannot be a file: {error.strerror}") from error
     content = file.read_bytes().removeprefix(b"\xef\xbb\xbf")
     start = content.lstrip()[:1]
     if not start:

@@ -78,6 +78,11 @@ def check_file(file: Path, endings: Sequence[str]) -> None:
     """Raise where there is no file, or none with these endings."""
     if not file.is_file():
         raise FileNotFoundError(f"no Tiled map at {file}")
+    if file.suffix.lower() in (".ldtk", ".ldtkl"):
+        raise FileError(
+            f"{file} is a file of LDtk, which is not read; in LDtk choose Project settings > Tiled export "
+            "and save, then load the .tmx files that it writes beside the project, with layers="
+        )
     if file.suffix.lower() not in endings:
         raise ValueError(f"{file} must end in {', '.join(endings)}")
 

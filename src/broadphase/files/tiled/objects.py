@@ -66,6 +66,8 @@ class Reader:
         usual = (0.0, 0.0) if tile is None else tile.size
         width = fields.number(raw, "width", where, usual[0], least=0.0)
         height = fields.number(raw, "height", where, usual[1], least=0.0)
+        if tile is not None and tile.size == (0.0, 0.0):  # of no tileset: nobody knows the picture
+            tile = tile._replace(size=(width, height))
         return Object(
             where,
             number,

@@ -1,17 +1,20 @@
 """Tilesets, in the map or in files of their own."""
 
+import warnings
 from bisect import bisect_right
 from collections.abc import Callable
 from pathlib import Path
 from reprlib import repr as shown
 from typing import Any
 
-from broadphase.errors import FileError
 from broadphase.files.tiled import fields
 from broadphase.files.tiled.documents import read_document
 from broadphase.files.tiled.fields import Node
 from broadphase.files.tiled.objects import Reader
 from broadphase.files.tiled.things import Object, Point, Tile, Tileset
+
+_IN_TILED = (":/", "qrc:/")
+"""How sources begin that Tiled keeps in itself, such as the marks of its rules for automapping."""
 
 
 class Tilesets:
@@ -37,7 +40,14 @@ class Tilesets:
     def _add(self, found: "Numbered", raw: Node, folder: Path, where: str) -> None:
         tileset = raw
         source, own = raw.get("source"), where
-        if source is not None:
+        if isinstance(source, str) and source.startswith(_IN_TILED):
+            warnings.warn(
+                f"{where}: the tileset {shown(source)} is a part of Tiled and no file: nothing is known of "
+                "its tiles, they are read without properties and shapes",
+                stacklevel=2,
+            )
+            tileset = {"name": source}
+        elif source is not None:
             file = folder / fields.text(raw, "source", f"{where}: tileset")
             if file not in self._read:
                 self._read[file] = read_document(file, "tileset", f"{where}: {file}"), f"{where}: {file}"
@@ -98,7 +108,11 @@ class Numbered:
             return self.tiles[number]
         at = bisect_right(self._firsts, number)
         if at == 0:
-            raise FileError(f"{where} has the tile {number}, which is in no tileset")
+            warnings.warn(
+                f"{where} has the tile {number}, which is in no tileset: it is read without a picture",
+                stacklevel=2,
+            )
+            return Tile(where, "", {}, (0.0, 0.0), (), Tileset("", (0.0, 0.0), "unspecified", False))
         return self._plain[at - 1]
 
 

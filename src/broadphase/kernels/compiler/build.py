@@ -19,6 +19,7 @@ from threading import Lock, Thread
 from typing import Literal, NamedTuple
 
 from broadphase.kernels.machine import cache
+from broadphase.kernels.machine.library import digest_of
 from broadphase.kernels.machine.signatures import PACKAGE
 from broadphase.kernels.machine.sources import fingerprint, reached
 
@@ -53,7 +54,7 @@ def part_object(symbol: str, module: str, level: str) -> Path:
     if "BROADPHASE_CHECKED" in os.environ:  # see `broadphase.kernels.compiler.indexes`
         made_of.append("checked")
     key = blake2b(" ".join(map(str, made_of)).encode(), digest_size=8).hexdigest()
-    return cache.folder() / "objects" / level / f"{symbol}-{key}.o"
+    return cache.subfolder("objects") / level / f"{symbol}-{key}.o"
 
 
 def table_object(jobs: Sequence[Job], level: str) -> Path:
@@ -92,7 +93,7 @@ def build(jobs: Sequence[Job], level: str, library: Path, processes: int | None 
     linker = workers[0] if workers else _Worker(level)
     linker.do("link", jobs, into=unfinished)
     linker.end()
-    index = index_of(jobs)
+    index = f"library {digest_of(unfinished)}\n" + index_of(jobs)
     # The index last: who finds it finds a whole library.
     unfinished.replace(library)
     beside = library.with_suffix(".index")

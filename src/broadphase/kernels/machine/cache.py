@@ -1,6 +1,8 @@
 """Where what was compiled on this machine is kept: a folder of the user's."""
 
 import os
+import shutil
+import stat
 import sys
 import tempfile
 from functools import cache
@@ -11,16 +13,36 @@ from pathlib import Path
 def folder() -> Path:
     """``$BROADPHASE_CACHE`` or the platform's folder for caches.
 
-    Where neither can be written (a container, a service without a home, a full disk) it is a temporary one.
+    What lies there is loaded into the process.  So a folder is used only if it is this user's and nobody else
+    may write to it.  Where there is none that can be written (a container, a service without a home, a full
+    disk) it is a fresh temporary one.
     """
     wanted = _wanted()
     try:
-        wanted.mkdir(parents=True, exist_ok=True)
-        if os.access(wanted, os.W_OK):
+        wanted.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if is_private(wanted) and os.access(wanted, os.W_OK):
             return wanted
     except OSError:
         pass
-    return Path(tempfile.mkdtemp(prefix="broadphase-"))
+    return Path(tempfile.mkdtemp(prefix="broadphase-"))  # readable and writable by this user alone
+
+
+def subfolder(name: str) -> Path:
+    """A folder in the cache, as private as the cache is: one that others may write to is emptied first."""
+    path = folder() / name
+    if path.exists() and not is_private(path):
+        shutil.rmtree(path)
+    path.mkdir(mode=0o700, exist_ok=True)
+    return path
+
+
+def is_private(folder: Path) -> bool:
+    """Whether a folder is this user's, and nobody else may write to it; Windows keeps users apart itself."""
+    if not hasattr(os, "geteuid"):
+        return True
+    about = folder.lstat()
+    writable = stat.S_IMODE(about.st_mode) & (stat.S_IWGRP | stat.S_IWOTH)
+    return stat.S_ISDIR(about.st_mode) and about.st_uid == os.geteuid() and not writable
 
 
 def _wanted() -> Path:
@@ -30,7 +52,8 @@ def _wanted() -> Path:
     try:
         home = Path.home()
     except RuntimeError:  # a user without a home
-        return Path(tempfile.gettempdir()) / "broadphase"
+        user = os.geteuid() if hasattr(os, "geteuid") else "user"
+        return Path(tempfile.gettempdir()) / f"broadphase-{user}"
     if sys.platform == "win32":
         return Path(os.environ.get("LOCALAPPDATA", home)) / "broadphase" / "cache"
     if sys.platform == "darwin":

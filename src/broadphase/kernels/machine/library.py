@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
+from os import PathLike
 from os.path import dirname, join
 from typing import Any
 
@@ -39,16 +40,27 @@ class Library:
 
     def __init__(self, stem: str) -> None:
         self._path = stem + SUFFIX
+        self._digest = ""
+        """Of the file, as it was when it was made."""
         self._fingerprints: dict[str, str] = {}
         self._places: dict[str, int] = {}
         with open(stem + ".index") as index:
             for line in index:
                 what, name, *rest = line.split()
-                if what == "module":
+                if what == "library":
+                    self._digest = name
+                elif what == "module":
                     self._fingerprints[name] = rest[0]
                 else:
                     self._places[name] = len(self._places)
         self._table: Any = None
+
+    def is_whole(self) -> bool:
+        """Whether the file is what was written when it was made."""
+        try:
+            return digest_of(self._path) == self._digest
+        except OSError:
+            return False
 
     def holds(self, kernel: str, made_of: str | None) -> bool:
         """Whether it has a kernel that was made of just these sources."""
@@ -119,8 +131,21 @@ def _fill_tables(loaded: ctypes.CDLL) -> None:
 
 @cache
 def library(stem: str) -> Library | None:
-    """The library ``stem.so`` with its index ``stem.index``, if there is one."""
+    """The library ``stem.so`` with its index ``stem.index``, if there is one.
+
+    One that was compiled on this machine must be whole: a full disk may have cut it off.
+    Those that come with the package are not read for that, which would take 1 ms of each start.
+    """
     try:
-        return Library(stem)
-    except FileNotFoundError:
+        found = Library(stem)
+    except (FileNotFoundError, ValueError, IndexError):  # there is none, or its index is damaged
         return None
+    return found if dirname(stem) == FOLDER or found.is_whole() else None
+
+
+def digest_of(path: str | PathLike[str]) -> str:
+    """A hash of a file."""
+    from hashlib import blake2b  # here, see above
+
+    with open(path, "rb") as file:
+        return blake2b(file.read(), digest_size=16).hexdigest()

@@ -32,7 +32,7 @@ def compiled_here(module: str, made_of: str | None) -> str:
 
 def _stem(name: str, made_of: str | None, *more: str) -> str:
     digest = blake2b(" ".join([str(made_of), level(), *more]).encode(), digest_size=12)
-    return str(user_cache.folder() / "libraries" / f"{name}-{digest.hexdigest()}")
+    return str(user_cache.subfolder("libraries") / f"{name}-{digest.hexdigest()}")
 
 
 def compile_kernel(

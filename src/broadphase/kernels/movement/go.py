@@ -88,7 +88,7 @@ def way_of_box(shapes, row, dx, dy, mirrored):
 def _sift(shapes, bodies, row, near, count, boxes, sensors):
     """What blocks comes to the front of ``near`` and into ``boxes``; how many, and how many ``sensors``.
 
-    -1 where something blocks that is no box.
+    A moving sensor is blocked by no body: it passes all of them.  -1 where something blocks that is no box.
     """
     blockers = met = 0
     for k in range(count):
@@ -96,7 +96,7 @@ def _sift(shapes, bodies, row, near, count, boxes, sensors):
         meets = bodies.category[row] & bodies.mask[other] and bodies.mask[row] & bodies.category[other]
         if other == row or not meets:
             continue
-        if bodies.sensor[other]:
+        if bodies.sensor[other] or bodies.sensor[row]:
             sensors[met] = other
             met += 1
             continue

@@ -6,7 +6,7 @@ A walk goes along first and then up or down, so that moving and gravity in one c
 import math
 
 from broadphase.kernels.machine.jit import inline, jit
-from broadphase.kernels.movement.walk_planes import HAIR, floor_under, is_clear
+from broadphase.kernels.movement.walk_planes import HAIR, TOUCH, floor_under, gap, is_clear
 from broadphase.kernels.movement.walk_scene import gather, ladder_at
 from broadphase.kernels.movement.walk_steps import climb, eased, fall, go_along
 from broadphase.kernels.movement.walk_trip import Trip, edges_at
@@ -39,6 +39,30 @@ def _let_through(room, count, walker, hair):
     for k in range(count):
         if not is_clear(room, k, walker, hair):
             room.names[k, 3] = 0
+
+
+@inline
+def _set_back(room, count, walker, hair):
+    """A side that a walker is flush with, as `World.move` leaves it, is set back by a rounding.
+
+    Without, the walker would count as inside, and be let through.
+    """
+    for k in range(count):
+        first, end = room.first[k], room.first[k + 1]
+        if first == end or is_clear(room, k, walker, hair):
+            continue
+        for edge in range(4):  # left, top, right, bottom, and the opposite edge of the walker
+            opposite = walker[(edge + 2) % 4]
+            inside = opposite - room.boxes[k, edge] if edge < 2 else room.boxes[k, edge] - opposite
+            if inside <= TOUCH * hair:
+                room.boxes[k, edge] = opposite
+        best = first
+        for j in range(first + 1, end):
+            if gap(room.planes, j, walker) > gap(room.planes, best, walker):
+                best = j
+        apart = gap(room.planes, best, walker)
+        if apart >= -TOUCH * hair:
+            room.planes[best, 2] -= hair - apart
 
 
 @inline
@@ -93,13 +117,20 @@ def walk_rows(
         trip = Trip(m, width, height, abs(dx) + abs(dy))
         region = region_of(x, y, width, height, dx, dy, rules)
         mine = near[starts[m] : starts[m + 1]]
-        count = gather(room, shapes, mine, grid, ground, ring, region, rules)
+        walker = x, y, x + width, y + height
+        count = gather(room, shapes, mine, grid, ground, ring, region, walker, False, rules)
         if count < 0:
             return m, MORE_ROOM
         hits, bends = log.counts[0], log.counts[1]
         reach = abs(dx) * rules.rise + rules.snap + rules.step
         hair = _hair(x, y, trip, abs(dx), reach)
         y, free = eased(room, count, x, y, trip, hair, rules)
+        if not free:
+            count = gather(room, shapes, mine, grid, ground, ring, region, walker, True, rules)
+            if count < 0:
+                return m, MORE_ROOM
+            _set_back(room, count, edges_at(x, y, trip, rules), hair)
+            y, free = eased(room, count, x, y, trip, hair, rules)
         if not free:
             if through != m:
                 return m, INSIDE

@@ -3,9 +3,11 @@
 All is seen with gravity towards larger y: where it points the other way, every y is turned round (which is
 exact) and turned back at the end.  An obstacle is its bounding box, compared edge for edge as everywhere in
 the library, cut off by half planes ``nx * x + ny * y <= c``, one for each slanted side.  What is round is cut
-by the sides of a polygon around it, see ``ring``.
+by the sides of a polygon around it, see ``ring``; for a walker that begins inside of that polygon also by its
+tangent where it is nearest to the walker: so a walker that is flush with it is outside.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -92,7 +94,42 @@ def _reach_of(shapes, row, nx, ny):
 
 
 @inline
-def _put_body(room, count, shapes, row, ring, flip):
+def _nearer(best, px, py, qx, qy):
+    """The shorter way: ``square, x, y, dx, dy`` from a point of a core to one of a walker."""
+    dx, dy = qx - px, qy - py
+    square = dx * dx + dy * dy
+    return (square, px, py, dx, dy) if square < best[0] else best
+
+
+@inline
+def _tangent(shapes, row, walker):
+    """The normal of what is round towards a walker, and how far it reaches along it: ``nx, ny, c``.
+
+    The normal is zero where the core of the shape meets the walker.
+    """
+    left, top, right, bottom = walker
+    x, y, grown, sides = shapes.x[row], shapes.y[row], shapes.width[row], corners(shapes, row)
+    best = (math.inf, 0.0, 0.0, 0.0, 0.0)
+    for k in range(sides):
+        px, py = corner_at(shapes, row, k)
+        px, py = x + px, y + py
+        best = _nearer(best, px, py, min(max(px, left), right), min(max(py, top), bottom))
+        qx, qy = corner_at(shapes, row, k + 1 if k + 1 < sides else 0)
+        wx, wy = x + qx - px, y + qy - py
+        along = wx * wx + wy * wy
+        for c in range(4 if along > 0.0 else 0):
+            cx, cy = (left if c < 2 else right), (top if c % 2 == 0 else bottom)
+            part = min(max(((cx - px) * wx + (cy - py) * wy) / along, 0.0), 1.0)
+            best = _nearer(best, px + part * wx, py + part * wy, cx, cy)
+    size = length(best[3], best[4])
+    if size == 0.0:
+        return 0.0, 0.0, 0.0
+    nx, ny = best[3] / size, best[4] / size
+    return nx, ny, (nx * best[1] + ny * best[2]) + grown
+
+
+@inline
+def _put_body(room, count, shapes, row, ring, walker, tangents, flip):
     left, top, right, bottom = bounds_of(shapes, row)
     count = _put(room, count, left, top, right, bottom, np.int64(row), -1, -1, ALL_SIDES, flip)
     if count < 0 or shapes.kinds[row] == BOX:
@@ -112,6 +149,9 @@ def _put_body(room, count, shapes, row, ring, flip):
             if count >= 0:
                 reach = _reach_of(shapes, row, nx, ny) + grown
                 count = _put_plane(room, count, nx, ny, (nx * x + ny * y) + reach, flip)
+        nx, ny, reach = _tangent(shapes, row, walker) if tangents else (0.0, 0.0, 0.0)
+        if (nx != 0.0 or ny != 0.0) and count >= 0:
+            count = _put_plane(room, count, nx, ny, reach, flip)
     return count
 
 
@@ -148,8 +188,12 @@ def _sides_for_walkers(grid, ground, column, row, rules):
 
 
 @inline
-def gather(room, shapes, rows, grid, ground, ring, region, rules):
-    """Write down everything that blocks within a region of the world: how many, -1 for want of room."""
+def gather(room, shapes, rows, grid, ground, ring, region, walker, tangents, rules):
+    """Write down everything that blocks within a region of the world: how many, -1 for want of room.
+
+    ``walker`` is where the walker begins: ``left, top, right, bottom`` in the world; with ``tangents`` those
+    of what is round are added.
+    """
     left, top, right, bottom = region
     count = 0
     room.first[0] = 0
@@ -157,7 +201,7 @@ def gather(room, shapes, rows, grid, ground, ring, region, rules):
         row = rows[k]
         a, b, c, d = bounds_of(shapes, row)
         if count >= 0 and a <= right and left <= c and b <= bottom and top <= d:
-            count = _put_body(room, count, shapes, row, ring, rules.flip)
+            count = _put_body(room, count, shapes, row, ring, walker, tangents, rules.flip)
     if grid.solid.shape[0] == 0:
         return count
     count_rows, count_columns = grid.solid.shape

@@ -195,6 +195,12 @@ def go_along(room, count, x, y, goal, trip, hair, rules, log):
 
 
 @inline
+def _slack(room, plane, hair):
+    """How far feet (or a head) may be above a side that they touch: farther where it is steep."""
+    return TOUCH * hair if plane < 0 else TOUCH * hair / abs(room.planes[plane, 1])
+
+
+@inline
 def _nearest_floor(room, count, walker, hair, rules):
     """The floor below, of several as near a level one: ``obstacle, plane, height``; -1 for none.
 
@@ -205,7 +211,7 @@ def _nearest_floor(room, count, walker, hair, rules):
         if is_beside(room.boxes, k, walker) or room.names[k, 3] & TOP == 0:
             continue
         height, plane = rest_on(room, k, walker[0], walker[2], hair)
-        room_below = TOUCH * hair if room.names[k, 3] == ALL_SIDES else 0.0
+        room_below = _slack(room, plane, hair) if room.names[k, 3] == ALL_SIDES else 0.0
         if walker[3] > height + room_below:
             continue
         nearest = min(nearest, height)
@@ -291,7 +297,7 @@ def _nearest_ceiling(room, count, walker, hair):
         if is_beside(room.boxes, k, walker) or room.names[k, 3] & BOTTOM == 0:
             continue
         height, plane = hang_from(room, k, walker[0], walker[2], hair)
-        room_above = TOUCH * hair if room.names[k, 3] == ALL_SIDES else 0.0
+        room_above = _slack(room, plane, hair) if room.names[k, 3] == ALL_SIDES else 0.0
         if walker[1] >= height - room_above and height > best_height:
             best, best_plane, best_height = k, plane, height
     return best, best_plane, best_height

@@ -146,12 +146,14 @@ def search_points(
     kind = columns.dtype.type
     dim, n = columns.shape[0], others.shape[0]
     top = levels.shape[0] - 2
-    plain = scale == 1.0
+    plain = scale == 1.0 and columns.itemsize == points.itemsize
     low, high = kind(2.0**-60), kind(2.0**100)
     more, least = 1.0 + 2.0**-20, 2.0**-126
     if columns.itemsize == 8:
         low, high = kind(2.0**-400), kind(2.0**900)
         more, least = 1.0 + 2.0**-48, 2.0**-1022
+        if points.itemsize == 4:  # distances are rounded to float32, the least to multiples of 2**-149
+            more, least = 1.0 + 2.0**-20, 2.0**-270
     full = squares.shape[1] - 3 * LANES
     ring = (around[0], around[1], around[dim - 1])
     before = (kind(0), kind(0), kind(0))

@@ -80,8 +80,8 @@ def _put_by_distance(near, hits, left, row, distance, nx, ny):
 
 
 @brief
-def keep_on_ray(near, count, table, x, y, dx, dy, furthest, own, hits):
-    """Leave what a ray meets, but for ``own``; rows of ``hits`` are distance and normal.
+def keep_on_ray(near, count, table, x, y, dx, dy, furthest, hits):
+    """Leave what a ray meets; rows of ``hits`` are distance and normal.
 
     By distance, then by row, as long as no more than `FEW` are met.
     """
@@ -89,19 +89,15 @@ def keep_on_ray(near, count, table, x, y, dx, dy, furthest, own, hits):
     for k in range(count):
         row = near[k]
         distance, nx, ny = ray_of(table, row, x, y, dx, dy, furthest)
-        if distance >= 0.0 and row != own:
+        if distance >= 0.0:
             _put_by_distance(near, hits, left, row, distance, nx, ny)
             left += 1
     return left
 
 
 @brief
-def rank_near(near, count, table, x, y, own, hits):
+def rank_near(near, count, table, x, y, hits):
     """Sort by the distance from a point, as `keep_on_ray` does; the distances come into ``hits``."""
-    left = 0
     for k in range(count):
         row = near[k]
-        if row != own:
-            _put_by_distance(near, hits, left, row, distance_of(table, row, x, y), 0.0, 0.0)
-            left += 1
-    return left
+        _put_by_distance(near, hits, k, row, distance_of(table, row, x, y), 0.0, 0.0)

@@ -81,8 +81,15 @@ def _within_a_turn(angle):
 
 @inline
 def _turn(base, begin, count, centre_x, centre_y, cosine, sine, points, axes):
-    """Corners seen from the place of their shape, turned about a centre that is seen from there."""
+    """Corners seen from the place of their shape, turned about a centre that is seen from there.
+
+    At angle 0 they are the corners of ``base`` to the bit: to subtract and add the centre would round them.
+    """
+    straight = cosine == 1.0 and sine == 0.0
     for k in range(begin, begin + count):
+        if straight:
+            points[k, 0], points[k, 1] = base[k, 0], base[k, 1]
+            continue
         x, y = base[k, 0] - centre_x, base[k, 1] - centre_y
         points[k, 0] = centre_x + (x * cosine - y * sine)
         points[k, 1] = centre_y + (x * sine + y * cosine)

@@ -6,6 +6,6 @@
     b     ├──────────┤          b begins before a ends: compare
     c              ├───┤        c begins after a ends: a is done
 
-`sort_and_sweep` does that once; `keep_sorted` and `sweep_and_prune` keep the order between frames; `gapped`
-leaves gaps in it (a library sort), `gapped_search` and `gapped_walk` ask it.
+`sort_and_sweep` does that once.  `insertion` keeps the order between frames, `search` and `walk` ask it.
+`sweep_and_prune` keeps the ends of all boxes in order on every axis.
 """

@@ -78,10 +78,8 @@ export class Controls {
     this.state = state;
     const scene = hello.scenes.find((one) => one.name === state.scene);
     this.#showFile(state, scene);
-    find("count").value = stepOfCount(state.count, hello);
-    find("count").setAttribute("aria-valuetext", whole(state.count));
-    find("count-number").value = state.count;
-    find("seed").value = state.seed;
+    this.#showCount();
+    this.#write("seed", state.seed);
     find("speed").value = stepOfRate(state.rate);
     find("speed-text").value = `${short(state.rate)} frames a second`;
     find("show-tests").checked = state.tests;
@@ -91,6 +89,27 @@ export class Controls {
     find("table-group").hidden = !state.methods.includes("spatial_hash");
     this.#showCells(state);
     this.#showStrips(state);
+  }
+
+  /** How many bodies a file or a recording holds now: not what the slider says of other scenes. */
+  tellCount(count) {
+    this.held = count;
+    this.#showCount();
+  }
+
+  #showCount() {
+    const { find, hello, state } = this;
+    const isGiven = state.scene === hello.file || state.scene === hello.replay?.name;
+    const count = (isGiven && this.held) || state.count;
+    find("count").value = stepOfCount(count, hello);
+    find("count").setAttribute("aria-valuetext", whole(count));
+    this.#write("count-number", count);
+  }
+
+  /** A field in which somebody types keeps what he has typed until he leaves it. */
+  #write(id, value) {
+    const field = this.find(id);
+    if (document.activeElement !== field) field.value = value;
   }
 
   #showStrips(state) {

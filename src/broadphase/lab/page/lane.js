@@ -167,7 +167,7 @@ export class Lane {
     this.verdict.dataset.verdict = cells.verdict;
     const strong = document.createElement("strong");
     strong.textContent = cells.verdict;
-    this.verdict.replaceChildren(strong, `Cells of ${cells.size.toPrecision(3)}: ${cells.reason}.`);
+    this.verdict.replaceChildren(strong, `Cells of ${Number(cells.size.toPrecision(4))}: ${cells.reason}.`);
     if (report.name === "spatial_hash") {
       this.verdict.append(` ${whole(cells.used)} of ${whole(cells.places)} slots in use.`);
     }

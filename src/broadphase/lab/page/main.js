@@ -97,6 +97,7 @@ class Page {
         break;
       case "replay":
         this.replay.tell(words);
+        this.controls.tellCount(words.bodies);
         break;
       case "growth":
         this.growth.take(words);
@@ -148,6 +149,7 @@ class Page {
     this.charts.time.clear(this.lanes.length);
     this.charts.pairs.clear(1);
     this.controls.showLimits(scene);
+    if (scene.scene !== this.hello.replay?.name) this.controls.tellCount(scene.count);
   }
 
   #take(frame) {

@@ -10,6 +10,13 @@ function element(name, fields = {}, ...children) {
   return made;
 }
 
+/** What the program was given. A world tells of contacts that are listened for, not of all boxes that overlap. */
+function toldOfFound({ found, listened }) {
+  if (listened === false) return "nobody listened for contacts";
+  const count = found.toLocaleString("en");
+  return listened ? `${count} ${found === 1 ? "contact" : "contacts"} listened for` : `${count} ${found === 1 ? "pair" : "pairs"} given to the program`;
+}
+
 /** The bar above the lanes; there only where the server has a recording, and shown only with its scene. */
 export class ReplayBar {
   #page;
@@ -81,7 +88,7 @@ export class ReplayBar {
     if (document.activeElement !== this.number && !this.#dragging) this.number.value = words.frame;
     const calls = words.calls.map(([name, times, spent]) => `${name}${times > 1 ? ` × ${times.toLocaleString("en")}` : ""} ${milliseconds(spent)}`);
     const changes = [[words.moved, "moved"], [words.added, "added"], [words.removed, "removed"]].filter(([count]) => count);
-    const found = words.found === null ? [] : [`${words.found.toLocaleString("en")} pairs found`];
+    const found = words.found === null ? [] : [toldOfFound(words)];
     this.told.textContent = [
       `Frame ${words.frame}: ${words.bodies.toLocaleString("en")} bodies`,
       ...changes.map(([count, what]) => `${count.toLocaleString("en")} ${what}`),

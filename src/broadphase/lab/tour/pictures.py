@@ -1,5 +1,7 @@
 """One picture of the tour: the engine looks at the balls, and what it did is retold."""
 
+from typing import Any
+
 import numpy as np
 
 from broadphase.lab import painting, tracing
@@ -54,13 +56,19 @@ def picture(
 def _look(method: str, setting: Setting, scene: Scene, show: Show, timed: bool) -> painting.Seen:
     boxes = scene.boxes()
     before = boxes if setting.before is None else _scene(setting.before).boxes()
-    lane = Lane(method, before, scene.static, cut=setting.cut, options=setting.options)
+    lane = Lane(method, before, scene.static, cut=setting.cut, options=_options(method, setting))
     if setting.before is not None:
         lane.run(before)  # the frame before: what it leaves behind is what this one starts from
     outcome = lane.run(boxes, remember=show.tests and tracing.needs_before(lane.index))
     if timed:
         lane.measure()
     return painting.look(lane, outcome, show)
+
+
+def _options(method: str, setting: Setting) -> dict[str, Any]:
+    if setting.cell_size is None or method not in ("uniform_grid", "spatial_hash"):
+        return setting.options
+    return {**setting.options, "cell_size": setting.cell_size}
 
 
 def _with_ball(room: Balls, place: tuple[float, float] | None) -> Balls:

@@ -20,6 +20,8 @@ class Setting(NamedTuple):
     """The frame before, for methods that keep something from it."""
     options: dict[str, Any] = {}  # noqa: RUF012 - never changed
     """Of the index, as a program would write them."""
+    cell_size: float | None = None
+    """Of the indexes with cells, where they are shown beside others."""
     cut: int | None = None
     """Into how many strips the world is cut."""
 
@@ -62,7 +64,7 @@ def _cells(size: float, frame: int) -> Setting:
 
 
 def _hashed(slots: float, frame: int) -> Setting:
-    return Setting(balls(BALLS), options={"cell_size": 60.0, "table_size": int(slots)})
+    return Setting(balls(BALLS), options={"cell_size": BEST_CELL, "table_size": int(slots)})
 
 
 def _tree(count: float, frame: int) -> Setting:
@@ -78,10 +80,12 @@ def _strips(count: float, frame: int) -> Setting:
 def _together(count: float, frame: int) -> Setting:
     # A frame in which everything moves: an index that keeps something must not gain from a standstill.
     room = balls(int(count))
-    return Setting(room, moved(room, _A_LITTLE))
+    return Setting(room, moved(room, _A_LITTLE), cell_size=BEST_CELL)
 
 
 _A_LITTLE = 2.0
+BEST_CELL = 60.0
+"""The size of cells with the least work in the step about cells; the steps behind it use it."""
 EDGE = 24.0
 """How far from the walls the places of a recording begin."""
 _FINE, _COARSE, _FEW = (25, 15), (11, 7), (5, 3)

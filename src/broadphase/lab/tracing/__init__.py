@@ -12,12 +12,7 @@ from typing import Any
 
 from broadphase.choose import FEW_BOXES
 from broadphase.indexes.base import Index
-from broadphase.indexes.box_tree import BoxTree
-from broadphase.indexes.brute_force import BruteForce
-from broadphase.indexes.cell_index import CellIndex
-from broadphase.indexes.sort_and_sweep import SortAndSweep
-from broadphase.indexes.strips import Strips
-from broadphase.indexes.sweep_and_prune import SweepAndPrune
+from broadphase.indexes.classes import BoxTree, BruteForce, CellIndex, SortAndSweep, Strips, SweepAndPrune
 from broadphase.lab.tracing import brute_force, cells, sort_and_sweep, strips, sweep_and_prune, tree
 from broadphase.lab.tracing.told import Ids, Told
 

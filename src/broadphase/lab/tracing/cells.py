@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.boxes import BoxArray
-from broadphase.indexes.cell_index import CellIndex
 from broadphase.indexes.cell_lists import CellLists
+from broadphase.indexes.classes import CellIndex
 from broadphase.indexes.storage import BoxStore
 from broadphase.kernels.cells import lattice as columns
 from broadphase.kernels.cells.lists import HEADER, UNIT
@@ -35,9 +35,9 @@ class Cells(NamedTuple):
 
 def structure(index: CellIndex) -> Cells | None:
     """The cells in use, of the moving and the static bodies; None where they are too many to draw."""
-    index._ready()
+    index._structure.ready()
     parts = []
-    for lists, ids in zip(index._lists, index._shared_out(index.ids), strict=True):
+    for lists, ids in zip(index._structure._lists, index._structure._shared_out(index.ids), strict=True):
         if len(ids):
             parts.append(_cells_of(lists, index._store.boxes[ids], lists.levels[ids].astype(np.int64)))
     if not parts or sum(len(part.levels) for part in parts) > MOST_CELLS:
@@ -121,10 +121,10 @@ def _rectangles(lists: CellLists, level: Numbers, x: Numbers, y: Numbers) -> npt
 
 def tests(index: CellIndex) -> Told:
     """The pairs compared: place by place, then with larger boxes above, then moving with static ones."""
-    index._ready()
+    index._structure.ready()
     store = index._store
-    moving, static = index._lists
-    moving_ids, static_ids = index._shared_out(store.ids())
+    moving, static = index._structure._lists
+    moving_ids, static_ids = index._structure._shared_out(store.ids())
     told = [np.empty((0, 2), np.int32)]
     if moving.boxes > 1:
         told += [_in_places(moving, store.boxes), *_with_larger(moving, store.boxes, moving_ids)]

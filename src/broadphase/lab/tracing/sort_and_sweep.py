@@ -4,8 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from broadphase.indexes.sort_and_sweep import SortAndSweep
-from broadphase.kernels.sorted.gapped import DEAD
+from broadphase.indexes.classes import SortAndSweep
 from broadphase.lab.tracing.told import Ids, Numbers, Told, walks
 
 
@@ -21,9 +20,8 @@ class Order(NamedTuple):
 
 def order(index: SortAndSweep) -> Order:
     """The real index's order, and the early way out of each walk."""
-    items = index._orders.items[0, : index._orders.slots]
-    ids = items[items != DEAD]
-    axis = index._orders.axes[0]
+    ids = index._structure._sorted.ids[0, : len(index)]
+    axis = index._structure._sorted.axis
     lower, upper = index.boxes[_rows(index, ids), axis], index.boxes[_rows(index, ids), index.dim + axis]
     return Order(axis, ids, np.searchsorted(lower, upper, "right"))
 

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from broadphase.boxes import BoxArray
 from broadphase.indexes.arguments import NO_RULE
-from broadphase.indexes.strips import Strips
+from broadphase.indexes.classes import Strips
 from broadphase.kernels.strips.bin import CONTINUED_Y, HALF_ORIGIN, LAST, NEW, SCALE
 from broadphase.kernels.strips.end_to_end import buckets_of
 from broadphase.kernels.strips.sort import CROWDED, buckets_for
@@ -32,10 +32,10 @@ class Borders(NamedTuple):
 
 def structure(index: Strips) -> Borders | None:
     """The borders of the last frame; None where there was nothing to cut, or there are too many."""
-    if index._frame is None or index._frame.plan.strips > MOST_STRIPS:
+    if index._structure._frame is None or index._structure._frame.plan.strips > MOST_STRIPS:
         return None
-    plan = index._frame.plan
-    boxes = index._store.boxes[index._mover_ids()]
+    plan = index._structure._frame.plan
+    boxes = index._store.boxes[index._structure._mover_ids()]
     first, last = _spans(plan, boxes)
     counts = np.zeros(plan.strips + 1, np.int64)
     np.add.at(counts, first, 1)
@@ -45,34 +45,38 @@ def structure(index: Strips) -> Borders | None:
 
 def class_bits(index: Strips) -> Ids:
     """``(copies, 3)`` rows ``[strip, id, bits]``: a pair is reported where the AND of their bits is 0."""
-    if index._frame is None:
+    if index._structure._frame is None:
         return np.empty((0, 3), np.int32)
-    ids = index._mover_ids()
-    strip, body, first = _copies(index._frame.plan, index._store.boxes[ids])
+    ids = index._structure._mover_ids()
+    strip, body, first = _copies(index._structure._frame.plan, index._store.boxes[ids])
     bits = np.where(strip > first[body], CONTINUED_Y, NEW)
     return np.column_stack([strip, ids[body], bits]).astype(np.int32)
 
 
 def tests(index: Strips) -> Told | None:
     """The pairs compared, strip by strip; then what moving boxes met in the tree of the static ones."""
-    ids = index._mover_ids()
+    ids = index._structure._mover_ids()
     boxes = index._store.boxes[ids]
     told = [np.empty((0, 2), np.int32)]
     others = 0
     if len(ids) > 1:
-        if index._frame is None or bool((np.abs(boxes) == np.finfo(boxes.dtype).max).any()):
+        if index._structure._frame is None or bool((np.abs(boxes) == np.finfo(boxes.dtype).max).any()):
             return None
-        plan = index._frame.plan
+        plan = index._structure._frame.plan
         strip, body, _ = _copies(plan, boxes)
-        if index._in_one_call:
+        if index._structure._in_one_call:
             told.append(ids[_end_to_end(boxes, plan, strip, body)])
         else:
             by_strip = body[np.argsort(strip, kind="stable")]
             for one in np.split(by_strip, np.bincount(strip).cumsum()[:-1]):
                 told.append(ids[_in_strip(boxes, plan.axes[0], one)])
     if index._store.any_static:
-        rows, made = index._static_tree()._find_rows(boxes.astype(np.float64), True, NO_RULE, NO_RULE)
-        told.append(np.column_stack([ids[rows[:, 0]], index._static_ids()[rows[:, 1]]]).astype(np.int32))
+        rows, made = index._structure._static_tree().find_rows(
+            boxes.astype(np.float64), True, NO_RULE, NO_RULE
+        )
+        told.append(
+            np.column_stack([ids[rows[:, 0]], index._structure._static_ids()[rows[:, 1]]]).astype(np.int32)
+        )
         others = int(made) - len(rows)
     return Told(np.concatenate(told), others)
 

@@ -1,34 +1,32 @@
 """The sorted ends of sweep and prune, and what each moving end passed on its way to its new place."""
 
-from bisect import bisect_left
-
 import numpy as np
 
 from broadphase import choose
-from broadphase.indexes.sweep_and_prune import MOST_TOUCHED, SweepAndPrune
+from broadphase.indexes.classes import SweepAndPrune
+from broadphase.indexes.sweep_and_prune import MOST_TOUCHED
 from broadphase.kernels.arrays.ordered_bits import bits_of, ordered_rows
-from broadphase.kernels.sorted.gapped import DEAD
 from broadphase.lab.tracing import brute_force
 from broadphase.lab.tracing.told import Ids, Told
 
 
 def ends(index: SweepAndPrune) -> list[Ids]:
     """For each axis its ends in order, ``2 * id`` for a lower and ``2 * id + 1`` for an upper one."""
-    orders = index._orders
-    rows = [items[: orders.slots] for items in orders.items]
-    return [row[row != DEAD] for row in rows]
+    return [row[: index._structure._ends.count] for row in index._structure._ends.items]
 
 
 def was_rebuilt(index: SweepAndPrune, before: SweepAndPrune, patient: bool) -> bool:
     """Whether so much moved that all ends were sorted and all pairs found anew."""
-    return before._whole or (not patient and len(_moved(index, before)) > MOST_TOUCHED * len(index))
+    return not before._structure._settled or (
+        not patient and len(_moved(index, before)) > MOST_TOUCHED * len(index)
+    )
 
 
 def tests(index: SweepAndPrune, before: SweepAndPrune | None, patient: bool) -> Told | None:
     """The boxes whose ends were passed, box by box in the order in which they were moved.
 
-    A box that goes very far is taken out and searched for anew, which is not retold: then the numbers
-    do not add up.
+    Where so many ends were passed that the index gave up and sorted everything, which is not retold, the
+    numbers do not add up.
     """
     if before is None:
         return None
@@ -62,21 +60,24 @@ def _pass_ends(index: SweepAndPrune, before: SweepAndPrune) -> Told:
     return Told(
         np.array(passed, np.int32).reshape(-1, 2),
         own,
-        before._set.pairs(),
+        before._structure._found.pairs(),
         np.array(swaps, np.int32).reshape(-1, 3),
     )
 
 
 def _go(row: list[int], keys: list[int], item: int, key: int) -> list[int]:
-    """Move one end to its new place; the ends that it passed, in passing order."""
-    here = row.index(item)
-    goal = bisect_left(keys, key + (item & 1))
-    passed = row[here + 1 : goal] if goal > here else row[goal:here][::-1]
-    del row[here], keys[here]
-    # Of equal keys, lower ends come first.
-    at = bisect_left(keys, key + (item & 1))
-    row.insert(at, item)
-    keys.insert(at, key)
+    """Let one end change places with its neighbours until it is in order; those that it passed."""
+    at, rank, passed = row.index(item), (key, item & 1), []
+    down = at > 0 and rank < (keys[at - 1], row[at - 1] & 1)
+    step = -1 if down else 1
+    while 0 <= at + step < len(row):
+        other, there = row[at + step], (keys[at + step], row[at + step] & 1)
+        if not (rank < there if down else there < rank):
+            break
+        passed.append(other)
+        row[at], keys[at] = other, keys[at + step]
+        at += step
+    row[at], keys[at] = item, key
     return passed
 
 

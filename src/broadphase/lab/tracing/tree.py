@@ -6,7 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.indexes.arguments import NO_RULE
-from broadphase.indexes.box_tree import _SPARSE, BoxTree
+from broadphase.indexes.box_tree import _SPARSE
+from broadphase.indexes.classes import BoxTree
 from broadphase.kernels.tree.nodes import ABOVE, COUNT, HEIGHT, HELD, MOVING, STATIC_TREE, WIDTH
 from broadphase.lab.tracing.told import Ids, Numbers, Told
 
@@ -28,7 +29,7 @@ class _Tree:
     """The arrays of a `BoxTree`, one row a node."""
 
     def __init__(self, index: BoxTree) -> None:
-        arrays = index._arrays
+        arrays = index._structure._arrays
         self.edges = arrays.edges.reshape(-1, 4, WIDTH)
         self.children = arrays.children
         self.counts = arrays.links[:, COUNT].astype(np.int64)
@@ -51,7 +52,7 @@ class _Tree:
 
 def structure(index: BoxTree) -> Nodes | None:
     """All nodes; None where they are too many to draw."""
-    index._ready()
+    index._structure.ready()
     tree = _Tree(index)
     boxes: list[Edges] = []
     depths: list[Numbers] = []
@@ -89,8 +90,10 @@ def tests(index: BoxTree) -> Told:
 
 def _few_with_static(index: BoxTree) -> tuple[Ids, int]:
     """Where few move, each is asked about; of these comparisons only the hits are told."""
-    movers = next(own for _, own in index._by_tree(index.ids))
-    rows, made = index._find_rows(index._store.boxes[movers].astype(np.float64), True, NO_RULE, NO_RULE)
+    movers = next(own for _, own in index._structure._by_tree(index.ids))
+    rows, made = index._structure.find_rows(
+        index._store.boxes[movers].astype(np.float64), True, NO_RULE, NO_RULE
+    )
     pairs = np.column_stack([movers[rows[:, 0]], rows[:, 1]])
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
     return pairs, int(made) - len(pairs)

@@ -1,0 +1,370 @@
+"""The indexes that users make: their options, documented and checked.
+
+How each of them works stands in the file that bears its name, which is loaded when one is made.
+"""
+
+import math
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+
+from broadphase.indexes.base import Index
+from broadphase.indexes.protocol import Structure
+from broadphase.numeric import real
+
+if TYPE_CHECKING:
+    from broadphase.indexes.cell_index import CellStructure
+    from broadphase.indexes.cell_report import CellReport
+
+CellSize: TypeAlias = float | Literal["auto"] | None
+Axis: TypeAlias = Literal[0, 1, 2, "auto"]
+
+
+class BruteForce(Index):
+    """No index at all: for a few hundred boxes, and to check the others.
+
+    Parameters
+    ----------
+    dim, dtype, touching, sort, threads
+        As of `broadphase.Index`.
+
+    Examples
+    --------
+    >>> import broadphase as bp
+    >>> index = bp.BruteForce(touching=False)
+    >>> index.insert_many([[0, 0, 1, 1], [1, 0, 2, 1]])
+    array([0, 1], dtype=int32)
+    >>> index.pairs()
+    array([], shape=(0, 2), dtype=int32)
+    """
+
+    name = "brute_force"
+
+    def _make_structure(self, *kept: Any) -> Structure:
+        from broadphase.indexes.brute_force import NoStructure
+
+        return NoStructure(*kept)
+
+
+class BoxTree(Index):
+    """A dynamic tree: the index for any scene, and for many questions.
+
+    Parameters
+    ----------
+    margin : float, optional
+        How far a box that moves may go, on every side, before the tree has to change.  By default each box
+        gets four times the step that it made last, but no more than half its longest side.  0 keeps every
+        slot as small as its box: best where queries are many and moves are few.
+    dim, dtype, touching, sort, threads
+        As of `broadphase.Index`.
+
+    Examples
+    --------
+    >>> import broadphase as bp
+    >>> tree = bp.BoxTree(margin=0.5)
+    >>> tree.insert_many([[0, 0, 1, 1], [2, 0, 3, 1], [9, 9, 10, 10]])
+    array([0, 1, 2], dtype=int32)
+    >>> tree.move(1, [0.9, 0, 1.9, 1])
+    >>> tree.pairs()
+    array([[0, 1]], dtype=int32)
+    >>> tree.nearest([5, 5], k=2)
+    Nearest(ids=array([1, 0], dtype=int32), distances=array([5.06063237, 5.65685425]))
+    """
+
+    name = "box_tree"
+
+    def __init__(self, *, margin: float | None = None, **common: Any) -> None:
+        self._margin = _as_margin(margin)
+        super().__init__(**common)
+
+    def _make_structure(self, *kept: Any) -> Structure:
+        from broadphase.indexes.box_tree import TreeStructure
+
+        return TreeStructure(self._margin, *kept)
+
+    @property
+    def margin(self) -> float | None:
+        """How much wider than a box that moves its slot is made; None where its step decides."""
+        return self._margin
+
+    def _options(self) -> dict[str, Any]:
+        return {"margin": self._margin}
+
+
+class Strips(Index):
+    """For frames in which everything moves; the fastest index there.
+
+    Parameters
+    ----------
+    dim, dtype, touching, sort, threads
+        As of `broadphase.Index`.
+
+    Examples
+    --------
+    >>> import broadphase as bp
+    >>> index = bp.Strips()
+    >>> index.insert_many([[0, 0, 2, 2], [1, 1, 3, 3], [5, 5, 6, 6]])
+    array([0, 1, 2], dtype=int32)
+    >>> index.update([[0, 0, 2, 2], [4, 4, 5, 5], [5, 5, 6, 6]])
+    >>> index.pairs()
+    array([[1, 2]], dtype=int32)
+    """
+
+    name = "strips"
+
+    def _make_structure(self, *kept: Any) -> Structure:
+        from broadphase.indexes.strips import StripsStructure
+
+        return StripsStructure(*kept)
+
+
+class SortAndSweep(Index):
+    """Boxes in the order of one axis, kept between frames: simple, small, and good where that axis is long.
+
+    ``pairs`` and ``changes`` look at the boxes that share the sorted axis, and so does a query.
+
+    Parameters
+    ----------
+    axis : int or "auto"
+        The axis to sort along; ``"auto"`` is the one on which the boxes are spread most, looked for
+        whenever everything is sorted afresh.
+    dim, dtype, touching, sort, threads
+        As of `broadphase.Index`.
+
+    Notes
+    -----
+    ``stats.swaps`` says how many steps the boxes took in the order since the read before; 0 where it was
+    sorted afresh.
+
+    Examples
+    --------
+    >>> import broadphase as bp
+    >>> index = bp.SortAndSweep(axis=0)
+    >>> index.insert_many([[0, 0, 2, 2], [1, 1, 3, 3], [5, 5, 6, 6]])
+    array([0, 1, 2], dtype=int32)
+    >>> index.pairs()
+    array([[0, 1]], dtype=int32)
+    >>> index.query_box([3, 3, 5, 5])
+    array([1, 2], dtype=int32)
+    """
+
+    name = "sort_and_sweep"
+
+    def __init__(self, *, axis: Axis = "auto", dim: int = 2, **common: Any) -> None:
+        from broadphase.methods.sort_and_sweep import choose_axis
+
+        if axis != "auto":
+            choose_axis(np.empty((0, 2 * dim)), axis)  # raises where there is no such axis
+        self._axis = axis
+        super().__init__(dim=dim, **common)
+
+    def _make_structure(self, *kept: Any) -> Structure:
+        from broadphase.indexes.sort_and_sweep import SortStructure
+
+        return SortStructure(self._axis, *kept)
+
+    def _options(self) -> dict[str, Any]:
+        return {"axis": self._axis}
+
+
+class SweepAndPrune(Index):
+    """Ends sorted on every axis, swaps that begin and end overlaps: for scenes in which little moves.
+
+    ``pairs`` and ``changes`` cost what moved since the call before.  A query looks at the boxes that overlap
+    it on the one axis on which the boxes are spread most.
+
+    Parameters
+    ----------
+    dim, dtype, touching, sort, threads
+        As of `broadphase.Index`.
+
+    Notes
+    -----
+    ``stats.swaps`` says how many ends were passed since the read before, ``stats.tests`` how many boxes
+    were compared for it.
+
+    Examples
+    --------
+    >>> import broadphase as bp
+    >>> index = bp.SweepAndPrune()
+    >>> index.insert_many([[0, 0, 2, 2], [1, 1, 3, 3], [5, 5, 6, 6]])
+    array([0, 1, 2], dtype=int32)
+    >>> index.pairs()
+    array([[0, 1]], dtype=int32)
+    >>> index.move(1, [4, 4, 6, 6])
+    >>> began, stayed, ended = index.changes()
+    >>> began
+    array([[1, 2]], dtype=int32)
+    """
+
+    name = "sweep_and_prune"
+
+    def _make_structure(self, *kept: Any) -> Structure:
+        from broadphase.indexes.sweep_and_prune import SweepStructure
+
+        return SweepStructure(*kept)
+
+
+class CellIndex(Index):
+    """What `UniformGrid` and `SpatialHash` have in common."""
+
+    def explain(self) -> "CellReport":
+        """Whether the cells are too large, too small or right, and why; print it to read it.
+
+        Measured from who lies where, for the boxes that move (for the static ones where none moves).
+
+        Returns
+        -------
+        CellReport
+        """
+        return self._cells.explain()
+
+    def tune(self) -> "CellReport":
+        """Choose the cell size again from the boxes as they are now, and bin all of them.
+
+        A cell size that was given is replaced if `explain` finds it wrong.
+
+        Returns
+        -------
+        CellReport
+            About the new cells.
+        """
+        self._cells.tune()
+        return self._cells.explain()
+
+    @property
+    def cell_size(self) -> float | Literal["auto"]:
+        """As it was given or tuned: a number, or ``"auto"``."""
+        return "auto" if self._cells.cell_size is None else self._cells.cell_size
+
+    @property
+    def _cells(self) -> "CellStructure":
+        return self._structure  # type: ignore[no-any-return]
+
+
+class UniformGrid(CellIndex):
+    """Equal cells over a bounded world: for boxes of like size, evenly spread, such as a game's level.
+
+    Parameters
+    ----------
+    bounds : array_like, shape (2 * dim,), optional
+        ``[min..., max...]`` of the world.  Boxes outside are legal: they are clamped to the cells at the
+        edge, which become slow when there are many.  By default the bounds are where most boxes are,
+        looked up again whenever their number has doubled.
+    cell_size : float or "auto"
+        Side of the finest cells.  ``"auto"`` is two and a half times a typical box, or more where the world
+        would have more than two cells a box.
+    dim, dtype, touching, sort, threads
+        As of `broadphase.Index`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        The bounds are not finite or not in order, the cell size is not positive, or the grid would have more
+        than 2 ** 28 cells.
+
+    Examples
+    --------
+    >>> import broadphase as bp
+    >>> grid = bp.UniformGrid([0, 0, 800, 600], cell_size=64)
+    >>> grid.insert_many([[10, 10, 30, 30], [20, 20, 40, 40], [-50, 300, -40, 310]])
+    array([0, 1, 2], dtype=int32)
+    >>> grid.pairs()
+    array([[0, 1]], dtype=int32)
+    >>> grid.query_point([-45, 305])
+    array([2], dtype=int32)
+    """
+
+    name = "uniform_grid"
+
+    def __init__(self, bounds: Any = None, cell_size: CellSize = "auto", **common: Any) -> None:
+        self._given = bounds, cell_size
+        super().__init__(**common)
+
+    def _make_structure(self, *kept: Any) -> Structure:
+        from broadphase.indexes.cell_index import as_cell_size
+        from broadphase.indexes.uniform_grid import GridStructure, as_bounds, check_cells
+
+        bounds, size = self._given
+        del self._given
+        finest = as_cell_size(size)
+        self._bounds = None if bounds is None else as_bounds(bounds, self.dim)
+        if self._bounds is not None and finest is not None:
+            check_cells(self._bounds, finest, self.dim)
+        return GridStructure(self._bounds, finest, *kept)
+
+    @property
+    def bounds(self) -> tuple[float, ...] | None:
+        """As they were given: None where they follow the boxes."""
+        return self._bounds
+
+    def _options(self) -> dict[str, Any]:
+        return {
+            "bounds": None if self._bounds is None else list(self._bounds),
+            "cell_size": self.cell_size,
+        }
+
+
+class SpatialHash(CellIndex):
+    """An endless grid in a hash table: for boxes of like size in a world of any size.
+
+    Parameters
+    ----------
+    cell_size : float or "auto"
+        Side of the finest cells; ``"auto"`` is two and a half times a typical box, looked up again whenever
+        the number of boxes has doubled.
+    table_size : int or "auto"
+        Slots of the table, raised to a prime; ``"auto"`` is ten times the boxes, and grows with them.  A
+        small table saves memory, but more far cells share a slot; a large one is slower to look through.
+    dim, dtype, touching, sort, threads
+        As of `broadphase.Index`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        The cell size is no positive finite number, or the table size no positive integer up to 2 ** 31.
+
+    Examples
+    --------
+    >>> import broadphase as bp
+    >>> index = bp.SpatialHash(cell_size=2.5)
+    >>> index.insert_many([[0, 0, 1, 1], [0.5, 0.5, 1.5, 1.5], [1e9, -1e9, 1e9 + 1, -1e9 + 1]])
+    array([0, 1, 2], dtype=int32)
+    >>> index.pairs()
+    array([[0, 1]], dtype=int32)
+    >>> index.explain().verdict
+    'right'
+    """
+
+    name = "spatial_hash"
+
+    def __init__(
+        self, cell_size: CellSize = "auto", table_size: int | Literal["auto"] | None = "auto", **common: Any
+    ) -> None:
+        from broadphase.indexes.cell_index import as_cell_size
+        from broadphase.indexes.spatial_hash import as_table_size
+
+        self._finest, self._table_size = as_cell_size(cell_size), as_table_size(table_size)
+        super().__init__(**common)
+
+    def _make_structure(self, *kept: Any) -> Structure:
+        from broadphase.indexes.spatial_hash import HashStructure
+
+        return HashStructure(self._finest, self._table_size, *kept)
+
+    @property
+    def table_size(self) -> int | Literal["auto"]:
+        """As it was given: a number, or ``"auto"``."""
+        return "auto" if self._table_size is None else self._table_size
+
+    def _options(self) -> dict[str, Any]:
+        return {"cell_size": self.cell_size, "table_size": self.table_size}
+
+
+def _as_margin(margin: Any) -> float | None:
+    if margin is None:
+        return None
+    number = real(margin, "margin", "a number or None")
+    if not 0.0 <= number < math.inf:
+        raise ValueError(f"margin must be finite and not negative; got {number}")
+    return number

@@ -1,0 +1,576 @@
+"""Which bodies are in contact, and what has changed since the last update.
+
+Only pairs with a body that was touched in between are looked for and tested; all others are as they were.
+Where few bodies were touched, the broad phase is asked about these (`Incremental`), else for all its pairs.
+The narrow phase takes all candidates of a kind in one kernel call.
+
+A movement notes here what it has crossed: a pair that is in contact neither at the last update nor at this
+one has begun and ended in between.
+
+In a periodic space each body is tested against all images of the other.  Where several images of a body
+touch another, which only long bodies do, the deepest contact counts: for boxes and circles that of the
+nearest image.  A box as long as the world has no ends on that axis.
+"""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.errors import PairLimitExceeded
+from broadphase.kernels.pairs.contacts import (
+    put_candidates,
+    put_candidates_of_many,
+    renew_contacts,
+    split_rows,
+    touched_rows,
+)
+from broadphase.kernels.shapes.contact_rows import contact_boxes, contact_circles, contact_shapes
+from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns
+from broadphase.memory import available_memory
+from broadphase.methods.task import NO_LIMIT
+from broadphase.shapes.narrow_phase import ContactArrays
+from broadphase.shapes.table import ShapeTable
+from broadphase.world.bodies import BodyStore
+from broadphase.world.body import Body
+from broadphase.world.broad_phase import LISTENED, BroadPhase
+from broadphase.world.events import (
+    Changes,
+    Contacts,
+    Events,
+    Found,
+    Handed,
+    Passing,
+    RowPairs,
+    Rows,
+    none_found,
+)
+from broadphase.world.listeners import MOVING, STATIC
+from broadphase.world.space import Images, PeriodicSpace, Turns, bounds_of
+
+# Of more bodies that were touched, all their pairs are found as arrays.
+FEW = 64
+# Up to so many each is asked about alone; beyond, a batch costs less.
+_VERY_FEW = 4
+_SORTED_HERE = 64
+_MOST_CANDIDATES = 1_024
+# Above this share of touched bodies, finding all pairs costs less than asking about each.
+_SHARE = 4
+
+Crossed = dict[tuple[Body, Body], tuple[float, float]]
+"""Who passed whom, and the unit vector out of the side of the other that was crossed."""
+
+
+# So few bodies have few pairs for any memory.  To ask how much is free takes 20 us.
+_FEW_BODIES = 3_000
+# Memory for each pair: an update takes 112 bytes to find, sort and test it, and the contacts of the update
+# before are still there.  Where the system does not tell how much is free, 4 GB are taken to be.
+_BYTES_A_PAIR, _USUAL_MEMORY = 250, 4_000_000_000
+
+
+class ContactTracker:
+    """The contacts at the last update."""
+
+    def __init__(self, store: BodyStore, broad_phase: BroadPhase) -> None:
+        self._store = store
+        self._broad_phase = broad_phase
+        self._incremental = Incremental(store, broad_phase)
+        self.max_pairs: int | None = None
+        """How many pairs an update may find; None for as many as memory allows."""
+        self.found = self._nothing()
+        self.overlaps = self.found
+        """The part of ``found`` that overlaps; the rest stopped a movement before the last update."""
+        self.crossed: Crossed = {}
+        """What movements have crossed since the last update, where somebody listens."""
+        self.stopped: Crossed = {}
+        """What has stopped movements since the last update, likewise."""
+        self.candidates = 0
+        """How many pairs the narrow phase of the last update tested."""
+
+    def note(self, mover: Body, other: Body, normal: tuple[float, float]) -> None:
+        """A movement has crossed something; remembered where somebody listens for the two."""
+        store = self._store
+        i, j = store.row(mover), store.row(other)
+        if not (store.static[i] and store.static[j]) and self._concerns(i, j):
+            self.crossed.setdefault((mover, other), normal)
+
+    def note_stop(self, mover: int, other: int, normal: tuple[float, float]) -> None:
+        """A body was stopped by another (both by row): at the next update they are in contact."""
+        store = self._store
+        listened = store.layer.item(mover) in LISTENED and store.layer.item(other) in LISTENED
+        if listened and self._concerns(mover, other):
+            bodies: list[Any] = store.bodies
+            self.stopped[bodies[mover], bodies[other]] = normal
+
+    def note_many(
+        self,
+        movers: npt.NDArray[Any],
+        others: npt.NDArray[Any],
+        normals: npt.NDArray[np.float64],
+        *,
+        stopped: bool = False,
+    ) -> None:
+        """As `note` or `note_stop`, by rows."""
+        store = self._store
+        pairs = np.column_stack((movers, others)).astype(np.int32)
+        pairs.sort(axis=1)
+        wanted = self.concerned(pairs)
+        if not stopped:  # crossing what was in contact at the last update is no news
+            wanted &= ~_among(pairs, self.found.ids) | store.renewed[pairs].any(axis=1)
+        for at in np.flatnonzero(wanted).tolist():
+            i, j, normal = int(movers[at]), int(others[at]), (normals.item(at, 0), normals.item(at, 1))
+            mover, other = store.bodies[i], store.bodies[j]
+            if mover is None or other is None:
+                continue
+            if stopped:
+                self.note_stop(i, j, normal)
+            else:
+                self.note(mover, other, normal)
+
+    @property
+    def noted(self) -> tuple[int, int]:
+        """How much was noted since the last update, for `forget`."""
+        return len(self.crossed), len(self.stopped)
+
+    def forget(self, noted: tuple[int, int]) -> None:
+        """Keep only what was noted at that time: the rest is of a movement that was interrupted."""
+        for notes, known in zip((self.crossed, self.stopped), noted, strict=True):
+            while len(notes) > known:
+                notes.popitem()
+
+    def update(self) -> Changes:
+        """Find what is in contact now, and compare."""
+        store, before = self._store, self.found
+        few = self._incremental.renewed(self.overlaps)
+        overlaps, self.candidates = (self._find_all(self.overlaps), self.candidates) if few is None else few
+        if self.max_pairs is not None and self.candidates > self.max_pairs:
+            raise PairLimitExceeded(self.max_pairs)
+        now = self._with_stops(overlaps) if self.stopped else overlaps
+        if now.matcher is not before.matcher:
+            for listener in now.matcher.listeners:
+                listener.asked = True
+        same = now is before and not (self.crossed or store.retagged)
+        changes = self._unchanged(now) if same else self._changes(before, now)
+        n = len(store.bodies)
+        # No calls from here on: nothing can come in between.
+        self.found, self.overlaps, self.crossed, self.stopped = now, overlaps, {}, {}
+        store.touched[:n] = store.renewed[:n] = False
+        store.retagged = False
+        store.gone = {}
+        return changes
+
+    def concerned(self, pairs: RowPairs) -> npt.NDArray[np.bool_]:
+        """For each two rows, whether somebody listens for them and their categories and masks agree."""
+        store = self._store
+        i, j = pairs[:, 0], pairs[:, 1]
+        bits = store.listeners.bits()
+        may: npt.NDArray[np.bool_] = bits[store.group[i], 0] & bits[store.group[j], 1] != 0
+        may &= i != j
+        if store.ruled:
+            may &= store.category[i] & store.mask[j] != 0
+            may &= store.category[j] & store.mask[i] != 0
+        if not store.listeners.exact:
+            at = np.flatnonzero(may)
+            may[at] = store.listeners.matcher.chosen(store.group[pairs[at]], bool)
+        return may
+
+    # ---- finding
+
+    def _nothing(self) -> Found:
+        return none_found(self._store.listeners.matcher)
+
+    def _concerns(self, i: int, j: int) -> bool:
+        store = self._store
+        return bool(store.listeners.matcher.matches(int(store.group[i]), int(store.group[j])))
+
+    def _find_all(self, before: Found) -> Found:
+        store = self._store
+        touched = store.touched
+        still = ~(touched[before.ids[:, 0]] | touched[before.ids[:, 1]])
+        listening = (store.layer == MOVING) | (store.layer == STATIC)
+        rows = np.flatnonzero(touched & store.alive & listening).astype(np.int32)
+        self.candidates = 0
+        fresh = self._narrow(*self._candidates(rows)) if len(rows) else self._nothing()
+        if not still.any():
+            return fresh
+        ids = np.concatenate((before.ids[still], fresh.ids))
+        normals = np.concatenate((before.normals[still], fresh.normals))
+        depths = np.concatenate((before.depths[still], fresh.depths))
+        order = np.argsort(_keys(ids))
+        groups = store.group[ids[order]]
+        return Found(ids[order], normals[order], depths[order], groups, fresh.matcher)
+
+    def _limit(self) -> int:
+        """How many pairs this update may find."""
+        if self.max_pairs is not None:
+            return self.max_pairs
+        if self._store.live < _FEW_BODIES:
+            return NO_LIMIT
+        return (available_memory() or _USUAL_MEMORY) // _BYTES_A_PAIR
+
+    def _candidates(self, rows: Rows) -> tuple[RowPairs, Turns | None]:
+        """Pairs of bodies whose bounds may overlap, one of ``rows`` among them; sorted, each once.
+
+        In a periodic space by how many periods the second is moved, too, and each image once.
+        """
+        store, broad_phase = self._store, self._broad_phase
+        moving = rows[store.layer[rows] == MOVING]
+        static = rows[store.layer[rows] == STATIC]
+        all_pairs = len(moving) * _SHARE > broad_phase.count(MOVING)
+        parts: list[tuple[npt.NDArray[Any], Turns | None]] = []
+        if all_pairs:
+            pairs = broad_phase.pairs(self._limit())
+            if len(moving) < broad_phase.count(MOVING):
+                touched = store.touched
+                pairs = pairs[touched[pairs[:, 0]] | touched[pairs[:, 1]]]
+            parts.append((pairs, np.zeros_like(pairs, np.int64) if store.space.periodic else None))
+            if store.space.periodic:
+                parts.append(self._across_edges())
+        for asking, asked in (
+            (moving, (STATIC,) if all_pairs else (MOVING, STATIC)),
+            (static, (MOVING,)),
+        ):
+            if len(asking):
+                parts.append(self._near(asking, asked))
+        pairs = np.concatenate([pairs for pairs, _ in parts]) if len(parts) > 1 else parts[0][0]
+        wanted = self.concerned(pairs)
+        pairs = pairs[wanted]
+        if store.space.periodic:
+            return _each_image_once(pairs, np.concatenate([turns for _, turns in parts])[wanted])
+        keys = np.minimum(pairs[:, 0], pairs[:, 1]).astype(np.int64) << 32
+        keys |= np.maximum(pairs[:, 0], pairs[:, 1])
+        keys.sort()
+        if not all_pairs or len(static):  # a pair may have been found from both sides
+            keys = keys[np.diff(keys, prepend=-1) != 0]
+        return np.column_stack((keys >> 32, keys & 0xFFFFFFFF)).astype(np.int32), None
+
+    def _near(self, rows: Rows, layers: tuple[int, ...]) -> tuple[npt.NDArray[Any], Turns | None]:
+        """Pairs of these bodies and those in some layers whose bounds may overlap."""
+        bounds = self._store.table.bounds(rows)
+        if not self._store.space.periodic:
+            pairs = self._broad_phase.in_boxes(bounds, layers, self._limit())
+            pairs[:, 0] = rows[pairs[:, 0]]
+            return pairs, None
+        images = self._broad_phase.images_near(np.asarray(bounds, np.float64), layers, self._limit())
+        return np.column_stack((rows[images.asked], images.rows.astype(np.int32))), images.turns
+
+    def _across_edges(self) -> tuple[npt.NDArray[Any], Turns]:
+        """Moving bodies that reach over an edge of the period, and what may touch them beyond it."""
+        store = self._store
+        rows = np.flatnonzero(store.alive & (store.layer == MOVING)).astype(np.int32)
+        bounds = store.table.bounds(rows)
+        low, high = bounds[:, :2] < 0.0, bounds[:, 2:] > store.space.lengths
+        pairs, turns = self._near(rows[(low | high).any(axis=1)], (MOVING,))
+        assert turns is not None
+        beyond = turns.any(axis=1)
+        beyond &= store.touched[pairs[:, 0]] | store.touched[pairs[:, 1]]
+        return pairs[beyond], turns[beyond]
+
+    def _narrow(self, pairs: RowPairs, turns: Turns | None) -> Found:
+        self.candidates = len(pairs)
+        store = self._store
+        overlapping, normals, depths = (
+            contacts_of(store.table, pairs) if turns is None else contacts_of_images(store, pairs, turns)
+        )
+        chosen: npt.NDArray[Any] = overlapping
+        if turns is not None:
+            chosen = np.flatnonzero(overlapping)
+            chosen = chosen[_deepest(store, pairs[chosen], turns[chosen], depths[chosen])]
+        ids = pairs[chosen]
+        return Found(ids, normals[chosen], depths[chosen], store.group[ids], store.listeners.matcher)
+
+    # ---- comparing
+
+    def _unchanged(self, now: Found) -> Changes:
+        """Where nothing was touched, everything has stayed."""
+        self._store.shared = True
+        bodies = self._store.bodies
+        none = Contacts(none_found(now.matcher), bodies, {}, {})
+        return Changes(Events(none, Contacts(now.at(np.arange(len(now.ids))), bodies, {}, {}), none), None)
+
+    def _changes(self, before: Found, now: Found) -> Changes:
+        store = self._store
+        store.shared = True
+        bodies, nothing = store.bodies, none_found(now.matcher)
+        began, stayed = np.empty((2, len(now.ids)), np.int64)
+        ended, were = np.empty((2, len(before.ids)), np.int64)
+        come, stay, gone = split_rows(before.ids, now.ids, store.renewed, began, stayed, ended, were)
+        stayed, were = stayed[:stay], were[:stay]
+        new = now.at(began[:come]) if come else nothing
+        over = before.at(ended[:gone]) if gone else none_found(before.matcher)
+        passings: dict[int, Passing] = {}
+        if self.crossed:
+            passed = self._passed(before, now)
+            new, _ = _merged(new, passed)
+            over, passings = self._with_passings(over, passed)
+        handed = None
+        if before.matcher is not now.matcher or store.retagged:
+            handed = self._handed(before, now, were, stayed)
+        return Changes(
+            Events(
+                Contacts(new, bodies, {}, {}),
+                Contacts(now.at(stayed) if stay else nothing, bodies, {}, {}),
+                Contacts(over, bodies, store.gone, passings),
+            ),
+            handed,
+        )
+
+    def _handed(self, before: Found, now: Found, then: Rows, since: Rows) -> Handed:
+        """Of the pairs that have stayed, those that concern other listeners than before."""
+        groups = np.hstack((before.groups[then], now.groups[since]))
+        each, which = np.unique(groups, axis=0, return_inverse=True)
+        others = [before.matcher.matches(a, b) != now.matcher.matches(c, d) for a, b, c, d in each.tolist()]
+        chosen = np.array(others, np.bool_)[which.ravel()]
+        bodies = self._store.bodies
+        return Handed(
+            Contacts(before.at(then[chosen]), bodies, {}, {}), Contacts(now.at(since[chosen]), bodies, {}, {})
+        )
+
+    def _passed(self, before: Found, now: Found) -> Found:
+        """What was in contact between the last update and this one, and at neither."""
+        found = self._noted(self.crossed, now)
+        known = _among(found.ids, before.ids) & ~self._store.renewed[found.ids].any(axis=1)
+        return found.at(np.flatnonzero(~(known | _among(found.ids, now.ids))))
+
+    def _with_stops(self, overlaps: Found) -> Found:
+        """What overlaps, and what has stopped a movement: that is flush, so its depth is 0."""
+        stops = self._noted(self.stopped, overlaps)
+        both, _ = _merged(overlaps, stops.at(np.flatnonzero(~_among(stops.ids, overlaps.ids))))
+        return both
+
+    def _noted(self, notes: Crossed, now: Found) -> Found:
+        """What movements noted, as contacts of depth 0 between bodies that somebody still listens for."""
+        store = self._store
+        normals: dict[tuple[int, int], tuple[float, float]] = {}
+        for (mover, other), (nx, ny) in notes.items():
+            if mover.alive and other.alive:
+                i, j = store.row(mover), store.row(other)
+                if self._concerns(i, j) and not (store.static[i] and store.static[j]):
+                    turned = (nx, ny) if i < j else (0.0 - nx, 0.0 - ny)
+                    normals.setdefault((min(i, j), max(i, j)), turned)
+        ids = np.array(sorted(normals), np.int32).reshape(-1, 2)
+        out = np.array([normals[i, j] for i, j in ids.tolist()]).reshape(-1, 2)
+        return Found(ids, out, np.zeros(len(ids)), store.group[ids], now.matcher)
+
+    def _with_passings(self, over: Found, passed: Found) -> tuple[Found, dict[int, Passing]]:
+        """Those that are over, and those that have come and gone: they know their bodies and listeners."""
+        bodies: list[Any] = self._store.bodies
+        hidden = passed._replace(groups=np.zeros_like(passed.groups), matcher=over.matcher)
+        merged, order = _merged(over, hidden)
+        passings = {}
+        for at in np.flatnonzero(order >= len(over.ids)).tolist():
+            row = order.item(at) - len(over.ids)
+            (i, j), pair = passed.ids[row].tolist(), passed.groups[row].tolist()
+            passings[at] = Passing(bodies[i], bodies[j], passed.matcher.matches(*pair))
+        return merged, passings
+
+
+class Incremental:
+    """Looks for bodies that were touched, and renews the contacts where they are few."""
+
+    def __init__(self, store: BodyStore, broad_phase: BroadPhase) -> None:
+        self._store = store
+        self._broad_phase = broad_phase
+        self._moving, self._static = np.empty((2, FEW), np.int32)
+        self._keys = np.empty(_MOST_CANDIDATES, np.int64)
+
+    def renewed(self, before: Found) -> tuple[Found, int] | None:
+        """The contacts now, and how many candidates were tested; ``None`` where this is not for few.
+
+        ``before`` itself where nothing was touched.
+        """
+        store, listeners = self._store, self._store.listeners
+        touched, moving, static = touched_rows(
+            store.touched,
+            store.alive,
+            store.layer,
+            MOVING,
+            STATIC,
+            len(store.bodies),
+            self._moving,
+            self._static,
+        )
+        if touched == 0 and before.matcher is listeners.matcher:
+            return before, 0
+        if moving + static > FEW or not listeners.exact or store.space.periodic:
+            return None
+        count = self._asked(self._moving[:moving].tolist(), (MOVING, STATIC), 0)
+        count = self._asked(self._static[:static].tolist(), (MOVING,), count)
+        if count < 0:
+            return None
+        if count > _SORTED_HERE:
+            self._keys[:count].sort()  # the kernel puts each into its place, which is for few
+        room = len(before.ids) + count
+        pairs = np.empty((2, room, 2), np.int32)
+        now = Found(pairs[0], np.empty((room, 2)), np.empty(room), pairs[1], listeners.matcher)
+        found, candidates = renew_contacts(
+            store.table.columns, store.touched, store.group, self._keys, count, before[:3], *now[:4]
+        )
+        return now.first(found), candidates
+
+    def _asked(self, rows: list[int], layers: tuple[int, ...], count: int) -> int:
+        """Who may be in contact with some bodies, behind ``count`` others; -1 where there is not room."""
+        store, asked = self._store, self._broad_phase
+        bits = store.listeners.bits()
+        known = (bits, store.group, store.category, store.mask)
+        if len(rows) > _VERY_FEW:
+            some = np.array(rows, np.int32)
+            boxes = store.table.bounds(some)
+            for layer in layers:
+                pairs, row_of = asked.ids_in(boxes, layer)
+                count = put_candidates_of_many(self._keys, count, some, pairs, row_of, *known)
+            return count
+        for row in rows:
+            box = store.bounds(row)
+            for layer in layers:
+                ids, row_of = asked.ids_in(box, layer)
+                if len(ids):
+                    count = put_candidates(self._keys, count, row, ids, row_of, *known)
+        return count
+
+
+_ROW_BY_ROW = np.empty((0, 2), np.int32)
+
+
+def contacts_of(table: ShapeTable, pairs: npt.NDArray[np.int32]) -> ContactArrays:
+    """Contacts of the shapes in pairs of rows whose bounds overlap; flush does not count.
+
+    Examples
+    --------
+    >>> from broadphase.shapes.kinds import Box, Circle
+    >>> from broadphase.shapes.table import table_of
+    >>> table = table_of([Box(0, 0, 4, 4), Box(3, 0, 4, 4), Circle(7, 7, 3.5)])
+    >>> contacts_of(table, np.array([[0, 1], [1, 2]], np.int32)).depths.round(3)
+    array([1. , 0.5])
+    """
+    found = _room(len(pairs))
+    columns = table.columns
+    kinds = columns.kinds[pairs]
+    first = kinds[:, 0]
+    alike = first == kinds[:, 1]
+    boxes, circles = alike & (first == BOX), alike & (first == CIRCLE)
+    for chosen, contacts in ((boxes, _boxes), (circles, _circles)):
+        if chosen.all():
+            return contacts(table, pairs)
+        if chosen.any():
+            _fill(found, chosen, contacts(table, pairs[chosen]))
+    rest = ~(boxes | circles)
+    some = _room(int(rest.sum()))
+    contact_shapes(columns, pairs[rest], False, *some)
+    _fill(found, rest, some)
+    return found
+
+
+def _boxes(table: ShapeTable, pairs: npt.NDArray[np.int32]) -> ContactArrays:
+    found = _room(len(pairs))
+    contact_boxes(table.bounds(pairs[:, 0]), table.bounds(pairs[:, 1]), _ROW_BY_ROW, False, *found)
+    return found
+
+
+def _circles(table: ShapeTable, pairs: npt.NDArray[np.int32]) -> ContactArrays:
+    found = _room(len(pairs))
+    columns = table.columns
+    a, b = (np.column_stack([column[rows] for column in columns[1:4]]) for rows in pairs.T)
+    contact_circles(a, b, _ROW_BY_ROW, False, *found)
+    return found
+
+
+def _room(count: int) -> ContactArrays:
+    return ContactArrays(np.zeros(count, np.bool_), np.zeros((count, 2)), np.zeros(count))
+
+
+def _fill(found: ContactArrays, chosen: npt.NDArray[np.bool_], some: ContactArrays) -> None:
+    for column, part in zip(found, some, strict=True):
+        column[chosen] = part
+
+
+def contacts_of_images(store: BodyStore, pairs: npt.NDArray[Any], turns: Turns) -> ContactArrays:
+    """Contacts of the first of each two rows with an image of the second; flush does not count."""
+    space, columns = store.space, store.table.columns
+    assert isinstance(space, PeriodicSpace)
+    found = _room(len(pairs))
+    endless: npt.NDArray[np.bool_] = np.logical_or(*space.endless(columns).T)
+    away = turns.any(axis=1) | endless[pairs].any(axis=1)
+    _fill(found, ~away, contacts_of(store.table, pairs[~away].astype(np.int32)))
+    _fill(found, away, contacts_between(space, columns, pairs[away], turns[away]))
+    return found
+
+
+def contacts_between(
+    space: PeriodicSpace, columns: ShapeColumns, pairs: npt.NDArray[np.integer[Any]], turns: Turns
+) -> ContactArrays:
+    """The same, also for a body and an image of itself."""
+    count = len(pairs)
+    both = space.gathered(
+        columns,
+        Images(
+            np.zeros(2 * count, np.int64),
+            np.concatenate((pairs[:, 0], pairs[:, 1])).astype(np.int64),
+            np.concatenate((np.zeros_like(turns), turns)),
+        ),
+    )
+    # What is as long as the world meets itself, and has no ends to be pushed out at.
+    sides = ((both.x, both.width), (both.y, both.height))
+    for (places, sizes), length, long in zip(sides, space.lengths, space.endless(both).T, strict=True):
+        places[long] -= length
+        sizes[long] += 2.0 * length
+    found = _room(count)
+    # The test takes bounds that overlap for granted.
+    bounds = bounds_of(both)
+    a, b = bounds[:count], bounds[count:]
+    close = np.logical_and.reduce((a[:, :2] < b[:, 2:]) & (b[:, :2] < a[:, 2:]), axis=1)
+    rows = np.flatnonzero(close)
+    some = _room(len(rows))
+    contact_shapes(both, np.column_stack((rows, rows + count)).astype(np.int32), False, *some)
+    _fill(found, close, some)
+    return found
+
+
+def _deepest(
+    store: BodyStore, pairs: npt.NDArray[Any], turns: Turns, depths: npt.NDArray[np.floating[Any]]
+) -> npt.NDArray[np.intp]:
+    """Which of some contacts are the deepest of their two bodies; of equal ones, the left or upper one."""
+    first, second = (np.column_stack((store.x[rows], store.y[rows])) for rows in pairs.T)
+    x, y = (store.space.shift(turns) + second - first).T
+    order = np.lexsort((y, x, -depths, pairs[:, 1], pairs[:, 0]))
+    is_first = (np.diff(pairs[order].astype(np.int64), axis=0, prepend=-1) != 0).any(axis=1)
+    chosen: npt.NDArray[np.intp] = order[is_first]
+    return chosen
+
+
+def _each_image_once(pairs: npt.NDArray[Any], turns: Turns) -> tuple[RowPairs, Turns]:
+    """Sorted, the lower row first; what was found from both sides comes once."""
+    turned = pairs[:, 0] > pairs[:, 1]
+    rows = np.hstack((np.sort(pairs, axis=1).astype(np.int64), np.where(turned[:, None], -turns, turns)))
+    rows = rows[np.lexsort(rows.T[::-1])]
+    rows = rows[np.append(True, (np.diff(rows, axis=0) != 0).any(axis=1))[: len(rows)]]
+    return rows[:, :2].astype(np.int32), rows[:, 2:]
+
+
+def _keys(ids: RowPairs) -> npt.NDArray[np.int64]:
+    """Pairs as numbers that sort as the pairs do."""
+    keys: npt.NDArray[np.int64] = ids[:, 0].astype(np.int64) << 32 | ids[:, 1]
+    return keys
+
+
+def _among(some: RowPairs, ids: RowPairs) -> npt.NDArray[np.bool_]:
+    """Which pairs are among sorted ones."""
+    keys, known = _keys(some), _keys(ids)
+    if len(known) == 0:
+        return np.zeros(len(keys), np.bool_)
+    at = np.minimum(np.searchsorted(known, keys), len(known) - 1)
+    among: npt.NDArray[np.bool_] = known[at] == keys
+    return among
+
+
+def _merged(first: Found, second: Found) -> tuple[Found, npt.NDArray[np.intp]]:
+    """Both, sorted; of the same ids the first before the second; and which rows of both these are."""
+    both = Found(
+        np.concatenate((first.ids, second.ids)),
+        np.concatenate((first.normals, second.normals)),
+        np.concatenate((first.depths, second.depths)),
+        np.concatenate((first.groups, second.groups)),
+        first.matcher,
+    )
+    order = np.argsort(_keys(both.ids), kind="stable")
+    return both.at(order), order

@@ -1,0 +1,162 @@
+"""Who is told what, and when.
+
+One rule: for each listener and pair of bodies the calls are ``begin``, then ``stay`` at each further update,
+then ``end``; then it may begin anew.  A contact concerns a listener as long as the two bodies touch and have
+its tags, from the first update at which it listens.  Whatever is added, removed, retagged, moved, snapshotted
+or restored, between updates or within a call, and whatever a call raises, the rule holds; only who listens no
+longer is told no ``end``.
+
+What touches at an update: bodies that overlap, and a body with what stopped it since the update before,
+although these are flush.  What a movement crossed and what is apart again by then begins and ends with the
+same update.
+
+So what a listener is told follows from what concerned it at the last update and what concerns it at this one.
+Both are found from the contacts and the listeners of these moments; nothing is kept by listener, except calls
+that an exception left over (``due``) and begins that nobody was told because a body was gone (``untold``).
+All of it goes back with a snapshot.
+"""
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import NamedTuple
+
+from broadphase.world.body import Body
+from broadphase.world.broad_phase import LISTENED
+from broadphase.world.contact import Contact
+from broadphase.world.events import Changes, Events, Handed
+from broadphase.world.listeners import Callback, Listener
+from broadphase.world.sprites import SpriteWatch
+from broadphase.world.state import State
+
+
+class Call(NamedTuple):
+    """What one listener is told of one contact."""
+
+    listener: Listener
+    phase: str
+    contact: Contact
+
+    @property
+    def between(self) -> tuple[Listener, Body, Body]:
+        """Who is told about whom."""
+        return self.listener, self.contact.a, self.contact.b
+
+
+class Dispatch:
+    """Finds contacts, and tells listeners of them."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self.due: Changes | tuple[Call, ...] = ()
+        """What is told now, or was left over."""
+        self.done = 0
+        """How many calls of it have been made."""
+        self.untold: set[tuple[Listener, Body, Body]] = set()
+        """Begins that nobody was told, because a body was gone."""
+        self.calling = False
+        self.made = 0
+        """How many functions the last update called."""
+        self.sent = 0
+        """How many boxes it handed to the broad phase."""
+        self.watch: SpriteWatch | None = None
+        self.events = state.contacts.update().events
+        """What the last update found, also if a function raised."""
+
+    def off(self, what: Listener | Callback) -> None:
+        """See `World.off`."""
+        known = self._state.listeners.matcher.listeners
+        gone = [one for one in known if one is what or what in (one.begin, one.stay, one.end)]
+        if not gone:
+            raise ValueError(f"{what!r} is not listening")
+        self._state.listeners.remove(gone)
+
+    def update(self) -> Events:
+        """See `World.update`."""
+        if self.calling:
+            raise RuntimeError("update() was called from a function that it calls; let it return first")
+        if self.watch is not None:
+            self.watch.look(list(self._state.store))
+        self.made = 0
+        if self.due:
+            self.due, self.done = self.to_come(), 0
+            self._call_all()
+        self.sent = self._state.broad_phase.hand_over(LISTENED)
+        changes = self._state.contacts.update()
+        # No calls in these lines: what has changed is told, whatever comes in between.
+        self.events, self.due, self.done = changes.events, changes, 0
+        self._call_all()
+        return changes.events
+
+    # ---- making the calls
+
+    def _call_all(self) -> None:
+        self.calling = True
+        try:
+            for call in islice(_calls(self.due), self.done, None):
+                self.made += 1
+                self._call(call)
+            self.due, self.done = (), 0
+        finally:
+            self.calling = False
+
+    def to_come(self) -> tuple[Call, ...]:
+        """The calls of this update that an interruption would leave over."""
+        rest = islice(_calls(self.due), self.done, None)
+        return tuple(call for call in rest if call.phase != "stay")
+
+    def _call(self, call: Call) -> None:
+        """Make a call, which counts as done before anything can come in between."""
+        listener, contact, between = call.listener, call.contact, call.between
+        if call.phase == "end":
+            if between in self.untold:
+                self.done += 1
+                self.untold.remove(between)
+                return
+        elif not (contact.a.alive and contact.b.alive):
+            unheard = call.phase == "begin" and listener.end is not None
+            self.done += 1
+            if unheard:
+                self.untold.add(between)
+            return
+        function = getattr(listener, call.phase)
+        self.done += 1
+        if listener.active and function is not None:
+            function(contact)
+
+
+def _calls(due: Changes | tuple[Call, ...]) -> Iterator[Call]:
+    """What is to be told, the same whenever it is asked for."""
+    return _calls_of(due) if isinstance(due, Changes) else iter(due)
+
+
+def _calls_of(changes: Changes) -> Iterator[Call]:
+    """Made one by one: a hundred thousand at once would keep Python's garbage collector busy."""
+    (began, stayed, ended), begun = changes.events, set()
+    if changes.handed is not None:
+        for call in _handed_over(changes.handed):
+            if call.phase == "begin" and call.listener.stay is not None:
+                begun.add(call.between)
+            if getattr(call.listener, call.phase) is not None:
+                yield call
+    if began.ids.size:
+        for match, contact in began.told("begin"):
+            yield Call(match.listener, "begin", contact)
+    if stayed.ids.size:
+        for match, contact in stayed.told("stay"):
+            call = Call(match.listener, "stay", contact)
+            if not begun or call.between not in begun:
+                yield call
+    if ended.ids.size:
+        for match, contact in ended.told("end"):
+            yield Call(match.listener, "end", contact)
+
+
+def _handed_over(handed: Handed) -> Iterator[Call]:
+    """Who is told of a contact no longer, then who is from now on."""
+    for before, now in zip(handed.before.by_pair(), handed.now.by_pair(), strict=True):
+        for match, contact in before.items():
+            if match not in now:
+                yield Call(match.listener, "end", contact)
+        for match, contact in now.items():
+            if match not in before:
+                yield Call(match.listener, "begin", contact)

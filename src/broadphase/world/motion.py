@@ -1,0 +1,577 @@
+"""Movement of one body among the bodies and tiles of a world: as far as the way is free.
+
+`World.move` says what blocks and what is crossed.
+
+In a periodic space a movement is reckoned from where the body is, among images of what is near, in
+coordinates that go on beyond the edge; only what users get to see, and where the body stands afterwards, lies
+inside the period.
+"""
+
+from collections.abc import Collection, Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.kernels.movement import go as kernel
+from broadphase.kernels.movement.travel import BOUNCE, CROSS
+from broadphase.kernels.shapes.table import BOX
+from broadphase.shapes.check import finite
+from broadphase.shapes.kinds import Bounds, Box, Polygon, Shape, turned_point
+from broadphase.shapes.narrow_phase import overlap
+from broadphase.shapes.table import table_of
+from broadphase.world.arguments import as_shape, as_two
+from broadphase.world.bodies import Rows
+from broadphase.world.body import Body
+from broadphase.world.broad_phase import ALL, closed
+from broadphase.world.contacts import contacts_between
+from broadphase.world.crossing import Legs, Shapes, crossed, legs_of, mover_shapes
+from broadphase.world.depenetration import NO_TILES
+from broadphase.world.hits import NOTHING, RESPONSES, Answer, Around, Blockers, Hit, Movement, Response
+from broadphase.world.movement import region, resolve, way_around
+from broadphase.world.movement_shapes import resolve_shape
+from broadphase.world.overlap_test import beside, blocker_at, first_against, step_beside
+from broadphase.world.space import TOLERANCE, Floats, Images, PeriodicSpace, bounds_of
+from broadphase.world.state import State
+from broadphase.world.tiles import Tile, TileMap
+from broadphase.world.tiles_near import FITS, TilesNear, tiles_near
+
+_new = tuple.__new__  # a named tuple in half the time
+
+# So often a body is moved by a little until rounding, from wherever one looks, lets it touch nothing.
+_MOST_NUDGES = 8
+
+
+class Motion:
+    """Moves single bodies of a world."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._space, self._store = state.space, state.store
+        self._broad_phase, self._contacts = state.broad_phase, state.contacts
+
+    # ---- what users call
+
+    def move(self, body: Body, dx: float, dy: float, response: Response, ignore: Any) -> Movement:
+        """See `World.move`."""
+        store = self._store
+        return self.go(store.row(body), dx, dy, response, store.ignored(ignore))
+
+    def try_move(self, body: Body, dx: float, dy: float, ignore: Any) -> object | None:
+        """See `World.try_move`."""
+        store = self._store
+        movement = self.go(store.row(body), dx, dy, "touch", store.ignored(ignore), only_if_free=True)
+        return movement.hits[0].other if movement.hits else None
+
+    def grounded(self, body: Body, direction: tuple[float, float], ignore: Any) -> Hit | None:
+        """See `World.grounded`."""
+        row, towards = self._store.row(body), as_two(direction, "direction")
+        unseen = self._store.ignored(ignore)
+        move = self._go_compiled(row, *self._step(row, towards), "touch", kernel.NEVER, unseen)
+        if move is not None:
+            return first_against(towards, move)
+        bounds = self._store.bounds(row)
+        near = self._tiles_near(bounds, bounds)
+        hit = self.beside(row, towards, self.around(row, unseen, tiles=near.tiles), near.tiles)
+        return None if hit is None else self._inside(hit, near)
+
+    def blocker(self, shape: Shape | Body, ignore: Any) -> object | None:
+        """See `World.blocker`."""
+        unseen = self._store.ignored(ignore)
+        if isinstance(shape, Body):
+            row = self._store.row(shape)
+            return self._blocker_at(self._store.shape(row), row, unseen)
+        return self._blocker_at(as_shape(shape), None, unseen)
+
+    def resize(self, body: Body, shape: Shape) -> object | None:
+        """See `World.resize`."""
+        row = self._store.row(body)
+        known = as_shape(shape)
+        self._space.check_fits(known, "shape")
+        found = self._blocker_at(known, row)
+        if found is None:
+            self._store.put_shape(row, known)
+        return found
+
+    def try_turn(self, body: Body, angle: float, about: tuple[float, float] | None) -> object | None:
+        """See `World.try_turn`."""
+        store = self._store
+        row = store.row(body)
+        degrees = finite(angle, "angle")
+        shape = store.table.base(row).moved_to(*body.position).rotated(degrees)
+        if about is not None:
+            center = store.shape(row).center
+            to_x, to_y = turned_point(center, degrees - store.table.angle(row), as_two(about, "about"))
+            shape = shape.moved_to(shape.x + (to_x - center[0]), shape.y + (to_y - center[1]))
+        found = self._blocker_at(shape, row)
+        if found is None:
+            store.turn_to(body, degrees, about)
+        return found
+
+    # ---- a movement
+
+    def go(
+        self,
+        row: int,
+        dx: float,
+        dy: float,
+        response: Response,
+        unseen: Collection[int] = (),
+        only_if_free: bool = False,
+    ) -> Movement:
+        """Move a body as far as it can, and note what it crosses: all of it or, interrupted, nothing."""
+        store = self._store
+        x, y, noted = store.x.item(row), store.y.item(row), self._contacts.noted
+        try:
+            if type(response) is str:
+                when = kernel.IF_FREE if only_if_free else kernel.ALWAYS
+                movement = self._go_compiled(row, dx, dy, response, when, unseen)
+                if movement is not None:
+                    return movement
+            return self._go_in_steps(row, dx, dy, response, unseen, only_if_free)
+        except BaseException:
+            store.many_late = True  # the kernel may have marked it without its being noted
+            if store.alive[row]:
+                store.put(row, x, y)
+            self._contacts.forget(noted)
+            raise
+
+    def _go_compiled(
+        self, row: int, dx: float, dy: float, response: Answer, when: int, unseen: Collection[int] = ()
+    ) -> Movement | None:
+        """The movement of a box among boxes, in one kernel call; ``None`` where that is not enough."""
+        code = RESPONSES.get(response)
+        if code is None:
+            return None
+        if type(dx) is not float or type(dy) is not float:
+            dx, dy = finite(dx, "dx"), finite(dy, "dy")
+        store, broad_phase = self._store, self._broad_phase
+        shapes, tiles = store.table.places, self._state.tiles
+        way = kernel.way_of_box(shapes, row, dx, dy, code == BOUNCE)
+        if (
+            way[0] != way[0]
+            or (tiles is not None and tiles.has_slopes and tiles.slopes_in(way))
+            or (self._space.periodic and not self._space.is_inner(way))
+        ):
+            return None
+        near = broad_phase.gather(way, row)
+        room = broad_phase.room
+        if unseen:
+            seen = [other for other in room.near[:near].tolist() if other not in unseen]
+            near = len(seen)
+            room.near[:near] = seen
+        grid = NO_TILES if tiles is None else tiles.grid
+        state, found, passed, x, y, start_x, start_y = kernel.go(
+            shapes, store.marks, row, dx, dy, code, when, near, room, grid
+        )
+        if state == kernel.NEWLY_LATE:
+            store.late_rows.append(row)
+        elif state == kernel.NOT_HERE:
+            return None
+        if not found and not passed:
+            return _new(Movement, (x, y, (), ()))
+        bodies: list[Any] = store.bodies
+        hits = []
+        for time, nx, ny, at_x, at_y, other, column, cell in room.hits[:found].tolist():
+            met = bodies[int(other)] if other >= 0.0 else Tile(int(column), int(cell))
+            if other >= 0.0 and code != CROSS and when == kernel.ALWAYS:
+                self._contacts.note_stop(row, int(other), (nx, ny))
+            hits.append(_new(Hit, (met, time, (nx, ny), (at_x, at_y), response)))
+        movement = _new(Movement, (x, y, tuple(hits), ()))
+        if (passed or code == CROSS) and (when == kernel.ALWAYS or (when == kernel.IF_FREE and not hits)):
+            start = _Start(store.table.form(row), start_x, start_y)
+            return self._cross(bodies[row], start, movement, set(room.sensors[:passed].tolist()), [])
+        return movement
+
+    def _go_in_steps(
+        self,
+        row: int,
+        dx: float,
+        dy: float,
+        response: Response,
+        unseen: Collection[int],
+        only_if_free: bool,
+    ) -> Movement:
+        """The movement of any shape among anything, from hit to hit."""
+        store = self._store
+        dx, dy = finite(dx, "dx"), finite(dy, "dy")
+        self._space.check_way(dx, dy)
+        body, form, bounds = self.body(row), store.table.form(row), store.bounds(row)
+        start = _Start(form, store.x.item(row), store.y.item(row))
+        way = _all_around(bounds, dx, dy)
+        near = self._tiles_near(way, bounds)
+        passed: set[int] = set()
+        ignored: list[Hit] = []
+        around = self.around(row, unseen, passed=passed, tiles=near.tiles)
+        movement = self.resolve(row, dx, dy, around, self._answers(response, near, ignored), near.tiles)
+        if not body.alive or (only_if_free and movement.hits):  # a response may have removed it
+            return self._seen(movement, near)
+        store.put(row, movement.x, movement.y)
+        for hit in movement.hits:
+            if hit.response != "cross" and isinstance(hit.other, Body) and hit.other.alive:
+                self._contacts.note_stop(row, hit.other.id, hit.normal)
+        movement = self._cross(body, start, movement, passed, ignored)
+        if not self._space.periodic:
+            return movement
+        movement = self._seen(movement, near)
+        if movement.hits and not self._space.is_inner(way):
+            met = [hit for hit in movement.hits if hit.response != "cross"]
+            self.keep_off_bodies(row, [hit.other for hit in met if isinstance(hit.other, Body)])
+            self.keep_off_tiles(row, [hit.normal for hit in met if isinstance(hit.other, Tile)])
+        return movement._replace(x=store.x.item(row), y=store.y.item(row))
+
+    def go_through(self, row: int, dx: float, dy: float, unseen: Collection[int]) -> None:
+        """Move a body all the way, whatever is there, and note what it crosses."""
+        store = self._store
+        start = _Start(store.table.form(row), store.x.item(row), store.y.item(row))
+        passed: set[int] = set()
+        if store.sensors:
+            left, top, right, bottom = store.bounds(row)
+            way = region(left, top, right - left, bottom - top, dx, dy, False)
+            self.around(row, unseen, passed=passed)(way)
+        movement = Movement(start.x + dx, start.y + dy, ())
+        store.put(row, movement.x, movement.y)
+        self._cross(self.body(row), start, movement, passed, [])
+
+    def resolve(
+        self, row: int, dx: float, dy: float, around: Around, response: Response, tiles: TileMap | None
+    ) -> Movement:
+        """How far a body goes among what is around it; it stays where it is."""
+        store = self._store
+        shape = store.table.form(row)
+        if isinstance(shape, Box):
+            place = (store.x.item(row), store.y.item(row), shape.width, shape.height)
+            if not store.round and not (tiles is not None and tiles.has_slopes):
+                return resolve(place, dx, dy, around, tiles, response)
+            first = way_around(place, dx, dy, around, response)
+            if first.table is None:  # only boxes near the way
+                return resolve(place, dx, dy, _known_first(first, around), tiles, response)
+        return resolve_shape(store.shape(row), dx, dy, around, tiles, response)
+
+    # ---- what is crossed
+
+    def _cross(
+        self, body: Body, start: "_Start", movement: Movement, passed: set[int], ignored: list[Hit]
+    ) -> Movement:
+        """The movement with what it crossed, which listeners will be told of."""
+        hits = [
+            hit
+            for hit in (*movement.hits, *ignored)
+            if hit.response == "cross" and isinstance(hit.other, Body) and hit.other.alive
+        ]
+        if passed:
+            hits += self._sensors(start, movement, sorted(passed))
+        if not hits:
+            return movement
+        hits.sort(key=lambda hit: (hit.time, hit.other.id))
+        first = {hit.other: hit for hit in reversed(hits)}
+        found = tuple(hit for hit in hits if first[hit.other] is hit)
+        for hit in found:
+            self._contacts.note(body, hit.other, hit.normal)
+        return movement._replace(crossed=found)
+
+    def _sensors(self, start: "_Start", movement: Movement, rows: list[int]) -> list[Hit]:
+        """Those of the sensors near the way that the body has passed."""
+        bends = [hit for hit in movement.hits if hit.response != "cross"]
+        legs = legs_of(
+            np.array([[start.x, start.y]]),
+            np.array([[movement.x, movement.y]]),
+            np.zeros(len(bends), np.int64),
+            np.array([hit.touch for hit in bends]).reshape(-1, 2),
+            np.array([hit.time for hit in bends]),
+        )
+        known = np.array([row for row in rows if self._store.alive[row]], np.int32)
+        images = self._space.images_of(self._store.table.columns, known, self._reach(legs))
+        leg, other = np.indices((len(legs.movers), len(images.rows))).reshape(2, -1)
+        found = crossed(
+            *(mover_shapes([start.form]), legs, self._shapes_of(images), images.rows.astype(np.int32)),
+            np.column_stack((leg, other)),
+        )
+        return [
+            Hit(self.body(row), time, (nx, ny), (x, y), "cross")
+            for row, (time, nx, ny, x, y) in zip(found.ids.tolist(), found.values.tolist(), strict=True)
+        ]
+
+    def _reach(self, legs: Legs) -> Bounds:
+        """Where a body may be whose way this is."""
+        low = np.minimum(legs.ways[:, :2], legs.ways[:, 2:]).min(axis=0) - self._space.longest
+        high = np.maximum(legs.ways[:, :2], legs.ways[:, 2:]).max(axis=0) + self._space.longest
+        (left, top), (right, bottom) = low.tolist(), high.tolist()
+        return left, top, right, bottom
+
+    def _shapes_of(self, images: Images) -> Shapes:
+        """Images, as something to be crossed."""
+        table = self._store.table
+        columns = self._space.gathered(table.columns, images)
+
+        def shape(at: int) -> Shape:
+            return table.form(images.rows.item(at)).moved_to(columns.x.item(at), columns.y.item(at))
+
+        return Shapes(columns.kinds == BOX, bounds_of(columns), shape)
+
+    # ---- what is in the way
+
+    def around(
+        self,
+        row: int | None,
+        unseen: Collection[int] = (),
+        layers: tuple[int, ...] = ALL,
+        by_id: bool = False,
+        passed: set[int] | None = None,
+        tiles: TileMap | None = None,
+    ) -> Around:
+        """What blocks a body, or anybody, but for itself and what is not to be seen; and slopes of tiles.
+
+        What is met on the way and lets the body through comes into ``passed``: sensors and, where the body
+        is a sensor itself, all bodies.
+        """
+        store = self._store
+        hidden = {*unseen} if row is None else {row, *unseen}
+        category, mask = (-1, -1) if row is None else (int(store.category[row]), int(store.mask[row]))
+        is_sensor = row is not None and bool(store.sensor[row])
+        slopes_of = tiles.slopes_in if tiles is not None and tiles.has_slopes else None
+
+        def around(bounds: Bounds) -> Blockers:
+            bounds = closed(bounds)
+            rows, shift = self._broad_phase.near(bounds, layers)
+            near = [(other, at) for at, other in enumerate(rows) if other not in hidden]
+            if store.ruled:
+                near = [
+                    one
+                    for one in near
+                    if category & int(store.mask[one[0]]) and mask & int(store.category[one[0]])
+                ]
+            if store.sensors:
+                open_to = near if is_sensor else [one for one in near if store.sensor[one[0]]]
+                if passed is not None:
+                    passed.update(other for other, _ in open_to)
+                near = [] if is_sensor else [one for one in near if not store.sensor[one[0]]]
+            slopes = slopes_of(bounds) if slopes_of is not None else []
+            if not near and not slopes:
+                return NOTHING._replace(repeats=self._space.repeats) if self._space.periodic else NOTHING
+            blocking = [other for other, _ in near]
+            others = blocking if by_id else [store.bodies[other] for other in blocking]
+            return self._blockers(
+                blocking, None if shift is None else shift[[at for _, at in near]], others, slopes
+            )
+
+        return around
+
+    def _blockers(
+        self,
+        rows: list[int],
+        shift: Floats | None,
+        others: list[Any],
+        slopes: list[tuple[tuple[int, int], Polygon]],
+    ) -> Blockers:
+        """Bodies, or images of them, and behind them slopes of tiles, as they are to be asked about."""
+        store, repeats = self._store, self._space.repeats
+        if slopes:
+            shapes = [store.shape(row) for row in rows]
+            if shift is not None:
+                shapes = [
+                    shape.moved_to(shape.x + x, shape.y + y)
+                    for shape, (x, y) in zip(shapes, shift.tolist(), strict=True)
+                ]
+            table = table_of([*shapes, *(slope for _, slope in slopes)])
+            bounds = table.bounds().astype(np.float64, copy=False)
+            tiles = [Tile(*tile) for tile, _ in slopes]
+            return Blockers(bounds, [*others, *tiles], table.columns, np.arange(len(table)), repeats)
+        bounds = np.array([store.bounds(row) for row in rows])
+        only_boxes = not store.round or all(isinstance(store.table.form(row), Box) for row in rows)
+        if shift is None:
+            if only_boxes:
+                return Blockers(bounds, others, repeats=repeats)
+            return Blockers(bounds, others, store.table.columns, np.array(rows, np.int64), repeats)
+        columns = self._space.gathered(store.table.columns, Images(*_none(rows)))
+        columns.x[:] += shift[:, 0]
+        columns.y[:] += shift[:, 1]
+        if only_boxes:
+            return Blockers(bounds_of(columns), others, repeats=repeats)
+        return Blockers(bounds_of(columns), others, columns, np.arange(len(rows)), repeats)
+
+    def _blocker_at(self, shape: Shape, row: int | None, unseen: Collection[int] = ()) -> object | None:
+        """The first thing that a shape would overlap at its place."""
+        near = self._tiles_near(shape.bounds)
+        return near.named(blocker_at(shape, self.around(row, unseen, tiles=near.tiles), near.tiles))
+
+    # ---- what pushing asks
+
+    def rows_near(self, box: Bounds) -> list[int]:
+        """The rows whose bounds overlap a box, ascending."""
+        rows, shift = self._broad_phase.near(box)
+        return rows if shift is None else sorted(set(rows))
+
+    def only(self, row: int) -> Around:
+        """As if nothing else were there."""
+        rows, columns = np.array([row]), self._store.table.columns
+
+        def around(bounds: Bounds) -> Blockers:
+            images = self._space.images_of(columns, rows, closed(bounds))
+            known = images.rows.tolist()
+            shift = self._space.shift(images.turns) if self._space.periodic else None
+            return self._blockers(known, shift, known, []) if known else NOTHING
+
+        return around
+
+    def overlap(self, row: int, other: int) -> bool:
+        """Whether two bodies overlap now."""
+        space, store = self._space, self._store
+        if not isinstance(space, PeriodicSpace):
+            return overlap(store.shape(row), store.shape(other))
+        columns = store.table.columns
+        images = space.images_of(columns, np.array([other]), store.bounds(row))
+        pairs = np.column_stack((np.full(len(images.rows), row), images.rows))
+        return bool(contacts_between(space, columns, pairs, images.turns).overlapping.any())
+
+    def bounds_from(self, row: int, other: int) -> Bounds:
+        """Where ``other`` is, seen from ``row``: of its images the nearest."""
+        here, there = self._store.bounds(row), self._store.bounds(other)
+        if not self._space.periodic:
+            return there
+        bounds = np.array([here, there])
+        middles = 0.5 * (bounds[:, :2] + bounds[:, 2:])
+        left, top, right, bottom = (bounds[1] + np.tile(self._space.nearest_shift(*middles), 2)).tolist()
+        return left, top, right, bottom
+
+    def beside(
+        self, row: int, direction: tuple[float, float], around: Around, tiles: TileMap | None = None
+    ) -> Hit | None:
+        """What is right beside a body."""
+        return beside(self._store.shape(row), direction, around, tiles, self._space.largest)
+
+    def _step(self, row: int, direction: tuple[float, float]) -> tuple[float, float]:
+        """As far as a body may stand off what has stopped it: it may have been a period away."""
+        return step_beside(self._store.bounds(row), direction, self._space.largest)
+
+    # ---- inside a period
+
+    def body(self, row: int) -> Body:
+        """The body of a row that is in use."""
+        body: Any = self._store.bodies[row]
+        return body  # type: ignore[no-any-return]
+
+    def _tiles_near(self, way: Bounds, *starts: Bounds) -> TilesNear:
+        return tiles_near(self._state.tiles, self._space, way, starts)
+
+    def _inside(self, hit: Hit, near: TilesNear) -> Hit:
+        """A hit as users get to see it."""
+        return hit._replace(other=near.named(hit.other), touch=self._space.place(*hit.touch))
+
+    def _seen(self, movement: Movement, near: TilesNear) -> Movement:
+        """A movement as users get to see it."""
+        if not self._space.periodic:
+            return movement
+        hits, crossed = ([self._inside(hit, near) for hit in some] for some in movement[2:])
+        return Movement(*self._space.place(movement.x, movement.y), tuple(hits), tuple(crossed))
+
+    def _answers(self, response: Response, near: TilesNear, ignored: list[Hit]) -> Response:
+        """The same answers, to hits as users get to see them; those that are ignored come into a list."""
+        if not callable(response):
+            return response
+
+        def answer(hit: Hit) -> Answer | None:
+            name = response(self._inside(hit, near) if self._space.periodic else hit)
+            if name is None:
+                ignored.append(hit._replace(response="cross"))
+            return name
+
+        return answer
+
+    def keep_off_bodies(self, row: int, others: Iterable[Body]) -> None:
+        """Move a body by a little where rounding, across the edge, lets it overlap what has stopped it."""
+        space, store = self._space, self._store
+        assert isinstance(space, PeriodicSpace)
+        known = sorted({other.id for other in others if other.alive})
+        if not known:
+            return
+        tolerance, least = TOLERANCE * space.largest, np.spacing(space.largest).item()
+        for _ in range(_MOST_NUDGES):
+            images = space.images_of(store.table.columns, np.array(known), store.bounds(row))
+            own = np.full(len(images.rows), row)
+            here = contacts_between(
+                space, store.table.columns, np.column_stack((own, images.rows)), images.turns
+            )
+            there = contacts_between(
+                space, store.table.columns, np.column_stack((images.rows, own)), -images.turns
+            )
+            depths = np.concatenate((here.depths, there.depths))
+            depths[~np.concatenate((here.overlapping, there.overlapping)) | (depths > tolerance)] = 0.0
+            if not depths.any():
+                return
+            at = int(depths.argmax())
+            # A normal points out of the second; that of the other look is turned.
+            nx, ny = np.concatenate((here.normals, -there.normals))[at].tolist()
+            far = depths.item(at) + least
+            store.put(row, store.x.item(row) + nx * far, store.y.item(row) + ny * far)
+            least *= 2.0
+
+    def keep_off_tiles(self, row: int, normals: Iterable[tuple[float, float]]) -> None:
+        """The same for tiles."""
+        store, largest = self._store, self._space.largest
+        for nx, ny in normals:
+            far = np.spacing(largest).item()
+            while far < FITS * largest and self._is_in_tiles(store.shape(row)):
+                store.put(row, store.x.item(row) + nx * far, store.y.item(row) + ny * far)
+                far *= 2.0
+
+    def _is_in_tiles(self, shape: Shape) -> bool:
+        return blocker_at(shape, lambda _: NOTHING, self._tiles_near(shape.bounds).tiles) is not None
+
+
+class _Start(NamedTuple):
+    """What moves, and from where."""
+
+    form: Shape
+    x: float
+    y: float
+
+
+class Whole:
+    """``with Whole(state, rows):`` what moves bodies and is done altogether or, interrupted, not at all.
+
+    To undo asks for no memory: it may be missing, which is why there is something to undo.
+    """
+
+    def __init__(self, state: State, rows: Rows) -> None:
+        store = state.store
+        self._state, self._rows = state, rows.astype(np.intp)
+        self._x, self._y = store.x[rows], store.y[rows]
+        self._noted = state.contacts.noted
+        self._alive, self._marked = np.empty(len(rows), np.bool_), np.empty(len(rows), np.bool_)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
+        if kind is not None:
+            store, rows = self._state.store, self._rows
+            store.many_late = True
+            # With another mode than "clip", or rows of another type, NumPy would copy.
+            store.alive.take(rows, out=self._alive, mode="clip")
+            for marks in (store.touched, store.late):
+                marks.take(rows, out=self._marked, mode="clip")
+                np.logical_or(self._marked, self._alive, out=self._marked)
+                marks[rows] = self._marked
+            store.x[rows] = self._x
+            store.y[rows] = self._y
+            self._state.contacts.forget(self._noted)
+
+
+def _all_around(bounds: Bounds, dx: float, dy: float) -> Bounds:
+    """All that a body can come to: a slope may turn a way to the side, all of it."""
+    left, top, right, bottom = bounds
+    far = abs(dx) + abs(dy)
+    return left - far, top - far, right + far, bottom + far
+
+
+def _known_first(first: Blockers, around: Around) -> Around:
+    """As ``around``, but the answer to the first question is known."""
+    answers = [first]
+    return lambda bounds: answers.pop() if answers else around(bounds)
+
+
+def _none(rows: list[int]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """The columns of `Images` that are the bodies themselves."""
+    nothing = np.zeros((len(rows), 2), np.int64)
+    return nothing[:, 0], np.array(rows, np.int64), nothing

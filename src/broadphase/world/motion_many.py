@@ -1,0 +1,380 @@
+"""Movement of thousands of bodies in one call."""
+
+from collections.abc import Collection
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.boxes import as_float_array
+from broadphase.kernels.movement.travel import FARTHEST
+from broadphase.kernels.shapes.table import BOX
+from broadphase.kernels.tiles.ground import near_slopes
+from broadphase.shapes.check import finite
+from broadphase.shapes.kinds import Bounds
+from broadphase.world.bodies import Floats, Rows
+from broadphase.world.broad_phase import ALL, STATICS, closed_many
+from broadphase.world.crossing_many import before_moving, cross_many
+from broadphase.world.hits import Answer, Hit, code_of
+from broadphase.world.motion import Motion, Whole
+from broadphase.world.movement_many import (
+    HitArrays,
+    HitRows,
+    Movements,
+    all_hits,
+    as_rows,
+    hit_arrays,
+    joined_hits,
+    regions,
+)
+from broadphase.world.space import Images, bounds_of
+from broadphase.world.state import State
+from broadphase.world.tiles import Tile
+from broadphase.world.tiles_near import TilesNear, tiles_near, union
+
+_Inner = npt.NDArray[np.bool_]
+
+
+class ManyMotion:
+    """Moves, puts and turns many bodies of a world at once."""
+
+    def __init__(self, state: State, motion: Motion) -> None:
+        self._state, self._motion = state, motion
+        self._space, self._store = state.space, state.store
+        self._broad_phase, self._contacts = state.broad_phase, state.contacts
+
+    # ---- what users call
+
+    def move_many(
+        self, bodies: Any, dx: Any, dy: Any, response: Answer, movers_block: bool, ignore: Any
+    ) -> Movements:
+        """See `World.move_many`."""
+        code_of(response)
+        rows, ways = self.checked_ways(bodies, dx, dy)
+        unseen = self._store.ignored(ignore)
+        with Whole(self._state, rows):
+            if movers_block and self._space.periodic:  # what moves in this call has images that move too
+                return self._in_turn(rows, ways, response, unseen)
+            layers = ALL if movers_block else STATICS
+            # A slope may turn a way to the side, all of it.
+            far = np.abs(ways).sum(axis=1, keepdims=True)
+            reach = np.asarray(self._store.table.bounds(rows), np.float64) + far * (-1.0, -1.0, 1.0, 1.0)
+            inner = self._space.are_inner(reach)
+            near = self.tiles_near(rows, reach, inner)
+            before = before_moving(self._state, rows, layers, unseen)
+            if not self._any_round(rows, layers) and not self._any_slope(rows, ways, response, near):
+                movements = self._boxes(rows, ways, response, layers, unseen, near)
+            else:
+                places, hits = self._one_by_one(rows, ways, response, layers, unseen, near)
+                movements = Movements(places, hit_arrays(*hits))
+            if response != "cross":
+                self.note_stops(rows, movements.hits)
+            movements = cross_many(self._state, rows, before, movements, response)
+            return self.seen(rows, movements, inner | (response == "cross"), near)
+
+    def move_all(self, bodies: Any, positions: Any) -> None:
+        """See `World.move_all`."""
+        places = as_float_array(positions, "positions").astype(np.float64, copy=False)
+        rows = self._store.rows_of(bodies)
+        if places.shape != (len(rows), 2) and (places.size or len(rows)):
+            raise ValueError(
+                f"positions must have shape ({len(rows)}, 2), one a body; got shape {places.shape}"
+            )
+        places = places.reshape(-1, 2)
+        unsound = np.flatnonzero(~(np.abs(places) < FARTHEST).all(axis=1))
+        if len(unsound):
+            at = int(unsound[0])
+            raise ValueError(
+                f"positions[{at}] = {places[at].tolist()} must be finite numbers within {FARTHEST:g}"
+            )
+        self._store.put_many(rows, places)
+
+    def turn_many(self, bodies: Any, angles: Any) -> None:
+        """See `World.turn_many`."""
+        given = _numbers(angles, "angles")
+        rows = self._store.rows_of(bodies)
+        if len(np.unique(rows)) < len(rows):
+            raise ValueError("bodies names a body twice; each can have one angle")
+        degrees = _one_each(given, len(rows), "angles")
+        unsound = np.flatnonzero(~np.isfinite(degrees))
+        if len(unsound):
+            raise ValueError(f"angles[{unsound[0]}] = {degrees[unsound[0]]} must be finite")
+        self._store.turn_many(rows, degrees)
+
+    # ---- what walking asks, too
+
+    def checked_ways(self, bodies: Any, dx: Any, dy: Any) -> tuple[Rows, Floats]:
+        """The rows of bodies, and ``(m, 2)``: their ways."""
+        given = _numbers(dx, "dx"), _numbers(dy, "dy")
+        rows = self._store.rows_of(bodies)
+        if len(np.unique(rows)) < len(rows):
+            raise ValueError("bodies names a body twice; each can move once in a call")
+        ways = np.column_stack((_one_each(given[0], len(rows), "dx"), _one_each(given[1], len(rows), "dy")))
+        goals = self.places(rows) + ways
+        unsound = np.flatnonzero(~(np.abs(goals) < FARTHEST).all(axis=1))
+        if len(unsound):
+            at = int(unsound[0])
+            raise ValueError(
+                f"dx, dy = {ways[at].tolist()} of bodies[{at}] lead beyond {FARTHEST:g}, or are nan"
+            )
+        self._space.check_ways(ways, "dx, dy")
+        return rows, ways
+
+    def places(self, rows: Rows) -> Floats:
+        """``(m, 2)``: where bodies are."""
+        return np.column_stack((self._store.x[rows], self._store.y[rows]))
+
+    def note_stops(self, rows: Rows, hits: HitArrays) -> None:
+        """Bodies that stopped movers are in contact with them at the next update."""
+        by = hits.others >= 0
+        if by.any():
+            self._contacts.note_many(rows[hits.movers[by]], hits.others[by], hits.normals[by], stopped=True)
+
+    def tiles_near(self, rows: Rows, reach: Floats, inner: _Inner) -> TilesNear:
+        """The tiles that movers may meet within their reach."""
+        tiles = self._state.tiles
+        if tiles is None or inner.all():
+            return TilesNear(tiles)
+        starts = np.asarray(self._store.table.bounds(rows[~inner]), np.float64).tolist()
+        return tiles_near(tiles, self._space, union(reach), tuple(map(tuple, starts)))
+
+    def seen(self, rows: Rows, moved: Movements, inner: _Inner, near: TilesNear) -> Movements:
+        """Movements as users get to see them; who was stopped across an edge keeps off what stopped it."""
+        if not self._space.periodic:
+            return moved
+        hits, bodies = moved.hits, self._motion.body
+        ends = np.searchsorted(hits.movers, np.arange(len(rows) + 1)).tolist()
+        for at in np.unique(hits.movers).tolist():
+            if not inner[at]:
+                met = slice(ends[at], ends[at + 1])
+                others, normals = hits.others[met], hits.normals[met]
+                self._motion.keep_off_bodies(int(rows[at]), map(bodies, others[others >= 0].tolist()))
+                self._motion.keep_off_tiles(
+                    int(rows[at]), [(nx, ny) for nx, ny in normals[others < 0].tolist()]
+                )
+        passed = moved.crossed
+        return Movements(
+            self.places(rows),
+            hits._replace(touches=self._space.places(hits.touches), tiles=near.numbered(hits.tiles)),
+            passed._replace(touches=self._space.places(passed.touches)),
+        )
+
+    def images_near(
+        self, rows: Rows, reach: Floats, layers: tuple[int, ...], unseen: Collection[int]
+    ) -> Images:
+        """What may block each mover within its reach, in order."""
+        store = self._store
+        images = self._broad_phase.images_near(reach, layers)
+        if layers == ALL and not self._space.periodic:
+            images = self._with_movers(rows, reach, images)
+        mover, other = rows[images.asked], images.rows
+        blocks = ~store.sensor[other] & ~store.sensor[mover] & (other != mover)
+        if store.ruled:
+            blocks &= store.category[mover] & store.mask[other] != 0
+            blocks &= store.category[other] & store.mask[mover] != 0
+        if unseen:
+            blocks &= ~np.isin(other, list(unseen))
+        return images.at(blocks).in_order()
+
+    def _with_movers(self, rows: Rows, reach: Floats, images: Images) -> Images:
+        """Movers count wherever they may come to, not only where they are."""
+        from broadphase.one_shot import pairs  # here, because few games move thousands at once
+
+        moves = np.zeros(len(self._store.bodies), np.bool_)
+        moves[rows] = True
+        still = images.at(~moves[images.rows])
+        both = pairs(reach)
+        first, second = both[:, 0], both[:, 1]
+        asked = np.concatenate((still.asked, first, second), dtype=np.int64)
+        others = np.concatenate((still.rows, rows[second], rows[first]), dtype=np.int64)
+        return Images(asked, others, np.zeros((len(asked), 2), np.int64))
+
+    # ---- a call
+
+    def _in_turn(self, rows: Rows, ways: Floats, response: Answer, unseen: Collection[int]) -> Movements:
+        """Each as `move` takes it, one after the other."""
+        moved = [
+            self._motion.go(row, dx, dy, response, unseen)
+            for row, (dx, dy) in zip(rows.tolist(), ways.tolist(), strict=True)
+        ]
+        places = np.array([move[:2] for move in moved]).reshape(-1, 2)
+        return Movements(
+            places, _arrays([move.hits for move in moved]), _arrays([move.crossed for move in moved])
+        )
+
+    def _any_round(self, rows: Rows, layers: tuple[int, ...]) -> bool:
+        """Whether a mover, or a body that it may meet, is no box."""
+        store = self._store
+        n = len(store.bodies)
+        taking_part = store.alive[:n] & (store.static[:n] | (layers == ALL))
+        taking_part[rows] = True
+        return store.round > 0 and bool((store.table.columns.kinds[taking_part] != BOX).any())
+
+    def _any_slope(self, rows: Rows, ways: Floats, response: Answer, near: TilesNear) -> bool:
+        """Whether a tile with a slope lies in a mover's way."""
+        if not near.has_slopes:
+            return False
+        assert near.tiles is not None
+        found = np.empty(len(rows), np.bool_)
+        reach = closed_many(regions(self._movers(rows, ways), response))
+        return bool(near_slopes(near.tiles.grid, near.tiles.ground, reach, found))
+
+    def _movers(self, rows: Rows, ways: Floats) -> Floats:
+        table = self._store.table.columns
+        return np.column_stack((self.places(rows), table.width[rows], table.height[rows], ways))
+
+    def _boxes(
+        self,
+        rows: Rows,
+        ways: Floats,
+        response: Answer,
+        layers: tuple[int, ...],
+        unseen: Collection[int],
+        near: TilesNear,
+    ) -> Movements:
+        """Boxes among boxes: in one kernel call as long as none starts inside something.
+
+        One that does is pushed out by itself.  If it ends where those after it have not looked for it,
+        they go one by one.
+        """
+        from broadphase.kernels.movement.travel_in_turn import travel_in_turn  # here: most move one by one
+
+        scene = self._scene(rows, ways, response, layers, unseen)
+        codes = np.full(len(rows), code_of(response), np.int64)
+        places, inside = np.empty((len(rows), 2)), np.zeros(len(rows), np.bool_)
+
+        def go(at: int, *room: Any) -> tuple[int, int, bool]:
+            gone: tuple[int, int, bool] = travel_in_turn(
+                scene.movers, codes, at, scene.boxes, *scene.near, near.grid, places, inside, *room
+            )
+            return gone
+
+        parts = []
+        done = 0
+        while done < len(rows):
+            begin = done
+            (numbers, values), done = all_hits(go, begin, len(rows) - begin)
+            self._store.put_many(rows[begin:done], places[begin:done])
+            hit = numbers[:, 1] >= 0
+            numbers[hit, 1] = scene.rows[numbers[hit, 1]]
+            parts.append((numbers, values))
+            if inside[done - 1]:
+                own = slice(done - 1, done)
+                places[own], hits = self._one_by_one(
+                    rows[own], ways[own], response, layers, unseen, near, done - 1
+                )
+                parts.append(hits)
+                box = self._store.bounds(int(rows[done - 1]))
+                scene.boxes[scene.near.own[done - 1]] = box
+                if layers == ALL and not _holds(scene.reach[done - 1], box):
+                    rest = slice(done, len(rows))
+                    places[rest], hits = self._one_by_one(
+                        rows[rest], ways[rest], response, layers, unseen, near, done
+                    )
+                    parts.append(hits)
+                    break
+        return Movements(places, hit_arrays(*joined_hits(parts)))
+
+    def _scene(
+        self,
+        rows: Rows,
+        ways: Floats,
+        response: Answer,
+        layers: tuple[int, ...],
+        unseen: Collection[int],
+    ) -> "_Scene":
+        """The movers, and all that may lie in their way."""
+        table = self._store.table
+        movers = self._movers(rows, ways)
+        reach = closed_many(regions(movers, response))
+        images = self.images_near(rows, reach, layers, unseen)
+        own = np.arange(len(rows))
+        chosen = len(rows) + np.arange(len(images.rows))
+        if not self._space.periodic:  # a mover that others meet is where it has come to
+            mover_of = np.full(len(self._store.bodies), -1)
+            mover_of[rows] = own
+            chosen = np.where(mover_of[images.rows] >= 0, mover_of[images.rows], chosen)
+        boxes = np.concatenate((table.bounds(rows), bounds_of(self._space.gathered(table.columns, images))))
+        return _Scene(
+            movers,
+            reach,
+            np.concatenate((rows, images.rows.astype(np.int32))),
+            boxes.astype(np.float64, copy=False),
+            _Near(own, chosen, np.searchsorted(images.asked, np.arange(len(rows) + 1))),
+        )
+
+    def _one_by_one(
+        self,
+        rows: Rows,
+        ways: Floats,
+        response: Answer,
+        layers: tuple[int, ...],
+        unseen: Collection[int],
+        near: TilesNear,
+        first: int = 0,
+    ) -> tuple[Floats, HitRows]:
+        """Each as `move` would take it; the first is mover number ``first``."""
+        places = np.empty((len(rows), 2))
+        parts = []
+        for at, (row, (dx, dy)) in enumerate(zip(rows.tolist(), ways.tolist(), strict=True)):
+            around = self._motion.around(row, unseen, layers, by_id=True, tiles=near.tiles)
+            move = self._motion.resolve(row, dx, dy, around, response, near.tiles)
+            self._store.put(row, move.x, move.y)
+            places[at] = move.x, move.y
+            if move.hits:
+                parts.append(as_rows(first + at, move))
+        return places, joined_hits(parts)
+
+
+class _Near(NamedTuple):
+    """Which boxes may lie in the way of which mover, as `travel_in_turn` takes it."""
+
+    own: npt.NDArray[np.int64]
+    chosen: npt.NDArray[np.int64]
+    starts: npt.NDArray[np.int64]
+
+
+class _Scene(NamedTuple):
+    movers: Floats
+    reach: Floats
+    """All that each mover can pass."""
+    rows: Rows
+    """The body of each box."""
+    boxes: Floats
+    near: _Near
+
+
+def _holds(reach: Floats, box: Bounds) -> bool:
+    left, top, right, bottom = reach.tolist()
+    return bool(left <= box[0] and top <= box[1] and box[2] <= right and box[3] <= bottom)
+
+
+def _numbers(values: Any, name: str) -> float | Floats:
+    """One number, or an array of them; what is named with others is looked at when all are converted."""
+    if np.ndim(values) == 0:
+        return finite(values, name)
+    return as_float_array(values, name).astype(np.float64, copy=False)
+
+
+def _one_each(given: float | Floats, count: int, name: str) -> Floats:
+    """One number a body; one for all is repeated."""
+    if isinstance(given, float):
+        return np.full(count, given)
+    if given.shape != (count,):
+        raise ValueError(f"{name} must be one number, or have shape ({count},); got shape {given.shape}")
+    return np.ascontiguousarray(given)
+
+
+def _arrays(hits: list[tuple[Hit, ...]]) -> HitArrays:
+    """The hits of movers, as arrays."""
+    movers = np.repeat(np.arange(len(hits)), np.array([len(some) for some in hits], np.int64))
+    each = [hit for some in hits for hit in some]
+    tiles = [hit.other if isinstance(hit.other, Tile) else (-1, -1) for hit in each]
+    return HitArrays(
+        movers,
+        np.array([-1 if isinstance(hit.other, Tile) else hit.other.id for hit in each], np.int64),
+        np.array(tiles, np.int64).reshape(-1, 2),
+        np.array([hit.time for hit in each], np.float64),
+        np.array([hit.normal for hit in each], np.float64).reshape(-1, 2),
+        np.array([hit.touch for hit in each], np.float64).reshape(-1, 2),
+    )

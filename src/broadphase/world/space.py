@@ -1,0 +1,311 @@
+"""Where a world begins again: a plain space without an end, and one with a period.
+
+Everything else in a world is written once and asks its space.  A plain space answers that there are no
+images.  In a periodic one every body is kept once, at the place that lies in ``0 <= x < period``; its shape
+may reach beyond the edge.  Its images, moved by whole periods, are made where somebody asks, for that region
+alone.  SciPy's kd-tree and freud's boxes treat periods in the same way: as a policy inside one algorithm.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.kernels.shapes.bounds import bound_rows
+from broadphase.kernels.shapes.table import BOX, ShapeColumns
+from broadphase.shapes.kinds import Bounds, Shape
+from broadphase.space import Period
+
+Floats = npt.NDArray[np.float64]
+Turns = npt.NDArray[np.int64]
+"""``(k, 2)``: by how many periods something is moved on each axis."""
+
+MOST_TURNS = 100
+"""A movement goes around the world at most so many times."""
+TOLERANCE = 1e-9
+"""Of the period: more than places are rounded by, far less than anyone sees."""
+
+_SLACK = 1e-12  # of what is asked: an image too many is sorted out by the exact test, one too few is missed
+
+
+class Images(NamedTuple):
+    """Images of bodies near some regions."""
+
+    asked: npt.NDArray[np.int64]
+    """``(k,)``: which region it is near."""
+    rows: npt.NDArray[np.int64]
+    """``(k,)``: whose image it is."""
+    turns: Turns
+
+    def at(self, chosen: npt.NDArray[np.bool_] | npt.NDArray[np.integer]) -> "Images":
+        """Some of them."""
+        return Images(*(column[chosen] for column in self))
+
+    def in_order(self) -> "Images":
+        """By region, then by row, then by turns."""
+        keys = (*self.turns.T[::-1], self.rows, self.asked) if self.turns.any() else (self.rows, self.asked)
+        return self.at(np.lexsort(keys))
+
+
+class Space:
+    """A space without a period: each place is its own, and a body has no images but itself."""
+
+    periodic = False
+    period: tuple[float | None, float | None] | None = None
+    lengths = np.full(2, np.inf)
+    largest = 0.0
+    """The longest period."""
+    longest = 0.0
+    """No shape reaches farther than this from its place; counted in a periodic space only."""
+    repeats = math.inf
+    """Farther away than this there is no free place where none is within it."""
+
+    def place(self, x: float, y: float) -> tuple[float, float]:
+        """A place inside the period."""
+        return x, y
+
+    def places(self, places: Floats) -> Floats:
+        """The same for ``(m, 2)``."""
+        return places
+
+    def carried(self, shape: Shape) -> Shape:
+        """A shape at its place inside the period."""
+        return shape
+
+    def check_fits(self, shape: Shape, name: str) -> None:
+        """Raise ``ValueError`` where a shape is longer than the world."""
+
+    def check_way(self, dx: float, dy: float) -> None:
+        """Raise ``ValueError`` where a way goes around too often."""
+
+    def check_ways(self, ways: Floats, name: str) -> None:
+        """The same for ``(m, 2)``."""
+
+    def reaches(self, shape: Shape) -> None:
+        """There is such a shape in the world, or will be."""
+
+    def is_inner(self, bounds: Bounds) -> bool:
+        """Whether no image of any body but the bodies themselves can touch these bounds."""
+        return True
+
+    def are_inner(self, regions: Floats) -> npt.NDArray[np.bool_]:
+        """The same for rows."""
+        return np.ones(len(regions), np.bool_)
+
+    def turns_near(self, regions: Floats) -> tuple[npt.NDArray[np.int64], Turns]:
+        """All turns of bodies that may lie in each of ``(m, 4)`` regions: which region, and the turns."""
+        return np.arange(len(regions)), np.zeros((len(regions), 2), np.int64)
+
+    def shift(self, turns: Turns | Floats) -> Floats:
+        """``(k, 2)``: how far turns move."""
+        return np.zeros((len(turns), 2))
+
+    def nearest_shift(self, here: Floats, there: Floats) -> Floats:
+        """``(2,)``: by how much the image of a place that is nearest to another is moved."""
+        return np.zeros(2)
+
+    def images_of(self, columns: ShapeColumns, rows: npt.NDArray[np.integer], region: Bounds) -> Images:
+        """Those of some bodies that may touch a region."""
+        nothing = np.zeros((len(rows), 2), np.int64)
+        return Images(nothing[:, 0], rows.astype(np.int64), nothing)
+
+    def gathered(self, columns: ShapeColumns, images: Images) -> ShapeColumns:
+        """The shapes of images, as kernels take them."""
+        return moved_columns(columns, images.rows, self.shift(images.turns))
+
+
+class PeriodicSpace(Space):
+    """The lengths of a world, and how far shapes reach beyond the places of their bodies.
+
+    Examples
+    --------
+    >>> space = PeriodicSpace(np.array([100.0, np.inf]))
+    >>> space.place(-10.0, -10.0), space.place(250.0, 5.0)
+    ((90.0, -10.0), (50.0, 5.0))
+    """
+
+    periodic = True
+
+    def __init__(self, lengths: Period) -> None:
+        self.lengths = lengths
+        self.period = tuple(length if length < math.inf else None for length in lengths.tolist())  # type: ignore[assignment]
+        self._x, self._y = lengths.tolist()
+        self._goes_around = np.isfinite(lengths)
+        self._steps = np.where(self._goes_around, lengths, 0.0)
+        self.largest = float(self._steps.max())
+        # A free place is within half a period on each axis, if there is one.  Along an axis that does not
+        # begin again there always is one; it is not looked for farther than this, for images fill a square.
+        self.repeats = self.largest * (1.0 if self._goes_around.all() else 100.0)
+        self._low, self._high = np.zeros(2), np.zeros(2)
+        self._inner: Bounds = (0.0, 0.0, 0.0, 0.0)
+        self.reach_to((0.0, 0.0, 0.0, 0.0))
+
+    # ---- places
+
+    def place(self, x: float, y: float) -> tuple[float, float]:
+        """A place inside the period."""
+        return _carried(x, self._x), _carried(y, self._y)
+
+    def places(self, places: Floats) -> Floats:
+        """The same for ``(m, 2)``."""
+        inside = places.astype(np.float64)
+        for axis in np.flatnonzero(self._goes_around):
+            length, column = self.lengths[axis], inside[:, axis]
+            outside = ~((column >= 0.0) & (column < length))
+            rest = np.fmod(column[outside], length)
+            rest[rest < 0.0] += length
+            column[outside] = np.where(rest < length, rest, 0.0)
+        return inside
+
+    def carried(self, shape: Shape) -> Shape:
+        """A shape at its place inside the period."""
+        x, y = self.place(shape.x, shape.y)
+        return shape if (x, y) == (shape.x, shape.y) else shape.moved_to(x, y)
+
+    def check_fits(self, shape: Shape, name: str) -> None:
+        """Raise ``ValueError`` where a shape is longer than the world."""
+        left, top, right, bottom = shape.moved_to(0.0, 0.0).bounds
+        for axis, length in ((0, right - left), (1, bottom - top)):
+            if length > self.lengths[axis] * (1.0 + TOLERANCE):
+                raise ValueError(
+                    f"{name} = {shape!r} is {length:g} long on axis {'xy'[axis]}, and the world begins again "
+                    f"after {self.lengths[axis]:g}: it would meet itself; a body is at most so long"
+                )
+
+    def check_ways(self, ways: Floats, name: str) -> None:
+        """Raise ``ValueError`` where a way goes around too often."""
+        if not len(ways):
+            return
+        with np.errstate(invalid="ignore"):
+            often = np.flatnonzero(~(np.abs(ways) <= MOST_TURNS * self.lengths).all(axis=1))
+        if len(often) and np.isfinite(ways[often[0]]).all():
+            raise ValueError(
+                f"{name} = {ways[often[0]].tolist()} leads around a world of period {self.period} more than "
+                f"{MOST_TURNS} times; go there in several movements"
+            )
+
+    def check_way(self, dx: float, dy: float) -> None:
+        """The same for one way."""
+        if not (abs(dx) <= MOST_TURNS * self._x and abs(dy) <= MOST_TURNS * self._y):
+            self.check_ways(np.array([[dx, dy]]), "dx, dy")
+
+    # ---- how far shapes reach
+
+    def reaches(self, shape: Shape) -> None:
+        """There is such a shape in the world, or will be."""
+        self.reach_to(shape.moved_to(0.0, 0.0).bounds)
+
+    def reach_to(self, extent: Bounds) -> None:
+        """There is a shape with these bounds, seen from its place."""
+        left, top, right, bottom = extent
+        self._low = np.maximum(self._low, (-left, -top))
+        self._high = np.maximum(self._high, (right, bottom))
+        low = np.where(self._goes_around, self._high, -np.inf).tolist()
+        high = np.where(self._goes_around, self.lengths - self._low, np.inf).tolist()
+        self.longest = float(np.maximum(self._low, self._high).max())
+        self._inner = low[0], low[1], high[0], high[1]
+
+    def is_inner(self, bounds: Bounds) -> bool:
+        """Whether no image of any body but the bodies themselves can touch these bounds."""
+        left, top, right, bottom = self._inner
+        return left < bounds[0] and bounds[2] < right and top < bounds[1] and bounds[3] < bottom
+
+    def are_inner(self, regions: Floats) -> npt.NDArray[np.bool_]:
+        """The same for rows."""
+        left, top, right, bottom = self._inner
+        inner: npt.NDArray[np.bool_] = np.logical_and.reduce(regions > (left, top, -np.inf, -np.inf), axis=1)
+        inner &= np.logical_and.reduce(regions < (np.inf, np.inf, right, bottom), axis=1)
+        return inner
+
+    def endless(self, columns: ShapeColumns) -> npt.NDArray[np.bool_]:
+        """``(n, 2)``: on which axes shapes are boxes as long as the world."""
+        sizes = np.column_stack((columns.width, columns.height))
+        long: npt.NDArray[np.bool_] = np.greater_equal(sizes, self.lengths * (1.0 - TOLERANCE))
+        long &= (columns.kinds == BOX)[:, None]
+        return long
+
+    # ---- images
+
+    def turns_near(self, regions: Floats) -> tuple[npt.NDArray[np.int64], Turns]:
+        """All turns of bodies that may lie in each of ``(m, 4)`` regions: which region, and the turns.
+
+        Examples
+        --------
+        >>> space = PeriodicSpace(np.array([100.0, np.inf]))
+        >>> space.reach_to((0, 0, 10, 10))
+        >>> space.turns_near(np.array([[95.0, 0, 105, 9], [50, 0, 60, 9]]))[1].tolist()
+        [[0, 0], [1, 0], [0, 0]]
+        """
+        slack = self.slack(regions)
+        with np.errstate(invalid="ignore"):
+            first = np.ceil((regions[:, :2] - slack - self._high) / self.lengths) - 1.0
+            last = np.floor((regions[:, 2:] + slack + self._low) / self.lengths)
+        first[:, ~self._goes_around] = last[:, ~self._goes_around] = 0.0
+        spans = (last - first).astype(np.int64) + 1
+        counts = spans[:, 0] * spans[:, 1]
+        of = np.repeat(np.arange(len(regions)), counts)
+        within = np.arange(len(of)) - np.repeat(np.cumsum(counts) - counts, counts)
+        turns = np.column_stack((within // spans[of, 1], within % spans[of, 1]))
+        return of, turns + first[of].astype(np.int64)
+
+    def shift(self, turns: Turns | Floats) -> Floats:
+        """``(k, 2)``: how far turns move."""
+        return np.multiply(turns, self._steps)
+
+    def shift_to_inside(self, places: Floats) -> Floats:
+        """``(k, 2)``: by how much places lie beyond those inside the period."""
+        return self.shift(np.where(self._goes_around, np.floor(places / self.lengths), 0.0))
+
+    def nearest_shift(self, here: Floats, there: Floats) -> Floats:
+        """``(2,)``: by how much the image of a place that is nearest to another is moved."""
+        return self.shift(np.where(self._goes_around, np.round((here - there) / self.lengths), 0.0))
+
+    def images_of(self, columns: ShapeColumns, rows: npt.NDArray[np.integer], region: Bounds) -> Images:
+        """Those of some bodies whose bounds overlap a region, and those a hair off."""
+        around = np.array([region])
+        _, turns = self.turns_near(around)
+        images = Images(
+            np.zeros(len(rows) * len(turns), np.int64),
+            np.repeat(rows.astype(np.int64), len(turns)),
+            np.tile(turns, (len(rows), 1)),
+        )
+        bounds, slack = bounds_of(self.gathered(columns, images)), self.slack(around)
+        low, high = around[:, :2] - slack, around[:, 2:] + slack
+        return images.at(np.flatnonzero(((bounds[:, :2] < high) & (bounds[:, 2:] > low)).all(axis=1)))
+
+    def band(self, points: Floats) -> Floats:
+        """Bounds that the nearest image of whatever there is overlaps, for points: half a period and more."""
+        return np.hstack((points - 0.51 * self.lengths, points + 0.51 * self.lengths))
+
+    def slack(self, regions: Floats) -> Floats:
+        """How much larger regions are asked about, for rounding: ``(m, 1)``."""
+        finite = np.where(np.isfinite(regions), np.abs(regions), 0.0)
+        largest: Floats = finite.max(axis=1, initial=self.largest)[:, None]
+        return _SLACK * largest
+
+
+def moved_columns(columns: ShapeColumns, rows: npt.NDArray[np.integer], shift: Floats) -> ShapeColumns:
+    """Some shapes, moved."""
+    x, y = columns.x[rows] + shift[:, 0], columns.y[rows] + shift[:, 1]
+    return ShapeColumns(
+        *(columns.kinds[rows], x, y, columns.width[rows], columns.height[rows]),
+        *(columns.starts[rows], columns.counts[rows], columns.points, columns.axes),
+    )
+
+
+def bounds_of(columns: ShapeColumns) -> Floats:
+    """``(n, 4)``: the bounds of shapes."""
+    out = np.empty((len(columns.x), 4))
+    if len(out):
+        bound_rows(columns, np.empty(0, np.int64), out)
+    return out
+
+
+def _carried(value: float, length: float) -> float:
+    if 0.0 <= value < length or length == math.inf:
+        return value
+    rest = math.fmod(value, length)
+    if rest < 0.0:
+        rest += length
+    return rest if rest < length else 0.0

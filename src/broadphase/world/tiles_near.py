@@ -1,0 +1,131 @@
+"""The tiles around a way: the map itself, or, across the edge of a period, the part of it that is needed.
+
+What moves is reckoned in coordinates that go on beyond the edge.  Who cannot come near the edge looks at
+the map itself.  For all others the tiles around their way are copied, the first column behind the last, into
+a map of their own: the copy is as large as the way, and made from scratch each time, because a map may be
+written to at any moment.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.kernels.tiles.grid import TileGrid
+from broadphase.shapes.kinds import Bounds
+from broadphase.world.depenetration import NO_TILES
+from broadphase.world.space import Floats, Space
+from broadphase.world.tiles import Tile, TileMap
+
+Integers = npt.NDArray[np.int64]
+
+FITS = 1e-12
+"""Of the period: a map may be so much longer or shorter, by rounding, for tiles of 0.1."""
+# What starts in a wall looks for a way out within a period, in steps that double.
+_PERIODS_AROUND = 2.1
+
+
+class TilesNear(NamedTuple):
+    """A map, or a part of one as it goes on beyond the edge of a period."""
+
+    tiles: TileMap | None
+    first: tuple[int, int] = (0, 0)
+    """Which of the columns and rows of the whole map are the first."""
+    size: tuple[int, int] = (0, 0)
+    """Columns and rows of the whole map; zeros where this is the whole."""
+
+    @property
+    def grid(self) -> TileGrid:
+        """As kernels take it."""
+        return NO_TILES if self.tiles is None else self.tiles.grid
+
+    @property
+    def has_slopes(self) -> bool:
+        """Whether any tile is a slope."""
+        return self.tiles is not None and self.tiles.has_slopes
+
+    def named(self, found: object) -> object:
+        """A tile by its numbers in the whole map; all else as it is."""
+        if isinstance(found, Tile) and self.size[0]:
+            return Tile(*self.numbered(np.array([found]))[0].tolist())
+        return found
+
+    def numbered(self, tiles: Integers) -> Integers:
+        """The same for ``(k, 2)``; what is -1 stays so."""
+        if not self.size[0]:
+            return tiles
+        return np.where(tiles[:, :1] < 0, tiles, (tiles + self.first) % self.size)
+
+
+def tiles_near(
+    whole: TileMap | None, space: Space, region: Bounds, starts: tuple[Bounds, ...] = ()
+) -> TilesNear:
+    """The tiles that something may meet in a region.
+
+    Where something starts in a tile, those count too that it may be pushed to.
+    """
+    if whole is None or not space.periodic or _is_within(region, space):
+        return TilesNear(whole)
+    part = _part(whole, space, region)
+    if part.tiles is None or not any(_is_in_tiles(part.tiles, start) for start in starts):
+        return part
+    far_x, far_y = (_PERIODS_AROUND * length for length in space.lengths.tolist())
+    left, top, right, bottom = region
+    return _part(whole, space, (left - far_x, top - far_y, right + far_x, bottom + far_y))
+
+
+def check_fills(tiles: TileMap, space: Space) -> None:
+    """Raise ``ValueError`` where a map does not fill the world on an axis that begins again."""
+    left, top, right, bottom = tiles.bounds
+    for axis, low, high in (("x", left, right), ("y", top, bottom)):
+        length = space.lengths["xy".index(axis)]
+        if length < math.inf and not (low == 0.0 and abs(high - length) <= FITS * length):
+            raise ValueError(
+                f"tiles = {tiles!r} reach from {low:g} to {high:g} on axis {axis}, and the world begins "
+                f"again after {length:g}: give a map from 0 to {length:g}, or a world with that period"
+            )
+
+
+def union(regions: Floats) -> Bounds:
+    """The box around all of ``(k, 4)``."""
+    left, top = regions[:, :2].min(axis=0).tolist()
+    right, bottom = regions[:, 2:].max(axis=0).tolist()
+    return left, top, right, bottom
+
+
+def _is_within(region: Bounds, space: Space) -> bool:
+    """Whether a region lies inside one period, off its ends."""
+    left, top, right, bottom = region
+    x, y = space.lengths.tolist()
+    return bool((x == math.inf or 0.0 < left <= right < x) and (y == math.inf or 0.0 < top <= bottom < y))
+
+
+def _is_in_tiles(tiles: TileMap, bounds: Bounds) -> bool:
+    return tiles.first_blocker(bounds) is not None or bool(tiles.slopes_in(bounds))
+
+
+def _part(whole: TileMap, space: Space, region: Bounds) -> TilesNear:
+    """The tiles that a region overlaps, and those beside them, as if the map went on."""
+    (width, height), (x, y), (length_x, length_y) = whole.tile_size, whole.origin, space.lengths.tolist()
+    columns = _numbers(region[0] - x, region[2] - x, width, whole.columns, length_x < math.inf)
+    rows = _numbers(region[1] - y, region[3] - y, height, whole.rows, length_y < math.inf)
+    if not len(columns) or not len(rows):
+        return TilesNear(None)
+    first = int(columns[0]), int(rows[0])
+    corner = x + first[0] * width, y + first[1] * height
+    chosen = np.ix_(rows % whole.rows, columns % whole.columns)
+    sides = None if whole.one_way is None else whole.one_way[chosen]
+    part = TileMap(whole.solid[chosen], (width, height), corner, one_way=sides)
+    part._take_ground(whole, chosen)
+    return TilesNear(part, first, (whole.columns, whole.rows))
+
+
+def _numbers(low: float, high: float, size: float, count: int, goes_around: bool) -> Integers:
+    """The numbers of columns, or rows, in an interval; of a map that ends, only those that it has."""
+    if not goes_around:
+        low, high = max(low, -size), min(high, (count + 1) * size)
+    first, end = math.floor(low / size) - 1, math.floor(high / size) + 2
+    if not goes_around:
+        first, end = max(first, 0), min(end, count)
+    return np.arange(first, max(first, end))

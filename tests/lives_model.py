@@ -1,0 +1,180 @@
+"""A world as a list of shapes: every question and every movement compares all with all, in exact arithmetic.
+
+All coordinates are multiples of 1/8 and small, so sums, differences and squares of float64 have no error.  A
+period is a list of shifts: a shape stands for all of its images.  Rays and movements go along an axis.
+"""
+
+from itertools import product
+
+
+class Thing:
+    """A box (``r`` is None; ``x, y`` its lower corner) or a circle (``x, y`` its centre), with its rules."""
+
+    def __init__(
+        self, x, y, w, h, r=None, *, tag=None, static=False, sensor=False, category=1, mask=0xFFFFFFFF
+    ):
+        self.x, self.y, self.w, self.h, self.r = x, y, w, h, r
+        self.tag, self.static, self.sensor, self.category, self.mask = tag, static, sensor, category, mask
+
+    def copy(self):
+        return Thing(
+            *(self.x, self.y, self.w, self.h, self.r),
+            **{name: getattr(self, name) for name in ("tag", "static", "sensor", "category", "mask")},
+        )
+
+    @property
+    def bounds(self):
+        if self.r is None:
+            return self.x, self.y, self.x + self.w, self.y + self.h
+        return self.x - self.r, self.y - self.r, self.x + self.r, self.y + self.r
+
+    def meets(self, other):
+        return bool(self.category & other.mask and other.category & self.mask)
+
+
+class Lives:
+    """Things by id, in a plain world or a periodic one."""
+
+    def __init__(self, period):
+        self.period = period
+        self.things = {}
+        self.listened = []
+        self.before = {}
+
+    def add(self, thing):
+        new = next(k for k in range(len(self.things) + 1) if k not in self.things)
+        self.place(thing, thing.x, thing.y)
+        self.things[new] = thing
+        return new
+
+    def place(self, thing, x, y):
+        if self.period is not None:
+            x, y = x % self.period[0], y % self.period[1]
+        thing.x, thing.y = x, y
+
+    def shifts(self, reach=2):
+        if self.period is None:
+            return [(0.0, 0.0)]
+        width, height = self.period
+        turns = range(-reach, reach + 1)
+        return [(i * width, j * height) for i, j in product(turns, turns)]
+
+    # ---- contacts
+
+    def overlapping(self, asked):
+        """The ids of all things that overlap a thing with more than an edge."""
+        return [k for k, other in sorted(self.things.items()) if self.overlap(asked, other)]
+
+    def overlap(self, a, b):
+        return any(overlap(a, b, dx, dy) for dx, dy in self.shifts())
+
+    def update(self, stopped=()):
+        """The pairs of ids that began, stayed and ended; what ``stopped`` a mover is in contact with it."""
+        now = {}
+        for i, a in self.things.items():
+            for j, b in self.things.items():
+                if i < j and self.concerned(a, b) and a.meets(b) and self.overlap(a, b):
+                    now[i, j] = (a, b)
+        ids = {thing: k for k, thing in self.things.items()}
+        for a, b in stopped:
+            if a in ids and b in ids and self.concerned(a, b):
+                i, j = sorted((ids[a], ids[b]))
+                now[i, j] = (self.things[i], self.things[j])
+        before, self.before = self.before, now
+        same = {key for key in now if before.get(key) == now[key]}
+        return set(now) - same, same, set(before) - same
+
+    def concerned(self, a, b):
+        if a.static and b.static:
+            return False
+        return any({a.tag, b.tag} == {s, t} and (s != t or a.tag == b.tag) for s, t in self.listened)
+
+    # ---- rays
+
+    def first_on_ray(self, x, y, axis, sign, furthest, ignore=None):
+        """The nearest box that a ray along an axis meets: ``distance, id``, or None."""
+        found = []
+        for k, thing in self.things.items():
+            if k == ignore:
+                continue
+            for sx, sy in self.shifts(3):
+                lower, upper = along(thing, sx, sy, axis)
+                across_lower, across_upper = along(thing, sx, sy, 1 - axis)
+                start, other = (x, y) if axis == 0 else (y, x)
+                if across_lower < other < across_upper:
+                    gap = lower - start if sign > 0 else start - upper
+                    if lower < start < upper:
+                        gap = 0.0
+                    if 0.0 <= gap <= furthest:
+                        found.append((gap, k))
+        return min(found) if found else None
+
+    # ---- movement
+
+    def free(self, mover, blockers):
+        return not any(self.overlap(mover, other) for other in blockers)
+
+    def blockers(self, mover, *, only_static=False):
+        """What stops a mover.  Sensors stop nothing and are stopped by nothing but tiles."""
+        if mover.sensor:
+            return []
+        return [
+            other
+            for other in self.things.values()
+            if other is not mover
+            and not other.sensor
+            and mover.meets(other)
+            and (other.static or not only_static)
+        ]
+
+    def way(self, mover, axis, length, blockers):
+        """How far a box that is free gets along an axis."""
+        lower, upper = along(mover, 0.0, 0.0, axis)
+        across_lower, across_upper = along(mover, 0.0, 0.0, 1 - axis)
+        far = abs(length)
+        for other in blockers:
+            for sx, sy in self.shifts(3):
+                low, high = along(other, sx, sy, axis)
+                if (
+                    along(other, sx, sy, 1 - axis)[0] < across_upper
+                    and across_lower < along(other, sx, sy, 1 - axis)[1]
+                ):
+                    gap = low - upper if length > 0 else lower - high
+                    if 0.0 <= gap < far:
+                        far = gap
+        return far if length > 0 else -far
+
+    # ---- nearest
+
+    def distances(self, x, y):
+        """The square of the distance of each box from a point, by distance, then id."""
+        found = []
+        for k, thing in self.things.items():
+            squares = []
+            for sx, sy in self.shifts(1):
+                left, top, right, bottom = thing.bounds
+                dx = max(left + sx - x, x - right - sx, 0.0)
+                dy = max(top + sy - y, y - bottom - sy, 0.0)
+                squares.append(dx * dx + dy * dy)
+            found.append((min(squares), k))
+        return sorted(found)
+
+
+def along(thing, sx, sy, axis):
+    left, top, right, bottom = thing.bounds
+    return (left + sx, right + sx) if axis == 0 else (top + sy, bottom + sy)
+
+
+def overlap(a, b, dx, dy):
+    """Whether ``a`` overlaps ``b`` shifted by ``dx, dy``."""
+    if a.r is not None and b.r is not None:
+        return (a.x - b.x - dx) ** 2 + (a.y - b.y - dy) ** 2 < (a.r + b.r) ** 2
+    if a.r is not None:
+        return overlap(b, a, -dx, -dy)
+    left, top, right, bottom = a.bounds
+    if b.r is not None:
+        x, y = b.x + dx, b.y + dy
+        gap_x, gap_y = max(left - x, x - right, 0.0), max(top - y, y - bottom, 0.0)
+        return gap_x * gap_x + gap_y * gap_y < b.r * b.r
+    low_x, low_y, high_x, high_y = b.bounds
+    return left < high_x + dx and low_x + dx < right and top < high_y + dy and low_y + dy < bottom

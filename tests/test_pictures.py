@@ -1,0 +1,87 @@
+"""The README's pictures and tables are true: who touches is orange, and a figure is what was measured."""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PICTURES = ROOT / "docs" / "pictures"
+if not PICTURES.exists():
+    pytest.skip("the pages are not here", allow_module_level=True)
+sys.path[:0] = [str(PICTURES), str(ROOT)]
+pytest.importorskip("matplotlib", reason="the extra plot is not installed")
+Image = pytest.importorskip("PIL.Image", reason="the extra cli is not installed")
+
+import figures  # noqa: E402
+import film  # noqa: E402
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def touching_by_brute_force(positions, radii):
+    apart = np.hypot(*(positions[:, None] - positions).transpose(2, 0, 1))
+    np.fill_diagonal(apart, np.inf)
+    return (apart <= radii[:, None] + radii).any(axis=1)
+
+
+def test_in_the_film_those_are_orange_that_touch_another():
+    shown = [(touching.sum(), len(touching)) for _, _, touching in film.moments()]
+    assert len(shown) == film.FRAMES
+    assert all(0 < some < everyone / 2 for some, everyone in shown)
+    for positions, radii, touching in film.moments():
+        assert np.array_equal(touching, touching_by_brute_force(positions, radii))
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_in_the_film_as_many_balls_are_orange_as_touch_another(theme):
+    """Counted in the pixels: a ball has the colour of its centre."""
+    picture = Image.open(PICTURES / f"balls-{theme}.webp")
+    assert picture.n_frames == film.FRAMES
+    for frame, (positions, radii, _) in enumerate(film.moments()):
+        picture.seek(frame)
+        pixels = np.asarray(picture.convert("RGB")).astype(int)
+        columns, rows = (positions * film.PIXELS).astype(int).T
+        red, _, blue = pixels[len(pixels) - 1 - rows, columns].T
+        assert np.array_equal(red > blue, touching_by_brute_force(positions, radii)), frame
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_sandbox_is_shown_with_the_colour_of_what_touches(theme):
+    sheets = (ROOT / "src/broadphase/lab/page/palette.css").read_text().split("[data-theme", 1)
+    hit = re.search(r"--hit: #(\w{6})", sheets[theme == "dark"])[1]
+    pixels = np.asarray(Image.open(PICTURES / f"lab-{theme}.webp").convert("RGB"))
+    assert (pixels == list(bytes.fromhex(hit))).all(axis=2).sum() > 1_000
+
+
+def test_the_hero_of_the_dungeon_is_green():
+    pytest.importorskip("pygame", reason="the extra pygame is not installed")
+    from examples.dungeon.pictures import HOOD
+
+    pixels = np.asarray(Image.open(PICTURES / "dungeon.webp").convert("RGB")).astype(int)
+    assert (np.abs(pixels - HOOD).max(axis=2) < 30).sum() > 100
+
+
+def test_every_page_quotes_what_the_benchmark_wrote():
+    read = figures.read()
+    right = figures.table(read)
+    readme = (ROOT / "README.md").read_text("utf-8")
+    assert right in readme, f"measured anew? Put this into the README:\n{right}"
+    assert f"on {read.machine}" in readme
+    quoted = tuple(f"| {label.partition(',')[0]}" for label in figures.LABELS.values())
+    for page in PAGES:
+        for line in page.read_text("utf-8").splitlines():
+            assert not line.startswith(quoted) or line in right.splitlines(), f"{page}: {line}"
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_chart_shows_what_the_benchmark_wrote(theme):
+    read = figures.read()
+    shown = json.loads(Image.open(PICTURES / f"timing-{theme}.png").text["Description"])
+    assert shown.pop("machine") == read.machine
+    assert shown.pop("sizes") == read.sizes
+    assert {"broadphase", "geoindex-rs"} <= set(shown)
+    assert all(cells == read.milliseconds[name] for name, cells in shown.items())

@@ -1,0 +1,179 @@
+"""Boxes in the order of one axis: the keys of queries, the tree of maxima, insertion, and its limit."""
+
+import numpy as np
+import pytest
+from cases import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_index_machine import machine
+
+import broadphase as bp
+from broadphase.indexes import sorted_boxes
+from broadphase.kernels.arrays.ordered_bits import bits_of, ordered_rows
+from broadphase.kernels.machine.simd import LANES
+from broadphase.kernels.sorted import search
+from broadphase.kernels.sorted.insertion import make_maxima, next_block, previous_block
+
+smaller_set = pytest.mark.smaller_set
+SORTED = [bp.SortAndSweep, bp.SweepAndPrune]
+
+
+# ---- the keys of queries
+
+SINGLES = st.floats(width=32, allow_nan=False)
+DOUBLES = st.floats(allow_nan=False)
+NEAR = st.tuples(SINGLES, st.sampled_from((0, 1, -1, 2**28, -(2**28), 2**29, -(2**29)))).map(
+    lambda pair: float((np.array([pair[0]]).view(np.int64) + pair[1]).view(np.float64)[0])
+)
+
+
+@smaller_set
+@settings(deadline=None, max_examples=examples(300))
+@given(
+    edge=SINGLES,
+    query=SINGLES | DOUBLES | NEAR.filter(lambda value: value == value),
+    dtype=st.sampled_from((np.float32, np.float64)),
+    touching=st.booleans(),
+    closed=st.booleans(),
+)
+def test_keys_decide_as_the_numbers_do(edge, query, dtype, touching, closed):
+    """``touching`` is the query's rule, ``closed`` the one that the keys were made for."""
+    keys = ordered_rows(bits_of(np.array([[edge, 0, edge, 0]], dtype)), closed)[0]
+    single = dtype == np.float32
+    meets = edge >= query if touching else edge > query
+    assert (keys[2] >= search.low_key(query, single, touching, not closed)) == meets
+    meets = edge <= query if touching else edge < query
+    assert (keys[0] <= search.high_key(query, single, touching)) == meets
+
+
+# ---- the tree of maxima
+
+
+@smaller_set
+@pytest.mark.parametrize("blocks", [1, 2, 3, LANES, LANES + 1, 3 * LANES, LANES * LANES + 2])
+def test_blocks_that_reach(blocks):
+    random = np.random.default_rng(blocks)
+    n = blocks * LANES
+    columns = random.integers(0, 1000, (4, n + LANES)).astype(np.int32)
+    columns[2] = np.where(random.random(n + LANES) < 0.9, columns[2] // 2, columns[2])
+    maxima = np.empty(2 << (blocks - 1).bit_length(), np.int32)
+    make_maxima(columns, maxima)
+    none = len(maxima) // 2
+    most = columns[2, :n].reshape(blocks, LANES).max(axis=1)
+    np.testing.assert_array_equal(maxima[none : none + blocks], most)
+    for low in (0, 400, 600, 900, 990, 1001):
+        good = np.flatnonzero(most >= low)
+        for block in range(0, blocks, max(1, blocks // 40)):
+            behind, ahead = good[good >= block], good[good <= block]
+            assert next_block(maxima, block, low) == (behind[0] if len(behind) else none)
+            assert previous_block(maxima, block, low) == (ahead[-1] if len(ahead) else -1)
+    assert next_block(maxima, none, 0) == none
+    assert previous_block(maxima, -1, 0) == -1
+
+
+@smaller_set
+@pytest.mark.parametrize("cls", SORTED)
+def test_a_giant_far_to_the_left_is_no_trap(cls):
+    """It begins before all others and ends behind them: what lies between is left out all the same."""
+    left = np.arange(2000.0)
+    index = cls()
+    index.insert_many([[-10, -10, 3000, 10], *np.column_stack((left, 0 * left, left + 0.5, left + 1))])
+    assert index.query_box([1500, 0, 1500.2, 1]).tolist() == [0, 1501]
+    assert index.stats.tests <= 3 * LANES
+    assert index.nearest([1900.1, 0.5], 2).ids.tolist() == [0, 1901]
+    assert index.stats.tests <= 5 * LANES
+
+
+# ---- insertion
+
+
+@pytest.mark.parametrize("cls", SORTED)
+@pytest.mark.parametrize("how", ["all at one place", "upwards", "downwards", "at random"])
+def test_boxes_that_come_and_go_one_by_one(cls, how):
+    count = 300
+    x = {
+        "all at one place": np.zeros(count),
+        "upwards": np.arange(count) * 2.0,
+        "downwards": np.arange(count) * -2.0,
+        "at random": np.random.default_rng(1).random(count) * 500,
+    }[how]
+    index, twin = cls(), bp.BruteForce()
+    for each in (index, twin):
+        each.insert_many([[1000.0 + k, 0, 1001.0 + k, 1] for k in range(40)])
+        each.changes()
+    for turn, (left, low) in enumerate(zip(x.tolist(), (np.arange(count) * 3.0 % 50).tolist(), strict=True)):
+        for each in (index, twin):
+            each.insert([left, low, left + 1, low + 1])
+            if turn % 3 == 2:
+                each.remove(40 + turn // 3)
+        assert index.query_point([left, low]).tolist() == twin.query_point([left, low]).tolist()
+        if turn % 16 == 0:
+            for now, right in zip(index.changes(), twin.changes(), strict=True):
+                np.testing.assert_array_equal(now, right)
+            index.validate()
+    np.testing.assert_array_equal(index.pairs(), twin.pairs())
+
+
+@smaller_set
+def test_what_has_come_and_gone_between_two_questions_is_nowhere():
+    for cls in SORTED:
+        index = cls()
+        first = index.insert([0, 0, 1, 1])
+        assert index.query_point([0.5, 0.5]).tolist() == [first]
+        index.remove(index.insert([0, 0, 1, 1]))
+        assert index.query_point([0.5, 0.5]).tolist() == [first]
+        assert len(index.pairs()) == 0
+        index.validate()
+
+
+# ---- sort and sweep
+
+
+@smaller_set
+def test_swaps_are_the_places_that_boxes_went():
+    index = bp.SortAndSweep(axis=0)
+    left = np.arange(64.0)
+    index.insert_many(np.column_stack((left, left, left + 0.5, left + 1)))
+    index.pairs()
+    assert index.stats.swaps == 0
+    index.move(3, [3.2, 3, 3.7, 4])  # nobody is overtaken
+    index.pairs()
+    assert index.stats.swaps == 0
+    index.move(3, [6.2, 3, 6.7, 4])
+    index.query_point([0, 0])
+    index.move(5, [4.7, 3, 5.7, 4])
+    index.pairs()
+    assert index.stats.swaps == 3
+    boxes = index.boxes.copy()
+    boxes[[10, 11]] = boxes[[11, 10]]
+    index.update(boxes)  # all a little: two neighbours change places
+    index.pairs()
+    assert index.stats.swaps == 1
+    # All the other way round: that would be 64 * 63 / 2 steps, and is none.
+    index.update(index.boxes[::-1])
+    index.pairs()
+    assert index.stats.swaps == 0
+    index.validate()
+
+
+@smaller_set
+def test_the_axis_is_chosen_or_given():
+    left = np.arange(50.0)
+    tower = np.column_stack((left * 0, left, left * 0 + 1, left + 0.5))
+    index, other = bp.SortAndSweep(), bp.SortAndSweep(axis=0)
+    for each in (index, other):
+        each.insert_many(tower)
+        assert len(each.pairs()) == 0
+    assert index.stats.tests < 100 < other.stats.tests
+    assert repr(other).endswith("axis=0>")
+    with pytest.raises(ValueError, match="axis must be 'auto' or one of 0, 1; got 2"):
+        bp.SortAndSweep(axis=2)
+
+
+@pytest.mark.covering
+@pytest.mark.parametrize("dim", [2, 3])
+@pytest.mark.parametrize("name", ["sort_and_sweep", "sweep_and_prune"])
+@pytest.mark.parametrize("steps", [0, 10**6])
+def test_always_or_never_by_insertion_does_what_the_model_does(dim, name, steps, monkeypatch):
+    monkeypatch.setattr(sorted_boxes, "MOST_STEPS", steps)
+    machine(name, dim)().runTest()

@@ -1,0 +1,138 @@
+"""Walkers beside what is round or slanted: exact depth, from where `World.move` has ended."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from broadphase import Box, Capsule, Circle, Polygon, RoundedBox, World
+
+KINDS = ["circle", "capsule", "rounded", "polygon"]
+
+
+def random_shape(rng, kind):
+    a, b, c = rng.uniform(2, 9, 3).tolist()
+    if kind == "circle":
+        return Circle(0, 0, a)
+    if kind == "capsule":
+        return Capsule(-b, -c, b, c * rng.uniform(-1, 1), a)
+    if kind == "rounded":
+        return RoundedBox(-b, -c, 2 * b, 2 * c, 0.9 * min(b, c))
+    return Polygon([(-a, -b), (c, -a), (b, c), (-b, a)])
+
+
+def core(shape):
+    """Corners whose hull, grown by a radius, is the shape."""
+    if isinstance(shape, Circle):
+        return [(shape.x, shape.y)], shape.radius
+    return [tuple(point) for point in shape.points.tolist()], shape.radius
+
+
+def squared_distance(bounds, points):
+    """Between a box and a convex hull, in exact arithmetic; 0 where they overlap."""
+    left, top, right, bottom = map(Fraction, bounds)
+    hull = [(Fraction(x), Fraction(y)) for x, y in points]
+    box = [(left, top), (right, top), (right, bottom), (left, bottom)]
+    if len(hull) > 1 and not _apart(box, hull):
+        return Fraction(0)
+    best = None
+    for some, others in ((box, hull), (hull, box)):
+        for px, py in some:
+            for k, (ax, ay) in enumerate(others):
+                bx, by = others[(k + 1) % len(others)]
+                dx, dy = bx - ax, by - ay
+                size = dx * dx + dy * dy
+                part = ((px - ax) * dx + (py - ay) * dy) / size if size else Fraction(0)
+                part = min(max(part, Fraction(0)), Fraction(1))
+                away = (px - ax - part * dx) ** 2 + (py - ay - part * dy) ** 2
+                best = away if best is None else min(best, away)
+    if len(hull) == 1 and left <= hull[0][0] <= right and top <= hull[0][1] <= bottom:
+        return Fraction(0)
+    return best
+
+
+def _apart(box, hull):
+    """Whether a line along a side of either is between them."""
+    for ring in (box, hull):
+        for k, (ax, ay) in enumerate(ring):
+            bx, by = ring[(k + 1) % len(ring)]
+            nx, ny = by - ay, ax - bx
+            one = [nx * x + ny * y for x, y in box]
+            other = [nx * x + ny * y for x, y in hull]
+            if max(one) < min(other) or max(other) < min(one):
+                return True
+    return False
+
+
+def depth(body, shape, at=(0.0, 0.0)):
+    """How deep a box is in a shape; 0 or less where it is free."""
+    points, radius = core(shape)
+    left, top, right, bottom = body.bounds
+    bounds = left - at[0], top - at[1], right - at[0], bottom - at[1]
+    away = squared_distance(bounds, points)
+    if radius == 0.0:
+        if away > 0:
+            return -math.sqrt(away)
+        return _polygon_depth(bounds, points)
+    return radius - math.sqrt(away)
+
+
+def _polygon_depth(bounds, points):
+    left, top, right, bottom = bounds
+    box = [(left, top), (right, top), (right, bottom), (left, bottom)]
+    shallowest = math.inf
+    for ring, others in ((box, points), (points, box)):
+        for k, (ax, ay) in enumerate(ring):
+            bx, by = ring[(k + 1) % len(ring)]
+            size = math.hypot(bx - ax, by - ay)
+            nx, ny = (by - ay) / size, (ax - bx) / size
+            if max(nx * (x - ax) + ny * (y - ay) for x, y in ring) > 1e-9:
+                nx, ny = -nx, -ny
+            inward = -min(nx * (x - ax) + ny * (y - ay) for x, y in others)
+            shallowest = min(shallowest, inward)
+    return shallowest
+
+
+def ways(rng, hero):
+    """Towards the middle, through it, and about."""
+    x, y = hero.x, hero.y
+    yield -x / 2, -y / 2
+    for _ in range(4):
+        yield tuple(rng.uniform(-30, 30, 2).tolist())
+    yield -2 * hero.x, -2 * hero.y
+
+
+@pytest.mark.parametrize("flip", [1.0, -1.0])
+@pytest.mark.parametrize("many", [False, True])
+@pytest.mark.parametrize("period", [None, 128.0])
+@pytest.mark.parametrize("kind", KINDS)
+def test_nobody_ends_inside_or_passes_through(kind, period, many, flip):
+    rng = np.random.default_rng(31)
+    for _ in range(25):
+        world = World() if period is None else World(period=(period, period))
+        shape = random_shape(rng, kind)
+        at = (0.0, 0.0) if period is None else (64.0, 64.0)
+        world.add(shape.moved_to(shape.x + at[0], shape.y + at[1]), static=True)
+        angle = rng.uniform(0, 2 * math.pi)
+        x, y = 40 * math.cos(angle), 40 * math.sin(angle)
+        hero = world.add(Box(at[0] + x, at[1] + y, *rng.uniform(0.5, 4, 2).tolist()))
+        world.move(hero, -1.2 * x, -1.2 * y, "touch")
+        for dx, dy in ways(rng, hero if period is None else Box(hero.x - 64, hero.y - 64, 1, 1)):
+            if many:
+                world.walk_many([hero], dx, dy, down=(0, flip))
+            else:
+                world.walk(hero, dx, dy, down=(0, flip))
+            assert depth(hero, shape, at) < 1e-11, (shape, hero.bounds, dx, dy)
+
+
+def test_who_only_touches_a_circle_is_not_in_it():
+    for sx, sy in ((3, 4), (4, 3), (-3, 4), (-4, -3), (4, -3)):
+        world = World()
+        ball = world.add(Circle(0, 0, 5), static=True)
+        hero = world.add(Box(sx - (2 if sx < 0 else 0), sy - (2 if sy < 0 else 0), 2, 2))
+        before = hero.position
+        walk = world.walk(hero, -math.copysign(20, sx), 0)
+        assert [hit.other for hit in walk.hits] == [ball]
+        assert hero.position == pytest.approx(before, abs=1e-11)
+        assert depth(hero, ball.shape) < 1e-11
