@@ -1,8 +1,8 @@
 """Hundreds of monsters as arrays: one call moves them all, without a Python loop.
 
 A flow field (`TileMap.flow_field`) has for each tile the step that leads to the hero: one field for monsters
-that cover one tile and one for those that cover two by two.  `World.move_many` slides them along walls and each
-other.
+that cover one tile and one for those that cover two by two.  `World.move_many` slides them along walls and
+each other.
 """
 
 from typing import NamedTuple

@@ -61,7 +61,7 @@ class Watch:
         return np.where(SIDES[monsters.kinds] > 32, large, small)
 
     def compare(self, game: "Dungeon") -> None:
-        """Count monsters that have come closer since the window began, of those with a path not yet arrived."""
+        """Count monsters that have come closer since the window began, of those still on the way."""
         fields, ids, before, _ = self._begin
         kept = np.isin(ids, game.monsters.ids)
         order = np.argsort(game.monsters.ids)
