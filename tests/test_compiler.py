@@ -313,7 +313,7 @@ step, first = int(sys.argv[1]), int(sys.argv[2])
 for kernel, lists in list(listed().items())[first::step]:
     module, _, name = (PACKAGE + kernel).rpartition(".")
     dispatcher = getattr(import_module(module), name)
-    for types in lists[:1] if step > 1 else lists:
+    for types in lists:
         try:
             dispatcher.compile(parse(types))
         except Exception as error:
@@ -321,17 +321,25 @@ for kernel, lists in list(listed().items())[first::step]:
 """
 
 
+PARTS = 8
+
+
 @needs_compiler
 @pytest.mark.exhaustive
-def test_plain_numba_compiles_every_kernel():
+@pytest.mark.parametrize("part", range(PARTS))
+def test_plain_numba_compiles_every_kernel(part, monkeypatch):
     """Kernels are ordinary Numba: nothing here prepares Numba for them."""
-    plain = compiling(_PLAIN_NUMBA, "1", "0")
+    monkeypatch.setenv("NUMBA_OPT", "0")  # it is enough that Numba takes them
+    plain = compiling(_PLAIN_NUMBA, str(PARTS), str(part))
     assert (plain.returncode, plain.stdout, plain.stderr) == (0, "", "")
 
 
 @needs_compiler
-@pytest.mark.parametrize("kernel", ["tree.ask.ask_box", "cells.ask.ask_ray", "boxes.ranking.describe_first"])
-def test_plain_numba_compiles_a_kernel(kernel):
+@pytest.mark.parametrize(
+    "kernel", ["tree.ask.ask_box", "cells.ask.ask_nearest", "boxes.ranking.describe_first"]
+)
+def test_plain_numba_compiles_a_kernel(kernel, monkeypatch):
+    monkeypatch.setenv("NUMBA_OPT", "0")
     number = list(signatures.listed()).index(kernel)
     plain = compiling(_PLAIN_NUMBA, "100000", str(number))
     assert (plain.returncode, plain.stdout, plain.stderr) == (0, "", "")
