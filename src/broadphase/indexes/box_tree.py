@@ -33,7 +33,7 @@ from broadphase.indexes.protocol import ENOUGH_FOR_PACKETS, Structure, find_in_p
 from broadphase.indexes.results import Distances
 from broadphase.indexes.storage import BoxStore, IdArray, expect
 from broadphase.kernels.boxes.filters import STATIC
-from broadphase.kernels.machine.trial import trial
+from broadphase.kernels.machine.kernel import trial
 from broadphase.kernels.tree.ask import LEAVES, REFUSED, ask_box, ask_move, ask_nearest, ask_ray
 from broadphase.kernels.tree.build import build_tree
 from broadphase.kernels.tree.insert import insert_boxes, insert_scratch

@@ -24,7 +24,7 @@ from broadphase.kernels.cells.nearest import search_nearest
 from broadphase.kernels.cells.pairs import CRAMPED, LOOK, OVERFULL, make_block, pair_places, pair_with_larger
 from broadphase.kernels.cells.query import CELLS, NEAR, search_boxes
 from broadphase.kernels.cells.rays import walk_rays
-from broadphase.kernels.machine.trial import trial
+from broadphase.kernels.machine.kernel import trial
 from broadphase.methods.cell_search import ENOUGH_FOR_THREADS, SHARES
 from broadphase.methods.cell_size import LARGEST_CELL
 from broadphase.methods.task import Task, search_in_shares

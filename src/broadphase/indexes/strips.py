@@ -31,7 +31,7 @@ from broadphase.indexes.results import Distances
 from broadphase.indexes.storage import EVERY_BIT, BoxStore, IdArray, expect
 from broadphase.kernels.boxes.filters import PairFilter, no_filter
 from broadphase.kernels.boxes.put import put_box
-from broadphase.kernels.machine.trial import trial
+from broadphase.kernels.machine.kernel import trial
 from broadphase.memory import Scratch
 from broadphase.methods.strip_copies import Plan, bin_again, bin_boxes, cut_world, parts_for
 from broadphase.methods.strips import find_at_once, sweep

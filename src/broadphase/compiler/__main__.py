@@ -1,23 +1,38 @@
-"""``python -m broadphase.kernels.compiler``: compile all kernels of this checkout, or of this package."""
+"""``python -m broadphase.compiler``: compile all kernels of this checkout, or of this package."""
 
 import argparse
 import sys
 from pathlib import Path
 
-from broadphase.kernels.compiler.build import Job, build, jobs_of
+from broadphase.compiler.build import Job, build, jobs_of
 from broadphase.kernels.machine.level import able, levels
 from broadphase.kernels.machine.library import FOLDER, SUFFIX
-from broadphase.kernels.machine.signatures import listed
+from broadphase.kernels.machine.signatures import FILE, listed
+
+
+def record(folder: Path) -> None:
+    """Write ``signatures.txt``: the types that kernels were called with, as `Recorder` has noted them."""
+    lines = {line for file in folder.glob("*.txt") for line in file.read_text().splitlines()}
+    Path(FILE).write_text("".join(f"{line}\n" for line in sorted(lines)))
 
 
 def main() -> None:
     """Build the libraries that the arguments name."""
-    parser = argparse.ArgumentParser(prog="python -m broadphase.kernels.compiler", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m broadphase.compiler", description=__doc__)
     parser.add_argument("--levels", default=able()[0], help=f"'all' or some of {','.join(levels())}")
     parser.add_argument(
         "--into", type=Path, help="a library of the lines 'kernel: types' from standard input"
     )
+    parser.add_argument(
+        "--record",
+        type=Path,
+        metavar="FOLDER",
+        help="write signatures.txt from what a test run has noted there",
+    )
     arguments = parser.parse_args()
+    if arguments.record:
+        record(arguments.record)
+        return
     if arguments.into:
         build([Job(*line.rstrip().split(": ", 1)) for line in sys.stdin], arguments.levels, arguments.into)
         return

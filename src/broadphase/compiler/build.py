@@ -9,22 +9,21 @@ import os
 import subprocess
 import sys
 from collections import deque
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from importlib.metadata import version
-from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryFile
-from threading import Lock, Thread
+from threading import Thread
 from typing import Literal, NamedTuple
 
 from broadphase.kernels.machine import cache
 from broadphase.kernels.machine.library import digest_of
 from broadphase.kernels.machine.signatures import PACKAGE
-from broadphase.kernels.machine.sources import fingerprint, reached
+from broadphase.kernels.machine.sources import fingerprint
 
-Task = Literal["compile", "table", "link"]
-"""What is to be done with jobs: an object file each; that of the table of them all; a library."""
+Task = Literal["compile", "link"]
+"""What is to be done with jobs: an object file each; a library of them all."""
 
 
 class Job(NamedTuple):
@@ -51,7 +50,7 @@ class Job(NamedTuple):
 def part_object(symbol: str, module: str, level: str) -> Path:
     """Where the object file of a function lies, when it was compiled."""
     made_of = [fingerprint(module), version("numba"), version("llvmlite"), sys.platform]
-    if "BROADPHASE_CHECKED" in os.environ:  # see `broadphase.kernels.compiler.indexes`
+    if "BROADPHASE_CHECKED" in os.environ:  # see `broadphase.compiler.lowering`
         made_of.append("checked")
     key = blake2b(" ".join(map(str, made_of)).encode(), digest_size=8).hexdigest()
     return cache.subfolder("objects") / level / f"{symbol}-{key}.o"
@@ -115,15 +114,13 @@ def index_of(jobs: Sequence[Job]) -> str:
 
 
 def compile_missing(jobs: Sequence[Job], level: str, processes: int) -> list["_Worker"]:
-    """Compile side by side what has no object file yet; one of those who did it, if any, stays."""
+    """Compile in parallel what has no object file yet; one of the processes, if any was needed, stays."""
     missing = [job for job in jobs if not _is_compiled(job.object(level))]
     if not missing:
         return []
-    shares = Shares(missing, processes)
-    workers = [_Worker(level) for _ in range(shares.count)]
-    first = Thread(target=_compile, args=(0, workers[0], shares, jobs))  # and the table: 0.4 s
-    others = [Thread(target=_compile, args=(k, workers[k], shares)) for k in range(1, shares.count)]
-    threads = [first, *others]
+    waiting = batches_of(missing)
+    workers = [_Worker(level) for _ in range(min(processes, len(waiting)))]
+    threads = [Thread(target=_compile, args=(k, worker, waiting)) for k, worker in enumerate(workers)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -133,53 +130,20 @@ def compile_missing(jobs: Sequence[Job], level: str, processes: int) -> list["_W
     return workers[:1]
 
 
-class Shares:
-    """What is left to compile, side by side by what the kernels have in common.
+def batches_of(jobs: Sequence[Job]) -> deque[list[Job]]:
+    """The versions of one kernel together, kernels of one file next to each other.
 
-    A function that kernels of two processes call is inferred and lowered in both, 30 ms each.  So each
-    process takes what lies beside what it had: two share a part and come from its ends, and who has
-    nothing left takes from the part of which most is left.  All kernels on two cores: 79 functions twice,
-    261 where each process got half of the files beforehand, and neither waits long for the other.
+    Neighbours call much the same functions, and each process infers and lowers a function once, 30 ms.  So
+    the processes take batches from both ends.
     """
-
-    def __init__(self, jobs: Sequence[Job], processes: int) -> None:
-        # The versions of one kernel share all that they call but for the types.
-        kernels: dict[str, list[Job]] = {}
-        for module in _side_by_side({job.module for job in jobs}):
-            for job in jobs:
-                if job.module == module:
-                    kernels.setdefault(job.kernel, []).append(job)
-        batches = list(kernels.values())
-        self.count = min(processes, len(batches))
-        parts = (self.count + 1) // 2
-        ends = [len(batches) * part // parts for part in range(parts + 1)]
-        self._parts = [deque(batches[begin:end]) for begin, end in pairwise(ends)]
-        self._lock = Lock()
-
-    def take(self, process: int) -> list[Job]:
-        """The next jobs of a process; none are left where there are none."""
-        with self._lock:
-            part = self._parts[process // 2] or max(self._parts, key=len)
-            if not part:
-                return []
-            return part.popleft() if process % 2 == 0 else part.pop()
-
-
-def _side_by_side(modules: Collection[str]) -> list[str]:
-    """Kernel files in an order in which neighbours reach much the same files."""
-    left = {module: set(reached(PACKAGE + module)) for module in sorted(modules)}
-    module = max(left, key=lambda name: len(left[name]))
-    order = []
-    while True:
-        order.append(module)
-        last = left.pop(module)
-        if not left:
-            return order
-        module = max(left, key=lambda name: len(left[name] & last) / len(left[name] | last))
+    kernels: dict[str, list[Job]] = {}
+    for job in sorted(jobs):
+        kernels.setdefault(job.kernel, []).append(job)
+    return deque(kernels.values())
 
 
 class _Worker:
-    """A process that compiles and links (`broadphase.kernels.compiler.worker`)."""
+    """A process that compiles and links (`broadphase.compiler.worker`)."""
 
     def __init__(self, level: str) -> None:
         environment = {
@@ -190,12 +154,12 @@ class _Worker:
             "NUMBA_CPU_FEATURES": "",
             "NUMBA_DISABLE_JIT": "0",
             "PYTHONHASHSEED": "0",  # the same machine code each time
-            "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[3]), os.environ.get("PYTHONPATH", "")]),
+            "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")]),
         }
         self._level = level
-        self._errors = TemporaryFile("w+")  # a pipe that nobody empties would stop who writes much
+        self._errors = TemporaryFile("w+")  # noqa: SIM115 - closed in `end`; a full pipe would block the process
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "broadphase.kernels.compiler.worker"],
+            [sys.executable, "-m", "broadphase.compiler.worker"],
             env=environment,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -224,9 +188,12 @@ class _Worker:
                 raise RuntimeError(f"compiling kernels failed:\n{self._errors.read()}")
 
 
-def _compile(number: int, worker: _Worker, shares: Shares, in_table: Sequence[Job] = ()) -> None:
-    """Give a process the next jobs when it has done the last ones, until all are done or one has failed."""
-    if in_table and not worker.do("table", in_table):
-        return
-    while (jobs := shares.take(number)) and worker.do("compile", jobs):
-        pass
+def _compile(number: int, worker: _Worker, waiting: deque[list[Job]]) -> None:
+    """Give a process the next batch when it is done with the last one, until none is left or one failed."""
+    while waiting:
+        try:
+            jobs = waiting.popleft() if number % 2 == 0 else waiting.pop()
+        except IndexError:  # another process took the last one
+            return
+        if not worker.do("compile", jobs):
+            return

@@ -10,10 +10,10 @@ from typing import Any
 
 from numba.core.registry import cpu_target
 
-from broadphase.kernels.compiler import emit, frontend, link, memory, shared
-from broadphase.kernels.compiler.build import Job, part_object, parts_beside, parts_of, table_object
-from broadphase.kernels.compiler.texts import COMMON_SYMBOLS, common_parts
-from broadphase.kernels.compiler.types import parse
+from broadphase.compiler import builtins, machine_code, memory, numba_names
+from broadphase.compiler.build import Job, part_object, parts_beside, parts_of, table_object
+from broadphase.compiler.lowering import COMMON_SYMBOLS, common_parts, lower
+from broadphase.compiler.types import parse
 from broadphase.kernels.machine.level import level
 from broadphase.kernels.machine.signatures import PACKAGE
 
@@ -24,13 +24,13 @@ def compile_jobs(jobs: list[list[str]], machine: Any) -> None:
         job = Job(kernel, types)
         module, _, name = kernel.rpartition(".")
         try:
-            lowered = frontend.lower(getattr(import_module(PACKAGE + module), name), types)
+            lowered = lower(getattr(import_module(PACKAGE + module), name), types)
             parts = {}
             for symbol, library in common_parts(lowered.library).items():
                 part = parts[symbol] = part_object(symbol, COMMON_SYMBOLS[symbol], level())
                 if not part.exists():
-                    _write(part, emit.emit_common(library, symbol, machine))
-            code = emit.emit_call(cpu_target.target_context, lowered, job.symbol, machine)
+                    _write(part, machine_code.emit_common(library, symbol, machine))
+            code = machine_code.emit_call(cpu_target.target_context, lowered, job.symbol, machine)
         except Exception as error:
             raise RuntimeError(f"{kernel} could not be compiled for {types}") from error
         # The object last: who finds it finds all that it needs.
@@ -45,8 +45,8 @@ def compile_table(jobs: list[list[str]], machine: Any) -> Path:
         kernels: dict[str, list[tuple[str, int]]] = {}
         for kernel, types, _ in jobs:
             kernels.setdefault(kernel, []).append((Job(kernel, types).symbol, len(parse(types))))
-        kept = link.EXPORTED | {*memory.NAMES, *shared.NAMES}
-        _write(table, emit.emit(link.table_module(kernels), kept, machine))
+        kept = machine_code.EXPORTED | {*memory.NAMES, *builtins.NAMES}
+        _write(table, machine_code.emit(machine_code.table_module(kernels), kept, machine))
     return table
 
 
@@ -54,7 +54,7 @@ def link_jobs(jobs: list[list[str]], library: Path, machine: Any) -> None:
     """A library of the object files of ``[kernel, types, path]``."""
     objects = [Path(path) for *_, path in jobs]
     parts = {part: None for path in objects for part in parts_of(path)}
-    link.link([compile_table(jobs, machine), *objects, *parts], library)
+    machine_code.link([compile_table(jobs, machine), *objects, *parts], library)
 
 
 def _write(path: Path, code: bytes) -> None:
@@ -66,14 +66,12 @@ def _write(path: Path, code: bytes) -> None:
 
 def main() -> None:
     """Compile what comes in, or link it, and say so, until nothing more comes."""
-    frontend.prepare()
-    machine = emit.target_machine(level())
+    numba_names.prepare()
+    machine = machine_code.target_machine(level())
     for line in sys.stdin:
         task, jobs, library = json.loads(line)
         if task == "compile":
             compile_jobs(jobs, machine)
-        elif task == "table":
-            compile_table(jobs, machine)
         else:
             link_jobs(jobs, Path(library), machine)
         print("done", flush=True)

@@ -14,7 +14,7 @@ from typing import Any
 from llvmlite import ir
 from numba.core import cgutils
 
-from broadphase.kernels.compiler.api import I32, I64, POINTER, Api, declare_key
+from broadphase.compiler.python_api import I32, I64, POINTER, Api, declare_key
 
 _HEAD = 64  # bytes
 _RETURNED, _NEXT, DATA = 0, 1, 3
