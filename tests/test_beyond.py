@@ -10,8 +10,7 @@ from pyarrow import ipc, parquet
 
 import broadphase as bp
 from broadphase import outofcore
-from broadphase.outofcore.cut import began_before, cut_world, touches
-from broadphase.outofcore.partition import spread_over
+from broadphase.outofcore.tiling import began_before, make_tiling, spread_over, touches
 
 CASES = [(*case, *how) for case in scenes.CASES for how in ((np.float32, True), (np.float64, False))]
 
@@ -191,15 +190,15 @@ def test_no_boxes(tmp_path):
 def test_a_tile_knows_its_boxes():
     """A box is in the tiles that it touches, and a pair counts in exactly one of them."""
     boxes = scenes.make("some_infinite_edges", 400, 2, np.float32)
-    cut = cut_world(boxes, 1.0, 20)
-    assert cut.tiles > 10
-    spread = spread_over(boxes, cut, 100.0)
-    inside = np.array([touches(boxes, low, high) for low, high in zip(cut.low, cut.high, strict=True)])
+    tiling = make_tiling(boxes, 1.0, 20)
+    assert tiling.tiles > 10
+    spread = spread_over(boxes, tiling, 100.0)
+    inside = np.array([touches(boxes, low, high) for low, high in zip(tiling.low, tiling.high, strict=True)])
     assert np.array_equal(inside.sum(axis=0), spread.copies)
     assert np.array_equal(inside.sum(axis=1), spread.own[:-1])
     assert np.array_equal(inside.argmax(axis=0), spread.first)
     counted = np.zeros((400, 400), int)
-    for tile, low in zip(inside, cut.low, strict=True):
+    for tile, low in zip(inside, tiling.low, strict=True):
         bits = began_before(boxes, low)
         counted += tile[:, None] & tile[None, :] & (bits[:, None] & bits[None, :] == 0)
     assert (counted[oracle.overlapping(boxes, boxes)] == 1).all()
@@ -207,9 +206,9 @@ def test_a_tile_knows_its_boxes():
 
 def test_copies_are_bounded():
     boxes = scenes.make("infinite_boxes", 400, 2)
-    cut = cut_world(boxes, 1.0, 60)
+    tiling = make_tiling(boxes, 1.0, 60)
     for most in (1.0, 1.5, 3.0):
-        spread = spread_over(boxes, cut, most)
+        spread = spread_over(boxes, tiling, most)
         assert spread.own.sum() <= most * 400
         assert spread.own[:-1].sum() + spread.shared.sum() >= spread.copies.sum()
 

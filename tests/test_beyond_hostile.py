@@ -14,8 +14,8 @@ from pyarrow import parquet
 import broadphase as bp
 from broadphase import outofcore
 from broadphase.errors import FileError
-from broadphase.outofcore import joining, settling
-from broadphase.outofcore.sizes import bytes_of
+from broadphase.outofcore import joining, planning
+from broadphase.outofcore.request import parse_size
 
 BOXES = scenes.make("uniform", 300, 2)
 
@@ -143,8 +143,8 @@ class TestWorldsThatCannotBeCut:
 class TestDisk:
     def test_no_room_is_told_beforehand(self, tmp_path, monkeypatch):
         path = save(tmp_path / "a.parquet", BOXES)
-        usage = settling.shutil.disk_usage(tmp_path)
-        monkeypatch.setattr(settling.shutil, "disk_usage", lambda folder: usage._replace(free=100))
+        usage = planning.shutil.disk_usage(tmp_path)
+        monkeypatch.setattr(planning.shutil, "disk_usage", lambda folder: usage._replace(free=100))
         expected = "the temporary files may take 0.00 GB and 0.00 GB are free"
         with pytest.raises(OSError, match=expected) as told:
             outofcore.pairs(path, tmp_path / "out", **TIGHT)
@@ -202,7 +202,7 @@ class TestArguments:
         [("2 GB", 2 * 10**9), ("2GiB", 2**31), ("1.5 mb", 1_500_000), ("100", 100), (7, 7), ("3kB", 3_000)],
     )
     def test_sizes(self, memory, size):
-        assert bytes_of(memory) == size
+        assert parse_size(memory) == size
 
     def test_what_is_refused(self, tmp_path):
         for memory in ("much", "2 XB", "-1 GB", ""):

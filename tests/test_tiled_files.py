@@ -16,7 +16,7 @@ from tiled_helpers import DATA, as_tmj, as_tmx, written
 from broadphase import TileMap
 from broadphase.adapters.tiled import load
 from broadphase.errors import FileError
-from broadphase.files.tiled.maps import read_map
+from broadphase.io.tiled.maps import read_map
 
 PACKINGS = {"": bytes, "zlib": zlib.compress, "gzip": gzip.compress, "zstd": zstandard.compress}
 

@@ -1,4 +1,4 @@
-"""Maps from the Tiled editor, as tile maps or as whole worlds; `broadphase.files.tiled` reads them."""
+"""Maps from the Tiled editor, as tile maps or as whole worlds; `broadphase.io.tiled` reads them."""
 
 import warnings
 from collections.abc import Iterable
@@ -7,12 +7,20 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from broadphase.adapters.tiled_bodies import Maker, NewBody, TiledObject, TiledTile
-from broadphase.files.tiled.ground import Ground, Part, ground_of, words_of
-from broadphase.files.tiled.lattice import height_of
-from broadphase.files.tiled.level import ENDINGS, cells_of, check_file, named, tell_of_shapes
-from broadphase.files.tiled.maps import read_map
-from broadphase.files.tiled.outlines import Frame
-from broadphase.files.tiled.worlds import Placed, read_world
+from broadphase.io.tiled.level import (
+    ENDINGS,
+    Ground,
+    Part,
+    cells_of,
+    check_file,
+    ground_of,
+    height_of,
+    named,
+    tell_of_shapes,
+    words_of,
+)
+from broadphase.io.tiled.maps import Placed, read_map, read_world
+from broadphase.io.tiled.outlines import Frame
 from broadphase.shapes.check import extent
 from broadphase.world.body import Body
 from broadphase.world.tiles import TileMap

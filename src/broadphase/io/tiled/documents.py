@@ -1,21 +1,31 @@
-"""Files of Tiled's two formats as documents of one form: that of its JSON.
+"""Files of Tiled's two formats as documents of one form, that of its JSON; and values out of documents.
 
-XML comes through expat with a tree of our own, for two reasons: a file that declares entities is refused
-before one of them is expanded, and depth is counted.  Nothing but the files that a map names is opened, and
-only regular files are.
+`read_document` reads XML and JSON.  XML comes through expat with a tree of our own, for two reasons: a file
+that declares entities is refused before one of them is expanded, and depth is counted.  Only the files that a
+map names are opened, and only regular files.
+
+The functions after it take a value out of a document.  It has the type that it should have, or the error says
+where in the file it stands.
 """
 
 import json
+import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from reprlib import repr as shown
 from typing import Any
 from xml.parsers import expat
 
 from broadphase.errors import FileError
-from broadphase.files.tiled.fields import Node
 
+Node = Mapping[str, Any]
+"""A part of a document as Tiled's JSON writes it."""
+LARGEST = 2**31 - 1
+"""Of numbers in Tiled itself."""
+_FURTHEST = 1e15
+"""No map is larger; beyond, edges of neighbouring tiles would coincide."""
+_NEEDED: Any = object()  # the default of a field that must be there
 _DEEPEST = 200
 """Levels of groups in groups in XML; no hand makes so many."""
 _PLAIN_NUMBER = re.compile(r"[+-]?\d+", re.ASCII)
@@ -280,3 +290,93 @@ def _number_or_text(value: str) -> Any:
         return int(value) if _PLAIN_NUMBER.fullmatch(value) else float(value)
     except ValueError:
         return value
+
+
+# ---- values out of a document
+
+
+def node(value: Any, where: str) -> Node:
+    """The value, which must have fields."""
+    if not isinstance(value, dict):
+        raise FileError(f"{where} has a value of a wrong type: {shown(value)}")
+    return value
+
+
+def parts(owner: Node, key: str, where: str) -> list[Any]:
+    """A list; empty where it is left out."""
+    value = owner.get(key)
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise FileError(f"{where} has {key} = {shown(value)}, where a list belongs")
+    return value
+
+
+def whole(owner: Node, key: str, where: str, least: int = -LARGEST, default: Any = _NEEDED) -> int:
+    """A whole number."""
+    value = _value(owner, key, where, default)
+    if type(value) is not int or not least <= value <= LARGEST:
+        belongs = f"a whole number from {least} to {LARGEST}"
+        raise FileError(f"{where} has {key} = {shown(value)}, where {belongs} belongs")
+    return value
+
+
+def number(owner: Node, key: str, where: str, default: Any = _NEEDED, *, least: float = -_FURTHEST) -> float:
+    """A finite number."""
+    value = _value(owner, key, where, default)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise FileError(f"{where} has {key} = {shown(value)}, where a number belongs")
+    if not least <= value <= _FURTHEST or math.isnan(value):
+        belongs = f"a number from {least:g} to {_FURTHEST:g}"
+        raise FileError(f"{where} has {key} = {shown(value)}, where {belongs} belongs")
+    return float(value)
+
+
+def text(owner: Node, key: str, where: str, default: Any = _NEEDED) -> str:
+    """A text."""
+    value = _value(owner, key, where, default)
+    if not isinstance(value, str):
+        raise FileError(f"{where} has {key} = {shown(value)}, where a text belongs")
+    return value
+
+
+def flag(owner: Node, key: str, where: str, default: bool) -> bool:
+    """Yes or no."""
+    value = owner.get(key, default)
+    if not isinstance(value, bool) and value not in (0, 1):
+        raise FileError(f"{where} has {key} = {shown(value)}, where true or false belongs")
+    return bool(value)
+
+
+def class_of(owner: Node, where: str, *keys: str) -> str:
+    """What Tiled 1.9 calls a class, and before and after a type."""
+    for key in keys:
+        if owner.get(key):
+            return text(owner, key, where)
+    return ""
+
+
+def properties(owner: Node, where: str) -> dict[str, Any]:
+    """Custom properties by name; those of a class of one's own are left as they are."""
+    found: dict[str, Any] = {}
+    for raw in parts(owner, "properties", where):
+        one = node(raw, f"{where}, property {shown(raw)}")
+        name = text(one, "name", f"{where}, property")
+        kind = one.get("type", "string")
+        value = one.get("value", "")
+        place = f"{where}, property {shown(name)}"
+        if kind == "int" and type(value) is not int:
+            raise FileError(f"{place} has {shown(value)}, where a whole number belongs")
+        if kind == "float" and (isinstance(value, bool) or not isinstance(value, int | float)):
+            raise FileError(f"{place} has {shown(value)}, where a number belongs")
+        found[name] = value
+    return found
+
+
+def _value(owner: Node, key: str, where: str, default: Any) -> Any:
+    value = owner.get(key)
+    if value is not None:
+        return value
+    if default is _NEEDED:
+        raise FileError(f"{where} has no {key!r}")
+    return default

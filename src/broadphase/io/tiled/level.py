@@ -1,22 +1,24 @@
-"""Which cells block: whole, on some sides, up to a slope, or with a shape that no cell can have.
+"""Which cells of a Tiled map block, and the map as what a `broadphase.TileMap` is made of.
 
-What is solid is said in Tiled, by a custom property of a tile or of a whole layer, where a tile's own word
-wins; or here, by the names of layers.  Where nothing says it, those tiles block that have collision shapes.
+A cell blocks as a whole, on some sides, up to a slope, or with a shape that no cell can have.  Tiled says
+what is solid by a custom property of a tile or of a whole layer, where that of the tile wins; or the caller
+names the layers that are.  Where neither says it, those tiles block that have collision shapes.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from broadphase.errors import FileError
-from broadphase.files.tiled.lattice import cell_size, in_cells, is_staggered
-from broadphase.files.tiled.numbers import MOST_CELLS
-from broadphase.files.tiled.outlines import Frame, Outline, frame_of_tile, moved, shapes_of_tile
-from broadphase.files.tiled.things import (
+from broadphase.io.tiled.maps import (
     MIRRORED_X,
     MIRRORED_Y,
+    MOST_CELLS,
     NUMBER,
     TRANSPOSED,
     TURNED,
@@ -24,13 +26,93 @@ from broadphase.files.tiled.things import (
     Point,
     Tile,
     TileLayer,
+    read_map,
 )
+from broadphase.io.tiled.outlines import Frame, Outline, frame_of_tile, moved, shapes_of_tile
 from broadphase.kernels.tiles.grid import BOTTOM, LEFT, RIGHT, SIDES, TOP
 
+ENDINGS = (".tmx", ".tmj", ".json")
+ON_SHAPES = ("warn", "fill", "refuse")
 MOST_SHAPED = 1_000_000
 """Tiles with shapes of their own: each becomes an object of Python."""
 _AS_IT_IS = Frame()
 Places = npt.NDArray[np.int64]
+
+# ---- where cells lie
+
+
+def cell_size(level: Map) -> Point:
+    """Of a cell in the space in which the map's objects have their places.
+
+    Isometric maps are flat there: squares as high as a tile.
+    """
+    width, height = level.tile_size
+    return (height, height) if level.orientation == "isometric" else (width, height)
+
+
+def in_cells(level: Map, offset: Point) -> Point:
+    """A way on the screen in the space of the map's objects."""
+    if level.orientation != "isometric":
+        return offset
+    (x, y), (width, height) = offset, level.tile_size
+    return (x / width + y / height) * height, (y / height - x / width) * height
+
+
+def is_staggered(level: Map) -> bool:
+    """Whether its cells lie on no grid."""
+    return level.orientation in ("staggered", "hexagonal")
+
+
+def height_of(level: Map) -> float:
+    """Of a map that ends, in the space of its objects."""
+    columns, rows = level.size
+    if not is_staggered(level):
+        return rows * cell_size(level)[1]
+    last = max(corner_of(level, column, max(rows, 1) - 1)[1] for column in range(min(max(columns, 1), 2)))
+    return last + _even(level.tile_size[1])
+
+
+def corner_of(level: Map, column: int, row: int) -> Point:
+    """The upper left corner of the box around a staggered cell."""
+    axis, index, _ = level.stagger
+    width, height = _even(level.tile_size[0]), _even(level.tile_size[1])
+    x, y = _edges(level)
+    odd_one = bool((column if axis == "x" else row) & 1) != (index == "even")
+    if axis == "x":
+        return column * (width - x), row * height + y * odd_one
+    return column * width + x * odd_one, row * (height - y)
+
+
+def outline_of_cell(level: Map) -> tuple[Point, ...]:
+    """The corners of a staggered cell, seen from the upper left one of the box around it."""
+    width, height = _even(level.tile_size[0]), _even(level.tile_size[1])
+    x, y = _edges(level)
+    ring = [
+        (0.0, y),
+        (x, 0.0),
+        (width - x, 0.0),
+        (width, y),
+        (width, height - y),
+        (width - x, height),
+        (x, height),
+        (0.0, height - y),
+    ]
+    return tuple(point for k, point in enumerate(ring) if point != ring[k - 1])
+
+
+def _edges(level: Map) -> Point:
+    """How far the slanted sides of a cell reach."""
+    axis, _, side = level.stagger
+    width, height = _even(level.tile_size[0]), _even(level.tile_size[1])
+    return (width - side * (axis == "x")) // 2, (height - side * (axis == "y")) // 2
+
+
+def _even(length: float) -> float:
+    """As Tiled draws: whole halves."""
+    return length - length % 2
+
+
+# ---- the cells that block
 
 
 class Slope(NamedTuple):
@@ -380,3 +462,128 @@ def _form(outline: Outline, size: Point) -> Slope | Literal["whole"] | None:
     if at_left[0] == at_right[0] == 0.0:
         return Slope(at_left[-1] / height, at_right[-1] / height, "top")
     return None
+
+
+# ---- the level
+
+
+class Level(NamedTuple):
+    """What `broadphase.TileMap` is made of."""
+
+    solid: npt.NDArray[np.bool_]
+    tile_size: tuple[float, float]
+    origin: tuple[float, float]
+    one_way: npt.NDArray[np.uint8] | None
+    slopes: dict[tuple[int, int], Slope]
+    """By column and row."""
+
+    def into(self, make: Callable[..., Any]) -> Any:
+        """The tile map; ``make`` is its class, which stands above this."""
+        tiles = make(self.solid, self.tile_size, self.origin, one_way=self.one_way)
+        for (column, row), slope in self.slopes.items():
+            tiles.set_slope(column, row, slope.left, slope.right, base=slope.base)
+        return tiles
+
+
+def read_level(
+    path: str | PathLike[str],
+    *,
+    layers: Iterable[str] | None = None,
+    solid: str = "solid",
+    one_way: str = "one_way",
+    y_up: bool = False,
+    shapes: Literal["warn", "fill", "refuse"] = "warn",
+) -> Level:
+    """Which tiles of a map are solid; `broadphase.adapters.tiled.read` tells what the arguments mean."""
+    if shapes not in ON_SHAPES:
+        raise ValueError(f"shapes must be 'warn', 'fill' or 'refuse'; got {shapes!r}")
+    file = Path(path)
+    check_file(file, ENDINGS)
+    level = read_map(file)
+    if is_staggered(level):
+        raise FileError(
+            f"{file} is {level.orientation}, so its tiles are no grid; broadphase.adapters.tiled.load makes "
+            "bodies of them"
+        )
+    parts = named([Part(level, layer, (0.0, 0.0)) for layer in level.layers], layers, str(file))
+    words = words_of(parts, solid, one_way, layers is not None)
+    if words is None:
+        raise ValueError(
+            f"nothing in {file} says what is solid: give tiles or a layer the bool property {solid!r}, or "
+            f"pass layers=; it has {', '.join(repr(layer.name) for layer in level.layers) or 'none'}"
+        )
+    ground = ground_of(parts, words, str(file))
+    if shapes == "fill":
+        ground = _filled(ground)
+    tell_of_shapes([one.tile.where for one in ground.shaped if one.tile] + ground.told, shapes)
+    for shaped in ground.shaped:
+        columns, rows = ground.cells_of(shaped).T
+        ground.solid[rows, columns] = True
+    return cells_of(ground, y_up, 0.0 if level.endless else height_of(level))
+
+
+def check_file(file: Path, endings: Sequence[str]) -> None:
+    """Raise where there is no file, or none with these endings."""
+    if not file.is_file():
+        raise FileNotFoundError(f"no Tiled map at {file}")
+    if file.suffix.lower() in (".ldtk", ".ldtkl"):
+        raise FileError(
+            f"{file} is a file of LDtk, which is not read; in LDtk choose Project settings > Tiled export "
+            "and save, then load the .tmx files that it writes beside the project, with layers="
+        )
+    if file.suffix.lower() not in endings:
+        raise ValueError(f"{file} must end in {', '.join(endings)}")
+
+
+def named(parts: list[Part], names: Iterable[str] | None, where: str) -> list[Part]:
+    """Those layers that have one of these names; all without names."""
+    if names is None:
+        return parts
+    wanted = [names] if isinstance(names, str) else list(names)
+    there = {part.layer.name for part in parts}
+    for name in wanted:
+        if name not in there:
+            names_there = ", ".join(map(repr, sorted(there))) or "none"
+            raise ValueError(f"{where} has no tile layer {name!r}; it has {names_there}")
+    return [part for part in parts if part.layer.name in wanted]
+
+
+def cells_of(ground: Ground, y_up: bool, height: float) -> Level:
+    """The cells, turned over where y is to point up: about zero and then moved by ``height``."""
+    solid, sides, (x, y) = ground.solid, ground.one_way, ground.origin
+    slopes = ground.slopes
+    if y_up:
+        rows = len(solid)
+        solid = solid[::-1].copy()
+        sides = np.ascontiguousarray(swapped(sides, [(TOP, BOTTOM)])[::-1])
+        y = height - (y + rows * ground.cell[1])
+        slopes = {
+            (column, rows - 1 - row): slope._replace(base="top" if slope.base == "bottom" else "bottom")
+            for (column, row), slope in slopes.items()
+        }
+    return Level(solid, ground.cell, (x, y), sides if sides.any() else None, slopes)
+
+
+def _filled(ground: Ground) -> Ground:
+    """With whole cells where there are shapes, without a word."""
+    for column, row in ground.slopes:
+        ground.solid[row, column] = True
+    for shaped in ground.shaped:
+        columns, rows = ground.cells_of(shaped).T
+        ground.solid[rows, columns] = True
+    return ground._replace(slopes={}, shaped=[], told=[])
+
+
+def tell_of_shapes(places: Sequence[str], shapes: str, stacklevel: int = 4) -> None:
+    """Warn of tiles whose shapes are not followed, or refuse them."""
+    shaped = list(dict.fromkeys(places))
+    if not shaped:
+        return
+    others = f" and {len(shaped) - 1} more tiles have" if len(shaped) > 1 else " has"
+    if shapes == "refuse":
+        raise ValueError(f"{shaped[0]}{others} a collision shape that no cell can have")
+    warnings.warn(
+        f"{shaped[0]}{others} a collision shape that no cell can have: the whole tile blocks; "
+        'shapes="fill" says that this is meant, broadphase.adapters.tiled.load makes bodies of such shapes',
+        stacklevel=stacklevel,
+    )

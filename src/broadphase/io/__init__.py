@@ -18,9 +18,8 @@ import numpy.typing as npt
 from broadphase.boxes import PairArray, as_plain_array
 from broadphase.errors import FileError, path_of
 from broadphase.extras import need
-from broadphase.files import geojson, npy, text, writing
-from broadphase.files.columns import Table
-from broadphase.files.limits import NONE, USUAL, Limits
+from broadphase.io import geojson, tables
+from broadphase.io.tables import NONE, USUAL, Limits, Table
 
 __all__ = ["FileError", "Limits", "Table", "check_output", "read_boxes", "write_pairs"]
 
@@ -146,13 +145,13 @@ def needs_pyarrow(ending: str) -> bool:
 def _read(file: BinaryIO, name: str, kind: str, delimiter: str | None, asked: _Asked) -> Table:
     id_column, progress, limits = asked
     if kind == "text":
-        return text.read(file, name, delimiter, id_column, _reporter(file, progress), limits)
+        return tables.read_text(file, name, delimiter, id_column, _reporter(file, progress), limits)
     if kind == "GeoJSON":
         return geojson.read(file, name, id_column, limits)
     if kind == "npy":
         if id_column is not None:
             raise FileError(f"{name}: no column {id_column!r} for the ids; a .npy file has none")
-        return npy.read(file, name, limits)
+        return tables.read_npy(file, name, limits)
     table: Table = _arrow(f"{name}: reading {kind}").read(file, name, kind, id_column, limits)
     return table
 
@@ -168,7 +167,7 @@ def _reporter(file: BinaryIO, progress: Progress | None) -> Callable[[], None]:
 
 def _arrow(purpose: str) -> Any:
     need("pyarrow", extra="io", purpose=purpose)
-    from broadphase.files import arrow
+    from broadphase.io import arrow
 
     return arrow
 
@@ -265,17 +264,17 @@ def write_pairs(
         if sys.stdout is None:
             raise FileError("standard output is closed")
         sys.stdout.flush()
-        writing.write_text(sys.stdout.buffer, header, columns, ",", report)
+        tables.write_text(sys.stdout.buffer, header, columns, ",", report)
         sys.stdout.buffer.flush()
         return
     check_output(name)
     kind = _output_kind(name)
-    with writing.whole_file(Path(name)) as file:
+    with tables.whole_file(Path(name)) as file:
         if kind == "text":
             delimiter = "\t" if Path(name).suffix.lower() in _TABS else ","
-            writing.write_text(file, header, columns, delimiter, report)
+            tables.write_text(file, header, columns, delimiter, report)
         elif kind == "npy":
-            writing.write_npy(file, columns)
+            tables.write_npy(file, columns)
         else:
             _arrow(f"{name}: writing {kind}").write(file, header, columns, kind)
 

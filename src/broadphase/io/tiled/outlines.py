@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
-from broadphase.files.tiled.things import (
+from broadphase.io.tiled.maps import (
     HEX_TURN,
     MIRRORED_X,
     MIRRORED_Y,

@@ -14,8 +14,7 @@ from typing import Any, BinaryIO, NoReturn
 import numpy as np
 
 from broadphase.errors import FileError
-from broadphase.files.columns import Table, ids_from_values
-from broadphase.files.limits import Limits
+from broadphase.io.tables import Limits, Table, ids_from_values
 
 # How many levels of arrays lie around a position.
 _DEPTHS = {

@@ -1,20 +1,28 @@
-"""Which tiles a box touches: counted, then copied in their order."""
+"""Copies the boxes of a chunk into the tiles of a world on disk, and turns found pairs back into rows.
+
+A tile is a leaf of a tree whose nodes each cut one axis: a box that begins before the cut goes left, a box
+that ends at the cut or after it goes right, so a box is copied into every tile that it touches.  The edges of
+boxes are only compared, never computed with, so the result is exact for all numbers, infinities included.
+
+`count_tiles` counts the copies, `copy_to_tiles` makes them, and `rows_of_pairs` turns the pairs of a tile
+into rows of the whole input.
+"""
 
 import numpy as np
 
 from broadphase.kernels.machine.jit import inline, jit, unsigned
 
-# Columns of a node: which axis it cuts, and where to go on.  The last nodes are the tiles; they lead to
-# themselves and cut at NaN, so that going on from them changes nothing.
+# Columns of a node: which axis it cuts, and the next node on either side.  The last nodes are the tiles; they
+# lead to themselves and cut at NaN, so a further step from them changes nothing.
 AXIS, LEFT, RIGHT = 0, 1, 2
 
 
 @inline
 def _only_leaf(boxes, i, nodes, splits, depth):
-    """The node of the tile in which box ``i`` lies as a whole, or -1 where it touches several.
+    """The node of the tile that contains box ``i`` entirely, or -1 where it touches several tiles.
 
-    Always ``depth`` steps, and the side of each is an index and no branch: of hundreds of tiles a processor
-    guesses none right.  A box takes 20 ns and not 120.
+    It always takes ``depth`` steps, and the side of each step is an index and not a branch: with hundreds of
+    tiles the processor would predict most branches wrong.  A box takes 20 ns instead of 120.
     """
     dim = unsigned(boxes.shape[1] // 2)
     node = unsigned(0)
@@ -57,9 +65,10 @@ def _leaves_of(boxes, i, nodes, splits, stack, leaves):
 def count_tiles(boxes, nodes, splits, depth, most, stack, leaves, first, copies, own, shared):
     """Count, for each tile, the boxes that are to be copied into it.
 
-    ``first[i]`` and ``copies[i]`` become the first tile that a box touches and how many they are.  ``own`` of
-    a tile counts the boxes that touch at most ``most`` tiles, ``shared`` the larger ones, of which no copies
-    are made.  ``depth``: of the deepest tile.  ``stack`` and ``leaves`` are scratch with room for every tile.
+    ``first[i]`` becomes the first tile that box ``i`` touches, and ``copies[i]`` the number of tiles.
+    ``own`` of a tile counts the boxes that touch at most ``most`` tiles, ``shared`` the larger ones, of which
+    no copies are made.  ``depth`` is that of the deepest tile.  ``stack`` and ``leaves`` are scratch, one
+    entry a tile.
     """
     inner = nodes.shape[0] // 2
     for i in range(boxes.shape[0]):
@@ -84,8 +93,8 @@ def count_tiles(boxes, nodes, splits, depth, most, stack, leaves, first, copies,
 def copy_to_tiles(boxes, nodes, splits, most, stack, leaves, first, copies, at, out, order):
     """Copy each box into its tiles, in the order of the rows.
 
-    ``at[t]`` is where the next copy of tile ``t`` goes to; behind those of the tiles, where the next box goes
-    that touches more than ``most`` of them.  ``order`` becomes the row of each copy.
+    ``at[t]`` is where the next copy of tile ``t`` goes; the last entry of ``at`` is where the next box goes
+    that touches more than ``most`` tiles.  ``order`` becomes the row of each copy.
     """
     width = boxes.shape[1]
     large = at.shape[0] - 1
@@ -103,3 +112,11 @@ def copy_to_tiles(boxes, nodes, splits, most, stack, leaves, first, copies, at, 
             order[place] = i
             for column in range(width):
                 out[place, column] = boxes[i, column]
+
+
+@jit
+def rows_of_pairs(pairs, rows, i, j):
+    """Write the rows of both columns of ``pairs``, which number boxes of a tile, to ``i`` and ``j``."""
+    for k in range(pairs.shape[0]):
+        i[k] = rows[pairs[k, 0]]
+        j[k] = rows[pairs[k, 1]]
