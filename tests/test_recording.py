@@ -11,9 +11,8 @@ import pytest
 import broadphase as bp
 from broadphase.errors import FileError
 from broadphase.indexes import CLASSES
-from broadphase.recording.container import FRESH
-from broadphase.recording.following import Follower, courses
-from broadphase.recording.steps import Steps
+from broadphase.recording.following import Follower, run_methods
+from broadphase.recording.frames import FRESH, Steps
 
 
 def some(random, count, dim, dtype):
@@ -364,6 +363,6 @@ def test_every_method_goes_through_a_recording_with_the_same_pairs(tmp_path):
     for frame in recording:
         expected = frame.pairs().tolist()
         assert all(follower.run(frame).pairs.tolist() == expected for follower in followers)
-    went = courses(recording, ["strips", "brute_force"], 2)
+    went = run_methods(recording, ["strips", "brute_force"], 2)
     assert (went["strips"].seconds < 60).all()
     assert went["brute_force"].tests[-1] > 0
