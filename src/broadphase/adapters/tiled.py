@@ -11,13 +11,13 @@ from broadphase.io.tiled.level import (
     ENDINGS,
     Ground,
     Part,
+    blocking_rules,
     cells_of,
     check_file,
     ground_of,
     height_of,
     named,
-    tell_of_shapes,
-    words_of,
+    warn_of_shapes,
 )
 from broadphase.io.tiled.maps import Placed, read_map, read_world
 from broadphase.io.tiled.outlines import Frame
@@ -220,7 +220,7 @@ def load(
     maker = Maker(turn, static, width)
     parts = [Part(one.level, layer, one.place) for one in placed for layer in one.level.layers]
     parts = named(parts, layers, str(file))
-    words = words_of(parts, solid, one_way, layers is not None)
+    words = blocking_rules(parts, solid, one_way, layers is not None)
     ground = None if words is None else ground_of(parts, words, str(file))
     new, told = _of_tiles(ground, maker)
     tiles = None
@@ -254,7 +254,7 @@ def _of_tiles(ground: Ground | None, maker: Maker) -> tuple[list[NewBody], list[
     if ground is None:
         return [], []
     new: list[NewBody] = []
-    told = list(ground.told)
+    told = list(ground.ignored)
     for shaped in ground.shaped:
         if shaped.part.level.orientation == "isometric" and shaped.tile is not None:
             columns, rows = ground.cells_of(shaped).T
@@ -303,5 +303,5 @@ def _put(
         bodies.append(body)
         if isinstance(one.data, TiledObject):
             one.data.bodies.append(body)
-    tell_of_shapes(told, "warn", stacklevel=4)
+    warn_of_shapes(told, "warn", stacklevel=4)
     return Loaded(world, tiles, bodies, objects, maps)

@@ -1,8 +1,11 @@
-"""Reading boxes from files and writing pairs to files.
+"""Reading and writing files: boxes from files, pairs to files, and maps of the Tiled editor.
 
-The end of a file's name says what it is: ``.csv``, ``.tsv``, ``.npy``, ``.parquet``, ``.arrow`` or
+The ending of a file's name says what it is: ``.csv``, ``.tsv``, ``.npy``, ``.parquet``, ``.arrow`` or
 ``.feather``, and for boxes also ``.geojson`` or ``.json``.  The name ``"-"`` is CSV on standard input or
 output.  Parquet and Arrow need pyarrow (the extra ``io``).
+
+`tables` reads and writes text and ``.npy``, `arrow` Parquet and Arrow, `geojson` GeoJSON; `tiled` reads maps.
+Users import the functions from `broadphase.files`.
 """
 
 import errno
@@ -10,7 +13,7 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +28,7 @@ __all__ = ["FileError", "Limits", "Table", "check_output", "read_boxes", "write_
 
 Ids = npt.NDArray[Any] | None
 Progress = Callable[[int, int], None]
-"""Called with what is done and with what there is to do; 0 where that is unknown."""
+"""Called with what is done and what there is to do; the second is 0 where it is unknown."""
 
 STANDARD = "-"
 _KINDS = {
@@ -52,10 +55,10 @@ def read_boxes(
     progress: Progress | None = None,
     limits: Limits | None = USUAL,
 ) -> Table:
-    r"""Read boxes, and their ids where the file names some.
+    r"""Read boxes, and their ids where the file has some.
 
     Tables (CSV, TSV, Parquet, Arrow) have named columns: the edges ``min_x, min_y, max_x, max_y`` (in 3-D
-    also ``min_z, max_z``), or ``x, y, width, height`` (``z, depth``), or what other tools call them
+    also ``min_z, max_z``), or ``x, y, width, height`` (``z, depth``), or the names of other tools
     (``xmin``, ``left``, ``x0`` with ``x1``, ``x1`` with ``x2``, ``minlon``, ``bbox.xmin``, ...).  A text
     table without header has 4 or 6 columns of numbers, all ``min`` before all ``max``.  A column ``id`` or
     ``fid`` holds the ids.  GeoJSON gives the bounds of each feature in x and y.  ``.npy`` holds an
@@ -70,8 +73,8 @@ def read_boxes(
     progress : callable, optional
         Called with the bytes read and the bytes there are (0 where that is unknown).
     limits : Limits, optional
-        How many rows, columns and decoded bytes a file may hold: a small one can hold more than memory does.
-        None reads it whatever it takes.
+        How many rows, columns and decoded bytes a file may hold: a small compressed file can hold more than
+        fits into memory.  None means no limits.
 
     Returns
     -------
@@ -100,28 +103,16 @@ def read_boxes(
     (array([[1., 2., 4., 6.]]), array(['crate'], dtype=object))
     """
     name = path_of(path, "path")
-    asked = _Asked(id_column, progress, NONE if limits is None else limits)
+    limits = NONE if limits is None else limits
     if name == STANDARD:
         if sys.stdin is None:
             raise FileError("standard input is closed")
-        return _within_memory(sys.stdin.buffer, "standard input", "text", None, asked)
+        return _read(sys.stdin.buffer, "standard input", "text", None, id_column, progress, limits)
     suffix = Path(name).suffix.lower()
     kind = _kind(name, list(_KINDS))
     with Path(name).open("rb") as file:
-        return _within_memory(file, name, kind, "\t" if suffix in _TABS else None, asked)
-
-
-class _Asked(NamedTuple):
-    id_column: str | None
-    progress: Progress | None
-    limits: Limits
-
-
-def _within_memory(file: BinaryIO, name: str, *how: Any) -> Table:
-    try:
-        return _read(file, name, *how)
-    except MemoryError as error:
-        raise FileError(f"{name}: takes more memory than there is when it is read") from error
+        delimiter = "\t" if suffix in _TABS else None
+        return _read(file, name, kind, delimiter, id_column, progress, limits)
 
 
 def endings() -> tuple[str, ...]:
@@ -142,18 +133,28 @@ def needs_pyarrow(ending: str) -> bool:
     return _KINDS[ending] in ("Parquet", "Arrow")
 
 
-def _read(file: BinaryIO, name: str, kind: str, delimiter: str | None, asked: _Asked) -> Table:
-    id_column, progress, limits = asked
-    if kind == "text":
-        return tables.read_text(file, name, delimiter, id_column, _reporter(file, progress), limits)
-    if kind == "GeoJSON":
-        return geojson.read(file, name, id_column, limits)
-    if kind == "npy":
-        if id_column is not None:
-            raise FileError(f"{name}: no column {id_column!r} for the ids; a .npy file has none")
-        return tables.read_npy(file, name, limits)
-    table: Table = _arrow(f"{name}: reading {kind}").read(file, name, kind, id_column, limits)
-    return table
+def _read(
+    file: BinaryIO,
+    name: str,
+    kind: str,
+    delimiter: str | None,
+    id_column: str | None,
+    progress: Progress | None,
+    limits: Limits,
+) -> Table:
+    try:
+        if kind == "text":
+            return tables.read_text(file, name, delimiter, id_column, _reporter(file, progress), limits)
+        if kind == "GeoJSON":
+            return geojson.read(file, name, id_column, limits)
+        if kind == "npy":
+            if id_column is not None:
+                raise FileError(f"{name}: no column {id_column!r} for the ids; a .npy file has none")
+            return tables.read_npy(file, name, limits)
+        table: Table = _arrow(f"{name}: reading {kind}").read(file, name, kind, id_column, limits)
+        return table
+    except MemoryError as error:
+        raise FileError(f"{name}: takes more memory than there is when it is read") from error
 
 
 def _reporter(file: BinaryIO, progress: Progress | None) -> Callable[[], None]:
@@ -186,9 +187,9 @@ def check_output(path: str | os.PathLike[str]) -> None:
     Raises
     ------
     FileError
-        The ending of the name says no format for pairs.
+        The ending of the name is not that of a format for pairs.
     OSError
-        The folder is not there, or the name is that of a folder.
+        The folder does not exist, or the name is that of a folder.
     MissingExtraError
         pyarrow is needed and not installed.
     """
@@ -217,8 +218,9 @@ def write_pairs(
 ) -> None:
     """Write pairs, as row numbers or as ids.
 
-    The file appears whole or not at all.  Its columns are called ``i`` and ``j``, or ``id_i`` and ``id_j``
-    where they hold ids; ``.npy`` holds an ``(m, 2)`` array of integers, or of text where an id is text.
+    The file appears completely or not at all.  Its columns are called ``i`` and ``j``, or ``id_i`` and
+    ``id_j`` where they hold ids; ``.npy`` holds an ``(m, 2)`` array of integers, or of text where an id is
+    text.
 
     Parameters
     ----------
@@ -227,14 +229,14 @@ def write_pairs(
     pairs : numpy.ndarray
         ``(m, 2)`` row numbers.
     ids : tuple of (numpy.ndarray or None), optional
-        The ids of the rows that the first and the second column of ``pairs`` number.
+        The ids of the rows, for the first and the second column of ``pairs``.
     progress : callable, optional
         Called with the pairs written and the pairs there are.
 
     Raises
     ------
     FileError
-        The ending of the name says no format for pairs.
+        The ending of the name is not that of a format for pairs.
     OSError
         The file cannot be written.
     MissingExtraError
@@ -280,7 +282,7 @@ def write_pairs(
 
 
 def _signed(ids: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    # uint64 beside int64 would become float64 and lose digits; beyond int64 an id stays what it is, text.
+    # uint64 beside int64 would become float64 and lose digits; an id beyond int64 becomes text instead.
     if ids.dtype != np.uint64:
         return ids
     return ids.astype(np.int64) if ids.max(initial=0) < 2**63 else ids.astype(np.str_).astype(object)

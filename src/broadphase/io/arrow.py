@@ -27,16 +27,17 @@ from broadphase.errors import FileError
 from broadphase.io.tables import Limits, Table, boxes_from_columns, find_layout, object_array
 
 _NUMBERS = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
-# What becomes text row by row; a list or structure is no id, and runs may stand for any number of rows.
+# All other types become text.  Lists and structures are no ids; runs may stand for any number of rows.
 _NO_IDS = (pa.types.is_nested, pa.types.is_run_end_encoded)
 _PARQUET_BUFFER = 1 << 16  # bytes of a Parquet column that are read at a time
 
 _MAGIC = b"ARROW1"
 _GOES_ON = 0xFFFFFFFF
 _SCHEMA, _DICTIONARY, _BATCH = 1, 2, 3
-_BLOCK, _BUFFER = 24, 16  # bytes of these structures
-# How many buffers a column has by its type: the numbers of `Type` in Arrow's Schema.fbs.  A list has its own
-# and those of its children, and so on.  Not here: unions and views, whose number is not told by the type.
+_BLOCK, _BUFFER = 24, 16  # bytes of the structures Block and Buffer
+# How many buffers a column has by its type, where types are the numbers of `Type` in Arrow's Schema.fbs.
+# Those of its children (of lists and structures) come on top.  Unions and views are missing, because their
+# types do not determine the number.
 _BUFFERS = {
     **dict.fromkeys((2, 3, 6, 7, 8, 9, 10, 11, 15, 18), 2),  # numbers, bool, times, bytes of one length
     **dict.fromkeys((4, 5, 19, 20), 3),  # bytes and texts
@@ -63,7 +64,7 @@ def read(file: BinaryIO, name: str, kind: str, id_column: str | None, limits: Li
 
 @contextmanager
 def one_error(name: str, kind: str) -> Iterator[None]:
-    """Of a damaged file pyarrow raises its own exceptions and, for names that are no text, Python's."""
+    """Turn all exceptions for a damaged file, pyarrow's own and Python's, into one `FileError`."""
     try:
         yield
     except (FileError, MemoryError):
@@ -94,7 +95,7 @@ class _Parquet:
 
     def read(self, names: list[str]) -> Any:
         self._limits.check_size(self._name, self._decoded(names), self._size)
-        # Of texts the different ones and their numbers are kept: one long text a million times is no more.
+        # Texts are read as a dictionary and indices: a long text that occurs a million times is stored once.
         texts = [name for name, kind in self.types if name in names and _is_text(kind)]
         with parquet.ParquetFile(self._source, read_dictionary=texts) as file:
             table = file.read(columns=names, use_threads=False)
@@ -102,12 +103,12 @@ class _Parquet:
         return table.flatten()
 
     def _decoded(self, names: list[str]) -> int:
-        """What the columns take at least: rows times the bytes of a number, or what the file says."""
+        """The least that the columns take: rows times the bytes of a number, or what the file says."""
         about, size = self._file.metadata, 0
         wanted = [k for k in range(about.num_columns) if about.schema.column(k).path in names]
         for number in range(about.num_row_groups):
-            # Asked for a damaged column, pyarrow ends the process, where reading from it raises.  So the
-            # columns are read first, zero rows of them: nothing is decoded yet.
+            # `group.column` ends the process where a column is damaged, but reading the column raises.  So
+            # zero rows of the columns are read first, which decodes nothing.
             next(self._file.reader.iter_batches(0, [number], wanted, use_threads=False), None)
             group = about.row_group(number)
             for column in map(group.column, wanted):
@@ -152,7 +153,7 @@ def flat_fields(schema: Any) -> list[tuple[str, Any]]:
 
 
 def _check_types(types: list[tuple[str, Any]], layout: Layout, file: str) -> None:
-    """Before anything is decoded: numbers where numbers belong, and ids that are one value a row."""
+    """Check before anything is decoded that edges are numbers, and that ids are one value a row."""
     for name, kind in types:
         if name in layout.edges and not any(is_kind(kind) for is_kind in _NUMBERS):
             raise FileError(f"{file}: column {name} holds {kind}, where numbers belong")
@@ -235,7 +236,7 @@ class _FlatTable:
 
     @classmethod
     def root(cls, data: bytes) -> "_FlatTable":
-        """The outermost table."""
+        """The root table."""
         return cls(data, struct.unpack_from("<I", data)[0])
 
     def number(self, field: int, kind: str) -> int:
@@ -244,7 +245,7 @@ class _FlatTable:
         return self._read(kind, at) if at else 0
 
     def table(self, field: int) -> "_FlatTable | None":
-        """A table inside."""
+        """A nested table; None where it is left out."""
         at = self._place(field)
         return _FlatTable(self._data, at + self._read("I", at)) if at else None
 
@@ -299,25 +300,25 @@ class _Message(NamedTuple):
 
 
 class _Wanted(NamedTuple):
-    """Which of the buffers of a batch belong to columns that are read."""
+    """The buffers of a batch that belong to columns that are read."""
 
     ranges: list[range]
     any_unknown: bool
-    """A column before or among them has a number of buffers that its type does not tell: all count."""
+    """Whether the number of buffers of some column is unknown; then all buffers count."""
 
     def holds(self, buffer: int) -> bool:
         return self.any_unknown or any(buffer in one for one in self.ranges)
 
 
 class ArrowLayout:
-    """The schema, and where the batches are; nothing of a body has been read.
+    """The schema, and the places of the batches; no body is read.
 
     Parameters
     ----------
     file : file
-        At its begin, seekable.
+        Seekable, at its start.
     name : str
-        What it is called in messages.
+        Its name for messages.
     limits : Limits
     """
 
@@ -330,7 +331,7 @@ class ArrowLayout:
         self._count_columns(list(self._schema.tables(1)), 0, 0)
 
     def check(self, columns: list[int]) -> None:
-        """Raise `FileError` where the rows, or the columns with these numbers, are too many or too large."""
+        """Raise `FileError` where there are too many rows, or these columns are too large."""
         rows = size = 0
         wanted = self._wanted(columns)
         for message in self._messages():
@@ -347,7 +348,7 @@ class ArrowLayout:
             size += self._decoded(batch, message.body, wanted if message.kind == _BATCH else None)
             self._limits.check_size(self._name, size, self._size)
 
-    # ---- the schema
+    # -- the schema
 
     def _find_schema(self) -> _FlatTable:
         if self._is_file:
@@ -385,7 +386,7 @@ class ArrowLayout:
             at += count
         return _Wanted(ranges, False)
 
-    # ---- the batches
+    # -- the batches
 
     def _messages(self) -> Iterator[_Message]:
         if not self._is_file:
@@ -416,7 +417,7 @@ class ArrowLayout:
         return _Message(header, body, body + size)
 
     def _decoded(self, batch: _FlatTable, body: int, wanted: _Wanted | None) -> int:
-        """The bytes of the wanted buffers, or of all, when they are decompressed."""
+        """The bytes of the wanted buffers (None: of all) when they are decompressed."""
         is_compressed = batch.table(3) is not None
         size = 0
         for number, (begin, length) in enumerate(batch.rows(2, "qq", _BUFFER)):
@@ -424,7 +425,7 @@ class ArrowLayout:
                 continue
             if is_compressed:
                 (decoded,) = struct.unpack("<q", self._bytes(body + begin, 8))
-                size += length if decoded < 0 else decoded  # -1: this one is as it is
+                size += length if decoded < 0 else decoded  # -1: this buffer is not compressed
             else:
                 size += length
         return size
@@ -445,7 +446,7 @@ class ArrowLayout:
 
 
 def _buffers_of(field: _FlatTable) -> int | None:
-    """How many buffers a column has, its children's included; None where its type does not tell."""
+    """How many buffers a column has, with those of its children; None where that is unknown."""
     if field.table(4) is not None:
         return _OF_A_DICTIONARY
     own = _BUFFERS.get(field.number(2, "B"))

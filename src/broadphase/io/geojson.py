@@ -1,7 +1,7 @@
-"""Boxes from GeoJSON (RFC 7946): the bounds of each feature in x and y; altitudes are left out.
+"""Boxes from GeoJSON (RFC 7946): the bounds of each feature in x and y; altitudes are ignored.
 
-The standard library reads the JSON.  The libraries for map data (shapely, pyogrio) bring GEOS or GDAL, many
-megabytes of C++, for what is minimum and maximum here, and do not say which feature is wrong.
+The standard library reads the JSON.  Libraries for map data (shapely, pyogrio) depend on GEOS or GDAL, many
+megabytes of C++, where a minimum and a maximum are enough here, and do not say which feature is invalid.
 """
 
 import json
@@ -16,7 +16,7 @@ import numpy as np
 from broadphase.errors import FileError
 from broadphase.io.tables import Limits, Table, ids_from_values
 
-# How many levels of arrays lie around a position.
+# How many levels of arrays are around a position.
 _DEPTHS = {
     "Point": 0,
     "MultiPoint": 1,
@@ -88,7 +88,7 @@ def _bounds(feature: Any, row: int, name: str) -> tuple[float, float, float, flo
 
 
 def _position_lists(geometry: Any, where: str) -> Iterator[list[Any]]:
-    """The lists of positions of a geometry that are not empty, from all its levels."""
+    """All lists of positions of a geometry that are not empty."""
     if geometry is None:
         return
     kind = geometry.get("type") if isinstance(geometry, dict) else None
@@ -107,7 +107,7 @@ def _position_lists(geometry: Any, where: str) -> Iterator[list[Any]]:
 
 
 def _depth(kind: Any) -> int | None:
-    return _DEPTHS.get(kind) if isinstance(kind, str) else None  # it may be anything, also a list
+    return _DEPTHS.get(kind) if isinstance(kind, str) else None  # it may be anything, even a list
 
 
 def _as_list(value: Any, where: str) -> list[Any]:
@@ -117,7 +117,7 @@ def _as_list(value: Any, where: str) -> list[Any]:
 
 
 def _reach(positions: list[Any], where: str) -> tuple[float, float, float, float]:
-    """The bounds of some positions, at least one."""
+    """The bounds of one or more positions."""
     try:
         xs, ys = [p[0] for p in positions], [p[1] for p in positions]
         if set(map(type, xs + ys)) <= {int, float}:
@@ -147,7 +147,7 @@ def _ids(features: list[Any], name: str, id_column: str | None) -> Any:
 
 
 def _as_text(ids: list[Any], name: str) -> list[Any]:
-    """The ids, of which none holds half a character: that could be written nowhere."""
+    """The ids, checked for lone surrogates, which no text file can hold."""
     for row, own in enumerate(ids):
         if isinstance(own, str) and not own.isascii() and any("\ud800" <= c <= "\udfff" for c in own):
             raise FileError(f"{name}: feature {row} has the id {_shown(own)}, which is no text in Unicode")

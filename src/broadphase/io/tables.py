@@ -32,7 +32,7 @@ from broadphase.columns import HEADERLESS, Column, Layout, names_without_header
 from broadphase.errors import FileError
 
 _ROWS_AT_ONCE = 1_000  # rows; larger batches leave the processor's cache and are slower
-_LONGEST_FIELD = 2**31 - 1  # a column with outlines as text easily exceeds the reader's own 128 KiB
+_LONGEST_FIELD = 2**31 - 1  # outlines as text easily exceed the reader's own limit of 128 KiB
 
 Row = list[str]
 Floats = npt.NDArray[np.float64]
@@ -40,26 +40,26 @@ Columns = list[npt.NDArray[Any]]
 
 _PAIRS_AT_ONCE = 50_000  # pairs
 
-# The schema or footer of a file may take this share of what its columns may: nothing else is as large there.
+# The schema or footer of a file may take a sixteenth of what its columns may.
 _OWN_SHARE = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a file may ask for; more is refused with a `FileError`, before it is decoded.
+    """How much a file may hold; more is refused with a `FileError` before it is decoded.
 
     Attributes
     ----------
     rows : int
         The most rows.
     columns : int
-        The most columns, those inside of structures among them.
+        The most columns, including those inside structures.
     size : int
-        The most bytes that the columns which are read may take when they are decoded.
+        The most bytes of the decoded columns that are read.
     inflation : float
-        That may be more than ``size`` for a large file: so many times as much as the file takes itself.
+        For large files ``size`` grows to so many times the size of the file.
     way_out : str
-        What a message advises whoever meant it.
+        What messages advise users who want to read the file nevertheless.
 
     Examples
     --------
@@ -87,7 +87,7 @@ class Limits:
             )
 
     def check_size(self, name: str, size: int, file_size: int) -> None:
-        """Raise `FileError` where the columns take too many bytes once they are decoded."""
+        """Raise `FileError` where the decoded columns take too many bytes."""
         most = max(self.size, int(self.inflation * file_size))
         if size > most:
             raise FileError(
@@ -96,7 +96,7 @@ class Limits:
             )
 
     def check_own(self, name: str, size: int) -> None:
-        """Raise `FileError` where the schema or footer, which says what the file holds, takes too many."""
+        """Raise `FileError` where the schema or footer takes too many bytes."""
         most = self.size // _OWN_SHARE
         if size > most:
             raise FileError(
@@ -110,7 +110,7 @@ NONE = Limits(rows=2**63, columns=2**63, size=2**63, inflation=0.0)
 
 
 def _shown_size(size: int) -> str:
-    """Bytes as people say them.
+    """A number of bytes for messages.
 
     >>> _shown_size(512), _shown_size(3 << 30)
     ('512 bytes', '3.0 GiB')
@@ -132,11 +132,11 @@ class Table(NamedTuple):
     boxes: BoxArray
     """``(n, 4)`` or ``(n, 6)``; float32 if the file holds float32 edges, else float64."""
     ids: npt.NDArray[Any] | None = None
-    """One id a row, integers or ``str`` objects; None where the file names none."""
+    """One id a row, integers or ``str`` objects; None where the file has none."""
 
 
 def find_layout(names: Sequence[str], file: str, id_column: str | None = None) -> Layout:
-    """`broadphase.columns.find_layout`; what is wrong with the names is wrong with the file."""
+    """`broadphase.columns.find_layout`, which raises `FileError` here."""
     try:
         return columns.find_layout(names, file, id_column)
     except ValueError as error:
@@ -146,7 +146,7 @@ def find_layout(names: Sequence[str], file: str, id_column: str | None = None) -
 def boxes_from_columns(
     layout: Layout, values: Mapping[str, Column], file: str, row_name: Callable[[int], str]
 ) -> BoxArray:
-    """`broadphase.columns.boxes_from_columns`; what is wrong with a row is wrong with the file."""
+    """`broadphase.columns.boxes_from_columns`, which raises `FileError` here."""
     try:
         return columns.boxes_from_columns(layout, values, file, row_name)
     except ValueError as error:
@@ -187,8 +187,8 @@ def read_text(
     progress: Callable[[], None],
     limits: Limits,
 ) -> Table:
-    """Read the table in ``file``; without ``delimiter`` the first line tells it."""
-    # Bytes that are no UTF-8 matter only in columns that are used: there they are found and named.
+    """Read the table in ``file``; without ``delimiter`` it is found in the first line."""
+    # Bytes that are no UTF-8 are an error only in columns that are used: `_ids` finds and names them.
     text = io.TextIOWrapper(file, encoding="utf-8-sig", errors="surrogateescape", newline="")
     old_limit = csv.field_size_limit(_LONGEST_FIELD)
     try:
@@ -201,7 +201,7 @@ def read_text(
 
 
 class _TextTable:
-    """One table on its way from text to boxes."""
+    """Reads one table from text to boxes."""
 
     def __init__(
         self,
@@ -214,10 +214,10 @@ class _TextTable:
         self.name, self.limits = name, limits
         first_line, blank_lines = _first_line(text, name)
         delimiter = delimiter or max(",;\t", key=first_line.count)
-        self.fed = _Fed(chain([first_line], text), delimiter, name, limits)
-        self.reader = csv.reader(self.fed, delimiter=delimiter)
+        self.limited = _LimitedLines(chain([first_line], text), delimiter, name, limits)
+        self.reader = csv.reader(self.limited, delimiter=delimiter)
         self.rows: Iterator[Row] = self.reader
-        self.lines = _Lines(blank_lines)
+        self.lines = _LineNumbers(blank_lines)
         first_row = next(self.reader)
         if all(map(_is_number, first_row)):
             self.header, self.layout = self._without_header(len(first_row), id_column)
@@ -244,7 +244,7 @@ class _TextTable:
         id_column = self.layout.id
         ids: list[str] = []
         done = 0
-        while raw := list(islice(self.rows, self.fed.take(_ROWS_AT_ONCE))):
+        while raw := list(islice(self.rows, self.limited.take(_ROWS_AT_ONCE))):
             self.lines.add(raw, self.reader.line_num)
             rows = raw if all(raw) else [row for row in raw if row]
             self._check_widths(rows, done)
@@ -294,8 +294,8 @@ class _TextTable:
         )
 
 
-class _Fed:
-    """The lines on their way to the reader, which would make any number of fields of them at once."""
+class _LimitedLines:
+    """Passes lines to the reader, and stops before it makes too many fields of them."""
 
     def __init__(self, lines: Iterator[str], delimiter: str, name: str, limits: Limits) -> None:
         self._lines, self._delimiter = lines, delimiter
@@ -303,7 +303,7 @@ class _Fed:
         self._rows, self._fields = 1, 0
 
     def take(self, rows: int) -> int:
-        """So many rows are read next."""
+        """Note that so many rows are read next."""
         self._rows, self._fields = rows, 0
         return rows
 
@@ -317,23 +317,23 @@ class _Fed:
         return line
 
 
-class _Lines:
-    """Which line of the file a row ends on; blank lines and line breaks in quotes shift it."""
+class _LineNumbers:
+    """On which line of the file each row ends, where blank lines and line breaks in quotes are counted."""
 
     def __init__(self, blank_lines: int) -> None:
         self._blank_lines = blank_lines
         self._line = 0
         self._row = 0
-        # Row _rows[k] ends on line _ends[k], and so on row by row up to the next entry.
+        # Row _rows[k] ends on line _ends[k], the next row on the next line, up to the next entry.
         self._rows: list[int] = []
         self._ends: list[int] = []
 
     def skip(self, line: int) -> None:
-        """Take note of the header, which ends on ``line``."""
+        """Note the header, which ends on ``line``."""
         self._line = line
 
     def add(self, raw: list[Row], line: int) -> None:
-        """Take note of a batch of rows, blank ones among them, the last of which ends on ``line``."""
+        """Note a batch of rows with blank ones, the last of which ends on ``line``."""
         if line - self._line == len(raw) and all(raw):
             self._note(len(raw), self._line + 1)
         else:
@@ -365,7 +365,7 @@ def _first_line(text: io.TextIOWrapper, name: str) -> tuple[str, int]:
 
 
 def _is_number(field: str) -> bool:
-    # Python reads 1_000 as a number; in a table it is a slip.
+    # Python reads 1_000 as a number; in a table it is a mistake.
     try:
         float(field)
     except ValueError:
@@ -405,10 +405,12 @@ def read_npy(file: BinaryIO, name: str, limits: Limits) -> Table:
 
 
 def _npy_array(file: BinaryIO, name: str) -> Any:
-    # The header is a piece of Python source.  NumPy reads it with `tokenize` and `ast`, and what those raise
-    # of a damaged one comes through: TokenError, SyntaxError, RecursionError, TypeError, ...
+    # The header is Python source.  NumPy reads it with `tokenize` and `ast`, so a damaged one raises
+    # TokenError, SyntaxError, RecursionError, TypeError, ...
     try:
-        with warnings.catch_warnings(action="ignore"):  # that it was written by Python 2, or looks odd
+        with warnings.catch_warnings(
+            action="ignore"
+        ):  # NumPy warns of files from Python 2 and of odd headers
             return np.lib.format.read_array(file, allow_pickle=False)
     except Exception as error:
         what = " ".join(str(error).split()) or type(error).__name__
@@ -420,12 +422,12 @@ def _npy_array(file: BinaryIO, name: str) -> Any:
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[BinaryIO]:
-    """A file to write to that takes its place under ``path`` only when all is written.
+    """A file to write to, which appears under ``path`` only when it is complete.
 
     Raises
     ------
     OSError
-        The folder or the file cannot be written; the error bears the name of ``path``.
+        The folder or the file cannot be written; the error has the name of ``path``.
     """
     target = path.resolve()  # a link stays a link
     part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
@@ -450,7 +452,7 @@ def write_text(
     delimiter: str,
     progress: Callable[[int, int], None],
 ) -> None:
-    """One line a pair, with the same line ends on every system."""
+    """Write one line a pair, with the same line ends on every system."""
     total = len(columns[0])
     for begin in range(0, max(1, total), _PAIRS_AT_ONCE):
         text = io.StringIO()
@@ -464,7 +466,7 @@ def write_text(
 
 
 def write_npy(file: BinaryIO, columns: Columns) -> None:
-    """An ``(m, 2)`` array: of integers, or of text where an id is text."""
+    """Write an ``(m, 2)`` array: of integers, or of text where an id is text."""
     if any(column.dtype == object for column in columns):
         columns = [column.astype(np.str_) for column in columns]
     np.lib.format.write_array(file, np.column_stack(columns), allow_pickle=False)

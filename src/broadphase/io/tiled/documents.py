@@ -1,11 +1,11 @@
 """Files of Tiled's two formats as documents of one form, that of its JSON; and values out of documents.
 
-`read_document` reads XML and JSON.  XML comes through expat with a tree of our own, for two reasons: a file
-that declares entities is refused before one of them is expanded, and depth is counted.  Only the files that a
+`read_document` reads XML and JSON.  XML is read by expat into a tree of our own, for two reasons: a file that
+declares entities is refused before one of them is expanded, and the depth is limited.  Only the files that a
 map names are opened, and only regular files.
 
-The functions after it take a value out of a document.  It has the type that it should have, or the error says
-where in the file it stands.
+`whole`, `number`, `text` and the functions beside them take a value out of a document.  It has the right type
+and range, or the error names its place in the file.
 """
 
 import json
@@ -20,14 +20,14 @@ from xml.parsers import expat
 from broadphase.errors import FileError
 
 Node = Mapping[str, Any]
-"""A part of a document as Tiled's JSON writes it."""
+"""A part of a document, as in Tiled's JSON."""
 LARGEST = 2**31 - 1
-"""Of numbers in Tiled itself."""
+"""The largest whole number in Tiled itself."""
 _FURTHEST = 1e15
-"""No map is larger; beyond, edges of neighbouring tiles would coincide."""
+"""The largest coordinate; beyond it, edges of neighbouring tiles would coincide."""
 _NEEDED: Any = object()  # the default of a field that must be there
 _DEEPEST = 200
-"""Levels of groups in groups in XML; no hand makes so many."""
+"""Levels of nested elements in XML; no real map has so many."""
 _PLAIN_NUMBER = re.compile(r"[+-]?\d+", re.ASCII)
 _TEXTS = frozenset(
     [
@@ -66,7 +66,7 @@ def read_document(file: Path, kind: str, where: str) -> Node:
     Raises
     ------
     FileError
-        It is not there, is no regular file, or holds something else.
+        It does not exist, is no regular file, or holds something else.
     """
     try:
         if not file.is_file():
@@ -87,7 +87,7 @@ def read_document(file: Path, kind: str, where: str) -> Node:
 
 
 def _kind_of(document: Any) -> str:
-    """What a document says it is; "" where it says nothing."""
+    """The kind of a document; "" where it does not say."""
     if not isinstance(document, dict):
         return type(document).__name__
     said = document.get("type")
@@ -114,7 +114,7 @@ def _from_json(content: bytes, where: str) -> Any:
 
 
 class _Element:
-    """An element, and what stands in it."""
+    """An element, its children and its text."""
 
     def __init__(self, tag: str, attributes: dict[str, str]) -> None:
         self.tag = tag
@@ -134,7 +134,7 @@ class _Element:
 
 
 class _Tree:
-    """What expat tells, as elements."""
+    """Builds elements from the calls of expat."""
 
     def __init__(self, where: str) -> None:
         self._where = where
@@ -170,7 +170,7 @@ def _from_xml(content: bytes, where: str) -> Any:
         parser.Parse(content, True)
     except expat.ExpatError as error:
         raise FileError(f"{where} is not XML: {error}") from error
-    except (LookupError, ValueError) as error:  # an encoding that is none
+    except (LookupError, ValueError) as error:  # an unknown encoding
         raise FileError(f"{where} is not XML: {error}") from error
     root = tree.root
     convert = _ROOTS.get(root.tag)
@@ -204,7 +204,7 @@ def _layer(element: _Element) -> Node:
 
 
 def _tiles_of(element: _Element) -> Any:
-    """Text, or the numbers of elements."""
+    """The text, or the numbers of the tile elements."""
     tiles = element.all("tile")
     return [_plain(tile).get("gid", 0) for tile in tiles] if tiles else element.text
 
@@ -260,7 +260,7 @@ _ROOTS: dict[str, Callable[[_Element], Node]] = {"map": _map, "tileset": _tilese
 
 
 def _common(element: _Element) -> Node:
-    """Attributes and properties."""
+    """Its attributes and properties."""
     owner = element.first("properties")
     if owner is None:
         return _plain(element)
@@ -285,7 +285,7 @@ def _property(element: _Element) -> Node:
 
 
 def _number_or_text(value: str) -> Any:
-    """A number where it is one; else the text, which whoever asks for a number names."""
+    """A number where it is one; else the text, which `number` and `whole` then refuse by name."""
     try:
         return int(value) if _PLAIN_NUMBER.fullmatch(value) else float(value)
     except ValueError:
@@ -296,7 +296,7 @@ def _number_or_text(value: str) -> Any:
 
 
 def node(value: Any, where: str) -> Node:
-    """The value, which must have fields."""
+    """The value, which must be a part with fields."""
     if not isinstance(value, dict):
         raise FileError(f"{where} has a value of a wrong type: {shown(value)}")
     return value
@@ -349,7 +349,7 @@ def flag(owner: Node, key: str, where: str, default: bool) -> bool:
 
 
 def class_of(owner: Node, where: str, *keys: str) -> str:
-    """What Tiled 1.9 calls a class, and before and after a type."""
+    """The class, which is called type before and after Tiled 1.9."""
     for key in keys:
         if owner.get(key):
             return text(owner, key, where)
@@ -357,7 +357,7 @@ def class_of(owner: Node, where: str, *keys: str) -> str:
 
 
 def properties(owner: Node, where: str) -> dict[str, Any]:
-    """Custom properties by name; those of a class of one's own are left as they are."""
+    """Custom properties by name; the members of custom classes are not checked."""
     found: dict[str, Any] = {}
     for raw in parts(owner, "properties", where):
         one = node(raw, f"{where}, property {shown(raw)}")

@@ -1,8 +1,8 @@
-"""Which cells of a Tiled map block, and the map as what a `broadphase.TileMap` is made of.
+"""Which cells of a Tiled map block, and the `Level` from which a `broadphase.TileMap` is made.
 
-A cell blocks as a whole, on some sides, up to a slope, or with a shape that no cell can have.  Tiled says
-what is solid by a custom property of a tile or of a whole layer, where that of the tile wins; or the caller
-names the layers that are.  Where neither says it, those tiles block that have collision shapes.
+A cell blocks as a whole, on some sides, up to a slope, or with a shape that no cell can have.  Whether it
+blocks follows from a custom property of its tile or of its whole layer, where that of the tile wins; or from
+the names of layers that the caller gives.  Without either, all tiles with collision shapes block.
 """
 
 import warnings
@@ -34,7 +34,7 @@ from broadphase.kernels.tiles.grid import BOTTOM, LEFT, RIGHT, SIDES, TOP
 ENDINGS = (".tmx", ".tmj", ".json")
 ON_SHAPES = ("warn", "fill", "refuse")
 MOST_SHAPED = 1_000_000
-"""Tiles with shapes of their own: each becomes an object of Python."""
+"""The most tiles with shapes of their own: each becomes a Python object."""
 _AS_IT_IS = Frame()
 Places = npt.NDArray[np.int64]
 
@@ -42,16 +42,16 @@ Places = npt.NDArray[np.int64]
 
 
 def cell_size(level: Map) -> Point:
-    """Of a cell in the space in which the map's objects have their places.
+    """The size of a cell in the coordinates of the map's objects.
 
-    Isometric maps are flat there: squares as high as a tile.
+    Isometric maps are flat in these coordinates: their cells are squares as high as a tile.
     """
     width, height = level.tile_size
     return (height, height) if level.orientation == "isometric" else (width, height)
 
 
 def in_cells(level: Map, offset: Point) -> Point:
-    """A way on the screen in the space of the map's objects."""
+    """An offset on the screen, in the coordinates of the map's objects."""
     if level.orientation != "isometric":
         return offset
     (x, y), (width, height) = offset, level.tile_size
@@ -59,12 +59,12 @@ def in_cells(level: Map, offset: Point) -> Point:
 
 
 def is_staggered(level: Map) -> bool:
-    """Whether its cells lie on no grid."""
+    """Whether its cells do not lie on a grid."""
     return level.orientation in ("staggered", "hexagonal")
 
 
 def height_of(level: Map) -> float:
-    """Of a map that ends, in the space of its objects."""
+    """The height of a finite map, in the coordinates of its objects."""
     columns, rows = level.size
     if not is_staggered(level):
         return rows * cell_size(level)[1]
@@ -84,7 +84,7 @@ def corner_of(level: Map, column: int, row: int) -> Point:
 
 
 def outline_of_cell(level: Map) -> tuple[Point, ...]:
-    """The corners of a staggered cell, seen from the upper left one of the box around it."""
+    """The corners of a staggered cell, relative to the upper left corner of the box around it."""
     width, height = _even(level.tile_size[0]), _even(level.tile_size[1])
     x, y = _edges(level)
     ring = [
@@ -101,14 +101,14 @@ def outline_of_cell(level: Map) -> tuple[Point, ...]:
 
 
 def _edges(level: Map) -> Point:
-    """How far the slanted sides of a cell reach."""
+    """The extents of the slanted sides of a cell in x and y."""
     axis, _, side = level.stagger
     width, height = _even(level.tile_size[0]), _even(level.tile_size[1])
     return (width - side * (axis == "x")) // 2, (height - side * (axis == "y")) // 2
 
 
 def _even(length: float) -> float:
-    """As Tiled draws: whole halves."""
+    """Rounded down to an even number, as Tiled does, so that halves are whole."""
     return length - length % 2
 
 
@@ -131,15 +131,15 @@ class Part(NamedTuple):
     place: Point
 
 
-class Words(NamedTuple):
-    """How it is said which tiles block."""
+class BlockingRules(NamedTuple):
+    """How to tell which tiles block."""
 
     solid: str
     one_way: str
     everything: bool
-    """Whether all tiles do: the layers were named."""
+    """Whether all tiles block, because the caller named the layers."""
     by_shape: bool
-    """Whether those do that have collision shapes."""
+    """Whether tiles with collision shapes block."""
 
 
 class Shaped(NamedTuple):
@@ -147,15 +147,15 @@ class Shaped(NamedTuple):
 
     part: Part
     number: int
-    """With the upper bits, which say how it is turned."""
+    """With the upper bits, which say how the tile is turned and mirrored."""
     tile: Tile | None
-    """None where nothing is said of it: the whole cell blocks."""
+    """None where the tileset has no entry for it; then the whole cell blocks."""
     places: Places
-    """``(m, 2)``: column and row in the layer, from where that begins."""
+    """``(m, 2)``: column and row, counted from the start of the layer."""
 
 
 class Ground(NamedTuple):
-    """The cells of maps; y points down."""
+    """The blocking cells of one or several maps; y points down."""
 
     solid: npt.NDArray[np.bool_]
     one_way: npt.NDArray[np.uint8]
@@ -163,15 +163,15 @@ class Ground(NamedTuple):
     """By column and row."""
     cell: Point
     first: tuple[int, int]
-    """Where the first of them stands among all cells, column and row."""
+    """Column and row of its first cell, among the cells of all maps."""
     shift: Point
-    """Where cell 0, 0 of all begins."""
+    """The upper left corner of cell 0, 0."""
     shaped: list[Shaped]
-    told: list[str]
-    """Tiles that block on some sides, whose shapes are not looked at."""
+    ignored: list[str]
+    """Tiles that block on some sides, whose shapes are ignored."""
 
     def cells_of(self, shaped: Shaped) -> Places:
-        """The columns and rows here of tiles with shapes."""
+        """The columns and rows of tiles with shapes, in these arrays."""
         column, row = _first_cell(shaped.part, self.cell, blocking=True)
         places: Places = shaped.places + np.array([column - self.first[0], row - self.first[1]])
         return places
@@ -185,21 +185,21 @@ class Ground(NamedTuple):
         )
 
 
-def words_of(parts: Sequence[Part], solid: str, one_way: str, everything: bool) -> Words | None:
-    """How it is said which tiles block; None where nothing says it."""
+def blocking_rules(parts: Sequence[Part], solid: str, one_way: str, everything: bool) -> BlockingRules | None:
+    """The rules for which tiles block; None where nothing says it."""
     levels = {id(part.level): part.level for part in parts}.values()
     said: list[Mapping[str, Any]] = [part.layer.properties for part in parts]
     said += [tile.properties for level in levels for tile in level.tiles.values()]
     if everything or any(solid in some or one_way in some for some in said):
-        return Words(solid, one_way, everything, False)
+        return BlockingRules(solid, one_way, everything, False)
     if any(tile.shapes for level in levels for tile in level.tiles.values()):
-        return Words(solid, one_way, False, True)
+        return BlockingRules(solid, one_way, False, True)
     return None
 
 
-def ground_of(parts: Sequence[Part], words: Words, where: str) -> Ground:
-    """The cells that block in layers of one map, or of several that lie on one grid."""
-    kinds = [_kinds_of(part, words) for part in parts]
+def ground_of(parts: Sequence[Part], rules: BlockingRules, where: str) -> Ground:
+    """The blocking cells in layers of one map, or of several maps on one grid."""
+    kinds = [_kinds_of(part, rules) for part in parts]
     grids = [(part, kind) for part, kind in zip(parts, kinds, strict=True) if not is_staggered(part.level)]
     cell = _one_cell(grids, where)
     shift = _one_shift(grids, cell, where)
@@ -228,7 +228,7 @@ def ground_of(parts: Sequence[Part], words: Words, where: str) -> Ground:
 
 
 class _Kinds(NamedTuple):
-    """By the different numbers of a layer, ascending: what such a tile does."""
+    """For each distinct number in a layer, ascending: how such a tile blocks."""
 
     numbers: npt.NDArray[np.uint32]
     solid: npt.NDArray[np.bool_]
@@ -236,7 +236,7 @@ class _Kinds(NamedTuple):
     blocks: bool
 
 
-def _kinds_of(part: Part, words: Words) -> _Kinds:
+def _kinds_of(part: Part, rules: BlockingRules) -> _Kinds:
     numbers = np.unique(part.layer.cells)
     solid, sides = np.zeros(len(numbers), np.bool_), np.zeros(len(numbers), np.uint8)
     for at, number in enumerate(numbers.tolist()):
@@ -244,17 +244,17 @@ def _kinds_of(part: Part, words: Words) -> _Kinds:
             continue
         tile = part.level.tiles.get(number & int(NUMBER))
         own: Mapping[str, Any] = {} if tile is None else tile.properties
-        where = tile.where if tile is not None and (words.one_way in own or words.solid in own) else None
+        where = tile.where if tile is not None and (rules.one_way in own or rules.solid in own) else None
         said = {**part.layer.properties, **own}
-        if words.by_shape:
+        if rules.by_shape:
             solid[at] = tile is not None and bool(tile.shapes)
-        elif words.one_way in said:
-            bits = _bits(said[words.one_way], where or part.layer.where)
-            sides[at] = _turned_sides(bits, number) if words.one_way in own else bits
+        elif rules.one_way in said:
+            bits = _bits(said[rules.one_way], where or part.layer.where)
+            sides[at] = _turned_sides(bits, number) if rules.one_way in own else bits
             if bits and is_staggered(part.level):
                 raise FileError(f"{where or part.layer.where} blocks on some sides; no staggered tile does")
         else:
-            solid[at] = words.everything or _is_solid(said, words.solid, where or part.layer.where)
+            solid[at] = rules.everything or _is_solid(said, rules.solid, where or part.layer.where)
     return _Kinds(numbers, solid, sides, bool(solid.any() or sides.any()))
 
 
@@ -267,15 +267,15 @@ def _bits(names: Any, where: str) -> np.uint8:
     return bits
 
 
-def _is_solid(words: Mapping[str, Any], solid: str, where: str) -> bool:
-    value = words.get(solid, False)
+def _is_solid(properties: Mapping[str, Any], solid: str, where: str) -> bool:
+    value = properties.get(solid, False)
     if not isinstance(value, bool | int | float):
         raise FileError(f"{where} has {solid} = {value!r}; make it a property of type bool")
     return bool(value)
 
 
 def _turned_sides(bits: np.uint8, number: int) -> np.uint8:
-    """The sides of a tile that is turned: they turn with it."""
+    """The sides of a turned tile: they turn with it."""
     swaps = [
         (TRANSPOSED, ((LEFT, TOP), (RIGHT, BOTTOM))),
         (MIRRORED_X, ((LEFT, RIGHT),)),
@@ -288,7 +288,7 @@ def _turned_sides(bits: np.uint8, number: int) -> np.uint8:
 
 
 def swapped(bits: Any, pairs: Iterable[tuple[np.uint8, np.uint8]]) -> Any:
-    """Sides as bits, one or an array, some of which take the place of each other."""
+    """Side bits, of one tile or an array, where each of ``pairs`` is exchanged."""
     for one, other in pairs:
         kept = bits & ~(one | other)
         bits = kept | ((bits & one) != 0) * other | ((bits & other) != 0) * one
@@ -299,13 +299,16 @@ def swapped(bits: Any, pairs: Iterable[tuple[np.uint8, np.uint8]]) -> Any:
 
 
 def _first_cell(part: Part, cell: Point, *, blocking: bool) -> tuple[int, int]:
-    """The column and row of all maps in which a layer begins; decoration may be moved as it likes."""
+    """The column and row, among the cells of all maps, in which a layer begins.
+
+    The offset of a layer counts only where it blocks: decoration may have any offset.
+    """
     columns, _, rows, _ = _steps(part, cell, blocking)
     return part.layer.column + columns, part.layer.row + rows
 
 
 def _steps(part: Part, cell: Point, blocking: bool) -> tuple[int, float, int, float]:
-    """How far a layer is moved: columns and what remains, rows and what remains."""
+    """The offset of a layer: columns and a remainder, rows and a remainder."""
     dx, dy = in_cells(part.level, part.layer.offset) if blocking else (0.0, 0.0)
     columns, right = divmod(part.place[0] + dx, cell[0])
     rows, down = divmod(part.place[1] + dy, cell[1])
@@ -324,7 +327,7 @@ def _one_cell(grids: list[tuple[Part, _Kinds]], where: str) -> Point:
 
 
 def _one_shift(grids: list[tuple[Part, _Kinds]], cell: Point, where: str) -> Point:
-    """How far the grid is moved by parts of a cell."""
+    """The offset of the grid by a part of a cell, which all layers must share."""
     found: dict[Point, str] = {}
     for part, kind in grids:
         if kind.blocks:
@@ -340,7 +343,7 @@ def _one_shift(grids: list[tuple[Part, _Kinds]], cell: Point, where: str) -> Poi
 
 
 def _extent(grids: list[tuple[Part, _Kinds]], cell: Point, where: str) -> tuple[int, int, int, int]:
-    """First column and row, and those behind the last."""
+    """First column and row, and the column and row after the last."""
     boxes = []
     for part, kind in grids:
         column, row = _first_cell(part, cell, blocking=kind.blocks)
@@ -359,11 +362,11 @@ def _extent(grids: list[tuple[Part, _Kinds]], cell: Point, where: str) -> tuple[
     return left, top, right, bottom
 
 
-# ---- into cells
+# ---- filling the cells
 
 
 def _add(found: Ground, part: Part, kinds: _Kinds, left: int, top: int) -> None:
-    """Put what blocks in a layer into the cells."""
+    """Add the blocking tiles of a layer to the cells."""
     if not kinds.blocks:
         return
     column, row = _first_cell(part, found.cell, blocking=True)
@@ -378,7 +381,7 @@ def _add(found: Ground, part: Part, kinds: _Kinds, left: int, top: int) -> None:
         if tile is None or form == "whole":
             continue
         if kinds.sides[at]:
-            found.told.append(tile.where)
+            found.ignored.append(tile.where)
         else:
             whole[at] = False
             special.append((number, tile, form if isinstance(form, Slope) else None))
@@ -394,7 +397,7 @@ def _add(found: Ground, part: Part, kinds: _Kinds, left: int, top: int) -> None:
 
 
 def _add_slopes(found: Ground, shaped: Shaped, slope: Slope, first: tuple[int, int]) -> None:
-    """A cell has one slope: what comes on top of another is a shape beside it."""
+    """Add slopes; a cell has one slope, so where there is another already, the tile becomes a shape."""
     late = []
     for column, row in shaped.places.tolist():
         cell = column + first[0], row + first[1]
@@ -412,12 +415,12 @@ def _staggered(part: Part, kinds: _Kinds) -> Iterable[Shaped]:
 
 
 def _places(layer: TileLayer, number: int) -> Places:
-    """``(m, 2)``: the columns and rows, from where the layer begins, of a kind of tile."""
+    """``(m, 2)``: the columns and rows of all tiles with this number, from the start of the layer."""
     return np.argwhere(layer.cells == number)[:, ::-1]
 
 
 def form_in_cell(level: Map, tile: Tile, turned_by: int) -> Slope | Literal["whole"] | None:
-    """What the shapes of a tile make of its cell; None: nothing that a cell can be."""
+    """How the shapes of a tile fill its cell; None where no cell can have such a shape."""
     if not tile.shapes:
         return "whole"
     size = cell_size(level)
@@ -433,7 +436,7 @@ def form_in_cell(level: Map, tile: Tile, turned_by: int) -> Slope | Literal["who
 
 
 def outlines_in_cell(level: Map, tile: Tile, turned_by: int, then: Frame = _AS_IT_IS) -> list[Outline]:
-    """The shapes of a tile of a layer, seen from the upper left corner of its cell."""
+    """The shapes of a tile of a layer, relative to the upper left corner of its cell."""
     size = level.tile_size if tile.tileset.fills_grid else None
     hexagonal = level.orientation == "hexagonal"
     frame = frame_of_tile(tile, turned_by, size, hexagonal=hexagonal).then(moved(0.0, level.tile_size[1]))
@@ -468,7 +471,7 @@ def _form(outline: Outline, size: Point) -> Slope | Literal["whole"] | None:
 
 
 class Level(NamedTuple):
-    """What `broadphase.TileMap` is made of."""
+    """The arguments of a `broadphase.TileMap`, and its slopes."""
 
     solid: npt.NDArray[np.bool_]
     tile_size: tuple[float, float]
@@ -478,7 +481,7 @@ class Level(NamedTuple):
     """By column and row."""
 
     def into(self, make: Callable[..., Any]) -> Any:
-        """The tile map; ``make`` is its class, which stands above this."""
+        """The tile map; ``make`` is its class, which lies in a higher layer and so is not imported here."""
         tiles = make(self.solid, self.tile_size, self.origin, one_way=self.one_way)
         for (column, row), slope in self.slopes.items():
             tiles.set_slope(column, row, slope.left, slope.right, base=slope.base)
@@ -494,7 +497,7 @@ def read_level(
     y_up: bool = False,
     shapes: Literal["warn", "fill", "refuse"] = "warn",
 ) -> Level:
-    """Which tiles of a map are solid; `broadphase.adapters.tiled.read` tells what the arguments mean."""
+    """Which tiles of a map are solid; `broadphase.adapters.tiled.read` documents the arguments."""
     if shapes not in ON_SHAPES:
         raise ValueError(f"shapes must be 'warn', 'fill' or 'refuse'; got {shapes!r}")
     file = Path(path)
@@ -506,16 +509,16 @@ def read_level(
             "bodies of them"
         )
     parts = named([Part(level, layer, (0.0, 0.0)) for layer in level.layers], layers, str(file))
-    words = words_of(parts, solid, one_way, layers is not None)
-    if words is None:
+    rules = blocking_rules(parts, solid, one_way, layers is not None)
+    if rules is None:
         raise ValueError(
             f"nothing in {file} says what is solid: give tiles or a layer the bool property {solid!r}, or "
             f"pass layers=; it has {', '.join(repr(layer.name) for layer in level.layers) or 'none'}"
         )
-    ground = ground_of(parts, words, str(file))
+    ground = ground_of(parts, rules, str(file))
     if shapes == "fill":
         ground = _filled(ground)
-    tell_of_shapes([one.tile.where for one in ground.shaped if one.tile] + ground.told, shapes)
+    warn_of_shapes([one.tile.where for one in ground.shaped if one.tile] + ground.ignored, shapes)
     for shaped in ground.shaped:
         columns, rows = ground.cells_of(shaped).T
         ground.solid[rows, columns] = True
@@ -523,7 +526,7 @@ def read_level(
 
 
 def check_file(file: Path, endings: Sequence[str]) -> None:
-    """Raise where there is no file, or none with these endings."""
+    """Raise where the file does not exist or has another ending."""
     if not file.is_file():
         raise FileNotFoundError(f"no Tiled map at {file}")
     if file.suffix.lower() in (".ldtk", ".ldtkl"):
@@ -536,7 +539,7 @@ def check_file(file: Path, endings: Sequence[str]) -> None:
 
 
 def named(parts: list[Part], names: Iterable[str] | None, where: str) -> list[Part]:
-    """Those layers that have one of these names; all without names."""
+    """The layers with one of these names; without ``names`` all layers."""
     if names is None:
         return parts
     wanted = [names] if isinstance(names, str) else list(names)
@@ -549,7 +552,7 @@ def named(parts: list[Part], names: Iterable[str] | None, where: str) -> list[Pa
 
 
 def cells_of(ground: Ground, y_up: bool, height: float) -> Level:
-    """The cells, turned over where y is to point up: about zero and then moved by ``height``."""
+    """The cells; with ``y_up`` y is mirrored at zero and then ``height`` is added."""
     solid, sides, (x, y) = ground.solid, ground.one_way, ground.origin
     slopes = ground.slopes
     if y_up:
@@ -565,17 +568,17 @@ def cells_of(ground: Ground, y_up: bool, height: float) -> Level:
 
 
 def _filled(ground: Ground) -> Ground:
-    """With whole cells where there are shapes, without a word."""
+    """The same with whole cells where there are slopes and shapes, without a warning."""
     for column, row in ground.slopes:
         ground.solid[row, column] = True
     for shaped in ground.shaped:
         columns, rows = ground.cells_of(shaped).T
         ground.solid[rows, columns] = True
-    return ground._replace(slopes={}, shaped=[], told=[])
+    return ground._replace(slopes={}, shaped=[], ignored=[])
 
 
-def tell_of_shapes(places: Sequence[str], shapes: str, stacklevel: int = 4) -> None:
-    """Warn of tiles whose shapes are not followed, or refuse them."""
+def warn_of_shapes(places: Sequence[str], shapes: str, stacklevel: int = 4) -> None:
+    """Warn of tiles whose shapes are ignored, or raise."""
     shaped = list(dict.fromkeys(places))
     if not shaped:
         return

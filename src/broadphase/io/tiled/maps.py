@@ -1,7 +1,7 @@
 """Maps from the Tiled editor: layers of tiles and of objects, tilesets, templates, and worlds of maps.
 
-`read_map` and `read_world` give plain values (`Map`), as they stand in the file; y points down, as in Tiled.
-What is only drawn (images, colours, animations, terrain) is ignored, and so is whatever Tiled may add.
+`read_map` and `read_world` return plain values (`Map`) as they are in the file; y points down, as in Tiled.
+Everything that is only drawn (images, colours, animations, terrain) is ignored, and so are unknown fields.
 """
 
 import base64
@@ -28,24 +28,24 @@ from broadphase.io.tiled.documents import Node, read_document
 Cells = npt.NDArray[np.uint32]
 
 MOST_CELLS = USUAL.size // 4
-"""All layers that are read together have no more: a file of 1 MB can be packed that it fills any memory."""
+"""The most cells of all layers read together: a compressed file of 1 MB could fill any memory."""
 _WAY_OUT = "in Tiled, Map > Map Properties > Tile Layer Format is how a map is packed"
 
 Point = tuple[float, float]
 Form = Literal["box", "ellipse", "capsule", "polygon", "polyline", "point", "text", "tile"]
 
-# The upper bits of a tile's number say how it is turned.
+# The upper bits of a tile's number say how it is turned and mirrored.
 NUMBER = np.uint32(0x0FFFFFFF)
 TURNED = np.uint32(0xF0000000)
 MIRRORED_X, MIRRORED_Y, TRANSPOSED, HEX_TURN = 0x80000000, 0x40000000, 0x20000000, 0x10000000
 _FORMS: tuple[Form, ...] = ("ellipse", "capsule", "polygon", "polyline", "point", "text")
 _MOST_POINTS = 10_000_000
-"""Of all objects that are read together: those that share a template of a long polygon count it each."""
+"""The most points of all objects read together: objects count the polygon of a shared template each."""
 _IN_TILED = (":/", "qrc:/")
-"""How sources begin that Tiled keeps in itself, such as the marks of its rules for automapping."""
+"""The start of sources that are part of Tiled itself, such as the tiles of its automapping rules."""
 ORIENTATIONS = ("orthogonal", "isometric", "staggered", "hexagonal")
 _MOST_REPEATS = 3
-"""What a pattern may leave open: each more multiplies the time that a name can take by its length."""
+"""The most repetitions in a pattern: each multiplies the time for a name by the length of the name."""
 _REPEATED_GROUP = re.compile(r"\)[*+{]")
 _REPEAT = re.compile(r"(?<!\\)[*+{]")
 
@@ -60,20 +60,20 @@ class Tile(NamedTuple):
     type: str
     properties: Mapping[str, Any]
     size: Point
-    """Of its picture."""
+    """The size of its image."""
     shapes: "tuple[Object, ...]"
-    """From the collision editor, seen from its upper left corner."""
+    """From the collision editor, relative to its upper left corner."""
     tileset: "Tileset"
 
 
 class Tileset(NamedTuple):
-    """What its tiles share."""
+    """A tileset, as far as its tiles share it."""
 
     name: str
     offset: Point
-    """How far its tiles are drawn from where they are."""
+    """The offset with which its tiles are drawn."""
     alignment: str
-    """Which point of a tile object its place is; "unspecified" leaves it to the map."""
+    """The point of a tile object that lies at its place; "unspecified" leaves it to the map."""
     fills_grid: bool
     """Whether its tiles are stretched to the cells of the map."""
 
@@ -94,7 +94,7 @@ class Object(NamedTuple):
     """In degrees, clockwise, about ``x, y``."""
     visible: bool
     points: tuple[Point, ...]
-    """Of polygons and polylines, seen from ``x, y``."""
+    """Of polygons and polylines, relative to ``x, y``."""
     text: str
     properties: Mapping[str, Any]
     tile: Tile | None
@@ -111,16 +111,16 @@ class TileLayer(NamedTuple):
     type: str
     properties: Mapping[str, Any]
     cells: Cells
-    """``[row, column]``: numbers of tiles and how these are turned; 0 where there is no tile."""
+    """``[row, column]``: numbers of tiles with the bits for their turns; 0 where there is no tile."""
     column: int
     row: int
-    """Where it begins; layers of endless maps begin anywhere."""
+    """Column and row are those of its first cell; layers of infinite maps begin anywhere."""
     offset: Point
-    """In pixels, with that of the groups that it is in."""
+    """In pixels, with the offsets of the groups that contain it."""
 
     @property
     def numbers(self) -> npt.NDArray[np.uint32]:
-        """The numbers of the tiles alone."""
+        """The numbers of the tiles, without the bits for their turns."""
         return self.cells & NUMBER
 
 
@@ -141,12 +141,12 @@ class Map(NamedTuple):
     file: Path
     orientation: str
     size: tuple[int, int]
-    """Columns and rows; of an endless map they say nothing."""
+    """Columns and rows; meaningless for an infinite map."""
     tile_size: Point
     layers: list[TileLayer]
     object_layers: list[ObjectLayer]
     tiles: Mapping[int, Tile]
-    """By number: those of which something is said."""
+    """By number: the tiles that have an entry in their tileset."""
     endless: bool
     properties: Mapping[str, Any]
     stagger: tuple[str, str, int]
@@ -154,20 +154,20 @@ class Map(NamedTuple):
 
 
 TileOf = Callable[[int, str], Tile]
-"""The tile that has a number."""
+"""Returns the tile with a number; the text is the place for messages."""
 
 
 # ---- the tiles of a layer: numbers in a list, as text, or compressed
 
 
 class Budget:
-    """How many cells are left for what is read together."""
+    """Limits the cells of all layers that are read together."""
 
     def __init__(self) -> None:
         self._left = MOST_CELLS
 
     def take(self, width: int, height: int, refused: str) -> None:
-        """Raise `FileError` with ``refused``, and what it is about, where there are too many."""
+        """Count these cells; raise `FileError`, whose message begins with ``refused``, beyond the limit."""
         self._left -= width * height
         if self._left < 0:
             raise FileError(
@@ -176,7 +176,7 @@ class Budget:
 
 
 def unpack(data: Any, size: tuple[int, int], encoding: Any, compression: Any, where: str) -> Cells:
-    """The tiles ``[row, column]`` of a layer, or of a chunk of one, of ``(width, height)``."""
+    """The tiles ``[row, column]`` of a layer or a chunk; ``size`` is ``(width, height)``."""
     width, height = size
     if data is None:
         raise FileError(f"{where} has no 'data'")
@@ -237,7 +237,7 @@ def _unpacked(data: str, count: int, compression: Any, where: str) -> Cells:
 
 
 def _deflated(packed: bytes, size: int, where: str, window: int) -> bytes:
-    """At most a byte more than belongs there, however much is packed."""
+    """Decompress; of data that is too long, only one byte beyond ``size`` is returned."""
     unpack_some = zlib.decompressobj(window)
     try:
         plain = unpack_some.decompress(packed, size + 1)
@@ -259,7 +259,7 @@ def _gzip(packed: bytes, size: int, where: str) -> bytes:
 def _zstd(packed: bytes, size: int, where: str) -> bytes:
     try:
         return _with_own_zstd(packed, size, where)
-    except ModuleNotFoundError:  # Python 3.14 brings it
+    except ModuleNotFoundError:  # it comes with Python 3.14
         pass
     library = need(
         "zstandard", extra="tiled", purpose=f"{where} is packed with zstd; {_WAY_OUT}; reading it as it is"
@@ -295,7 +295,7 @@ class Reader:
         self._points = 0
 
     def objects(self, layer: Node, where: str, folder: Path, tile_of: TileOf | None) -> Iterator[Object]:
-        """The objects of a layer; names of templates are seen from ``folder``."""
+        """The objects of a layer; names of templates are relative to ``folder``."""
         for raw in documents.parts(layer, "objects", where):
             part = documents.node(raw, f"{where}, object {shown(raw)}")
             number = documents.whole(part, "id", f"{where}, object", default=0)
@@ -333,7 +333,7 @@ class Reader:
         usual = (0.0, 0.0) if tile is None else tile.size
         width = documents.number(raw, "width", where, usual[0], least=0.0)
         height = documents.number(raw, "height", where, usual[1], least=0.0)
-        if tile is not None and tile.size == (0.0, 0.0):  # of no tileset: nobody knows the picture
+        if tile is not None and tile.size == (0.0, 0.0):  # in no tileset, so the size of its image is unknown
             tile = tile._replace(size=(width, height))
         return Object(
             where,
@@ -372,7 +372,7 @@ def _text(raw: Node, where: str) -> str:
 
 
 def _over(model: Node, own: Node, where: str) -> Node:
-    """What a template says, where the object itself says nothing else."""
+    """The fields of a template, where the object itself has no others."""
     words = {one.get("name"): one for one in _named(model, where)} | {
         one.get("name"): one for one in _named(own, where)
     }
@@ -402,7 +402,7 @@ class Tilesets:
         return found
 
     def of_template(self, raw: Node, folder: Path, where: str) -> Callable[[int, str], Tile]:
-        """Which tile has a number, in a template."""
+        """The function that finds tiles by number, in a template."""
         found = Numbered()
         self._add(found, raw, folder, where)
         return found.tile_of
@@ -462,18 +462,18 @@ class Numbered:
 
     def __init__(self) -> None:
         self.tiles: dict[int, Tile] = {}
-        """Those of which something is said."""
+        """The tiles that have an entry in their tileset."""
         self._firsts: list[int] = []
         self._plain: list[Tile] = []
 
     def add(self, first: int, plain: Tile) -> None:
-        """Numbers from ``first`` on are of a tileset, of which ``plain`` is any tile."""
+        """Add a tileset whose numbers begin at ``first``; ``plain`` stands for its tiles without an entry."""
         at = bisect_right(self._firsts, first)
         self._firsts.insert(at, first)
         self._plain.insert(at, plain)
 
     def tile_of(self, number: int, where: str) -> Tile:
-        """The tile that has a number."""
+        """The tile with this number."""
         if number in self.tiles:
             return self.tiles[number]
         at = bisect_right(self._firsts, number)
@@ -507,9 +507,9 @@ def read_map(file: Path, *, named: str = "", budget: Budget | None = None) -> Ma
     ----------
     file : path
     named : str
-        Its name for messages, where that is not the file alone.
+        Its name for messages; by default the file.
     budget : Budget, optional
-        How many tiles there may be in this map and others that are read together with it.
+        The limit on cells, shared with other maps that are read together with this one.
 
     Raises
     ------
@@ -559,7 +559,7 @@ def _stagger(level: Node, orientation: str, where: str) -> tuple[str, str, int]:
 
 
 class _Layers:
-    """The layers of a map, out of their groups."""
+    """Collects the layers of a map from all groups."""
 
     def __init__(
         self, tilesets: Tilesets, numbered: Numbered, folder: Path, endless: bool, budget: Budget
@@ -573,7 +573,7 @@ class _Layers:
         self._budget = budget
 
     def add(self, raw: Any, where: str, offset: Point, *, first: bool = False) -> None:
-        """A layer, and those in it; ``offset`` is that of the group that it is in."""
+        """Add a layer, and the layers in it; ``offset`` is that of the group that contains it."""
         separator = ": " if first else ", "
         title = raw.get("name") if isinstance(raw, dict) else raw
         place = f"{where}{separator}layer {shown(title)}"
@@ -620,7 +620,7 @@ class _Layers:
             yield 0, 0, self._cells(layer, layer, where)
 
     def _bare(self, layer: Node) -> bool:
-        """Whether this is a layer of an endless map that has no tile at all."""
+        """Whether this is a layer of an infinite map without any tile."""
         data = layer.get("data")
         return self._endless and isinstance(data, str) and not data.strip()
 
@@ -641,7 +641,7 @@ def _said(layer: Node, name: str, where: str) -> tuple[str, str, str, Mapping[st
 
 
 class Placed(NamedTuple):
-    """A map, and where its upper left corner lies."""
+    """A map, and the place of its upper left corner."""
 
     level: Map
     place: Point
@@ -683,7 +683,7 @@ def _listed(document: Node, file: Path, where: str) -> Iterator[tuple[Path, Poin
 
 
 def _matching(document: Node, file: Path, where: str) -> Iterator[tuple[Path, Point]]:
-    """The maps beside it whose names say where they lie."""
+    """The maps in the same folder whose names match a pattern, which gives their places."""
     for raw in documents.parts(document, "patterns", where):
         part = documents.node(raw, f"{where}: pattern {shown(raw)}")
         pattern = _compiled(documents.text(part, "regexp", f"{where}: a pattern"), where)

@@ -1,6 +1,6 @@
-"""Objects and collision shapes of tiles as outlines at their place: turned, mirrored and stretched.
+"""Objects and collision shapes of tiles as outlines at their places: turned, mirrored and stretched.
 
-What is still a box, a circle or a capsule afterwards stays one; any other round thing becomes a polygon.
+A shape that still is a box, a circle or a capsule afterwards stays one; other round shapes become polygons.
 """
 
 import math
@@ -18,7 +18,7 @@ from broadphase.io.tiled.maps import (
 )
 
 CORNERS = 32
-"""Of a polygon in the place of an ellipse; they lie on it."""
+"""Corners of a polygon that replaces an ellipse; they lie on the ellipse."""
 _ANCHORS = {
     "topleft": (0.0, 0.0),
     "top": (0.5, 0.0),
@@ -35,7 +35,7 @@ _QUARTERS = ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))
 
 
 class Frame(NamedTuple):
-    """Where points go: ``x_x * x + x_y * y + x`` and ``y_x * x + y_y * y + y``."""
+    """An affine map of points: ``x_x * x + x_y * y + x`` and ``y_x * x + y_y * y + y``."""
 
     x_x: float = 1.0
     y_x: float = 0.0
@@ -45,11 +45,11 @@ class Frame(NamedTuple):
     y: float = 0.0
 
     def point(self, x: float, y: float) -> Point:
-        """Where a point goes."""
+        """The image of a point."""
         return self.x_x * x + self.x_y * y + self.x, self.y_x * x + self.y_y * y + self.y
 
     def then(self, other: "Frame") -> "Frame":
-        """First here, then there."""
+        """A map that applies this one first, then the other."""
         x, y = other.point(self.x, self.y)
         return Frame(
             other.x_x * self.x_x + other.x_y * self.y_x,
@@ -62,12 +62,12 @@ class Frame(NamedTuple):
 
     @property
     def keeps_boxes(self) -> bool:
-        """Whether what is upright stays upright."""
+        """Whether axis-aligned boxes stay axis-aligned."""
         return self.x_y == self.y_x == 0.0 or self.x_x == self.y_y == 0.0
 
     @property
     def scale(self) -> float | None:
-        """By how much it stretches, where that is the same in all directions."""
+        """The factor by which it stretches; None where that depends on the direction."""
         one, other = math.hypot(self.x_x, self.y_x), math.hypot(self.x_y, self.y_y)
         slanted = abs(self.x_x * self.x_y + self.y_x * self.y_y)
         return one if math.isclose(one, other, rel_tol=1e-12) and slanted <= 1e-12 * one * other else None
@@ -93,11 +93,11 @@ def turned(degrees: float) -> Frame:
 
 
 class Outline(NamedTuple):
-    """What becomes one shape, or several where it is a line or not convex."""
+    """An outline, from which one shape is made, or several for a line or a polygon that is not convex."""
 
     kind: Literal["box", "polygon", "circle", "capsule", "line"]
     points: tuple[Point, ...]
-    """Of a box the min corner and the size, of a circle its centre, of a capsule the ends of its line."""
+    """For a box the min corner and the size, for a circle its centre, for a capsule the ends of its line."""
     radius: float = 0.0
 
 
@@ -108,9 +108,9 @@ def outlines_of(one: Object, frame: Frame, anchor: str = "bottomleft") -> Iterat
     ----------
     one : Object
     frame : Frame
-        From where the object is to where its outlines shall be.
+        From the coordinates of the object to those of its outlines.
     anchor : str
-        Which point of a tile object its place is, where its tileset does not say it.
+        The point of a tile object that lies at its place, where its tileset does not say.
     """
     own = turned(one.rotation).then(moved(one.x, one.y)).then(frame)
     width, height = one.width, one.height
@@ -142,7 +142,7 @@ def shapes_of_tile(tile: Tile, frame: Frame) -> Iterator[Outline]:
 
 
 def frame_of_tile(tile: Tile, turned_by: int, size: Point | None, *, hexagonal: bool = False) -> Frame:
-    """From a tile as its tileset shows it to the same tile mirrored and turned, above and right of zero.
+    """From a tile in its tileset to the same tile turned and mirrored, with its lower left corner at zero.
 
     Parameters
     ----------
@@ -150,9 +150,9 @@ def frame_of_tile(tile: Tile, turned_by: int, size: Point | None, *, hexagonal: 
     turned_by : int
         The upper bits of a tile's number.
     size : (float, float), optional
-        To which it is stretched.
+        The size to which it is stretched.
     hexagonal : bool
-        Whether these bits are those of a hexagonal map.
+        Whether the bits are those of a hexagonal map.
     """
     width, height = tile.size
     frame = Frame()
@@ -183,7 +183,7 @@ def _tile_object(one: Object, tile: Tile, own: Frame, anchor: str) -> Iterator[O
     yield from shapes_of_tile(tile, frame_of_tile(tile, one.turned, (one.width, one.height)).then(placed))
 
 
-# ---- forms
+# ---- shapes as outlines
 
 
 def _box(width: float, height: float, frame: Frame) -> Outline:
@@ -220,7 +220,7 @@ def _capsule(width: float, height: float, frame: Frame) -> Outline:
     ends = ((radius, radius), (width - radius, height - radius))
     if scale is not None:
         return Outline("capsule", tuple(frame.point(*end) for end in ends), radius * scale)
-    # Two half circles; the first begins where the line between the ends is on the left.
+    # Two half circles; the first begins at the side that has the line between the ends on its left.
     start = -0.5 * math.pi if width > height else 0.0
     points = []
     for half, (x, y) in enumerate((ends[1], ends[0])):
@@ -231,7 +231,7 @@ def _capsule(width: float, height: float, frame: Frame) -> Outline:
 
 
 def _without_repeats(points: Iterable[Point]) -> tuple[Point, ...]:
-    """Without points that are equal to their neighbour; a ring that is closed is opened."""
+    """Without points that equal their neighbour, or the first point at the end."""
     kept: list[Point] = []
     for point in points:
         if not kept or point != kept[-1]:
