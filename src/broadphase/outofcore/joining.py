@@ -1,4 +1,4 @@
-"""Join: the pairs of the tiles, each found by one task that knows nothing of the others.
+"""The join: the pairs of each tile, found by tasks that are independent of each other.
 
 Usually a tile is one task.  A tile that holds more boxes than fit into memory, because no cut could divide
 it, is joined block by block: consecutive chunks form a block, and each block is joined with itself and with
@@ -110,7 +110,7 @@ class ChunkTable:
         sides: int,
         tiles: int,
     ) -> None:
-        # 12 bytes for each chunk in each tile: 30 MB for a thousand million boxes.
+        # 12 bytes for each chunk in each tile: 30 MB for a billion boxes.
         self._own = np.array([own for own, _ in counts], np.int32).reshape(-1, tiles + 1)
         self._ends = np.cumsum(self._own, axis=1, dtype=np.int32)
         self._shared = np.array([shared for _, shared in counts], np.int32).reshape(-1, tiles)

@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from file_helpers import BOXES, BOXES_3D, message, written
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from io_helpers import BOXES, BOXES_3D, message, written
 from pyarrow import feather, parquet
 
 from broadphase.cli import run

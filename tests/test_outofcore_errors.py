@@ -1,4 +1,4 @@
-"""Beyond memory: input that is broken, worlds that cannot be cut, disks that are full."""
+"""Out of core: bad input is named, worlds that cannot be cut work, full disks lose nothing."""
 
 import errno
 import subprocess
@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import scenes
-from beyond_helpers import TIGHT, found, names_in, save, table, written
+from outofcore_helpers import TIGHT, found, names_in, save, table, written
 from pyarrow import parquet
 
 import broadphase as bp

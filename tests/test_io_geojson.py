@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from file_helpers import message, written
+from io_helpers import message, written
 
 from broadphase.files import read_boxes
 

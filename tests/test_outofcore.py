@@ -1,11 +1,11 @@
-"""Beyond memory: equal to the searches in memory, however little memory there is."""
+"""Out of core: the same pairs as in memory, however little memory there is."""
 
 import numpy as np
 import oracle
 import pyarrow as pa
 import pytest
 import scenes
-from beyond_helpers import TIGHT, array, found, joined, names_in, save, table, written
+from outofcore_helpers import TIGHT, array, found, joined, names_in, save, table, written
 from pyarrow import ipc, parquet
 
 import broadphase as bp

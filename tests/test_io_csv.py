@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from file_helpers import BOXES, BOXES_3D, message, written
+from io_helpers import BOXES, BOXES_3D, message, written
 
 from broadphase.errors import FileError
 from broadphase.files import read_boxes

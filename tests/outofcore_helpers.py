@@ -1,4 +1,4 @@
-"""Boxes in files, searched beyond memory, and what comes back as sorted arrays."""
+"""Boxes in files, searched out of core, and the result as sorted arrays."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from pyarrow import parquet
 from broadphase import outofcore
 
 TIGHT = {"memory": 40_000, "workers": 2}
-"""So little that a few hundred boxes fall into tens of tiles."""
+"""So little that a few hundred boxes need tens of tiles."""
 
 
 def table(boxes, **columns):
@@ -43,7 +43,7 @@ def written(folder):
 
 
 def found(source, **options):
-    """The pairs of a source, by way of the iterator."""
+    """The pairs of a source, through the iterator."""
     return array(outofcore.pairs(source, **{**TIGHT, **options}))
 
 

@@ -1,4 +1,4 @@
-"""Small files that ask for much: made here, so that what they do is plain."""
+"""Small files that claim to hold much; they are made here, so that one can read what they do."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What small files that ask for much may take: next to nothing, and an answer that says why."""
+"""Small files that claim to hold much take hardly any memory, and the error says why."""
 
 import re
 import resource
@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from file_attacks import ATTACKS, EDGES
+from io_attacks import ATTACKS, EDGES
 from pyarrow import feather, ipc, parquet
 
 from broadphase.errors import FileError

@@ -3,7 +3,7 @@
 import sys
 from concurrent.futures import ProcessPoolExecutor
 
-from beyond_helpers import TIGHT
+from outofcore_helpers import TIGHT
 
 from broadphase import outofcore
 

@@ -1,4 +1,4 @@
-"""Beyond memory: on threads, processes and a cluster; killed, gone on, and what is left of it."""
+"""Out of core: runs on threads, processes and a cluster; killed runs resume and leave nothing behind."""
 
 import os
 import random
@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scenes
-from beyond_helpers import TIGHT, names_in, save, table, written
+from outofcore_helpers import TIGHT, names_in, save, table, written
 
 import broadphase as bp
 from broadphase import outofcore
@@ -180,7 +180,7 @@ class TestGoingOn:
         """The next run goes on, and the last one leaves the same as one that was not killed."""
         source = save(tmp_path / "boxes.parquet", scenes.make("uniform", 800, 2), rows=200)
         chance = random.Random(5)
-        child, done = Path(__file__).with_name("beyond_child.py"), tmp_path / "out.work" / "done"
+        child, done = Path(__file__).with_name("outofcore_child.py"), tmp_path / "out.work" / "done"
         asked = [sys.executable, str(child), str(source), str(tmp_path / "out"), "threads"]
         for _ in range(10 if exhaustive else 1):
             process = subprocess.Popen(asked)
