@@ -160,13 +160,13 @@ def without_pyarrow(monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
 
 
-def test_without_pyarrow_the_way_out_is_named(tmp_path, monkeypatch):
+def test_without_pyarrow_the_extra_is_named(tmp_path, monkeypatch):
     path = written(tmp_path, "a.parquet", "")
     without_pyarrow(monkeypatch)
-    way_out = r"needs pyarrow: python -m pip install 'broadphase\[io\]'"
-    with pytest.raises(MissingExtraError, match=f"reading Parquet {way_out}"):
+    advice = r"needs pyarrow: python -m pip install 'broadphase\[io\]'"
+    with pytest.raises(MissingExtraError, match=f"reading Parquet {advice}"):
         read_boxes(path)
-    with pytest.raises(MissingExtraError, match=f"writing Parquet {way_out}"):
+    with pytest.raises(MissingExtraError, match=f"writing Parquet {advice}"):
         check_output(path)
 
 

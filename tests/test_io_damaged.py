@@ -154,7 +154,7 @@ def test_damaged_in_any_way(tmp_path, ending, data):
     ],
 )
 def test_a_damaged_column_does_not_end_the_process(read):
-    """In a process of its own: pyarrow called C++'s terminate when asked for the sizes of its columns."""
+    """In a process of its own: reading the sizes of its columns made pyarrow end the process."""
     path = Path(__file__).with_name("data") / "damaged_column.parquet"
     code = f"""import sys
 from broadphase.errors import FileError
@@ -166,8 +166,8 @@ except FileError as error:
     done = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(f"{path}: is no Parquet file that can be read: ")
-    asked = [sys.executable, "-m", "broadphase", "pairs", str(path), "--count"]
-    assert subprocess.run(asked, capture_output=True).returncode == 2
+    command = [sys.executable, "-m", "broadphase", "pairs", str(path), "--count"]
+    assert subprocess.run(command, capture_output=True).returncode == 2
 
 
 KEYS = ["type", "features", "geometry", "geometries", "coordinates", "id", "properties"]

@@ -18,10 +18,10 @@ CASES = [(*case, *how) for case in scenes.CASES for how in ((np.float32, True), 
 def test_every_scene(each):
     def check(name, dim, dtype, touching):
         boxes = scenes.make(name, 150, dim, dtype)
-        told = []
-        pairs = found(boxes, touching=touching, memory=24_000, progress=told.append)
+        reports = []
+        pairs = found(boxes, touching=touching, memory=24_000, progress=reports.append)
         assert np.array_equal(pairs, oracle.pairs(boxes, touching))
-        assert told[-1].total > 10  # tiles, or blocks of one that cannot be cut
+        assert reports[-1].total > 10  # tiles, or blocks of one that cannot be cut
 
     each(check, CASES, of=23)
 
@@ -106,10 +106,10 @@ class TestSources:
         assert np.array_equal(joined(a, b), bp.join(halves[0], halves[1].astype(np.float32)))
 
     def test_a_row_group_of_many_chunks(self, tmp_path):
-        told = []
-        pairs = found(save(tmp_path / "a.parquet", self.boxes, rows=300), progress=told.append)
+        reports = []
+        pairs = found(save(tmp_path / "a.parquet", self.boxes, rows=300), progress=reports.append)
         assert np.array_equal(pairs, self.expected)
-        assert told[-1].plan.chunks > 3
+        assert reports[-1].plan.chunks > 3
 
     def test_through_fsspec(self, tmp_path):
         fsspec = pytest.importorskip("fsspec")
@@ -122,12 +122,12 @@ class TestSources:
         assert done.pairs == len(self.expected)
         parts = [parquet.read_table(system.open(path)) for path in system.glob("/out/*.parquet")]
         assert np.array_equal(array(batch for part in parts for batch in part.to_batches()), self.expected)
-        asked = {"work": tmp_path / "work", **TIGHT}
-        assert outofcore.pairs("memory://in", "memory://out", **asked).was_done
+        options = {"work": tmp_path / "work", **TIGHT}
+        assert outofcore.pairs("memory://in", "memory://out", **options).was_done
         system.pipe_file(system.glob("/out/*.parquet")[0], b"")
-        again = outofcore.pairs("memory://in", "memory://out", **asked)
+        again = outofcore.pairs("memory://in", "memory://out", **options)
         assert (again.was_done, again.pairs) == (False, len(self.expected))
-        assert outofcore.pairs("memory://in", "memory://out", **asked).was_done
+        assert outofcore.pairs("memory://in", "memory://out", **options).was_done
         assert names_in(tmp_path) == []
 
 
@@ -144,11 +144,11 @@ class TestIds:
         ids = pa.array(texts).cast(kind) if not pa.types.is_integer(kind) else pa.array(numbers).cast(kind)
         path = save(tmp_path / "a.parquet", self.boxes, name=ids)
         done = outofcore.pairs(path, tmp_path / "out", ids="name", **TIGHT)
-        told = parquet.read_table(tmp_path / "out")
-        assert told.schema.names == ["id_i", "id_j"]
+        table_out = parquet.read_table(tmp_path / "out")
+        assert table_out.schema.names == ["id_i", "id_j"]
         own = ids.to_pylist()
         expected = sorted((own[i], own[j]) for i, j in bp.pairs(self.boxes))
-        assert sorted(zip(*told.to_pydict().values(), strict=True)) == expected
+        assert sorted(zip(*table_out.to_pydict().values(), strict=True)) == expected
         assert done.pairs == len(expected)
 
     def test_of_large_boxes_and_of_parts(self, tmp_path):
@@ -213,16 +213,16 @@ def test_copies_are_bounded():
         assert spread.own[:-1].sum() + spread.shared.sum() >= spread.copies.sum()
 
 
-def test_the_plan_is_told_beforehand(tmp_path):
+def test_the_plan_is_reported_beforehand(tmp_path):
     path = save(tmp_path / "a.parquet", scenes.make("long_walls", 500, 2))
     plan = outofcore.plan(path, **TIGHT)
     seen = []
 
-    def tell(now):
+    def report(now):
         sizes = [file.stat().st_size for file in (tmp_path / "out.work" / "chunks").glob("*")]
         seen.append((now, sum(sizes)))
 
-    outofcore.pairs(path, tmp_path / "out", progress=tell, **TIGHT)
+    outofcore.pairs(path, tmp_path / "out", progress=report, **TIGHT)
     assert next(now.plan for now, _ in seen if now.plan is not None) == plan
     assert "500 boxes" in str(plan)
     assert 0 < max(size for _, size in seen) <= plan.temporary_bytes

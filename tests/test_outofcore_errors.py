@@ -118,9 +118,11 @@ class TestWorldsThatCannotBeCut:
 
         monkeypatch.setattr(joining, "search", watched)
         boxes = np.concatenate([scenes.make("all_equal", 300, 2), scenes.make("uniform", 300, 2)])
-        told = []
-        assert np.array_equal(found(boxes, memory=150_000, workers=1, progress=told.append), bp.pairs(boxes))
-        assert len(stored) > told[-1].total
+        reports = []
+        assert np.array_equal(
+            found(boxes, memory=150_000, workers=1, progress=reports.append), bp.pairs(boxes)
+        )
+        assert len(stored) > reports[-1].total
         assert max(pairs for pairs, _ in stored) <= stored[0][1] < 300 * 299 // 2
 
     def test_one_giant_takes_no_disk(self, tmp_path):
@@ -134,21 +136,23 @@ class TestWorldsThatCannotBeCut:
 
     def test_everything_on_a_line(self):
         boxes = scenes.make("line_along_y", 2_000, 2)
-        told = []
-        assert np.array_equal(found(boxes, memory=150_000, workers=1, progress=told.append), bp.pairs(boxes))
-        assert told[-1].plan.tiles > 10
-        assert told[-1].total == told[-1].plan.tiles  # no tile had to be joined in blocks
+        reports = []
+        assert np.array_equal(
+            found(boxes, memory=150_000, workers=1, progress=reports.append), bp.pairs(boxes)
+        )
+        assert reports[-1].plan.tiles > 10
+        assert reports[-1].total == reports[-1].plan.tiles  # no tile had to be joined in blocks
 
 
 class TestDisk:
-    def test_no_room_is_told_beforehand(self, tmp_path, monkeypatch):
+    def test_a_full_disk_is_reported_beforehand(self, tmp_path, monkeypatch):
         path = save(tmp_path / "a.parquet", BOXES)
         usage = planning.shutil.disk_usage(tmp_path)
         monkeypatch.setattr(planning.shutil, "disk_usage", lambda folder: usage._replace(free=100))
         expected = "the temporary files may take 0.00 GB and 0.00 GB are free"
-        with pytest.raises(OSError, match=expected) as told:
+        with pytest.raises(OSError, match=expected) as raised:
             outofcore.pairs(path, tmp_path / "out", **TIGHT)
-        assert told.value.errno == errno.ENOSPC
+        assert raised.value.errno == errno.ENOSPC
         assert not list((tmp_path / "out.work" / "chunks").iterdir())
 
     @pytest.mark.parametrize("bytes_a_file", [pytest.param(3_000, marks=pytest.mark.exhaustive), 100_000])
@@ -163,8 +167,8 @@ class TestDisk:
             "outofcore.pairs(sys.argv[1], sys.argv[2], memory='1 MB', workers=2)\n"
         )
         out = tmp_path / "out"
-        asked = [sys.executable, "-c", program, str(path), str(out)]
-        done = subprocess.run(asked, capture_output=True, text=True, check=False)
+        command = [sys.executable, "-c", program, str(path), str(out)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 1
         last = done.stderr.strip().splitlines()[-1]
         assert last.startswith(f"OSError: [Errno {errno.EFBIG}]")
@@ -237,7 +241,9 @@ def test_memory_stays_within_its_bound(tmp_path):
         "pairs = outofcore.pairs(sys.argv[1], sys.argv[2], memory='40 MB', workers=2).pairs\n"
         "print(pairs, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)\n"
     )
-    asked = [sys.executable, "-c", program, str(path), str(tmp_path / "out")]
-    pairs, grown = map(int, subprocess.run(asked, capture_output=True, text=True, check=True).stdout.split())
+    command = [sys.executable, "-c", program, str(path), str(tmp_path / "out")]
+    pairs, grown = map(
+        int, subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    )
     assert pairs == bp.count_pairs(boxes)
     assert grown * 1024 < 60_000_000

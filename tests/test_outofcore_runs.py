@@ -71,7 +71,7 @@ class TestExecutors:
         assert np.array_equal(written(out), EXPECTED)
 
 
-class TestGoingOn:
+class TestResuming:
     def test_a_finished_run_says_so(self, source, tmp_path):
         first = outofcore.pairs(source, tmp_path / "out", **TIGHT)
         before = contents(tmp_path / "out")
@@ -94,7 +94,7 @@ class TestGoingOn:
         assert outofcore.pairs(source, out, **TIGHT).was_done
         assert names_in(tmp_path) == ["boxes.parquet", "out"]
 
-    def test_what_others_put_into_the_folder_stays(self, source, tmp_path):
+    def test_files_of_others_in_the_folder_stay(self, source, tmp_path):
         out = tmp_path / "out"
         outofcore.pairs(source, out, **TIGHT)
         min(out.glob("*.parquet")).unlink()
@@ -140,7 +140,7 @@ class TestGoingOn:
         if harm in ("plan", "cut"):
             with pytest.raises(FileError, match="is damaged"):
                 outofcore.pairs(source, out, **TIGHT)
-            assert work.exists() == (harm == "plan")  # whose work it is cannot be told
+            assert work.exists() == (harm == "plan")  # nobody can tell to which call it belongs
         if harm != "plan":
             assert outofcore.pairs(source, out, **TIGHT).pairs == len(EXPECTED)
             assert np.array_equal(written(out), EXPECTED)
@@ -167,23 +167,23 @@ class TestGoingOn:
         with pytest.raises(KeyboardInterrupt):
             outofcore.pairs(source, out, progress=stop, **TIGHT)
         assert names_in(tmp_path) == ["boxes.parquet", "out.work"]
-        told = []
-        outofcore.pairs(source, out, progress=told.append, **TIGHT)
+        reports = []
+        outofcore.pairs(source, out, progress=reports.append, **TIGHT)
         if step == "join":  # nothing is done twice
-            assert next(now.done for now in told if now.step == "join") > told[-1].total // 2
-            assert not any(0 < now.done < now.total for now in told if now.step == "partition")
+            assert next(now.done for now in reports if now.step == "join") > reports[-1].total // 2
+            assert not any(0 < now.done < now.total for now in reports if now.step == "partition")
         whole = outofcore.pairs(source, tmp_path / "whole", **TIGHT)
         assert contents(out) == contents(whole.folder)
         assert names_in(tmp_path) == ["boxes.parquet", "out", "whole"]
 
     def test_killed_at_random_moments(self, tmp_path, exhaustive):
-        """The next run goes on, and the last one leaves the same as one that was not killed."""
+        """Each run resumes the one before, and the result equals that of a run that was not killed."""
         source = save(tmp_path / "boxes.parquet", scenes.make("uniform", 800, 2), rows=200)
         chance = random.Random(5)
         child, done = Path(__file__).with_name("outofcore_child.py"), tmp_path / "out.work" / "done"
-        asked = [sys.executable, str(child), str(source), str(tmp_path / "out"), "threads"]
+        command = [sys.executable, str(child), str(source), str(tmp_path / "out"), "threads"]
         for _ in range(10 if exhaustive else 1):
-            process = subprocess.Popen(asked)
+            process = subprocess.Popen(command)
             until = time.monotonic() + 60
             while not done.exists() and process.poll() is None and time.monotonic() < until:
                 time.sleep(0.01)
@@ -195,7 +195,7 @@ class TestGoingOn:
         assert contents(tmp_path / "out") == contents(tmp_path / "whole")
         assert names_in(tmp_path) == ["boxes.parquet", "out", "whole"]
 
-    def test_another_call_is_not_gone_on_with(self, source, tmp_path):
+    def test_the_work_of_another_call_is_not_resumed(self, source, tmp_path):
         def stop(now):
             if now.step == "join":
                 raise KeyboardInterrupt
@@ -218,7 +218,7 @@ class TestGoingOn:
         outofcore.pairs(source, tmp_path / "out", progress=run_again, **TIGHT)
         assert np.array_equal(written(tmp_path / "out"), EXPECTED)
 
-    def test_what_is_read_once_is_read_anew(self, tmp_path):
+    def test_input_that_is_read_once_is_read_from_the_start(self, tmp_path):
         def stop(now):
             if now.step == "join":
                 raise KeyboardInterrupt
@@ -229,7 +229,7 @@ class TestGoingOn:
         outofcore.pairs(iter([BOXES]), tmp_path / "out", **TIGHT)
         assert np.array_equal(written(tmp_path / "out"), EXPECTED)
 
-    def test_an_iterator_that_nobody_reads_to_its_end_leaves_nothing(self, source, tmp_path):
+    def test_an_iterator_that_is_closed_early_leaves_nothing(self, source, tmp_path):
         batches = outofcore.pairs(source, work=tmp_path / "work", **TIGHT)
         next(batches)
         assert names_in(tmp_path) == ["boxes.parquet", "work", "work.lock"]
@@ -285,8 +285,8 @@ class TestDask:
         frame = dd.from_pandas(table(BOXES, name=[f"b{k}" for k in range(400)]).to_pandas(), npartitions=12)
         pairs = on_dask.pairs(frame, tmp_path / "out", memory=60_000).compute()
         assert np.array_equal(pairs.sort_values(["i", "j"]).to_numpy(), EXPECTED)
-        told = on_dask.join(frame, frame, tmp_path / "both", ids=("name", None), memory=60_000).compute()
-        assert sorted(zip(told["id_i"], told["j"], strict=True)) == sorted(
+        joined = on_dask.join(frame, frame, tmp_path / "both", ids=("name", None), memory=60_000).compute()
+        assert sorted(zip(joined["id_i"], joined["j"], strict=True)) == sorted(
             (f"b{i}", j) for i, j in bp.join(BOXES, BOXES).tolist()
         )
         assert names_in(tmp_path) == ["both", "dask", "out"]

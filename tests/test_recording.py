@@ -21,7 +21,7 @@ def some(random, count, dim, dtype):
 
 
 def play_index(index, frames, random, seen):
-    """Insert, remove, move and ask; ``seen`` is given what there is at the end of each frame."""
+    """Insert, remove, move and query; ``seen`` gets the state at the end of each frame."""
     dim, dtype = index.dim, index.dtype
     for number in range(frames):
         if number % 3 == 0:
@@ -169,7 +169,7 @@ def test_round_corners_and_turned_bodies_come_back(tmp_path):
 
 
 def test_every_call_that_asks_or_moves_is_counted(tmp_path):
-    """Whatever a world can be asked or told by its public methods; but what listens, checks or copies."""
+    """All public methods of a world, except those that listen, check or copy."""
     others = {"on", "off", "body", "snapshot", "validate", "update"}
     methods = {
         name for name in dir(bp.World) if not name.startswith("_") and callable(getattr(bp.World, name))

@@ -1,6 +1,6 @@
 """Boxes and pairs in Parquet and in Arrow (also known as Feather), with pyarrow.
 
-pyarrow believes what an Arrow file says of itself, and takes whatever memory that asks for.  So the numbers
+pyarrow believes what an Arrow file says of itself, and takes as much memory as it claims.  So the numbers
 of rows, columns and bytes are checked first (`Limits`).  Only the columns that are needed are read, and they
 are validated before they are used: a damaged offset would be an address outside the file.
 

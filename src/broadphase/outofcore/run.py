@@ -51,7 +51,7 @@ class _OtherCallError(FileExistsError):
 
 
 class _DamagedPlanError(FileError):
-    """Nobody can tell to which call the work folder belongs; it is left as it is."""
+    """It is unknown to which call the work folder belongs; it is left as it is."""
 
 
 class Run:

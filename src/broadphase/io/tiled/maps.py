@@ -29,7 +29,7 @@ Cells = npt.NDArray[np.uint32]
 
 MOST_CELLS = USUAL.size // 4
 """The most cells of all layers read together: a compressed file of 1 MB could fill any memory."""
-_WAY_OUT = "in Tiled, Map > Map Properties > Tile Layer Format is how a map is packed"
+_ADVICE = "in Tiled, Map > Map Properties > Tile Layer Format is how a map is packed"
 
 Point = tuple[float, float]
 Form = Literal["box", "ellipse", "capsule", "polygon", "polyline", "point", "text", "tile"]
@@ -189,7 +189,7 @@ def unpack(data: Any, size: tuple[int, int], encoding: Any, compression: Any, wh
     elif encoding == "base64":
         numbers = _unpacked(data, width * height, compression, where)
     else:
-        raise FileError(f"{where} has the unknown encoding {shown(encoding)}; {_WAY_OUT}")
+        raise FileError(f"{where} has the unknown encoding {shown(encoding)}; {_ADVICE}")
     if len(numbers) != width * height:
         raise FileError(f"{where} has {len(numbers)} tiles, where {width} x {height} belong")
     return numbers.reshape(height, width)
@@ -229,10 +229,10 @@ def _unpacked(data: str, count: int, compression: Any, where: str) -> Cells:
     elif compression in _UNPACK:
         plain = _UNPACK[compression](packed, 4 * count, where)
     else:
-        raise FileError(f"{where} has the unknown compression {shown(compression)}; {_WAY_OUT}")
+        raise FileError(f"{where} has the unknown compression {shown(compression)}; {_ADVICE}")
     if len(plain) != 4 * count:
-        told = "more" if len(plain) > 4 * count else f"{len(plain)} bytes"
-        raise FileError(f"{where} has {told} packed, where {4 * count} bytes, 4 a tile, belong")
+        found = "more" if len(plain) > 4 * count else f"{len(plain)} bytes"
+        raise FileError(f"{where} has {found} packed, where {4 * count} bytes, 4 a tile, belong")
     return np.frombuffer(plain, "<u4").astype(np.uint32)
 
 
@@ -262,7 +262,7 @@ def _zstd(packed: bytes, size: int, where: str) -> bytes:
     except ModuleNotFoundError:  # it comes with Python 3.14
         pass
     library = need(
-        "zstandard", extra="tiled", purpose=f"{where} is packed with zstd; {_WAY_OUT}; reading it as it is"
+        "zstandard", extra="tiled", purpose=f"{where} is packed with zstd; {_ADVICE}; reading it as it is"
     )
     try:
         with library.ZstdDecompressor().stream_reader(packed) as stream:
