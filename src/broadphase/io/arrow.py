@@ -121,24 +121,26 @@ class _Ipc:
 
     def __init__(self, file: BinaryIO, name: str, limits: Limits) -> None:
         self._layout = ArrowLayout(file, name, limits)
-        file.seek(0)
-        is_file = file.read(6) == b"ARROW1"
-        file.seek(0)
-        self._open = ipc.open_file if is_file else ipc.open_stream
         self._file = file
-        self._schema = self._open(file).schema
+        self._schema = open_arrow(file)[1].schema
         self.types = flat_fields(self._schema)
         self.names = [column for column, _ in self.types]
 
     def read(self, names: list[str]) -> Any:
-        parts = [[column for column, _ in flat_fields([field])] for field in self._schema]
+        parts = [flat_names([field]) for field in self._schema]
         wanted = [k for k, part in enumerate(parts) if not set(part).isdisjoint(names)]
         self._layout.check(wanted)
-        self._file.seek(0)
-        options = ipc.IpcReadOptions(included_fields=wanted)
-        table = self._open(self._file, options=options).read_all()
+        table = open_arrow(self._file, ipc.IpcReadOptions(included_fields=wanted))[1].read_all()
         table.validate(full=True)
         return table.flatten().select(names)
+
+
+def open_arrow(file: Any, options: Any = None) -> tuple[bool, Any]:
+    """Whether an Arrow file has an index of its batches (else it is a stream), and its reader."""
+    file.seek(0)
+    is_file = file.read(6) == _MAGIC
+    file.seek(0)
+    return is_file, (ipc.open_file if is_file else ipc.open_stream)(file, options=options)
 
 
 def flat_fields(schema: Any) -> list[tuple[str, Any]]:

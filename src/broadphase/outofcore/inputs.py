@@ -26,7 +26,7 @@ from broadphase.boxes import BoxArray, as_boxes, bit_sets
 from broadphase.columns import Layout, find_edges, names_without_header
 from broadphase.errors import FileError
 from broadphase.extras import need
-from broadphase.io.arrow import check_no_nulls, edge_numbers, flat_fields, flat_names, one_error
+from broadphase.io.arrow import check_no_nulls, edge_numbers, flat_fields, flat_names, one_error, open_arrow
 from broadphase.io.tables import boxes_from_columns, find_layout
 
 KINDS = {
@@ -197,7 +197,7 @@ def file_info(file: InputFile, ids: str | None, more: Sequence[str], rows: int) 
             groups = [metadata.row_group(k).num_rows for k in range(metadata.num_row_groups)]
             fields = flat_fields(parquet_file.schema_arrow)
         else:
-            is_file, reader = _open_arrow(opened)
+            is_file, reader = open_arrow(opened)
             if is_file:
                 groups = [reader.get_batch(k).num_rows for k in range(reader.num_record_batches)]
             else:
@@ -230,7 +230,7 @@ def own_id_column(file: InputFile) -> str | None:
     if file.kind == "npy":
         return None
     with open_input(file.path) as opened, one_error(file.path, file.kind):
-        schema = parquet.read_schema(opened) if file.kind == "Parquet" else _open_arrow(opened)[1].schema
+        schema = parquet.read_schema(opened) if file.kind == "Parquet" else open_arrow(opened)[1].schema
     return find_layout(flat_names(schema), file.path).id
 
 
@@ -238,14 +238,6 @@ def _id_type(kind: Any) -> str:
     if pa.types.is_integer(kind):
         return "uint64" if kind == pa.uint64() else "int64"
     return TEXT
-
-
-def _open_arrow(opened: Any, options: Any = None) -> tuple[bool, Any]:
-    """Whether an Arrow file has an index of its batches, and its reader."""
-    opened.seek(0)
-    is_file = opened.read(6) == b"ARROW1"
-    opened.seek(0)
-    return is_file, (ipc.open_file if is_file else ipc.open_stream)(opened, options=options)
 
 
 def _npy_array(file: InputFile) -> Any:
@@ -580,12 +572,12 @@ def _arrow_tables(piece: Piece, ids: str | None, more: Sequence[str]) -> Iterato
     path = piece.file.path
     with open_input(path) as opened:
         with one_error(path, "Arrow"):
-            schema = _open_arrow(opened)[1].schema
+            schema = open_arrow(opened)[1].schema
         layout = _layout_of(flat_names(schema), path, ids, more)
         columns = {*layout.edges, *_extra_columns(layout, ids, more)}
         fields = [k for k, field in enumerate(schema) if not columns.isdisjoint(flat_names([field]))]
         with one_error(path, "Arrow"):
-            is_file, reader = _open_arrow(opened, ipc.IpcReadOptions(included_fields=fields))
+            is_file, reader = open_arrow(opened, ipc.IpcReadOptions(included_fields=fields))
         batches = map(reader.get_batch, range(piece.first, piece.last)) if is_file else iter(reader)
         while (batch := _next(batches, path, "Arrow")) is not None:
             for begin in range(0, batch.num_rows, BATCH_ROWS):

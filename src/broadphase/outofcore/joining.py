@@ -12,6 +12,7 @@ ranges of boxes (`_stored`).
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,7 +29,7 @@ from broadphase.memory import borrowed_scratch
 from broadphase.methods.task import Task
 from broadphase.one_shot import search
 from broadphase.outofcore.inputs import TEXT, file_system
-from broadphase.outofcore.tiling import Columns, Segment, Tiling, began_before, read_segment, touches
+from broadphase.outofcore.tiling import Columns, Tiling, began_before, read_copies, touches
 from broadphase.outofcore.work import Mark, WorkFolder, part_name
 from broadphase.pair_order import one_array
 
@@ -209,7 +210,8 @@ def _load(folder: WorkFolder, task: TileTask, columns: Sequence[Columns]) -> Loa
     rows = np.empty(total, np.int64)
     at, ids = 0, []
     for block in blocks:
-        ids.append(_read_block(folder, block, columns[block.side], task, arrays, rows, at))
+        own = {name: values[at : at + block.boxes] for name, values in arrays.items()}
+        ids.append(_read_block(folder, block, columns[block.side], task, own, rows[at : at + block.boxes]))
         at += block.boxes
     classes = began_before(arrays["boxes"], task.low)
     left = task.left.boxes
@@ -241,55 +243,40 @@ def _read_block(
     task: TileTask,
     arrays: dict[str, npt.NDArray[Any]],
     rows: npt.NDArray[np.int64],
-    at: int,
 ) -> Any:
-    """Read a block into the arrays from ``at`` on; returns its ids."""
-    kind = next(((kind, count) for name, kind, count in columns.fields if name == "ids"), None)
-    own = dict(arrays)
+    """Read a block into arrays of its length; returns its ids."""
+    id_field = next(((kind, count) for name, kind, count in columns.fields if name == "ids"), None)
+    if id_field is not None and not columns.text_ids:
+        arrays = {**arrays, "ids": np.empty(len(rows), id_field[0])}
     texts: list[Any] = []
-    if kind is not None and kind[1] == 1:
-        # As long as the others, so that one offset serves all; only the rows of this block are used.
-        own["ids"] = np.empty(len(rows), kind[0])
-    begin = at
+    at = 0
     for part in map(ChunkPart._make, block.parts.tolist()):
-        path = str(folder.chunk(part.number))
-        text = read_segment(Segment(path, part.copies, part.begin, part.own), columns, own, at)
-        if part.shared:
-            large = Segment(path, part.copies, part.copies - part.large, part.large)
-            text = _add_large(part, large, columns, task, own, at, text)
-        if text is not None:
-            texts.append(text)
         end = at + part.own + part.shared
-        np.add(own["rows"][at:end], part.first_row, out=rows[at:end], dtype=np.int64)
+        own = {name: values[at:end] for name, values in arrays.items()}
+        texts.append(_read_part(str(folder.chunk(part.number)), part, columns, task, own))
+        np.add(own["rows"], part.first_row, out=rows[at:end], dtype=np.int64)
         at = end
-    if kind is None:
-        return None
-    return pa.concat_arrays(texts) if kind[1] == 2 else own["ids"][begin:at]
+    return pa.concat_arrays(texts) if columns.text_ids else arrays.get("ids")
 
 
-def _add_large(
-    part: ChunkPart,
-    segment: Segment,
-    columns: Columns,
-    task: TileTask,
-    arrays: dict[str, npt.NDArray[Any]],
-    at: int,
-    text: Any,
+def _read_part(
+    path: str, part: ChunkPart, columns: Columns, task: TileTask, arrays: dict[str, npt.NDArray[Any]]
 ) -> Any:
-    """Add the large boxes of a chunk that touch the tile, and sort all boxes of the chunk by row."""
+    """Read the boxes of one chunk, by ascending row; returns ids that are text."""
+    text = read_copies(path, part.copies, part.begin, part.own, columns, arrays)
+    if not part.shared:
+        return text
     large = {name: np.empty((part.large, *values.shape[1:]), values.dtype) for name, values in arrays.items()}
-    more = read_segment(segment, columns, large, 0)
+    large_text = read_copies(path, part.copies, part.copies - part.large, part.large, columns, large)
     near = np.flatnonzero(touches(large["boxes"], task.low, task.high))
-    begin, end = at + part.own, at + part.own + part.shared
     for name, values in arrays.items():
-        values[begin:end] = large[name][near]
-    order = np.argsort(arrays["rows"][at:end], kind="stable")
+        values[part.own :] = large[name][near]
+    order = np.argsort(arrays["rows"], kind="stable")
     for values in arrays.values():
-        values[at:end] = values[at:end][order]
-    if more is None:
+        values[:] = values[order]
+    if not columns.text_ids:
         return None
-    texts = [more.take(pa.array(near))] if text is None else [text, more.take(pa.array(near))]
-    return pa.concat_arrays(texts).take(pa.array(order))
+    return pa.concat_arrays([text, large_text.take(pa.array(near))]).take(pa.array(order))
 
 
 # ---- the pairs of a task
@@ -341,18 +328,17 @@ def _write_part(folder: WorkFolder, number: int, loaded: Loaded, options: JoinOp
     count = 0
     path = folder.part(number)
     schema = schema_for(options.id_types)
-    with folder.appearing(path) as begun:
-        with closing(open_part(str(begun), schema)) as writer:
-            while first is not None:
-                count += len(first[0])
+    with folder.appearing(path) as temporary:
+        with closing(open_part(str(temporary), schema)) as writer:
+            for pairs, places in chain([first], found):
+                count += len(pairs)
                 if count > options.max_pairs:
                     raise PairLimitExceeded(options.max_pairs)
-                _write(writer, schema, loaded, *first)
-                first = next(found, None)
-        mark = Mark.of(count, begun)
+                _write(writer, schema, loaded, pairs, places)
+        mark = Mark.of(count, temporary)
         if options.remote is not None:
             system, inner = file_system(options.remote)
-            system.put_file(str(begun), f"{inner}/{part_name(number)}")
+            system.put_file(str(temporary), f"{inner}/{part_name(number)}")
     if options.remote is not None:
         path.unlink()
     return mark

@@ -238,6 +238,11 @@ class Columns:
         return cls(tuple(fields), tiles)
 
     @property
+    def text_ids(self) -> bool:
+        """Whether there are ids, and they are text: two numbers a box, where each begins and ends."""
+        return self.fields[-1] == ("ids", "int64", 2)
+
+    @property
     def width(self) -> int:
         """Bytes of a copy, without the letters of ids that are text."""
         return sum(np.dtype(kind).itemsize * count for _, kind, count in self.fields)
@@ -272,9 +277,9 @@ def _write_chunk(path: Path, chunk: Chunk, options: PartitionOptions, columns: C
     boxes, order = _copied(chunk.boxes, options.tiling, spread)
     written: list[npt.NDArray[Any]] = [boxes, order]
     letters: Any = b""
-    for name, _, count in columns.fields[2:]:
+    for name, _, _ in columns.fields[2:]:
         values = chunk.columns[name]
-        if name == "ids" and count == 2:
+        if name == "ids" and columns.text_ids:
             bounds, letters = _text_in_order(values, order)
             written.append(bounds)
         else:
@@ -312,33 +317,23 @@ def read_counts(path: Path, tiles: int) -> tuple[npt.NDArray[np.int64], npt.NDAr
     return numbers[: tiles + 1], numbers[tiles + 1 :]
 
 
-@dataclass(frozen=True, slots=True)
-class Segment:
-    """Copies ``begin .. begin + count - 1`` of the ``copies`` in a file."""
-
-    path: str
-    copies: int
-    begin: int
-    count: int
-
-
-def read_segment(segment: Segment, columns: Columns, arrays: Mapping[str, npt.NDArray[Any]], at: int) -> Any:
-    """Read the copies of a segment into the rows of ``arrays`` from ``at`` on; returns ids that are text."""
-    if not segment.count:
-        return None
-    offset, texts = 0, None
-    handle = os.open(segment.path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+def read_copies(
+    path: str, copies: int, begin: int, count: int, columns: Columns, arrays: Mapping[str, npt.NDArray[Any]]
+) -> Any:
+    """Read ``count`` of the ``copies`` in a file, from ``begin`` on; returns ids that are text."""
+    offset, texts = 0, pa.array([], pa.large_string()) if columns.text_ids else None
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
     with open(handle, "rb", buffering=0) as file:  # noqa: PTH123 - a number and not a path
-        for name, kind, count in columns.fields:
-            size = np.dtype(kind).itemsize * count
-            file.seek(offset + size * segment.begin)
-            offset += size * segment.copies
-            if name == "ids" and count == 2:
-                bounds = np.empty((segment.count, 2), np.int64)
-                _read_all(file, bounds, segment.path)
-                texts = _read_texts(file, bounds, offset, segment.path)
+        for name, kind, numbers in columns.fields if count else ():
+            size = np.dtype(kind).itemsize * numbers
+            file.seek(offset + size * begin)
+            offset += size * copies
+            if name == "ids" and columns.text_ids:
+                bounds = np.empty((count, 2), np.int64)
+                _read_all(file, bounds, path)
+                texts = _read_texts(file, bounds, offset, path)
             else:
-                _read_all(file, arrays[name][at : at + segment.count], segment.path)
+                _read_all(file, arrays[name][:count], path)
     return texts
 
 
