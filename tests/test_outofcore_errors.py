@@ -167,7 +167,8 @@ class TestDisk:
             "outofcore.pairs(sys.argv[1], sys.argv[2], memory='1 MB', workers=2)\n"
         )
         out = tmp_path / "out"
-        command = [sys.executable, "-c", program, str(path), str(out)]
+        # Without -B it would write cut-off bytecode, which later processes would then read.
+        command = [sys.executable, "-B", "-c", program, str(path), str(out)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 1
         last = done.stderr.strip().splitlines()[-1]
