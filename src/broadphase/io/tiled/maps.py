@@ -153,10 +153,6 @@ class Map(NamedTuple):
     """Axis, index, and the length of the side of a hexagon."""
 
 
-TileOf = Callable[[int, str], Tile]
-"""Returns the tile with a number; the text is the place for messages."""
-
-
 # ---- the tiles of a layer: numbers in a list, as text, or compressed
 
 
@@ -282,221 +278,6 @@ def _with_own_zstd(packed: bytes, size: int, where: str) -> bytes:
 _UNPACK: dict[str, Callable[[bytes, int, str], bytes]] = {"zlib": _zlib, "gzip": _gzip, "zstd": _zstd}
 
 
-# ---- objects, and the templates that they are made of
-
-
-class Reader:
-    """Reads the objects of one map."""
-
-    def __init__(self, file: Path, open_tileset: Callable[[Node, Path, str], TileOf]) -> None:
-        self._file = file
-        self._open_tileset = open_tileset
-        self._templates: dict[Path, tuple[Node, TileOf | None]] = {}
-        self._points = 0
-
-    def objects(self, layer: Node, where: str, folder: Path, tile_of: TileOf | None) -> Iterator[Object]:
-        """The objects of a layer; names of templates are relative to ``folder``."""
-        for raw in documents.parts(layer, "objects", where):
-            part = documents.node(raw, f"{where}, object {shown(raw)}")
-            number = documents.whole(part, "id", f"{where}, object", default=0)
-            name = documents.text(part, "name", f"{where}, object {number}", "")
-            place = f"{where}, object {shown(name) if name else number}"
-            source, tiles = part.get("template"), tile_of
-            if source is not None:
-                source = documents.text(part, "template", place)
-                model, own_tiles = self._template(folder / source, place)
-                part, tiles = _over(model, part, place), own_tiles if "gid" not in part else tile_of
-            yield self._object(part, number, place, tiles)
-
-    def _template(self, file: Path, where: str) -> tuple[Node, TileOf | None]:
-        if file not in self._templates:
-            place = f"{where}: {file}"
-            document = read_document(file, "template", place)
-            if "object" not in document:
-                raise FileError(f"{place} has no 'object'")
-            tiles = None
-            if document.get("tileset") is not None:
-                tiles = self._open_tileset(documents.node(document["tileset"], place), file.parent, place)
-            self._templates[file] = documents.node(document["object"], place), tiles
-        return self._templates[file]
-
-    def _object(self, raw: Node, number: int, where: str, tile_of: TileOf | None) -> Object:
-        form: Form = next((kind for kind in _FORMS if raw.get(kind)), "box")
-        tile, turned = None, 0
-        if raw.get("gid") is not None:
-            form = "tile"
-            gid = documents.number(raw, "gid", where, least=0.0)
-            if not gid.is_integer() or gid >= 2**32 or tile_of is None:
-                raise FileError(f"{where} has gid = {shown(raw['gid'])}, where the number of a tile belongs")
-            turned = int(gid) & int(TURNED)
-            tile = tile_of(int(gid) & int(NUMBER), where)
-        usual = (0.0, 0.0) if tile is None else tile.size
-        width = documents.number(raw, "width", where, usual[0], least=0.0)
-        height = documents.number(raw, "height", where, usual[1], least=0.0)
-        if tile is not None and tile.size == (0.0, 0.0):  # in no tileset, so the size of its image is unknown
-            tile = tile._replace(size=(width, height))
-        return Object(
-            where,
-            number,
-            documents.text(raw, "name", where, ""),
-            documents.class_of(raw, where, "class", "type"),
-            form,
-            documents.number(raw, "x", where),
-            documents.number(raw, "y", where),
-            width,
-            height,
-            documents.number(raw, "rotation", where, 0.0),
-            documents.flag(raw, "visible", where, True),
-            self._points_of(raw, form, where),
-            _text(raw, where) if form == "text" else "",
-            documents.properties(raw, where),
-            tile,
-            turned,
-        )
-
-    def _points_of(self, raw: Node, form: Form, where: str) -> tuple[Point, ...]:
-        if form not in ("polygon", "polyline"):
-            return ()
-        points = documents.parts(raw, form, where)
-        self._points += len(points)
-        if self._points > _MOST_POINTS:
-            raise FileError(f"{where}: there are more than {_MOST_POINTS:,} points in all polygons")
-        place = f"{where}, {form}"
-        nodes = [documents.node(point, place) for point in points]
-        return tuple((documents.number(one, "x", place), documents.number(one, "y", place)) for one in nodes)
-
-
-def _text(raw: Node, where: str) -> str:
-    words = raw["text"]
-    return documents.text(documents.node(words, where), "text", where, "")
-
-
-def _over(model: Node, own: Node, where: str) -> Node:
-    """The fields of a template, where the object itself has no others."""
-    words = {one.get("name"): one for one in _named(model, where)} | {
-        one.get("name"): one for one in _named(own, where)
-    }
-    place = {"x": 0.0, "y": 0.0} | {key: own[key] for key in ("x", "y") if key in own}
-    return {**model, **own, **place, "properties": list(words.values())}
-
-
-def _named(owner: Node, where: str) -> list[Any]:
-    return [documents.node(one, f"{where}, property") for one in documents.parts(owner, "properties", where)]
-
-
-# ---- tilesets, in the map or in files of their own
-
-
-class Tilesets:
-    """The tilesets of one map, and of the templates of its objects."""
-
-    def __init__(self, file: Path) -> None:
-        self.objects = Reader(file, self.of_template)
-        self._read: dict[Path, tuple[Node, str]] = {}
-
-    def add_all(self, raw: list[Any], folder: Path, where: str) -> "Numbered":
-        """The tilesets of a document."""
-        found = Numbered()
-        for one in raw:
-            self._add(found, documents.node(one, f"{where}: tileset {shown(one)}"), folder, where)
-        return found
-
-    def of_template(self, raw: Node, folder: Path, where: str) -> Callable[[int, str], Tile]:
-        """The function that finds tiles by number, in a template."""
-        found = Numbered()
-        self._add(found, raw, folder, where)
-        return found.tile_of
-
-    def _add(self, found: "Numbered", raw: Node, folder: Path, where: str) -> None:
-        tileset = raw
-        source, own = raw.get("source"), where
-        if isinstance(source, str) and source.startswith(_IN_TILED):
-            warnings.warn(
-                f"{where}: the tileset {shown(source)} is a part of Tiled and no file: nothing is known of "
-                "its tiles, they are read without properties and shapes",
-                stacklevel=2,
-            )
-            tileset = {"name": source}
-        elif source is not None:
-            file = folder / documents.text(raw, "source", f"{where}: tileset")
-            if file not in self._read:
-                self._read[file] = read_document(file, "tileset", f"{where}: {file}"), f"{where}: {file}"
-            tileset, own = self._read[file]
-            folder = file.parent
-        name = documents.text(tileset, "name", f"{own}: tileset")
-        place = f"{own}: tileset {shown(name)}"
-        first = documents.whole(raw, "firstgid", place, least=1)
-        shared = _shared(tileset, name, place)
-        size = (
-            documents.number(tileset, "tilewidth", place, 0.0, least=0.0),
-            documents.number(tileset, "tileheight", place, 0.0, least=0.0),
-        )
-        found.add(first, Tile(place, "", {}, size, (), shared))
-        for raw_tile in documents.parts(tileset, "tiles", place):
-            tile = documents.node(raw_tile, f"{place}, tile {shown(raw_tile)}")
-            number = documents.whole(tile, "id", f"{place}, a tile", least=0)
-            found.tiles[first + number] = self._tile(tile, f"{place}, tile {number}", size, shared, folder)
-
-    def _tile(self, raw: Node, where: str, size: Point, shared: Tileset, folder: Path) -> Tile:
-        group = raw.get("objectgroup")
-        shapes: tuple[Object, ...] = ()
-        own = tuple(
-            documents.number(raw, side, where, documents.number(raw, f"image{side}", where, usual, least=0.0))
-            for side, usual in zip(("width", "height"), size, strict=True)
-        )
-        if group is not None:
-            layer = documents.node(group, f"{where}, its collision shapes")
-            shapes = tuple(self.objects.objects(layer, where, folder, None))
-        return Tile(
-            where,
-            documents.class_of(raw, where, "class", "type"),
-            documents.properties(raw, where),
-            (own[0], own[1]),
-            shapes,
-            shared,
-        )
-
-
-class Numbered:
-    """Tiles by the numbers that a map gives them."""
-
-    def __init__(self) -> None:
-        self.tiles: dict[int, Tile] = {}
-        """The tiles that have an entry in their tileset."""
-        self._firsts: list[int] = []
-        self._plain: list[Tile] = []
-
-    def add(self, first: int, plain: Tile) -> None:
-        """Add a tileset whose numbers begin at ``first``; ``plain`` stands for its tiles without an entry."""
-        at = bisect_right(self._firsts, first)
-        self._firsts.insert(at, first)
-        self._plain.insert(at, plain)
-
-    def tile_of(self, number: int, where: str) -> Tile:
-        """The tile with this number."""
-        if number in self.tiles:
-            return self.tiles[number]
-        at = bisect_right(self._firsts, number)
-        if at == 0:
-            warnings.warn(
-                f"{where} has the tile {number}, which is in no tileset: it is read without a picture",
-                stacklevel=2,
-            )
-            return Tile(where, "", {}, (0.0, 0.0), (), Tileset("", (0.0, 0.0), "unspecified", False))
-        return self._plain[at - 1]
-
-
-def _shared(tileset: Node, name: str, where: str) -> Tileset:
-    raw = documents.node(tileset.get("tileoffset") or {}, f"{where}, tileoffset")
-    offset = documents.number(raw, "x", where, 0.0), documents.number(raw, "y", where, 0.0)
-    return Tileset(
-        name,
-        offset,
-        documents.text(tileset, "objectalignment", where, "unspecified"),
-        documents.text(tileset, "tilerendersize", where, "tile") == "grid",
-    )
-
-
 # ---- maps
 
 
@@ -529,21 +310,23 @@ def _map(level: Node, file: Path, where: str, budget: Budget) -> Map:
         raise FileError(f"{where} has the unknown orientation {shown(orientation)}")
     width = documents.whole(level, "tilewidth", where, least=1)
     height = documents.whole(level, "tileheight", where, least=1)
-    tilesets = Tilesets(file)
-    numbered = tilesets.add_all(documents.parts(level, "tilesets", where), file.parent, where)
-    endless = documents.flag(level, "infinite", where, False)
-    found = _Layers(tilesets, numbered, file.parent, endless, budget)
+    tilesets = documents.parts(level, "tilesets", where)
+    reader = _Reader(file.parent, budget)
+    for one in tilesets:
+        tileset = documents.node(one, f"{where}: tileset {shown(one)}")
+        reader.add_tileset(reader.numbered, tileset, file.parent, where)
+    reader.infinite = documents.flag(level, "infinite", where, False)
     for layer in documents.parts(level, "layers", where):
-        found.add(layer, where, (0.0, 0.0), first=True)
+        reader.add_layer(layer, where, (0.0, 0.0), first=True)
     return Map(
         file,
         orientation,
         (documents.whole(level, "width", where, least=0), documents.whole(level, "height", where, least=0)),
         (float(width), float(height)),
-        found.tiles,
-        found.objects,
-        numbered.tiles,
-        endless,
+        reader.tile_layers,
+        reader.object_layers,
+        reader.numbered.tiles,
+        reader.infinite,
         documents.properties(level, where),
         _stagger(level, orientation, where),
     )
@@ -558,21 +341,52 @@ def _stagger(level: Node, orientation: str, where: str) -> tuple[str, str, int]:
     return axis, index, side
 
 
-class _Layers:
-    """Collects the layers of a map from all groups."""
+class _TileNumbers:
+    """Tiles by the numbers that a map or a template gives them."""
 
-    def __init__(
-        self, tilesets: Tilesets, numbered: Numbered, folder: Path, endless: bool, budget: Budget
-    ) -> None:
-        self.tiles: list[TileLayer] = []
-        self.objects: list[ObjectLayer] = []
-        self._tilesets = tilesets
-        self._numbered = numbered
+    def __init__(self) -> None:
+        self.tiles: dict[int, Tile] = {}
+        """The tiles that have an entry in their tileset."""
+        self._firsts: list[int] = []
+        self._plain: list[Tile] = []
+
+    def add(self, first: int, plain: Tile) -> None:
+        """Add a tileset whose numbers begin at ``first``; ``plain`` stands for its tiles without an entry."""
+        at = bisect_right(self._firsts, first)
+        self._firsts.insert(at, first)
+        self._plain.insert(at, plain)
+
+    def tile(self, number: int, where: str) -> Tile:
+        """The tile with this number."""
+        if number in self.tiles:
+            return self.tiles[number]
+        at = bisect_right(self._firsts, number)
+        if at == 0:
+            warnings.warn(
+                f"{where} has the tile {number}, which is in no tileset: it is read without a picture",
+                stacklevel=2,
+            )
+            return Tile(where, "", {}, (0.0, 0.0), (), Tileset("", (0.0, 0.0), "unspecified", False))
+        return self._plain[at - 1]
+
+
+class _Reader:
+    """Reads the tilesets, templates and layers of one map."""
+
+    def __init__(self, folder: Path, budget: Budget) -> None:
+        self.numbered = _TileNumbers()
+        self.infinite = False
+        self.tile_layers: list[TileLayer] = []
+        self.object_layers: list[ObjectLayer] = []
         self._folder = folder
-        self._endless = endless
         self._budget = budget
+        self._tilesets: dict[Path, tuple[Node, str]] = {}
+        self._templates: dict[Path, tuple[Node, _TileNumbers | None]] = {}
+        self._points = 0
 
-    def add(self, raw: Any, where: str, offset: Point, *, first: bool = False) -> None:
+    # -- layers
+
+    def add_layer(self, raw: Any, where: str, offset: Point, *, first: bool = False) -> None:
         """Add a layer, and the layers in it; ``offset`` is that of the group that contains it."""
         separator = ": " if first else ", "
         title = raw.get("name") if isinstance(raw, dict) else raw
@@ -585,12 +399,12 @@ class _Layers:
         kind = documents.text(layer, "type", place)
         if kind == "group":
             for inner in documents.parts(layer, "layers", place):
-                self.add(inner, place, (x, y))
+                self.add_layer(inner, place, (x, y))
         elif kind == "tilelayer":
-            self.tiles.append(self._tile_layer(layer, title, place, (x, y)))
+            self.tile_layers.append(self._tile_layer(layer, title, place, (x, y)))
         elif kind == "objectgroup":
-            objects = self._tilesets.objects.objects(layer, place, self._folder, self._numbered.tile_of)
-            self.objects.append(ObjectLayer(*_said(layer, title, place), list(objects), (x, y)))
+            objects = list(self._objects(layer, place, self._folder, self.numbered))
+            self.object_layers.append(ObjectLayer(*_described(layer, title, place), objects, (x, y)))
         elif kind != "imagelayer":
             raise FileError(f"{place} has the unknown type {shown(kind)}")
 
@@ -608,7 +422,7 @@ class _Layers:
             for column, row, part in chunks:
                 rows, columns = part.shape
                 cells[row - top : row - top + rows, column - left : column - left + columns] = part
-        return TileLayer(*_said(layer, name, where), cells, left, top, offset)
+        return TileLayer(*_described(layer, name, where), cells, left, top, offset)
 
     def _chunks(self, layer: Node, where: str) -> Iterator[tuple[int, int, Cells]]:
         chunks = documents.parts(layer, "chunks", where)
@@ -616,13 +430,12 @@ class _Layers:
             chunk = documents.node(raw, f"{where}, a chunk")
             place = documents.whole(chunk, "x", where), documents.whole(chunk, "y", where)
             yield *place, self._cells(chunk, layer, f"{where}, the chunk at {place[0]}, {place[1]}")
-        if not chunks and not (self._endless and layer.get("data") in (None, [])) and not self._bare(layer):
-            yield 0, 0, self._cells(layer, layer, where)
-
-    def _bare(self, layer: Node) -> bool:
-        """Whether this is a layer of an infinite map without any tile."""
+        if chunks:
+            return
         data = layer.get("data")
-        return self._endless and isinstance(data, str) and not data.strip()
+        is_empty = data in (None, []) or (isinstance(data, str) and not data.strip())
+        if not (self.infinite and is_empty):
+            yield 0, 0, self._cells(layer, layer, where)
 
     def _cells(self, part: Node, layer: Node, where: str) -> Cells:
         width = documents.whole(part, "width", where, least=0)
@@ -632,9 +445,164 @@ class _Layers:
             part.get("data"), (width, height), layer.get("encoding"), layer.get("compression"), where
         )
 
+    # -- tilesets, in the map or in files of their own
 
-def _said(layer: Node, name: str, where: str) -> tuple[str, str, str, Mapping[str, Any]]:
+    def add_tileset(self, numbered: _TileNumbers, raw: Node, folder: Path, where: str) -> None:
+        """Add the tiles of a tileset; names of files are relative to ``folder``."""
+        tileset = raw
+        source, own = raw.get("source"), where
+        if isinstance(source, str) and source.startswith(_IN_TILED):
+            warnings.warn(
+                f"{where}: the tileset {shown(source)} is a part of Tiled and no file: nothing is known of "
+                "its tiles, they are read without properties and shapes",
+                stacklevel=2,
+            )
+            tileset = {"name": source}
+        elif source is not None:
+            file = folder / documents.text(raw, "source", f"{where}: tileset")
+            if file not in self._tilesets:
+                own = f"{where}: {file}"
+                self._tilesets[file] = read_document(file, "tileset", own), own
+            tileset, own = self._tilesets[file]
+            folder = file.parent
+        name = documents.text(tileset, "name", f"{own}: tileset")
+        place = f"{own}: tileset {shown(name)}"
+        first = documents.whole(raw, "firstgid", place, least=1)
+        shared = _shared(tileset, name, place)
+        size = (
+            documents.number(tileset, "tilewidth", place, 0.0, least=0.0),
+            documents.number(tileset, "tileheight", place, 0.0, least=0.0),
+        )
+        numbered.add(first, Tile(place, "", {}, size, (), shared))
+        for raw_tile in documents.parts(tileset, "tiles", place):
+            tile = documents.node(raw_tile, f"{place}, tile {shown(raw_tile)}")
+            number = documents.whole(tile, "id", f"{place}, a tile", least=0)
+            numbered.tiles[first + number] = self._tile(tile, f"{place}, tile {number}", size, shared, folder)
+
+    def _tile(self, raw: Node, where: str, size: Point, shared: Tileset, folder: Path) -> Tile:
+        group = raw.get("objectgroup")
+        shapes: tuple[Object, ...] = ()
+        own = tuple(
+            documents.number(raw, side, where, documents.number(raw, f"image{side}", where, usual, least=0.0))
+            for side, usual in zip(("width", "height"), size, strict=True)
+        )
+        if group is not None:
+            layer = documents.node(group, f"{where}, its collision shapes")
+            shapes = tuple(self._objects(layer, where, folder, None))
+        return Tile(
+            where,
+            documents.class_of(raw, where, "class", "type"),
+            documents.properties(raw, where),
+            (own[0], own[1]),
+            shapes,
+            shared,
+        )
+
+    # -- objects, and the templates that they are made of
+
+    def _objects(
+        self, layer: Node, where: str, folder: Path, numbered: _TileNumbers | None
+    ) -> Iterator[Object]:
+        """The objects of a layer; names of templates are relative to ``folder``."""
+        for raw in documents.parts(layer, "objects", where):
+            part = documents.node(raw, f"{where}, object {shown(raw)}")
+            number = documents.whole(part, "id", f"{where}, object", default=0)
+            name = documents.text(part, "name", f"{where}, object {number}", "")
+            place = f"{where}, object {shown(name) if name else number}"
+            tiles = numbered
+            if part.get("template") is not None:
+                source = documents.text(part, "template", place)
+                template, own_tiles = self._template(folder / source, place)
+                tiles = own_tiles if "gid" not in part else numbered
+                part = _with_template(template, part, place)
+            yield self._object(part, number, place, tiles)
+
+    def _template(self, file: Path, where: str) -> tuple[Node, _TileNumbers | None]:
+        if file not in self._templates:
+            place = f"{where}: {file}"
+            document = read_document(file, "template", place)
+            if "object" not in document:
+                raise FileError(f"{place} has no 'object'")
+            numbered = None
+            if document.get("tileset") is not None:
+                numbered = _TileNumbers()
+                tileset = documents.node(document["tileset"], place)
+                self.add_tileset(numbered, tileset, file.parent, place)
+            self._templates[file] = documents.node(document["object"], place), numbered
+        return self._templates[file]
+
+    def _object(self, raw: Node, number: int, where: str, numbered: _TileNumbers | None) -> Object:
+        form: Form = next((kind for kind in _FORMS if raw.get(kind)), "box")
+        tile, turned = None, 0
+        if raw.get("gid") is not None:
+            form = "tile"
+            gid = documents.number(raw, "gid", where, least=0.0)
+            if not gid.is_integer() or gid >= 2**32 or numbered is None:
+                raise FileError(f"{where} has gid = {shown(raw['gid'])}, where the number of a tile belongs")
+            turned = int(gid) & int(TURNED)
+            tile = numbered.tile(int(gid) & int(NUMBER), where)
+        usual = (0.0, 0.0) if tile is None else tile.size
+        width = documents.number(raw, "width", where, usual[0], least=0.0)
+        height = documents.number(raw, "height", where, usual[1], least=0.0)
+        if tile is not None and tile.size == (0.0, 0.0):  # in no tileset, so the size of its image is unknown
+            tile = tile._replace(size=(width, height))
+        return Object(
+            where,
+            number,
+            documents.text(raw, "name", where, ""),
+            documents.class_of(raw, where, "class", "type"),
+            form,
+            documents.number(raw, "x", where),
+            documents.number(raw, "y", where),
+            width,
+            height,
+            documents.number(raw, "rotation", where, 0.0),
+            documents.flag(raw, "visible", where, True),
+            self._points_of(raw, form, where),
+            documents.text(documents.node(raw["text"], where), "text", where, "") if form == "text" else "",
+            documents.properties(raw, where),
+            tile,
+            turned,
+        )
+
+    def _points_of(self, raw: Node, form: Form, where: str) -> tuple[Point, ...]:
+        if form not in ("polygon", "polyline"):
+            return ()
+        points = documents.parts(raw, form, where)
+        self._points += len(points)
+        if self._points > _MOST_POINTS:
+            raise FileError(f"{where}: there are more than {_MOST_POINTS:,} points in all polygons")
+        place = f"{where}, {form}"
+        nodes = [documents.node(point, place) for point in points]
+        return tuple((documents.number(one, "x", place), documents.number(one, "y", place)) for one in nodes)
+
+
+def _described(layer: Node, name: str, where: str) -> tuple[str, str, str, Mapping[str, Any]]:
+    """What tile layers and object layers have in common: place for messages, name, class, properties."""
     return where, name, documents.class_of(layer, where, "class"), documents.properties(layer, where)
+
+
+def _shared(tileset: Node, name: str, where: str) -> Tileset:
+    raw = documents.node(tileset.get("tileoffset") or {}, f"{where}, tileoffset")
+    offset = documents.number(raw, "x", where, 0.0), documents.number(raw, "y", where, 0.0)
+    return Tileset(
+        name,
+        offset,
+        documents.text(tileset, "objectalignment", where, "unspecified"),
+        documents.text(tileset, "tilerendersize", where, "tile") == "grid",
+    )
+
+
+def _with_template(template: Node, own: Node, where: str) -> Node:
+    """An object with the fields of its template, where it has no others itself."""
+    properties = {
+        one.get("name"): one
+        for owner in (template, own)
+        for raw in documents.parts(owner, "properties", where)
+        for one in [documents.node(raw, f"{where}, property")]
+    }
+    place = {key: own.get(key, 0.0) for key in ("x", "y")}
+    return {**template, **own, **place, "properties": list(properties.values())}
 
 
 # ---- worlds: maps that lie side by side
