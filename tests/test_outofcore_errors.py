@@ -191,9 +191,10 @@ class TestDisk:
             outofcore.pairs(path, path)
         (tmp_path / "work").mkdir()
         (tmp_path / "work" / "mine").write_text("keep")
-        with pytest.raises(FileExistsError, match="no work folder of ours"):
-            outofcore.count_pairs(path, work=tmp_path / "work")
-        assert (tmp_path / "work" / "mine").read_text() == "keep"
+        for source in (path, iter([BOXES])):
+            with pytest.raises(FileExistsError, match="no work folder of ours"):
+                outofcore.count_pairs(source, work=tmp_path / "work")
+            assert (tmp_path / "work" / "mine").read_text() == "keep"
 
     def test_an_empty_folder_is_filled(self, tmp_path):
         (tmp_path / "out").mkdir()

@@ -212,8 +212,9 @@ class TestResuming:
     def test_two_runs_do_not_share_a_folder(self, source, tmp_path):
         def run_again(now):
             if now.step == "join" and now.done == 0:
-                with pytest.raises(BlockingIOError, match="another run is at work"):
-                    outofcore.pairs(source, tmp_path / "out", **TIGHT)
+                for again in (source, iter([BOXES])):
+                    with pytest.raises(BlockingIOError, match="another run is at work"):
+                        outofcore.pairs(again, tmp_path / "out", **TIGHT)
 
         outofcore.pairs(source, tmp_path / "out", progress=run_again, **TIGHT)
         assert np.array_equal(written(tmp_path / "out"), EXPECTED)

@@ -17,7 +17,7 @@ from typing import Any
 from pyarrow import parquet
 
 from broadphase import threads
-from broadphase.errors import FileError, PairLimitExceeded
+from broadphase.errors import PairLimitExceeded
 from broadphase.outofcore.inputs import (
     InputFile,
     buffer_to_files,
@@ -44,14 +44,6 @@ from broadphase.outofcore.work import (
 _log = logging.getLogger("broadphase.outofcore")
 _DISK_FULL = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
 _OWN = {"chunks", "parts", "done", "begun", "spool", "cut.npz"}
-
-
-class _OtherCallError(FileExistsError):
-    """The work folder belongs to another call or program; it is left as it is."""
-
-
-class _DamagedPlanError(FileError):
-    """It is unknown to which call the work folder belongs; it is left as it is."""
 
 
 class Run:
@@ -89,43 +81,40 @@ class Run:
         """
         root = self.folder.root
         root.mkdir(parents=True, exist_ok=True)
-        try:
-            with locked(self.folder):
-                self._check_before()
+        with locked(self.folder):
+            self._check_before()  # before the `try`: a folder that is not this call's is never removed
+            try:
                 self.folder.make()
                 yield
                 self.folder.remove()
-        except _DamagedPlanError:
-            raise
-        except (ValueError, TypeError, PairLimitExceeded, GeneratorExit):
-            self.folder.remove()
-            raise
-        except BaseException as error:
-            if self.files is None:  # input that was read only once cannot be compared with the next call's
+            except (ValueError, TypeError, PairLimitExceeded, GeneratorExit):
                 self.folder.remove()
-            if isinstance(error, OSError) and error.errno in _DISK_FULL:
-                raise OSError(
-                    error.errno,
-                    f"{error.strerror}; what is done is kept, so make room and call again to go on",
-                    str(root),
-                ) from error
-            raise
+                raise
+            except BaseException as error:
+                if (
+                    self.files is None
+                ):  # input that was read once cannot be compared with that of the next call
+                    self.folder.remove()
+                if isinstance(error, OSError) and error.errno in _DISK_FULL:
+                    raise OSError(
+                        error.errno,
+                        f"{error.strerror}; what is done is kept, so make room and call again to go on",
+                        str(root),
+                    ) from error
+                raise
 
     def _check_before(self) -> None:
         """Resume only the work of the same call."""
         if self.folder.plan.exists():
-            try:
-                before = self.folder.read_plan()["asked"]
-            except FileError as error:
-                raise _DamagedPlanError(str(error)) from None
+            before = self.folder.read_plan()["asked"]
             differ = [key for key in self.identity if before.get(key) != self.identity[key]]
             if self.files is not None and differ:
-                raise _OtherCallError(
+                raise FileExistsError(
                     f"{self.folder.root}: holds the work of another call, whose {', '.join(differ)} differ; "
                     "give the same arguments to go on, or remove the folder"
                 )
         elif any(path.name not in _OWN for path in self.folder.root.iterdir()):
-            raise _OtherCallError(
+            raise FileExistsError(
                 f"{self.folder.root}: is no work folder of ours and not empty; name another with work="
             )
         if self.files is None or not self.folder.plan.exists():
