@@ -188,7 +188,8 @@ def growth(options: argparse.Namespace, folder: Path) -> None:
         seen[n] = result["seconds"]
         print(
             f"{n:>13,} {result['pairs']:>13,} {result['tiles']:>6} {result['seconds']:>8.1f} "
-            f"{1e9 * result['seconds'] / n:>9.0f} {result['peak'] / 1e9:>8.2f} {result['temporary'] / 1e9:>13.2f}",
+            f"{1e9 * result['seconds'] / n:>9.0f} {result['peak'] / 1e9:>8.2f} "
+            f"{result['temporary'] / 1e9:>13.2f}",
             flush=True,
         )
         shutil.rmtree(out)
