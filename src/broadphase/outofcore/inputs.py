@@ -449,11 +449,6 @@ def _grouped(pieces: Iterator[Piece], rows: int) -> Iterator[list[Piece]]:
         yield group
 
 
-def chunks_in(units: Sequence[Unit], rows: int) -> list[tuple[int, int]]:
-    """Side and first row of every chunk, by its number."""
-    return [(unit.side, unit.first_row + begin) for unit in units for begin in range(0, unit.rows, rows)]
-
-
 # ---- reading a unit
 
 

@@ -7,7 +7,7 @@ The memory bound is for all tasks that run at the same time together.  Python, N
 import errno
 import math
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ import numpy as np
 from broadphase.boxes import BoxArray
 from broadphase.errors import FileError
 from broadphase.outofcore.inputs import (
+    RULE_TYPES,
     TEXT,
     FileInfo,
     Input,
@@ -23,12 +24,11 @@ from broadphase.outofcore.inputs import (
     ReadOptions,
     Unit,
     batches_of,
-    chunks_in,
     common_type,
     divide,
     file_info,
 )
-from broadphase.outofcore.request import Plan, Reporter, Request, rule_types
+from broadphase.outofcore.request import Plan, Reporter, Request
 from broadphase.outofcore.tiling import Columns, Tiling, make_tiling, spread_over
 from broadphase.outofcore.work import WorkFolder, run_tasks, with_checksum
 
@@ -100,13 +100,10 @@ class FullPlan:
     most_copies: float
     summary: Plan
     """What callers see of it."""
+    chunks: list[tuple[int, int]]
+    """Side and first row of every chunk, by its number."""
     buffered: int
     """Bytes of temporary files that are written already: input that can be read only once."""
-
-    @property
-    def chunks(self) -> list[tuple[int, int]]:
-        """Side and first row of every chunk."""
-        return chunks_in(self.input.units, self.sizes.rows)
 
 
 def make_plan(
@@ -126,7 +123,8 @@ def make_plan(
         for side, ids in zip(files, request.ids, strict=True)
     ]
     dim, dtype = common_type(files, infos)
-    rules = rule_types(request)
+    used = {**request.rules, **request.given}
+    rules = {rule: kind for rule, kind in RULE_TYPES.items() if rule in used}
     before = folder.read_plan() if folder.plan.exists() else None
     if before is not None:
         sizes = Sizes(**before["sizes"])
@@ -147,15 +145,21 @@ def make_plan(
     else:
         tiling, most_copies, letters = _read_tiling(folder), before["most_copies"], before["letters"]
     columns = tuple(Columns.of(dim, dtype, rules, kind, tiling.tiles) for kind in input_.id_types)
-    chunks = len(chunks_in(input_.units, sizes.rows))
+    chunks = [
+        (unit.side, unit.first_row + begin)
+        for unit in input_.units
+        for begin in range(0, unit.rows, sizes.rows)
+    ]
     temporary = sum(
         math.ceil(rows * most_copies * (own.width + text))
         for rows, own, text in zip(input_.rows, columns, letters, strict=True)
     )
-    temporary += chunks * 8 * (2 * tiling.tiles + 1)
+    temporary += len(chunks) * 8 * (2 * tiling.tiles + 1)
     buffered = sum(path.stat().st_size for path in folder.buffer.rglob("*.arrow"))
-    summary = Plan(input_.total, chunks, tiling.tiles, request.memory, request.workers, temporary + buffered)
-    return FullPlan(input_, sizes, reading, tiling, columns, most_copies, summary, buffered)
+    summary = Plan(
+        input_.total, len(chunks), tiling.tiles, request.memory, request.workers, temporary + buffered
+    )
+    return FullPlan(input_, sizes, reading, tiling, columns, most_copies, summary, chunks, buffered)
 
 
 def _id_bytes(infos: Sequence[Sequence[FileInfo]]) -> int:
@@ -188,7 +192,7 @@ def _take_sample(
         parts[number] = part
         reporter.advance(units[number].rows, units[number].rows)
 
-    tasks: Iterator[Any] = ((k, (unit, reading, share)) for k, unit in enumerate(units))
+    tasks = ((k, (unit, reading, share)) for k, unit in enumerate(units))
     run_tasks(request.executor, request.workers, sample_unit, tasks, done)
     letters = [
         max((parts[k][1] for k, unit in enumerate(units) if unit.side == side), default=0.0)

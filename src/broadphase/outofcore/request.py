@@ -18,7 +18,7 @@ from broadphase.boxes import bit_sets, settled, static_flags
 from broadphase.errors import path_of
 from broadphase.methods.task import pair_limit
 from broadphase.numeric import whole
-from broadphase.outofcore.inputs import RULE_TYPES, InputFile, identity
+from broadphase.outofcore.inputs import InputFile, identity
 
 FORMAT = 1
 """Version of the files in a work folder; a run does not resume the work of another version."""
@@ -243,11 +243,6 @@ def rule_arrays(given: dict[str, Any], rows: int) -> dict[str, npt.NDArray[Any]]
         else bit_sets(values, rows, rule)
         for rule, values in given.items()
     }
-
-
-def rule_types(request: Request) -> dict[str, str]:
-    """The rules of a request, with the types of their columns in chunk files."""
-    return {rule: kind for rule, kind in RULE_TYPES.items() if rule in request.rules or rule in request.given}
 
 
 def fingerprint(request: Request, files: list[list[InputFile]] | None) -> dict[str, Any]:

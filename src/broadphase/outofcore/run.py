@@ -20,6 +20,7 @@ from broadphase import threads
 from broadphase.errors import PairLimitExceeded
 from broadphase.outofcore.inputs import (
     InputFile,
+    Unit,
     buffer_to_files,
     file_system,
     input_files,
@@ -174,28 +175,24 @@ class Run:
         options = PartitionOptions(
             str(folder.root), plan.reading, plan.tiling, plan.columns, plan.most_copies
         )
-        numbers = range(len(plan.chunks))
-        missing = {number for number in numbers if not folder.chunk(number).exists()}
         units = [
             unit
             for unit in plan.input.units
-            if missing & set(range(unit.first_chunk, unit.first_chunk - (-unit.rows // rows)))
+            if not all(
+                folder.chunk(number).exists()
+                for number in range(unit.first_chunk, unit.first_chunk - (-unit.rows // rows))
+            )
         ]
         todo = sum(unit.rows for unit in units)
         if todo == total:
             check_disk_space(folder, plan.summary.temporary_bytes - plan.buffered)
         self.reporter.begin("partition", total, todo, done=total - todo)
-        tasks: Iterator[Any] = (
-            (
-                unit.number,
-                (
-                    unit,
-                    options,
-                    {rule: own[unit.first_row : unit.first_row + unit.rows] for rule, own in given.items()},
-                ),
-            )
-            for unit in units
-        )
+
+        def own_rows(unit: Unit) -> dict[str, Any]:
+            rows = slice(unit.first_row, unit.first_row + unit.rows)
+            return {rule: values[rows] for rule, values in given.items()}
+
+        tasks = ((unit.number, (unit, options, own_rows(unit))) for unit in units)
         run_tasks(
             request.executor,
             request.workers,
@@ -203,7 +200,7 @@ class Run:
             tasks,
             lambda _, done: self.reporter.advance(done, done),
         )
-        counts = [read_counts(folder.chunk(number), tiles) for number in numbers]
+        counts = [read_counts(folder.chunk(number), tiles) for number in range(len(plan.chunks))]
         return ChunkTable(plan.chunks, counts, len(plan.input.rows), tiles)
 
     def join_all(self) -> int:
@@ -230,9 +227,7 @@ class Run:
             self._check_limit()
 
         tiling = self.plan.tiling
-        tasks: Iterator[Any] = (
-            (k, (self.chunks.task(k, self.specs[k], tiling), self.options)) for k in numbers
-        )
+        tasks = ((k, (self.chunks.task(k, self.specs[k], tiling), self.options)) for k in numbers)
         run_tasks(self.request.executor, self.request.workers, join_tile, tasks, done)
 
     def _check_limit(self) -> None:

@@ -20,14 +20,16 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from threading import Lock
-from typing import Any, TypeVar
+from typing import Any
 
 from broadphase import threads
 from broadphase.errors import FileError
 
-Result = TypeVar("Result")
-Task = tuple[int, tuple[Any, ...]]
-"""The number of a task, and the arguments of its function."""
+Tasks = Iterator[tuple[int, tuple[Any, ...]]]
+"""The number of each task, and the arguments of its function."""
+Calls = Iterator[tuple[int, Callable[[], Any]]]
+Done = Callable[[int, Any], None]
+"""Called with the number of a task and its result."""
 
 _AHEAD = 2  # tasks that wait, for each one that runs
 
@@ -213,11 +215,7 @@ def locked(folder: WorkFolder) -> Iterator[None]:
 
 
 def run_tasks(
-    executor: Executor | None,
-    workers: int,
-    function: Callable[..., Result],
-    tasks: Iterator[Task],
-    done: Callable[[int, Result], None],
+    executor: Executor | None, workers: int, function: Callable[..., Any], tasks: Tasks, done: Done
 ) -> None:
     """Call ``function`` for all tasks, and ``done`` with the number and result of each, one at a time.
 
@@ -231,9 +229,7 @@ def run_tasks(
         _run_on_executor(executor, workers * _AHEAD, calls, done)
 
 
-def _run_on_threads(
-    workers: int, calls: Iterator[tuple[int, Callable[[], Result]]], done: Callable[[int, Result], None]
-) -> None:
+def _run_on_threads(workers: int, calls: Calls, done: Done) -> None:
     taking, reporting = Lock(), Lock()
     failed: list[None] = []
 
@@ -256,12 +252,7 @@ def _run_on_threads(
     threads.run_all([work] * workers, workers)
 
 
-def _run_on_executor(
-    executor: Executor,
-    most: int,
-    calls: Iterator[tuple[int, Callable[[], Result]]],
-    done: Callable[[int, Result], None],
-) -> None:
+def _run_on_executor(executor: Executor, most: int, calls: Calls, done: Done) -> None:
     running: dict[Future[Any], int] = {}
     try:
         while True:
