@@ -131,7 +131,7 @@ class TileMap(GroundMap, Ways):
     @classmethod
     def from_tiled(cls, path: str | PathLike[str], **options: Any) -> Self:
         """Read a Tiled map: ``.tmx``, ``.tmj`` or ``.json``; see `broadphase.adapters.tiled.read`."""
-        from broadphase.files.tiled.level import read_level  # few programs read maps
+        from broadphase.io.tiled.level import read_level  # few programs read maps
 
         tiles: Self = read_level(path, **options).into(cls)
         return tiles
