@@ -20,8 +20,7 @@ from typing import Any
 import numpy as np
 
 from broadphase.boxes import BoxArray
-from broadphase.indexes.cell_index import CellStructure
-from broadphase.indexes.cell_lists import FEW, Plan, empty_lattice, ladder
+from broadphase.indexes.cells import FEW, CellStructure, Plan, empty_lattice, ladder
 from broadphase.kernels.cells.binning import FARTHEST
 from broadphase.kernels.cells.lattice import FIRST, LAST, OFFSET
 from broadphase.methods.cell_size import take_sample, typical_cell
