@@ -19,6 +19,7 @@ from broadphase.boxes import (
 from broadphase.foreign import BOXES
 from broadphase.indexes import arguments
 from broadphase.indexes.arguments import (
+    NO_RULE,
     Floats,
     Reader,
     Rows,
@@ -26,7 +27,6 @@ from broadphase.indexes.arguments import (
     count,
     distance_or_distances,
     lined_up,
-    rule,
     settled_distance,
     settled_rules,
 )
@@ -781,7 +781,7 @@ class Index:
             if isinstance(at, np.ndarray) or isinstance(radius, np.ndarray):
                 circles = lined_up(at, radius, "center", "r")
             return self._in_env("query_radius", circles, env, category, mask)
-        rules = rule(category, "category"), rule(mask, "mask")
+        rules = _rules(category, mask)
         if not (isinstance(at, tuple) and isinstance(radius, float)):
             return self._space.in_circles(*lined_up(at, radius, "center", "r"), *rules)
         found = self._space.in_circle(at, radius, *rules)
@@ -856,7 +856,7 @@ class Index:
 
             rules = {"category": category, "mask": mask}
             return environments.ask_first(self, rays, 0 if env is None else env, ignore, rules)
-        return self._cast(rays, rule(category, "category"), rule(mask, "mask"))
+        return self._cast(rays, *_rules(category, mask))
 
     def query_ray(
         self,
@@ -894,11 +894,14 @@ class Index:
 
             rules = {"category": category, "mask": mask}
             return environments.ask_all(self, rays, 0 if env is None else env, rules)
-        sets = rule(category, "category"), rule(mask, "mask")
-        rows = self._space.all_hits(np.array(rays, ndmin=2), *sets)
+        sets = _rules(category, mask)
         if not isinstance(rays, tuple):
-            return rows
-        return RayHits(np.ascontiguousarray(rows.rows[:, 1]), rows.distances, rows.normals)
+            return self._space.all_hits(rays, *sets)
+        found = self._space.all_on_ray(rays, *sets)
+        if found is None:
+            rows, distances, normals = self._space.all_hits(np.array([rays]), *sets)
+            found = RayHits(np.ascontiguousarray(rows[:, 1]), distances, normals)
+        return found
 
     def nearest(
         self,
@@ -949,7 +952,7 @@ class Index:
             return environments.ask_nearest(
                 self, at, most, 0 if env is None else env, {"category": category, "mask": mask}
             )
-        rules = rule(category, "category"), rule(mask, "mask")
+        rules = _rules(category, mask)
         if not isinstance(at, tuple):
             return self._space.nearest_many(at, most, *rules)
         found = self._space.nearest_one(at, most, *rules)
@@ -1060,7 +1063,7 @@ class Index:
 
     def _in_box(self, call: str, query: Floats | Rows, category: int | None, mask: int | None) -> IdArray:
         """What overlaps one box or each of many."""
-        rules = rule(category, "category"), rule(mask, "mask")
+        rules = _rules(category, mask)
         if not isinstance(query, tuple):
             return self._space.in_boxes(call, query, *rules)
         found = self._space.in_box(call, query, *rules)
@@ -1098,3 +1101,8 @@ class Index:
 
 def _just(id: int) -> IdArray:  # noqa: A002
     return np.array([id], np.int32)
+
+
+def _rules(category: int | None, mask: int | None) -> tuple[int, int]:
+    """As kernels are given them."""
+    return NO_RULE if category is None else category, NO_RULE if mask is None else mask

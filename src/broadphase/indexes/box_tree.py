@@ -29,7 +29,15 @@ import numpy.typing as npt
 from broadphase import threads
 from broadphase.boxes import BoxArray, PairArray
 from broadphase.indexes.arguments import NO_RULE, Floats, Given, Rows
-from broadphase.indexes.protocol import NO_IDS, FirstHit, Structure, described, find_rows, pairs_between
+from broadphase.indexes.protocol import (
+    NO_IDS,
+    FirstHit,
+    Structure,
+    described,
+    find_rows,
+    nearest_as_many,
+    pairs_between,
+)
 from broadphase.indexes.results import Distances
 from broadphase.indexes.storage import BoxStore, IdArray, expect
 from broadphase.kernels.boxes.filters import STATIC
@@ -451,7 +459,7 @@ class TreeStructure(Structure):
         self, point: Given, k: int, category: int, mask: int
     ) -> tuple[IdArray, Distances, int] | None:
         if category != NO_RULE or mask != NO_RULE:
-            return None
+            return nearest_as_many(self, point, k, category, mask)
         arrays = self._arrays
         answer: tuple[IdArray, Distances, int] | None = _try_nearest(
             arrays.edges, arrays.children, self.store.boxes, point, k
@@ -488,7 +496,9 @@ class TreeStructure(Structure):
 
     def _in_shares(self, count: int, search: Callable[[int, int], Any]) -> list[Any]:
         """The same, where each share is searched at once."""
-        parts = threads.resolve(self.threads) if count >= _ENOUGH_QUESTIONS else 1
+        if count < _ENOUGH_QUESTIONS:
+            return [search(0, count)]
+        parts = threads.resolve(self.threads)
         return threads.run_all([partial(search, *span) for span in threads.shares(count, parts)])
 
     # ---- about itself

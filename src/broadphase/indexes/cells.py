@@ -17,9 +17,18 @@ import numpy.typing as npt
 from broadphase import threads
 from broadphase.boxes import BoxArray, PairArray
 from broadphase.indexes.arguments import NO_RULE, Floats, Given, Rows
-from broadphase.indexes.protocol import FirstHit, Structure, pairs_between
+from broadphase.indexes.protocol import (
+    NO_IDS,
+    FirstHit,
+    Structure,
+    box_as_many,
+    described,
+    nearest_as_many,
+    pairs_between,
+)
 from broadphase.indexes.results import Distances
 from broadphase.indexes.storage import BoxStore, IdArray, expect
+from broadphase.kernels.arrays.found_ids import FEW as FEW_IDS
 from broadphase.kernels.arrays.pieces import pieces
 from broadphase.kernels.arrays.sort_ids import words_for
 from broadphase.kernels.boxes.filters import PairFilter
@@ -231,6 +240,27 @@ class CellLists:
     def _end(self) -> int:
         """One more than the largest id that may be in these cells."""
         return min(self.store.end, len(self.levels))
+
+    def in_box(self, box: Given, touching: bool) -> tuple[IdArray, int] | None:
+        """Ids and tests; tests below 0 where the box is unsound, or another thread asks just now."""
+        return _try_box(  # type: ignore[no-any-return]
+            self.store.boxes, self.store.end, self.heads, self.pool, self.lattice, self.levels, self.table,
+            self.words, box, touching,
+        )  # fmt: skip
+
+    def on_ray(self, origin: Given, direction: Given, furthest: float, touching: bool) -> FirstHit | None:
+        """What the ray hits first or -1, tests, distance, and the normal on three axes."""
+        return _try_ray(  # type: ignore[no-any-return]
+            self.store.boxes, self.store.end, self.heads, self.pool, self.lattice, self.levels, self.table,
+            origin, direction, furthest, touching,
+        )  # fmt: skip
+
+    def around(self, point: Given, k: int) -> tuple[IdArray, Distances, int] | None:
+        """The nearest ids and their distances in order, and tests."""
+        return _try_nearest(  # type: ignore[no-any-return]
+            self.store.boxes, self.store.end, self.heads, self.pool, self.lattice, self.levels, self.table,
+            point, k,
+        )  # fmt: skip
 
     def cells(self) -> tuple[Any, ...]:
         """What kernels are told of the cells."""
@@ -479,48 +509,60 @@ class CellStructure(Structure):
         found = threads.run_all([partial(search, *span) for span in threads.shares(len(boxes), parts)])
         return np.concatenate([rows for rows, _ in found]), sum(tests for _, tests in found)
 
-    # ---- queries: one without rules in one call, where all boxes move or all are static
+    # ---- queries: one without rules asks the kernels of one or both lists
 
-    def _only_lists(self, category: int, mask: int) -> CellLists | None:
-        """The cells to ask, if these are all of them and there are no rules."""
+    def _only(self) -> CellLists | None:
+        """The cells of all boxes, where all move or all are static."""
         moving, static = self._lists
-        if category != NO_RULE or mask != NO_RULE or (moving.boxes and static.boxes):
-            return None
-        return static if static.boxes else moving
+        if not static.boxes:
+            return moving
+        return None if moving.boxes else static
 
     def find_in_box(self, box: Given, touching: bool, category: int, mask: int) -> tuple[IdArray, int] | None:
-        lists, store = self._only_lists(category, mask), self.store
-        if lists is None:
+        if category != NO_RULE or mask != NO_RULE:
+            return box_as_many(self, box, touching, category, mask)
+        only = self._only()
+        if only is not None:
+            return only.in_box(box, touching)
+        moving, static = (lists.in_box(box, touching) for lists in self._lists)
+        if moving is None or static is None or moving[1] < 0 or static[1] < 0:
             return None
-        answer: tuple[IdArray, int] | None = _try_box(
-            store.boxes, store.end, lists.heads, lists.pool, lists.lattice, lists.levels, lists.table,
-            lists.words, box, touching,
-        )  # fmt: skip
-        return answer
+        ids = np.concatenate((moving[0], static[0]))
+        if len(ids) <= FEW_IDS:
+            ids.sort()
+        return ids, moving[1] + static[1]
 
     def find_first_on_ray(
         self, origin: Given, direction: Given, furthest: float, category: int, mask: int
     ) -> FirstHit | None:
-        lists, store = self._only_lists(category, mask), self.store
-        if lists is None:
+        if category != NO_RULE or mask != NO_RULE:
+            ray = (*origin, *direction, furthest)
+            hits: Any = self.find_first_on_rays(np.array((ray,), np.float64), NO_IDS, category, mask)
+            return described(self.store, hits[0].item(), hits[1], ray)
+        only, asked = self._only(), (origin, direction, furthest, self.touching)
+        if only is not None:
+            return only.on_ray(*asked)
+        moving, static = (lists.on_ray(*asked) for lists in self._lists)
+        if moving is None or static is None or moving[1] < 0 or static[1] < 0:
             return None
-        answer: FirstHit | None = _try_ray(
-            store.boxes, store.end, lists.heads, lists.pool, lists.lattice, lists.levels, lists.table,
-            origin, direction, furthest, self.touching,
-        )  # fmt: skip
-        return answer
+        # What hits something before what hits nothing; by distance, then id.
+        first = min(moving, static, key=lambda hit: (hit[0] < 0, hit[2], hit[0]))
+        return first[0], moving[1] + static[1], *first[2:]
 
     def find_nearest(
         self, point: Given, k: int, category: int, mask: int
     ) -> tuple[IdArray, Distances, int] | None:
-        lists, store = self._only_lists(category, mask), self.store
-        if lists is None:
+        if category != NO_RULE or mask != NO_RULE:
+            return nearest_as_many(self, point, k, category, mask)
+        only = self._only()
+        if only is not None:
+            return only.around(point, k)
+        moving, static = (lists.around(point, k) for lists in self._lists)
+        if moving is None or static is None or moving[2] < 0 or static[2] < 0:
             return None
-        answer: tuple[IdArray, Distances, int] | None = _try_nearest(
-            store.boxes, store.end, lists.heads, lists.pool, lists.lattice, lists.levels, lists.table,
-            point, k,
-        )  # fmt: skip
-        return answer
+        ids, distances = np.concatenate((moving[0], static[0])), np.concatenate((moving[1], static[1]))
+        order = np.lexsort((ids, distances))[:k]
+        return ids[order], distances[order], moving[2] + static[2]
 
     def find_in_boxes(
         self, boxes: Rows, touching: bool, category: int, mask: int, each: float = 4.0

@@ -95,7 +95,9 @@ class Ghosts:
     def follow(self, store: BoxStore, ids: IdArray) -> None:
         """These boxes are new, or somewhere else."""
         self.forget(ids)
-        self._add(store, ids[crossing_rows(store.boxes[ids], self._lengths, self._touching)])
+        crossing = crossing_rows(store.boxes[ids], self._lengths, self._touching)
+        if len(crossing):
+            self._add(store, ids[crossing])
 
     def forget(self, ids: IdArray) -> None:
         """These boxes are gone."""
@@ -221,6 +223,9 @@ class PeriodicSpace(PlainSpace):
         if len(origin) != self.reader.dim or not self._is_inner(origin, origin, furthest):
             return None
         return super().first_hit(origin, direction, furthest, category, mask)
+
+    def all_on_ray(self, ray: Floats, category: int, mask: int) -> RayHits | None:
+        return None
 
     def nearest_one(
         self, point: Given, k: int, category: int = NO_RULE, mask: int = NO_RULE

@@ -46,6 +46,7 @@ from broadphase.indexes.arguments import Floats, Given, Rows
 from broadphase.indexes.changes import History
 from broadphase.indexes.results import Distances, PairChanges
 from broadphase.indexes.storage import BoxStore, IdArray
+from broadphase.kernels.arrays.found_ids import FEW
 from broadphase.kernels.boxes import ranking, scan
 from broadphase.memory import Scratch
 from broadphase.methods.task import NO_LIMIT, Found, Task
@@ -57,7 +58,7 @@ FirstHit = tuple[int, int, float, float, float, float]
 
 NO_IDS = np.empty(0, np.int32)
 _FIRST_ROWS = 64
-_USUAL_HITS = 4.0
+_USUAL_HITS = 8.0
 # Fewer queries a thread than this are answered faster than they are handed over.
 _SHARE = 1_000
 ENOUGH_FOR_SAMPLE = 2_000
@@ -289,6 +290,34 @@ def described(store: BoxStore, hit: int, tests: int, ray: Floats) -> FirstHit:
     if hit < 0:
         return -1, tests, 0.0, 0.0, 0.0, 0.0
     return int(hit), tests, *ranking.describe_first(store.boxes, hit, ray)
+
+
+# ---- one as many, for rules that no kernel for one takes
+
+
+def box_as_many(
+    structure: Structure, box: Floats, touching: bool, category: int, mask: int
+) -> tuple[IdArray, int]:
+    """As `Structure.find_in_box`."""
+    rows, tests = structure.find_in_boxes(np.array((box,), np.float64), touching, category, mask)
+    ids = rows[:, 1].copy()
+    if len(ids) <= FEW:
+        ids.sort()
+    return ids, tests
+
+
+def nearest_as_many(
+    structure: Structure, point: Floats, k: int, category: int, mask: int
+) -> tuple[IdArray, Distances, int]:
+    """As `Structure.find_nearest`."""
+    ids, tests = structure.find_nearest_many(np.array((point,), np.float64), k, category, mask)
+    ids = ids[ids >= 0]
+    distances = np.empty(len(ids))
+    ranking.rank_nearest_one(structure.store.boxes, ids, point, distances)
+    return ids, distances, tests
+
+
+# ---- all pairs by a method
 
 
 def search_live(structure: Structure, find: Callable[[Task], Found], limit: int, scratch: Scratch) -> Found:

@@ -213,6 +213,18 @@ class SortStructure(Structure):
         hit, tests = walk.search_first(*asked, self.touching, not self.touching)
         return described(self.store, hit, tests, ray)
 
+    def find_first_on_rays(
+        self, rays: Rows, ignored: IdArray, category: int, mask: int
+    ) -> tuple[IdArray, int] | None:
+        if len(ignored):
+            return None
+        order, rules, lowered = *self._asked(category, mask), not self.touching
+        found = [
+            walk.search_first(order, rules, self.store.boxes, tuple(ray), self.touching, lowered)
+            for ray in rays.tolist()
+        ]
+        return np.array([hit for hit, _ in found], np.int32), sum(tests for _, tests in found)
+
     def find_nearest(self, point: Given, k: int, category: int, mask: int) -> tuple[IdArray, Distances, int]:
         asked = *self._asked(category, mask), self.store.boxes, point
         found: tuple[IdArray, Distances, int] = walk.search_nearest(*asked, k, not self.touching)

@@ -177,6 +177,17 @@ class PlainSpace:
             return NO_HIT
         return _new(RayHit, (hit, distance, (x, y) if len(origin) == 2 else (x, y, z)))
 
+    def all_on_ray(self, ray: Floats, category: int, mask: int) -> RayHits | None:
+        """All that a ray hits."""
+        asked = self.asked
+        asked.ready()
+        ids, tests = asked.find_on_ray(ray, category, mask)
+        self.last = ("query_ray", tests, len(ids))
+        distances, normals = self._room_for_hits(len(ids))
+        ends, scratch = np.array([0, len(ids)]), np.empty(len(ray))
+        ranking.rank_hits(self.store.boxes, ids, ends, np.array([ray]), scratch, distances, normals)
+        return RayHits(ids, distances, normals)
+
     def nearest_one(
         self, point: Given, k: int, category: int = NO_RULE, mask: int = NO_RULE
     ) -> Nearest | None:

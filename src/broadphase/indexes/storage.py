@@ -188,8 +188,8 @@ class BoxStore:
         self._ids = None
         return ids
 
-    def drop_one(self, gone: int) -> None:
-        """Free one live id."""
+    def _drop_one(self, gone: int) -> None:
+        """The same in half the time."""
         free = self._free
         # Nothing can come in between in these lines: the only call is the last thing.
         self.boxes[gone] = _NAN
@@ -201,6 +201,9 @@ class BoxStore:
 
     def drop(self, ids: IdArray) -> None:
         """Free these live ids."""
+        if len(ids) == 1:
+            self._drop_one(ids.item())
+            return
         free, live, at = self._free, self.live - len(ids), _run_of(ids)
         # No calls in these lines: nothing can come in between.
         self._free = self._ids = None
