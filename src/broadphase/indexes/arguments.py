@@ -24,7 +24,7 @@ Floats = tuple[float, ...]
 Rows = npt.NDArray[np.float64]
 
 Given = tuple[Any, ...]
-"""What a caller wrote, as a tuple; nobody has looked at what is in it."""
+"""What a caller wrote, as a tuple whose items are not checked yet."""
 
 NO_RULE = -1
 """What a kernel is given for a ``category`` or ``mask`` that the caller did not set."""

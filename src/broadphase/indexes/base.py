@@ -427,7 +427,7 @@ class Index:
         row.flags.writeable = False
         return row
 
-    # ---- one way to change: whoever finds the structure unsettled starts again from the stored boxes
+    # ---- one way to change: an unsettled structure starts again from the stored boxes
 
     def _enter(self, ids: IdArray) -> None:
         """Let everything follow boxes that were just stored."""
@@ -477,7 +477,7 @@ class Index:
 
             self._unsettle()
             self._store.use_envs()
-            self._space.structure.reset()  # nobody asks it any more
+            self._space.structure.reset()  # it is not read any more
             self._as_given = False
             self._worlds = Environments(self._space)
 

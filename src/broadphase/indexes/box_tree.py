@@ -73,7 +73,7 @@ from broadphase.memory import Scratch
 from broadphase.methods.task import Found, Task, search_in_shares
 from broadphase.slices import few_at_a_time, growing, in_chunks
 
-# Where more than a quarter of a tree's boxes come or leave their places at once, it is built anew.
+# Where more than a quarter of a tree's boxes come or leave their places at once, it is built again.
 _SHARE = 4
 _FEW = 64
 _MOST_LEVELS = 32
@@ -350,7 +350,7 @@ class TreeStructure(Structure):
         found = search_in_shares(task, lambda: search, threads.shares(count, parts), ())
         return found._replace(tests=found.tests + tests)
 
-    # ---- queries: down both trees at once; a batch is shared out among threads
+    # ---- queries: down both trees; a batch is shared out among threads
 
     def _asked(self) -> tuple[npt.NDArray[Any], ...]:
         """What every query by rules is given."""
@@ -495,7 +495,7 @@ class TreeStructure(Structure):
         return [answer for part in self._in_shares(count, some) for answer in part]
 
     def _in_shares(self, count: int, search: Callable[[int, int], Any]) -> list[Any]:
-        """The same, where each share is searched at once."""
+        """The same, where each share is searched in one call."""
         if count < _ENOUGH_QUESTIONS:
             return [search(0, count)]
         parts = threads.resolve(self.threads)

@@ -114,7 +114,10 @@ class CellLists:
         self.empty()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "words": _words_for(len(self.levels))}  # somebody may mark ids just now
+        return {
+            **self.__dict__,
+            "words": _words_for(len(self.levels)),
+        }  # another thread may mark ids just now
 
     def empty(self) -> None:
         """No boxes, and one cell to put some in."""
@@ -399,7 +402,7 @@ def _pool_of(units: int) -> npt.NDArray[np.int32]:
 
 
 def _words_for(end: int) -> npt.NDArray[np.uint64]:
-    """Zeros to mark ids in, and one that says whether somebody does."""
+    """Zeros to mark ids in, and one that says whether a thread does."""
     return np.append(words_for(end), np.uint64(0))
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from broadphase.indexes.base import Index
+from broadphase.indexes.base import Index as Index  # users get it from here: `Index.load` knows all classes
 from broadphase.indexes.protocol import Structure
 from broadphase.numeric import real
 

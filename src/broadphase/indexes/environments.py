@@ -2,8 +2,8 @@
 
 An index has them from when a box is first given an environment; any other pays nothing for it.  Pairs of all
 environments are found in one search (`broadphase.methods.worlds`).  For queries each has a small index of
-the same kind, which is built when somebody asks about it; a few boxes that move are moved in it, and whatever
-else happens to an environment, its index is built again with the next query.  A query is checked as any
+the same kind, which is built with the first query about it.  A few boxes that move are moved in it; after any
+other change of an environment, its index is built again with the next query.  A query is checked as any
 other, then all that are about one environment are put together.
 
 Cost: of a batch of queries some 50 microseconds for each environment that is asked, beside the answers.

@@ -53,7 +53,7 @@ class BoxStore:
         self.any_sets = False
         """Whether a category or mask other than the usual was ever given."""
         self._free: list[int] | None = []
-        """A heap of the free ids below ``end``; ``None`` when it has to be collected anew."""
+        """A heap of the free ids below ``end``; ``None`` when it has to be collected again."""
         self._ids: IdArray | None = None
         self._spare: BoxArray | None = None
         self._next: BoxArray | None = None
@@ -129,7 +129,7 @@ class BoxStore:
         else:
             if free is None:
                 free = np.flatnonzero(~self.alive[: self.end]).tolist()
-            self._free = None  # to be collected anew, should this be interrupted
+            self._free = None  # to be collected again, should this be interrupted
             new = heapq.heappop(free)
         # No calls from here on: nothing can come in between.
         self._free = free
@@ -326,7 +326,7 @@ class BoxStore:
         ids[reused:] = np.arange(self.end, self.end + fresh)
         free = self._free
         if free is not None and reused * _BULK < self.end:
-            self._free = None  # to be collected anew, should this be interrupted
+            self._free = None  # to be collected again, should this be interrupted
             ids[:reused] = [heapq.heappop(free) for _ in range(reused)]
         else:
             ids[:reused] = np.flatnonzero(~self.alive[: self.end])[:reused]

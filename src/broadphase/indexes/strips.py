@@ -3,7 +3,7 @@
 The idea and its source stand in `broadphase.methods.strips`: the world is cut into strips, each strip is
 sorted and swept.  What this index adds is what the last frame knew: where the borders were.  Nothing is
 planned for the next frame; in a world of clusters, where borders come from the data, that is a good part of
-it.  Only when crowds have formed is the world cut anew.
+it.  Only when crowds have formed is the world cut again.
 
 Two things that the last frame knew as well are not used, because using them took longer.  How full each strip
 was: asking at each copy whether there is room left takes 1.9 ns a box, counting 1.5.  And the order of the
@@ -14,8 +14,8 @@ that tree for the rest, so that static boxes cost nothing in a frame but where s
 
 Cost of a frame: linear in the boxes that move, their copies, comparisons and pairs.  Queries go to a box
 tree over all boxes, which is built for the first one.  It follows what changes as long as that is little; a
-frame in which everything moves drops it, for without queries nobody needs it: then the next query pays for
-a tree, and where such frames bring few queries, `broadphase.BoxTree` is the better index.
+frame in which everything moves drops it, because without queries it is not needed: then the next query pays
+for a tree, and where such frames bring few queries, `broadphase.BoxTree` is the better index.
 """
 
 from typing import Any, ClassVar, NamedTuple
@@ -38,7 +38,7 @@ from broadphase.methods.task import Found, Task
 
 # Crowds have formed when a copy shares its strip with so many times more copies than when the world was cut.
 _CROWDED = 1.5
-# The tree follows a change of one box in so many; beyond that, building it anew does not cost much more.
+# The tree follows a change of one box in so many; beyond that, building it again does not cost much more.
 _FOLLOWED = 16
 _FEW = 8
 _try_to_put = trial(put_box)
@@ -100,7 +100,7 @@ class StripsStructure(Structure):
             tree.enter(ids, fresh)
 
     def _following(self, ids: IdArray) -> TreeStructure | None:
-        """The tree, if it is to follow a change of these ids; else it is emptied until somebody asks."""
+        """The tree, if it is to follow a change of these ids; else it is emptied until the next query."""
         tree = self._tree
         if tree.settled and len(ids) > max(self.store.live // _FOLLOWED, _FEW):
             tree.reset()

@@ -11,7 +11,7 @@ axes and the persistent pairs; Ericson, "Real-Time Collision Detection" (2005), 
 
 Cost: nothing for a box that did not move; for one that did, its swaps, which grow with its way and with the
 number of boxes beside it on each axis.  A new box comes in from behind all others, and a frame in which some
-are removed goes over all ends once.  When much moves, the ends are sorted and the pairs found anew.  It wins
+are removed goes over all ends once.  When much moves, the ends are sorted and the pairs found again.  It wins
 where a world of thousands is nearly still and ``pairs`` is asked for; it loses where everything moves, where
 boxes go far or pile up on an axis (each passes all others), and to any other index in memory: about 100
 bytes a box in 2-D float32, 8 bytes a pair.  Then `broadphase.BoxTree` (for ``changes`` and questions) or
@@ -321,7 +321,7 @@ def _as_pairs(keys: PairKeys) -> PairArray:
 def _net(toggled: list[PairKeys], renewed: npt.NDArray[np.bool_]) -> tuple[PairArray, PairArray]:
     """What the pairs that began and ended one after the other amount to: sorted, began and ended.
 
-    A pair that came and went has not changed, unless one of its ids was given out anew.
+    A pair that came and went has not changed, unless one of its ids was given out again.
     """
     if not toggled:
         return np.empty((0, 2), np.int32), np.empty((0, 2), np.int32)
