@@ -683,13 +683,9 @@ class Index:
         """
         if self._as_given and category is None and mask is None and env is None:
             given = tuple(box) if type(box) is list else as_given(box)
-            if given is not None:
-                try:
-                    found = self._space.in_box("query_box", given)
-                except OverflowError:  # an int that no float can hold
-                    found = None
-                if found is not None:
-                    return found
+            found = None if given is None else self._space.in_box("query_box", given)
+            if found is not None:
+                return found
         category, mask, env = settled_rules(category, mask, env)
         query = self._reader.box_or_boxes(box)
         if env is not None or self._worlds:
@@ -719,13 +715,9 @@ class Index:
         """
         if self._as_given and category is None and mask is None and env is None:
             given = as_given(point)
-            if given is not None:
-                try:
-                    found = self._space.in_box("query_point", given + given)
-                except OverflowError:
-                    found = None
-                if found is not None:
-                    return found
+            found = None if given is None else self._space.in_box("query_point", given + given)
+            if found is not None:
+                return found
         category, mask, env = settled_rules(category, mask, env)
         at = self._reader.point_or_points(point, "point")
         if env is not None or self._worlds:
@@ -766,10 +758,7 @@ class Index:
         if self._as_given and category is None and mask is None and env is None:
             given = self._reader.floats(center, self._reader.dim)
             if given is not None and type(r) in (float, int) and r >= 0:
-                try:
-                    found = self._space.in_circle(given, float(r))
-                except OverflowError:
-                    found = None
+                found = self._space.in_circle(given, r)
                 if found is not None:
                     return found
         category, mask, env = settled_rules(category, mask, env)
@@ -842,10 +831,7 @@ class Index:
         if self._as_given and category is None and mask is None and env is None and ignore is None:
             at, towards = as_given(origin), as_given(direction)
             if at is not None and towards is not None and type(max_distance) in (float, int):
-                try:
-                    hit = self._space.first_hit(at, towards, float(max_distance))
-                except OverflowError:
-                    hit = None
+                hit = self._space.first_hit(at, towards, max_distance)
                 if hit is not None:
                     return None if hit is NO_HIT else hit
         category, mask, env = settled_rules(category, mask, env)
@@ -937,10 +923,7 @@ class Index:
         if self._as_given and category is None and mask is None and env is None:
             given = as_given(point)
             if given is not None and type(k) is int and k > 0:
-                try:
-                    nearest = self._space.nearest_one(given, k)
-                except OverflowError:
-                    nearest = None
+                nearest = self._space.nearest_one(given, k)
                 if nearest is not None:
                     return nearest
         category, mask, env = settled_rules(category, mask, env)

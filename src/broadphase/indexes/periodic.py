@@ -342,20 +342,25 @@ class PeriodicSpace(PlainSpace):
     def first_hits(self, rays: Rows, ignored: IdArray, category: int, mask: int) -> RayHits | None:
         if len(ignored):
             return None
-        self.asked.ready()
-        hits, tests = self._winding(rays).first_hits(self.asked, category, mask)
-        self.last = ("raycast", tests, int((hits.ids >= 0).sum()))
-        return hits
+        found, tests = self._go_around(rays, category, mask, True)
+        ids, (distances, normals) = np.full(len(rays), -1, np.int32), self._room_for_hits(len(rays))
+        of, hits = found.rows.T
+        first = np.flatnonzero(np.append(True, of[1:] != of[:-1])[: len(of)])
+        ids[of[first]], distances[of[first]] = hits[first], found.distances[first]
+        normals[of[first]] = found.normals[first]
+        self.last = ("raycast", tests, len(first))
+        return RayHits(ids, distances, normals)
 
     def all_hits(self, rays: Rows, category: int, mask: int) -> RayRows:
-        self.asked.ready()
-        found, tests = self._winding(rays).all_hits(self.asked, category, mask)
+        found, tests = self._go_around(rays, category, mask, False)
         self.last = ("query_ray", tests, len(found.rows))
         return found
 
-    def _winding(self, rays: Rows) -> "WindingRays":
+    def _go_around(self, rays: Rows, category: int, mask: int, first: bool) -> tuple[RayRows, int]:
+        self.asked.ready()
         crossed = np.array([len(self._all_ghosts()) > 0] * self.reader.dim)
-        return WindingRays(rays, self._wide, crossed, self.store.boxes)
+        winding = WindingRays(rays, self._wide, crossed, self.store.boxes)
+        return winding.hits(self.asked, category, mask, first)
 
     # ---- about itself
 
@@ -435,51 +440,30 @@ class WindingRays:
         self._leg = legs.min(axis=1)
         check_ray_lengths(self._furthest, self._leg)
 
-    def first_hits(self, structure: Structure, category: int, mask: int) -> tuple[RayHits, int]:
-        """The first hit of each ray, and the tests."""
+    def hits(self, structure: Structure, category: int, mask: int, first: bool) -> tuple[RayRows, int]:
+        """All hits, each box once, and the tests; with ``first`` no more than it takes to know the first."""
         n, dim = self._origins.shape
-        ids, distances, normals = np.full(n, -1, np.int32), np.full(n, np.inf), np.zeros((n, dim))
-        active, begun, tests = np.arange(n), np.zeros(n), 0
+        parts: list[tuple[Any, ...]] = [(np.empty(0, np.int64), NO_IDS, np.empty(0), np.empty((0, dim)))]
+        active, begun, nearest, tests = np.arange(n), np.zeros(n), np.full(n, np.inf), 0
         while len(active):
             ends = self._ends(active, begun[active])
             asked, of = self._images(active, begun[active], ends)
-            hits, made = structure.find_first_on_rays(asked, NO_IDS, category, mask)  # type: ignore[misc]
-            tests += made
-            at, into = np.full(len(hits), np.inf), np.zeros((len(hits), dim))
-            ranking.describe_firsts(self._boxes, hits, asked, np.empty(asked.shape[1]), at, into)
-            # The nearest of each ray, then the lowest id; what an earlier leg has hit takes part.
-            of, hits = np.concatenate((of, active)), np.concatenate((hits, ids[active]))
-            at, into = np.concatenate((at, distances[active])), np.concatenate((into, normals[active]))
-            hit = np.flatnonzero(hits >= 0)
-            order = hit[np.lexsort((hits[hit], at[hit], of[hit]))]
-            order = order[np.append(True, of[order][1:] != of[order][:-1])[: len(order)]]
-            ids[of[order]], distances[of[order]], normals[of[order]] = hits[order], at[order], into[order]
-            begun[active] = ends
-            active = active[(ends < self._furthest[active]) & ~(distances[active] <= ends)]
-        return RayHits(ids, distances, normals), tests
-
-    def all_hits(self, structure: Structure, category: int, mask: int) -> tuple[RayRows, int]:
-        """All hits, each box once, and the tests."""
-        n, dim = self._origins.shape
-        parts: list[tuple[Any, ...]] = []
-        active, begun, tests = np.arange(n), np.zeros(n), 0
-        while len(active):
-            ends = self._ends(active, begun[active])
-            asked, of = self._images(active, begun[active], ends)
-            hits, counts, made = structure.find_on_rays(asked, category, mask)
+            hits, counts, made = _ask(structure, asked, category, mask, first)
             tests += made
             at, into = np.full(len(hits), np.inf), np.zeros((len(hits), dim))
             borders = np.concatenate(([0], np.cumsum(counts)))
             ranking.rank_hits(self._boxes, hits, borders, asked, np.empty(asked.shape[1]), at, into)
             parts.append((np.repeat(of, counts), hits, at, into))
             begun[active] = ends
-            active = active[ends < self._furthest[active]]
-        of, hits, at, into = (np.concatenate(columns) for columns in zip(*parts, strict=True)) if parts else (
-            np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0), np.empty((0, dim))
-        )  # fmt: skip
+            goes_on = ends < self._furthest[active]
+            if first:
+                np.minimum.at(nearest, parts[-1][0], at)
+                goes_on &= ~(nearest[active] <= ends)
+            active = active[goes_on]
+        of, hits, at, into = (np.concatenate(columns) for columns in zip(*parts, strict=True))
         order = np.lexsort((at, hits, of))
-        first = np.append(True, (of[order][1:] != of[order][:-1]) | (hits[order][1:] != hits[order][:-1]))
-        kept = order[first[: len(order)]]
+        is_new = np.append(True, (of[order][1:] != of[order][:-1]) | (hits[order][1:] != hits[order][:-1]))
+        kept = order[is_new[: len(order)]]
         kept = kept[np.lexsort((hits[kept], at[kept], of[kept]))]
         rows = np.column_stack((of[kept].astype(np.int32), hits[kept]))
         return RayRows(rows, at[kept], into[kept]), tests
@@ -515,3 +499,13 @@ class WindingRays:
                 within = within // spans[of, axis]
                 asked[:, axis] -= step * period[axis]
         return asked, active[of]
+
+
+def _ask(
+    structure: Structure, rays: Rows, category: int, mask: int, first: bool
+) -> tuple[IdArray, npt.NDArray[Any], int]:
+    """The ids that rays hit, one ray's after the other's; how many each has; and the tests."""
+    if not first:
+        return structure.find_on_rays(rays, category, mask)
+    ids, tests = structure.find_first_on_rays(rays, NO_IDS, category, mask)  # type: ignore[misc]
+    return ids[ids >= 0], (ids >= 0).astype(np.int32), tests

@@ -123,7 +123,10 @@ class PlainSpace:
         asked = self.asked
         if asked.stale:
             asked.ready()
-        answer = asked.find_in_box(box, self.touching, category, mask)
+        try:
+            answer = asked.find_in_box(box, self.touching, category, mask)
+        except OverflowError:  # an int that no float can hold
+            return None
         if answer is None or answer[1] < 0:
             return None
         ids, tests = answer
@@ -143,7 +146,11 @@ class PlainSpace:
         asked = self.asked
         if asked.stale:
             asked.ready()
-        box = around(center, radius, _ROUNDING[size])
+        try:
+            radius = float(radius)
+            box = around(center, radius, _ROUNDING[size])
+        except OverflowError:
+            return None
         answer = asked.find_in_box(box, self.touching, category, mask)
         if answer is None or answer[1] < 0:
             return None
@@ -168,7 +175,10 @@ class PlainSpace:
         asked = self.asked
         if asked.stale:
             asked.ready()
-        answer = asked.find_first_on_ray(origin, direction, furthest, category, mask)
+        try:
+            answer = asked.find_first_on_ray(origin, direction, float(furthest), category, mask)
+        except OverflowError:
+            return None
         if answer is None or answer[1] < 0:
             return None
         hit, tests, distance, x, y, z = answer
@@ -198,7 +208,10 @@ class PlainSpace:
         asked = self.asked
         if asked.stale:
             asked.ready()
-        answer = asked.find_nearest(point, k if k < live else live, category, mask)
+        try:
+            answer = asked.find_nearest(point, k if k < live else live, category, mask)
+        except OverflowError:
+            return None
         if answer is None or answer[2] < 0:
             return None
         ids, distances, tests = answer
