@@ -407,8 +407,8 @@ def pairs_between(
         rows[:, 0] = few[rows[:, 0] + begin]
         if store.any_sets:
             rows = rows[may_pair(store, store, rows)]
-        rows.sort(axis=1)
-        chunks.append(rows)
+        i, j = rows.T
+        chunks.append(np.column_stack((np.minimum(i, j), np.maximum(i, j))))
         found += len(rows)
         tests += made
         if found > limit:
