@@ -193,3 +193,26 @@ def pair_array(rows: int) -> PairArray:
             _shelf.append(memory)
             break
     return np.asarray(_Lease(np.empty((rows + rows // 8, 2), np.int32), rows))
+
+
+class SharedRows:
+    """One result that several threads write, each a part of it whose size is not known before."""
+
+    def __init__(self, rooms: list[int]) -> None:
+        self._memory = pair_array(sum(rooms))
+        self._begins = [sum(rooms[:part]) for part in range(len(rooms))]
+        self.parts = [
+            self._memory[begin : begin + room] for begin, room in zip(self._begins, rooms, strict=True)
+        ]
+        """What each thread may fill, from its first row on."""
+
+    def gathered(self, counts: list[int]) -> PairArray:
+        """The rows that the threads have filled, so many each, moved together."""
+        end = 0
+        for begin, count in zip(self._begins, counts, strict=True):
+            # Not more at once than the gap, or NumPy would make a copy first, in fresh pages.
+            for at in range(0, count, begin - end) if begin > end else ():
+                piece = min(begin - end, count - at)
+                self._memory[end + at : end + at + piece] = self._memory[begin + at : begin + at + piece]
+            end += count
+        return self._memory[:end]

@@ -37,6 +37,7 @@ from broadphase.indexes.protocol import (
     find_rows,
     nearest_as_many,
     pairs_between,
+    room_for,
 )
 from broadphase.indexes.results import Distances
 from broadphase.indexes.storage import BoxStore, IdArray, expect
@@ -372,7 +373,7 @@ class TreeStructure(Structure):
         return answer
 
     def find_in_boxes(
-        self, boxes: Rows, touching: bool, category: int, mask: int, each: float = 8.0
+        self, boxes: Rows, touching: bool, category: int, mask: int, out: PairArray | None = None
     ) -> tuple[IdArray, int]:
         scratch = self._scratch(QUEUE_ROOM)
 
@@ -389,7 +390,7 @@ class TreeStructure(Structure):
                     return begin, found, tests
                 scratch = self._scratch(4 * scratch[1].shape[1])
 
-        return in_chunks(ask, len(boxes), int(each * len(boxes)) + _FIRST_ROOM)
+        return in_chunks(ask, len(boxes), room_for(boxes) if out is None else out)
 
     def _scratch(self, room: int) -> tuple[npt.NDArray[Any], ...]:
         return query_scratch(2 * self.dim, self._arrays.edges.dtype, self.store.end, room)

@@ -25,6 +25,7 @@ from broadphase.indexes.protocol import (
     described,
     nearest_as_many,
     pairs_between,
+    room_for,
 )
 from broadphase.indexes.results import Distances
 from broadphase.indexes.storage import BoxStore, IdArray, expect
@@ -270,7 +271,7 @@ class CellLists:
         return self.heads, self.pool, self.lattice, self.levels, self.table
 
     def search(
-        self, boxes: Rows, touching: bool, category: int, mask: int, each: float = 4.0
+        self, boxes: Rows, touching: bool, category: int, mask: int, out: PairArray | None = None
     ) -> tuple[IdArray, int]:
         """Rows ``[query, id]``, ordered by query, and the tests made."""
         cells, near = np.empty((CELLS, 7), np.int64), np.empty((2, NEAR), np.int32)
@@ -283,7 +284,7 @@ class CellLists:
             )  # fmt: skip
             return answer
 
-        return in_chunks(ask, len(boxes), int(each * len(boxes)) + FEW)
+        return in_chunks(ask, len(boxes), room_for(boxes) if out is None else out)
 
     def first_hits(
         self,
@@ -568,14 +569,13 @@ class CellStructure(Structure):
         return ids[order], distances[order], moving[2] + static[2]
 
     def find_in_boxes(
-        self, boxes: Rows, touching: bool, category: int, mask: int, each: float = 4.0
+        self, boxes: Rows, touching: bool, category: int, mask: int, out: PairArray | None = None
     ) -> tuple[IdArray, int]:
         rules = touching, category, mask
-        found = [lists.search(boxes, *rules, each) for lists in self._lists if lists.boxes]
-        if not found:
-            return np.empty((0, 2), np.int32), 0
-        if len(found) == 1:
-            return found[0]
+        only = self._only()
+        if only is not None:
+            return only.search(boxes, *rules, out)
+        found = [lists.search(boxes, *rules) for lists in self._lists]
         rows = np.concatenate([rows for rows, _ in found])
         # Two ordered halves: a stable sort merges them.
         return rows[np.argsort(rows[:, 0], kind="stable")], sum(tests for _, tests in found)

@@ -49,17 +49,17 @@ from broadphase.indexes.results import Distances, PairChanges
 from broadphase.indexes.storage import BoxStore, IdArray
 from broadphase.kernels.arrays.found_ids import FEW
 from broadphase.kernels.boxes import ranking, scan
-from broadphase.memory import Scratch
+from broadphase.memory import Scratch, SharedRows
 from broadphase.methods.task import NO_LIMIT, Found, Task
 from broadphase.pair_order import joined_pairs, sort_rows_of_each
-from broadphase.slices import in_chunks
+from broadphase.slices import MOST_ROOM, in_chunks
 
 FirstHit = tuple[int, int, float, float, float, float]
 """The id that a ray hits first or -1, the tests, the distance, and the normal on three axes."""
 
 NO_IDS = np.empty(0, np.int32)
 _FIRST_ROWS = 64
-_USUAL_HITS = 8.0
+_USUAL_HITS = 8
 # Fewer queries a thread than this are answered faster than they are handed over.
 _SHARE = 1_000
 ENOUGH_FOR_SAMPLE = 2_000
@@ -194,12 +194,12 @@ class Structure(ABC):
         return found
 
     def find_in_boxes(
-        self, boxes: Rows, touching: bool, category: int, mask: int, each: float = _USUAL_HITS
+        self, boxes: Rows, touching: bool, category: int, mask: int, out: PairArray | None = None
     ) -> tuple[IdArray, int]:
         """Rows ``[query, id]`` for a batch, ordered by query; and the tests made.
 
-        Each query finds about ``each`` boxes: a guess of how much memory that takes.  Threads ask at the same
-        time, each with a part of a large batch.
+        They lie in ``out`` if that is given and they fit.  Threads ask at the same time, each with a part of
+        a large batch.
         """
         store = self.store
 
@@ -210,7 +210,7 @@ class Structure(ABC):
             )
             return answer
 
-        return in_chunks(ask, len(boxes), int(each * len(boxes)) + _FIRST_ROWS)
+        return in_chunks(ask, len(boxes), room_for(boxes) if out is None else out)
 
     def find_on_ray(self, ray: Floats, category: int, mask: int) -> tuple[IdArray, int]:
         """Ids of all boxes that the ray ``(origin..., direction..., max_distance)`` hits, and the tests."""
@@ -348,47 +348,63 @@ def find_rows(
     structure: Structure, boxes: Rows, touching: bool, category: int, mask: int
 ) -> tuple[IdArray, int]:
     """`Structure.find_in_boxes` in the order that was promised; threads share a large batch."""
-    ask = partial(_find_sorted, structure, touching, category, mask)
+    rules = touching, category, mask
     parts = max(min(threads.resolve(structure.threads), len(boxes) // _SHARE), 1)
-    each = _USUAL_HITS
-    if len(boxes) >= ENOUGH_FOR_SAMPLE and structure.answers_boxes_quickly:
-        # A few of the queries tell how much the others find: growing memory for it costs more than asking.
-        few = np.ascontiguousarray(boxes[:: max(len(boxes) // _SAMPLE, 1)])
-        sample, _ = ask(few, each)
-        each = 1.2 * len(sample) / len(few)
-        hits, together = structure.packets_from
-        if len(boxes) >= ENOUGH_FOR_PACKETS and len(sample) >= hits * len(few):
-            from broadphase.methods import packets  # here: few programs need it
+    if len(boxes) < ENOUGH_FOR_SAMPLE or not structure.answers_boxes_quickly:
+        return _find_in_parts(structure, boxes, rules, [room_for(boxes) // parts] * parts)
+    # A few of the queries tell how much the others find: growing memory for it costs more than asking.
+    few = np.ascontiguousarray(boxes[:: max(len(boxes) // _SAMPLE, 1)])
+    sample, _ = _find_sorted(structure, rules, few)
+    hits, together = structure.packets_from
+    if len(boxes) >= ENOUGH_FOR_PACKETS and len(sample) >= hits * len(few):
+        from broadphase.methods import packets  # here: few programs need it
 
-            within = partial(_find_sorted, structure, True, category, mask)
-            stored, most = structure.store.boxes, threads.resolve(structure.threads)
-            found = packets.find(within, stored, boxes, touching, few, sample, together, most)
-            if found is not None:
-                return found
-    if parts == 1:
-        return ask(boxes, each)
+        within = partial(_find_sorted, structure, (True, category, mask))
+        stored, most = structure.store.boxes, threads.resolve(structure.threads)
+        found = packets.find(within, stored, boxes, touching, few, sample, together, most)
+        if found is not None:
+            return found
+    each = 1.2 * len(sample) / len(few)
+    rooms = [int(each * (end - begin)) + _FIRST_ROWS for begin, end in threads.shares(len(boxes), parts)]
+    return _find_in_parts(structure, boxes, rules, rooms)
 
-    def search(begin: int, end: int) -> tuple[IdArray, int]:
-        rows, tests = ask(boxes[begin:end], each)
+
+def _find_in_parts(
+    structure: Structure, boxes: Rows, rules: tuple[bool, int, int], rooms: list[int]
+) -> tuple[IdArray, int]:
+    """The same by one thread for each of the ``rooms``, which are guesses of how much it finds."""
+    # One array for all threads: what they find is moved together in it, not copied out of it.
+    memory = SharedRows(rooms)
+
+    def search(begin: int, end: int, room: PairArray) -> tuple[IdArray, int, bool]:
+        rows, tests = _find_sorted(structure, rules, boxes[begin:end], room)
         rows[:, 0] += begin
-        return rows, tests
+        return rows, tests, rows.ctypes.data == room.ctypes.data
 
-    answers = threads.run_all([partial(search, *span) for span in threads.shares(len(boxes), parts)])
-    return joined_pairs([rows for rows, _ in answers], parts), sum(tests for _, tests in answers)
+    spans = threads.shares(len(boxes), len(rooms))
+    answers = threads.run_all(
+        [partial(search, *span, room) for span, room in zip(spans, memory.parts, strict=True)]
+    )
+    tests = sum(made for _, made, _ in answers)
+    if all(fits for *_, fits in answers):
+        found = memory.gathered([len(rows) for rows, *_ in answers])
+        # A small result does not hold a large block.
+        return found.copy() if 2 * len(found) < sum(rooms) else found, tests
+    return joined_pairs([rows for rows, *_ in answers], len(rooms)), tests
 
 
 def _find_sorted(
-    structure: Structure,
-    touching: bool,
-    category: int,
-    mask: int,
-    boxes: Rows,
-    each: float = _USUAL_HITS,
+    structure: Structure, rules: tuple[bool, int, int], boxes: Rows, out: PairArray | None = None
 ) -> tuple[IdArray, int]:
-    rows, tests = structure.find_in_boxes(boxes, touching, category, mask, each)
+    rows, tests = structure.find_in_boxes(boxes, *rules, out)
     if structure.sort and not structure.sorts_rows:
         sort_rows_of_each(rows, structure.store.end)
     return rows, tests
+
+
+def room_for(boxes: Rows) -> int:
+    """A guess of how many rows such queries find."""
+    return min(_USUAL_HITS * len(boxes) + _FIRST_ROWS, MOST_ROOM)
 
 
 def pairs_between(

@@ -25,7 +25,7 @@ import numpy as np
 from broadphase import threads
 from broadphase.boxes import BoxArray, PairArray
 from broadphase.indexes.arguments import Floats, Given, Rows
-from broadphase.indexes.protocol import FirstHit, Structure, described
+from broadphase.indexes.protocol import FirstHit, Structure, described, room_for
 from broadphase.indexes.results import Distances
 from broadphase.indexes.storage import IdArray, expect
 from broadphase.kernels.arrays.ordered_bits import PADDING, bits_of, ordered_column, ordered_columns
@@ -188,7 +188,7 @@ class SortStructure(Structure):
         return _whole(partial(search.search_box, *asked))
 
     def find_in_boxes(
-        self, boxes: Rows, touching: bool, category: int, mask: int, each: float = 4.0
+        self, boxes: Rows, touching: bool, category: int, mask: int, out: PairArray | None = None
     ) -> tuple[IdArray, int]:
         order, rules = self._asked(category, mask)
         edges = np.empty(boxes.shape[1], order[0].dtype)
@@ -199,7 +199,7 @@ class SortStructure(Structure):
             )
             return answer
 
-        return in_chunks(ask, len(boxes), int(each * len(boxes)) + 2 * LANES)
+        return in_chunks(ask, len(boxes), room_for(boxes) if out is None else out)
 
     def find_on_ray(self, ray: Floats, category: int, mask: int) -> tuple[IdArray, int]:
         asked = *self._asked(category, mask), self.store.boxes, ray
