@@ -342,21 +342,20 @@ class PeriodicSpace(PlainSpace):
     def first_hits(self, rays: Rows, ignored: IdArray, category: int, mask: int) -> RayHits | None:
         if len(ignored):
             return None
-        found, tests = self._go_around(rays, category, mask, True)
+        of, hits, at, into, tests = self._go_around(rays, category, mask, True)
         ids, (distances, normals) = np.full(len(rays), -1, np.int32), self._room_for_hits(len(rays))
-        of, hits = found.rows.T
-        first = np.flatnonzero(np.append(True, of[1:] != of[:-1])[: len(of)])
-        ids[of[first]], distances[of[first]] = hits[first], found.distances[first]
-        normals[of[first]] = found.normals[first]
-        self.last = ("raycast", tests, len(first))
+        first = np.append(True, of[1:] != of[:-1])[: len(of)]
+        of = of[first]
+        ids[of], distances[of], normals[of] = hits[first], at[first], into[first]
+        self.last = ("raycast", tests, len(of))
         return RayHits(ids, distances, normals)
 
     def all_hits(self, rays: Rows, category: int, mask: int) -> RayRows:
-        found, tests = self._go_around(rays, category, mask, False)
-        self.last = ("query_ray", tests, len(found.rows))
-        return found
+        of, hits, at, into, tests = self._go_around(rays, category, mask, False)
+        self.last = ("query_ray", tests, len(hits))
+        return RayRows(np.column_stack((of.astype(np.int32), hits)), at, into)
 
-    def _go_around(self, rays: Rows, category: int, mask: int, first: bool) -> tuple[RayRows, int]:
+    def _go_around(self, rays: Rows, category: int, mask: int, first: bool) -> tuple[Any, ...]:
         self.asked.ready()
         crossed = np.array([len(self._all_ghosts()) > 0] * self.reader.dim)
         winding = WindingRays(rays, self._wide, crossed, self.store.boxes)
@@ -440,8 +439,11 @@ class WindingRays:
         self._leg = legs.min(axis=1)
         check_ray_lengths(self._furthest, self._leg)
 
-    def hits(self, structure: Structure, category: int, mask: int, first: bool) -> tuple[RayRows, int]:
-        """All hits, each box once, and the tests; with ``first`` no more than it takes to know the first."""
+    def hits(self, structure: Structure, category: int, mask: int, first: bool) -> tuple[Any, ...]:
+        """All hits, each box once; with ``first`` no more than it takes to know the first.
+
+        The ray of each, its id, distance and normal, in the order of a `RayRows`; and the tests.
+        """
         n, dim = self._origins.shape
         parts: list[tuple[Any, ...]] = [(np.empty(0, np.int64), NO_IDS, np.empty(0), np.empty((0, dim)))]
         active, begun, nearest, tests = np.arange(n), np.zeros(n), np.full(n, np.inf), 0
@@ -465,8 +467,7 @@ class WindingRays:
         is_new = np.append(True, (of[order][1:] != of[order][:-1]) | (hits[order][1:] != hits[order][:-1]))
         kept = order[is_new[: len(order)]]
         kept = kept[np.lexsort((hits[kept], at[kept], of[kept]))]
-        rows = np.column_stack((of[kept].astype(np.int32), hits[kept]))
-        return RayRows(rows, at[kept], into[kept]), tests
+        return of[kept], hits[kept], at[kept], into[kept], tests
 
     def _ends(self, active: npt.NDArray[np.int64], begun: Rows) -> Rows:
         ends: Rows = np.minimum(begun + self._leg[active], self._furthest[active])

@@ -349,7 +349,10 @@ def find_rows(
 ) -> tuple[IdArray, int]:
     """`Structure.find_in_boxes` in the order that was promised; threads share a large batch."""
     rules = touching, category, mask
-    parts = max(min(threads.resolve(structure.threads), len(boxes) // _SHARE), 1)
+    parts = min(threads.resolve(structure.threads), len(boxes) // _SHARE)
+    if parts < 2 and len(boxes) < ENOUGH_FOR_SAMPLE:
+        return _find_sorted(structure, rules, boxes)
+    parts = max(parts, 1)
     if len(boxes) < ENOUGH_FOR_SAMPLE or not structure.answers_boxes_quickly:
         return _find_in_parts(structure, boxes, rules, [room_for(boxes) // parts] * parts)
     # A few of the queries tell how much the others find: growing memory for it costs more than asking.
