@@ -21,9 +21,9 @@ from broadphase.boxes import BoxArray, PairArray, as_plain_array
 from broadphase.in_space import Space, find_in_space
 from broadphase.indexes import changes
 from broadphase.indexes.arguments import Given, Rows, rule
-from broadphase.indexes.protocol import NO_IDS
+from broadphase.indexes.protocol import NO_IDS, all_pairs
 from broadphase.indexes.results import Nearest, PairChanges, RayHit, RayHits, RayRows
-from broadphase.indexes.space import PlainSpace, all_pairs
+from broadphase.indexes.space import PlainSpace
 from broadphase.indexes.storage import IdArray, expect
 from broadphase.kernels.boxes.filters import STATIC
 from broadphase.memory import Scratch
@@ -92,7 +92,7 @@ class Environments:
 
     def all_pairs(self, *, sort: bool, limit: int = NO_LIMIT) -> tuple[PairArray, int]:
         """All pairs as an array of their own, and the tests made."""
-        return all_pairs(self, sort, limit)
+        return all_pairs(self.store, self.threads, self.find_pairs, sort, limit)
 
     def find_pairs(self, limit: int, scratch: Scratch) -> Found:
         """See `broadphase.indexes.protocol.Structure.find_pairs`."""

@@ -43,15 +43,16 @@ import numpy.typing as npt
 
 from broadphase import choose, methods, threads
 from broadphase.boxes import BoxArray, PairArray
+from broadphase.errors import PairLimitExceeded
 from broadphase.indexes.arguments import Floats, Given, Rows
 from broadphase.indexes.changes import History
 from broadphase.indexes.results import Distances, PairChanges
 from broadphase.indexes.storage import BoxStore, IdArray
 from broadphase.kernels.arrays.found_ids import FEW
 from broadphase.kernels.boxes import ranking, scan
-from broadphase.memory import Scratch, SharedRows
+from broadphase.memory import Scratch, SharedRows, borrowed_scratch
 from broadphase.methods.task import NO_LIMIT, Found, Task
-from broadphase.pair_order import joined_pairs, sort_rows_of_each
+from broadphase.pair_order import joined_pairs, one_array, sort_rows_of_each
 from broadphase.slices import MOST_ROOM, in_chunks
 
 FirstHit = tuple[int, int, float, float, float, float]
@@ -318,7 +319,25 @@ def nearest_as_many(
     return ids, distances, tests
 
 
-# ---- all pairs by a method
+# ---- all pairs
+
+
+def all_pairs(
+    store: BoxStore,
+    most_threads: int | None,
+    find: Callable[[int, Scratch], Found],
+    sort: bool,
+    limit: int = NO_LIMIT,
+) -> tuple[PairArray, int]:
+    """What ``find(limit, scratch)`` finds, as an array of its own, and the tests made."""
+    if store.live < 2:
+        return np.empty((0, 2), np.int32), 0
+    with borrowed_scratch() as scratch:
+        found = find(limit, scratch)
+        if found.pairs > limit:
+            raise PairLimitExceeded(limit)
+        parts = threads.resolve(most_threads)
+        return one_array(found.chunks, store.end, sort and not found.ordered, scratch, parts), found.tests
 
 
 def search_live(structure: Structure, find: Callable[[Task], Found], limit: int, scratch: Scratch) -> Found:

@@ -15,7 +15,6 @@ import numpy as np
 
 from broadphase import threads
 from broadphase.boxes import BoxArray, PairArray
-from broadphase.errors import PairLimitExceeded
 from broadphase.indexes import changes
 from broadphase.indexes.arguments import (
     NO_RULE,
@@ -26,7 +25,7 @@ from broadphase.indexes.arguments import (
     around,
     around_many,
 )
-from broadphase.indexes.protocol import Structure, find_rows, may_pair, search_anyhow
+from broadphase.indexes.protocol import Structure, all_pairs, find_rows, may_pair, search_anyhow
 from broadphase.indexes.results import Nearest, PairChanges, RayHit, RayHits, RayRows
 from broadphase.indexes.storage import BoxStore, IdArray
 from broadphase.kernels.arrays.found_ids import FEW
@@ -35,7 +34,7 @@ from broadphase.kernels.boxes.filters import IN_A, IN_B, PairFilter
 from broadphase.kernels.boxes.query_tests import keep_within
 from broadphase.memory import Scratch, borrowed_scratch
 from broadphase.methods.task import NO_LIMIT, Found, Task
-from broadphase.pair_order import ENOUGH_FOR_THREADS, joined_pairs, one_array, sorted_pairs, sorted_rows
+from broadphase.pair_order import ENOUGH_FOR_THREADS, joined_pairs, sorted_pairs, sorted_rows
 from broadphase.slices import growing, joined, paced
 from broadphase.space import as_period
 
@@ -105,7 +104,7 @@ class PlainSpace:
 
     def all_pairs(self, *, sort: bool, limit: int = NO_LIMIT) -> tuple[PairArray, int]:
         """All pairs as an array of their own, and the tests made."""
-        return all_pairs(self, sort, limit)
+        return all_pairs(self.store, self.threads, self.find_pairs, sort, limit)
 
     def find_changes(self, history: changes.History, journal: changes.Journal) -> tuple[PairChanges, int]:
         """Against the last call, and the tests made."""
@@ -326,19 +325,6 @@ class PlainSpace:
         if self.asked is not self.structure and self.asked.settled:
             self.asked.ready()
             self.asked.check()
-
-
-def all_pairs(space: Any, sort: bool, limit: int = NO_LIMIT) -> tuple[PairArray, int]:
-    """What ``space.find_pairs`` finds, as an array of its own, and the tests made."""
-    store: BoxStore = space.store
-    if store.live < 2:
-        return np.empty((0, 2), np.int32), 0
-    with borrowed_scratch() as scratch:
-        found = space.find_pairs(limit, scratch)
-        if found.pairs > limit:
-            raise PairLimitExceeded(limit)
-        parts = threads.resolve(space.threads)
-        return one_array(found.chunks, store.end, sort and not found.ordered, scratch, parts), found.tests
 
 
 # ---- a join of two indexes

@@ -14,7 +14,7 @@ number of boxes beside it on each axis.  A new box comes in from behind all othe
 are removed goes over all ends once.  When much moves, the ends are sorted and the pairs found again.  It wins
 where a world of thousands is nearly still and ``pairs`` is asked for; it loses where everything moves, where
 boxes go far or pile up on an axis (each passes all others), and to any other index in memory: about 100
-bytes a box in 2-D float32, 8 bytes a pair.  Then `broadphase.BoxTree` (for ``changes`` and questions) or
+bytes a box in 2-D float32, 8 bytes a pair.  Then `broadphase.BoxTree` (for ``changes`` and queries) or
 `broadphase.Strips` (for ``pairs``) is the answer.
 
 Queries are answered by a second order, that of `broadphase.SortAndSweep`.
@@ -29,7 +29,7 @@ import numpy.typing as npt
 from broadphase import threads
 from broadphase.boxes import BoxArray, PairArray
 from broadphase.indexes.changes import History, PairKeys, from_all_pairs, pair_keys
-from broadphase.indexes.protocol import Structure, search_anyhow, search_live
+from broadphase.indexes.protocol import Structure, all_pairs, search_anyhow, search_live
 from broadphase.indexes.results import PairChanges
 from broadphase.indexes.sort_and_sweep import SortStructure, Touched
 from broadphase.indexes.storage import BoxStore, IdArray, expect
@@ -42,9 +42,8 @@ from broadphase.kernels.sorted.sweep_and_prune import (
     lay_out,
     move_ends,
 )
-from broadphase.memory import Scratch, borrowed_scratch
-from broadphase.methods.task import NO_LIMIT, Found
-from broadphase.pair_order import one_array
+from broadphase.memory import Scratch
+from broadphase.methods.task import Found
 from broadphase.slices import FIRST_CHANGES, growing, joined, paced, ranges, rows_at, sorted_keys
 
 # When more boxes moved than this share, sorting everything is cheaper than moving so many ...
@@ -201,7 +200,7 @@ class SweepStructure(Structure):
         self._touched.clear()
         self._gone.clear()
 
-    def _follow(self, ends: "Ends") -> bool:
+    def _follow(self, ends: Ends) -> bool:
         """Move the ends of what changed; False when that is too much."""
         store, touched = self.store, self._touched.ids()
         gone = self._gone.ids()
@@ -221,7 +220,7 @@ class SweepStructure(Structure):
             ends.add(new, store.end)
         return self._move(ends, moved)
 
-    def _pairs_of(self, ends: "Ends", ids: IdArray) -> PairArray:
+    def _pairs_of(self, ends: Ends, ids: IdArray) -> PairArray:
         """The pairs of some boxes."""
         named = np.zeros(len(ends.before), np.bool_)
         named[ids] = True
@@ -229,7 +228,7 @@ class SweepStructure(Structure):
         parts = [pairs[begin:end] for begin, end in paced(0, len(pairs))]
         return joined([part[named[part[:, 0]] | named[part[:, 1]]] for part in parts])
 
-    def _move(self, ends: "Ends", ids: IdArray) -> bool:
+    def _move(self, ends: Ends, ids: IdArray) -> bool:
         """Let ends pass each other until all are in order; False when too many do."""
         store = self.store
         left = most = max(MOST_PASSED * store.live, ALWAYS_PASSED)
@@ -266,13 +265,8 @@ class SweepStructure(Structure):
     def _rebuild(self) -> None:
         """Sort all ends and find all pairs from scratch."""
         self._ends = Ends(self.store, self.touching)
-        pairs, tests = np.empty((0, 2), np.int32), 0
-        if self.store.live > 1:
-            with borrowed_scratch() as scratch:
-                found = search_live(self, search_anyhow, NO_LIMIT, scratch)
-                parts = threads.resolve(self.threads)
-                pairs = one_array(found.chunks, self.store.end, not found.ordered, scratch, parts)
-                tests = found.tests
+        find = partial(search_live, self, search_anyhow)
+        pairs, tests = all_pairs(self.store, self.threads, find, sort=True)
         self._found = History(pairs)
         self._work = self._work[0], self._work[1] + tests
         self._toggled = None
