@@ -13,9 +13,9 @@ from .errors import PairLimitExceeded as PairLimitExceeded
 from .errors import SpriteWarning as SpriteWarning
 from .indexes import INDEXES as INDEXES
 from .indexes import make_index as make_index
-from .indexes.base import Index as Index
 from .indexes.classes import BoxTree as BoxTree
 from .indexes.classes import BruteForce as BruteForce
+from .indexes.classes import Index as Index
 from .indexes.classes import SortAndSweep as SortAndSweep
 from .indexes.classes import SpatialHash as SpatialHash
 from .indexes.classes import Strips as Strips

@@ -174,12 +174,11 @@ class BroadPhase:
     def _ask(self, layer: int, box: Bounds) -> Rows:
         """What an index answers for a box, in any order."""
         index = self._indexes[layer]
-        structure = index._space.structure
-        if structure.stale:
-            structure.ready()
-        answer = structure.ask_box(
-            box
-        )  # the kernel behind `query_box`, without looking at the arguments again
+        asked = index._space.asked
+        if asked.stale:
+            asked.ready()
+        # The kernel behind `query_box`, without looking at the arguments again.
+        answer = asked.find_in_box(box, index._space.touching, NO_RULE, NO_RULE)
         return index.query_box(box) if answer is None or answer[1] < 0 else answer[0]
 
     def near(self, region: Bounds, layers: tuple[int, ...] = ALL) -> tuple[list[int], Floats | None]:
@@ -236,9 +235,9 @@ class BroadPhase:
         count, ray = 0, (*origin, *direction, furthest)
         for layer in self._filled:
             index = self._indexes[layer]
-            structure = index._space.structure
-            structure.ready()
-            ids, _ = structure.find_on_ray(ray, NO_RULE, NO_RULE)  # `query_ray` would rank them by bounds
+            asked = index._space.asked
+            asked.ready()
+            ids, _ = asked.find_on_ray(ray, NO_RULE, NO_RULE)  # `query_ray` would rank them by bounds
             if len(ids):
                 count = self._put(count, ids, layer)
         return count
@@ -252,9 +251,9 @@ class BroadPhase:
         for layer in self._filled:
             index = self._indexes[layer]
             if len(index):
-                structure = index._space.structure
-                structure.ready()
-                ids, counts, _ = structure.find_on_rays(rays, NO_RULE, NO_RULE)
+                asked = index._space.asked
+                asked.ready()
+                ids, counts, _ = asked.find_on_rays(rays, NO_RULE, NO_RULE)
                 yield ids, np.concatenate(([0], np.cumsum(counts, dtype=np.int64))), self._rows[layer]
 
     def _put(self, count: int, ids: Rows, layer: int) -> int:
