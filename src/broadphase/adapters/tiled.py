@@ -14,7 +14,7 @@ from broadphase.files.tiled.maps import read_map
 from broadphase.files.tiled.outlines import Frame
 from broadphase.files.tiled.worlds import Placed, read_world
 from broadphase.shapes.check import extent
-from broadphase.world.body import Body
+from broadphase.world.bodies import Body
 from broadphase.world.tiles import TileMap
 from broadphase.world.world import World
 

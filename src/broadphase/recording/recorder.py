@@ -216,7 +216,7 @@ class Recorder:
             for name, (count, seconds) in self._calls.items()
         }
         if isinstance(self._target, World):
-            words["listened"] = bool(self._target._state.store.listeners.matcher.listeners)
+            words["listened"] = bool(self._target._state.listeners.matcher.listeners)
         for name, said in (("found", found), ("tags", self._tags.fresh), ("outlines", outlines)):
             if said is not None and said != []:
                 words[name] = said

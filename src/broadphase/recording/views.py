@@ -41,7 +41,7 @@ def _held_by_world(world: World, tags: Tags) -> Held:
     n = len(store.bodies)
     alive = store.alive[:n].copy()
     dead = ~alive
-    number = np.array([tags.number(group) for group in store.listeners.groups], np.int32)
+    number = np.array([tags.number(group) for group in store.tag_sets.groups], np.int32)
     columns: dict[str, npt.NDArray[Any]] = {
         "static": store.static[:n] & alive,
         "sensor": store.sensor[:n] & alive,

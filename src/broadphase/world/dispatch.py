@@ -20,13 +20,12 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from broadphase.world.body import Body
-from broadphase.world.broad_phase import LISTENED
-from broadphase.world.contact import Contact
-from broadphase.world.events import Changes, Events, Handed
-from broadphase.world.listeners import Callback, Listener
+from broadphase.world.bodies import Body
+from broadphase.world.contacts import Changes, Events, Handed
+from broadphase.world.listeners import Contact, Listener
 from broadphase.world.sprites import SpriteWatch
 from broadphase.world.state import State
+from broadphase.world.tags import LISTENED
 
 
 class Call(NamedTuple):
@@ -61,14 +60,6 @@ class Dispatch:
         self.watch: SpriteWatch | None = None
         self.events = state.contacts.update().events
         """What the last update found, also if a function raised."""
-
-    def off(self, what: Listener | Callback) -> None:
-        """See `World.off`."""
-        known = self._state.listeners.matcher.listeners
-        gone = [one for one in known if one is what or what in (one.begin, one.stay, one.end)]
-        if not gone:
-            raise ValueError(f"{what!r} is not listening")
-        self._state.listeners.remove(gone)
 
     def update(self) -> Events:
         """See `World.update`."""

@@ -16,11 +16,11 @@ from broadphase.numeric import real
 from broadphase.shapes.kinds import Bounds, Box, Circle, Shape
 from broadphase.shapes.table import columns_of
 from broadphase.world.arguments import as_bounds, as_shape, as_two
-from broadphase.world.body import Body
-from broadphase.world.listeners import as_tags
+from broadphase.world.bodies import Body
 from broadphase.world.queries_many import ManyQueries, is_batch
 from broadphase.world.space import PeriodicSpace
 from broadphase.world.state import State
+from broadphase.world.tags import as_tags
 from broadphase.world.tiles import Tile
 
 Rules: TypeAlias = tuple[Any, int | None, int | None, Any]

@@ -16,12 +16,10 @@ from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns
 from broadphase.kernels.tiles.rays import cast_rays_each
 from broadphase.space import check_ray_lengths
 from broadphase.world.arguments import as_points, of_one_length
-from broadphase.world.bodies import Floats, Rows
-from broadphase.world.body import Body
-from broadphase.world.broad_phase import ALL
-from broadphase.world.listeners import as_tags
+from broadphase.world.bodies import Body, Floats, Rows
 from broadphase.world.space import MOST_TURNS, PeriodicSpace, moved_columns
 from broadphase.world.state import State
+from broadphase.world.tags import ALL, as_tags
 from broadphase.world.tiles_near import tiles_near, union
 
 _Numbers = npt.NDArray[np.int64]
@@ -131,7 +129,7 @@ class ManyQueries:
         fits = np.ones(len(rows), np.bool_)
         if tag is not None:
             wanted = as_tags(tag)
-            tags = store.listeners.groups
+            tags = store.tag_sets.groups
             groups = [k for k, known in enumerate(tags) if not wanted.isdisjoint(known)]
             fits &= np.isin(store.group[rows], groups)
         if category is not None:

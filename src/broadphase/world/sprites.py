@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 from broadphase.errors import SpriteWarning
 from broadphase.shapes.kinds import Bounds
-from broadphase.world.body import Body
+from broadphase.world.bodies import Body
 
 _ROUNDING = 1.0  # pixels: pictures lie on whole ones
 _TWICE = 2

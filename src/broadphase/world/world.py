@@ -24,11 +24,9 @@ from broadphase.methods.task import pair_limit
 from broadphase.numeric import whole
 from broadphase.shapes.kinds import Bounds, Shape
 from broadphase.space import as_period
-from broadphase.world.bodies import Floats
-from broadphase.world.body import Body
-from broadphase.world.broad_phase import LISTENED
+from broadphase.world.bodies import Body, Floats
+from broadphase.world.contacts import Events
 from broadphase.world.dispatch import Dispatch
-from broadphase.world.events import Events
 from broadphase.world.hits import Answer, Hit, Movement, Response
 from broadphase.world.listeners import Callback, Listener
 from broadphase.world.motion import Motion, Whole
@@ -36,6 +34,7 @@ from broadphase.world.queries import BodyHit, NearestBodies, Queries
 from broadphase.world.queries_many import BodyHits, ManyQueries
 from broadphase.world.sprites import SpriteWatch
 from broadphase.world.state import State
+from broadphase.world.tags import LISTENED
 from broadphase.world.tiles import TileMap
 from broadphase.world.tiles_near import check_fills
 
@@ -366,7 +365,7 @@ class World:
         ValueError
             Nothing listens by this name.
         """
-        self._dispatch.off(what)
+        self._state.listeners.off(what)
 
     def update(self) -> Events:
         """Find what is in contact, and call whoever listens; see `on` for the rule.
