@@ -62,8 +62,8 @@ from .world.listeners import Listener as Listener
 from .world.pathfinding import FlowField as FlowField
 from .world.platforms import Push as Push
 from .world.queries import BodyHit as BodyHit
+from .world.queries import BodyHits as BodyHits
 from .world.queries import NearestBodies as NearestBodies
-from .world.queries_many import BodyHits as BodyHits
 from .world.snapshot import Snapshot as Snapshot
 from .world.tags import ANY as ANY
 from .world.tiles import Slope as Slope

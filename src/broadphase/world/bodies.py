@@ -23,8 +23,8 @@ from broadphase.indexes import arguments
 from broadphase.indexes.storage import EVERY_BIT, expect
 from broadphase.kernels.movement.bodies import (
     Bodies,
-    list_anew,
-    list_many_anew,
+    list_many_replaced,
+    list_replaced,
     moved_many,
     put,
     put_many,
@@ -320,9 +320,9 @@ class BodyStore:
         self.x = self.y = self.table.x
         self.bodies: list[Body | None] = []
         self.shared = False
-        """Whether somebody holds the list ``bodies`` as it is: it is copied before the next change."""
+        """Whether events hold the list ``bodies``: it is copied before the next change."""
         self.gone: dict[int, Body] = {}
-        """By row, who was removed since the last update."""
+        """By row, the bodies that were removed since the last update."""
         self.round = 0
         """How many bodies are no boxes: circles, polygons and what is turned."""
         self.ruled = 0
@@ -444,7 +444,7 @@ class BodyStore:
         self.table.put(row, known)
         counts = self._counts(not isinstance(known, Box), _is_ruled(category, mask), sensor)
         layer, body = self.tag_sets.layer_of(group, static), Body(self, row, data)
-        list_anew(self.marks, row, layer)
+        list_replaced(self.marks, row, layer)
         # Nothing can come in between from here on: the only call is the last thing.
         self.bodies[row : row + 1] = (body,)
         self.static[row], self.sensor[row] = static, sensor
@@ -489,7 +489,7 @@ class BodyStore:
         is_round = sum(not isinstance(shape, Box) for shape in shapes)
         counts = self._counts(is_round, count * _is_ruled(category, mask), count * sensor)
         layer = self.tag_sets.layer_of(group, static)
-        list_many_anew(self.marks, rows, np.full(count, layer, np.int8))
+        list_many_replaced(self.marks, rows, np.full(count, layer, np.int8))
         # No calls from here on: nothing can come in between.
         bodies[end:] = more
         self.bodies, self.shared = bodies, False
@@ -509,7 +509,7 @@ class BodyStore:
         remains = self._remains(row)
         is_round = not isinstance(remains.shape, Box)
         counts = self._counts(-is_round, -_is_ruled(remains.category, remains.mask), -remains.sensor)
-        list_anew(self.marks, row, self.layer.item(row))
+        list_replaced(self.marks, row, self.layer.item(row))
         # Nothing can come in between from here on: the only call is the last thing.
         self.alive[row] = False
         self.touched[row] = self.renewed[row] = True
@@ -540,7 +540,7 @@ class BodyStore:
         free, count = sorted(self._free + listed), len(listed)
         are_round, are_ruled, are_sensors = self._counted(rows)
         counts = self._counts(-are_round, -are_ruled, -are_sensors)
-        list_many_anew(self.marks, rows, self.layer[rows])
+        list_many_replaced(self.marks, rows, self.layer[rows])
         go, through = setting(Body, "_row", dying, GONE)
         # Nothing can come in between from here on: the only call is the last thing.
         self.alive[rows] = False
@@ -648,9 +648,9 @@ class BodyStore:
             self._reform(rows, lambda: self.table.turn(rows, angles))
 
     def _reform(self, rows: Rows, change: Callable[[], None]) -> None:
-        """Call what gives these rows other forms, and count who is round.
+        """Call what gives these rows other forms, and count how many are round.
 
-        Meanwhile all of them are taken for round, should it be interrupted: that is never wrong.
+        All of them count as round until then, in case the call is interrupted: that is never wrong.
         """
         others = self.round - self._counted(rows)[0]
         try:
@@ -660,7 +660,7 @@ class BodyStore:
             self.round = others + self._counted(rows)[0]
 
     def retag(self, body: Body, tag: Any) -> None:
-        """Other tags: other listeners are told of its contacts from now on."""
+        """Other tags: its contacts concern other listeners from now on."""
         row = self.row(body)
         group = self._group_of(as_tags(tag))
         if group != self.group[row]:
@@ -694,14 +694,14 @@ class BodyStore:
         self.category[row], self.mask[row] = category, mask
 
     def listen(self, pairs: list[tuple[Any, Any]]) -> None:
-        """Somebody listens for these pairs of tags, and for no others: bodies change their index or bits."""
+        """Listen for these pairs of tags and no others: bodies change their index or bits."""
         heard, bits = self.tag_sets.heard(pairs)
         rows = self.rows()
         changed = (bits != self.tag_sets.bits).any(axis=1)
         others = rows[changed[self.group[rows]]]
         layers = self.tag_sets.layers_of(self.group[others], self.static[others], bits)
-        list_many_anew(self.marks, others, self.layer[others])
-        list_many_anew(self.marks, others, layers)
+        list_many_replaced(self.marks, others, self.layer[others])
+        list_many_replaced(self.marks, others, layers)
         self.tag_sets.hear(heard, bits)
         # No calls from here on: nothing can come in between, also when `hear` returns.
         self.layer[others] = layers
@@ -731,8 +731,8 @@ class BodyStore:
     def _enter(self, row: int, group: int, static: bool) -> None:
         """Out of the index where it is, and into that where it belongs with these tags."""
         layer = self.tag_sets.layer_of(group, static)
-        list_anew(self.marks, row, self.layer.item(row))
-        list_anew(self.marks, row, layer)
+        list_replaced(self.marks, row, self.layer.item(row))
+        list_replaced(self.marks, row, layer)
         # No calls from here on: nothing can come in between.
         self.layer[row], self.group[row], self.static[row] = layer, group, static
         self.touched[row] = True
@@ -807,7 +807,7 @@ def bodies_of(store: "BodyStore", rows: list[int], data: Sequence[Any]) -> list[
 
 
 def keep_remains(bodies: list[Body], *columns: Sequence[Any]) -> None:
-    """Let handles know what they were, by the columns of `Remains`; nobody asks while they are alive."""
+    """Give handles what they were, by the columns of `Remains`; these are not read while they are alive."""
     remains = map(partial(tuple.__new__, Remains), zip(*columns, strict=True))
     deque(map(_setter("_remains"), bodies, remains), 0)
 
@@ -818,7 +818,7 @@ def setting(kind: type, name: str, objects: Sequence[Any], value: Any) -> tuple[
 
 
 def _setter(name: str) -> Callable[[Body, Any], None]:
-    """What sets a slot of a body; no Python runs meanwhile."""
+    """What sets a slot of a body without running Python code."""
     setter: Callable[[Body, Any], None] = getattr(Body, name).__set__
     return setter
 

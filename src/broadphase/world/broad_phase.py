@@ -1,12 +1,12 @@
 """The broad phase of a world: bodies that move and static ones, each in an index of its own.
 
-Both are kept twice, once for bodies that somebody listens for and once for the others, which an update need
-not look at.  The store keeps a list for each index of the rows that it has to learn about; an index is read
-only through the methods of this class, and each of them hands that list over first.
+Both are kept twice, once for bodies with listeners and once for the others, which an update can leave out.
+The store keeps a list for each index of the rows that changed.  An index is only read through the methods of
+`BroadPhase`, and each of them brings the index up to date first (`hand_over`).
 
-A list says no more than which rows to look at.  What an index is told follows from what the body is now and
-from the id that it has there: a box leaves, moves or comes.  Where that is interrupted the index stays
-unsettled, and is filled from the bodies before it is read again.
+A list only says which rows to look at.  What happens to an index follows from what the body is now and from
+the id that it has there: a box is removed, moved or inserted.  Where this is interrupted, the index stays
+unsettled and is filled from the bodies before it is read again.
 """
 
 import math
@@ -48,7 +48,7 @@ class BroadPhase:
         self._rows: list[Rows] = [np.empty(0, np.int32)] * len(ALL)
         """By layer and id: the row."""
         self._unsettled: set[int] = set()
-        """The layers whose index was interrupted while it was told of its list."""
+        """The layers whose index was being changed when a call was interrupted."""
         self._few = np.empty(FEW, np.int32), np.empty(FEW, np.int32), np.empty(FEW, np.int32)
         self.room = _room(FEW)
         """What questions write to, and what kernels go on with: good until the next question."""
@@ -58,7 +58,7 @@ class BroadPhase:
     # ---- keeping up
 
     def hand_over(self, layers: tuple[int, ...] = ALL) -> int:
-        """Tell the indexes of these layers what has changed; how many boxes they were told of."""
+        """Bring the indexes of these layers up to date; how many boxes were moved or inserted."""
         counts = self._store.marks.counts
         if not counts.item(-1) and not self._unsettled:
             return 0
@@ -67,11 +67,11 @@ class BroadPhase:
             if layer in self._unsettled:
                 sent += self._fill(layer)
             elif counts.item(layer):
-                sent += self._tell(layer, counts.item(layer))
+                sent += self._update(layer, counts.item(layer))
         return sent
 
-    def _tell(self, layer: int, count: int) -> int:
-        """Tell an index of the bodies in its list; how many boxes of it are new or elsewhere."""
+    def _update(self, layer: int, count: int) -> int:
+        """Bring one index up to date; how many boxes were moved or inserted."""
         self._unsettled.add(layer)
         gone, known, fresh, leave, stay, come = self._taken(layer, count)
         if leave:
@@ -277,7 +277,7 @@ class BroadPhase:
         return np.hstack(found), beyond
 
     def pairs(self, limit: int = NO_LIMIT) -> npt.NDArray[np.int32]:
-        """All pairs of moving bodies that somebody listens for, as rows, unsorted.
+        """All pairs of moving bodies with listeners, as rows, unsorted.
 
         Raises
         ------

@@ -1,9 +1,9 @@
 """Which bodies are in contact, and what has changed since the last update.
 
 Only pairs with a body that was touched in between are looked for and tested; all others are as they were.
-Where few bodies were touched, the broad phase is asked about each of these and one kernel does the rest
-(`ContactTracker._find_few`), else it is asked for all its pairs.  The narrow phase takes all candidates of a
-kind in one kernel call.  What was found stays in arrays until somebody looks at a contact.
+Where few bodies were touched, each of them is looked up in the broad phase and one kernel does the rest
+(`ContactTracker._find_few`: the incremental update).  Otherwise all pairs of the broad phase are taken.  The
+narrow phase takes all candidates of a kind in one kernel call.  Contacts stay in arrays until they are read.
 
 A movement notes here what it has crossed: a pair that is in contact neither at the last update nor at this
 one has begun and ended in between.
@@ -47,18 +47,18 @@ Rows = npt.NDArray[np.integer[Any]]
 _AT_ONCE = 256
 # Of more bodies that were touched, all their pairs are found as arrays.
 FEW = 64
-# Up to so many each is asked about alone; beyond, a batch costs less.
+# Up to so many are looked up one by one; beyond, a batch costs less.
 _VERY_FEW = 4
 _SORTED_HERE = 64
 _MOST_CANDIDATES = 1_024
-# Above this share of touched bodies, finding all pairs costs less than asking about each.
+# Above this share of touched bodies, finding all pairs costs less than looking up each.
 _SHARE = 4
 
 Crossed = dict[tuple[Body, Body], tuple[float, float]]
-"""Who passed whom, and the unit vector out of the side of the other that was crossed."""
+"""Mover and other body, and the unit vector out of the side of the other that was crossed."""
 
 
-# So few bodies have few pairs for any memory.  To ask how much is free takes 20 us.
+# So few bodies have few pairs for any memory.  To find out how much is free takes 20 us.
 _FEW_BODIES = 3_000
 # Memory for each pair: an update takes 112 bytes to find, sort and test it, and the contacts of the update
 # before are still there.  Where the system does not tell how much is free, 4 GB are taken to be.
@@ -66,7 +66,7 @@ _BYTES_A_PAIR, _USUAL_MEMORY = 250, 4_000_000_000
 
 
 class Found(NamedTuple):
-    """Contacts side by side, sorted by the ids of their bodies, and who listened when they were found."""
+    """Contacts as columns, sorted by the ids of their bodies, and the listeners when they were found."""
 
     ids: RowPairs
     normals: Floats
@@ -108,7 +108,7 @@ class Passing(NamedTuple):
 
 
 class Contacts(Sequence[Contact]):
-    """A list of `Contact`, kept as arrays until one is asked for; equal to a list of the same contacts.
+    """A list of `Contact`, kept as arrays until one is read; equal to a list of the same contacts.
 
     The two bodies of a contact stand in the order of the first listener that it concerns; for two with the
     same tag, or where several fit, the lower id comes first.  Contacts that are over have the bodies that
@@ -133,7 +133,7 @@ class Contacts(Sequence[Contact]):
         self.groups = found.groups
         """``(m, 2)`` int32: the numbers of the bodies' sets of tags, as listeners know them."""
         self.matcher = found.matcher
-        """Who listened when they were found."""
+        """The listeners when they were found."""
         self._bodies = bodies
         self._gone = gone
         self._passings = passings
@@ -163,7 +163,7 @@ class Contacts(Sequence[Contact]):
     def __repr__(self) -> str:
         return f"<{len(self)} contacts>" if len(self) > 3 else repr(list(self))
 
-    def told(self, phase: str) -> Iterator[tuple[Match, Contact]]:
+    def for_listeners(self, phase: str) -> Iterator[tuple[Match, Contact]]:
         """Each contact once for every listener that has a function for a phase, as this wants it."""
         wanted = any(getattr(one, phase) for one in self.matcher.listeners)
         if not (wanted or self._passings):
@@ -253,14 +253,14 @@ class ContactTracker:
         self.overlaps = self.found
         """The part of ``found`` that overlaps; the rest stopped a movement before the last update."""
         self.crossed: Crossed = {}
-        """What movements have crossed since the last update, where somebody listens."""
+        """What movements have crossed since the last update, where this concerns a listener."""
         self.stopped: Crossed = {}
         """What has stopped movements since the last update, likewise."""
         self.candidates = 0
         """How many pairs the narrow phase of the last update tested."""
 
     def note(self, mover: Body, other: Body, normal: tuple[float, float]) -> None:
-        """A movement has crossed something; remembered where somebody listens for the two."""
+        """A movement has crossed something; remembered where this concerns a listener."""
         store = self._store
         i, j = store.row(mover), store.row(other)
         if not (store.static[i] and store.static[j]) and self._concerns(i, j):
@@ -331,7 +331,7 @@ class ContactTracker:
         return changes
 
     def concerned(self, pairs: RowPairs) -> npt.NDArray[np.bool_]:
-        """For each two rows, whether somebody listens for them and their categories and masks agree."""
+        """For each two rows, whether they concern a listener and their categories and masks agree."""
         store = self._store
         i, j = pairs[:, 0], pairs[:, 1]
         bits = store.tag_sets.bits
@@ -384,7 +384,7 @@ class ContactTracker:
         return now.first(found)
 
     def _put_near(self, rows: list[int], layers: tuple[int, ...], count: int) -> int:
-        """Write who may be in contact with some bodies behind ``count`` keys; -1 where there is not room."""
+        """Write what may be in contact with some bodies behind ``count`` keys; -1 where there is not room."""
         store, broad_phase = self._store, self._broad_phase
         known = (store.tag_sets.bits, store.group, store.category, store.mask)
         if len(rows) > _VERY_FEW:
@@ -552,7 +552,7 @@ class ContactTracker:
         return both
 
     def _noted(self, notes: Crossed, now: Found) -> Found:
-        """What movements noted, as contacts of depth 0 between bodies that somebody still listens for."""
+        """What movements noted, as contacts of depth 0, where this still concerns a listener."""
         store = self._store
         normals: dict[tuple[int, int], tuple[float, float]] = {}
         for (mover, other), (nx, ny) in notes.items():

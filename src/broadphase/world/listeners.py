@@ -1,4 +1,4 @@
-"""Who wants to hear of which contacts: pairs of tags with functions to call."""
+"""Listeners: pairs of tags with the functions to call for contacts between them."""
 
 from collections.abc import Callable, Iterable
 from inspect import signature
@@ -40,7 +40,7 @@ _Function = TypeVar("_Function", bound=Callback)
 
 
 class Listener:
-    """A pair of tags that somebody listens for; `World.on` makes it.
+    """A pair of tags with functions to call; `World.on` makes it.
 
     Called with a function, as a decorator does, it takes this as its ``begin``; where it has one, or an
     update has asked it before, another listener is made for the function.
@@ -130,7 +130,7 @@ class Listeners:
 
     @property
     def matcher(self) -> Matcher:
-        """The listeners of now; whoever holds that of before goes on with the groups of before."""
+        """The listeners of now.  A matcher that was kept goes on with the groups of its time."""
         groups = self._store.tag_sets.groups
         if self._matcher.groups is not groups:  # some were forgotten
             self._matcher = Matcher(self._matcher.listeners, groups)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.kernels.movement.bodies import list_many_anew
+from broadphase.kernels.movement.bodies import list_many_replaced
 from broadphase.shapes.kinds import Shape
 from broadphase.world.bodies import Body, BodyStore, Floats
 from broadphase.world.contacts import Crossed, Events, Found
@@ -115,7 +115,7 @@ def _bring_back(state: State, dispatch: Dispatch, moment: Snapshot) -> None:
 
 
 def _bring_back_bodies(store: BodyStore, moment: Snapshot) -> None:
-    """The handles: who is there, and who is not."""
+    """The handles: which bodies are there, and which are not."""
     before = [*moment.bodies, *[None] * (len(store.bodies) - len(moment.bodies))]
     for row, (now, then) in enumerate(zip(store.bodies, before, strict=True)):
         if now is not None and now is not then:
@@ -128,7 +128,7 @@ def _bring_back_bodies(store: BodyStore, moment: Snapshot) -> None:
 
 
 def _bring_back_rows(store: BodyStore, moment: Snapshot) -> None:
-    """The arrays; and what the broad phase has to be told for it."""
+    """The arrays, and the lists of what changes for the broad phase."""
     n, held = len(store.bodies), len(moment.bodies)
     new = {name: _as_then(getattr(store, name)[:n], column) for name, column in moment.columns.items()}
     new["group"][:held] = groups = _groups(store, moment)
@@ -141,8 +141,8 @@ def _bring_back_rows(store: BodyStore, moment: Snapshot) -> None:
     moved[reformed] = True
     # The lists first: from here on it may be interrupted, and is done again then.
     entering = np.flatnonzero(others).astype(np.int32)
-    list_many_anew(store.marks, entering, store.layer[entering])
-    list_many_anew(store.marks, entering, layer[entering])
+    list_many_replaced(store.marks, entering, store.layer[entering])
+    list_many_replaced(store.marks, entering, layer[entering])
     store.have_moved(np.flatnonzero(moved & alive[:held]).astype(np.int32))
     for name, column in new.items():
         getattr(store, name)[:n] = column
@@ -157,7 +157,7 @@ def _bring_back_rows(store: BodyStore, moment: Snapshot) -> None:
 
 
 def _as_then(now: npt.NDArray[Any], then: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """A column as it was; in the rows that came later nobody is."""
+    """A column as it was; the rows that came later are empty."""
     column: npt.NDArray[Any] = np.zeros_like(now) if now.dtype == np.bool_ else now.copy()
     column[: len(then)] = then
     return column

@@ -36,7 +36,7 @@ class _Seen:
 
 
 class SpriteWatch:
-    """Looks at the bodies whose ``data`` is a sprite; what it costs is paid only where it is asked for."""
+    """Looks at the bodies whose ``data`` is a sprite; costs nothing unless it is switched on."""
 
     def __init__(self) -> None:
         self._seen: WeakKeyDictionary[Body, _Seen] = WeakKeyDictionary()

@@ -1,11 +1,11 @@
 """The sets of tags that bodies have, by number, and the bits by which the broad phase knows them.
 
-Each tag that somebody listens for has one of 32 bits.  A body has the bits of its tags, and hears the bits
-that its tags are listened for with: what `broadphase.Index` calls category and mask.  From the 33rd tag on
-bits are shared; the broad phase then finds a few pairs too many, which contacts sort out by the sets of tags.
+Each tag of a listener has one of 32 bits.  A body has the bits of its tags, and hears the bits of the tags
+that theirs are paired with: what `broadphase.Index` calls category and mask.  From the 33rd tag on bits are
+shared; the broad phase then finds a few pairs too many, which contacts sort out by the sets of tags.
 
-Sets that no body has any more are forgotten from time to time, and so are the bits of tags that nobody
-listens for: tags that are used once cost nothing in the long run.
+Sets that no body has any more are forgotten from time to time, and so are the bits of tags without listeners:
+tags that are used once cost nothing in the long run.
 """
 
 from collections.abc import Iterable
@@ -20,7 +20,7 @@ BITS = 32
 # So many sets of tags are always kept; beyond, as many as there are in use once more.
 _SPARE_GROUPS = 64
 
-# The indexes of a world.  Bodies that nobody listens for are kept apart, so that they cost an update nothing.
+# The indexes of a world.  Bodies without listeners are kept apart, so that they cost an update nothing.
 MOVING, STATIC, QUIET_MOVING, QUIET_STATIC = range(4)
 ALL = (MOVING, STATIC, QUIET_MOVING, QUIET_STATIC)
 LISTENED = (MOVING, STATIC)
@@ -44,7 +44,7 @@ ANY = _Any()
 
 
 class Heard(NamedTuple):
-    """What is listened for."""
+    """The tags of all listeners."""
 
     bit_of: dict[Any, int]
     """A number for each tag; its bit is that modulo 32."""
@@ -125,7 +125,7 @@ class TagSets:
         return np.where(static, still, moving).astype(np.int8)
 
     def heard(self, pairs: list[tuple[Any, Any]]) -> tuple[Heard, Bits]:
-        """What would be heard if somebody listened for these pairs of tags, and the bits of groups then."""
+        """What would be heard if these pairs of tags had listeners, and the bits of groups then."""
         bit_of = _bits_for((tag for pair in pairs for tag in pair), self._heard.bit_of)
         hears: dict[Any, int] = {}
         for a, b in pairs:
@@ -135,7 +135,7 @@ class TagSets:
         return heard, self._all_bits(self.groups, heard)
 
     def hear(self, heard: Heard, bits: Bits) -> None:
-        """From now on this is listened for; bodies of groups that have other bits now belong elsewhere."""
+        """From now on these are the tags of listeners; `BodyStore.listen` moves bodies whose bits change."""
         exact = heard.exact
         # No calls from here on: nothing can come in between.
         self._heard, self.bits, self.exact = heard, bits, exact

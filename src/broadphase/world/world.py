@@ -5,7 +5,7 @@ and calls whoever listens: of each pair ``begin``, ``stay``..., ``end``; see `on
 
 `World` is a face.  What it forwards to, in the order in which to read: `State` holds the bodies
 (`bodies.py`), the broad phase, the contacts and the space (with a period or without); `Dispatch` calls
-listeners; `Motion` and `ManyMotion` move; `Character` walks; `Queries` and `ManyQueries` answer.
+listeners; `Motion` and `ManyMotion` move; `Character` walks; `Queries` answers.
 """
 
 from __future__ import annotations
@@ -30,8 +30,7 @@ from broadphase.world.dispatch import Dispatch
 from broadphase.world.hits import Answer, Hit, Movement, Response
 from broadphase.world.listeners import Callback, Listener
 from broadphase.world.motion import Motion, Whole
-from broadphase.world.queries import BodyHit, NearestBodies, Queries
-from broadphase.world.queries_many import BodyHits, ManyQueries
+from broadphase.world.queries import BodyHit, BodyHits, NearestBodies, Queries
 from broadphase.world.sprites import SpriteWatch
 from broadphase.world.state import State
 from broadphase.world.tags import LISTENED
@@ -124,8 +123,7 @@ class World:
         self._state = state = State(broadphase, lengths)
         self._dispatch = Dispatch(state)
         self._motion = Motion(state)
-        self._many_queries = ManyQueries(state)
-        self._queries = Queries(state, self._many_queries)
+        self._queries = Queries(state)
         self._many_motion: ManyMotion | None = None
         self._character: Character | None = None
         self.check_sprites = check_sprites
@@ -1190,7 +1188,7 @@ class World:
         ([0, 0], [-1.0, 0.0])
         """
         rules = tag, category, mask, ignore
-        return self._many_queries.rays(origins, directions, max_distance, tiles, rules)
+        return self._queries.rays(origins, directions, max_distance, tiles, rules)
 
     def nearest(
         self,
@@ -1269,7 +1267,7 @@ class World:
         >>> found.ids.tolist(), found.distances.tolist()
         ([[1], [0], [1]], [[4.0], [4.0], [14.0]])
         """
-        return self._many_queries.nearest(points, k, (tag, category, mask, ignore))
+        return self._queries.nearest_many(points, k, (tag, category, mask, ignore))
 
     # ---- going back
 

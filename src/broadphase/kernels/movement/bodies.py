@@ -13,11 +13,11 @@ from broadphase.kernels.machine.jit import brief, inline, jit
 
 # The bits of `Bodies.listed`: in bit k whether the row is in the list of index k; in the bits from here on
 # whether index k is to drop what it knows of the row before it learns more, because that was another body.
-DROPPED = 4
+REPLACED = 4
 
 
 class Bodies(NamedTuple):
-    """What a movement asks of bodies, and what it marks; by row."""
+    """What a movement reads of bodies, and what it marks; by row."""
 
     sensor: npt.NDArray[np.bool_]
     category: npt.NDArray[np.uint32]
@@ -75,19 +75,19 @@ def moved_many(bodies, rows):
 
 
 @brief
-def list_anew(bodies, row, layer):
+def list_replaced(bodies, row, layer):
     """List a row in an index that is to drop what it knows of it before it learns more."""
     _list(bodies, row, layer)
-    bodies.listed[row] |= np.uint8(1 << (layer + DROPPED))
+    bodies.listed[row] |= np.uint8(1 << (layer + REPLACED))
 
 
 @jit
-def list_many_anew(bodies, rows, layers):
-    """`list_anew` for many, each with its index."""
+def list_many_replaced(bodies, rows, layers):
+    """`list_replaced` for many, each with its index."""
     for k in range(rows.shape[0]):
         layer = np.int64(layers[k])
         _list(bodies, rows[k], layer)
-        bodies.listed[rows[k]] |= np.uint8(1 << (layer + DROPPED))
+        bodies.listed[rows[k]] |= np.uint8(1 << (layer + REPLACED))
 
 
 @jit
@@ -97,7 +97,7 @@ def take_list(bodies, alive, layer, ids, gone, known, fresh):
     The ids that leave it go into ``gone``, the rows that it knows into ``known``, the others into ``fresh``.
     Returns how many each.
     """
-    bit, drop = 1 << layer, 1 << (layer + DROPPED)
+    bit, drop = 1 << layer, 1 << (layer + REPLACED)
     kept = np.uint8(0xFF ^ (bit | drop))
     leave = stay = come = 0
     for k in range(bodies.counts[layer]):
