@@ -406,12 +406,8 @@ class ContactTracker:
         fresh = self._narrow(*self._candidates(rows)) if len(rows) else self._nothing()
         if not still.any():
             return fresh
-        ids = np.concatenate((before.ids[still], fresh.ids))
-        normals = np.concatenate((before.normals[still], fresh.normals))
-        depths = np.concatenate((before.depths[still], fresh.depths))
-        order = np.argsort(_keys(ids))
-        groups = store.group[ids[order]]
-        return Found(ids[order], normals[order], depths[order], groups, fresh.matcher)
+        both, _ = _merged(fresh, before.at(np.flatnonzero(still)))
+        return both._replace(groups=store.group[both.ids])
 
     def _limit(self) -> int:
         """How many pairs this update may find."""

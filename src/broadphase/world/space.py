@@ -1,9 +1,9 @@
 """The space of a world: plain, or periodic.
 
 Everything else in a world is written once and calls its space.  In a plain space there are no images.  In a
-periodic one every body is kept once, at the place that lies in ``0 <= x < period``; its shape may reach beyond
-the edge.  Its images, moved by whole periods, are made for a region when it is searched.  SciPy's kd-tree and
-freud's boxes treat periods in the same way: as a policy inside one algorithm.
+periodic one every body is kept once, at the place that lies in ``0 <= x < period``; its shape may reach
+beyond the edge.  Its images, moved by whole periods, are made for a region when it is searched.  SciPy's
+kd-tree and freud's boxes treat periods in the same way: as a policy inside one algorithm.
 """
 
 import math
