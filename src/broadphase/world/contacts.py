@@ -121,8 +121,8 @@ class Contacts(Sequence[Contact]):
         self,
         found: Found,
         bodies: list[Body | None],
-        gone: dict[int, Body],
-        passings: dict[int, Passing],
+        gone: dict[int, Body] | None = None,
+        passings: dict[int, Passing] | None = None,
     ) -> None:
         self.ids = found.ids
         """``(m, 2)`` int32, sorted: the ids of the bodies, the lower first."""
@@ -135,8 +135,8 @@ class Contacts(Sequence[Contact]):
         self.matcher = found.matcher
         """The listeners when they were found."""
         self._bodies = bodies
-        self._gone = gone
-        self._passings = passings
+        self._gone = gone or {}
+        self._passings = passings or {}
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -494,8 +494,8 @@ class ContactTracker:
         """Where nothing was touched, everything has stayed."""
         self._store.shared = True
         bodies = self._store.bodies
-        none = Contacts(none_found(now.matcher), bodies, {}, {})
-        return Changes(Events(none, Contacts(now.at(np.arange(len(now.ids))), bodies, {}, {}), none), None)
+        none = Contacts(none_found(now.matcher), bodies)
+        return Changes(Events(none, Contacts(now.at(np.arange(len(now.ids))), bodies), none), None)
 
     def _changes(self, before: Found, now: Found) -> Changes:
         store = self._store
@@ -517,8 +517,8 @@ class ContactTracker:
             handed = self._handed(before, now, were, stayed)
         return Changes(
             Events(
-                Contacts(new, bodies, {}, {}),
-                Contacts(now.at(stayed) if stay else nothing, bodies, {}, {}),
+                Contacts(new, bodies),
+                Contacts(now.at(stayed) if stay else nothing, bodies),
                 Contacts(over, bodies, store.gone, passings),
             ),
             handed,
@@ -531,9 +531,7 @@ class ContactTracker:
         others = [before.matcher.matches(a, b) != now.matcher.matches(c, d) for a, b, c, d in each.tolist()]
         chosen = np.array(others, np.bool_)[which.ravel()]
         bodies = self._store.bodies
-        return Handed(
-            Contacts(before.at(then[chosen]), bodies, {}, {}), Contacts(now.at(since[chosen]), bodies, {}, {})
-        )
+        return Handed(Contacts(before.at(then[chosen]), bodies), Contacts(now.at(since[chosen]), bodies))
 
     def _passed(self, before: Found, now: Found) -> Found:
         """What was in contact between the last update and this one, and at neither."""

@@ -116,15 +116,16 @@ class Dispatch:
 
 
 def _calls(due: Changes | tuple[Call, ...]) -> Iterator[Call]:
-    """The calls to make, the same each time."""
-    return _calls_of(due) if isinstance(due, Changes) else iter(due)
+    """The calls to make, the same each time.
 
-
-def _calls_of(changes: Changes) -> Iterator[Call]:
-    """Made one by one: a hundred thousand at once would keep Python's garbage collector busy."""
-    (began, stayed, ended), begun = changes.events, set()
-    if changes.handed is not None:
-        for call in _handed_over(changes.handed):
+    They are made one by one: a hundred thousand at once would keep Python's garbage collector busy.
+    """
+    if not isinstance(due, Changes):
+        yield from due
+        return
+    (began, stayed, ended), begun = due.events, set()
+    if due.handed is not None:
+        for call in _handed_over(due.handed):
             if call.phase == "begin" and call.listener.stay is not None:
                 begun.add(call.between)
             if getattr(call.listener, call.phase) is not None:
