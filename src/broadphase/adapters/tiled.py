@@ -22,7 +22,7 @@ from broadphase.io.tiled.level import (
 from broadphase.io.tiled.maps import Placed, read_map, read_world
 from broadphase.io.tiled.outlines import Frame
 from broadphase.shapes.check import extent
-from broadphase.world.body import Body
+from broadphase.world.bodies import Body
 from broadphase.world.tiles import TileMap
 from broadphase.world.world import World
 

@@ -21,7 +21,7 @@ from broadphase.io.tiled.outlines import Frame, Outline, moved, outlines_of
 from broadphase.shapes.kinds import Box, Circle, Polygon, Shape
 from broadphase.shapes.parts import convex_parts
 from broadphase.shapes.rounded import Capsule
-from broadphase.world.body import Body
+from broadphase.world.bodies import Body
 
 _EVERY_BIT = 0xFFFFFFFF
 

@@ -215,7 +215,7 @@ class Recorder:
             for name, (count, seconds) in self._calls.items()
         }
         if isinstance(self._target, World):
-            words["listened"] = bool(self._target._state.store.listeners.matcher.listeners)
+            words["listened"] = bool(self._target._state.listeners.matcher.listeners)
         for name, said in (("found", found), ("tags", self._tags.fresh), ("outlines", outlines)):
             if said is not None and said != []:
                 words[name] = said
@@ -265,7 +265,7 @@ def _rows_of_world(world: World, tags: Tags) -> FrameRows:
     n = len(store.bodies)
     alive = store.alive[:n].copy()
     dead = ~alive
-    number = np.array([tags.number(group) for group in store.listeners.groups], np.int32)
+    number = np.array([tags.number(group) for group in store.tag_sets.groups], np.int32)
     columns: dict[str, npt.NDArray[Any]] = {
         "static": store.static[:n] & alive,
         "sensor": store.sensor[:n] & alive,

@@ -1,4 +1,4 @@
-"""Ways around corners: how far it is to a goal from every tile of a map, and which step leads there."""
+"""Pathfinding: how far it is to a goal from every tile of a map, and which step leads there."""
 
 import math
 from operator import index
@@ -24,7 +24,7 @@ _STEPS = np.array([*zip(COLUMN_STEPS, ROW_STEPS, strict=True), (0, 0)], np.int8)
 
 
 class Walker(NamedTuple):
-    """Who is to walk, and what for."""
+    """The size of a walker, and how far and where it may go."""
 
     wide: int
     high: int
@@ -155,7 +155,7 @@ def as_tiles(values: Any, name: str, shape: tuple[int, ...]) -> Tiles:
 
 
 def as_walker(size: Any, diagonal: Any, max_distance: Any) -> Walker:
-    """Who walks, checked."""
+    """The walker of a search, checked."""
     given = tuple(size) if isinstance(size, (tuple, list, np.ndarray)) else (size, size)
     try:
         wide, high = map(index, given)
