@@ -14,6 +14,7 @@ from broadphase.kernels.shapes.near import keep_overlapping_rows
 from broadphase.kernels.shapes.rays import distances_of_rows, first_on_rays
 from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns
 from broadphase.kernels.tiles.rays import cast_rays_each
+from broadphase.numeric import as_numpy
 from broadphase.space import check_ray_lengths
 from broadphase.world.arguments import as_points, of_one_length
 from broadphase.world.bodies import Floats, Rows
@@ -67,6 +68,8 @@ def is_batch(values: Any) -> bool:
     """
     if isinstance(values, (list, tuple)):
         return len(values) > 0 and np.ndim(values[0]) == 1 and not hasattr(values, "_fields")
+    if hasattr(type(values), "__dlpack__") and not hasattr(type(values), "ndim"):
+        return as_numpy(values, "values").ndim == 2
     return getattr(values, "ndim", 0) == 2
 
 
