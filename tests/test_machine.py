@@ -399,4 +399,22 @@ user = os.geteuid()
 os.geteuid = lambda: user + 1
 print(cache.folder())
 """
-    assert run(script, BROADPHASE_CACHE=str(tmp_path)).strip() != str(tmp_path)
+    used = run(script, BROADPHASE_CACHE=str(tmp_path)).strip()
+    assert used != str(tmp_path)
+    assert not Path(used).exists()  # it was for this process, and went with it
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no fork")
+def test_a_forked_process_leaves_the_temporary_cache_to_its_parent(copy, tmp_path):
+    tmp_path.chmod(0o777)
+    script = f"""
+import os, sys; sys.path.insert(0, {str(copy.parent)!r})
+from broadphase.kernels.machine import cache
+folder = cache.folder()
+if os.fork() == 0:
+    sys.exit()
+os.wait()
+print(folder.exists(), folder)
+"""
+    still_there, _, folder = run(script, BROADPHASE_CACHE=str(tmp_path)).strip().partition(" ")
+    assert (still_there, Path(folder).exists()) == ("True", False)
