@@ -60,6 +60,8 @@ from .world.flow import FlowField as FlowField
 from .world.ground import Slope as Slope
 from .world.hits import Hit as Hit
 from .world.hits import Movement as Movement
+from .world.hits import Walk as Walk
+from .world.hits import Walks as Walks
 from .world.listeners import ANY as ANY
 from .world.listeners import Listener as Listener
 from .world.platforms import Push as Push
@@ -69,8 +71,6 @@ from .world.queries_many import BodyHits as BodyHits
 from .world.snapshot import Snapshot as Snapshot
 from .world.tiles import Tile as Tile
 from .world.tiles import TileMap as TileMap
-from .world.walks import Walk as Walk
-from .world.walks import Walks as Walks
 from .world.world import World as World
 
 __version__: str

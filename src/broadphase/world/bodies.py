@@ -16,7 +16,7 @@ import numpy.typing as npt
 from broadphase.boxes import as_boxes
 from broadphase.indexes import arguments
 from broadphase.indexes.storage import EVERY_BIT, expect
-from broadphase.kernels.movement.go import Bodies, put
+from broadphase.kernels.movement.motion import Bodies, put
 from broadphase.kernels.shapes.table import BOX
 from broadphase.shapes.check import finite
 from broadphase.shapes.kinds import Bounds, Box, Circle, Polygon, Shape, boxes_of, turned_point

@@ -18,7 +18,7 @@ from broadphase.indexes import Choice, make_index
 from broadphase.indexes.arguments import NO_RULE
 from broadphase.indexes.base import Index
 from broadphase.indexes.storage import expect
-from broadphase.kernels.movement.go import Room
+from broadphase.kernels.movement.motion import Room
 from broadphase.kernels.shapes.near import FEW, put_near
 from broadphase.methods.task import NO_LIMIT
 from broadphase.shapes.kinds import Bounds
@@ -359,7 +359,7 @@ class BroadPhase:
 
 def _room(count: int) -> Room:
     near, sensors = np.empty((2, count), np.int32)
-    return Room(near, sensors, np.empty((count, 4)), np.arange(count), np.empty((count, 8)))
+    return Room(near, sensors, np.empty((count, 4)), np.arange(count), np.empty((count, 9)))
 
 
 def _made(broadphase: Any) -> Index:

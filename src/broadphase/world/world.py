@@ -29,7 +29,7 @@ from broadphase.world.body import Body
 from broadphase.world.broad_phase import LISTENED
 from broadphase.world.dispatch import Dispatch
 from broadphase.world.events import Events
-from broadphase.world.hits import Answer, Hit, Movement, Response
+from broadphase.world.hits import Answer, Hit, Movement, Movements, Response, Walk, Walks
 from broadphase.world.listeners import Callback, Listener
 from broadphase.world.motion import Motion, Whole
 from broadphase.world.queries import BodyHit, NearestBodies, Queries
@@ -43,10 +43,8 @@ if TYPE_CHECKING:
     from broadphase.indexes.results import Nearest
     from broadphase.world.character import Character
     from broadphase.world.motion_many import ManyMotion
-    from broadphase.world.movement_many import Movements
     from broadphase.world.platforms import Push
     from broadphase.world.snapshot import Snapshot
-    from broadphase.world.walks import Walk, Walks
 
 Bodies: TypeAlias = Body | Iterable[Body]
 
