@@ -14,7 +14,6 @@ import numpy as np
 
 from broadphase.kernels.movement import motion as kernel
 from broadphase.kernels.movement.sweep import BOUNCE, CROSS
-from broadphase.kernels.shapes.table import BOX
 from broadphase.shapes.check import finite
 from broadphase.shapes.kinds import Bounds, Polygon, Shape, turned_point
 from broadphase.shapes.narrow_phase import overlap
@@ -149,9 +148,9 @@ class Motion:
             return None
         if type(dx) is not float or type(dy) is not float:
             dx, dy = finite(dx, "dx"), finite(dy, "dy")
-        store, tiles, room = self._store, self._state.tiles, self._broad_phase.room
+        store, broad_phase, tiles = self._store, self._broad_phase, self._state.tiles
         shapes = store.table.columns if store.round else store.table.places
-        state = kernel.EXACT if shapes.kinds.item(row) == BOX else kernel.PADDED
+        state = kernel.EXACT
         while state >= kernel.EXACT:  # what it needs next: all that is near in a region of this reach
             reach = state
             way = kernel.region_of(shapes, row, dx, dy, code == BOUNCE, reach)
@@ -161,8 +160,8 @@ class Motion:
                 or (self._space.periodic and not self._space.is_inner(way))
             ):
                 return None
-            near = self._broad_phase.gather(way, row)
-            room = self._broad_phase.room
+            near = broad_phase.gather(way, row)
+            room = broad_phase.room
             if unseen:
                 seen = [other for other in room.near[:near].tolist() if other not in unseen]
                 near = len(seen)
@@ -187,10 +186,10 @@ class Motion:
 
     def _hits_found(self, row: int, found: Floats, response: Answer, when: int) -> list[Hit]:
         """What a kernel has written, by name; who was stopped is in contact with what stopped it."""
-        hits = []
+        hits, bodies = [], self._store.bodies
         stops = response != "cross" and when == kernel.ALWAYS
         for time, nx, ny, x, y, other, column, cell, _ in found.tolist():
-            met: Any = self.body(int(other)) if other >= 0.0 else Tile(int(column), int(cell))
+            met: Any = bodies[int(other)] if other >= 0.0 else Tile(int(column), int(cell))
             if stops and other >= 0.0:
                 self._contacts.note_stop(row, int(other), (nx, ny))
             hits.append(_new(Hit, (met, time, (nx, ny), (x, y), response)))

@@ -367,11 +367,14 @@ def regions(movers: Floats, response: Answer) -> Floats:
     array([[ 0., -2.,  6.,  1.]])
     """
     start, size, way = movers[:, 0:2], movers[:, 2:4], movers[:, 4:6]
+    out = np.empty((len(movers), 4))
     if response == "bounce":
         pad = np.abs(way) + 1e-12 * (np.abs(start) + np.abs(way) + size)
-        return np.hstack((start - pad, start + size + pad))
-    goal = start + way
-    return np.hstack((np.minimum(start, goal), np.maximum(start + size, goal + size)))
+        out[:, :2], out[:, 2:] = start - pad, start + size + pad
+    else:
+        goal = start + way
+        out[:, :2], out[:, 2:] = np.minimum(start, goal), np.maximum(start + size, goal + size)
+    return out
 
 
 # ---- hits as kernels write them: rows of `kernels.movement.motion.Room`

@@ -126,13 +126,13 @@ def _exact(x, y, width, height, dx, dy, mirrored):
 def region_of(shapes, row, dx, dy, mirrored, reach):
     """A box that touches all that body ``row`` can meet on its way; NaN where `go` is no help.
 
-    `EXACT` is for boxes among boxes.
+    `EXACT` is for boxes among boxes; for other shapes it is `PADDED`.
     """
     x, y = shapes.x[row], shapes.y[row]
     far_x, far_y = max(abs(dx), abs(x + dx)), max(abs(dy), abs(y + dy))
     if not (far_x < FARTHEST and far_y < FARTHEST):
         return math.nan, math.nan, math.nan, math.nan
-    if reach == EXACT:
+    if reach == EXACT and shapes.kinds[row] == BOX:
         left, top, right, bottom = _exact(x, y, shapes.width[row], shapes.height[row], dx, dy, mirrored)
     else:
         left, top, right, bottom = bounds_of(shapes, row)
@@ -297,6 +297,8 @@ def go(shapes, bodies, row, dx, dy, response, when, count, room, grid, reach):
     sort_near(room.near, count)
     blockers, sensors, only_boxes = _sift(shapes, bodies, row, room.near, count, room.boxes, room.sensors)
     state, found, x, y = NOT_HERE, 0, start_x, start_y
+    if reach == EXACT and shapes.kinds[row] != BOX:
+        reach = PADDED
     if only_boxes and reach == EXACT:
         mine = room.every[:blockers]
         if not is_inside(x, y, width, height, room.boxes, mine, grid):
