@@ -235,7 +235,7 @@ class Trip:
         move = resolve(self._state.store.shape(row), 0.0, 0.0, around, tiles)
         self._state.store.put(row, move.x, move.y)
         if move.hits:
-            self._pushed.append(as_rows(mover, move))
+            self._pushed.append(as_rows(mover, move.hits))
 
 
 def rules_of(

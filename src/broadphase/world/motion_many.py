@@ -15,9 +15,10 @@ from broadphase.shapes.check import finite
 from broadphase.shapes.kinds import Bounds
 from broadphase.slices import first_of
 from broadphase.world.bodies import Floats, Rows
+from broadphase.world.body import Body
 from broadphase.world.broad_phase import ALL, STATICS, closed_many
 from broadphase.world.crossing import before_moving, cross_many
-from broadphase.world.hits import Answer, Hit, HitArrays, Movement, Movements, code_of
+from broadphase.world.hits import Answer, Hit, HitArrays, Movements, code_of
 from broadphase.world.motion import Motion, Whole
 from broadphase.world.movement import resolve
 from broadphase.world.space import Images, bounds_of
@@ -194,9 +195,9 @@ class ManyMotion:
             for row, (dx, dy) in zip(rows.tolist(), ways.tolist(), strict=True)
         ]
         places = np.array([move[:2] for move in moved]).reshape(-1, 2)
-        return Movements(
-            places, _arrays([move.hits for move in moved]), _arrays([move.crossed for move in moved])
-        )
+        hits = joined_hits([as_rows(at, move.hits) for at, move in enumerate(moved)])
+        crossed = joined_hits([as_rows(at, move.crossed) for at, move in enumerate(moved)])
+        return Movements(places, hit_arrays(hits), hit_arrays(crossed))
 
     def _any_round(self, rows: Rows, layers: tuple[int, ...]) -> bool:
         """Whether a mover, or a body that it may meet, is no box."""
@@ -315,7 +316,7 @@ class ManyMotion:
             self._store.put(row, move.x, move.y)
             places[at] = move.x, move.y
             if move.hits:
-                parts.append(as_rows(first + at, move))
+                parts.append(as_rows(first + at, move.hits))
         return places, joined_hits(parts)
 
 
@@ -403,11 +404,13 @@ def joined_hits(parts: list[Floats]) -> Floats:
     return parts[0] if len(parts) == 1 else np.concatenate([np.empty((0, 9)), *parts])
 
 
-def as_rows(mover: int, move: Movement) -> Floats:
-    """The hits of one mover as rows; its bodies must be named by number."""
+def as_rows(mover: int, hits: Sequence[Hit]) -> Floats:
+    """The hits of one mover as rows; its bodies may be named by number."""
     rows: list[Sequence[float]] = []
-    for hit in move.hits:
-        names = (-1, *hit.other) if isinstance(hit.other, Tile) else (hit.other, -1, -1)
+    for hit in hits:
+        other = hit.other
+        number = other.id if isinstance(other, Body) else other
+        names = (-1, *other) if isinstance(other, Tile) else (number, -1, -1)
         rows.append((hit.time, *hit.normal, *hit.touch, *names, mover))
     return np.array(rows, np.float64).reshape(-1, 9)
 
@@ -416,18 +419,3 @@ def hit_arrays(hits: Floats) -> HitArrays:
     """Rows of hits, by name."""
     names = hits[:, 5:].astype(np.int64)
     return HitArrays(names[:, 3], names[:, 0], names[:, 1:3], hits[:, 0], hits[:, 1:3], hits[:, 3:5])
-
-
-def _arrays(hits: list[tuple[Hit, ...]]) -> HitArrays:
-    """The hits of movers, as arrays."""
-    movers = np.repeat(np.arange(len(hits)), np.array([len(some) for some in hits], np.int64))
-    each = [hit for some in hits for hit in some]
-    tiles = [hit.other if isinstance(hit.other, Tile) else (-1, -1) for hit in each]
-    return HitArrays(
-        movers,
-        np.array([-1 if isinstance(hit.other, Tile) else hit.other.id for hit in each], np.int64),
-        np.array(tiles, np.int64).reshape(-1, 2),
-        np.array([hit.time for hit in each], np.float64),
-        np.array([hit.normal for hit in each], np.float64).reshape(-1, 2),
-        np.array([hit.touch for hit in each], np.float64).reshape(-1, 2),
-    )

@@ -30,7 +30,7 @@ from broadphase.kernels.movement.sweep import (
 )
 from broadphase.kernels.movement.sweep_shapes import BEFORE_ALL as BEFORE_ALL_SHAPES
 from broadphase.kernels.movement.sweep_shapes import ROW, first_shape_hit
-from broadphase.kernels.shapes.bounds import bounds_at, bounds_of
+from broadphase.kernels.shapes.bounds import bounds_of
 from broadphase.kernels.shapes.contact import length
 from broadphase.kernels.shapes.near import sort_near
 from broadphase.kernels.shapes.table import BOX, ShapeColumns
@@ -44,8 +44,7 @@ NEWLY_LATE = 1  # done, and the broad phase is to be told of a body that it knew
 # Nothing has changed; call again with what is near in a region that reaches so far.
 EXACT, PADDED, WIDE = 2, 3, 4
 
-# Of the coordinates: more than the gap that is kept before slanted surfaces, and less than anyone sees.
-HAIR = 1e-9
+HAIR = 1e-9  # of the coordinates
 # So many surfaces may hold a shape at one place.
 _MOST_HELD = 16
 
@@ -90,25 +89,29 @@ def put(xs, ys, touched, late, row, x, y):
 
 
 @inline
-def _leg(left, top, right, bottom, dx, dy):
-    """All that bounds can touch on a straight way, with a hair around."""
-    hair = HAIR * max(max(abs(left), abs(right)), max(abs(top), abs(bottom)))
-    from_x, to_x = min(left, left + dx) - hair, max(right, right + dx) + hair
-    from_y, to_y = min(top, top + dy) - hair, max(bottom, bottom + dy) + hair
+def _hair(bounds):
+    """More than the gap that is kept before slanted surfaces, and less than anyone sees."""
+    left, top, right, bottom = bounds
+    return HAIR * max(max(abs(left), abs(right)), max(abs(top), abs(bottom)))
+
+
+@inline
+def _swept(bounds, dx, dy, pad):
+    """All that bounds can touch on a straight way, and so much more."""
+    left, top, right, bottom = bounds
+    from_x, to_x = min(left, left + dx) - pad, max(right, right + dx) + pad
+    from_y, to_y = min(top, top + dy) - pad, max(bottom, bottom + dy) + pad
     return from_x, from_y, to_x, to_y
 
 
 @inline
-def _padded(left, top, right, bottom, dx, dy, reach):
+def _padded(bounds, dx, dy, reach):
     """The region of a way whose legs have hairs of their own; `WIDE`: however it turns."""
     far = abs(dx) + abs(dy)
-    hair = 4.0 * HAIR * (far + max(max(abs(left), abs(right)), max(abs(top), abs(bottom))))
+    pad = 4.0 * (HAIR * far + _hair(bounds))
     if reach == WIDE:
-        far += hair
-        return left - far, top - far, right + far, bottom + far
-    from_x, to_x = min(left, left + dx) - hair, max(right, right + dx) + hair
-    from_y, to_y = min(top, top + dy) - hair, max(bottom, bottom + dy) + hair
-    return from_x, from_y, to_x, to_y
+        return _swept(bounds, 0.0, 0.0, far + pad)
+    return _swept(bounds, dx, dy, pad)
 
 
 @inline
@@ -135,8 +138,7 @@ def region_of(shapes, row, dx, dy, mirrored, reach):
     if reach == EXACT and shapes.kinds[row] == BOX:
         left, top, right, bottom = _exact(x, y, shapes.width[row], shapes.height[row], dx, dy, mirrored)
     else:
-        left, top, right, bottom = bounds_of(shapes, row)
-        left, top, right, bottom = _padded(left, top, right, bottom, dx, dy, reach)
+        left, top, right, bottom = _padded(bounds_of(shapes, row), dx, dy, reach)
     if not (right - left < math.inf and bottom - top < math.inf):
         return math.nan, math.nan, math.nan, math.nan
     return next_down(left), next_down(top), next_up(right), next_up(bottom)
@@ -199,11 +201,8 @@ def _is_held(dx, dy, normals, count):
 
 
 @inline
-def _leg_is_within(mover, goal_x, goal_y, region):
-    x, y = mover.x[0], mover.y[0]
-    left, top, right, bottom = bounds_at(mover, ROW, x, y)
-    from_x, from_y, to_x, to_y = _leg(left, top, right, bottom, goal_x - x, goal_y - y)
-    return region[0] <= from_x and region[1] <= from_y and to_x <= region[2] and to_y <= region[3]
+def _holds(region, part):
+    return region[0] <= part[0] and region[1] <= part[1] and part[2] <= region[2] and part[3] <= region[3]
 
 
 @inline
@@ -216,8 +215,7 @@ def _shape_along(name, mover, dx, dy, shapes, rows, grid, response, hits, reach)
     goal_x, goal_y = x + dx, y + dy
     if goal_x == x and goal_y == y:
         return NOT_HERE, 0
-    left, top, right, bottom = bounds_of(mover, ROW)
-    region = _padded(left, top, right, bottom, dx, dy, reach)
+    region = _padded(bounds_of(mover, ROW), dx, dy, reach)
     normals = some_rows(_MOST_HELD, 2, np.float64)
     passed, after, turns, held, found = 0.0, BEFORE_ALL_SHAPES, 0, 0, 0
     while turns < MOST_TURNS:
@@ -233,9 +231,7 @@ def _shape_along(name, mover, dx, dy, shapes, rows, grid, response, hits, reach)
         if response == CROSS:
             after = hit
             continue
-        left, top, right, bottom = bounds_of(mover, ROW)
-        hair = HAIR * max(max(abs(left), abs(right)), max(abs(top), abs(bottom)))
-        if length(place[0] - x, place[1] - y) > hair:
+        if length(place[0] - x, place[1] - y) > _hair(bounds_of(mover, ROW)):
             held = 0
         x, y = place
         mover.x[0], mover.y[0] = x, y
@@ -244,7 +240,8 @@ def _shape_along(name, mover, dx, dy, shapes, rows, grid, response, hits, reach)
             break
         if response == SLIDE and _is_held(goal_x - x, goal_y - y, normals, held):
             break
-        if not _leg_is_within(mover, goal_x, goal_y, region):
+        bounds = bounds_of(mover, ROW)
+        if not _holds(region, _swept(bounds, goal_x - x, goal_y - y, _hair(bounds))):
             return (NOT_HERE if reach == WIDE else WIDE), 0
         if held == _MOST_HELD:
             return NOT_HERE, 0
