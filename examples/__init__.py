@@ -1,1 +1,1 @@
-"""Five small programs, one for each article that the library grew from; see ``python -m examples``."""
+"""Five small programs, one for each article that the library is based on; see ``python -m examples``."""

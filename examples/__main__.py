@@ -16,10 +16,10 @@ NAMES = {
     "dungeon": "Dungeon",
     "boids": "Boids",
 }
-"""What is played in a window."""
+"""The examples that open a window."""
 
 PROGRAMS = ("gas", "robots")
-"""What prints, and draws a picture if asked to; neither needs pygame."""
+"""The examples that print, and draw a picture if asked to; they do not need pygame."""
 
 
 def game_named(name: str) -> type:
@@ -36,7 +36,7 @@ def first_line(name: str) -> str:
 
 
 def run(arguments: list[str]) -> int | str:
-    """Start the example that is named first; returns what the process ends with."""
+    """Start the example named by the first argument; return the exit code."""
     name = arguments[0] if arguments else None
     if name in PROGRAMS:
         import_module(f"examples.{name}").main(arguments[1:])

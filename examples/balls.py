@@ -1,7 +1,7 @@
-"""Balls: sweep and prune and the others at work, to drag and to throw.
+"""Balls: sweep and prune and the other indexes at work; balls can be dragged and thrown.
 
 Drag a ball with the mouse.  Keys: I for the next index, up and down for more or fewer balls, G for gravity,
-space for slow motion, TAB for the boxes that the index keeps.  Lines show the pairs whose boxes overlap,
+space for slow motion, TAB for the boxes that the index keeps.  Lines show the pairs whose boxes overlap;
 filled balls touch.
 """
 
@@ -31,7 +31,7 @@ class Balls(Game):
         self.make(count)
 
     def make(self, count: int) -> None:
-        """Begin anew with so many balls."""
+        """Start again with this many balls."""
         self.balls = BallSimulation(
             count,
             radius=(6, 22),
@@ -71,7 +71,7 @@ class Balls(Game):
             self.make(max(len(self.balls) * 2 if key == pygame.K_UP else len(self.balls) // 2, 1))
 
     def update(self) -> None:
-        """One step; played by itself, it goes through all indexes."""
+        """One step; in unattended mode it goes through all indexes."""
         if self.by_itself and self.timer.frames % 20 == 19:
             self.press(pygame.K_i)
         with self.timer.part("step"):
@@ -95,7 +95,7 @@ class Balls(Game):
             )
 
     def draw_engine(self, surface: pygame.Surface) -> None:
-        """Boxes: what the index sees of the balls."""
+        """The boxes of the balls in the index."""
         boxes, candidates = self.balls.boxes, np.unique(self.balls.candidates)
         draw_boxes(surface, boxes, color=GREY)
         draw_boxes(surface, boxes[candidates], color=GREEN)

@@ -1,9 +1,9 @@
 """Boids: a flock of 20,000 birds that looks at its neighbours, with trails, and a hawk.
 
-Hold the mouse button: the hawk is there and birds flee it.  Keys: up and down for more or fewer birds, T for
-trails, I to let them forget where they fly, TAB for a lens that shows which birds see each other.  No loop in
-Python goes over birds: ``bp.neighbors`` finds all pairs in reach on a world without edges, and sums over
-pairs are `numpy.bincount`.
+Hold the mouse button: the mouse is a hawk, and birds flee it.  Keys: up and down for more or fewer birds, T
+for trails, I for random headings, TAB for a lens that shows which birds see each other.  No Python loop goes
+over birds: ``bp.neighbors`` finds all pairs within range in a periodic world, and sums over pairs are
+`numpy.bincount`.
 """
 
 from typing import Any
@@ -20,19 +20,19 @@ Floats = npt.NDArray[np.floating[Any]]
 REACH = 5.5
 """How far a bird sees."""
 ROOM = 4.5
-"""Nearer than this is too near."""
+"""Birds keep at least this distance."""
 SPEED = 1.6
-"""In a frame."""
+"""Distance per frame."""
 FOLLOW, CLOSE_UP, KEEP_OFF, NOISE = 0.15, 0.003, 0.4, 0.15
-"""How much a bird turns in a frame: to where the others fly, to where they are, away from them, by chance."""
+"""Weights of a bird's turn in a frame: alignment, cohesion, separation, noise."""
 FEAR = 90.0
-"""From how far a hawk is fled."""
+"""The distance at which birds flee the hawk."""
 PARTS = ("bp.neighbors", "rules", "drawing")
 BRIGHT = (250, 214, 140)
 
 
 class Flock:
-    """The birds as arrays, on a world that begins again at each edge."""
+    """The birds as arrays in a periodic world."""
 
     def __init__(self, count: int, size: tuple[int, int], seed: int = 7) -> None:
         self.size = np.array(size, np.float32)
@@ -46,12 +46,12 @@ class Flock:
         return len(self.place)
 
     def scatter(self) -> None:
-        """Every bird flies somewhere else."""
+        """Give every bird a random heading."""
         angle = self.chance.random(len(self), np.float32) * np.float32(2 * np.pi)
         self.way[:] = SPEED * np.column_stack((np.cos(angle), np.sin(angle)))
 
     def look(self) -> bp.Neighbors:
-        """All pairs of birds that see each other, with the way from one to the other."""
+        """All pairs of birds that see each other, with the vector from one to the other."""
         self.near = bp.neighbors(self.place, REACH, period=self.size, offsets=True, sort=False)
         return self.near
 
@@ -63,7 +63,7 @@ class Flock:
         seen = np.bincount(i, minlength=n) + np.bincount(j, minlength=n)
         share = (FOLLOW / np.maximum(seen, 1)).astype(np.float32)
         to_first, to_second = share[i], share[j]
-        # Along the way from one to the other, whose length is divided out.
+        # Along the vector from one to the other, divided by its length.
         pull = np.minimum(KEEP_OFF * (near.distance / ROOM - 1), CLOSE_UP)
         pull /= np.maximum(near.distance, np.float32(0.1))
         way = np.empty_like(self.way)
@@ -80,7 +80,7 @@ class Flock:
         self.way = way * (SPEED / np.maximum(length, np.float32(1e-6)))[:, None]
 
     def fly(self) -> None:
-        """On by one frame."""
+        """Advance by one frame."""
         self.place += self.way
         self.place += self.size * (self.place < 0)
         self.place -= self.size * (self.place >= self.size)  # also what has just been rounded up to it
@@ -93,7 +93,7 @@ class Flock:
         return fled
 
     def alignment(self) -> float:
-        """The mean cosine between the ways of birds that see each other: 0 by chance, 1 in step."""
+        """The mean cosine between the headings of birds that see each other: 0 if random, 1 if aligned."""
         near = self.look() if self.near is None else self.near
         ways = np.einsum("ij,ij->i", self.way[near.i], self.way[near.j])
         return float(ways.mean() / SPEED**2) if len(ways) else 0.0
@@ -109,7 +109,7 @@ class Trails:
         self.picture.set_palette((dark + shades * (bright - dark)).astype(int).tolist())
 
     def add(self, place: Floats, *, fade: bool) -> None:
-        """The birds of this frame, over what is left of those before."""
+        """Draw the birds of this frame over the faded earlier frames."""
         shades = pygame.surfarray.pixels2d(self.picture).T  # a row of the picture lies side by side
         if fade:
             shades -= (shades >> 3) + (shades > 0)
@@ -156,7 +156,7 @@ class Boids(Game):
             self.flock = Flock(max(count, 1), self.size)
 
     def update(self) -> None:
-        """Look, turn, fly; played by itself, a hawk comes around every five seconds."""
+        """Look, turn, fly; in unattended mode a hawk comes by every five seconds."""
         if self.by_itself:
             self.hawk = self._circling()
         with self.timer.part("bp.neighbors"):
@@ -202,7 +202,7 @@ class Boids(Game):
         surface.blit(lens, (size[0] - lens.get_width() - 8, 8))
 
     def lines(self) -> list[str]:
-        """How many see how many, and what that costs."""
+        """How many neighbours birds have, and what finding them costs."""
         near, n = self.flock.near, len(self.flock)
         pairs = 0 if near is None else len(near.i)
         return [
@@ -211,12 +211,12 @@ class Boids(Game):
         ]
 
     def begin_script(self) -> None:
-        """Forget, so that it can be told how they find together again."""
+        """Randomise the headings, to report how the flock forms again."""
         self.flock.scatter()
         self.begun = self.flock.alignment()
 
     def report(self) -> list[str]:
-        """What they did, and the engine's share."""
+        """The order of the flock, and the share of time spent in broadphase."""
         seconds = self.timer.seconds
         share = seconds["bp.neighbors"] / max(sum(seconds.values()), 1e-9)
         begun = "" if self.begun is None else f" (at first {self.begun:.2f})"

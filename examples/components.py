@@ -1,8 +1,8 @@
 """Components: an entity-component game on esper, with the grid drawn and the bodies in each cell counted.
 
 Arrow keys steer the ship; it collects coins and loses them to mines.  TAB shows boxes, and cells
-of 150 as in the series of articles, two to three times the ship.  Each component knows only its tag and whom
-it answers to.
+of 150 as in the series of articles, two to three times the ship.  Each component knows only its tag and its
+callbacks.
 """
 
 import math
@@ -25,7 +25,7 @@ WORLDS = count()
 
 @dataclass
 class Place:
-    """Where an entity is."""
+    """The position of an entity."""
 
     x: float
     y: float
@@ -33,7 +33,7 @@ class Place:
 
 @dataclass
 class Drift:
-    """How far it goes each frame."""
+    """Its displacement per frame."""
 
     dx: float
     dy: float
@@ -47,7 +47,7 @@ class Look:
 
 
 class DriftProcessor(esper.Processor):
-    """Moves what drifts, round the edges of the screen."""
+    """Moves everything that has a velocity; the screen wraps around."""
 
     def __init__(self, size: tuple[int, int]) -> None:
         self.size = size
@@ -89,7 +89,7 @@ class Components(Game):
             self.create("mine", ORANGE, bp.Circle(0, 0, 12), 1.0)
 
     def create(self, tag: str, color: tuple[int, int, int], shape: bp.Box | bp.Circle, speed: float) -> int:
-        """Put one more thing somewhere, drifting somewhere."""
+        """Add a thing at a random position with a random velocity."""
         x, y, way = (
             self.rng.uniform(0, self.size[0]),
             self.rng.uniform(0, self.size[1]),
@@ -104,13 +104,13 @@ class Components(Game):
         self.create("coin", GREEN, bp.Box(0, 0, 10, 10), 0.5)
 
     def collect(self, ship: int, coin: int, contact: bp.Contact) -> None:
-        """The ship's answer to a coin: another one comes elsewhere."""
+        """Callback of ship and coin: a new coin appears elsewhere."""
         self.coins += 1
         esper.delete_entity(coin)
         self.add_coin()
 
     def explode(self, ship: int, mine: int, contact: bp.Contact) -> None:
-        """The ship's answer to a mine: it is thrown back, the way out of it."""
+        """Callback of ship and mine: the ship is pushed out along the contact normal."""
         self.hits += 1
         self.coins = max(self.coins - 5, 0)
         (nx, ny), drift = contact.normal, esper.component_for_entity(ship, Drift)

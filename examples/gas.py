@@ -1,8 +1,8 @@
 """A gas of hard discs in a periodic box, and its pair correlation function beside theory.
 
 ``python -m examples gas --picture gas.png`` writes both as a picture (needs matplotlib); ``--ideal`` lets the
-discs pass through each other.  Discs are moved by chance, all at once, and the pairs at each distance are
-counted; both ask ``bp.neighbors(period=...)``.
+discs pass through each other.  Discs make random moves, all at once, and the pairs at each distance are
+counted; both use ``bp.neighbors(period=...)``.
 
 Theory: an ideal gas has g = 1 everywhere.  Of hard discs g is 0 up to their diameter, and beyond it 1 plus
 the density times the area in which two discs overlap that are as far apart and whose radius is the diameter,
@@ -23,7 +23,7 @@ import broadphase as bp
 Floats = npt.NDArray[np.float64]
 
 STEP = 1.0
-"""How far a disc is moved at most along each axis, in diameters."""
+"""The largest move of a disc along each axis, in diameters."""
 
 
 class Gas:
@@ -42,7 +42,7 @@ class Gas:
         self._part()
 
     def _part(self) -> None:
-        """Whoever overlaps is put elsewhere, until nobody does."""
+        """Discs that overlap are placed again until none does."""
         while not self.ideal and len(overlaps := self.overlaps()):
             again = np.unique(overlaps)
             self.place[again] = self.chance.random((len(again), 2)) * self.side
@@ -54,8 +54,8 @@ class Gas:
     def sweep(self) -> None:
         """Move every disc that can move.
 
-        Two discs stand in each other's way where the old or new place of one overlaps the new place of the
-        other; then both stay.  That is as true of the way back, so all arrangements are as likely.
+        Two discs block each other if the old or new position of one overlaps the new position of the other;
+        then both stay.  The rule is the same for the reverse move, so all arrangements are equally likely.
         """
         n = len(self.place)
         there = (self.place + self.chance.uniform(-STEP, STEP, (n, 2))) % self.side
@@ -63,13 +63,13 @@ class Gas:
         if not self.ideal:
             near = bp.neighbors(np.concatenate((self.place, there)), 1.0, period=self.period, sort=False)
             one, other = near.i % n, near.j % n
-            apart = one != other  # a disc is not in its own way
+            apart = one != other  # a disc does not block itself
             stays[one[apart]] = stays[other[apart]] = True
         self.place = np.where(stays[:, None], self.place, there)
         self.moved = 1 - float(stays.mean())
 
     def counts(self, edges: Floats) -> npt.NDArray[np.int64]:
-        """How many pairs are as far apart as each bin says."""
+        """The number of pairs in each distance bin."""
         near = bp.neighbors(self.place, float(edges[-1]), period=self.period, sort=False)
         found: npt.NDArray[np.int64] = np.histogram(near.distance, edges)[0]
         return found
@@ -88,7 +88,7 @@ class Gas:
 
 
 def correlation(gas: Gas, edges: Floats, shots: int, *, apart: int = 3) -> Floats:
-    """The pair correlation function: pairs counted, in parts of those that chance alone would make."""
+    """The pair correlation function: the counted pairs divided by those of an ideal gas."""
     counted = np.zeros(len(edges) - 1)
     for _ in range(shots):
         for _ in range(apart):
@@ -129,7 +129,7 @@ def picture(gas: Gas, edges: Floats, g: Floats) -> Any:
 
 
 def main(arguments: list[str] | None = None) -> Floats:
-    """Count, and print beside theory."""
+    """Count, and print the result beside theory."""
     parser = argparse.ArgumentParser(
         prog="python -m examples gas", description=(__doc__ or "").splitlines()[0]
     )

@@ -1,8 +1,8 @@
-"""Queries: what is near, what is in sight, what does this ray hit; one world, many questions.
+"""Queries: what is near, what is in sight, what a ray hits.
 
 Walk with the arrow keys and point with the mouse.  The ray stops at the first wall or guard; the nearest
-guard is linked; guards that see you are orange.  A click throws a bomb: whoever is near is pushed away.
-TAB shows how far is looked, the boxes in which that happens, and what each question takes.
+guard is linked; guards that see you are orange.  A click throws a bomb that pushes away the guards near it.
+TAB shows the ranges and boxes of the queries and the time of each.
 """
 
 import math
@@ -13,7 +13,7 @@ import pygame
 
 import broadphase as bp
 from broadphase.adapters.pygame import draw_boxes
-from broadphase.world.body import Body
+from broadphase.world.bodies import Body
 from examples.stage import BLUE, GREEN, GREY, LIGHT, ORANGE, TEXT, Game, main
 
 TILE = 32
@@ -57,7 +57,7 @@ class Queries(Game):
         self.seen: set[Body] = set()
 
     def free_place(self, shape: bp.Circle) -> bp.Circle:
-        """The shape where nothing is in the way."""
+        """The shape at a free position."""
         while True:
             there = shape.moved_to(self.rng.uniform(0, self.size[0]), self.rng.uniform(0, self.size[1]))
             if self.world.blocker(there) is None:
@@ -82,7 +82,7 @@ class Queries(Game):
             self.aim = dx, dy
 
     def explode(self, place: tuple[float, float]) -> None:
-        """Everybody within the blast, and in sight of it, flies away from it."""
+        """Everything within the blast and in sight of it is thrown away from it."""
         self.blast, self.blast_age, self.pushed = place, 0, 0
         for guard in self.world.query_radius(place, BLAST, tag="guard"):
             if self.world.tiles.line_of_sight(place, guard.position):
@@ -94,7 +94,7 @@ class Queries(Game):
                     self.pushed += 1
 
     def update(self) -> None:
-        """Walk, let the guards walk, and ask."""
+        """Move the walker and the guards, and make the queries."""
         keys = pygame.key.get_pressed()
         dx, dy = keys[pygame.K_RIGHT] - keys[pygame.K_LEFT], keys[pygame.K_DOWN] - keys[pygame.K_UP]
         if self.by_itself:
@@ -115,7 +115,7 @@ class Queries(Game):
         self.blast_age += 1
 
     def walk_guards(self) -> None:
-        """All at once; whoever is stopped turns round."""
+        """All in one call; a guard that is stopped turns around."""
         ways = np.array([self.ways[guard] for guard in self.guards])
         moved = self.world.move_many(self.guards, ways[:, 0], ways[:, 1], "touch")
         for k in set(moved.hits.movers.tolist()):
@@ -130,7 +130,7 @@ class Queries(Game):
         return {guard for guard, sees in zip(near, visible.tolist(), strict=True) if sees}
 
     def nearest_guard(self) -> Body:
-        """The one next to the walker."""
+        """The guard nearest to the walker."""
         return self.world.nearest(self.walker.position, tag="guard").bodies[0]
 
     def draw(self, surface: pygame.Surface) -> None:
@@ -156,14 +156,14 @@ class Queries(Game):
             pygame.draw.circle(surface, ORANGE, self.blast, BLAST, 2)
 
     def draw_engine(self, surface: pygame.Surface) -> None:
-        """Where is looked."""
+        """The regions of the queries."""
         draw_boxes(surface, [guard.bounds for guard in self.guards], color=LIGHT)
         pygame.draw.circle(surface, LIGHT, self.walker.position, SIGHT, 1)
         gap = math.dist(self.walker.position, self.nearest.position)
         pygame.draw.circle(surface, GREEN, self.walker.position, gap, 1)
 
     def lines(self) -> list[str]:
-        """The answers."""
+        """The results of the queries."""
         hit = "nothing" if self.hit is None else "a guard" if isinstance(self.hit.other, Body) else "a wall"
         parts = [f"{name} {self.timer.milliseconds(name):.2f} ms" for name in QUESTIONS]
         return [

@@ -1,9 +1,9 @@
-"""A thousand small worlds of robots with lidar, in one index; no loop here goes over worlds, robots or rays.
+"""A thousand small environments of robots with lidar in one index, without a Python loop over them.
 
-``python -m examples robots --picture robots.png`` draws nine of them (needs matplotlib).  Every world is the
-number ``env`` of its boxes, as in training many copies of one environment at once: a frame is one
-``raycast`` of all rays, which pass through the robot that they come from, and one ``pairs`` that tells who
-would run into what.
+``python -m examples robots --picture robots.png`` draws nine of them (needs matplotlib).  ``env`` is the
+environment of each box, as when many copies of an environment are trained at once: a frame is one
+``raycast`` of all rays, each of which ignores its own robot, and one ``pairs`` that finds the robots that
+would collide.
 """
 
 import argparse
@@ -21,11 +21,11 @@ Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 SIDE, SIZE, SIGHT, SPEED = 100.0, 2.0, 30.0, 0.8
-"""Of a world; of a robot; how far its lidar sees; how far it goes in a frame."""
+"""The size of an environment and of a robot, the range of its lidar, and its displacement per frame."""
 
 
 class Worlds:
-    """All robots and obstacles of all worlds; robots have the first ids of the index."""
+    """All robots and obstacles of all environments; robots have the first ids of the index."""
 
     def __init__(
         self, worlds: int, robots: int = 4, obstacles: int = 12, rays: int = 24, seed: int = 5
@@ -45,7 +45,7 @@ class Worlds:
         self.stopped = 0
 
     def _obstacles(self, count: int) -> tuple[Floats, Integers]:
-        """Boxes, and in each world four walls around it."""
+        """Boxes, and four walls around each environment."""
         low = self.chance.uniform(8, SIDE - 20, (self.worlds * count, 2))
         boxes = np.hstack((low, low + self.chance.uniform(3, 12, low.shape)))
         walls = [
@@ -61,7 +61,7 @@ class Worlds:
         )
 
     def _free_places(self) -> Floats:
-        """Places in which robots overlap nothing."""
+        """Positions at which robots overlap nothing."""
         place = self._by_chance(len(self.env))
         while True:
             boxes = around(place)
@@ -75,7 +75,7 @@ class Worlds:
         return self.chance.uniform(SIZE, SIDE - SIZE, (count, 2))
 
     def rays(self) -> dict[str, Any]:
-        """What is asked: the fan of each robot, in its world, through its own body."""
+        """The arguments of the raycast: the fan of each robot, its environment, its own body to ignore."""
         count = len(self.fan)
         angles = (self.angle[:, None] + self.fan).ravel()
         return {
@@ -87,7 +87,7 @@ class Worlds:
         }
 
     def step(self) -> None:
-        """A frame: look, choose a way, go where nothing is in it."""
+        """A frame: look, choose a direction, move if nothing is in the way."""
         begin = time.perf_counter()
         asked = self.rays()
         asked_at = time.perf_counter()
@@ -104,7 +104,7 @@ class Worlds:
         self.seconds["drive"] += asked_at - begin + chosen - seen
 
     def _steer(self) -> Floats:
-        """Turn to where there is most room, rather ahead than aside, the slower the less room is ahead."""
+        """Turn to the most free space, preferably ahead; the less space is ahead, the slower."""
         worth = self.distances * (1.2 + np.cos(self.fan))
         best = worth.argmax(axis=1)
         self.angle += np.clip(self.fan[best], -0.25, 0.25) + self.chance.normal(0, 0.03, len(best))
@@ -114,7 +114,7 @@ class Worlds:
         return goal
 
     def _go(self, goal: Floats) -> None:
-        """A robot needs the box around its old and new place; where these meet something, it stays."""
+        """A robot sweeps the box around its old and new position; if that overlaps something, it stays."""
         ids = np.arange(len(goal))
         old, new = around(self.place), around(goal)
         needed = np.hstack((np.minimum(old[:, :2], new[:, :2]), np.maximum(old[:, 2:], new[:, 2:])))
@@ -134,7 +134,7 @@ def around(place: Floats) -> Floats:
 
 
 def picture(worlds: Worlds, count: int = 9) -> Any:
-    """Some of the worlds, with what the robots see."""
+    """Draw some of the environments with what the robots see."""
     from matplotlib.collections import LineCollection, PolyCollection
     from matplotlib.figure import Figure
 
@@ -161,7 +161,7 @@ def picture(worlds: Worlds, count: int = 9) -> Any:
 
 
 def main(arguments: list[str] | None = None) -> Worlds:
-    """Let them drive, and print what that took."""
+    """Let them drive, and print the time per frame."""
     parser = argparse.ArgumentParser(
         prog="python -m examples robots", description=(__doc__ or "").splitlines()[0]
     )
@@ -172,7 +172,7 @@ def main(arguments: list[str] | None = None) -> Worlds:
     if given.picture and find_spec("matplotlib") is None:
         parser.error("--picture needs matplotlib: python -m pip install '.[plot]'")
     worlds = Worlds(given.worlds)
-    worlds.step()  # the first one makes what all others use
+    worlds.step()  # warm up: the first frame allocates what all others use
     worlds.seconds = dict.fromkeys(worlds.seconds, 0.0)
     for _ in range(given.frames):
         worlds.step()

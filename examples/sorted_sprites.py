@@ -2,7 +2,7 @@
 
 Asteroids drift through each other.  Keys 1 to 3 choose how to find those that touch: pygame's groups (every
 sprite with every sprite), a sort by the left edge in plain Python, or broadphase.  All find the same.
-TAB shows with whom the sprite next to the mouse is compared.
+TAB shows which sprites the one next to the mouse is compared with.
 """
 
 import random
@@ -30,14 +30,14 @@ class Asteroid(sprite.Sprite):
         self.hit = False
 
     def update(self, width: int, height: int) -> None:
-        """Move on; who leaves on one side comes back on the other."""
+        """Move; a sprite that leaves on one side comes back on the other."""
         self.rect.move_ip(self.drift)
         self.rect.center = self.rect.centerx % width, self.rect.centery % height
         self.hit = False
 
 
 class SortedSprites(Game):
-    """Many sprites, three ways to find those that touch."""
+    """Many sprites, and three ways to find those that touch."""
 
     title = "sorted sprites"
     keys = "1 groups    2 sort    3 broadphase"
@@ -60,7 +60,7 @@ class SortedSprites(Game):
             self.way = event.key - pygame.K_1
 
     def update(self) -> None:
-        """Drift, and find who touches."""
+        """Move, and find the sprites that touch."""
         with self.timer.part("drifting"):
             self.asteroids.update(*self.size)
         if self.by_itself:
@@ -74,13 +74,13 @@ class SortedSprites(Game):
                 one.hit = True
 
     def by_groups(self) -> Pairs:
-        """As it comes with pygame: every sprite of one group with every sprite of the other."""
+        """Pygame's own function: every sprite of one group against every sprite of the other."""
         found = pygame.sprite.groupcollide(self.asteroids, self.asteroids, False, False)
         order = {one: k for k, one in enumerate(self.asteroids)}
         return [(a, b) for a, others in found.items() for b in others if order[a] < order[b]]
 
     def by_sorting(self) -> Pairs:
-        """The idea of the article: once one begins beyond my right edge, all later ones do."""
+        """The idea of the article: once a sprite begins beyond my right edge, all later ones do too."""
         by_left = sorted(self.asteroids, key=lambda one: one.rect.left)
         order = {one: k for k, one in enumerate(self.asteroids)}
         found = []
@@ -96,11 +96,11 @@ class SortedSprites(Game):
         return sorted(found, key=lambda pair: (order[pair[0]], order[pair[1]]))
 
     def by_broadphase(self) -> Pairs:
-        """One call."""
+        """One call of broadphase."""
         return sprite.collide(self.asteroids)
 
     def draw(self, surface: pygame.Surface) -> None:
-        """Squares; those that touch another in another colour."""
+        """Draw squares; those that touch another one in a second colour."""
         for one in self.asteroids:
             surface.fill(ORANGE if one.hit else BLUE, one.rect)
 
@@ -124,7 +124,7 @@ class SortedSprites(Game):
         pygame.draw.circle(surface, TEXT, one.rect.center, 14, 2)
 
     def lines(self) -> list[str]:
-        """What each way took when it was last used."""
+        """The time of each way when it was last used."""
         n = len(self.asteroids)
         shown = [f"{k + 1}: {TOLD[k]}: {self.milliseconds[k]:.2f} ms" for k in range(3)]
         shown[self.way] += "   <"

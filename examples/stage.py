@@ -1,7 +1,7 @@
 """What all examples share: a window, a loop, text, and the way to run without a display.
 
-``--frames N`` plays N frames as fast as they come, by itself, and prints what each part took;
-``--script N`` also prints what the game has to say about them; ``--screenshot FILE`` writes the last frame.
+``--frames N`` plays N frames unattended as fast as possible and prints the time of each part;
+``--script N`` also prints the report of the game; ``--screenshot FILE`` writes the last frame.
 Without a display set ``SDL_VIDEODRIVER=dummy``.
 """
 
@@ -29,11 +29,11 @@ GREY = (95, 98, 108)
 LIGHT = (150, 152, 160)
 
 KEYS = "P pause    R restart    ESC quit"
-"""What they do in every example."""
+"""The keys of every example."""
 
 
 class Timer:
-    """How long the parts of a frame take."""
+    """Times of the parts of a frame."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = defaultdict(float)
@@ -41,17 +41,17 @@ class Timer:
 
     @contextmanager
     def part(self, name: str) -> Iterator[None]:
-        """Count what happens inside to ``name``."""
+        """Add the time spent inside to ``name``."""
         begin = time.perf_counter()
         yield
         self.seconds[name] += time.perf_counter() - begin
 
     def milliseconds(self, name: str) -> float:
-        """A frame's share of a part."""
+        """The time of a part per frame."""
         return 1e3 * self.seconds[name] / max(self.frames, 1)
 
     def table(self) -> str:
-        """All parts, a line each."""
+        """All parts, one line each."""
         rows = [f"{name:<18}{self.milliseconds(name):8.3f} ms" for name in self.seconds]
         total = 1e3 * sum(self.seconds.values()) / max(self.frames, 1)
         return "\n".join([*rows, f"{'a frame':<18}{total:8.3f} ms, {1e3 / max(total, 1e-9):.0f} a second"])
@@ -62,20 +62,20 @@ class Game:
 
     title = "broadphase"
     keys = ""
-    """What the keys do, in one line at the bottom."""
+    """What the keys do, shown in one line at the bottom."""
     size = (960, 640)
     engine = ""
-    """What `draw_engine` shows, in one line; without it TAB is a key as any other."""
+    """What `draw_engine` shows, in one line; if empty, TAB is an ordinary key."""
 
     def __init__(self) -> None:
         self.timer = Timer()
         self.by_itself = False
-        """Whether nobody is at the keys, so that the game plays itself."""
+        """Whether the game runs unattended and plays itself."""
         self.paused = False
         self.engine_shown = False
 
     def restart(self) -> None:
-        """Begin anew."""
+        """Start again."""
         shown = self.engine_shown
         self.__init__()  # type: ignore[misc]
         self.engine_shown = shown
@@ -84,20 +84,20 @@ class Game:
         """A key or the mouse."""
 
     def update(self) -> None:
-        """One sixtieth of a second passes."""
+        """Advance by one sixtieth of a second."""
 
     def draw(self, surface: pygame.Surface) -> None:
         """Show it."""
 
     def draw_engine(self, surface: pygame.Surface) -> None:
-        """What the engine does under it, drawn over the game."""
+        """Draw what the engine does over the game."""
 
     def lines(self) -> list[str]:
-        """What is written in the corner."""
+        """The lines in the corner."""
         return []
 
     def write(self, surface: pygame.Surface) -> None:
-        """The lines in the corner, and what the keys do."""
+        """Write the lines in the corner, and what the keys do."""
         write(surface, [self.title, *self.lines()])
         if self.keys:
             told = [self.engine] if self.engine_shown else []
@@ -108,10 +108,10 @@ class Game:
             write(surface, ["paused: P goes on"], (self.size[0] // 2 - 70, self.size[1] // 2))
 
     def begin_script(self) -> None:
-        """From now on `report` will be asked."""
+        """Called before a run that ends with `report`."""
 
     def report(self) -> list[str]:
-        """What there is to say when it has played by itself."""
+        """The report after an unattended run."""
         return self.lines()
 
 
@@ -129,7 +129,7 @@ def step(game: Game, surface: pygame.Surface) -> None:
 
 
 def write(surface: pygame.Surface, lines: list[str], corner: tuple[int, int] = (0, 0)) -> None:
-    """Text, on a ground that keeps it legible."""
+    """Write text on a dark background."""
     pictures = [font().render(line, True, TEXT) for line in lines]
     if pictures:
         height = font().get_linesize()
@@ -142,7 +142,7 @@ def write(surface: pygame.Surface, lines: list[str], corner: tuple[int, int] = (
 
 @cache
 def font(size: int = 20) -> pygame.font.Font:
-    """The one that comes with pygame, made once until pygame quits: no font outlives `pygame.quit`."""
+    """Pygame's default font; cached until `pygame.quit`, which makes all fonts invalid."""
     if not pygame.font.get_init():
         pygame.font.init()
     pygame.register_quit(font.cache_clear)
@@ -165,7 +165,7 @@ def main(make: Callable[[], Game], arguments: list[str] | None = None) -> Game:
     if frames is None:
         _play(game, surface)
     else:
-        for _ in range(30):  # the first frames import and make what all others use
+        for _ in range(30):  # warm up: the first frames import modules and allocate memory
             step(game, surface)
         game.timer = Timer()
         if given.script is not None:
@@ -177,7 +177,7 @@ def main(make: Callable[[], Game], arguments: list[str] | None = None) -> Game:
             pygame.display.flip()
         busy = 1e3 * (time.process_time() - begin) / max(frames, 1)
         print(f"{game.title}\n{game.timer.table()}")
-        # What the frames take where nothing else runs.
+        # The time of a frame on a machine that runs nothing else.
         print(f"{'processor time':<18}{busy:8.3f} ms, {1e3 / max(busy, 1e-9):.0f} a second")
         if given.script is not None:
             print("\n".join(game.report()))
@@ -200,7 +200,7 @@ def _play(game: Game, surface: pygame.Surface) -> None:
 
 
 def handle(game: Game, event: pygame.event.Event) -> None:
-    """P, R and TAB do the same in every example; the rest is the game's own."""
+    """P, R and TAB do the same in every example; other keys go to the game."""
     if event.type == pygame.KEYDOWN and event.key == pygame.K_p:
         game.paused = not game.paused
     elif event.type == pygame.KEYDOWN and event.key == pygame.K_r:

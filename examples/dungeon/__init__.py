@@ -1,8 +1,8 @@
-"""The dungeon: find the stairs, hundreds of monsters find you; doors, keys, food, arrows, treasure.
+"""The dungeon: find the stairs before hundreds of monsters find you; doors, keys, food, arrows, treasure.
 
-Read `play` first: it is the frame.  `level` makes the rooms, `things` what lies in them, `hero`, `monsters`
-and `missiles` are who moves; `pictures`, `view`, `light`, `hud` and `engine` show it; `sound` and `controls`
-are what they say; `pilot` plays when nobody is at the keys.
+Read `play` first: it contains the frame.  `level` makes the rooms and `things` the items in them; `hero`,
+`monsters` and `missiles` move; `pictures`, `view`, `light`, `hud` and `engine` draw; `sound` and `controls`
+are what their names say; `pilot` plays when the game runs unattended.
 """
 
 from examples.dungeon.play import Dungeon as Dungeon

@@ -1,16 +1,16 @@
-"""The keyboard, and a gamepad where there is one."""
+"""The keyboard, and a gamepad if there is one."""
 
 import pygame
 
 DEAD = 0.3
-"""A stick that is out of its middle by less is at rest."""
+"""Dead zone of the sticks."""
 PAUSE, RESTART = "pause", "restart"
 LEFT = (pygame.K_LEFT, pygame.K_a)
 RIGHT = (pygame.K_RIGHT, pygame.K_d)
 UP = (pygame.K_UP, pygame.K_w)
 DOWN = (pygame.K_DOWN, pygame.K_s)
 KEYS = {pygame.K_m: "mute", pygame.K_h: "help"}
-"""Besides those that the stage takes in every example: P, R, TAB and ESC."""
+"""In addition to the keys of every example: P, R, TAB and ESC."""
 BUTTONS = {7: PAUSE, 6: RESTART, 3: "engine"}
 HELP = "arrows or WASD walk    SPACE shoot    TAB engine    M sound"
 
@@ -23,7 +23,7 @@ class Controls:
         self.pads = [pygame.joystick.Joystick(k) for k in range(pygame.joystick.get_count())]
 
     def wish(self, event: pygame.event.Event) -> str | None:
-        """What a key or button stands for, if it is pressed once."""
+        """The action of a key or button that was pressed."""
         if event.type == pygame.JOYDEVICEADDED:
             self.pads.append(pygame.joystick.Joystick(event.device_index))
         elif event.type == pygame.JOYDEVICEREMOVED:
@@ -35,7 +35,7 @@ class Controls:
         return None
 
     def way(self) -> tuple[float, float]:
-        """Where to walk: a vector of length up to 1.42, the hero sees to the rest."""
+        """The direction to walk, a vector of length up to 1.42; the hero normalises it."""
         held = pygame.key.get_pressed()
         x = any(held[key] for key in RIGHT) - any(held[key] for key in LEFT)
         y = any(held[key] for key in DOWN) - any(held[key] for key in UP)

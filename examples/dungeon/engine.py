@@ -1,4 +1,4 @@
-"""What the engine does under it, as a key shows it: cells, boxes, the field, pairs and milliseconds."""
+"""The debug view of TAB: cells, boxes, the flow field, pairs and milliseconds."""
 
 from typing import TYPE_CHECKING
 
@@ -34,7 +34,7 @@ class EngineView:
         self.write(surface, game)
 
     def draw_field(self, surface: pygame.Surface, game: "Dungeon") -> None:
-        """On each tile in view the step towards the hero."""
+        """The step towards the hero on each visible tile."""
         field, camera = game.level.tiles.flow_field(game.hero_tile), game.view.camera
         left, top = camera[0] // TILE, camera[1] // TILE
         steps = field.directions[top : top + 21, left : left + 31]

@@ -1,4 +1,4 @@
-"""The hero: walks, looks, carries keys, and is hurt at most twice a second."""
+"""The hero: walks, aims, carries keys, and is hurt at most twice a second."""
 
 import math
 from typing import Any
@@ -9,14 +9,14 @@ SIZE = 22.0
 SPEED = 3.0
 HEALTH = 100
 UNHURT = 36
-"""Frames for which nothing hurts after something has: of standing still for five seconds nobody dies."""
+"""Frames without damage after damage: standing still for five seconds does not kill."""
 RELOAD = 9
 
-HERO, MONSTER, ARROW, FIRE = 1, 2, 4, 8  # categories: what a missile meets, see `missiles`
+HERO, MONSTER, ARROW, FIRE = 1, 2, 4, 8  # categories: what a missile hits, see `missiles`
 
 
 class Hero:
-    """Who you are."""
+    """The player's character."""
 
     def __init__(self) -> None:
         self.health, self.keys, self.score = HEALTH, 0, 0
@@ -26,17 +26,17 @@ class Hero:
         self.body: Any = None
 
     def enter(self, world: bp.World, x: float, y: float) -> None:
-        """Stand in a level with the middle at a point."""
+        """Place the hero in a level with its centre at a point."""
         shape = bp.Box(x - SIZE / 2, y - SIZE / 2, SIZE, SIZE)
         self.body = world.add(shape, tag="hero", category=HERO, mask=0xFFFFFFFF)
 
     @property
     def middle(self) -> tuple[float, float]:
-        """The point that everybody aims at."""
+        """The point that monsters aim at."""
         return self.body.x + SIZE / 2, self.body.y + SIZE / 2
 
     def walk(self, world: bp.World, dx: float, dy: float) -> list[bp.Hit]:
-        """A step, the same length in every direction; what stopped it."""
+        """Take a step of the same length in every direction; return what stopped it."""
         length = math.hypot(dx, dy)
         if length == 0:
             return []
@@ -47,16 +47,16 @@ class Hero:
         return list(world.move(self.body, SPEED * dx, SPEED * dy).hits)
 
     def rest(self) -> None:
-        """A frame passes."""
+        """Advance by a frame."""
         self.unhurt, self.reload = max(self.unhurt - 1, 0), max(self.reload - 1, 0)
 
     def hurt(self, damage: int) -> bool:
-        """Lose health, never more than there is; whether it hurt."""
+        """Lose health, down to 0; return whether it hurt."""
         if self.unhurt or damage <= 0:
             return False
         self.health, self.unhurt = max(self.health - damage, 0), UNHURT
         return True
 
     def eat(self, amount: int) -> None:
-        """Gain health, never more than there can be."""
+        """Gain health, up to the maximum."""
         self.health = min(self.health + amount, HEALTH)

@@ -1,4 +1,4 @@
-"""Health, keys, score, the small map, and what is said in the middle."""
+"""Health, keys, score, the minimap, and messages."""
 
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,7 @@ MESSAGES = {
 
 
 class Hud:
-    """What is written over the picture."""
+    """Everything that is drawn over the level."""
 
     def __init__(self) -> None:
         self.help = True
@@ -49,7 +49,7 @@ class Hud:
             surface.blit(words, words.get_rect(center=(surface.get_width() // 2, 150)))
 
     def panel(self, surface: pygame.Surface, game: "Dungeon") -> None:
-        """Health as a bar, keys as keys."""
+        """Health, score and keys."""
         hero = game.hero
         ground(surface, pygame.Rect(8, 8, 234, 82))
         surface.blit(pictures.heart(), (16, 16))
@@ -66,7 +66,7 @@ class Hud:
             surface.blit(pictures.thing("key"), (92 + 23 * k, 38))
 
     def map(self, surface: pygame.Surface, game: "Dungeon") -> None:
-        """The small map, painted six times a second."""
+        """The minimap, painted six times a second."""
         if self.picture is None or self.age % 10 == 0:
             self.picture = self.paint_map(game)
         self.age += 1
@@ -75,7 +75,7 @@ class Hud:
         surface.blit(self.picture, place)
 
     def paint_map(self, game: "Dungeon") -> pygame.Surface:
-        """What was seen so far."""
+        """The explored part of the level."""
         light, level = game.view.light, game.level
         solid = level.tiles.solid
         colors = np.zeros((*solid.shape, 3), np.uint8)
@@ -99,7 +99,7 @@ class Hud:
         return pygame.transform.scale_by(picture, SCALE)
 
     def say(self, surface: pygame.Surface, title: str, line: str) -> None:
-        """In the middle, large."""
+        """A large message in the middle."""
         large, small = font(56).render(title, True, TEXT), font(26).render(line, True, FAINT)
         middle = surface.get_rect().center
         ground(surface, large.get_rect(center=middle).inflate(60, 90))

@@ -1,7 +1,7 @@
 """A level: rooms in rows, walls between them, some gaps open, some with a locked door.
 
-Whatever doors one spends keys on, the stairs can be reached: a door always leads to rooms that no open way
-leads to, and those rooms hold a key for each door that leads on.
+The stairs can be reached whichever doors the player opens first: a door always leads to rooms that have no
+other entrance, and these rooms hold a key for each further door.
 """
 
 import random
@@ -35,19 +35,19 @@ class Gap(NamedTuple):
 
 
 class Union:
-    """Which rooms belong together."""
+    """Groups of connected rooms (a disjoint-set forest)."""
 
     def __init__(self) -> None:
         self.above: dict[Room, Room] = {}
 
     def of(self, room: Room) -> Room:
-        """The room that stands for all that belong to this one."""
+        """The representative of the group of this room."""
         while room in self.above:
             room = self.above[room]
         return room
 
     def join(self, a: Room, b: Room) -> bool:
-        """Put two together; whether they were apart."""
+        """Join two groups; return whether they were separate."""
         a, b = self.of(a), self.of(b)
         if a != b:
             self.above[b] = a
@@ -55,7 +55,7 @@ class Union:
 
 
 class Level:
-    """Walls and doors as a live tile map, and where things may lie."""
+    """Walls and doors as a tile map, and the places for items."""
 
     def __init__(self, across: int, down: int, rng: random.Random) -> None:
         self.rng, self.across, self.down = rng, across, down
@@ -73,11 +73,11 @@ class Level:
 
     @property
     def start_tile(self) -> bp.Tile:
-        """The middle of the room where the hero begins."""
+        """The centre of the room where the hero starts."""
         return bp.Tile(*(k * ROOM + ROOM // 2 for k in self.start))
 
     def open(self, tile: bp.Tile) -> list[bp.Tile]:
-        """Open the door that a tile belongs to: the flow fields know at once; its tiles."""
+        """Open the door that a tile belongs to and return its tiles; flow fields follow at once."""
         found = self.doors.get(tile, [])
         for part in found:
             self.tiles.set(*part, False)
@@ -85,7 +85,7 @@ class Level:
         return found
 
     def free_tiles(self, room: Room) -> list[bp.Tile]:
-        """The tiles of a room on which something may lie, in any order."""
+        """The tiles of a room on which items may lie, in any order."""
         left, top = room[0] * ROOM, room[1] * ROOM
         inside = self.tiles.solid[top + 1 : top + ROOM, left + 1 : left + ROOM]
         free = [bp.Tile(left + 1 + c, top + 1 + r) for r, c in np.argwhere(~inside).tolist()]
@@ -93,7 +93,7 @@ class Level:
         return free
 
     def farthest(self) -> bp.Tile:
-        """A tile as far as can be from the start, all doors open: a place for the stairs."""
+        """The tile farthest from the start if all doors are open: the place of the stairs."""
         opened = self.tiles.copy()
         for column, row in self.doors:
             opened.set(column, row, False)
@@ -104,10 +104,10 @@ class Level:
         return bp.Tile(int(column), int(row))
 
     def key_rooms(self) -> list[Room]:
-        """A room for each door's key: one that can be reached before the door is open."""
+        """A room for the key of each door that can be reached before the door is open."""
         return [self.rng.choice(rooms) for rooms in self._before_doors]
 
-    # ---- how it is made
+    # ---- generation
 
     def _furnish(self, room: Room) -> None:
         """Something in each quarter, turned at random."""
@@ -118,7 +118,7 @@ class Level:
             self.tiles.solid[top + y : top + y + 4, left + x : left + x + 4] = block
 
     def _open_gaps(self) -> None:
-        """First gaps without doors, which make regions of rooms; then doors, which make them a tree."""
+        """First open gaps, which connect rooms to regions; then doors, which connect regions to a tree."""
         gaps = self._gaps()
         self.rng.shuffle(gaps)
         together, regions = Union(), Union()

@@ -1,6 +1,6 @@
 """Light around the hero: a lamp that fades with the distance, and shadows where walls are in between.
 
-Which tiles the lamp reaches is asked in one call, `TileMap.line_of_sight` with hundreds of lines.
+One call of `TileMap.line_of_sight` with hundreds of lines finds the tiles that the lamp reaches.
 """
 
 import numpy as np
@@ -10,9 +10,9 @@ import broadphase as bp
 from examples.dungeon.level import TILE
 
 REACH = 15
-"""Tiles."""
+"""In tiles."""
 COARSE = 8
-"""Pixels of the screen for one of the light: it has no edges that one would miss."""
+"""Screen pixels per pixel of the light map: light is smooth, so a coarse map is enough."""
 WARM, NIGHT = np.array([255, 242, 216.0]), np.array([46, 50, 84.0])
 
 
@@ -27,7 +27,7 @@ def lamp(size: tuple[int, int]) -> pygame.Surface:
 
 
 class Light:
-    """What the hero sees, and has seen."""
+    """What the hero sees and has seen."""
 
     def __init__(self, size: tuple[int, int]) -> None:
         self.size = size
@@ -35,7 +35,7 @@ class Light:
         self.lamp = lamp((2 * self.small[0], 2 * self.small[1]))
 
     def enter(self, tiles: bp.TileMap) -> None:
-        """Another level: all is dark."""
+        """Start a level in the dark."""
         self.tiles = tiles
         self.explored = np.zeros(tiles.solid.shape, bool)
         self.bright = np.zeros(tiles.solid.shape)
@@ -43,7 +43,7 @@ class Light:
         self.asked: tuple[object, ...] = ()
 
     def look(self, middle: tuple[float, float], changed: int) -> None:
-        """The hero is here: what is seen grows bright, the rest dark, within some frames."""
+        """Move the light to the hero: visible tiles brighten and others darken over a few frames."""
         column, row = int(middle[0] // TILE), int(middle[1] // TILE)
         if self.asked != (column, row, changed):
             self.asked = column, row, changed
@@ -52,7 +52,7 @@ class Light:
         self.bright += 0.18 * (self.goal - self.bright)
 
     def _seen_from(self, column: int, row: int) -> np.ndarray:
-        """The floor in sight, and the walls beside it."""
+        """The visible floor, and the walls next to it."""
         left, top = max(column - REACH, 0), max(row - REACH, 0)
         block = np.s_[top : row + REACH + 1, left : column + REACH + 1]
         free = np.argwhere(~self.tiles.solid[block])
@@ -61,7 +61,7 @@ class Light:
         seen = np.zeros(np.add(self.tiles.solid.shape, 2), bool)
         floor = np.zeros(self.tiles.solid.shape, bool)
         floor[block][tuple(free[lit].T)] = True
-        for down in range(3):  # each of them lights its neighbours
+        for down in range(3):  # each visible tile lights its neighbours
             for across in range(3):
                 seen[down : down + floor.shape[0], across : across + floor.shape[1]] |= floor
         seen = seen[1:-1, 1:-1]

@@ -1,4 +1,4 @@
-"""Arrows and fire: small boxes that fly until something is in the way, all of a kind in one call."""
+"""Arrows and fire: small boxes that fly until they hit something; one call moves all of a kind."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ SIDE = 8.0
 
 
 class Missiles:
-    """All missiles of one kind, a row each."""
+    """All missiles of one kind, one row each."""
 
     def __init__(self, world: bp.World, category: int, target: int, speed: float) -> None:
         self.world, self.category, self.target, self.speed = world, category, target, speed
@@ -20,7 +20,7 @@ class Missiles:
         return len(self.ids)
 
     def add(self, middles: np.ndarray, ways: np.ndarray) -> None:
-        """Let fly from some points in some directions, unit vectors."""
+        """Shoot from points in directions given as unit vectors."""
         corners = np.reshape(middles, (-1, 2)) - SIDE / 2
         bodies = self.world.add_many(
             np.hstack((corners, corners + SIDE)), sensor=True, category=self.category, mask=self.target
@@ -30,10 +30,10 @@ class Missiles:
         self.ways = np.concatenate((self.ways, self.speed * np.reshape(ways, (-1, 2))))
 
     def fly(self) -> np.ndarray:
-        """A step for all; the ids of the bodies that were hit, and what has hit anything is gone."""
+        """Move all; remove those that hit something and return the ids of the bodies that were hit."""
         if not len(self):
             return np.empty(0, np.int64)
-        # A sensor is stopped by tiles; bodies it crosses, in the order in which it comes to them.
+        # A sensor is stopped by tiles only; it crosses bodies, in the order in which it reaches them.
         moved = self.world.move_many(self.ids, *self.ways.T, "touch", movers_block=True)
         self.places = moved.places.copy()
         hitting, first = np.unique(moved.crossed.movers, return_index=True)

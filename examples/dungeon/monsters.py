@@ -1,7 +1,8 @@
-"""Hundreds of monsters as arrays: no loop goes over them, one call of the engine moves them all.
+"""Hundreds of monsters as arrays: one call moves them all, without a Python loop.
 
-A flow field says of every tile which step leads to the hero (`TileMap.flow_field`), one for those that cover
-a tile and one for those that cover two by two.  `World.move_many` lets them slide along walls and each other.
+A flow field (`TileMap.flow_field`) has for each tile the step that leads to the hero: one field for monsters
+that cover one tile and one for those that cover two by two.  `World.move_many` slides them along walls and
+each other.
 """
 
 from typing import NamedTuple
@@ -14,7 +15,7 @@ from examples.dungeon.level import TILE
 
 
 class Kind(NamedTuple):
-    """What a monster is like."""
+    """The properties of a kind of monster."""
 
     name: str
     side: float
@@ -23,7 +24,7 @@ class Kind(NamedTuple):
     bite: int
     score: int
     tiles: int
-    """How many tiles it covers each way."""
+    """How many tiles it covers along each axis."""
 
 
 KINDS = (
@@ -42,10 +43,10 @@ TILES = np.array([kind.tiles for kind in KINDS])
 
 
 class Monsters:
-    """All monsters of a level, a row each."""
+    """All monsters of a level, one row each."""
 
     def __init__(self, world: bp.World, kinds: np.ndarray, places: np.ndarray, seed: int) -> None:
-        """Monsters of some kinds, with their min corners at some places."""
+        """Add monsters of the given kinds with their min corners at the given positions."""
         self.world, self.rng = world, np.random.default_rng(seed)
         self.kinds, self.places = kinds, places
         self.health = np.array([kind.health for kind in KINDS])[kinds]
@@ -55,7 +56,7 @@ class Monsters:
         self.stuck = np.zeros(len(kinds), int)
         self.reload = self.rng.integers(60, 180, len(kinds))
         self.distances = np.full(len(kinds), np.inf)
-        """How far each has to walk to the hero; infinite where a door is between them."""
+        """The walking distance of each to the hero; infinite if a door is between them."""
         boxes = np.hstack((places, places + SIDES[kinds][:, None]))
         bodies = world.add_many(boxes, tag="monster", category=MONSTER)
         self.ids = np.array([body.id for body in bodies], np.int64)
@@ -69,7 +70,7 @@ class Monsters:
         return self.places + SIDES[self.kinds][:, None] / 2
 
     def find_ways(self, tiles: bp.TileMap, hero: bp.Tile, middle: tuple[float, float]) -> np.ndarray:
-        """A unit vector for each: along the field, and straight at the hero from the next tile."""
+        """A unit vector for each: along the field, and straight to the hero from a neighbouring tile."""
         middles, ways = self.middles, np.zeros((len(self), 2))
         for size in (1, 2):
             own = TILES[self.kinds] == size
@@ -83,7 +84,7 @@ class Monsters:
         return ways
 
     def plan(self, ways: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Who goes and how far: nearest first, so that those behind find room; who is stuck tries to pass."""
+        """Order and displacement: nearest first, so that those behind find space; stuck ones try to pass."""
         aside = (self.stuck > 20)[:, None] * self.turn[:, None] * ways[:, ::-1] * (1.0, -1.0)
         steps = self.pace[:, None] * (ways + 1.5 * aside) / np.where(aside.any(axis=1), 1.8, 1.0)[:, None]
         order = np.argsort(self.distances, kind="stable")
@@ -91,12 +92,12 @@ class Monsters:
         return chosen, steps[chosen]
 
     def walk(self, chosen: np.ndarray, steps: np.ndarray) -> np.ndarray:
-        """All of them in one call: along walls and each other; where they come to."""
+        """Move all in one call, along walls and each other; return their positions."""
         dx, dy = steps.T
         return self.world.move_many(self.ids[chosen], dx, dy, movers_block=True).places
 
     def arrive(self, chosen: np.ndarray, places: np.ndarray) -> None:
-        """Note where they are, and who is stuck."""
+        """Store positions, and which monsters are stuck."""
         slow = np.hypot(*(places - self.places[chosen]).T) < 0.3 * self.pace[chosen]
         self.places[chosen] = places
         self.stuck[chosen] = np.where(slow, self.stuck[chosen] + 1, np.maximum(self.stuck[chosen] - 2, 0))
@@ -106,7 +107,7 @@ class Monsters:
         self.flash = np.maximum(self.flash - 1, 0)
 
     def biters(self, x: float, y: float, side: float) -> np.ndarray:
-        """The rows of those that touch a square."""
+        """The rows of monsters that touch a square."""
         near = np.abs(self.middles - (x + side / 2, y + side / 2)).max(axis=1)
         return np.flatnonzero(near < (SIDES[self.kinds] + side) / 2 + 2)
 
@@ -125,14 +126,14 @@ class Monsters:
         return order[np.searchsorted(self.ids, ids, sorter=order)]
 
     def hit(self, ids: np.ndarray) -> np.ndarray:
-        """One wound for each id, several for one that comes more than once; the rows of those that die."""
+        """One wound per id, several for repeated ids; return the rows of those that die."""
         rows = self.rows_of(ids)
         np.subtract.at(self.health, rows, 1)
         self.flash[rows] = 6
         return np.flatnonzero(self.health <= 0)
 
     def remove(self, rows: np.ndarray) -> None:
-        """Take some out of the world and out of all columns."""
+        """Remove rows from the world and from all columns."""
         if len(rows):
             self.world.remove_many(self.ids[rows])
             for name, column in list(vars(self).items()):
@@ -141,7 +142,7 @@ class Monsters:
 
 
 def spawn(world: bp.World, tiles: bp.TileMap, count: int, start: bp.Tile, seed: int) -> Monsters:
-    """So many monsters of all kinds, each on tiles of its own, none near the start."""
+    """Add ``count`` monsters of all kinds, each on its own tiles, none near the start."""
     rng = np.random.default_rng(seed)
     kinds = np.sort(rng.choice(len(KINDS), count, p=SHARES))[::-1]
     free = ~tiles.solid

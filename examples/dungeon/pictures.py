@@ -1,4 +1,4 @@
-"""All pictures, drawn by code: four times as large as they are shown, then made small, for soft edges."""
+"""All pictures, drawn by code at four times their size and scaled down for smooth edges."""
 
 import math
 from collections.abc import Callable
@@ -24,7 +24,7 @@ Canvas = pygame.Surface
 
 
 def soft(size: int, paint: Callable[[Canvas], None]) -> Canvas:
-    """A picture of so many pixels, painted on a canvas four times as large."""
+    """A picture of the given size, painted on a canvas four times as large."""
     canvas = pygame.Surface((size * SOFT, size * SOFT), pygame.SRCALPHA)
     paint(canvas)
     small = pygame.transform.smoothscale(canvas, (size, size))
@@ -50,23 +50,23 @@ def shape(canvas: Canvas, color: tuple[int, int, int], *points: tuple[float, flo
 
 
 def shadow(canvas: Canvas, wide: float = 0.7) -> None:
-    """What lies under everybody."""
+    """The shadow under a figure."""
     oval(canvas, (10, 10, 16, 110), 0.5, 0.9, wide, 0.18)
 
 
 def eyes(canvas: Canvas, x: float, y: float, apart: float, r: float, look: tuple[float, float]) -> None:
-    """Two eyes that look somewhere."""
+    """Two eyes that look in a direction."""
     for side in (-1, 1):
         disc(canvas, WHITE, x + side * apart, y, r)
         disc(canvas, INK, x + side * apart + look[0] * r * 0.5, y + look[1] * r * 0.5, r * 0.55)
 
 
-# ---- who moves
+# ---- figures
 
 
 @cache
 def hero(direction: int, stride: int) -> Canvas:
-    """Looking to one of eight directions, counted from the right, with one foot before the other."""
+    """The hero facing one of eight directions, counted from the right, in a walking pose."""
     look = math.cos(direction * math.pi / 4), math.sin(direction * math.pi / 4)
 
     def paint(canvas: Canvas) -> None:
@@ -78,7 +78,7 @@ def hero(direction: int, stride: int) -> Canvas:
         shape(canvas, GOLD, (0.29, 0.7), (0.71, 0.7), (0.72, 0.75), (0.28, 0.75))
         disc(canvas, HOOD, 0.5, 0.34, 0.27)
         oval(canvas, HOOD, 0.5 - look[0] * 0.2, 0.16 - look[1] * 0.04, 0.2, 0.2)
-        if look[1] > -0.9:  # from behind there is only the hood
+        if look[1] > -0.9:  # from behind only the hood is visible
             oval(canvas, SKIN, 0.5 + look[0] * 0.07, 0.37 + look[1] * 0.03, 0.4, 0.36)
             eyes(canvas, 0.5 + look[0] * 0.11, 0.34, 0.09, 0.06, look)
             oval(canvas, (186, 92, 84), 0.5 + look[0] * 0.11, 0.47, 0.12, 0.05)
@@ -171,12 +171,12 @@ def _ogre(canvas: Canvas, stride: int, look: tuple[float, float]) -> None:
 
 PAINTERS = (_rat, _skeleton, _imp, _ogre)
 SHOWN = (26, 32, 32, 62)
-"""Pixels: figures are a little larger than the boxes that they are to the engine."""
+"""In pixels: figures are slightly larger than their collision boxes."""
 
 
 @cache
 def monster(kind: int, stride: int, left: bool, flash: bool) -> Canvas:
-    """One of the four kinds, looking to the left or the right; white where it was just hit."""
+    """One of the four kinds, facing left or right; white if it was just hit."""
     picture = soft(SHOWN[kind], lambda canvas: PAINTERS[kind](canvas, stride, (-1.0 if left else 1.0, 0.3)))
     if flash:
         picture = picture.copy()
@@ -210,7 +210,7 @@ def fire(stride: int) -> Canvas:
     return soft(20, paint)
 
 
-# ---- what lies about
+# ---- items
 
 
 def _food(canvas: Canvas) -> None:
@@ -262,7 +262,7 @@ THINGS = {"food": _food, "key": _key, "gold": _gold, "gem": _gem, "stairs": _sta
 
 @cache
 def thing(kind: str) -> Canvas:
-    """What lies about."""
+    """The picture of an item."""
     return soft(TILE if kind in ("stairs", "amulet") else 24, THINGS[kind])
 
 
@@ -293,7 +293,7 @@ def floor_tile(canvas: Canvas, x: int, y: int, chance: int) -> None:
 
 
 def wall_tile(canvas: Canvas, x: int, y: int, open_below: bool, sides: np.ndarray) -> None:
-    """From above; where one sees its face, bricks.  ``sides``: whether it is open above, left, right."""
+    """A wall from above, with bricks on its visible face.  ``sides``: open above, left, right."""
     canvas.fill(TOP, (x, y, TILE, TILE))
     if open_below:
         face = TILE // 2 + 2

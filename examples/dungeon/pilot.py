@@ -1,6 +1,6 @@
-"""Who plays when nobody is at the keys: goes to what is nearest, and shoots at who is.
+"""The unattended player: walks to the nearest item and shoots at the nearest monster.
 
-It asks the same questions that the monsters ask: a flow field whose goals are all things at once.
+It uses a flow field like the monsters do, with all items as goals at once.
 """
 
 import math
@@ -24,7 +24,7 @@ class Pilot:
         self.still, self.last = 0, (0.0, 0.0)
 
     def steer(self) -> tuple[tuple[float, float], bool]:
-        """Where to walk, and whether to shoot."""
+        """The direction to walk, and whether to shoot."""
         way = self.way_to_things()
         target = self.target()
         if target is None:
@@ -32,10 +32,10 @@ class Pilot:
         self.game.hero.look = target
         if self.game.hero.reload:
             return way, False
-        return (0.0, 0.0), True  # stands while it shoots, so that it looks where it aims
+        return (0.0, 0.0), True  # stands still while it shoots, so that it faces the target
 
     def way_to_things(self) -> tuple[float, float]:
-        """Along the field to the nearest thing; doors count as open to who has a key."""
+        """Along the field to the nearest item; doors count as open if the hero has a key."""
         game = self.game
         here = game.hero.middle
         goals = self.goals()
@@ -50,16 +50,16 @@ class Pilot:
         if not math.isfinite(field.distances_at([here])[0]):
             return 0.0, 0.0
         way = field.ways_at([here])[0]
-        if not way.any():  # the thing lies on this tile
+        if not way.any():  # the item lies on this tile
             way = self.nearest_middle(goals, here)
         self.still = self.still + 1 if here == self.last else 0
         self.last = here
-        if self.still > 20:  # somebody stands in the way
+        if self.still > 20:  # a monster is in the way
             way = np.array([-way[1], way[0]])
         return float(way[0]), float(way[1])
 
     def goals(self) -> np.ndarray:
-        """The tiles of what is wanted and can be reached: food when hungry, else the way out, at last."""
+        """The tiles of the items to fetch: food at low health, then the rest, the stairs last."""
         hero, tiles = self.game.hero, self.game.level.tiles
         wanted = ("key", "gold", "gem", "food") if hero.health < 80 else ("key", "gold", "gem")
         found = self.game.world.query_box(tiles.bounds, tag=wanted)
@@ -72,7 +72,7 @@ class Pilot:
         return np.array([(body.x // TILE, body.y // TILE) for body in exits]).reshape(-1, 2)
 
     def nearest_middle(self, goals: np.ndarray, here: tuple[float, float]) -> np.ndarray:
-        """Straight to the middle of the nearest goal."""
+        """Straight to the centre of the nearest goal."""
         ways = (goals + 0.5) * TILE - here
         way = ways[np.argmin(np.hypot(*ways.T))]
         return way / max(np.hypot(*way), 1.0)

@@ -1,4 +1,4 @@
-"""The game: a frame is who walks, who is hit, what is taken, and what there is to see."""
+"""The game: a frame moves the figures, resolves hits and pick-ups, and draws the result."""
 
 import math
 import random
@@ -22,7 +22,7 @@ from examples.dungeon.view import View
 from examples.stage import Game, main
 
 CELL = 64
-"""Pixels: the cells in which the engine looks for who is near."""
+"""Cell size of the broad phase in pixels."""
 LEVELS = ((4, 3, 60), (4, 4, 120), (5, 4, 200), (6, 5, 320), (6, 5, 500))
 """Rooms across and down, and monsters."""
 FOOD, GOLD, GEM, AMULET = 25, 50, 200, 5_000
@@ -30,7 +30,7 @@ BURN = 6
 
 
 class Dungeon(Game):
-    """Five levels; the amulet lies in the last.  With ``monsters`` every level is large and has so many."""
+    """Five levels; the amulet lies in the last.  With ``monsters`` every level is large and has this many."""
 
     title = "the dungeon"
     keys = controls.HELP
@@ -49,7 +49,7 @@ class Dungeon(Game):
         self.killed = 0
         self.restart()
 
-    # ---- beginning
+    # ---- setup
 
     def restart(self) -> None:
         """A new game from the first level."""
@@ -59,7 +59,7 @@ class Dungeon(Game):
         self.enter()
 
     def enter(self) -> None:
-        """The next level: rooms, a world, and all that is in it."""
+        """Start the next level: rooms, a world, and everything in it."""
         across, down, count = self.levels[self.depth]
         self.depth += 1
         self.state, self.message, self.since = "play", f"level {self.depth}", 0
@@ -94,7 +94,7 @@ class Dungeon(Game):
     # ---- a frame
 
     def update(self) -> None:
-        """Everybody has a turn."""
+        """All figures move."""
         self.since += 1
         if self.by_itself and self.state in ("dead", "won") and self.since > 60:
             self.restart()
@@ -112,14 +112,14 @@ class Dungeon(Game):
         self.fly()
         with self.timer.part("engine: events"):
             self.world.update()
-        if self.leaves:  # not before: the world is at work until it has told of all contacts
+        if self.leaves:  # not earlier: the world is dispatching contacts until here
             hero.score += 500
             self.enter()
         if self.watch is not None:
             self.watch.look(self)
 
     def use_keys(self, hits: list[bp.Hit]) -> None:
-        """A door in the way opens to a key."""
+        """Open a door that is in the way with a key."""
         for hit in hits:
             tile = hit.other
             if isinstance(tile, bp.Tile) and tile in self.level.doors:
@@ -131,7 +131,7 @@ class Dungeon(Game):
                     self.say("a locked door: find a key")
 
     def hunt(self) -> None:
-        """The monsters come, bite and throw fire."""
+        """The monsters approach, bite and throw fire."""
         monsters, hero = self.monsters, self.hero
         with self.timer.part("engine: ways"):
             ways = monsters.find_ways(self.level.tiles, self.hero_tile, hero.middle)
@@ -152,13 +152,13 @@ class Dungeon(Game):
                 self.play_sound("fire")
 
     def shoot(self) -> None:
-        """One more arrow, the way the hero looks."""
+        """Shoot an arrow in the direction that the hero faces."""
         self.hero.reload = RELOAD
         self.arrows.add(np.array(self.hero.middle), np.array(self.hero.look) / math.hypot(*self.hero.look))
         self.play_sound("shoot")
 
     def fly(self) -> None:
-        """Arrows and fire go on until something is in the way."""
+        """Move arrows and fire until they hit something."""
         with self.timer.part("engine: missiles"):
             shot, burnt = self.arrows.fly(), self.fires.fly()
         if len(shot):
@@ -180,7 +180,7 @@ class Dungeon(Game):
                 self.play_sound("dead")
 
     def take(self, contact: bp.Contact) -> None:
-        """The hero stands on something."""
+        """The hero touches an item."""
         kind, hero = contact.b.data, self.hero
         self.play_sound(kind)
         self.world.remove(contact.b)
@@ -193,11 +193,11 @@ class Dungeon(Game):
         hero.score += {"gold": GOLD, "gem": GEM, "amulet": AMULET}.get(kind, 0)
 
     def play_sound(self, name: str) -> None:
-        """Where somebody listens."""
+        """The position of the sound's listener."""
         if not self.by_itself:
             self.sound.play(name)
 
-    # ---- what there is to see
+    # ---- drawing
 
     @property
     def hero_tile(self) -> bp.Tile:
@@ -210,19 +210,19 @@ class Dungeon(Game):
         self.message, self.since = message, 0
 
     def draw(self, surface: pygame.Surface) -> None:
-        """The level, who is in it, and the light of the hero's lamp."""
+        """The level, its figures, and the light of the hero's lamp."""
         self.view.draw(surface, self)
 
     def draw_engine(self, surface: pygame.Surface) -> None:
-        """With TAB: cells, boxes, the way field, and milliseconds."""
+        """The debug view of TAB: cells, boxes, the flow field, and milliseconds."""
         self.engine_view.draw(surface, self)
 
     def write(self, surface: pygame.Surface) -> None:
-        """Health, score, the small map."""
+        """Health, score, the minimap."""
         self.hud.draw(surface, self)
 
     def lines(self) -> list[str]:
-        """How it goes."""
+        """The state of the game in one line."""
         hero = self.hero
         return [
             f"level {self.depth}, health {hero.health}, keys {hero.keys}, score {hero.score}",
@@ -230,13 +230,13 @@ class Dungeon(Game):
         ]
 
     def begin_script(self) -> None:
-        """The largest level, from its beginning, and somebody who watches the rules."""
+        """Restart the largest level and watch that the rules are kept."""
         self.levels = (LEVELS[-1],) * len(LEVELS)
         self.restart()
         self.watch = Watch()
 
     def report(self) -> list[str]:
-        """What was watched, and the engine's share of the time."""
+        """The observations, and the engine's share of the time."""
         total = sum(self.timer.seconds.values())
         own = sum(took for name, took in self.timer.seconds.items() if name.startswith("engine"))
         watched = [] if self.watch is None else self.watch.lines()

@@ -1,4 +1,4 @@
-"""What is watched while the dungeon plays by itself: ``python -m examples dungeon --script 10000``."""
+"""Observations while the dungeon plays unattended: ``python -m examples dungeon --script 10000``."""
 
 from typing import TYPE_CHECKING
 
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from examples.dungeon.play import Dungeon
 
 WINDOW = 60
-"""Frames after which it is seen who has come nearer."""
+"""Frames after which approaching monsters are counted."""
 BESIDE = 64.0
-"""Who is so near has arrived."""
+"""A monster this close has arrived."""
 
 
 class Watch:
-    """Counts, every second of play, who stands in a wall and who has come nearer."""
+    """Counts, every second of play, figures inside walls and monsters that have come closer."""
 
     def __init__(self) -> None:
         self.frames = self.walled = self.nearer = self.with_a_way = 0
@@ -40,7 +40,7 @@ class Watch:
             self._begin = distances, game.monsters.ids.copy(), self.how_far(game, distances), game.monsters
 
     def in_walls(self, game: "Dungeon") -> int:
-        """How many figures overlap a solid tile: the tiles under all four corners, as no tile is smaller."""
+        """How many figures overlap a solid tile; checking four corners is enough, as no tile is smaller."""
         corners = np.vstack((game.monsters.places, [(game.hero.body.x, game.hero.body.y)]))
         sides = np.append(SIDES[game.monsters.kinds], SIZE)
         solid, tile = game.level.tiles.solid, game.level.tiles.tile_size[0]
@@ -48,20 +48,20 @@ class Watch:
         for across in (0.0, 0.5, 1.0):
             for down in (0.0, 0.5, 1.0):
                 points = corners + sides[:, None] * (across, down)
-                # On an edge a figure touches a tile and is not in it: a hair towards its middle.
+                # A figure on the edge of a tile does not overlap it: shrink its corners by a tolerance.
                 points += 1e-6 * (0.5 - np.array([across, down]))
                 columns, rows = (points // tile).astype(int).T
                 inside |= solid[rows, columns]
         return int(inside.sum())
 
     def how_far(self, game: "Dungeon", fields: dict) -> np.ndarray:
-        """How far each monster has to walk to where the hero was when the window began."""
+        """The walking distance of each monster to the hero's position at the start of the window."""
         monsters = game.monsters
         small, large = (fields[size].distances_at(monsters.middles) for size in (1, 2))
         return np.where(SIDES[monsters.kinds] > 32, large, small)
 
     def compare(self, game: "Dungeon") -> None:
-        """Who has come nearer since the window began, of those that had a way and had not arrived."""
+        """Count monsters that have come closer since the window began, of those still on the way."""
         fields, ids, before, _ = self._begin
         kept = np.isin(ids, game.monsters.ids)
         order = np.argsort(game.monsters.ids)
@@ -72,7 +72,7 @@ class Watch:
         self.nearer += int((now < before)[asked].sum())
 
     def lines(self) -> list[str]:
-        """What was seen."""
+        """The observations as text."""
         share = self.nearer / max(self.with_a_way, 1)
         return [
             f"{self.frames:,} frames of play, {self.monsters / max(self.frames, 1):.0f} monsters on average",

@@ -1,4 +1,4 @@
-"""Sounds made by code: waves of NumPy, played by pygame; silent where there is no audio device."""
+"""Sounds synthesised with NumPy and played by pygame; silent without an audio device."""
 
 import numpy as np
 import pygame
@@ -7,7 +7,7 @@ RATE = 22_050
 
 
 def tones(frequencies: list[float], seconds: float, noise: float = 0.0, fall: float = 5.0) -> np.ndarray:
-    """Notes one after the other, each fading; ``noise`` from 0 to 1 makes it rough."""
+    """Notes in sequence, each fading out; ``noise`` from 0 to 1 makes it rough."""
     rng = np.random.default_rng(1)
     parts = []
     for frequency in frequencies:
@@ -19,7 +19,7 @@ def tones(frequencies: list[float], seconds: float, noise: float = 0.0, fall: fl
 
 
 def sounds() -> dict[str, np.ndarray]:
-    """By name, waves from -1 to 1."""
+    """Waves from -1 to 1 by name."""
     return {
         "shoot": tones([900, 700, 500], 0.09, noise=0.3),
         "hit": tones([200], 0.07, noise=0.7),
@@ -45,7 +45,7 @@ class Sound:
         self.made: dict[str, pygame.mixer.Sound] | None = None
 
     def play(self, name: str) -> None:
-        """Once; the first time all sounds are made."""
+        """Play a sound once; the first call makes all sounds."""
         if self.made is None:
             self.made = self._make()
         if name in self.made and not self.muted:

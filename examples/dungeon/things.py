@@ -1,4 +1,4 @@
-"""What lies about: food, keys, treasure, and the way out.  They are sensors: walked over, not into."""
+"""Items: food, keys, treasure and stairs.  They are sensors, so they do not block."""
 
 import random
 
@@ -9,19 +9,19 @@ SIZE = 20.0
 
 
 def middle(tile: bp.Tile) -> tuple[float, float]:
-    """The point in the middle of a tile."""
+    """The centre of a tile."""
     return (tile.column + 0.5) * TILE, (tile.row + 0.5) * TILE
 
 
 def put(world: bp.World, kind: str, tile: bp.Tile) -> bp.Body:
-    """Lay something in the middle of a tile."""
+    """Place an item at the centre of a tile."""
     x, y = middle(tile)
     shape = bp.Box(x - SIZE / 2, y - SIZE / 2, SIZE, SIZE)
     return world.add(shape, tag=("thing", kind), sensor=True, data=kind)
 
 
 def scatter(world: bp.World, level: Level, rng: random.Random, last: bool) -> None:
-    """Everything that a level holds; the last one holds the amulet instead of stairs."""
+    """Place all items of a level; the last level has the amulet instead of stairs."""
     taken = set()
 
     def lay(kind: str, room: tuple[int, int]) -> None:

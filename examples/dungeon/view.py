@@ -1,4 +1,4 @@
-"""What there is to see of a level: the ground is painted once, figures each frame, the light over all."""
+"""Draws a level: the ground is painted once, figures each frame, and the light over everything."""
 
 import math
 from typing import TYPE_CHECKING
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from examples.dungeon.play import Dungeon
 
 PUFF = 14
-"""Frames for which one sees that a monster was killed."""
+"""Frames for which a killed monster stays visible."""
 
 
 class View:
-    """The camera and what it shows."""
+    """The camera."""
 
     def __init__(self) -> None:
         self.size = Game.size
@@ -32,7 +32,7 @@ class View:
         self.camera = (0, 0)
 
     def enter(self, level: Level) -> None:
-        """Another level."""
+        """Start a level."""
         self.level = level
         self.light.enter(level.tiles)
         self.puffs = []
@@ -44,12 +44,12 @@ class View:
         self.paint(range(tiles.columns), range(tiles.rows))
 
     def repaint(self, changed: list[Tile]) -> None:
-        """A door has opened."""
+        """Repaint an opened door."""
         columns, rows = [tile.column for tile in changed], [tile.row for tile in changed]
         self.paint(range(min(columns) - 1, max(columns) + 2), range(min(rows) - 1, max(rows) + 2))
 
     def paint(self, columns: range, rows: range) -> None:
-        """Some tiles of the ground."""
+        """Paint tiles of the ground."""
         self.changes += 1
         solid = self.level.tiles.solid
         border = np.pad(solid, 1, constant_values=True)
@@ -66,7 +66,7 @@ class View:
                     pictures.wall_tile(self.ground, x, y, not around[2, 1], sides)
 
     def puff(self, middles: np.ndarray) -> None:
-        """Somebody is gone."""
+        """Show that a monster was killed."""
         self.puffs += [(x, y, self.frame) for x, y in middles.tolist()]
 
     def draw(self, surface: pygame.Surface, game: "Dungeon") -> None:
@@ -84,7 +84,7 @@ class View:
         self.light.draw(surface, self.camera, middle)
 
     def things(self, game: "Dungeon") -> list:
-        """What lies in view."""
+        """Draw the visible items."""
         left, top = self.camera
         found = []
         for body in game.world.query_box((left, top, left + self.size[0], top + self.size[1]), tag="thing"):
@@ -95,7 +95,7 @@ class View:
         return found
 
     def figures(self, game: "Dungeon") -> list:
-        """The monsters in view and the hero; who stands lower is nearer."""
+        """Draw the visible monsters and the hero, from back to front."""
         monsters, (left, top) = game.monsters, self.camera
         feet = monsters.places + SIDES[monsters.kinds][:, None] * (0.5, 1.0) - (left, top)
         rows = np.flatnonzero(
@@ -106,7 +106,7 @@ class View:
         looks_left = (monsters.middles[rows, 0] > game.hero.middle[0]).tolist()
         flashes = (monsters.flash[rows] > 0).tolist()
         found = []
-        # Only what is in view comes here; the game itself has no loop over monsters.
+        # Only visible monsters are looped over; the game itself has no loop over monsters.
         for kind, stride, is_left, flash, (x, y) in zip(
             monsters.kinds[rows].tolist(), strides, looks_left, flashes, feet[rows].tolist(), strict=True
         ):
@@ -116,7 +116,7 @@ class View:
         direction = round(math.atan2(hero.look[1], hero.look[0]) / (math.pi / 4)) % 8
         picture = pictures.hero(direction, hero.steps // 6 % 4)
         x, y = hero.middle[0] - left, hero.middle[1] + 11 - top
-        if hero.unhurt % 8 < 4:  # blinks while nothing hurts
+        if hero.unhurt % 8 < 4:  # blinks while invulnerable
             before = int(np.searchsorted(feet[rows, 1], y))
             found.insert(before, (picture, (x - picture.get_width() / 2, y - picture.get_height() + 3)))
         return found
@@ -133,7 +133,7 @@ class View:
         return found
 
     def draw_puffs(self, surface: pygame.Surface) -> None:
-        """Rings that grow where somebody was."""
+        """Growing rings where monsters were killed."""
         self.puffs = [puff for puff in self.puffs if self.frame - puff[2] < PUFF]
         for x, y, begin in self.puffs:
             age = self.frame - begin

@@ -19,14 +19,12 @@ from broadphase.kernels.movement.sweep import cross_rows
 from broadphase.kernels.shapes.table import BOX
 from broadphase.shapes.kinds import Box, Shape
 from broadphase.shapes.table import columns_of
-from broadphase.world.bodies import Rows
-from broadphase.world.body import Body
-from broadphase.world.broad_phase import ALL
+from broadphase.world.bodies import Body, Rows
 from broadphase.world.depenetration import NO_TILES
 from broadphase.world.hits import Hit, HitArrays, Movement, Movements
-from broadphase.world.listeners import MOVING
 from broadphase.world.space import bounds_of
 from broadphase.world.state import State
+from broadphase.world.tags import ALL, MOVING
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.integer[Any]]

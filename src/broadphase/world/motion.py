@@ -19,9 +19,8 @@ from broadphase.shapes.kinds import Bounds, Polygon, Shape, turned_point
 from broadphase.shapes.narrow_phase import overlap
 from broadphase.shapes.table import table_of
 from broadphase.world.arguments import as_shape, as_two
-from broadphase.world.bodies import Rows
-from broadphase.world.body import Body
-from broadphase.world.broad_phase import ALL, closed
+from broadphase.world.bodies import Body, Rows
+from broadphase.world.broad_phase import closed
 from broadphase.world.contacts import contacts_between
 from broadphase.world.crossing import Start, cross
 from broadphase.world.depenetration import NO_TILES, blocker_at
@@ -29,6 +28,7 @@ from broadphase.world.hits import NOTHING, RESPONSES, Answer, Around, Blockers, 
 from broadphase.world.movement import beside, first_against, region, resolve, step_beside
 from broadphase.world.space import TOLERANCE, Floats, PeriodicSpace, bounds_of, moved_columns
 from broadphase.world.state import State
+from broadphase.world.tags import ALL
 from broadphase.world.tiles import Tile, TileMap
 from broadphase.world.tiles_near import FITS, TilesNear, tiles_near
 
@@ -129,7 +129,6 @@ class Motion:
                     return movement
             return self._go_in_steps(row, dx, dy, response, unseen, only_if_free)
         except BaseException:
-            store.many_late = True  # the kernel may have marked it without its being noted
             if store.alive[row]:
                 store.put(row, x, y)
             self._contacts.forget(noted)
@@ -172,8 +171,6 @@ class Motion:
             )
         if state == kernel.NOT_HERE:
             return None
-        if state == kernel.NEWLY_LATE:
-            store.late_rows.append(row)
         if not found and not passed:
             return _new(Movement, (x, y, (), ()))
         hits = self._hits_found(row, room.hits[:found], response, when)
@@ -450,26 +447,20 @@ class Whole:
 
     def __init__(self, state: State, rows: Rows) -> None:
         store = state.store
-        self._state, self._rows = state, rows.astype(np.intp)
+        self._state, self._rows = state, rows
+        self._at = rows.astype(np.intp)  # with rows of another type NumPy would copy to undo
         self._x, self._y = store.x[rows], store.y[rows]
         self._noted = state.contacts.noted
-        self._alive, self._marked = np.empty(len(rows), np.bool_), np.empty(len(rows), np.bool_)
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
         if kind is not None:
-            store, rows = self._state.store, self._rows
-            store.many_late = True
-            # With another mode than "clip", or rows of another type, NumPy would copy.
-            store.alive.take(rows, out=self._alive, mode="clip")
-            for marks in (store.touched, store.late):
-                marks.take(rows, out=self._marked, mode="clip")
-                np.logical_or(self._marked, self._alive, out=self._marked)
-                marks[rows] = self._marked
-            store.x[rows] = self._x
-            store.y[rows] = self._y
+            store = self._state.store
+            store.have_moved(self._rows)
+            store.x[self._at] = self._x
+            store.y[self._at] = self._y
             self._state.contacts.forget(self._noted)
 
 

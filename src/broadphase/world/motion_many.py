@@ -14,15 +14,15 @@ from broadphase.kernels.tiles.ground import near_slopes
 from broadphase.shapes.check import finite
 from broadphase.shapes.kinds import Bounds
 from broadphase.slices import first_of
-from broadphase.world.bodies import Floats, Rows
-from broadphase.world.body import Body
-from broadphase.world.broad_phase import ALL, STATICS, closed_many
+from broadphase.world.bodies import Body, Floats, Rows
+from broadphase.world.broad_phase import closed_many
 from broadphase.world.crossing import before_moving, cross_many
 from broadphase.world.hits import Answer, Hit, HitArrays, Movements, code_of
 from broadphase.world.motion import Motion, Whole
 from broadphase.world.movement import resolve
 from broadphase.world.space import Images, bounds_of
 from broadphase.world.state import State
+from broadphase.world.tags import ALL, STATICS
 from broadphase.world.tiles import Tile
 from broadphase.world.tiles_near import TilesNear, tiles_near, union
 

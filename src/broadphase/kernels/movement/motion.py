@@ -16,6 +16,7 @@ import numpy.typing as npt
 from broadphase.kernels.machine.floats import next_down, next_up
 from broadphase.kernels.machine.jit import brief, inline, jit
 from broadphase.kernels.machine.scratch import few, some_rows
+from broadphase.kernels.movement.bodies import moved
 from broadphase.kernels.movement.sweep import (
     BEFORE_ALL,
     CROSS,
@@ -40,23 +41,12 @@ ALWAYS, IF_FREE, NEVER = 0, 1, 2  # when a body goes, and is not only asked what
 # What `go` says.
 NOT_HERE = -1  # nothing has changed; the general way does it
 DONE = 0
-NEWLY_LATE = 1  # done, and the broad phase is to be told of a body that it knew the place of
 # Nothing has changed; call again with what is near in a region that reaches so far.
-EXACT, PADDED, WIDE = 2, 3, 4
+EXACT, PADDED, WIDE = 1, 2, 3
 
 HAIR = 1e-9  # of the coordinates
 # So many surfaces may hold a shape at one place.
 _MOST_HELD = 16
-
-
-class Bodies(NamedTuple):
-    """What a movement asks of bodies, and what it marks; by row."""
-
-    sensor: npt.NDArray[np.bool_]
-    category: npt.NDArray[np.uint32]
-    mask: npt.NDArray[np.uint32]
-    touched: npt.NDArray[np.bool_]
-    late: npt.NDArray[np.bool_]
 
 
 class Room(NamedTuple):
@@ -71,18 +61,6 @@ class Room(NamedTuple):
     """0, 1, 2, ..."""
     hits: npt.NDArray[np.float64]
     """``(h, 9)``: time, normal, place, body, column and row of the tile, mover; -1 for what it is not."""
-
-
-@brief
-def put(xs, ys, touched, late, row, x, y):
-    """Another place for a body; whether the broad phase is newly to be told."""
-    if xs[row] == x and ys[row] == y:
-        return False
-    xs[row], ys[row] = x, y
-    touched[row] = True
-    news = not late[row]
-    late[row] = True
-    return news
 
 
 # ---- the region of a way
@@ -327,11 +305,8 @@ def go(shapes, bodies, row, dx, dy, response, when, count, room, grid, reach):
         return state, 0, 0, start_x, start_y, start_x, start_y
     goes = when == ALWAYS or (when == IF_FREE and found == 0)
     if goes and (x != start_x or y != start_y):
+        moved(bodies, row)
         shapes.x[row], shapes.y[row] = x, y
-        bodies.touched[row] = True
-        if not bodies.late[row]:
-            bodies.late[row] = True
-            state = NEWLY_LATE
     return state, found, sensors, x, y, start_x, start_y
 
 
