@@ -183,7 +183,7 @@ class Trip:
         return hit_arrays(hits)
 
     def _scene(self) -> Scene:
-        """Who walks, and what may lie in the way of each.
+        """The walkers, and what may lie in the way of each.
 
         A plain world's own columns: walkers see each other where they have come to.  In a periodic one the
         walkers and images of what is near, in columns of their own.

@@ -1,7 +1,7 @@
 """What is passed on the way without being stopped: sensors, and whatever else does not block.
 
 The way of a body is a row of straight legs, from its start over all places at which it was stopped or turned
-to its end.  Each leg is held against what is near by the very test that blocks, so that what is told to be
+to its end.  Each leg is tested against what is near by the very test that blocks, so that what is reported as
 crossed is what would have been hit.
 
 `cross` is for one body, which brings what lies near its way; `cross_many` for thousands, and finds that.
@@ -48,7 +48,7 @@ class Legs(NamedTuple):
 
 
 class Crossings(NamedTuple):
-    """Who passed what, each once, by mover, then by time, then by id."""
+    """Which mover passed what, each once, by mover, then by time, then by id."""
 
     movers: Integers
     ids: Integers
@@ -315,7 +315,7 @@ def _passed(state: State, rows: Rows, before: Before, movements: Movements, resp
     legs = _legs_between(before, movements, response)
     reach = _reach_of(state, rows, legs)
     of, turns = space.turns_near(reach)
-    # Who stands where: each as it was when the call began, and behind all of these as it is now.
+    # Where each stands: as it was when the call began, and behind all of these as it is now.
     bounds = np.concatenate((before.bounds, _bounds(state, crossable)))
     places = np.concatenate((before.places, np.column_stack((store.x[crossable], store.y[crossable]))))
     near = join(reach[of] - np.tile(space.shift(turns), 2), _hull(*np.split(bounds, 2)))
@@ -367,15 +367,15 @@ def _may_cross(state: State, before: Before, movers: Rows, others: Rows) -> npt.
 
 
 def _reach_of(state: State, rows: Rows, legs: Legs) -> Floats:
-    """The bounds of each mover's whole way, and a hair more."""
+    """The bounds of each mover's whole way, and a little more."""
     first = np.searchsorted(legs.movers, np.arange(len(rows)))
     low = np.minimum.reduceat(np.minimum(legs.ways[:, :2], legs.ways[:, 2:]), first)
     high = np.maximum.reduceat(np.maximum(legs.ways[:, :2], legs.ways[:, 2:]), first)
     places = np.column_stack((state.store.x[rows], state.store.y[rows]))
     own = state.store.table.bounds(rows) - np.hstack((places, places))
     reach = np.hstack((low, high)) + own
-    hair = 1e-9 * np.abs(np.hstack((reach, own))).max(axis=1, keepdims=True)
-    return np.hstack((reach[:, :2] - hair, reach[:, 2:] + hair))
+    pad = 1e-9 * np.abs(np.hstack((reach, own))).max(axis=1, keepdims=True)
+    return np.hstack((reach[:, :2] - pad, reach[:, 2:] + pad))
 
 
 def _bounds(state: State, rows: Rows) -> Floats:

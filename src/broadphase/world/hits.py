@@ -239,6 +239,6 @@ class Walks(NamedTuple):
 
     @property
     def on_floor(self) -> npt.NDArray[np.bool_]:
-        """``(m,)``: who stands on something."""
+        """``(m,)``: which of them stand on something."""
         standing: npt.NDArray[np.bool_] = self.floors.max(axis=1) >= 0
         return standing

@@ -182,7 +182,7 @@ class Motion:
         return movement
 
     def _hits_found(self, row: int, found: Floats, response: Answer, when: int) -> list[Hit]:
-        """What a kernel has written, by name; who was stopped is in contact with what stopped it."""
+        """What a kernel has written, by name; a body that was stopped is in contact with what stopped it."""
         hits, bodies = [], self._store.bodies
         stops = response != "cross" and when == kernel.ALWAYS
         for time, nx, ny, x, y, other, column, cell, _ in found.tolist():

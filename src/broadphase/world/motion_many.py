@@ -136,7 +136,7 @@ class ManyMotion:
         return tiles_near(tiles, self._space, union(reach), tuple(map(tuple, starts)))
 
     def seen(self, rows: Rows, moved: Movements, inner: _Inner, near: TilesNear) -> Movements:
-        """Movements as users get to see them; who was stopped across an edge keeps off what stopped it."""
+        """Movements as users get to see them; movers that were stopped across an edge keep off what did."""
         if not self._space.periodic:
             return moved
         hits, bodies = moved.hits, self._motion.body

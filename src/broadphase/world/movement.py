@@ -211,7 +211,7 @@ class _ShapeWay(_Way):
         return hits
 
     def turn(self, place: Place, normal: Place, code: int) -> bool:
-        if math.dist(place, (self.x, self.y)) > _hair(bounds_of(self.mover)):
+        if math.dist(place, (self.x, self.y)) > _tolerance(bounds_of(self.mover)):
             self.held.clear()
         goes_on = super().turn(place, normal, code)
         self.mover.x[0], self.mover.y[0] = place
@@ -259,14 +259,14 @@ def region(x: float, y: float, width: float, height: float, dx: float, dy: float
 
 
 def _padded(bounds: Bounds, dx: float, dy: float) -> Bounds:
-    """As `region`, and a hair more, for the gap that is kept before slanted surfaces."""
+    """As `region`, and a little more, for the gap that is kept before slanted surfaces."""
     left, top, right, bottom = bounds
     left, top, right, bottom = region(left, top, right - left, bottom - top, dx, dy, False)
-    hair = _hair(bounds)
-    return left - hair, top - hair, right + hair, bottom + hair
+    pad = _tolerance(bounds)
+    return left - pad, top - pad, right + pad, bottom + pad
 
 
-def _hair(bounds: Bounds) -> float:
+def _tolerance(bounds: Bounds) -> float:
     return HAIR * max(map(abs, bounds))
 
 

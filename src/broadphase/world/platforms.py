@@ -125,7 +125,7 @@ def _can_be_taken(motion: Motion, row: int, by: int) -> bool:
 
 
 def _widened(bounds: Bounds) -> Bounds:
-    """Bounds that hold all that may stand on a body, a hair off included."""
-    hair = 1e-9 * max(map(abs, bounds))
+    """Bounds that hold all that may stand on a body, a rounding off included."""
+    pad = 1e-9 * max(map(abs, bounds))
     left, top, right, bottom = bounds
-    return closed((left - hair, top - hair, right + hair, bottom + hair))
+    return closed((left - pad, top - pad, right + pad, bottom + pad))
