@@ -105,17 +105,6 @@ def test_the_fast_path_of_a_shape_says_what_the_general_way_does(form, shapes):
 
 @pytest.mark.smaller_set
 @pytest.mark.parametrize("kind", [World, LongWay])
-def test_a_box_that_bounces_back_to_a_circle_meets_the_circle_and_not_its_bounds(kind):
-    world = kind()
-    wall = world.add(Box(20, 0, 5, 30))
-    ball = world.add(Circle(-10, 0, 5))
-    first, second = world.move(world.add(Box(0, 4, 2, 2)), 60, 0, "bounce").hits
-    assert (first.other, second.other) == (wall, ball)
-    assert second.touch[0] == pytest.approx(-7)  # the bounds of the circle end at -5
-
-
-@pytest.mark.smaller_set
-@pytest.mark.parametrize("kind", [World, LongWay])
 def test_a_circle_crosses_more_than_it_may_turn(kind):
     world = kind()
     walls = [world.add(Box(10 + 2 * k, 0, 1, 5)) for k in range(300)]

@@ -236,7 +236,11 @@ def _way_of(
         blockers = around(region(shape.x, shape.y, shape.width, shape.height, dx, dy, mirrored))
         if all_boxes(blockers):
             return _BoxWay(shape, dx, dy, blockers, around, grid, mirrored)
-    return _ShapeWay(shape, dx, dy, around(_padded(shape.bounds, dx, dy)), around, grid)
+    near = around(_padded(shape.bounds, dx, dy))
+    if isinstance(shape, Box) and all_boxes(near):
+        # What is round lies only where the way may be mirrored to: there it counts as its bounds.
+        return _BoxWay(shape, dx, dy, blockers, around, grid, mirrored)
+    return _ShapeWay(shape, dx, dy, near, around, grid)
 
 
 # ---- regions

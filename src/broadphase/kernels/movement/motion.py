@@ -19,6 +19,7 @@ from broadphase.kernels.machine.scratch import few, some_rows
 from broadphase.kernels.movement.bodies import moved
 from broadphase.kernels.movement.sweep import (
     BEFORE_ALL,
+    BOUNCE,
     CROSS,
     FARTHEST,
     MOST_TURNS,
@@ -299,7 +300,7 @@ def go(shapes, bodies, row, dx, dy, response, when, count, room, grid, reach):
         rows = room.near[:blockers]
         state, found = _shape_along(row, mover, dx, dy, shapes, rows, grid, response, room.hits, reach)
         x, y = xs[0], ys[0]
-    else:  # something round is near: its shape counts on every leg of the way
+    elif response != BOUNCE:  # something round is near; where it is only behind, the general way decides
         state = PADDED
     if state != DONE:
         return state, 0, 0, start_x, start_y, start_x, start_y
