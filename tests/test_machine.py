@@ -96,16 +96,16 @@ print("right")
 
 def test_arrays_that_nobody_may_write_and_numbers_of_numpy():
     from broadphase.kernels.boxes.survey import first_unsound_row
-    from broadphase.kernels.movement.travel import turn
+    from broadphase.kernels.movement.sweep import turn
 
     boxes = np.zeros((5, 4), np.float32)
     boxes[3, 0] = 1
     boxes.flags.writeable = False
     assert first_unsound_row(boxes) == first_unsound_row(boxes.view(np.recarray)) == 3
     assert first_unsound_row(boxes[:0]) == first_unsound_row(np.zeros((0, 6))) == -1
-    expected = turn(1.0, 2.0, 3.0, 4.0, 1.0, 1)
-    assert turn(np.float32(1), np.float64(2), 3, np.int32(4), np.uint8(1), np.int64(1)) == expected
-    assert np.isnan(turn(float("nan"), float("nan"), float("nan"), float("nan"), 1.0, 1)).any()
+    expected = turn(1.0, 2.0, 3.0, 4.0, 1.0, 0.0, 1)
+    assert turn(np.float32(1), np.float64(2), 3, np.int32(4), np.uint8(1), 0, np.int64(1)) == expected
+    assert np.isnan(turn(*[float("nan")] * 4, 1.0, 0.0, 1)).any()
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,7 @@ import numpy as np
 from broadphase.adapters.following import Following
 from broadphase.shapes.kinds import Box, Polygon, Shape
 from broadphase.world.bodies import Body
-from broadphase.world.hits import Movement, Response
-from broadphase.world.walks import Walk
+from broadphase.world.hits import Movement, Response, Walk
 
 Leader = Literal["sprite", "body"]
 Point = tuple[float, float]

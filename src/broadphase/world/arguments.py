@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from broadphase.boxes import as_float_array
 from broadphase.foreign import BOXES, NUMBERS, POINTS, Wanted
-from broadphase.kernels.movement.travel import FARTHEST
+from broadphase.kernels.movement.sweep import FARTHEST
 from broadphase.numeric import plain
 from broadphase.shapes.check import finite
 from broadphase.shapes.kinds import Bounds, Box, Circle, Polygon, Shape

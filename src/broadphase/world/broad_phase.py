@@ -24,7 +24,7 @@ from broadphase.indexes.base import Index
 from broadphase.indexes.protocol import Structure
 from broadphase.indexes.storage import expect
 from broadphase.kernels.movement.bodies import take_list
-from broadphase.kernels.movement.go import Room
+from broadphase.kernels.movement.motion import Room
 from broadphase.kernels.shapes.near import FEW, put_near
 from broadphase.methods.task import NO_LIMIT
 from broadphase.shapes.kinds import Bounds
@@ -319,7 +319,7 @@ def _longer(numbers: Rows, least: int) -> Rows:
 
 def _room(count: int) -> Room:
     near, sensors = np.empty((2, count), np.int32)
-    return Room(near, sensors, np.empty((count, 4)), np.arange(count), np.empty((count, 8)))
+    return Room(near, sensors, np.empty((count, 4)), np.arange(count), np.empty((count, 9)))
 
 
 def _made(broadphase: Any) -> Index:
