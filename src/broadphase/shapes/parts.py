@@ -5,11 +5,12 @@ as many parts as are needed.  The time grows with the square of the corners, at 
 """
 
 from collections.abc import Iterator, Sequence
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+Floats: TypeAlias = npt.NDArray[np.float64]
 Point = tuple[float, float]
 
 MOST_CORNERS = 1_000

@@ -13,6 +13,7 @@ unit normal makes the two flush.  The normal points out of the second shape, tow
 import math
 
 from broadphase.kernels.machine.jit import brief, inline
+from broadphase.kernels.shapes.table import span_of_points
 
 # Beyond these the square of a coordinate leaves the range of float64.
 _HUGE, _TINY = 1e150, 1e-150
@@ -108,18 +109,6 @@ def circle_box(x, y, radius, left, top, right, bottom, touching):
     if bottom - y < depth:
         nx, ny, depth = 0.0, 1.0, bottom - y
     return True, nx, ny, radius + depth
-
-
-@inline
-def span_of_points(points, nx, ny):
-    """The shadow of a polygon on an axis: smallest and largest product of a point with the axis."""
-    lo = points[0, 0] * nx + points[0, 1] * ny
-    hi = lo
-    for k in range(1, points.shape[0]):
-        at = points[k, 0] * nx + points[k, 1] * ny
-        lo = min(lo, at)
-        hi = max(hi, at)
-    return lo, hi
 
 
 @inline
