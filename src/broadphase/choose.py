@@ -1,4 +1,4 @@
-"""What ``"auto"`` picks, and why."""
+"""Which method ``"auto"`` picks, and why."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Recycled memory: fresh pages cost more than finding the pairs.
+"""Recycled memory: clearing fresh pages costs more than finding the pairs.
 
 The operating system hands out memory in pages that it must clear first, at about 3 GB/s.  For two
 million pairs that is 5 ms, a quarter of the whole search.  So scratch arrays are kept between calls, and
@@ -169,7 +169,7 @@ _shelf: list[npt.NDArray[np.int32]] = []
 
 
 def let_go() -> None:
-    """Keep nothing: what nobody uses goes back to the system, and the next calls begin anew.
+    """Keep nothing: what nobody uses goes back to the system, and the next calls allocate it again.
 
     >>> let_go()
     """

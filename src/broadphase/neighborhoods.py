@@ -1,4 +1,4 @@
-"""Which points are near each other: `neighbors` within a distance, and the `nearest`."""
+"""Neighbour search of points: `neighbors` within a distance, and the `nearest` k."""
 
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple

@@ -1,4 +1,4 @@
-"""Found pairs into one array, in the order that was promised."""
+"""Chunks of found pairs joined into one array, sorted by (i, j)."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""What a point array is, and a distance: input of `neighbors` and `nearest`, checked and converted once."""
+"""Point arrays and distances: the input of `neighbors` and `nearest`, checked and converted once."""
 
 from functools import partial
 from typing import Any, NamedTuple

@@ -1,6 +1,6 @@
-"""Long work in slices, with a look at whether anybody still wants it between two of them.
+"""Long work in slices, so that a call can be interrupted between two of them.
 
-A compiled kernel can not be interrupted.  So it runs for less than 0.1 s at a time, and what a signal's
+A compiled kernel cannot be interrupted.  So it runs for less than 0.1 s at a time, and what a signal's
 handler raises, such as KeyboardInterrupt, is raised between two such calls.  There are three ways:
 
 - Searches for pairs, and the building of a tree, stop by themselves, wherever they are, and go on there
@@ -40,7 +40,7 @@ MOST_ROWS = 4_000_000
 MOST_ROOM = 1 << 22
 """Pairs for which memory is taken at a time."""
 MOST_ROOM_OF_ANSWERS = 1 << 24
-"""The same for the answers to many questions, when the first ones have told how many there will be."""
+"""The same for the answers to many questions, when the first ones have shown how many there will be."""
 MOST_CHANGES = 20_000
 """Changes to a structure that are made at a time."""
 FIRST_CHANGES = 4_096

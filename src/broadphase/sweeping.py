@@ -1,12 +1,12 @@
-"""What meets during a frame: `swept_pairs`.
+"""Continuous collision: which boxes meet during a frame, `swept_pairs`.
 
-Two boxes whose ways are long may be apart in the beginning and at the end of a frame and have met in
-between.  The broad phase takes the bounds of each box's whole way; what these find is tested exactly
+Two fast boxes may be apart at the beginning and at the end of a frame and have met in between.  The broad
+phase takes the swept AABB of each box; the pairs that it finds are tested exactly
 (`broadphase.kernels.movement.on_the_way`), and where two moments are too near to each other for floating
 point, with rational numbers.
 
-Cost: that of the pairs of the bounds.  Long diagonal ways have large bounds: where most boxes fly far across
-a crowded world, divide the frame.
+Cost: that of the pairs of the swept AABBs.  Long diagonal motions have large bounds: where most boxes fly far
+across a crowded world, divide the frame.
 """
 
 from functools import partial

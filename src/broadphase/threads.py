@@ -1,4 +1,4 @@
-"""Helper threads of our own, over kernels that release the GIL.
+"""A pool of helper threads for kernels that release the GIL.
 
 Not `concurrent.futures`: an exception may arrive at any instruction of a caller (Ctrl-C, an alarm), and its
 locks are not made for that: one that stays held stops every later call.
@@ -10,7 +10,7 @@ What holds here, wherever such an exception arrives:
 - There is no lock that Python code takes and must give back.  What threads share is changed by single
   operations that are atomic, with the GIL and without: `append`, `popleft` and `clear` of a deque, `put` and
   `get` of a `queue.SimpleQueue`.
-- Nobody counts on being seen: who has watched in vain (`_Pool.words`) sleeps until the queues wake him.
+- No wake-up is lost: a thread that has spun in vain (`_Pool.words`) blocks until a queue wakes it.
 - Helpers are an offer.  Where there are none (no thread may be started, the interpreter shuts down, all are
   busy with the work of others) the caller does everything itself.
 """
@@ -123,7 +123,7 @@ class _Job(Wish, Generic[Result]):
         _inside.job = self
         try:
             self.work()
-        except BaseException as error:  # whatever it is, the caller is told
+        except BaseException as error:  # whatever it is, the caller gets it
             self._failures.append(error)
             self._todo.clear()  # after an error the others need not go on
         finally:

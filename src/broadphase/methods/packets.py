@@ -1,7 +1,7 @@
-"""Many questions that meet much, a packet at a time; see `broadphase.kernels.boxes.packets`.
+"""Many box queries with many hits, a packet at a time; see `broadphase.kernels.boxes.packets`.
 
-What a packet may meet is asked of an index, like any box.  It loses, and says so before it has cost much,
-where the questions lie so far apart that few are in a packet, or where what lies between them is crowded.
+An index finds what a packet may meet, as for any box.  It loses where the queries lie so far apart that few
+are in a packet, or where the boxes between them are crowded; it finds that out early and gives up.
 """
 
 from collections.abc import Callable

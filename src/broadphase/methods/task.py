@@ -1,4 +1,4 @@
-"""What a method is asked, and what it answers."""
+"""`Task` and `Found`: the input and the result of every method."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,4 @@
-"""From the corners of a convex polygon to what kernels take of it, checked on the way.
+"""Convex polygons: from their corners to the columns that kernels take, checked and measured.
 
 In plain floats.  A polygon has a handful of corners, and a game makes one for each sprite that turns; a call
 of NumPy costs as much as a corner does here, and to check them by NumPy takes thirty such calls.

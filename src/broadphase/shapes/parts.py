@@ -1,4 +1,4 @@
-"""Polygons that are not convex, cut into convex ones: ears are clipped, then cut off triangles merged again.
+"""Convex decomposition: concave polygons are cut by ear clipping, then triangles are merged.
 
 Ear clipping after G. H. Meisters (1975), merging after S. Hertel and K. Mehlhorn (1983): at most four times
 as many parts as are needed.  The time grows with the square of the corners, at worst with their cube.

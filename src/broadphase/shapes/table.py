@@ -1,4 +1,4 @@
-"""Many shapes of mixed kinds as columns, so that one kernel call serves thousands of them."""
+"""Many shapes of mixed kinds as columns, so that one kernel call handles thousands of them."""
 
 from collections.abc import Iterable, Sequence
 from operator import attrgetter

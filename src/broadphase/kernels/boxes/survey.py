@@ -1,4 +1,4 @@
-"""One pass over the boxes: is every row sound, and where and how large are they?"""
+"""One pass over all boxes: whether every row is valid, and the bounds and sizes of the boxes."""
 
 import numpy as np
 
@@ -30,7 +30,7 @@ def first_unsound_row(boxes):
 def _first_unsound(boxes):
     n = boxes.shape[0]
     begin = np.int64(0)
-    while begin < n:  # in blocks, for a loop with a way out is not done in vectors
+    while begin < n:  # in blocks: LLVM does not vectorise a loop with an early exit
         end = min(begin + BLOCK, n)
         unsound = np.int32(0)
         for i in range(begin, end):

@@ -1,4 +1,4 @@
-"""A world without edges: boxes carried into it, and the ghosts of those that cross its seam.
+"""Periodic worlds: boxes wrapped into the period, and the ghosts of those that cross the seam.
 
 On an axis with a period an interval lies *in the world* when it begins in ``0 <= min < period``.  One that
 reaches the seam at ``period`` has a second piece, its *ghost*, one period lower.  Two boxes overlap on such
@@ -57,7 +57,7 @@ def _carried(low, high, periods, axis, touching):
 
 @always_inline
 def _lies_inside(boxes, i, period):
-    """Whether a box lies in the world and reaches no seam: then there is nothing to do about it."""
+    """Whether a box lies in the world and reaches no seam, so that it stays as it is."""
     # Both dimensions written out, as in `survey`: nearly all boxes end here.
     if boxes.shape[1] == 4:
         return (boxes[i, 0] >= 0) & (boxes[i, 2] < period[0]) & (boxes[i, 1] >= 0) & (boxes[i, 3] < period[1])

@@ -1,8 +1,8 @@
-"""What lies in a box: the living cells that it covers, or all boxes of a level where those are fewer.
+"""Box queries: the cells that the box covers, or all boxes of a level where those are fewer.
 
-A look into a cell is three steps, place, block, boxes, and among many boxes each step waits for memory.  So
-the cells of several queries are collected first and every step is taken for all of them: the processor
-then fetches a dozen things at a time, which is five times as fast among a million boxes.
+Reading a cell takes three steps, place, block, boxes, and among many boxes each step waits for memory.  So
+the cells of several queries are collected first and every step is taken for all of them: the processor then
+fetches a dozen lines at a time, which is five times as fast among a million boxes.
 
 A query that covers many cells is answered cell by cell: what it meets is marked, a bit for each id, and read
 off in order, so that a box in several cells is found once.  Most of these cells lie within the query on one

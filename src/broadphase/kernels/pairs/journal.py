@@ -47,7 +47,7 @@ def note(ids, fresh, columns, slots, kept, count, most):
 
 @jit
 def forget(ids, count, slots, renewed):
-    """Empty the journal: no id has an entry, none of them counts as given out anew."""
+    """Empty the journal: no id has an entry, none of them counts as reused."""
     for k in range(count):
         slots[ids[k]] = -1
         renewed[ids[k]] = False
@@ -136,7 +136,7 @@ def compare_found(rows, asked, columns, marks, slots, new, kept, renewed, ruled,
     Those that began are written over ``rows``, the others into ``ended``, which has as many rows.
 
     ``rows`` are ``[query, id]``, ``marks`` the bits of `mark_noted`, ``new`` where the entries of the journal
-    are now, ``renewed`` whether their ids were given out anew, ``ruled`` whether any box has rules.  Of two
+    are now, ``renewed`` whether their ids were reused, ``ruled`` whether any box has rules.  Of two
     ids in the journal, the one with the smaller number reports that they began; what ended between them is
     not reported here (`compare_old`).
     """

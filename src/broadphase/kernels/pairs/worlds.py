@@ -1,4 +1,4 @@
-"""Many small worlds: their boxes side by side, and how each of them is searched, decided for all in one pass.
+"""Many small environments: their boxes grouped, and how each is searched, decided for all in one pass.
 
 A small world is one strip of `broadphase.kernels.strips.sweep`: sorted along an axis and swept, in the
 nearest cache and in the same kernel call as all others.  That is the fastest way there is for a few thousand

@@ -1,4 +1,4 @@
-"""A counting sort of boxes and of questions by cells.
+"""A counting sort of boxes and of query points by cells.
 
 A ``lattice`` is a ``(3, dim)`` array: where the cells begin on each axis, cells a unit, and how many cells.
 What lies outside belongs to the cells at the edge.

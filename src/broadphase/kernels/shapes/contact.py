@@ -1,4 +1,4 @@
-"""How deep two shapes lie in each other, and the shortest way out: one function a pair of kinds.
+"""Contacts of two shapes: the smallest displacement that parts them, a function for each pair of kinds.
 
 Boxes and convex polygons by the separating axis theorem: two convex shapes are apart if and only if they
 are apart along the normal of some edge, and where they are not, the axis of the smallest overlap is the

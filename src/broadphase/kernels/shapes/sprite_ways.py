@@ -1,4 +1,4 @@
-"""One outline against others: whom it meets at a place, and when it meets them on a way.
+"""One outline against others: which it overlaps at a place, and when it meets them along a path.
 
 The arithmetic of the first kernel is arcade's, operation for operation, as that of `sprite_hits` is.
 Outlines that share only an edge or a corner do not meet.

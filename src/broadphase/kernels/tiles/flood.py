@@ -1,4 +1,4 @@
-"""The least distances to a goal from everywhere, and the step that leads there.
+"""Dijkstra's distances to a goal from all tiles, and the step that leads there.
 
 Source: E. W. Dijkstra, *A note on two problems in connexion with graphs*, 1959.  There are only three lengths
 of a step (along a row, along a column, across a corner), so three queues stand in for the heap: what is put

@@ -1,4 +1,4 @@
-"""Ask the living tree what overlaps one box.
+"""A single box query of the dynamic tree.
 
 As `broadphase.kernels.tree.query` does for many, level by level in a queue, which lies on the stack: all that
 is asked for is the memory of the answer.  Where the queue is too short for the ids, it holds the leaves that
