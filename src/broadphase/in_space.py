@@ -16,14 +16,14 @@ from broadphase.space import Envs, Period, as_env, as_period
 
 
 class Space(NamedTuple):
-    """What a world is besides its boxes."""
+    """The period and the environments of a search."""
 
     period: Period | None
     env: Envs | None
 
 
 def as_space(period: Any, env: Any, boxes: BoxArray) -> Space | None:
-    """The two arguments, checked; ``None`` where there is nothing to them."""
+    """Both arguments, checked; ``None`` for a plain world."""
     if period is None and env is None:
         return None
     return Space(as_period(period, boxes.shape[1] // 2), as_env(env, len(boxes)))

@@ -124,7 +124,7 @@ def form_of(dxs: list[float], dys: list[float]) -> Form:
     flat[::2], flat[1::2] = dxs, dys
     for axis in axes:
         flat += axis
-    # From bytes, which nobody can change: neither are the arrays ever.
+    # Views of bytes, so the arrays cannot be made writeable again.
     both = np.frombuffer(array("d", flat).tobytes()).reshape(2, len(dxs), 2)
     return both[0], both[1], reach
 
@@ -159,7 +159,7 @@ def reach_of(offsets: Floats) -> tuple[float, float, float, float]:
 
 
 def read_only(points: Floats, axes: Floats) -> tuple[Floats, Floats]:
-    """Arrays that nobody writes to any more."""
+    """Arrays made read-only."""
     points.flags.writeable = axes.flags.writeable = False
     return points, axes
 
@@ -198,7 +198,8 @@ def _round(xs: list[float], ys: list[float]) -> tuple[int, list[tuple[float, flo
         if px < 0.0 <= sx:
             rounds += 1
         px, py = sx, sy
-    # Who turns to one side only, by less than half a round each time, and goes round once, is convex.
+    # An outline that turns to one side only, by less than half a turn each time, and goes round once, is
+    # convex.
     if left is not right and rounds == 1 and not back:
         return 1 if left else -1, axes
     return _measured_round(xs, ys), axes
