@@ -342,14 +342,17 @@ def first_of(out: npt.NDArray[Any], count: int) -> npt.NDArray[Any]:
 
 
 def in_chunks(
-    ask: Callable[[int, int, PairArray], tuple[int, int, int]], count: int, room: int
+    ask: Callable[[int, int, PairArray], tuple[int, int, int]], count: int, room: int | PairArray
 ) -> tuple[PairArray, int]:
     """The result rows of ``count`` queries, in their order, and the tests.
 
     ``ask(begin, end, out)`` answers queries from ``begin`` on while there is room for all rows of one; it
-    returns the query to go on with, how many rows it wrote to ``out``, and the tests.  ``room`` is a guess.
+    returns the query to go on with, how many rows it wrote to ``out``, and the tests.  ``room`` is a guess of
+    the rows, or memory for them: the rows are written to it if they fit.
     """
-    out, filled, tests = pair_array(min(room, MOST_ROOM)), 0, 0
+    given = not isinstance(room, int)
+    out: PairArray = pair_array(min(room, MOST_ROOM)) if isinstance(room, int) else room
+    filled = tests = 0
     chunks: list[PairArray] = []
     for begin, end in growing(count):
         at = begin
@@ -374,4 +377,4 @@ def in_chunks(
             out = more
     if chunks:
         return joined([*chunks, out[:filled]]), tests
-    return first_of(out, filled), tests
+    return (out[:filled] if given else first_of(out, filled)), tests

@@ -9,7 +9,7 @@ import numpy as np
 
 from broadphase.adapters.following import Following
 from broadphase.shapes.kinds import Box, Polygon, Shape
-from broadphase.world.body import Body
+from broadphase.world.bodies import Body
 from broadphase.world.hits import Movement, Response
 from broadphase.world.walks import Walk
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from broadphase.adapters.pygame_world import SpriteBodies
 from broadphase.extras import need
-from broadphase.world.body import Body
+from broadphase.world.bodies import Body
 from broadphase.world.hits import Movement, Response
 from broadphase.world.world import World
 

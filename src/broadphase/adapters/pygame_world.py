@@ -8,7 +8,7 @@ import numpy as np
 
 from broadphase.adapters.following import Following
 from broadphase.shapes.kinds import Box, Circle, Shape
-from broadphase.world.body import Body
+from broadphase.world.bodies import Body
 from broadphase.world.hits import Movement, Response
 from broadphase.world.walks import Walk
 from broadphase.world.world import World

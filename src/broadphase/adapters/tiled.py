@@ -1,4 +1,4 @@
-"""Maps from the Tiled editor, as tile maps or as whole worlds; `broadphase.files.tiled` reads them."""
+"""Maps from the Tiled editor, as tile maps or as whole worlds; `broadphase.io.tiled` reads them."""
 
 import warnings
 from collections.abc import Iterable
@@ -7,14 +7,22 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from broadphase.adapters.tiled_bodies import Maker, NewBody, TiledObject, TiledTile
-from broadphase.files.tiled.ground import Ground, Part, ground_of, words_of
-from broadphase.files.tiled.lattice import height_of
-from broadphase.files.tiled.level import ENDINGS, cells_of, check_file, named, tell_of_shapes
-from broadphase.files.tiled.maps import read_map
-from broadphase.files.tiled.outlines import Frame
-from broadphase.files.tiled.worlds import Placed, read_world
+from broadphase.io.tiled.level import (
+    ENDINGS,
+    Ground,
+    Part,
+    blocking_rules,
+    cells_of,
+    check_file,
+    ground_of,
+    height_of,
+    named,
+    warn_of_shapes,
+)
+from broadphase.io.tiled.maps import Placed, read_map, read_world
+from broadphase.io.tiled.outlines import Frame
 from broadphase.shapes.check import extent
-from broadphase.world.body import Body
+from broadphase.world.bodies import Body
 from broadphase.world.tiles import TileMap
 from broadphase.world.world import World
 
@@ -212,7 +220,7 @@ def load(
     maker = Maker(turn, static, width)
     parts = [Part(one.level, layer, one.place) for one in placed for layer in one.level.layers]
     parts = named(parts, layers, str(file))
-    words = words_of(parts, solid, one_way, layers is not None)
+    words = blocking_rules(parts, solid, one_way, layers is not None)
     ground = None if words is None else ground_of(parts, words, str(file))
     new, told = _of_tiles(ground, maker)
     tiles = None
@@ -246,7 +254,7 @@ def _of_tiles(ground: Ground | None, maker: Maker) -> tuple[list[NewBody], list[
     if ground is None:
         return [], []
     new: list[NewBody] = []
-    told = list(ground.told)
+    told = list(ground.ignored)
     for shaped in ground.shaped:
         if shaped.part.level.orientation == "isometric" and shaped.tile is not None:
             columns, rows = ground.cells_of(shaped).T
@@ -295,5 +303,5 @@ def _put(
         bodies.append(body)
         if isinstance(one.data, TiledObject):
             one.data.bodies.append(body)
-    tell_of_shapes(told, "warn", stacklevel=4)
+    warn_of_shapes(told, "warn", stacklevel=4)
     return Loaded(world, tiles, bodies, objects, maps)

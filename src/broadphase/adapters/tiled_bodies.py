@@ -8,14 +8,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from broadphase.errors import FileError
-from broadphase.files.tiled.ground import Shaped, outlines_in_cell
-from broadphase.files.tiled.lattice import corner_of, in_cells, is_staggered, outline_of_cell
-from broadphase.files.tiled.outlines import Frame, Outline, moved, outlines_of
-from broadphase.files.tiled.things import TURNED, Map, Object, ObjectLayer, Point
+from broadphase.io.tiled.level import (
+    Shaped,
+    corner_of,
+    in_cells,
+    is_staggered,
+    outline_of_cell,
+    outlines_in_cell,
+)
+from broadphase.io.tiled.maps import TURNED, Map, Object, ObjectLayer, Point
+from broadphase.io.tiled.outlines import Frame, Outline, moved, outlines_of
 from broadphase.shapes.kinds import Box, Circle, Polygon, Shape
 from broadphase.shapes.parts import convex_parts
 from broadphase.shapes.rounded import Capsule
-from broadphase.world.body import Body
+from broadphase.world.bodies import Body
 
 _EVERY_BIT = 0xFFFFFFFF
 

@@ -53,10 +53,10 @@ def _is_pattern(name: str) -> bool:
 
 def _rows(names: list[str]) -> int:
     need("pyarrow", extra="io", purpose=_PURPOSE)
-    from broadphase.outofcore.files_of import head_of, input_files
+    from broadphase.outofcore.inputs import file_info, input_files
 
-    files = [file for name in names for file in input_files(name, "FILE")]
-    return sum(sum(head_of(file, None, (), 1 << 20).groups) for file in files)
+    files = [file for name in names for file in input_files(name)]
+    return sum(sum(file_info(file, None, (), 1 << 20).groups) for file in files)
 
 
 def answer(
@@ -66,7 +66,7 @@ def answer(
     need("pyarrow", extra="io", purpose=_PURPOSE)
     from broadphase import outofcore
     from broadphase.cli.progress import Bar
-    from broadphase.outofcore.files_of import input_files, own_id_column
+    from broadphase.outofcore.inputs import input_files, own_id_column
 
     if not count and output == "-":
         raise FileError("beyond memory the pairs are a folder of Parquet files; name it with --output")
@@ -93,7 +93,7 @@ def answer(
                 print(outofcore.count_pairs(names[0], other=other, progress=bar.tell, **options))
                 return
             ids = tuple(
-                column or own_id_column(input_files(name, "FILE")[0])
+                column or own_id_column(input_files(name)[0])
                 for name, column in zip(names, id_columns, strict=True)
             )
             if len(names) == 1:

@@ -10,7 +10,7 @@ from broadphase import pairs as find_pairs
 from broadphase.boxes import BoxArray, PairArray
 from broadphase.cli.surfaces import FORMATS, Point, Surface, surface
 from broadphase.errors import FileError
-from broadphase.files.writing import whole_file
+from broadphase.io.tables import whole_file
 from broadphase.plot import DARKEST_CELL, OVERLAPPING, PLAIN, count_cells
 
 CELL_SIZE = 6.0  # twice the widest ball

@@ -10,7 +10,7 @@ import numpy as np
 from broadphase.cli.lab import lab
 from broadphase.errors import FileError
 from broadphase.indexes import CLASSES
-from broadphase.recording.following import Course, courses
+from broadphase.recording.following import MethodRun, run_methods
 from broadphase.recording.reader import RecordedFrame, Recording
 
 _ROUNDS = 3
@@ -31,7 +31,7 @@ def table(file: str, methods: Sequence[str] | None, slowest: int, out: TextIO | 
     recording = Recording(file)
     out = sys.stdout if out is None else out
     chosen = list(methods or (name for name in CLASSES if name != "brute_force"))
-    went = courses(recording, chosen, _ROUNDS)
+    went = run_methods(recording, chosen, _ROUNDS)
     print(f"{file}: {recording!r}\n", file=out)
     _print_frames(recording, went, out)
     if not len(recording):
@@ -52,7 +52,7 @@ def table(file: str, methods: Sequence[str] | None, slowest: int, out: TextIO | 
     return 0
 
 
-def _print_frames(recording: Recording, went: dict[str, Course], out: TextIO) -> None:
+def _print_frames(recording: Recording, went: dict[str, MethodRun], out: TextIO) -> None:
     heads = ["frame", "bodies", "moved", "pairs", "recorded ms", *(f"{method} ms" for method in went)]
     widths = [max(8, len(head) + 2) for head in heads]
     print("".join(f"{head:>{width}}" for head, width in zip(heads, widths, strict=True)), file=out)

@@ -20,8 +20,8 @@ class Order(NamedTuple):
 
 def order(index: SortAndSweep) -> Order:
     """The real index's order, and the early way out of each walk."""
-    ids = index._structure._sorted.ids[0, : len(index)]
-    axis = index._structure._sorted.axis
+    ids = index._structure.ids[0, : len(index)]
+    axis = index._structure.query_axis
     lower, upper = index.boxes[_rows(index, ids), axis], index.boxes[_rows(index, ids), index.dim + axis]
     return Order(axis, ids, np.searchsorted(lower, upper, "right"))
 

@@ -12,12 +12,15 @@ from broadphase.lab.tracing.told import Ids, Told
 
 def ends(index: SweepAndPrune) -> list[Ids]:
     """For each axis its ends in order, ``2 * id`` for a lower and ``2 * id + 1`` for an upper one."""
-    return [row[: index._structure._ends.count] for row in index._structure._ends.items]
+    ends = index._structure._ends
+    if ends is None:  # nobody has asked for pairs yet
+        return [np.empty(0, np.int32)] * index.dim
+    return [row[: ends.count] for row in ends.items]
 
 
 def was_rebuilt(index: SweepAndPrune, before: SweepAndPrune, patient: bool) -> bool:
     """Whether so much moved that all ends were sorted and all pairs found anew."""
-    return not before._structure._settled or (
+    return before._structure._ends is None or (
         not patient and len(_moved(index, before)) > MOST_TOUCHED * len(index)
     )
 
