@@ -80,7 +80,7 @@ def as_boxes(boxes: Any, name: str = "boxes", threads: int = 1) -> BoxArray:
 def as_float_array(values: Any, name: str, wanted: Wanted = NUMBERS) -> BoxArray:
     """``values`` as a C-contiguous float32 or float64 array; anything but real numbers is refused.
 
-    ``wanted`` says what a row stands for, where rows may also come as named columns or as shapes.
+    ``wanted`` is the meaning of a row, where rows may also come as named columns or as shapes.
     """
     array = values if type(values) is np.ndarray else foreign.as_array(values, name, wanted)
     if array.dtype in _FLOATS:

@@ -5,7 +5,7 @@ these into strips is wasted.  One pass over the many, one bit each
 (`broadphase.kernels.strips.near_few`), leaves a tenth of them; the few and those are then searched as usual.
 
 Cost: a pass over the many, about a sixth of what it takes to find their pairs, and the cells of the few.  It
-loses where the few cover most of the world: a sample tells, and nothing is left out then.
+loses where the few cover most of the world: a sample shows it, and nothing is left out then.
 """
 
 import math

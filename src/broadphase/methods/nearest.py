@@ -2,7 +2,7 @@
 
 A tree answers one point after another, each from its root.  Of many points the neighbours have nearly the
 same answer: in the order of even cells what one has looked at lies in the nearest cache for the next, and how
-far that one had to look tells how far the next has to (`broadphase.kernels.points`).
+far that one had to look bounds how far the next has to (`broadphase.kernels.points`).
 
 Cost: a counting sort of boxes and points, then for each point about three times as many comparisons as boxes
 are wanted, 16 at a time.  It loses where no size of cells suits all places (clusters within clusters, all on
@@ -160,7 +160,7 @@ def find_nearest(
     boxes : numpy.ndarray
         ``(n, 2 * dim)``; a row of NaN is no box.
     sets, rule : tuple
-        Categories and masks by row, and those of the question; -1 for none.
+        Categories and masks by row, and those of the query; -1 for none.
     points : numpy.ndarray
         ``(m, dim)``, float64.
     k : int

@@ -34,7 +34,7 @@ _WIDER = 3.2
 """What a packet may meet, in what each of its queries does: with less there are more packets."""
 _MOST_TOGETHER = 256
 _MET = 64
-"""So many of the boxes that are met tell what the others are like."""
+"""The size of the sample of hits that stands for all others."""
 _PIECES = 4  # for each thread, so that none waits long for the last
 _FIRST = 16
 """Packets that are looked at first, to see what they take."""

@@ -206,7 +206,7 @@ def _round(xs: list[float], ys: list[float]) -> tuple[int, list[tuple[float, flo
 
 
 def _measured_round(xs: list[float], ys: list[float]) -> int:
-    """The direction by the angles: says what is wrong, and knows how rounding bends nearly straight sides."""
+    """The direction by the angles, for messages and for nearly straight sides that rounding has bent."""
     corners = list(zip(xs, ys, strict=True))
     sides = [(bx - ax, by - ay) for (ax, ay), (bx, by) in pairwise([*corners, corners[0]])]
     angles = []  # at the corner where each side ends

@@ -27,7 +27,7 @@ ROOM = 512
 
 @inline
 def result(count, dtype):
-    """An array that the kernel returns: the only memory that a kernel asks for."""
+    """An array that the kernel returns: the only memory that a kernel allocates."""
     return np.empty(count, dtype)
 
 

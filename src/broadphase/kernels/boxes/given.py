@@ -37,7 +37,7 @@ def take_point(values, boxes, point):
 
 @inline
 def take_ray(origin, direction, furthest, boxes, ray):
-    """Write a ray as `query_tests.set_ray` reads it; whether a ray of this kind may be asked about."""
+    """Write a ray as `query_tests.set_ray` reads it; whether it is a valid ray."""
     dim = len(origin)
     if len(direction) != dim or not take_point(origin, boxes, ray):
         return False

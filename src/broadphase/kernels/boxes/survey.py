@@ -10,7 +10,7 @@ BLOCK = 256  # rows that are looked at together
 
 @always_inline
 def _is_sound(boxes, i):
-    """Whether a row has no NaN and no ``min > max``: one comparison an axis tells both."""
+    """Whether a row has no NaN and no ``min > max``: one comparison an axis decides both."""
     # Both dimensions written out: a loop over axes whose number the compiler does not know takes three
     # times as long.
     if boxes.shape[1] == 4:

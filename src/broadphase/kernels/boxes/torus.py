@@ -16,7 +16,7 @@ import numpy as np
 from broadphase.kernels.boxes.overlap import overlap
 from broadphase.kernels.machine.jit import always_inline, inline, jit
 
-# A box begins so many of its last places away from the world that places in it are no longer told apart.
+# Why a box cannot be wrapped: it lies at infinity, or so far away that rounding loses its place.
 AT_INFINITY, TOO_FAR = np.int64(1), np.int64(2)
 _ROUNDS = 8
 
@@ -73,10 +73,10 @@ def _lies_inside(boxes, i, period):
 
 @jit
 def carry_in(boxes, period, touching, begin, end, into, crossing):
-    """Carry sound boxes into the world: ``crossed, ghosts, row, axis, trouble``.
+    """Wrap sound boxes into the period: ``crossed, ghosts, row, axis, trouble``.
 
     The rows that cross a seam are written to ``crossing``; how many these are, and how many ghosts they have.
-    Then what is wrong with the first that cannot be carried; row -1 for none.
+    Then what is wrong with the first that cannot be wrapped; row -1 for none.
     """
     dim = boxes.shape[1] // 2
     crossed = ghosts = np.int64(0)
@@ -104,7 +104,7 @@ def carry_in(boxes, period, touching, begin, end, into, crossing):
 
 @jit
 def carry_points(points, period):
-    """Carry points into the world, in place; returns the first row and axis that cannot be, or -1."""
+    """Wrap points into the period, in place; returns the first row and axis that cannot be, or -1."""
     for i in range(points.shape[0]):
         for axis in range(points.shape[1]):
             if period[axis] < np.inf:

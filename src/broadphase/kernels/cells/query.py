@@ -143,7 +143,7 @@ def _look_into(
 def _compare(boxes, pool, first, until, queries, q, c, touching, near, close):
     """Add those of some ids in the pool to ``near`` that overlap query ``q``; how many there are then.
 
-    What `box_meets` says, without branches: while one box is on its way from memory, the next are asked for.
+    As `box_meets`, without branches: while one box comes from memory, the next ones are fetched too.
     """
     if boxes.shape[1] == 4:
         x0, y0, x1, y1 = queries[q, 0], queries[q, 1], queries[q, 2], queries[q, 3]

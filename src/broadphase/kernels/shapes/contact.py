@@ -138,7 +138,7 @@ def part_shadows(best, nx, ny, a_lo, a_hi, b_lo, b_hi, offset, touching):
     if depth > best[3]:
         return best
     if depth == best[3]:
-        # Not the axis that came first, which depends on who is a: the one closer to x, then to +y.
+        # Not the axis that came first, which depends on the order: the one closer to x, then to +y.
         best_ny = -best[2] if best[1] < 0.0 or (best[1] == 0.0 and best[2] < 0.0) else best[2]
         if nx < abs(best[1]) or (nx == abs(best[1]) and ny <= best_ny):
             return best

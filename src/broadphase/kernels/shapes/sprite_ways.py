@@ -14,7 +14,7 @@ HAIR = 1e-9
 
 @jit
 def meets(outline, x, y, points, ends, hits):
-    """Whom ``outline``, moved by x and y, meets; returns how many.
+    """The outlines that ``outline``, moved by x and y, overlaps; returns how many.
 
     Outline k of the others ends before row ``ends[k]`` of ``points``.
     """

@@ -47,7 +47,7 @@ def flood(steps, columns, costs, farthest, target, most, distances, ways, settle
             return True
         row = tile // columns
         column = tile - row * columns
-        for k in range(8):  # who comes here with step k
+        for k in range(8):  # the tile from which step k leads here
             y, x = row - ROW_STEPS[k], column - COLUMN_STEPS[k]
             if not (0 <= y < rows and 0 <= x < columns):
                 continue

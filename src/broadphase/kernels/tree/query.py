@@ -45,7 +45,7 @@ def set_limits(query, touching, limits, k):
 
 @always_inline
 def row_meets(boxes, i, limits, k):
-    """Whether box ``i`` overlaps a query: what `box_meets` says of it."""
+    """Whether box ``i`` overlaps a query, as in `box_meets`."""
     dim = boxes.shape[1] // 2
     meets = True
     for axis in range(dim):
