@@ -237,7 +237,7 @@ def ask(copy, before="", **environment):
 
 def edit(copy):
     """Rename the rows of one kernel, which no other kernel file imports."""
-    file = copy / "kernels" / "boxes" / "survey.py"
+    file = copy / "kernels/boxes/survey.py"
     text = file.read_text()
     line = "        if not _is_sound(boxes, i):\n            return i\n    return -1\n"
     assert text.count(line) == 1

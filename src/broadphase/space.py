@@ -1,4 +1,4 @@
-"""What a world is besides its boxes: how long it is before it begins again, and which of many it is.
+"""The space of a search: its period on each axis, and the environment of each box.
 
 Both are checked here once, for everything that takes ``period=`` or ``env=``.
 """

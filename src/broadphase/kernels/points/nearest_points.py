@@ -1,6 +1,6 @@
 """The nearest points of many points, through boxes around neighbours on a curve (`curve`).
 
-The points that ask follow each other along the curve too.  What the one before has found says how far it can
+The query points follow each other along the curve too.  The result of the one before bounds how far it can
 be for this one, so mostly there is one walk down the boxes, `LANES` at a time, and all points within that
 distance are put in order once.  Where the curve jumps, the points next to it on the curve say how far it can
 be.  Many points may be at one place: there the answer of the one before is taken over, or each would look at
@@ -30,7 +30,8 @@ from broadphase.kernels.points.nearest import _keep_nearest
 
 # How the stack holds what is still to be looked at: the level above the number of the box.
 _LEVEL = 40
-# A point so much further from the one before than that had to look asks its neighbours on the curve.
+# A point that is farther from the one before than so many times its search radius looks at its neighbours
+# on the curve.
 _JUMP = 0.6
 
 
@@ -151,9 +152,9 @@ def search_points(
     r
         The furthest that counts.
     points, others
-        Those that ask, and that may be found, as they came.
+        The query points, and those that may be found, as they came.
     asked, askers, same
-        Those that ask, along the curve; and whether they are those that may be found.
+        The query points along the curve; and whether they are also those that may be found.
     wanted
         How many of each; the columns of ``ids`` and ``distances`` beyond become -1 and inf.
     stack, squares, near_distances, near_ids
