@@ -8,8 +8,8 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from page_reading import until
 
-from broadphase.lab.tour.export import export
-from broadphase.lab.tour.steps import STEPS
+from broadphase.lab.tour import export
+from broadphase.lab.tour_steps import STEPS
 
 from .test_page_looks import OVERLAPPING, STICKING_OUT
 

@@ -58,7 +58,7 @@ class Recorded {
   async picture(step, slider, frame, place) {
     const recording = await this.load(step);
     const places = this.places(step, slider);
-    const at = closest(places, place ?? step.rooms[slider].map((side) => side / 2));
+    const at = closest(places, place ?? step.sizes[slider].map((side) => side / 2));
     return recording.picture((slider * step.frames + frame) * places.length + at);
   }
 
@@ -82,7 +82,7 @@ class Recorded {
 
 function placesOf(step, slider) {
   const [columns, rows] = step.places;
-  const [width, height] = step.rooms[slider];
+  const [width, height] = step.sizes[slider];
   const at = (k, count, side) => step.edge + (k * (side - 2 * step.edge)) / (count - 1);
   return Array.from({ length: columns * rows }, (_, k) => [at(k % columns, columns, width), at(Math.floor(k / columns), rows, height)]);
 }

@@ -200,7 +200,7 @@ class Tour {
       if (this.playing) this.redraw();
       return;
     }
-    const room = step.rooms[shown.slider];
+    const room = step.sizes[shown.slider];
     const end = Math.min(Math.ceil(this.end), this.total);
     const places = this.source.recorded ? this.source.places(step, shown.slider) : null;
     const seen = end < this.total ? foundSoFar(step, picture, end) : picture;
@@ -287,7 +287,7 @@ class Tour {
   #drag(place, by = null) {
     this.playing = false;
     this.end = Infinity;
-    const room = this.step.rooms[this.slider];
+    const room = this.step.sizes[this.slider];
     const goal = by ? this.source.beside(this.step, this.slider, place, by) : place;
     this.#place = goal.map((value, axis) => Math.min(Math.max(value, 0), room[axis]));
     this.ask();
@@ -295,7 +295,7 @@ class Tour {
 
   #slide(slider) {
     // The ball stays where it was, as a share of the room.
-    const [old, now] = [this.step.rooms[this.slider], this.step.rooms[slider]];
+    const [old, now] = [this.step.sizes[this.slider], this.step.sizes[slider]];
     if (this.#place) this.#place = this.#place.map((value, axis) => (value * now[axis]) / old[axis]);
     this.slider = slider;
     this.playing = false;
