@@ -15,7 +15,6 @@ from arcade.sprite_list.spatial_hash import SpatialHash as Theirs  # noqa: E402
 
 from broadphase.adapters import arcade as ours  # noqa: E402
 
-
 DISC = arcade.make_circle_texture(30, (255, 255, 255))
 WIDE = arcade.Texture.create_empty("wide", (60, 8))
 

@@ -14,8 +14,7 @@ from broadphase.indexes import CLASSES
 from broadphase.lab.frames import Kind, decode
 from broadphase.lab.messages import parse
 from broadphase.lab.replays import Named, Replay, ReplayLane
-from broadphase.lab.session import Quota
-from broadphase.lab.session import Session
+from broadphase.lab.session import Quota, Session
 from broadphase.lab.uploads import Uploads
 
 
