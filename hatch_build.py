@@ -29,7 +29,7 @@ class KernelsHook(BuildHookInterface):
         command = [
             sys.executable,
             "-m",
-            "broadphase.kernels.compiler",
+            "broadphase.compiler",
             *(["--levels", levels] if levels else []),
         ]
         # Found as the folder that it runs in, not through PYTHONPATH: pip takes out of that what the

@@ -1,12 +1,12 @@
-"""More boxes than memory holds: from Parquet to Parquet, beside `pairs` in memory and beside SQL engines.
+"""Out of core: from Parquet to Parquet, compared with `pairs` in memory and with SQL engines.
 
     python benchmarks/beyond.py [--sizes 1e6 1e7] [--scene uniform] [--memory "2 GB"] [--folder DIR]
                                 [--peers 1e6] [--kills 10] [--executor threads]
 
-Every measurement is a process of its own, whose memory is watched from outside, that of its children
-included. Every number of pairs is checked against `count_pairs` in memory.  What counts are the ratios of one
-run.  Needs the extra `dask` (psutil comes with it); `--peers` also duckdb with its spatial extension, and
-sedonadb.
+Every measurement runs in a process of its own, whose memory is measured from outside, including that of its
+children.  Every number of pairs is checked against `count_pairs` in memory.  Compare only the ratios of one
+run.  Needs the extra `dask` (psutil comes with it); `--peers` also needs duckdb with its spatial extension,
+and sedonadb.
 """
 
 import argparse
@@ -69,7 +69,7 @@ def make(scene: str, n: int, path: Path) -> None:
             writer.write_table(pa.table(columns, schema=schema))
 
 
-# --- what the processes do: each prints one line of JSON ------------------------------------------------
+# --- the measured processes: each prints one line of JSON ------------------------------------------------
 
 
 def child_outofcore(path: str, out: str, memory: str, executor: str) -> dict[str, Any]:
@@ -115,7 +115,7 @@ def child_duckdb(path: str) -> dict[str, Any]:
     connection = duckdb.connect()
     connection.execute("LOAD spatial")
     begun = time.perf_counter()
-    # Both sides in full, as an engine without self-joins has it.
+    # A self-join gives both orders of each pair, and each box with itself.
     (count,) = connection.sql(
         f"WITH t AS (SELECT ST_MakeEnvelope(min_x, min_y, max_x, max_y) AS g FROM '{path}') "
         "SELECT count(*) FROM t a JOIN t b ON ST_Intersects(a.g, b.g)"
@@ -129,19 +129,19 @@ def child_sedonadb(path: str) -> dict[str, Any]:
     connection = sedonadb.connect()
     connection.read_parquet(path).to_view("raw")
     begun = time.perf_counter()
-    told = pa.table(
+    result = pa.table(
         connection.sql(
             "WITH t AS (SELECT ST_MakeEnvelope(min_x, min_y, max_x, max_y) AS g FROM raw) "
             "SELECT count(*) AS n FROM t a JOIN t b ON ST_Intersects(a.g, b.g)"
         )
     ).to_pylist()
-    return {"seconds": time.perf_counter() - begun, "hits": told[0]["n"]}
+    return {"seconds": time.perf_counter() - begun, "hits": result[0]["n"]}
 
 
 def measured(what: str, *arguments: str, limit: float = 3600) -> dict[str, Any]:
-    """Run one of the above in a process of its own; adds the peak of its memory in bytes."""
-    asked = [sys.executable, __file__, "--child", what, *arguments]
-    process = subprocess.Popen(asked, stdout=subprocess.PIPE, text=True)
+    """Run one of the above in a process of its own; adds its peak memory in bytes."""
+    command = [sys.executable, __file__, "--child", what, *arguments]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     peak, end = 0, time.monotonic() + limit
     while process.poll() is None:
         peak = max(peak, memory_of(process.pid))
@@ -156,7 +156,7 @@ def measured(what: str, *arguments: str, limit: float = 3600) -> dict[str, Any]:
 
 
 def memory_of(pid: int) -> int:
-    """Bytes that a process and its children hold; what they share is counted once."""
+    """Bytes that a process and its children hold; shared memory is counted once."""
     total = 0
     with suppress(psutil.Error):
         process = psutil.Process(pid)
@@ -166,11 +166,11 @@ def memory_of(pid: int) -> int:
     return total
 
 
-# --- what is shown ------------------------------------------------------------------------------------------
+# --- the reports ------------------------------------------------------------------------------------------
 
 
 def growth(options: argparse.Namespace, folder: Path) -> None:
-    """Time and memory at each size, and against `pairs` in memory."""
+    """Time and memory at each size, compared with `pairs` in memory."""
     print(f"{options.scene}, memory={options.memory!r}, {options.executor}")
     print(
         f"{'boxes':>13} {'pairs':>13} {'tiles':>6} {'seconds':>8} {'ns a box':>9} {'peak GB':>8}"
@@ -180,15 +180,16 @@ def growth(options: argparse.Namespace, folder: Path) -> None:
     for n in options.sizes:
         path, out = folder / "boxes.parquet", folder / "pairs"
         make(options.scene, n, path)
-        told = measured("outofcore", str(path), str(out), options.memory, options.executor)
+        result = measured("outofcore", str(path), str(out), options.memory, options.executor)
         rows = sum(parquet.read_metadata(part).num_rows for part in out.glob("*.parquet"))
         counted = measured("count", str(path))["pairs"]
-        if not told["pairs"] == rows == counted:
-            raise SystemExit(f"{n} boxes: {told['pairs']} pairs, {rows} rows, {counted} in memory")
-        seen[n] = told["seconds"]
+        if not result["pairs"] == rows == counted:
+            raise SystemExit(f"{n} boxes: {result['pairs']} pairs, {rows} rows, {counted} in memory")
+        seen[n] = result["seconds"]
         print(
-            f"{n:>13,} {told['pairs']:>13,} {told['tiles']:>6} {told['seconds']:>8.1f} "
-            f"{1e9 * told['seconds'] / n:>9.0f} {told['peak'] / 1e9:>8.2f} {told['temporary'] / 1e9:>13.2f}",
+            f"{n:>13,} {result['pairs']:>13,} {result['tiles']:>6} {result['seconds']:>8.1f} "
+            f"{1e9 * result['seconds'] / n:>9.0f} {result['peak'] / 1e9:>8.2f} "
+            f"{result['temporary'] / 1e9:>13.2f}",
             flush=True,
         )
         shutil.rmtree(out)
@@ -209,7 +210,7 @@ def growth(options: argparse.Namespace, folder: Path) -> None:
 
 
 def peers(options: argparse.Namespace, folder: Path) -> None:
-    """Beside SQL engines, which only count."""
+    """Compared with SQL engines, which only count."""
     for n in options.peers:
         path, out = folder / "boxes.parquet", folder / "pairs"
         make(options.scene, n, path)
@@ -219,39 +220,39 @@ def peers(options: argparse.Namespace, folder: Path) -> None:
             f"{n:,} boxes, ours from Parquet to Parquet: {ours['seconds']:.2f} s, {ours['peak'] / 1e9:.2f} GB"
         )
         for name in ("duckdb", "sedonadb"):
-            told = measured(name, str(path), limit=options.limit)
-            if "hits" in told and (told["hits"] - n) // 2 != ours["pairs"]:
-                raise SystemExit(f"{name} finds {told['hits']} hits, not {2 * ours['pairs'] + n}")
+            result = measured(name, str(path), limit=options.limit)
+            if "hits" in result and (result["hits"] - n) // 2 != ours["pairs"]:
+                raise SystemExit(f"{name} finds {result['hits']} hits, not {2 * ours['pairs'] + n}")
             print(
-                f"  {name}, counting: {told['seconds'] / ours['seconds']:.1f} times as long, "
-                f"{told['peak'] / 1e9:.2f} GB",
+                f"  {name}, counting: {result['seconds'] / ours['seconds']:.1f} times as long, "
+                f"{result['peak'] / 1e9:.2f} GB",
                 flush=True,
             )
 
 
 def kills(options: argparse.Namespace, folder: Path) -> None:
-    """Kill a run at random moments, again and again, until it ends; then compare what came of it."""
+    """Kill a run at random moments, again and again, let it finish, and compare the output."""
     path, whole, out = folder / "boxes.parquet", folder / "whole", folder / "pairs"
     make(options.scene, 3_000_000, path)
     took = measured("outofcore", str(path), str(whole), "50 MB", "threads")["seconds"]
     chance = random.Random(16)
-    asked = [sys.executable, __file__, "--child", "outofcore", str(path), str(out), "50 MB", "threads"]
+    command = [sys.executable, __file__, "--child", "outofcore", str(path), str(out), "50 MB", "threads"]
     begun = 0
     for _ in range(options.kills):
-        process = subprocess.Popen(asked, stdout=subprocess.DEVNULL)
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
         with suppress(subprocess.TimeoutExpired):
             process.wait(chance.uniform(0.2, 1.0) * took)
         process.send_signal(signal.SIGKILL)
         process.wait()
         begun += 1
-    subprocess.run(asked, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     names = sorted(file.name for file in whole.iterdir())
     same = all(
         (whole / name).read_bytes() == (out / name).read_bytes() for name in names if name.startswith("part")
     )
     left = sorted(file.name for file in folder.iterdir())
     print(
-        f"killed {begun} times and gone on: {len(names) - 1} parts, all the same: {same}; "
+        f"killed {begun} times and resumed: {len(names) - 1} parts, all the same: {same}; "
         f"the folder holds {left}"
     )
     if not same or names != sorted(file.name for file in out.iterdir()):

@@ -13,7 +13,7 @@ import pygame
 
 import broadphase as bp
 from broadphase.adapters.pygame import draw_boxes
-from broadphase.world.body import Body
+from broadphase.world.bodies import Body
 from examples.stage import BLUE, GREEN, GREY, LIGHT, ORANGE, TEXT, Game, main
 
 TILE = 32

@@ -9,7 +9,7 @@ from index_scenes import NEEDED
 from test_index_machine import IndexMachine
 
 import broadphase as bp
-from broadphase.indexes import box_tree, journal
+from broadphase.indexes import box_tree, changes
 from broadphase.indexes.box_tree import TreeArrays
 from broadphase.kernels.tree.nodes import HEIGHT, LEAST, WIDTH
 
@@ -55,7 +55,7 @@ VARIANTS = {
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_any_margin_does(variant, dim, monkeypatch):
     options, few = VARIANTS[variant]
-    monkeypatch.setattr(journal, "FEWEST_BOXES", 0)
+    monkeypatch.setattr(changes, "FEWEST_BOXES", 0)
     monkeypatch.setattr(box_tree, "_FEW", few)
     monkeypatch.setitem(NEEDED, "box_tree", lambda dim: options)
     machine = type("Machine", (IndexMachine,), {"name": "box_tree", "dim": dim}).TestCase

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import broadphase as bp
-from broadphase.indexes import journal
+from broadphase.indexes import changes
 from broadphase.indexes.brute_force import NoStructure
-from broadphase.indexes.journal import History
+from broadphase.indexes.changes import History
 
 
 class Counted(NoStructure):
@@ -31,7 +31,7 @@ class Counting(bp.BruteForce):
 
 @pytest.fixture
 def index(monkeypatch):
-    monkeypatch.setattr(journal, "FEWEST_BOXES", 0)
+    monkeypatch.setattr(changes, "FEWEST_BOXES", 0)
     index = Counting(threads=1)
     index.insert_many(row_of_boxes(40))
     index.changes()
@@ -170,7 +170,7 @@ def test_what_was_returned_is_the_callers(index):
 
 @pytest.mark.smaller_set
 def test_the_history_is_kept_through_many_small_steps(monkeypatch):
-    monkeypatch.setattr(journal, "_SMALLEST_MERGE", 5)
+    monkeypatch.setattr(changes, "_SMALLEST_MERGE", 5)
     random = np.random.default_rng(3)
     pairs = {(0, 1), (2, 5)}
     history = History(np.array(sorted(pairs), np.int32))
@@ -178,13 +178,13 @@ def test_the_history_is_kept_through_many_small_steps(monkeypatch):
     for _ in range(200):
         began = {tuple(sorted(random.choice(9, 2, replace=False).tolist())) for _ in range(3)} - pairs
         ended = {pair for pair in pairs if random.random() < 0.1}
-        make = history.advance(*(np.array(sorted(part), np.int32).reshape(-1, 2) for part in (began, ended)))
+        step = history.advance(*(np.array(sorted(part), np.int32).reshape(-1, 2) for part in (began, ended)))
         pairs -= ended
-        asked.append((make, sorted(pairs)))
+        asked.append((step, sorted(pairs)))
         pairs |= began
         assert [tuple(pair) for pair in history.pairs().tolist()] == sorted(pairs)
-    for make, stayed in asked:
-        assert [tuple(pair) for pair in make().tolist()] == stayed
+    for step, stayed in asked:
+        assert [tuple(pair) for pair in step.stayed.tolist()] == stayed
 
 
 def test_a_large_scene_is_searched_by_several_threads():

@@ -7,8 +7,8 @@ import sys
 import numpy as np
 import pytest
 import scenes
-from beyond_helpers import array, names_in, save, written
 from cli_helpers import refused, save_csv
+from outofcore_helpers import array, names_in, save, written
 from pyarrow import parquet
 from rich.console import Console
 

@@ -177,10 +177,9 @@ def in_packets(monkeypatch):
 
     monkeypatch.setattr(packets, "find", noted)
     monkeypatch.setattr(protocol, "ENOUGH_FOR_PACKETS", 100)
-    monkeypatch.setattr(box_tree, "ENOUGH_FOR_PACKETS", 100)
-    monkeypatch.setattr(box_tree, "_ENOUGH_FOR_THREADS", 100)
+    monkeypatch.setattr(protocol, "ENOUGH_FOR_SAMPLE", 100)
     for kind in (protocol.Structure, box_tree.TreeStructure):
-        monkeypatch.setattr(kind, "in_packets_from", lambda index: FORCED)
+        monkeypatch.setattr(kind, "packets_from", FORCED)
     return given
 
 

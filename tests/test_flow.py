@@ -7,7 +7,7 @@ import pytest
 
 import broadphase as bp
 from broadphase import TileMap
-from broadphase.world import flow
+from broadphase.world import pathfinding as flow
 
 STEPS = [(1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1)]
 ENTERED = {(1, 0): 1, (-1, 0): 2, (0, 1): 4, (0, -1): 8}

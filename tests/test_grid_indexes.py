@@ -7,7 +7,7 @@ from index_scenes import NEEDED, random_boxes
 from test_index_machine import IndexMachine
 
 import broadphase as bp
-from broadphase.indexes import journal, uniform_grid
+from broadphase.indexes import changes, uniform_grid
 
 CLASSES = (bp.UniformGrid, bp.SpatialHash)
 
@@ -54,7 +54,7 @@ OTHER_CELLS = {
     ("name", "case"), [(n, c) for n, cases in OTHER_CELLS.items() for c in range(len(cases))]
 )
 def test_any_cells_do(name, case, dim, monkeypatch):
-    monkeypatch.setattr(journal, "FEWEST_BOXES", 0)
+    monkeypatch.setattr(changes, "FEWEST_BOXES", 0)
     # The machine copies and pickles at every turn: a gigabyte of empty cells would be most of its time.
     monkeypatch.setattr(uniform_grid, "MOST_CELLS", 2**18)
     monkeypatch.setitem(NEEDED, name, OTHER_CELLS[name][case])

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import broadphase as bp
-from broadphase.indexes import box_tree, cell_lists, strips
+from broadphase.indexes import box_tree, cells, strips
 
 pytestmark = pytest.mark.covering(together=2)
 QUICK = ["strips", "box_tree", "spatial_hash", "uniform_grid"]
@@ -269,7 +269,7 @@ def test_results_belong_to_the_caller(both):
 def trials():
     return [
         kernel
-        for module in (box_tree, cell_lists, strips)
+        for module in (box_tree, cells, strips)
         for name, kernel in vars(module).items()
         if name.startswith("_try_")
     ]

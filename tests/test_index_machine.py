@@ -25,7 +25,7 @@ from index_scenes import (
 )
 
 import broadphase as bp
-from broadphase.indexes import journal
+from broadphase.indexes import changes
 from broadphase.indexes.brute_force import NoStructure
 
 
@@ -289,7 +289,7 @@ def machine(name, dim):
 @pytest.fixture(autouse=True)
 def journal_of_any_size(monkeypatch):
     """`changes` asks about touched boxes among few boxes too, or the machine would never see it."""
-    monkeypatch.setattr(journal, "FEWEST_BOXES", 0)
+    monkeypatch.setattr(changes, "FEWEST_BOXES", 0)
 
 
 @pytest.mark.covering

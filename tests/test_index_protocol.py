@@ -9,6 +9,7 @@ from index_scenes import random_boxes
 
 import broadphase as bp
 from broadphase.indexes.brute_force import NoStructure
+from broadphase.indexes.protocol import search_live
 from broadphase.methods import brute_force
 
 pytestmark = pytest.mark.smaller_set
@@ -25,18 +26,15 @@ class Noting(NoStructure):
         assert ids.dtype == np.int32
         self.heard.append((hook, ids.tolist(), self.store.boxes[ids, 0].tolist(), *more))
 
-    def inserted(self, ids):
-        self._note("inserted", ids)
+    def leave(self, ids, boxes):
+        if boxes is None:
+            self._note("removing", ids)
+        else:
+            assert boxes.dtype == self.dtype
+            self._note("moving", ids, boxes[:, 0].tolist(), ids is self.store.ids())
 
-    def removing(self, ids):
-        self._note("removing", ids)
-
-    def moving(self, ids, boxes):
-        assert boxes.dtype == self.dtype
-        self._note("moving", ids, boxes[:, 0].tolist(), ids is self.store.ids())
-
-    def moved(self, ids):
-        self._note("moved", ids)
+    def enter(self, ids, fresh):
+        self._note("inserted" if fresh else "moved", ids)
 
     def reset(self):
         self.heard.append(("reset", self.store.ids().tolist()))
@@ -118,7 +116,7 @@ class Slow(NoStructure):
 
     def find_pairs(self, limit, scratch):
         assert not self.stale
-        return self.search_live(brute_force.find, limit, scratch)
+        return search_live(self, brute_force.find, limit, scratch)
 
 
 class Late(bp.BruteForce):
@@ -196,9 +194,9 @@ class QuickStructure(NoStructure):
     answers_boxes_quickly = True
     asked = False
 
-    def find_rows(self, *arguments):
+    def find_in_boxes(self, *arguments):
         self.asked = True
-        return super().find_rows(*arguments)
+        return super().find_in_boxes(*arguments)
 
 
 class Quick(bp.BruteForce):

@@ -2,6 +2,8 @@
 
 import json
 import pickle
+import subprocess
+import sys
 import zipfile
 
 import numpy as np
@@ -290,3 +292,11 @@ def test_many_ids_in_bulk_and_one_by_one(name):
             alive.add(free[0])
         index.validate()
         assert index.ids.tolist() == sorted(alive)
+
+
+def test_any_index_is_loaded_by_a_program_that_has_made_none(tmp_path):
+    bp.BoxTree().save(tmp_path / "file")
+    program = "import sys, broadphase; print(type(broadphase.Index.load(sys.argv[1])).__name__)"
+    run = [sys.executable, "-c", program, str(tmp_path / "file")]
+    done = subprocess.run(run, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "BoxTree"

@@ -216,7 +216,7 @@ def test_an_insert_that_fails_leaves_every_box_in_its_world(monkeypatch):
     index = bp.BoxTree()
     index.insert_many([[0, 0, 1, 1]] * 3, env=[0, 7, 9])
     with monkeypatch.context() as patched:
-        patched.setattr(type(index._space), "inserted", lambda *_: 1 / 0)
+        patched.setattr(type(index._worlds), "enter", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             index.insert_many([[0, 0, 1, 1]] * 2, env=[7, 9])
     assert index.envs.tolist() == [0, 7, 9]

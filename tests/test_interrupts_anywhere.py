@@ -136,7 +136,7 @@ def test_sorted_ends_are_laid_out_in_slices(cut_finely, stops, name):
     boxes = scenes.make("uniform", 400, 2)
     index = bp.make_index(name, threads=1)
     index.insert_many(boxes)
-    rows = {"sort_and_sweep": (2_000, 1_300, 2_200), "sweep_and_prune": (3_500,) * 3}[name]
+    rows = {"sort_and_sweep": (1_300, 1_300, 2_200), "sweep_and_prune": (2_400,) * 3}[name]
     for moved, least in zip((boxes, boxes + 1e-9, boxes[::-1]), rows, strict=True):
         index.update(moved)
         stops.looks = 0
@@ -158,7 +158,7 @@ def test_a_question_that_is_interrupted_is_asked_again(cut_finely, stops, name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_changes_that_are_interrupted_are_told_afterwards(cut_finely, stops, monkeypatch, name):
-    monkeypatch.setattr("broadphase.indexes.journal.FEWEST_BOXES", 10)
+    monkeypatch.setattr("broadphase.indexes.changes.FEWEST_BOXES", 10)
     boxes = scenes.make("uniform", 60, 2)
     index, again = made(name, boxes), made(name, boxes)
     draw = np.random.default_rng(3)

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import numpy as np
 import pytest
-from file_attacks import ATTACKS, empty_lists, same_batch
+from io_attacks import ATTACKS, empty_lists, same_batch
 from lab_server import WAIT, Tab, fetch, running, setup_message
 
 from broadphase import count_pairs

@@ -18,7 +18,7 @@ from checks import assert_same
 from test_process import run
 
 import broadphase as bp
-from broadphase.indexes.registry import CLASSES
+from broadphase.indexes import CLASSES
 from broadphase.kernels.arrays.radix_sort import argsort_keys
 from broadphase.kernels.machine.level import level
 from broadphase.kernels.machine.mode import PLAIN

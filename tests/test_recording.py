@@ -11,9 +11,8 @@ import pytest
 import broadphase as bp
 from broadphase.errors import FileError
 from broadphase.indexes import CLASSES
-from broadphase.recording.container import FRESH
-from broadphase.recording.following import Follower, courses
-from broadphase.recording.steps import Steps
+from broadphase.recording.following import Follower, run_methods
+from broadphase.recording.frames import FRESH, Steps
 
 
 def some(random, count, dim, dtype):
@@ -22,7 +21,7 @@ def some(random, count, dim, dtype):
 
 
 def play_index(index, frames, random, seen):
-    """Insert, remove, move and ask; ``seen`` is given what there is at the end of each frame."""
+    """Insert, remove, move and query; ``seen`` gets the state at the end of each frame."""
     dim, dtype = index.dim, index.dtype
     for number in range(frames):
         if number % 3 == 0:
@@ -170,7 +169,7 @@ def test_round_corners_and_turned_bodies_come_back(tmp_path):
 
 
 def test_every_call_that_asks_or_moves_is_counted(tmp_path):
-    """Whatever a world can be asked or told by its public methods; but what listens, checks or copies."""
+    """All public methods of a world, except those that listen, check or copy."""
     others = {"on", "off", "body", "snapshot", "validate", "update"}
     methods = {
         name for name in dir(bp.World) if not name.startswith("_") and callable(getattr(bp.World, name))
@@ -364,6 +363,6 @@ def test_every_method_goes_through_a_recording_with_the_same_pairs(tmp_path):
     for frame in recording:
         expected = frame.pairs().tolist()
         assert all(follower.run(frame).pairs.tolist() == expected for follower in followers)
-    went = courses(recording, ["strips", "brute_force"], 2)
+    went = run_methods(recording, ["strips", "brute_force"], 2)
     assert (went["strips"].seconds < 60).all()
     assert went["brute_force"].tests[-1] > 0

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import broadphase as bp
-from broadphase.indexes import journal
+from broadphase.indexes import changes
 from broadphase.slices import ranges
 from broadphase.world import depenetration, motion_many, movement_many, movement_shapes
 from broadphase.world.movement_many import all_hits, regions, resolve_many
@@ -149,20 +149,20 @@ def test_growing_goes_no_further_than_memory(monkeypatch):
 
 
 @smaller_set
-@pytest.mark.parametrize("first_room", [1, 3, journal._FIRST_CHANGES])
-@pytest.mark.parametrize("most_room", [2, journal.MOST_ROOM])
-@pytest.mark.parametrize("most_rows", [90, journal.MOST_ROWS])
+@pytest.mark.parametrize("first_room", [1, 3, changes._FIRST_CHANGES])
+@pytest.mark.parametrize("most_room", [2, changes.MOST_ROOM])
+@pytest.mark.parametrize("most_rows", [90, changes.MOST_ROWS])
 def test_changes_between_lists_in_any_room(first_room, most_room, most_rows, monkeypatch):
-    monkeypatch.setattr(journal, "_FIRST_CHANGES", first_room)
-    monkeypatch.setattr(journal, "MOST_ROOM", most_room)
-    monkeypatch.setattr(journal, "MOST_ROWS", most_rows)
-    monkeypatch.setattr(journal, "ranges", lambda begin, end: ranges(begin, end, most_rows))
+    monkeypatch.setattr(changes, "_FIRST_CHANGES", first_room)
+    monkeypatch.setattr(changes, "MOST_ROOM", most_room)
+    monkeypatch.setattr(changes, "MOST_ROWS", most_rows)
+    monkeypatch.setattr(changes, "ranges", lambda begin, end: ranges(begin, end, most_rows))
     random = np.random.default_rng(8)
     everything = np.argwhere(np.triu(np.ones((20, 20), bool), 1)).astype(np.int32)
     renewed = random.random(20) < 0.1
     for shares in ((0, 0), (0, 1), (1, 0), (1, 1), (0.5, 0.5), (0.9, 0.1)):
         before, now = (everything[random.random(len(everything)) < share] for share in shares)
-        began, ended = journal.changes_between(before, now, renewed)
+        began, ended = changes.changes_between(before, now, renewed)
         new = {pair for pair in map(tuple, now.tolist()) if renewed[list(pair)].any()}
         was, is_now = set(map(tuple, before.tolist())), set(map(tuple, now.tolist()))
         assert list(map(tuple, began.tolist())) == sorted(is_now - (was - new))
@@ -188,7 +188,7 @@ def test_more_pairs_begin_and_end_than_there_is_room_for(cls):
         for one in (index, twin):
             one.move_many(ids, boxes[ids])
         got, wanted = index.changes(), twin.changes()
-        assert len(wanted.began) + len(wanted.ended) > journal._FIRST_CHANGES
+        assert len(wanted.began) + len(wanted.ended) > changes._FIRST_CHANGES
         np.testing.assert_array_equal(got.began, wanted.began)
         np.testing.assert_array_equal(got.ended, wanted.ended)
         np.testing.assert_array_equal(got.stayed, wanted.stayed)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from test_index_machine import machine
 
 import broadphase as bp
-from broadphase.indexes import sorted_boxes
+from broadphase.indexes import sort_and_sweep
 from broadphase.kernels.arrays.ordered_bits import bits_of, ordered_rows
 from broadphase.kernels.machine.simd import LANES
 from broadphase.kernels.sorted import search
@@ -175,5 +175,5 @@ def test_the_axis_is_chosen_or_given():
 @pytest.mark.parametrize("name", ["sort_and_sweep", "sweep_and_prune"])
 @pytest.mark.parametrize("steps", [0, 10**6])
 def test_always_or_never_by_insertion_does_what_the_model_does(dim, name, steps, monkeypatch):
-    monkeypatch.setattr(sorted_boxes, "MOST_STEPS", steps)
+    monkeypatch.setattr(sort_and_sweep, "MOST_STEPS", steps)
     machine(name, dim)().runTest()

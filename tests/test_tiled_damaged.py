@@ -18,7 +18,7 @@ from tiled_helpers import DATA, ENDINGS, as_tmj, as_tmx, written
 from broadphase import TileMap
 from broadphase.adapters.tiled import load
 from broadphase.errors import FileError, MissingExtraError
-from broadphase.files.tiled.numbers import Budget
+from broadphase.io.tiled.maps import Budget
 
 
 def damage(*path, value):
@@ -176,7 +176,7 @@ def packed(data, compression, size=(6, 4)):
     return as_tmj(change)
 
 
-def test_without_zstandard_the_way_out_is_named(tmp_path, monkeypatch):
+def test_without_zstandard_the_extra_is_named(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "zstandard", None)
     monkeypatch.setitem(sys.modules, "compression.zstd", None)
     path = written(tmp_path, "a.tmj", packed(b"abcd", "zstd"))

@@ -12,7 +12,7 @@ from tiled_helpers import DATA, as_tmj, as_tmx, written
 from broadphase import Box, Capsule, Circle, World
 from broadphase.adapters.tiled import TiledTile, load
 from broadphase.errors import FileError
-from broadphase.files.tiled.maps import read_map
+from broadphase.io.tiled.maps import read_map
 
 THING = {"id": 7, "x": 32, "y": 48, "width": 16, "height": 8, "rotation": 0, "visible": True, "name": ""}
 GROUP = {"type": "objectgroup", "name": "things", "opacity": 1, "visible": True}
@@ -96,9 +96,9 @@ def test_a_polygon_that_is_not_convex_becomes_several_bodies(tmp_path):
 def test_a_polygon_that_crosses_itself_is_told_of(tmp_path):
     bow = ring((0, 0), (10, 10), (10, 0), (0, 10))
     path = map_with(tmp_path, {**THING, "polygon": bow}, {**THING, "id": 8})
-    with pytest.warns(UserWarning, match=r"object 7 becomes no body: its outline crosses itself") as told:
+    with pytest.warns(UserWarning, match=r"object 7 becomes no body: its outline crosses itself") as caught:
         loaded = load(path)
-    assert told[0].filename == __file__
+    assert caught[0].filename == __file__
     assert len(loaded.bodies) == 1
     assert [len(thing.bodies) for thing in loaded.objects] == [0, 1]
 
@@ -261,7 +261,7 @@ def test_an_object_whose_tile_is_in_no_tileset_is_told_of(tmp_path):
 
 
 @pytest.mark.parametrize("ending", ["ldtk", "ldtkl"])
-def test_a_file_of_ldtk_is_told_its_way_out(tmp_path, ending):
+def test_a_file_of_ldtk_is_refused_with_advice(tmp_path, ending):
     file = written(tmp_path, f"world.{ending}", b"{}")
     with pytest.raises(FileError, match=r"LDtk.*Tiled export"):
         load(file)

@@ -77,9 +77,9 @@ def test_whole_cells(tmp_path, shapes):
 @pytest.mark.parametrize("shapes", [[LEFT_HALF], [CORNER], [HALF, LEFT_HALF], [{**WHOLE, "rotation": 5}]])
 def test_a_shape_that_no_cell_can_have_is_told_of(tmp_path, shapes):
     path = level_of(tmp_path, [[1, 0]], *shapes)
-    with pytest.warns(UserWarning, match=r"tileset 't', tile 0 has a collision shape that no cell") as told:
+    with pytest.warns(UserWarning, match=r"tileset 't', tile 0 has a collision shape that no cell") as caught:
         tiles = TileMap.from_tiled(path)
-    assert told[0].filename == __file__
+    assert caught[0].filename == __file__
     assert tiles.solid.tolist() == [[True, False]]
     assert TileMap.from_tiled(path, shapes="fill").solid.tolist() == [[True, False]]
     with pytest.raises(ValueError, match="tile 0 has a collision shape that no cell can have"):
@@ -95,9 +95,9 @@ def test_a_shape_that_no_cell_can_have_is_told_of(tmp_path, shapes):
 def test_shapes_of_one_way_tiles_are_told_of(tmp_path):
     words = [{"name": "one_way", "value": "top"}]
     path = level_of(tmp_path, [[1, 1 | MIRROR_Y, 1 | TRANSPOSE]], HALF, tile={"properties": words})
-    with pytest.warns(UserWarning, match="tile 0 has a collision shape") as told:
+    with pytest.warns(UserWarning, match="tile 0 has a collision shape") as caught:
         loaded = load(path)
-    assert told[0].filename == __file__
+    assert caught[0].filename == __file__
     assert [loaded.tiles.one_way_sides(k, 0) for k in range(3)] == [("top",), ("bottom",), ("left",)]
 
 

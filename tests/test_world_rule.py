@@ -295,9 +295,9 @@ def test_tags_that_are_used_once_are_forgotten():
         world.remove(world.add(Box(0, 0, 1, 1), tag=("once", number)))
         kept.tag = ("a", number)
         world.on(("x", number)[0], number).remove()
-    assert len(world._state.listeners.groups) < 200
-    assert len(world._state.listeners._bit_of) == 2
-    assert world._state.listeners.exact
+    assert len(world._state.store.tag_sets.groups) < 200
+    assert len(world._state.store.tag_sets._heard.bit_of) == 2
+    assert world._state.store.tag_sets.exact
     world.restore(moment)
     assert kept.tags == {"kept", "a"}
     world.add(Box(0, 0, 1, 1), tag="b")

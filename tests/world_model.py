@@ -1,7 +1,7 @@
 """A world in plain Python: lists, every pair, one shape at a time."""
 
 from broadphase.shapes.narrow_phase import contact
-from broadphase.world.listeners import ANY
+from broadphase.world.tags import ANY
 
 
 class Thing:

@@ -1,8 +1,8 @@
-"""Which column of a table is which edge of a box, and boxes made from such columns.
+"""Finds the columns of a table that are the edges of boxes, and makes boxes from them.
 
-Names are compared without regard to case and to anything but letters and digits, so ``Min X``,
-``min_x`` and ``minX`` are one name.  Each axis is given by its two edges or by an edge and a size; where
-a table has both, the edges count.  No library knows which names mean a box.
+Only letters and digits of names are compared, and case is ignored, so ``Min X``, ``min_x`` and ``minX`` are
+the same name.  Each axis is given by its two edges, or by an edge and a size; where a table has both, the
+edges are used.
 """
 
 import re
@@ -23,39 +23,37 @@ _EDGES = {
 }
 _LOWS_WITH_SIZE = {"x": "x minx xmin left", "y": "y miny ymin top", "z": "z minz zmin"}
 _SIZES = {"x": "width w", "y": "height h", "z": "depth d"}
-# A table that has one of these without its partner means a third axis, which must not be dropped in silence.
+# A column with one of these names may be half of a third axis, so it is an error where it has no partner.
 _SIGNS_OF_Z = {"z", "minz", "maxz", "zmin", "zmax", "z0", "z1", "z2"}
 _IDS = ("id", "fid")
-_WAY_OUT = (
-    "name them min_x, min_y, max_x, max_y (in 3-D also min_z, max_z), or x, y, width, height (z, depth)"
-)
+_ADVICE = "name them min_x, min_y, max_x, max_y (in 3-D also min_z, max_z), or x, y, width, height (z, depth)"
 
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """The two columns of one axis, by the names that the table gives them."""
+    """The names of the two columns of one axis."""
 
     low: str
     high: str
     sized: bool
-    """``high`` is not an edge but a size."""
+    """Whether ``high`` is a size and not an edge."""
 
     @property
     def downward(self) -> bool:
-        """Pictures count y downwards (top is the smaller), maps upwards: the values have to tell."""
+        """Whether the values decide which edge is lower: top is the smaller y in images, not in maps."""
         return plain(self.low) == "top" and not self.sized
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where the boxes are in a table."""
+    """Which columns of a table are the edges and the ids."""
 
     axes: tuple[Axis, ...]
     id: str | None = None
 
     @property
     def edges(self) -> list[str]:
-        """The columns to read as numbers."""
+        """The columns that are read as numbers."""
         return [name for axis in self.axes for name in (axis.low, axis.high)]
 
 
@@ -63,7 +61,7 @@ HEADERLESS = {
     4: Layout((Axis("min_x", "max_x", False), Axis("min_y", "max_y", False))),
     6: Layout((Axis("min_x", "max_x", False), Axis("min_y", "max_y", False), Axis("min_z", "max_z", False))),
 }
-"""Tables without names hold min..., max..., as the arrays do."""
+"""The columns of tables without header, in the order of box arrays."""
 
 
 def names_without_header(count: int) -> list[str]:
@@ -77,7 +75,7 @@ def find_layout(names: Sequence[str], source: str, id_column: str | None = None)
     Raises
     ------
     ValueError
-        As `find_edges`; or there is no column ``id_column``.
+        As for `find_edges`, or there is no column ``id_column``.
     """
     axes = find_edges(names, source).axes
     own_id = _find_id(names, source, id_column)
@@ -87,7 +85,7 @@ def find_layout(names: Sequence[str], source: str, id_column: str | None = None)
 
 
 def find_edges(names: Sequence[str], source: str) -> Layout:
-    """Find the edges among the names of a table; ids are not looked for.
+    """Find the edges among the names of a table, without ids.
 
     Raises
     ------
@@ -108,7 +106,7 @@ def find_edges(names: Sequence[str], source: str) -> Layout:
                 )
     for name in "xy":
         if axes[name] is None:
-            raise ValueError(f"{source}: no columns for the {name} axis among {listed(names)}; {_WAY_OUT}")
+            raise ValueError(f"{source}: no columns for the {name} axis among {listed(names)}; {_ADVICE}")
     if axes["z"] is None:
         lonely = [name for name in names if plain(name) in _SIGNS_OF_Z]
         if lonely:
@@ -120,13 +118,13 @@ def find_edges(names: Sequence[str], source: str) -> Layout:
 
 
 def plain(name: str) -> str:
-    """A name as it is compared: small letters and digits only."""
-    # Tables of map data keep the edges in a structure "bbox"; flattened, its columns are bbox.xmin...
+    """A name as it is compared: lower-case letters and digits only."""
+    # GeoParquet has the edges in a structure "bbox"; when flattened, its columns are bbox.xmin, ...
     return re.sub(r"[\W_]+", "", name.lower().strip().removeprefix("bbox."))
 
 
 def listed(names: Sequence[str]) -> str:
-    """The first dozen of the names, for messages; of long ones the begin."""
+    """The first twelve names for messages, each cut to 60 letters."""
     shown = ", ".join(repr(name if len(name) <= 60 else f"{name[:57]}...") for name in names[:12])
     return f"{shown}, ..." if len(names) > 12 else shown
 
@@ -154,12 +152,12 @@ def _find_id(names: Sequence[str], source: str, id_column: str | None) -> str | 
 def boxes_from_columns(
     layout: Layout, columns: Mapping[str, Column], source: str, row_name: Callable[[int], str]
 ) -> npt.NDArray[np.floating[Any]]:
-    """Put the columns together as boxes and check them.
+    """Make boxes from columns and check them.
 
     Parameters
     ----------
     layout : Layout
-        What the columns mean.
+        Which column is which edge.
     columns : mapping of str to numpy.ndarray
         The columns ``layout.edges``, ``(n,)`` each.
     source : str
@@ -175,7 +173,7 @@ def boxes_from_columns(
     Raises
     ------
     ValueError
-        A row holds NaN, ``min > max`` or a negative size: the first such row is named.
+        A row holds NaN, ``min > max`` or a negative size; the first such row is named.
     """
     dim = len(layout.axes)
     single = all(columns[name].dtype == np.float32 for name in layout.edges)
@@ -185,7 +183,7 @@ def boxes_from_columns(
     for k, axis in enumerate(layout.axes):
         low, high = columns[axis.low], columns[axis.high]
         if axis.sized:
-            with np.errstate(invalid="ignore", over="ignore"):  # what comes of it is found below
+            with np.errstate(invalid="ignore", over="ignore"):  # NaN and infinity are checked below
                 sound = high >= 0
                 top = low.astype(np.float64) + high
                 sound &= np.isfinite(top) | ~np.isfinite(low) | ~np.isfinite(high)

@@ -1,7 +1,7 @@
-"""Dask DataFrames in, Dask DataFrames out: `broadphase.outofcore` on a cluster.
+"""`broadphase.outofcore` for Dask DataFrames, on a cluster.
 
-The workers write their partitions as Parquet files, the tasks run on them, and what comes back reads the
-files of pairs.  Nothing of it goes through the client.  Needs the extra ``dask``.
+The workers write their partitions as Parquet files and run the tasks on them.  The result is a DataFrame that
+reads the files of pairs.  No data goes through the client.  Needs the extra ``dask``.
 """
 
 import os
@@ -17,19 +17,19 @@ _dataframe = need("dask.dataframe", extra="dask", purpose="broadphase.dask")
 
 
 def pairs(frame: Any, out: str | os.PathLike[str], *, ids: str | None = None, **options: Any) -> Any:
-    """Every pair of boxes that overlap, among the rows of a Dask DataFrame.
+    """Find every pair of overlapping boxes among the rows of a Dask DataFrame.
 
     Parameters
     ----------
     frame : dask.dataframe.DataFrame
         Columns as for `broadphase.outofcore.pairs`; rows are numbered over all partitions in order.
     out : path
-        A folder that is not there yet, which all workers see; the pairs are read from it later.
+        A folder that does not exist yet and that all workers see; the pairs are read from it later.
     ids : str, optional
         A column of integers or text that is written in place of row numbers.
     **options
-        What `broadphase.outofcore.pairs` takes besides.  ``executor`` is the cluster of the current client,
-        if there is one.
+        Other arguments of `broadphase.outofcore.pairs`.  ``executor`` is by default the cluster of the
+        current client, if there is one.
 
     Returns
     -------
@@ -59,7 +59,7 @@ def join(
     ids: str | tuple[str | None, str | None] | None = None,
     **options: Any,
 ) -> Any:
-    """Every row of ``a`` with every row of ``b`` that it overlaps.
+    """Find every row of ``b`` that each row of ``a`` overlaps.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def join(
 
 
 def _work(out: Any, options: dict[str, Any]) -> Path:
-    """A folder for the rows of the frames; what a run left there that was killed is of no use to the next."""
+    """A folder for the rows of the frames, emptied of what a killed run left there."""
     own = options.get("work")
     folder = Path(own) / "frames" if own is not None else Path(f"{os.fspath(out)}.frames")
     shutil.rmtree(folder, ignore_errors=True)
@@ -88,7 +88,7 @@ def _work(out: Any, options: dict[str, Any]) -> Path:
 
 
 def _written(frame: Any, folder: Path) -> str:
-    """The rows of a frame as files whose names are in the order of its partitions."""
+    """Write the rows of a frame to files whose names are in the order of its partitions."""
     frame.to_parquet(str(folder), write_index=False, overwrite=True)
     return str(folder)
 
@@ -97,7 +97,7 @@ def _with_cluster(options: dict[str, Any], work: Path) -> dict[str, Any]:
     options = {**options, "work": work / "work"}
     if "executor" not in options:
         distributed = need("distributed", extra="dask", purpose="a cluster")
-        with suppress(ValueError):  # no client: threads of this process
+        with suppress(ValueError):  # no client: threads of this process do the work
             options["executor"] = distributed.get_client().get_executor()
     return options
 

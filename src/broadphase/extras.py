@@ -1,4 +1,4 @@
-"""Packages that only an extra brings: import them, or say how to install them."""
+"""Imports optional packages, or says which extra installs them."""
 
 from importlib import import_module
 from typing import Any
@@ -16,12 +16,12 @@ def need(module: str, *, extra: str, purpose: str) -> Any:
     extra : str
         The extra of broadphase that installs it.
     purpose : str
-        What it is needed for; the message begins with it.
+        What the module is needed for; the message begins with it.
 
     Raises
     ------
     MissingExtraError
-        The package is not there; the message says how to install it.
+        The package is not installed; the message says how to install it.
 
     Examples
     --------
@@ -33,7 +33,7 @@ def need(module: str, *, extra: str, purpose: str) -> Any:
     except ModuleNotFoundError as error:
         package = module.partition(".")[0]
         if (error.name or "").partition(".")[0] != package:
-            raise  # the package is there, but something that it needs itself is not
+            raise  # the package is there, but one of its own dependencies is missing
         raise MissingExtraError(
             f"{purpose} needs {package}: python -m pip install 'broadphase[{extra}]'", name=package
         ) from None

@@ -1,9 +1,9 @@
-"""What other libraries keep numbers in, as NumPy arrays: tables, their columns, and shapes.
+"""Tables, columns and shapes of other libraries as NumPy arrays.
 
-Nothing is imported for it.  A table is known by what it can do (pandas, polars, pyarrow and those that are
-built like them), a structured array by its names, a shape (shapely, geopandas) by its ``geom_type``.  Named
-columns are read by their names, whatever their order: rows taken by position would be wrong in silence.
-Labels of rows do not count: the first row is row 0.
+No other library is imported.  A table is recognized by its methods (pandas, polars, pyarrow and similar
+libraries), a structured array by its field names, a shape (shapely, geopandas) by its ``geom_type``.  Named
+columns are read by name, in any order: reading them by position would silently give wrong boxes.  Row labels
+are ignored: the first row is row 0.
 """
 
 import sys
@@ -19,16 +19,16 @@ Array = npt.NDArray[Any]
 
 
 class Wanted(NamedTuple):
-    """What a row of numbers is to be, where rows may come as named columns or as shapes."""
+    """What a row of numbers means, for rows that come as named columns or as shapes."""
 
     forms: tuple[str, ...] = ()
-    """What the numbers of a row may be called; boxes have a module of their own for that."""
+    """Possible names of the numbers of a row; those of boxes are in `broadphase.columns`."""
     needed: int = 0
-    """So many of a form's names must be there; the others may."""
+    """How many names of a form must be there; the others are optional."""
     shapes: str = ""
-    """What is taken from a shape: its ``"bounds"``, a ``"point"``, or nothing."""
+    """What is read from a shape: its ``"bounds"``, a ``"point"``, or nothing."""
     advice: str = ""
-    """How columns are best called."""
+    """For messages: how to name the columns."""
 
 
 BOXES = Wanted(shapes="bounds")
@@ -36,20 +36,20 @@ POINTS = Wanted(("x y z", "lon lat", "longitude latitude"), 2, "point", "name th
 WAYS = Wanted(("dx dy dz", "vx vy vz", "x y z"), 2, "", "name them dx, dy (in 3-D also dz), or vx, vy")
 CIRCLES = Wanted(("x y radius", "x y r"), 3, "", "name them x, y, radius")
 NUMBERS = Wanted()
-"""No rows at all, but one number each."""
+"""One number for each row."""
 
 _PLAIN_ROWS = frozenset({list, tuple, np.ndarray, int, float})
 
 
 def as_array(values: Any, name: str, wanted: Wanted) -> Array:
-    """Anything but an ``ndarray`` as one; whether it holds numbers is for `numbers_in` to see.
+    """Convert anything but an ``ndarray`` to one; `numbers_in` then checks that it holds numbers.
 
     Raises
     ------
     TypeError
-        Rows that are named, or rectangles of pygame, in a list: their order says nothing.
+        A list of named rows, or of pygame rectangles: the order of their numbers is not that of a row.
     ValueError
-        Rows of different lengths; named columns that are not what is wanted, or a value that is missing.
+        Rows have different lengths, columns do not have the wanted names, or a value is missing.
     """
     kind = type(values)
     if kind is list or kind is tuple:
@@ -66,29 +66,29 @@ def as_array(values: Any, name: str, wanted: Wanted) -> Array:
 
 
 def numbers_in(array: Array, name: str, wanted: Wanted) -> Array:
-    """The numbers of an array that has none for its dtype: those of named fields, or of shapes.
+    """The numbers of an array whose dtype is not one of numbers: those of named fields, or of shapes.
 
     Raises
     ------
     TypeError
-        There are no numbers in it; the first object that is none is named.
+        It holds no numbers; the first object that is none is named.
     ValueError
-        Fields or shapes that are not what is wanted.
+        Fields do not have the wanted names, or shapes are of another kind.
     """
     if array.dtype.names is not None and array.ndim < 2:
         names = array.dtype.names
         return _from_columns(names, lambda k: array[names[k]], name, wanted)
-    if array.dtype.name == "bfloat16":  # of ml_dtypes, as JAX has it
+    if array.dtype.name == "bfloat16":  # JAX has it from ml_dtypes
         return array.astype(np.float32)
     if array.dtype != object:
         raise TypeError(f"{name} must hold real numbers; got dtype {array.dtype}")
     if any(hasattr(item, "geom_type") for item in array.flat):
         return _from_shapes(array, name, wanted)
-    raise TypeError(f"{name} must hold real numbers; got dtype object{_first_stranger(array)}")
+    raise TypeError(f"{name} must hold real numbers; got dtype object{_first_non_number(array)}")
 
 
 def column(values: Any, name: str) -> Array:
-    """One column, or anything that NumPy makes an array of; a value that is missing is named.
+    """Convert one column, or anything that NumPy converts; a missing value is an error that names it.
 
     Raises
     ------
@@ -106,7 +106,7 @@ def _array(values: Any, name: str) -> Array:
     while type(first) in (list, tuple) and first:
         first = first[0]
     if first is not values and type(first) is not np.ndarray and hasattr(type(first), "__dlpack__"):
-        values = _arrays_in(values, name)  # NumPy would ask for one number at a time, or find none
+        values = _arrays_in(values, name)  # NumPy would read one number at a time, or fail
     try:
         return as_numpy(values, name)
     except ValueError as error:
@@ -120,17 +120,17 @@ def _arrays_in(values: Any, name: str) -> Any:
 
 
 def _is_masked(values: Any) -> bool:
-    """Whether it is a masked array; without them in the process, they are not imported to find out."""
+    """Whether it is a masked array; `numpy.ma` is not imported to find out."""
     return "numpy.ma" in sys.modules and isinstance(values, np.ma.MaskedArray)
 
 
 def _first_missing(values: Any) -> int | None:
     if _is_masked(values):
-        missing: Any = np.ma.getmaskarray(values)  # `np.asarray` would drop it
+        missing: Any = np.ma.getmaskarray(values)  # `np.asarray` would drop the mask
     elif hasattr(type(values), "is_null"):  # polars, pyarrow
         missing = values.is_null()
     elif hasattr(type(values), "isna") and not isinstance(getattr(values, "dtype", None), np.dtype):
-        missing = values.isna()  # pandas; in NumPy's own dtypes it takes NaN for missing
+        missing = values.isna()  # pandas; with NumPy's dtypes it would count NaN as missing
     else:
         return None
     rows = np.asarray(missing)
@@ -139,12 +139,12 @@ def _first_missing(values: Any) -> int | None:
 
 
 def check_same_crs(a: Any, name: str, b: Any, other_name: str) -> None:
-    """Two tables whose coordinate systems are both known have the same.
+    """Check that two tables whose coordinate systems are both known have the same one.
 
     Raises
     ------
     ValueError
-        They have different ones.
+        Their coordinate systems differ.
     """
     first, second = _crs_of(a), _crs_of(b)
     if first is not None and second is not None and first != second:
@@ -155,8 +155,8 @@ def check_same_crs(a: Any, name: str, b: Any, other_name: str) -> None:
 
 
 def _crs_of(values: Any) -> Any:
-    """The ``crs`` of a GeoDataFrame, GeoSeries or array of shapes; None where it is not known."""
-    kind = type(values)  # its attributes: those of a table of pandas are its columns, too
+    """The ``crs`` of a GeoDataFrame, GeoSeries or array of shapes; None where it is unknown."""
+    kind = type(values)  # attributes of the type: on a pandas table itself, columns are attributes too
     if hasattr(kind, "active_geometry_name"):
         return None if values.active_geometry_name is None else values.geometry.crs
     return values.crs if hasattr(kind, "crs") else None
@@ -170,13 +170,13 @@ def _crs_name(crs: Any) -> str:
 
 
 def _columns_of(values: Any) -> tuple[Sequence[Any], Callable[[int], Any]] | None:
-    """The names of a table's columns and the way to each, or None for what is no table."""
+    """The names of the columns of a table, and a function to get one; None for what is no table."""
     if _is_masked(values) and values.dtype.names is not None and values.ndim < 2:
         fields = values.dtype.names
         return fields, lambda k: values[fields[k]]
     if hasattr(type(values), "collect_schema") and hasattr(type(values), "lazy"):
         values = values.lazy().collect()  # polars, lazy or not
-    kind = type(values)  # its attributes: those of a table of pandas are its columns, too
+    kind = type(values)  # attributes of the type: on a pandas table itself, columns are attributes too
     if hasattr(kind, "column_names"):  # pyarrow; a column "bbox" of four fields becomes four columns
         flat = values.flatten() if hasattr(kind, "flatten") else values
         return flat.column_names, flat.column
@@ -188,11 +188,11 @@ def _columns_of(values: Any) -> tuple[Sequence[Any], Callable[[int], Any]] | Non
 
 
 def _row_of(values: Any) -> tuple[Sequence[Any], Callable[[int], Any]] | None:
-    """The same for one row of a table of pandas, which is a column with names in the place of rows."""
+    """The same for one row of a pandas table, which is a Series with column names as its labels."""
     if not hasattr(type(values), "iloc") or not len(values) or not isinstance(values.index[0], str):
         return None
     if hasattr(values.iloc[0], "geom_type"):
-        return None  # a column of shapes, each with its name
+        return None  # a column of shapes with labels
     return list(values.index), lambda k: values.iloc[k]
 
 
@@ -214,10 +214,10 @@ def _refuse_rectangle(values: Any, name: str) -> None:
 
 
 def _from_columns(names: Sequence[Any], get: Callable[[int], Any], name: str, wanted: Wanted) -> Array:
-    from broadphase import columns  # by programs that give arrays it is never needed
+    from broadphase import columns  # programs that pass arrays never need it
 
     texts = [str(own) for own in names]
-    if _are_no_names(names):
+    if _are_unnamed(names):
         if wanted is NUMBERS and len(texts) != 1:
             raise TypeError(f"{name} must be one column of numbers; got a table of {len(texts)}")
         found = [_numbers(get(k), f"{name}: column {texts[k]}") for k in range(len(texts))]
@@ -239,8 +239,8 @@ def _from_columns(names: Sequence[Any], get: Callable[[int], Any], name: str, wa
     return np.stack([read(own) for own in _find_fields(texts, name, wanted)], axis=-1)
 
 
-def _are_no_names(names: Sequence[Any]) -> bool:
-    """Numbers in the place of names, or what libraries write where nobody gave any."""
+def _are_unnamed(names: Sequence[Any]) -> bool:
+    """Whether these are numbers instead of names, or the default names of a library."""
     if all(isinstance(own, (int, np.integer)) for own in names):
         return True
     return any(
@@ -266,7 +266,7 @@ def _find_fields(names: list[str], name: str, wanted: Wanted) -> list[str]:
 
 
 def _numbers(values: Any, name: str) -> Array:
-    """One column as numbers; decimal numbers, which NumPy does not know, become float64."""
+    """One column as numbers; decimal numbers, which NumPy does not have, become float64."""
     array = column(values, name)
     if array.dtype == object:
         from decimal import Decimal
@@ -276,15 +276,15 @@ def _numbers(values: Any, name: str) -> Array:
     if array.dtype.kind not in "biuf":
         raise TypeError(
             f"{name} must hold real numbers; got dtype {getattr(values, 'dtype', array.dtype)}"
-            f"{_first_stranger(array)}"
+            f"{_first_non_number(array)}"
         )
     if array.ndim > 1:
         raise TypeError(f"{name} must be one number a row; got shape {array.shape}")
     return array
 
 
-def _first_stranger(array: Array) -> str:
-    """Which object is the first that is no number, and the way out; nothing where the dtype says it all."""
+def _first_non_number(array: Array) -> str:
+    """The first object that is no number, with advice; empty where the dtype says enough."""
     if array.dtype != object:
         return ""
     if array.ndim == 0:
@@ -322,7 +322,7 @@ def _from_shapes(array: Array, name: str, wanted: Wanted) -> Array:
 
 
 def _bounds(array: Array, name: str) -> Array:
-    shapely: Any = sys.modules.get("shapely")  # it is there if the shapes are its own
+    shapely: Any = sys.modules.get("shapely")  # it is imported if the shapes are its own
     try:
         boxes: Array = shapely.bounds(array)
         return boxes

@@ -1,7 +1,8 @@
-"""Arrays and single numbers of other libraries, as NumPy and Python have them.
+"""Arrays and single numbers of other libraries as NumPy arrays and Python numbers.
 
-An array is whatever NumPy reads, or has ``__dlpack__``.  A number is one of Python or NumPy, whatever turns
-into one (``__float__``, ``__index__``), or an array or tensor without axes: a loop over a tensor gives those.
+An array is anything that NumPy converts or that has ``__dlpack__``.  A number is one of Python or NumPy, an
+object with ``__float__`` or ``__index__``, or an array or tensor without axes, as a loop over a tensor
+yields.
 """
 
 from collections.abc import Callable
@@ -15,18 +16,18 @@ import numpy.typing as npt
 Array = npt.NDArray[Any]
 
 _PLAIN = (int, float, bool, str, type(None))
-_IN_MAIN_MEMORY = (1, 3, 11, 13)  # CPU, and what graphics cards share with it
-_BFLOAT = 4  # of DLPack's kinds of numbers; 1 is an unsigned integer
-_UNSIGNED = 1
+_IN_MAIN_MEMORY = (1, 3, 11, 13)  # the CPU, and memory that graphics cards share with it
+_BFLOAT = 4  # DLPack's code of bfloat16
+_UNSIGNED = 1  # DLPack's code of unsigned integers
 
 
 def as_numpy(values: Any, name: str) -> Array:
-    """What NumPy makes of ``values``, or of what they hand out by ``__dlpack__``.
+    """Convert ``values`` with NumPy, or through ``__dlpack__``.
 
     Raises
     ------
     TypeError
-        They lie on another device, or a gradient follows them.
+        They are on another device, or a gradient is tracked for them.
     """
     kind = type(values)
     if hasattr(kind, "requires_grad") and values.requires_grad:
@@ -38,13 +39,13 @@ def as_numpy(values: Any, name: str) -> Array:
     if hasattr(kind, "__array__"):
         try:
             return np.asarray(values)
-        except TypeError:  # a type that NumPy does not have, or another device
+        except TypeError:  # a dtype that NumPy does not have, or another device
             pass
     return _from_dlpack(values, name)
 
 
 def _from_dlpack(values: Any, name: str) -> Array:
-    """Half precision, also with eight bits of exponent (bfloat16), becomes float32, which holds all of it."""
+    """An array through DLPack; float16 and bfloat16 become float32, which holds all of their values."""
     if values.__dlpack_device__()[0] not in _IN_MAIN_MEMORY:
         raise TypeError(f"{name} lies on a graphics card; give a copy in main memory, such as {name}.cpu()")
     try:
@@ -56,7 +57,7 @@ def _from_dlpack(values: Any, name: str) -> Array:
 
 
 class _AsBits:
-    """bfloat16 as the unsigned integers of the same bits, which NumPy takes."""
+    """bfloat16 as unsigned integers with the same bits, which NumPy accepts."""
 
     def __init__(self, values: Any, name: str) -> None:
         self._values, self._name = values, name
@@ -65,24 +66,24 @@ class _AsBits:
         return self._values.__dlpack_device__()
 
     def __dlpack__(self, **_: Any) -> Any:
-        import ctypes  # here: hardly ever needed
+        import ctypes  # imported here because it is rarely needed
 
         capsule = self._values.__dlpack__()
         pointer: Callable[..., int] = ctypes.pythonapi.PyCapsule_GetPointer
         pointer.restype, pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)  # type: ignore[attr-defined]
-        # Of a tensor: where its numbers are, device (8 bytes), axes (4), and what a number is.
+        # The fields of a DLTensor: data pointer, device (8 bytes), number of axes (4 bytes), type.
         kind = ctypes.c_uint8.from_address(
             pointer(capsule, b"dltensor") + ctypes.sizeof(ctypes.c_void_p) + 8 + 4
         )
         bits = ctypes.c_uint8.from_address(ctypes.addressof(kind) + 1).value
         if (kind.value, bits) != (_BFLOAT, 16):
             raise TypeError(f"{self._name} must hold real numbers; got {self._values!r}")
-        kind.value = _UNSIGNED  # the capsule is ours alone
+        kind.value = _UNSIGNED  # nobody else uses this capsule
         return capsule
 
 
 def plain(value: Any, name: str) -> Any:
-    """A number of Python for a scalar of NumPy and for what has no axes; anything else as it is.
+    """A Python number for a NumPy scalar or an array without axes; anything else unchanged.
 
     Examples
     --------
@@ -99,14 +100,14 @@ def plain(value: Any, name: str) -> Any:
 
 
 def real(value: Any, name: str, wanted: str = "a real number") -> float:
-    """A number as a float.
+    """Convert a number to a float.
 
     Raises
     ------
     TypeError
         It is no number.
     ValueError
-        It is an int that no float can hold.
+        It is an int that is too large for a float.
 
     Examples
     --------
@@ -123,12 +124,12 @@ def real(value: Any, name: str, wanted: str = "a real number") -> float:
 
 
 def whole(value: Any, name: str, wanted: str = "an integer") -> int:
-    """A whole number as an int.
+    """Convert a whole number to an int.
 
     Raises
     ------
     TypeError
-        It is none; 2.0 is none either.
+        It is no whole number; neither is 2.0.
 
     Examples
     --------
@@ -142,6 +143,6 @@ def whole(value: Any, name: str, wanted: str = "an integer") -> int:
 
 
 def _turns_into(value: Any, by: str) -> bool:
-    """Whether it says what number it is; an array that has axes, or holds no numbers, does not."""
+    """Whether an object that is no array has this conversion."""
     kind = type(value)
     return hasattr(kind, by) and not (hasattr(kind, "__array__") or hasattr(kind, "__dlpack__"))

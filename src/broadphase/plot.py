@@ -22,8 +22,8 @@ __all__ = ["draw", "draw_boxes", "draw_cells", "draw_pairs"]
 
 Projection = Literal["xy", "xz", "yz"]
 
-# Blue and vermilion of Okabe and Ito's palette, which is safe for the colour-blind; cells are grey, so that no
-# third hue is needed.
+# Blue and vermilion of Okabe and Ito's palette, which is safe for the colour-blind; cells are grey, so that
+# no third hue is needed.
 PLAIN = "#0072B2"
 OVERLAPPING = "#D55E00"
 DARKEST_CELL = 0.45  # of black, on which boxes and numbers are still legible
@@ -358,8 +358,8 @@ def count_cells(
     low = np.floor(np.clip(flat[:, :2], bounds[:2], bounds[2:]) / cell_size) - first
     high = np.floor(np.clip(flat[:, 2:], bounds[:2], bounds[2:]) / cell_size) - first
     (left, bottom), (right, top) = low.astype(np.int64).T, high.astype(np.int64).T
-    # Each box adds one at its first cell and subtracts it after its last, on both axes; running sums then give
-    # the counts, however many cells a box touches.
+    # Each box adds one at its first cell and subtracts it after its last, on both axes; running sums then
+    # give the counts, however many cells a box touches.
     steps = np.zeros((rows + 1, columns + 1), np.int64)
     np.add.at(steps, (bottom, left), 1)
     np.add.at(steps, (bottom, right + 1), -1)

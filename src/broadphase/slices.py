@@ -343,15 +343,17 @@ def first_of(out: npt.NDArray[Any], count: int) -> npt.NDArray[Any]:
 
 
 def in_chunks(
-    ask: Callable[[int, int, PairArray], tuple[int, int, int]], count: int, room: int
+    ask: Callable[[int, int, PairArray], tuple[int, int, int]], count: int, room: int | PairArray
 ) -> tuple[PairArray, int]:
     """The rows that answer ``count`` questions, in their order, and the tests.
 
     ``ask(begin, end, out)`` answers those from ``begin`` on while there is room for the whole answer of one;
     it returns the question to go on with, how many rows it wrote to ``out``, and the tests.  ``room`` is a
-    guess.
+    guess, or memory for as much: what fits is answered in it.
     """
-    out, filled, tests = pair_array(min(room, MOST_ROOM)), 0, 0
+    given = not isinstance(room, int)
+    out: PairArray = pair_array(min(room, MOST_ROOM)) if isinstance(room, int) else room
+    filled = tests = 0
     chunks: list[PairArray] = []
     for begin, end in growing(count):
         at = begin
@@ -376,4 +378,4 @@ def in_chunks(
             out = more
     if chunks:
         return joined([*chunks, out[:filled]]), tests
-    return first_of(out, filled), tests
+    return (out[:filled] if given else first_of(out, filled)), tests

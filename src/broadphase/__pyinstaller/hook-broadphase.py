@@ -9,9 +9,8 @@ _LEFT_OUT = (
     "broadphase.dask",
     "broadphase.lab",
     "broadphase.__",
-    "broadphase.kernels.compiler",
+    "broadphase.compiler",
     "broadphase.kernels.machine.intrinsics",
-    "broadphase.kernels.machine.stack",
 )
 
 datas = collect_data_files("broadphase", includes=["**/*.pyi", "kernels/signatures.txt", "**/*.index"])

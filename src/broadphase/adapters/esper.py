@@ -17,9 +17,9 @@ import numpy as np
 from broadphase.extras import need
 from broadphase.shapes.kinds import Shape
 from broadphase.world.arguments import as_place, as_shape
-from broadphase.world.body import Body
-from broadphase.world.contact import Contact
+from broadphase.world.bodies import Body
 from broadphase.world.hits import Movement, Response
+from broadphase.world.listeners import Contact
 from broadphase.world.world import World
 
 __all__ = ["Callbacks", "Collider", "CollisionProcessor", "Tag"]

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any, Generic, Protocol, TypeVar
 
-from broadphase.world.body import Body
+from broadphase.world.bodies import Body
 from broadphase.world.world import World
 
 

@@ -1,4 +1,4 @@
-"""Maps of the Tiled editor as tile maps or as bodies of a world; `broadphase.files.tiled` reads the files."""
+"""Maps of the Tiled editor as tile maps or as bodies of a world; `broadphase.io.tiled` reads the files."""
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,19 +10,32 @@ from typing import Any, Literal, NamedTuple, TypeVar
 import numpy as np
 
 from broadphase.errors import FileError
-from broadphase.files.tiled.ground import Ground, Part, Shaped, ground_of, outlines_in_cell, words_of
-from broadphase.files.tiled.lattice import corner_of, height_of, in_cells, is_staggered, outline_of_cell
-from broadphase.files.tiled.level import ENDINGS, cells_of, check_file, named, tell_of_shapes
-from broadphase.files.tiled.maps import read_map
-from broadphase.files.tiled.outlines import Frame, Outline, moved, outlines_of
-from broadphase.files.tiled.things import TURNED, Object, ObjectLayer, Point
-from broadphase.files.tiled.things import Map as Level
-from broadphase.files.tiled.worlds import Placed, read_world
+from broadphase.io.tiled.level import (
+    ENDINGS,
+    Ground,
+    Part,
+    Shaped,
+    blocking_rules,
+    cells_of,
+    check_file,
+    corner_of,
+    ground_of,
+    height_of,
+    in_cells,
+    is_staggered,
+    named,
+    outline_of_cell,
+    outlines_in_cell,
+    warn_of_shapes,
+)
+from broadphase.io.tiled.maps import TURNED, Object, ObjectLayer, Placed, Point, read_map, read_world
+from broadphase.io.tiled.maps import Map as Level
+from broadphase.io.tiled.outlines import Frame, Outline, moved, outlines_of
 from broadphase.shapes.check import extent
 from broadphase.shapes.kinds import Box, Circle, Polygon, Shape
 from broadphase.shapes.parts import convex_parts
 from broadphase.shapes.rounded import Capsule
-from broadphase.world.body import Body
+from broadphase.world.bodies import Body
 from broadphase.world.tiles import TileMap
 from broadphase.world.world import World
 
@@ -428,7 +441,7 @@ def load(
     maker = Maker(turn, static, width)
     parts = [Part(one.level, layer, one.place) for one in placed for layer in one.level.layers]
     parts = named(parts, layers, str(file))
-    words = words_of(parts, solid, one_way, layers is not None)
+    words = blocking_rules(parts, solid, one_way, layers is not None)
     ground = None if words is None else ground_of(parts, words, str(file))
     new, ignored = _of_tiles(ground, maker)
     tiles = None
@@ -462,7 +475,7 @@ def _of_tiles(ground: Ground | None, maker: Maker) -> tuple[list[NewBody], list[
     if ground is None:
         return [], []
     new: list[NewBody] = []
-    ignored = list(ground.told)
+    ignored = list(ground.ignored)
     for shaped in ground.shaped:
         if shaped.part.level.orientation == "isometric" and shaped.tile is not None:
             columns, rows = ground.cells_of(shaped).T
@@ -511,5 +524,5 @@ def _put(
         bodies.append(body)
         if isinstance(one.data, TiledObject):
             one.data.bodies.append(body)
-    tell_of_shapes(ignored, "warn", stacklevel=4)
+    warn_of_shapes(ignored, "warn", stacklevel=4)
     return Loaded(world, tiles, bodies, objects, maps)

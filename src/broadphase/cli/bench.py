@@ -15,7 +15,7 @@ from rich.markup import escape
 from broadphase.cli.terminal import complain
 from broadphase.errors import FileError
 from broadphase.extras import need
-from broadphase.files.writing import whole_file
+from broadphase.io.tables import whole_file
 
 DISAGREEMENT = 1
 _LARGEST = 100_000_000

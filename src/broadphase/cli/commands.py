@@ -498,10 +498,10 @@ def _is_pattern(name: str) -> bool:
 
 def _rows(names: list[str]) -> int:
     need("pyarrow", extra="io", purpose=_PURPOSE)
-    from broadphase.outofcore.files_of import head_of, input_files
+    from broadphase.outofcore.inputs import file_info, input_files
 
-    files = [file for name in names for file in input_files(name, "FILE")]
-    return sum(sum(head_of(file, None, (), 1 << 20).groups) for file in files)
+    files = [file for name in names for file in input_files(name)]
+    return sum(sum(file_info(file, None, (), 1 << 20).groups) for file in files)
 
 
 def search_on_disk(
@@ -516,7 +516,7 @@ def search_on_disk(
     need("pyarrow", extra="io", purpose=_PURPOSE)
     from broadphase import outofcore
     from broadphase.cli.terminal import Bar
-    from broadphase.outofcore.files_of import input_files, own_id_column
+    from broadphase.outofcore.inputs import input_files, own_id_column
 
     if not count and output == "-":
         raise FileError("beyond memory the pairs are a folder of Parquet files; name it with --output")
@@ -543,7 +543,7 @@ def search_on_disk(
                 print(outofcore.count_pairs(names[0], other=other, progress=bar.show, **options))
                 return
             ids = tuple(
-                column or own_id_column(input_files(name, "FILE")[0])
+                column or own_id_column(input_files(name)[0])
                 for name, column in zip(names, id_columns, strict=True)
             )
             if len(names) == 1:

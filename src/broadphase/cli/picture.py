@@ -17,7 +17,7 @@ from broadphase import pairs as find_pairs
 from broadphase.boxes import BoxArray, PairArray
 from broadphase.errors import FileError
 from broadphase.extras import need
-from broadphase.files.writing import whole_file
+from broadphase.io.tables import whole_file
 from broadphase.plot import DARKEST_CELL, OVERLAPPING, PLAIN, count_cells
 
 # ---- surfaces to draw on

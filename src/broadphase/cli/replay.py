@@ -7,7 +7,7 @@ from typing import Any, TextIO
 import numpy as np
 
 from broadphase.indexes import CLASSES
-from broadphase.recording.following import Course, courses
+from broadphase.recording.following import MethodRun, run_methods
 from broadphase.recording.reader import RecordedFrame, Recording
 
 _ROUNDS = 3
@@ -18,7 +18,7 @@ def table(file: str, methods: Sequence[str] | None, slowest: int, out: TextIO | 
     recording = Recording(file)
     out = sys.stdout if out is None else out
     chosen = list(methods or (name for name in CLASSES if name != "brute_force"))
-    followed = courses(recording, chosen, _ROUNDS)
+    followed = run_methods(recording, chosen, _ROUNDS)
     print(f"{file}: {recording!r}\n", file=out)
     _print_frames(recording, followed, out)
     if not len(recording):
@@ -39,7 +39,7 @@ def table(file: str, methods: Sequence[str] | None, slowest: int, out: TextIO | 
     return 0
 
 
-def _print_frames(recording: Recording, followed: dict[str, Course], out: TextIO) -> None:
+def _print_frames(recording: Recording, followed: dict[str, MethodRun], out: TextIO) -> None:
     heads = ["frame", "bodies", "moved", "pairs", "recorded ms", *(f"{method} ms" for method in followed)]
     widths = [max(8, len(head) + 2) for head in heads]
     print("".join(f"{head:>{width}}" for head, width in zip(heads, widths, strict=True)), file=out)

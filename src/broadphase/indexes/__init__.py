@@ -3,14 +3,28 @@
 `broadphase.indexes.protocol` says how to write another.
 """
 
-from typing import TYPE_CHECKING, Any, get_args
-
-from broadphase.indexes.registry import CLASSES, Choice, Name
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 if TYPE_CHECKING:
     from broadphase.indexes.base import Index
 
 __all__ = ["CLASSES", "INDEXES", "Choice", "Name", "make_index"]
+
+Name = Literal[
+    "brute_force", "uniform_grid", "spatial_hash", "box_tree", "strips", "sort_and_sweep", "sweep_and_prune"
+]
+Choice = Literal[Name, "auto"]
+
+CLASSES: dict[Name, str] = {
+    "brute_force": "BruteForce",
+    "uniform_grid": "UniformGrid",
+    "spatial_hash": "SpatialHash",
+    "box_tree": "BoxTree",
+    "strips": "Strips",
+    "sort_and_sweep": "SortAndSweep",
+    "sweep_and_prune": "SweepAndPrune",
+}
+"""Class by name."""
 
 # What "auto" makes: nothing is known yet about the boxes that will come, and the tree suits all scenes.
 _ALL_ROUND: Name = "box_tree"
@@ -41,7 +55,7 @@ def make_index(name: Choice = "auto", **options: Any) -> "Index":
     >>> bp.make_index("brute_force", dim=3)
     <BruteForce: 0 boxes, dim=3, dtype=float64, touching=True, sort=True>
     """
-    from broadphase.indexes import classes  # here: it is what whoever only reads the names need not load
+    from broadphase.indexes import classes  # here: it takes time, and some need only the names
 
     wanted = _ALL_ROUND if name == "auto" else name
     if wanted not in CLASSES:

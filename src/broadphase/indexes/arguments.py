@@ -24,7 +24,7 @@ Floats = tuple[float, ...]
 Rows = npt.NDArray[np.float64]
 
 Given = tuple[Any, ...]
-"""What a caller wrote, as a tuple; nobody has looked at what is in it."""
+"""What a caller wrote, as a tuple whose items are not checked yet."""
 
 NO_RULE = -1
 """What a kernel is given for a ``category`` or ``mask`` that the caller did not set."""
@@ -152,6 +152,23 @@ class Reader:
                     "one component must not be zero"
                 )
         return values
+
+    def rays(self, origin: Any, direction: Any, max_distance: Any) -> Floats | Rows:
+        """Origin, direction and greatest distance side by side: of one ray, or of a batch."""
+        origin = self.settled_point(origin, "origin")
+        direction = self.settled_direction(direction)
+        max_distance = settled_distance(max_distance, "max_distance")
+        at = self.point_or_points(origin, "origin", finite=True)
+        towards = self.direction_or_directions(direction)
+        furthest = distance_or_distances(max_distance, "max_distance")
+        if isinstance(at, tuple) and isinstance(towards, tuple) and isinstance(furthest, float):
+            return (*at, *towards, furthest)
+        # The length decides for all three; a point given once is repeated by the second pass.
+        if isinstance(at, tuple) and isinstance(towards, tuple):
+            at, furthest = lined_up(at, furthest, "origin", "max_distance")
+        at, towards = lined_up(at, towards, "origin", "direction")
+        at, furthest = lined_up(at, furthest, "origin", "max_distance")
+        return np.column_stack((at, towards, furthest))
 
     def floats(self, values: Any, width: int) -> Floats | None:
         """The short way: a tuple, list or row of ``width`` numbers.  ``None``: look at it as an array."""

@@ -17,27 +17,29 @@ from broadphase.boxes import (
     static_flags,
 )
 from broadphase.foreign import BOXES
-from broadphase.indexes import arguments, joining
+from broadphase.indexes import arguments
 from broadphase.indexes.arguments import (
+    NO_RULE,
+    Floats,
     Reader,
+    Rows,
     as_given,
     count,
     distance_or_distances,
     lined_up,
-    rule,
     settled_distance,
     settled_rules,
 )
-from broadphase.indexes.copying import copy_of
-from broadphase.indexes.journal import History, Journal
-from broadphase.indexes.plain_space import PlainSpace
-from broadphase.indexes.protocol import Structure
+from broadphase.indexes.changes import History, Journal
+from broadphase.indexes.protocol import NO_IDS, Structure
 from broadphase.indexes.results import Nearest, PairChanges, RayHit, RayHits, RayRows, Stats
+from broadphase.indexes.space import NO_HIT, PlainSpace, join
 from broadphase.indexes.storage import EVERY_BIT, BoxStore, IdArray
 from broadphase.methods.task import pair_limit
 from broadphase.space import as_env, as_period
 
 if TYPE_CHECKING:
+    from broadphase.indexes.environments import Environments
     from broadphase.indexes.files import Arrays  # here, as below: it needs json, which no index needs
     from broadphase.sweeping import SweptPairs
 
@@ -119,10 +121,13 @@ class Index:
         if lengths is None:
             self._space: PlainSpace = PlainSpace(structure, self._reader, self._sort)
         else:
-            from broadphase.indexes.periodic_space import CarryingReader, PeriodicSpace
+            from broadphase.indexes.periodic import PeriodicReader, PeriodicSpace
 
-            self._reader = CarryingReader(int(dim), kept_in, lengths, self._touching)
+            self._reader = PeriodicReader(int(dim), kept_in, lengths, self._touching)
             self._space = PeriodicSpace(structure, self._reader, self._sort, lengths)
+        self._worlds: Environments | None = None
+        self._as_given = self._space.asked.reads_given
+        """Whether a question without rules goes to the structure before it is read."""
 
     def _make_structure(self, *kept: Any) -> Structure:
         """The structure of such an index; ``kept`` is what `Structure` takes."""
@@ -165,21 +170,14 @@ class Index:
     @property
     def envs(self) -> npt.NDArray[np.int64]:
         """The environment of each box, in id order."""
-        return self._space.envs
+        return self._store.live_envs()
 
     @property
     def stats(self) -> Stats:
         """What the last call did."""
         call, tests, found = self._space.last
-        return Stats(
-            self.name,
-            call,
-            self._store.live,
-            tests,
-            found,
-            self._space.cell_count(),
-            self._space.swap_count(),
-        )
+        cells, swaps = (self._worlds or self._space).counts()
+        return Stats(self.name, call, self._store.live, tests, found, cells, swaps)
 
     # ---- filling and changing
 
@@ -219,18 +217,13 @@ class Index:
         world = None if type(env) is int and env == 0 else as_env(env, 1)
         row = self._reader.box(box)
         sets = arguments.bit_set(category, "category"), arguments.bit_set(mask, "mask")
-        new = self._store.add(row, arguments.flag(static, "static"), *sets)
-        try:
-            ids = _just(new)
-            if world is not None:
-                self._take_envs(ids, world)
-            if self._journal.open:
-                self._journal.note(self._store, ids, fresh=True)
-            self._space.inserted(ids)
-        except BaseException:  # memory, or the user's patience, ran out in between
-            self._store.drop_one(new)
-            self._begin_anew()
-            raise
+        flag = arguments.flag(static, "static")
+        if world is None:
+            new = self._store.add(row, flag, *sets)
+        else:
+            self._use_worlds()
+            new = self._store.add(row, flag, *sets, world.item(0))
+        self._enter(_just(new))
         return new
 
     def insert_many(
@@ -267,20 +260,11 @@ class Index:
         n = len(rows)
         envs = as_env(env, n)
         rules = static_flags(static, n), bit_sets(category, n, "category"), bit_sets(mask, n, "mask")
-        ids = None
-        try:
-            ids = self._store.add_many(rows, *rules)
-            if n:
-                if envs is not None:
-                    self._take_envs(ids, envs)
-                if self._journal.open:
-                    self._journal.note(self._store, ids, fresh=True)
-                self._space.inserted(ids)
-        except BaseException:  # memory, or the user's patience, ran out in between
-            if ids is not None:
-                self._store.drop(ids)
-                self._begin_anew()
-            raise
+        if envs is not None and envs.any():
+            self._use_worlds()
+        ids = self._store.add_many(rows, *rules, envs)
+        if n:
+            self._enter(ids)
         return ids
 
     def remove(self, id: int) -> None:  # noqa: A002 - the word that users know
@@ -295,16 +279,7 @@ class Index:
         KeyError
             No box has this id.
         """
-        gone = arguments.known_id(self._store, id)
-        ids = _just(gone)
-        if self._journal.open:
-            self._journal.note(self._store, ids)
-        try:
-            self._space.removing(ids)
-            self._store.drop_one(gone)
-        except BaseException:
-            self._begin_anew()
-            raise
+        self._leave(_just(arguments.known_id(self._store, id)))
 
     def remove_many(self, ids: Any) -> None:
         """Take boxes out.
@@ -322,23 +297,13 @@ class Index:
         """
         known = np.sort(arguments.known_ids(self._store, ids))
         if len(known):
-            if self._journal.open:
-                self._journal.note(self._store, known)
-            try:
-                self._space.removing(known)
-                self._store.drop(known)
-            except BaseException:
-                self._begin_anew()
-                raise
+            self._leave(known)
 
     def clear(self) -> None:
         """Take all boxes out; ids begin at 0 again.  What was reserved stays."""
-        try:
-            self._store.empty()
-            self._begin_anew()
-        except BaseException:
-            self._begin_anew()
-            raise
+        self._unsettle()  # first, should it be interrupted
+        self._store.empty()
+        self._space.ready()
 
     def move(self, id: int, box: Any) -> None:  # noqa: A002 - the word that users know
         """Give a box a new place and size.
@@ -358,12 +323,12 @@ class Index:
         given = arguments.as_given(box)
         if given is not None and not self._journal.open:
             try:
-                if self._space.ask_move(id, given):
+                if (self._worlds or self._space).move_one(id, given):
                     return
             except OverflowError:  # a number beyond 64 bits, or an int that no float can hold
                 pass
             except BaseException:  # the row may be written, and the rest not
-                self._begin_anew()
+                self._unsettle()
                 raise
         rows = np.array([self._reader.box(box)], self._store.boxes.dtype)
         mover = arguments.known_id(self._store, id)
@@ -424,7 +389,7 @@ class Index:
         """Make room for ``n`` boxes in all, so that filling the index copies nothing on the way."""
         room = arguments.count(n, "n", 0)
         self._store.reserve(room)
-        self._space.make_room(room)
+        self._space.reserve(room)
 
     def __len__(self) -> int:
         return self._store.live
@@ -462,32 +427,59 @@ class Index:
         row.flags.writeable = False
         return row
 
+    # ---- one way to change: an unsettled structure starts again from the stored boxes
+
+    def _enter(self, ids: IdArray) -> None:
+        """Let everything follow boxes that were just stored."""
+        try:
+            if self._journal.open:
+                self._journal.note(self._store, ids, fresh=True)
+            (self._worlds or self._space).enter(ids, True)
+        except BaseException:  # memory ran out, or the call was interrupted
+            self._unsettle()
+            self._store.drop(ids)
+            raise
+
+    def _leave(self, ids: IdArray) -> None:
+        try:
+            if self._journal.open:
+                self._journal.note(self._store, ids)
+            (self._worlds or self._space).leave(ids, None)
+            self._store.drop(ids)
+        except BaseException:
+            self._unsettle()
+            raise
+
     def _replace(self, ids: IdArray, rows: BoxArray) -> None:
         if len(ids):
             if self._journal.open:
                 self._journal.note(self._store, ids)
             before = self._store.rows_before(ids, rows)
+            follower = self._worlds or self._space
             try:
-                self._space.moving(ids, rows)
+                follower.leave(ids, rows)
                 self._store.write(ids, rows)
-                self._space.moved(ids)
-            except BaseException:  # memory, or the user's patience, ran out in between
+                follower.enter(ids, False)
+            except BaseException:
+                self._unsettle()
                 self._store.take_back(ids, before)
-                self._begin_anew()
                 raise
 
-    def _take_envs(self, ids: IdArray, envs: npt.NDArray[np.int64]) -> None:
-        """These ids, just written, are of such environments."""
-        space: Any = self._space
-        if not space.has_envs and envs.any():
-            from broadphase.indexes.environments import Environments  # here: most indexes have one
+    def _unsettle(self) -> None:
+        """Only the boxes count: what follows them starts again from them."""
+        self._journal.close()
+        (self._worlds or self._space).unsettle()
 
-            self._journal.close()
-            self._history = History(self._history.pairs())
-            space.structure.reset()
-            self._space = space = Environments(space, self._empty)
-        if space.has_envs:
-            space.take_envs(ids, envs)
+    def _use_worlds(self) -> None:
+        """From now on boxes are in environments."""
+        if self._worlds is None:
+            from broadphase.indexes.environments import Environments  # here: most indexes have none
+
+            self._unsettle()
+            self._store.use_envs()
+            self._space.structure.reset()  # it is not read any more
+            self._as_given = False
+            self._worlds = Environments(self._space)
 
     def _empty(self) -> Self:
         """An index of the same kind, and nothing in it."""
@@ -499,11 +491,6 @@ class Index:
             period=self.period,
             **self._options(),
         )
-
-    def _begin_anew(self) -> None:
-        """Follow the stored boxes, whatever came before."""
-        self._journal.close()
-        self._space.reset()
 
     # ---- pairs
 
@@ -537,7 +524,7 @@ class Index:
         array([[0, 1]], dtype=int32)
         """
         limit = pair_limit(max_pairs)
-        found, tests = self._space.all_pairs(sort=self._sort, limit=limit)
+        found, tests = (self._worlds or self._space).all_pairs(sort=self._sort, limit=limit)
         self._space.last = ("pairs", tests, len(found))
         return found
 
@@ -565,7 +552,7 @@ class Index:
         >>> ended
         array([[0, 1]], dtype=int32)
         """
-        found, tests = self._space.find_changes(self._history, self._journal)
+        found, tests = (self._worlds or self._space).find_changes(self._history, self._journal)
         self._space.last = ("changes", tests, len(found.began) + len(found.ended))
         return found
 
@@ -598,7 +585,7 @@ class Index:
             raise ValueError(f"this index is {self.dim}-D and the other {other.dim}-D")
         if other.period != self.period:
             raise ValueError(f"this index has period={self.period} and the other period={other.period}")
-        rows, tests = joining.join(self._space, other._space, self._sort)
+        rows, tests = join(self._space, other._space, self._sort)
         self._space.last = ("join", tests, len(rows))
         return rows
 
@@ -650,7 +637,7 @@ class Index:
                 "swept_pairs() needs to know where each of them goes, in id order"
             )
         rules, starts = store.live_filter(), store.live_boxes()
-        space = Space(None, self.envs) if self._space.has_envs else None
+        space = Space(None, self.envs) if self._worlds else None
         found = on_their_ways(starts, goals, "boxes", self._touching, rules, space, self._threads, limit)
         self._space.last = ("swept_pairs", 0, len(found.pairs))
         return found if store.live == store.end else found._replace(pairs=store.ids()[found.pairs])
@@ -694,17 +681,16 @@ class Index:
                [0, 1],
                [1, 2]], dtype=int32)
         """
-        if category is None and mask is None and env is None:
+        if self._as_given and category is None and mask is None and env is None:
             given = tuple(box) if type(box) is list else as_given(box)
-            if given is not None:
-                found = self._space.box_at_once("query_box", given)
-                if found is not None:
-                    return found
+            found = None if given is None else self._space.in_box("query_box", given)
+            if found is not None:
+                return found
         category, mask, env = settled_rules(category, mask, env)
         query = self._reader.box_or_boxes(box)
-        if env is not None or self._space.has_envs:
+        if env is not None or self._worlds:
             return self._in_env("query_box", (query,), env, category, mask)
-        return self._space.in_box("query_box", query, rule(category, "category"), rule(mask, "mask"))
+        return self._in_box("query_box", query, category, mask)
 
     def query_point(
         self, point: Any, *, category: int | None = None, mask: int | None = None, env: Any = None
@@ -727,18 +713,17 @@ class Index:
         TypeError, ValueError
             A coordinate is NaN, or the dimension is another.
         """
-        if category is None and mask is None and env is None:
+        if self._as_given and category is None and mask is None and env is None:
             given = as_given(point)
-            if given is not None:
-                found = self._space.box_at_once("query_point", given + given)
-                if found is not None:
-                    return found
+            found = None if given is None else self._space.in_box("query_point", given + given)
+            if found is not None:
+                return found
         category, mask, env = settled_rules(category, mask, env)
         at = self._reader.point_or_points(point, "point")
-        if env is not None or self._space.has_envs:
+        if env is not None or self._worlds:
             return self._in_env("query_point", (at,), env, category, mask)
         query = at + at if isinstance(at, tuple) else np.hstack((at, at))
-        return self._space.in_box("query_point", query, rule(category, "category"), rule(mask, "mask"))
+        return self._in_box("query_point", query, category, mask)
 
     def query_radius(
         self,
@@ -770,23 +755,29 @@ class Index:
         TypeError, ValueError
             The centre is not finite or of another dimension, or ``r`` is negative or NaN.
         """
-        if category is None and mask is None and env is None:
-            found = self._space.circle_at_once(center, r)
-            if found is not None:
-                return found
+        if self._as_given and category is None and mask is None and env is None:
+            given = self._reader.floats(center, self._reader.dim)
+            if given is not None and type(r) in (float, int) and r >= 0:
+                found = self._space.in_circle(given, r)
+                if found is not None:
+                    return found
         category, mask, env = settled_rules(category, mask, env)
         center, r = self._reader.settled_point(center, "center"), settled_distance(r, "r")
         at = self._reader.point_or_points(center, "center", finite=True)
         radius = distance_or_distances(r, "r")
-        if env is not None or self._space.has_envs:
+        if env is not None or self._worlds:
             circles = (at, radius)
             if isinstance(at, np.ndarray) or isinstance(radius, np.ndarray):
                 circles = lined_up(at, radius, "center", "r")
             return self._in_env("query_radius", circles, env, category, mask)
-        rules = rule(category, "category"), rule(mask, "mask")
-        if isinstance(at, tuple) and isinstance(radius, float):
-            return self._space.in_circle(at, radius, *rules)
-        return self._space.in_circles(*lined_up(at, radius, "center", "r"), *rules)
+        rules = _rules(category, mask)
+        if not (isinstance(at, tuple) and isinstance(radius, float)):
+            return self._space.in_circles(*lined_up(at, radius, "center", "r"), *rules)
+        found = self._space.in_circle(at, radius, *rules)
+        if found is None:
+            rows = self._space.in_circles(np.array([at]), np.array([radius]), *rules)
+            found = np.ascontiguousarray(rows[:, 1])
+        return found
 
     def raycast(
         self,
@@ -837,19 +828,21 @@ class Index:
         >>> index.raycast([0, 0], [2, 0])
         RayHit(id=0, distance=4.0, normal=(-1.0, 0.0))
         """
-        if category is None and mask is None and env is None and ignore is None:
-            hits = self._space.ray_at_once(origin, direction, max_distance)
-            if hits is not None:
-                return hits[0]
+        if self._as_given and category is None and mask is None and env is None and ignore is None:
+            at, towards = as_given(origin), as_given(direction)
+            if at is not None and towards is not None and type(max_distance) in (float, int):
+                hit = self._space.first_hit(at, towards, max_distance)
+                if hit is not None:
+                    return None if hit is NO_HIT else hit
         category, mask, env = settled_rules(category, mask, env)
         ignore = settled(ignore, "ignore")
-        rays = self._space.rays(origin, direction, max_distance)
-        if env is not None or ignore is not None or self._space.has_envs:
+        rays = self._reader.rays(origin, direction, max_distance)
+        if env is not None or ignore is not None or self._worlds:
             from broadphase.indexes import environments
 
             rules = {"category": category, "mask": mask}
             return environments.ask_first(self, rays, 0 if env is None else env, ignore, rules)
-        return self._space.cast(rays, rule(category, "category"), rule(mask, "mask"))
+        return self._cast(rays, *_rules(category, mask))
 
     def query_ray(
         self,
@@ -881,13 +874,20 @@ class Index:
             As of `raycast`.
         """
         category, mask, env = settled_rules(category, mask, env)
-        rays = self._space.rays(origin, direction, max_distance)
-        if env is not None or self._space.has_envs:
+        rays = self._reader.rays(origin, direction, max_distance)
+        if env is not None or self._worlds:
             from broadphase.indexes import environments
 
             rules = {"category": category, "mask": mask}
             return environments.ask_all(self, rays, 0 if env is None else env, rules)
-        return self._space.cast_all(rays, rule(category, "category"), rule(mask, "mask"))
+        sets = _rules(category, mask)
+        if not isinstance(rays, tuple):
+            return self._space.all_hits(rays, *sets)
+        found = self._space.all_on_ray(rays, *sets)
+        if found is None:
+            rows, distances, normals = self._space.all_hits(np.array([rays]), *sets)
+            found = RayHits(np.ascontiguousarray(rows[:, 1]), distances, normals)
+        return found
 
     def nearest(
         self,
@@ -920,33 +920,41 @@ class Index:
         TypeError, ValueError
             A coordinate is not finite, the dimension is another, or ``k`` is less than 1.
         """
-        if category is None and mask is None and env is None and type(k) is int and k > 0:
-            nearest = self._space.nearest_at_once(point, k)
-            if nearest is not None:
-                return nearest
+        if self._as_given and category is None and mask is None and env is None:
+            given = as_given(point)
+            if given is not None and type(k) is int and k > 0:
+                nearest = self._space.nearest_one(given, k)
+                if nearest is not None:
+                    return nearest
         category, mask, env = settled_rules(category, mask, env)
         most = count(k, "k", 1)
         at = self._reader.point_or_points(point, "point", finite=True)
-        if env is not None or self._space.has_envs:
+        if env is not None or self._worlds:
             from broadphase.indexes import environments
 
             return environments.ask_nearest(
                 self, at, most, 0 if env is None else env, {"category": category, "mask": mask}
             )
-        rules = rule(category, "category"), rule(mask, "mask")
-        held = min(most, self._store.live)
-        if isinstance(at, tuple):
-            self._space.structure.ready()
-            return self._space.nearest_one(at, held, *rules)
-        return self._space.nearest_many(at, most, *rules)
+        rules = _rules(category, mask)
+        if not isinstance(at, tuple):
+            return self._space.nearest_many(at, most, *rules)
+        found = self._space.nearest_one(at, most, *rules)
+        if found is None:
+            held = min(most, self._store.live)
+            ids, distances = (rows[0] for rows in self._space.nearest_many(np.array([at]), held, *rules))
+            found = Nearest(ids[ids >= 0], distances[ids >= 0])
+        return found
 
     # ---- copies and files
 
     def copy(self) -> Self:
         """An index of its own with the same boxes, ids and baseline of `changes`; both may go on freely."""
-        return copy_of(self, {})  # type: ignore[no-any-return]
+        return self.__deepcopy__({})
 
-    __deepcopy__ = copy_of
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        from broadphase.indexes.files import copy_of
+
+        return copy_of(self, memo)  # type: ignore[no-any-return]
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the index to one ``.npz`` file, without pickle; an existing file is replaced.
@@ -969,7 +977,7 @@ class Index:
             "period": self.period,
             "options": self._options(),
         }
-        envs = {"envs": self.envs} if self._space.has_envs else {}
+        envs = {"envs": self.envs} if self._worlds else {}
         save(path, about, self._store, self._history.pairs(), envs)
 
     @classmethod
@@ -1004,12 +1012,10 @@ class Index:
             name: about.get(name) for name in ("dim", "touching", "sort", "threads", "period")
         }
         index = found(dtype=arrays["boxes"].dtype, **common, **about["options"])
-        seen = restore(index._store, arrays)
-        index._space.reset()
         if "envs" in arrays:
-            index._take_envs(index._store.ids(), arrays["envs"])
-        index._history = History(seen)
-        index._space.structure.compare_all()
+            index._use_worlds()
+        index._unsettle()
+        index._history = History(restore(index._store, arrays))
         return index
 
     def validate(self) -> None:
@@ -1022,7 +1028,7 @@ class Index:
         """
         self._store.check()
         self._journal.check(self._store)
-        self._space.check()
+        (self._worlds or self._space).check()
 
     def __repr__(self) -> str:
         options = self._options() if self.period is None else {**self._options(), "period": self.period}
@@ -1038,11 +1044,33 @@ class Index:
             key: value for key, value in self.__dict__.items() if not callable(getattr(type(self), key, None))
         }
 
+    def _in_box(self, call: str, query: Floats | Rows, category: int | None, mask: int | None) -> IdArray:
+        """What overlaps one box or each of many."""
+        rules = _rules(category, mask)
+        if not isinstance(query, tuple):
+            return self._space.in_boxes(call, query, *rules)
+        found = self._space.in_box(call, query, *rules)
+        if found is None:
+            found = np.ascontiguousarray(self._space.in_boxes(call, np.array([query]), *rules)[:, 1])
+        return found
+
+    def _cast(self, rays: Floats | Rows, category: int, mask: int) -> RayHit | RayHits | None:
+        """What one ray or each of many hits first."""
+        if not isinstance(rays, tuple):
+            return self._space.first_hits(rays, NO_IDS, category, mask)
+        at, towards, furthest = rays[: self.dim], rays[self.dim : -1], rays[-1]
+        hit = self._space.first_hit(at, towards, furthest, category, mask)
+        if hit is None:
+            hits: Any = self._space.first_hits(np.array([rays]), NO_IDS, category, mask)
+            if hits.ids[0] < 0:
+                return None
+            return RayHit(int(hits.ids[0]), float(hits.distances[0]), tuple(hits.normals[0].tolist()))
+        return None if hit is NO_HIT else hit
+
     def _world_of(self, env: int) -> tuple[Any, IdArray] | None:
         """The index of an environment, and the id here of each id there; ``None`` where nothing is in it."""
-        if self._space.has_envs:
-            space: Any = self._space
-            return space.world_of(env)  # type: ignore[no-any-return]
+        if self._worlds:
+            return self._worlds.world_of(self, env)
         return (self, np.arange(self._store.end, dtype=np.int32)) if env == 0 and self._store.live else None
 
     def _in_env(
@@ -1056,3 +1084,8 @@ class Index:
 
 def _just(id: int) -> IdArray:  # noqa: A002
     return np.array([id], np.int32)
+
+
+def _rules(category: int | None, mask: int | None) -> tuple[int, int]:
+    """As kernels are given them."""
+    return NO_RULE if category is None else category, NO_RULE if mask is None else mask

@@ -29,11 +29,20 @@ import numpy.typing as npt
 from broadphase import threads
 from broadphase.boxes import BoxArray, PairArray
 from broadphase.indexes.arguments import NO_RULE, Floats, Given, Rows
-from broadphase.indexes.protocol import ENOUGH_FOR_PACKETS, Structure, find_in_parts, sample_of
+from broadphase.indexes.protocol import (
+    NO_IDS,
+    FirstHit,
+    Structure,
+    described,
+    find_rows,
+    nearest_as_many,
+    pairs_between,
+    room_for,
+)
 from broadphase.indexes.results import Distances
 from broadphase.indexes.storage import BoxStore, IdArray, expect
 from broadphase.kernels.boxes.filters import STATIC
-from broadphase.kernels.machine.trial import trial
+from broadphase.kernels.machine.kernel import trial
 from broadphase.kernels.tree.ask import LEAVES, REFUSED, ask_box, ask_move, ask_nearest, ask_ray
 from broadphase.kernels.tree.build import build_tree
 from broadphase.kernels.tree.insert import insert_boxes, insert_scratch
@@ -61,12 +70,11 @@ from broadphase.kernels.tree.query import QUEUE_ROOM, query_scratch, search_boxe
 from broadphase.kernels.tree.query_one import search_box_by_rules
 from broadphase.kernels.tree.ray import search_first, search_firsts, search_rays
 from broadphase.kernels.tree.remove import remove_boxes
-from broadphase.memory import Scratch, SharedRows, pair_array
+from broadphase.memory import Scratch
 from broadphase.methods.task import Found, Task, search_in_shares
-from broadphase.pair_order import joined_pairs
 from broadphase.slices import few_at_a_time, growing, in_chunks
 
-# Where more than a quarter of a tree's boxes come or leave their places at once, it is built anew.
+# Where more than a quarter of a tree's boxes come or leave their places at once, it is built again.
 _SHARE = 4
 _FEW = 64
 _MOST_LEVELS = 32
@@ -76,7 +84,6 @@ _ENOUGH_FOR_THREADS = 2_000
 _SPARSE = 4
 _FIRST_ROOM = 64
 _ENOUGH_QUESTIONS = 200
-_NONE = np.empty(0, np.int32)
 _CACHE_LINE = 64
 _FIRST_NODES = 16
 # A box that moves may go on so many times before it leaves its margin.
@@ -157,6 +164,8 @@ class TreeStructure(Structure):
         As of `Structure`.
     """
 
+    reads_given = True
+    sorts_rows = True
     changes_by_query = 0.1
 
     def __init__(self, margin: float | None, *kept: Any) -> None:
@@ -170,14 +179,12 @@ class TreeStructure(Structure):
 
     def reset(self) -> None:
         self._arrays = TreeArrays(self.dim, self.dtype)
-        self._unbuilt = [False, False]
-        self._leaving = np.empty(0, np.int32)
-        if self.store.live:
-            self._build_later(MOVING, STATIC_TREE)
+        self._unbuilt = [self.store.live > 0] * 2
+        self._leaving = NO_IDS
+        self.stale = self.store.live > 0
 
-    def _build_later(self, *trees: int) -> None:
-        for tree in trees:
-            self._unbuilt[tree] = True
+    def _build_later(self, tree: int) -> None:
+        self._unbuilt[tree] = True
         self.stale = True
 
     def refresh(self) -> None:
@@ -189,19 +196,13 @@ class TreeStructure(Structure):
 
     def _build(self, tree: int, ids: IdArray) -> None:
         store, arrays = self.store, self._arrays
-        order = begin = after = ids[:0]
+        stack = np.empty(stack_room(arrays.children), np.int64)
+        drop_tree(arrays.edges, arrays.children, arrays.links, tree, stack)
         if len(ids):
             order, begin, after, _ = build_tree(store.boxes[ids], np.empty(0, np.uint8))
             arrays.make_room(most_nodes(len(ids)))
-        try:
-            stack = np.empty(stack_room(arrays.children), np.int64)
-            drop_tree(arrays.edges, arrays.children, arrays.links, tree, stack)
-            if len(ids):
-                nodes = (arrays.edges, arrays.children, arrays.links, arrays.where)
-                pack_nodes(nodes, store.boxes, arrays.reach, ids[order], begin, after, tree)
-        except BaseException:
-            self.reset()  # nodes that hang nowhere
-            raise
+            nodes = (arrays.edges, arrays.children, arrays.links, arrays.where)
+            pack_nodes(nodes, store.boxes, arrays.reach, ids[order], begin, after, tree)
 
     def _by_tree(self, ids: IdArray) -> list[tuple[int, IdArray]]:
         """The ids of the moving tree and those of the static one."""
@@ -211,56 +212,46 @@ class TreeStructure(Structure):
         return [(MOVING, ids[~static]), (STATIC_TREE, ids[static])]
 
     def _built(self, ids: IdArray) -> npt.NDArray[np.bool_]:
-        """Which of the ids belong to a tree that is not about to be built anew."""
+        """Which of the ids belong to a tree that is not about to be built again."""
         in_static = self.store.classes[ids] == STATIC
         return np.where(in_static, not self._unbuilt[STATIC_TREE], not self._unbuilt[MOVING])
 
-    def inserted(self, ids: IdArray) -> None:
-        if len(ids) > _FEW:
+    def _most_changes(self, tree: int) -> int:
+        """How many boxes may come or go before it costs less to build a tree again."""
+        return max(int(self._arrays.children[0, HELD + tree]) // _SHARE, _FEW)
+
+    def enter(self, ids: IdArray, fresh: bool) -> None:
+        if not fresh:
+            ids, self._leaving = self._leaving, NO_IDS
+        elif len(ids) > _FEW:
             for tree, own in self._by_tree(ids):
                 if len(own) > self._most_changes(tree):
                     self._build_later(tree)
-        self._insert(ids, fresh=True)
+        if len(ids):
+            self._insert(ids, fresh)
 
-    def _most_changes(self, tree: int) -> int:
-        """How many boxes may come or go before it costs less to build a tree anew."""
-        return max(int(self._arrays.children[0, HELD + tree]) // _SHARE, _FEW)
-
-    def _insert(self, ids: IdArray, *, fresh: bool) -> None:
+    def _insert(self, ids: IdArray, fresh: bool) -> None:
         store, arrays = self.store, self._arrays
-        try:
-            if len(arrays.where) < len(store.alive):
-                arrays.make_id_room(len(store.alive))
-            if self.stale:
-                if fresh:
-                    arrays.reach[ids] = 0.0
-                ids = ids[self._built(ids)]
-            for begin, end in few_at_a_time(len(ids)):
-                done, some = 0, ids[begin:end]
-                while done < len(some):
-                    own = (store.boxes, arrays.reach, store.classes, some, done, fresh, arrays.scratch)
-                    done = insert_boxes(arrays.edges, arrays.children, arrays.links, arrays.where, *own)
-                    if done < len(some):
-                        arrays.make_room(len(arrays.children) // 2 + _MOST_LEVELS)
-        except BaseException:
-            self._build_later(MOVING, STATIC_TREE)
-            raise
-
-    def removing(self, ids: IdArray) -> None:
-        arrays = self._arrays
+        if len(arrays.where) < len(store.alive):
+            arrays.make_id_room(len(store.alive))
         if self.stale:
+            if fresh:
+                arrays.reach[ids] = 0.0
             ids = ids[self._built(ids)]
-        try:
-            for begin, end in few_at_a_time(len(ids)):
-                own = (arrays.where, self.store.classes, ids[begin:end])
-                remove_boxes(arrays.edges, arrays.children, arrays.links, *own)
-        except BaseException:
-            self._build_later(MOVING, STATIC_TREE)
-            raise
+        for begin, end in few_at_a_time(len(ids)):
+            done, some = 0, ids[begin:end]
+            while done < len(some):
+                own = (store.boxes, arrays.reach, store.classes, some, done, fresh, arrays.scratch)
+                done = insert_boxes(arrays.edges, arrays.children, arrays.links, arrays.where, *own)
+                if done < len(some):
+                    arrays.make_room(len(arrays.children) // 2 + _MOST_LEVELS)
 
-    def moving(self, ids: IdArray, boxes: BoxArray) -> None:
+    def leave(self, ids: IdArray, boxes: BoxArray | None) -> None:
+        if boxes is None:
+            self._remove(ids[self._built(ids)] if self.stale else ids)
+            return
+        self._leaving = NO_IDS
         if self.store.any_static or self.stale:
-            self._leaving = ids[:0]
             static, built = self.store.classes[ids] == STATIC, self._built(ids)
             for tree in (MOVING, STATIC_TREE):
                 own = built & (static == (tree == STATIC_TREE))
@@ -269,35 +260,47 @@ class TreeStructure(Structure):
         else:
             self._leaving = self._move(MOVING, ids, boxes)
         if len(self._leaving):
-            self.removing(self._leaving)
+            self._remove(self._leaving)
+
+    def _remove(self, ids: IdArray) -> None:
+        arrays = self._arrays
+        for begin, end in few_at_a_time(len(ids)):
+            own = (arrays.where, self.store.classes, ids[begin:end])
+            remove_boxes(arrays.edges, arrays.children, arrays.links, *own)
 
     def _move(self, tree: int, ids: IdArray, boxes: BoxArray) -> IdArray:
         """Move boxes of one tree as far as they stay in their leaf; returns the others."""
         store, arrays = self.store, self._arrays
         nodes = (arrays.edges, arrays.children, arrays.links, arrays.where)
         most = self._most_changes(tree)
-        leaving = [ids[:0]]
+        leaving = [NO_IDS]
         left = 0
-        try:
-            for begin, end in few_at_a_time(len(ids)):
-                some, places = ids[begin:end], np.empty(end - begin, np.int64)
-                own = (store.boxes, arrays.reach, tree, some, boxes[begin:end], self._reach, STEPS, places)
-                found = move_boxes(*nodes, *own, most - left)
-                leaving.append(some[places[:found]])
-                left += found
-        except BaseException:
-            self._build_later(MOVING, STATIC_TREE)
-            raise
+        for begin, end in few_at_a_time(len(ids)):
+            some, places = ids[begin:end], np.empty(end - begin, np.int64)
+            own = (store.boxes, arrays.reach, tree, some, boxes[begin:end], self._reach, STEPS, places)
+            found = move_boxes(*nodes, *own, most - left)
+            leaving.append(some[places[:found]])
+            left += found
         if left >= most:
             self._build_later(tree)
-            return ids[:0]
+            return NO_IDS
         return leaving[1] if len(leaving) == 2 else np.concatenate(leaving)
 
-    def moved(self, ids: IdArray) -> None:
-        if len(self._leaving):
-            self._insert(self._leaving, fresh=False)
+    def move_one(self, id: Any, box: Given) -> bool:  # noqa: A002
+        store, arrays = self.store, self._arrays
+        if store.any_static:
+            return False
+        done = _try_move(
+            arrays.edges, arrays.children, arrays.links, arrays.where, store.boxes, arrays.reach,
+            store.alive, store.end, id, box, self._reach, STEPS,
+        )  # fmt: skip
+        if done == LEAVES:
+            ids = np.array([id], np.int32)
+            self._remove(ids)
+            self._insert(ids, fresh=False)
+        return done is not None and done != REFUSED
 
-    def make_room(self, room: int) -> None:
+    def reserve(self, room: int) -> None:
         self._arrays.make_id_room(room)
         self._arrays.make_room(most_nodes(room))
 
@@ -315,7 +318,7 @@ class TreeStructure(Structure):
             tests += found.tests
             if pairs > limit:
                 break
-        return Found(chunks, pairs, tests, self.cell_count())
+        return Found(chunks, pairs, tests, self.counts()[0])
 
     def _few_with_static(self, limit: int) -> Found:
         """Pairs of the two trees where few move: each is asked about.
@@ -323,20 +326,13 @@ class TreeStructure(Structure):
         The leaves of the moving tree reach far then, and meet many static ones for nothing.
         """
         store = self.store
-        ids, statics = (own for _, own in self._by_tree(store.ids()))
-        queries = store.boxes[ids].astype(np.float64, copy=False)
+        movers, statics = (own for _, own in self._by_tree(store.ids()))
 
-        def search(begin: int, end: int) -> tuple[PairArray, int]:
-            rows, tests = self.find_rows(queries[begin:end], self.touching, NO_RULE, NO_RULE)
-            movers, others = ids[begin:end][rows[:, 0]], rows[:, 1]
-            kept = store.classes[others] == STATIC
-            if store.any_sets:
-                kept &= store.categories[movers] & store.masks[others] != 0
-                kept &= store.categories[others] & store.masks[movers] != 0
-            movers, others = movers[kept], others[kept]
-            return np.column_stack((np.minimum(movers, others), np.maximum(movers, others))), tests
+        def find(queries: Rows) -> tuple[IdArray, int]:
+            rows, tests = find_rows(self, queries, self.touching, NO_RULE, NO_RULE)
+            return rows[store.classes[rows[:, 1]] == STATIC], tests
 
-        pairs, tests = find_in_parts(search, len(ids), len(statics), limit)
+        pairs, tests = pairs_between(store, movers, len(statics), find, limit)
         return Found([pairs], len(pairs), tests)
 
     def _pairs_with(self, other: int, limit: int) -> Found:
@@ -355,89 +351,46 @@ class TreeStructure(Structure):
         found = search_in_shares(task, lambda: search, threads.shares(count, parts), ())
         return found._replace(tests=found.tests + tests)
 
-    # ---- questions: down both trees at once; a batch is shared out among threads
-
-    def find_in_box(self, box: Floats, touching: bool, category: int, mask: int) -> tuple[IdArray, int]:
-        found: tuple[IdArray, int] = search_box_by_rules(*self._asked(), box, touching, category, mask)
-        return found
+    # ---- queries: down both trees; a batch is shared out among threads
 
     def _asked(self) -> tuple[npt.NDArray[Any], ...]:
-        """What every query is given."""
+        """What every query by rules is given."""
         arrays, store = self._arrays, self.store
         return arrays.edges, arrays.children, store.boxes, store.categories, store.masks
 
-    def find_in_boxes(self, boxes: Rows, touching: bool, category: int, mask: int) -> tuple[IdArray, int]:
-        chunks, tests = self._search(boxes, 0, len(boxes), 8.0, (touching, category, mask))
-        return chunks[0] if len(chunks) == 1 else joined_pairs(chunks), tests
-
-    find_some = find_in_boxes  # the kernel sorts
-
-    def in_packets_from(self) -> tuple[float, int]:
+    @property
+    def packets_from(self) -> tuple[float, int]:  # type: ignore[override]
         # Where boxes have moved, each hit has to be looked at.
         return (28, 9) if self._arrays.children[0, LOOSE : LOOSE + 2].any() else (48, 16)
 
-    def find_rows(self, boxes: Rows, touching: bool, category: int, mask: int) -> tuple[IdArray, int]:
-        if len(boxes) < _ENOUGH_FOR_THREADS:
-            return self.find_in_boxes(boxes, touching, category, mask)
-        rules = (touching, category, mask)
-        # A few of the queries tell how much memory the answers take: growing costs more than asking.
-        few = sample_of(boxes)
-        sample, _ = self.find_some(few, *rules)
-        if len(boxes) >= ENOUGH_FOR_PACKETS:
-            in_packets = self._find_in_packets(boxes, *rules, few, sample)
-            if in_packets is not None:
-                return in_packets
-        each = 1.2 * len(sample) / len(few)
-        spans = threads.shares(len(boxes), threads.resolve(self.threads))
-        rooms = [int(each * (end - begin)) + _FIRST_ROOM for begin, end in spans]
-        # One array for all threads: what they find is moved together in it, not copied out of it.
-        memory = SharedRows(rooms)
-        found = threads.run_all(
-            [
-                partial(self._search, boxes, *span, each, rules, rows)
-                for span, rows in zip(spans, memory.parts, strict=True)
-            ]
-        )
-        tests = sum(made for _, made in found)
-        if all(len(chunks) == 1 for chunks, _ in found):
-            return memory.gathered([len(chunks[0]) for chunks, _ in found]), tests
-        return joined_pairs([chunk for some, _ in found for chunk in some], len(spans)), tests
+    def find_in_box(self, box: Given, touching: bool, category: int, mask: int) -> tuple[IdArray, int] | None:
+        answer: tuple[IdArray, int] | None
+        if category == mask == NO_RULE:
+            arrays = self._arrays
+            answer = _try_box(arrays.edges, arrays.children, self.store.boxes, box, touching)
+        else:
+            answer = search_box_by_rules(*self._asked(), box, touching, category, mask)
+        return answer
 
-    def _search(
-        self,
-        boxes: Rows,
-        begin: int,
-        end: int,
-        each: float,
-        rules: tuple[bool, int, int],
-        rows: PairArray | None = None,
-    ) -> tuple[list[PairArray], int]:
-        """What queries ``begin .. end - 1`` find, ``each`` about so much: rows in chunks; and the tests."""
-        chunks: list[PairArray] = []
-        tests = filled = 0
-        first, scratch = begin, self._scratch(QUEUE_ROOM)
-        for _, last in growing(end - begin):
-            at = begin
-            while at < first + last or rows is None:
-                if rows is None:
-                    rows, filled = pair_array(int(each * (end - at)) + _FIRST_ROOM), 0
-                before = at
-                asked = (boxes, at, first + last, *rules, self._sort)
-                at, found, made, cramped = search_boxes(
-                    *self._asked(), self.store.end, *asked, scratch, rows[filled:]
-                )
-                filled += found
+    def find_in_boxes(
+        self, boxes: Rows, touching: bool, category: int, mask: int, out: PairArray | None = None
+    ) -> tuple[IdArray, int]:
+        scratch = self._scratch(QUEUE_ROOM)
+
+        def ask(begin: int, end: int, out: PairArray) -> tuple[int, int, int]:
+            nonlocal scratch
+            asked = (*self._asked(), self.store.end, boxes)
+            rules = (touching, category, mask, self.sort)
+            found = tests = 0
+            while True:
+                begin, more, made, cramped = search_boxes(*asked, begin, end, *rules, scratch, out[found:])
+                found += more
                 tests += made
-                if cramped:
-                    scratch = self._scratch(4 * scratch[1].shape[1])
-                elif at < first + last:
-                    chunks.append(rows[:filled])
-                    rows = None
-                    each = 2.0 * max(each, found / max(at - before, 1))
-            begin = at
-        if rows is not None:
-            chunks.append(rows[:filled])
-        return chunks, tests
+                if not cramped:
+                    return begin, found, tests
+                scratch = self._scratch(4 * scratch[1].shape[1])
+
+        return in_chunks(ask, len(boxes), room_for(boxes) if out is None else out)
 
     def _scratch(self, room: int) -> tuple[npt.NDArray[Any], ...]:
         return query_scratch(2 * self.dim, self._arrays.edges.dtype, self.store.end, room)
@@ -477,22 +430,22 @@ class TreeStructure(Structure):
         room = int(stack_room(self._arrays.children))
         return np.empty(room, np.int64), np.empty(room), np.empty((2, WIDTH)), np.empty(2 * self.dim + 1)
 
-    def find_first_on_ray(self, ray: Floats, category: int, mask: int) -> tuple[int, int]:
-        found: tuple[int, int] = search_first(*self._asked(), ray, self.touching, category, mask)
-        if found[1] < 0:  # too tall a tree to be gone through on the stack
-            ids, tests = self.find_first_on_rays(np.array([ray]), category, mask)
-            return int(ids[0]), tests
-        return found
+    def find_first_on_ray(
+        self, origin: Given, direction: Given, furthest: float, category: int, mask: int
+    ) -> FirstHit | None:
+        arrays, store = self._arrays, self.store
+        if category == mask == NO_RULE:
+            answer: FirstHit | None = _try_ray(
+                arrays.edges, arrays.children, store.boxes, origin, direction, furthest, self.touching
+            )
+            return answer
+        ray = (*origin, *direction, furthest)
+        hit, tests = search_first(*self._asked(), ray, self.touching, category, mask)
+        return described(store, hit, tests, ray)
 
-    def find_first_on_rays(self, rays: Rows, category: int, mask: int) -> tuple[IdArray, int]:
-        return self._find_firsts(rays, _NONE, category, mask)
-
-    def find_first_but(
+    def find_first_on_rays(
         self, rays: Rows, ignored: IdArray, category: int, mask: int
-    ) -> tuple[IdArray, int] | None:
-        return self._find_firsts(rays, ignored, category, mask)
-
-    def _find_firsts(self, rays: Rows, ignored: IdArray, category: int, mask: int) -> tuple[IdArray, int]:
+    ) -> tuple[IdArray, int]:
         out = np.empty(len(rays), np.int32)
         rules = (self.touching, category, mask, ignored)
         tests = self._shared_out(
@@ -503,12 +456,16 @@ class TreeStructure(Structure):
         )
         return out, sum(tests)
 
-    def find_nearest(self, point: Floats, k: int, category: int, mask: int) -> tuple[IdArray, Distances, int]:
-        room, ids = int(stack_room(self._arrays.children)), np.empty((1, k), np.int32)
-        scratch = (np.empty(room, np.int64), np.empty(room), np.empty(WIDTH), np.empty(k))
-        tests = search_nearest(*self._asked(), np.array([point]), 0, 1, category, mask, scratch, ids)
-        found, distances = self.ranked(ids[ids >= 0], point)
-        return found, distances, tests
+    def find_nearest(
+        self, point: Given, k: int, category: int, mask: int
+    ) -> tuple[IdArray, Distances, int] | None:
+        if category != NO_RULE or mask != NO_RULE:
+            return nearest_as_many(self, point, k, category, mask)
+        arrays = self._arrays
+        answer: tuple[IdArray, Distances, int] | None = _try_nearest(
+            arrays.edges, arrays.children, self.store.boxes, point, k
+        )
+        return answer
 
     def find_nearest_many(self, points: Rows, k: int, category: int, mask: int) -> tuple[IdArray, int]:
         out = np.empty((len(points), k), np.int32)
@@ -531,7 +488,7 @@ class TreeStructure(Structure):
         return out, sum(tests)
 
     def _shared_out(self, count: int, search: Callable[[int, int], Any]) -> list[Any]:
-        """Let several threads search, each a share of so many questions, where there are enough of them."""
+        """Let several threads search, each a share of so many queries, where there are enough of them."""
 
         def some(begin: int, end: int) -> list[Any]:
             return [search(begin + first, begin + last) for first, last in growing(end - begin)]
@@ -539,53 +496,16 @@ class TreeStructure(Structure):
         return [answer for part in self._in_shares(count, some) for answer in part]
 
     def _in_shares(self, count: int, search: Callable[[int, int], Any]) -> list[Any]:
-        """The same, where each share is searched at once."""
-        parts = threads.resolve(self.threads) if count >= _ENOUGH_QUESTIONS else 1
+        """The same, where each share is searched in one call."""
+        if count < _ENOUGH_QUESTIONS:
+            return [search(0, count)]
+        parts = threads.resolve(self.threads)
         return threads.run_all([partial(search, *span) for span in threads.shares(count, parts)])
-
-    # ---- one question or one move, with what a caller wrote
-
-    def ask_box(self, values: Given) -> tuple[IdArray, int] | None:
-        arrays = self._arrays
-        answer: tuple[IdArray, int] | None = _try_box(
-            arrays.edges, arrays.children, self.store.boxes, values, self.touching
-        )
-        return answer
-
-    def ask_ray(
-        self, origin: Given, direction: Given, furthest: float
-    ) -> tuple[int, int, float, float, float, float] | None:
-        arrays = self._arrays
-        answer: tuple[int, int, float, float, float, float] | None = _try_ray(
-            arrays.edges, arrays.children, self.store.boxes, origin, direction, furthest, self.touching
-        )
-        return answer
-
-    def ask_nearest(self, point: Given, k: int) -> tuple[IdArray, Distances, int] | None:
-        arrays = self._arrays
-        answer: tuple[IdArray, Distances, int] | None = _try_nearest(
-            arrays.edges, arrays.children, self.store.boxes, point, k
-        )
-        return answer
-
-    def ask_move(self, id: Any, values: Given) -> bool:  # noqa: A002
-        store, arrays = self.store, self._arrays
-        if store.any_static:
-            return False
-        done = _try_move(
-            arrays.edges, arrays.children, arrays.links, arrays.where, store.boxes, arrays.reach,
-            store.alive, store.end, id, values, self._reach, STEPS,
-        )  # fmt: skip
-        if done == LEAVES:
-            ids = np.array([id], np.int32)
-            self.removing(ids)
-            self._insert(ids, fresh=False)
-        return done is not None and done != REFUSED
 
     # ---- about itself
 
-    def cell_count(self) -> int:
-        return int(self._arrays.children[0, NODES])
+    def counts(self) -> tuple[int, int]:
+        return int(self._arrays.children[0, NODES]), 0
 
     def check(self) -> None:
         check_tree(self._arrays, self.store)

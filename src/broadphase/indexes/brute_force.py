@@ -5,7 +5,7 @@ compares ``n (n - 1) / 2`` pairs, a query looks at ``n`` boxes.  The best index 
 and the one that the others are held against; it loses everywhere else.
 """
 
-from broadphase.indexes.protocol import Structure
+from broadphase.indexes.protocol import Structure, search_live
 from broadphase.memory import Scratch
 from broadphase.methods import brute_force
 from broadphase.methods.task import Found
@@ -18,4 +18,4 @@ class NoStructure(Structure):
     nearest_by_cells = False
 
     def find_pairs(self, limit: int, scratch: Scratch) -> Found:
-        return self.search_live(brute_force.find, limit, scratch)
+        return search_live(self, brute_force.find, limit, scratch)

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from broadphase.indexes.base import Index
+from broadphase.indexes.base import Index as Index  # users get it from here: `Index.load` knows all classes
 from broadphase.indexes.protocol import Structure
 from broadphase.numeric import real
 
 if TYPE_CHECKING:
-    from broadphase.indexes.cell_index import CellStructure
-    from broadphase.indexes.cell_report import CellReport
+    from broadphase.indexes.cells import CellReport, CellStructure
 
 CellSize: TypeAlias = float | Literal["auto"] | None
 Axis: TypeAlias = Literal[0, 1, 2, "auto"]
@@ -282,7 +281,7 @@ class UniformGrid(CellIndex):
         super().__init__(**common)
 
     def _make_structure(self, *kept: Any) -> Structure:
-        from broadphase.indexes.cell_index import as_cell_size
+        from broadphase.indexes.cells import as_cell_size
         from broadphase.indexes.uniform_grid import GridStructure, as_bounds, check_cells
 
         bounds, size = self._given
@@ -341,7 +340,7 @@ class SpatialHash(CellIndex):
     def __init__(
         self, cell_size: CellSize = "auto", table_size: int | Literal["auto"] | None = "auto", **common: Any
     ) -> None:
-        from broadphase.indexes.cell_index import as_cell_size
+        from broadphase.indexes.cells import as_cell_size
         from broadphase.indexes.spatial_hash import as_table_size
 
         self._finest, self._table_size = as_cell_size(cell_size), as_table_size(table_size)

@@ -1,15 +1,15 @@
 """An index of many environments: boxes of different ones never meet.
 
-An index becomes one when a box is first given an environment; any other pays nothing for it.  Pairs of all
-environments are found in one search (`broadphase.methods.worlds`).  For questions each has a small index of
-the same kind, which is built when somebody asks about it; a few boxes that move are moved in it, and whatever
-else happens to an environment, its index is built again with the next question.  A question is checked as any
-other, then all that are about one environment are asked at once.
+An index has them from when a box is first given an environment; any other pays nothing for it.  Pairs of all
+environments are found in one search (`broadphase.methods.worlds`).  For queries each has a small index of
+the same kind, which is built with the first query about it.  A few boxes that move are moved in it; after any
+other change of an environment, its index is built again with the next query.  A query is checked as any
+other, then all that are about one environment are put together.
 
-Cost: of a batch of questions some 50 microseconds for each environment that is asked, beside the answers.
+Cost: of a batch of queries some 50 microseconds for each environment that is asked, beside the answers.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from threading import Lock
 from typing import Any
 
@@ -17,13 +17,13 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase import threads
-from broadphase.boxes import PairArray, as_plain_array
+from broadphase.boxes import BoxArray, PairArray, as_plain_array
 from broadphase.in_space import Space, find_in_space
+from broadphase.indexes import changes
 from broadphase.indexes.arguments import Given, Rows, rule
-from broadphase.indexes.incremental import find_changes
-from broadphase.indexes.journal import History, Journal
-from broadphase.indexes.plain_space import PlainSpace
+from broadphase.indexes.protocol import NO_IDS, all_pairs
 from broadphase.indexes.results import Nearest, PairChanges, RayHit, RayHits, RayRows
+from broadphase.indexes.space import PlainSpace
 from broadphase.indexes.storage import IdArray, expect
 from broadphase.kernels.boxes.filters import STATIC
 from broadphase.memory import Scratch
@@ -38,166 +38,120 @@ _ENVS = 1 << 63
 _NOTHING = Nearest(np.empty(0, np.int32), np.empty(0))
 
 
-class Environments(PlainSpace):
-    """The environments of an index.
+class Environments:
+    """The small indexes of the environments of an index; it follows the boxes in place of a structure."""
 
-    Parameters
-    ----------
-    space : PlainSpace
-        What the index was asked through until now.
-    make : callable
-        Makes an empty index of the same kind, for one environment.
-    """
+    def __init__(self, space: PlainSpace) -> None:
+        self._space = space
+        self.store, self.threads = space.store, space.threads
+        self.unsettle()
 
-    has_envs = True
-
-    def __init__(self, space: PlainSpace, make: Callable[[], Any]) -> None:
-        super().__init__(space.structure, space.reader, space.sort)
-        self.period = space.period
-        self._make = make
+    def unsettle(self) -> None:
+        """Only the boxes count."""
         self._lock = Lock()
         self._inner: dict[int, tuple[Any, IdArray]] = {}
-        self._env_by_id = np.zeros(self.store.end, np.int64)
         self._by_env: tuple[npt.NDArray[np.int64], IdArray] | None = None
         """The environments in order, and the ids in that order."""
 
-    @property
-    def envs(self) -> npt.NDArray[np.int64]:
-        return self._env_by_id[self.store.ids()]
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Environments, (self._space,)
 
-    def take_envs(self, ids: IdArray, envs: npt.NDArray[np.int64]) -> None:
-        """These ids, just written and not yet `inserted`, are of such environments."""
-        self._make_env_room()
-        self._env_by_id[ids] = envs
+    # ---- the small indexes follow the boxes
 
-    def _make_env_room(self) -> None:
-        if self.store.end > len(self._env_by_id):
-            larger = np.zeros(max(2 * len(self._env_by_id), self.store.end), np.int64)
-            larger[: len(self._env_by_id)] = self._env_by_id
-            self._env_by_id = larger
+    def leave(self, ids: IdArray, boxes: BoxArray | None) -> None:
+        """These ids are about to move or (None) to go."""
+        if boxes is None:
+            self._forget(ids)
+            self._by_env = None
 
-    # ---- no structure over all environments: each has its own
-
-    def inserted(self, ids: IdArray) -> None:
-        self._make_env_room()
-        self._forget(ids)
-        self._by_env = None
-
-    def removing(self, ids: IdArray) -> None:
-        self._forget(ids)
-        self._env_by_id[ids] = 0
-        self._by_env = None
-
-    def moving(self, ids: IdArray, boxes: Any) -> None:
-        pass
-
-    def moved(self, ids: IdArray) -> None:
-        if len(ids) > MANY:
+    def enter(self, ids: IdArray, fresh: bool) -> None:
+        """These ids were added or moved."""
+        if fresh:
+            self._by_env = None
+        if fresh or len(ids) > MANY:
             self._forget(ids)
             return
         for own in ids.tolist():
-            world = self._inner.get(int(self._env_by_id[own]))
+            world = self._inner.get(self._env_of(own))
             if world is not None:
                 world[0].move(int(np.searchsorted(world[1], own)), self.store.boxes[own])
 
-    def _forget(self, ids: IdArray) -> None:
-        if self._inner:
-            for env in np.unique(self._env_by_id[ids]).tolist():
-                self._inner.pop(env, None)
-
-    def reset(self) -> None:
-        """Follow the stored boxes, whatever came before: each is in its environment still."""
-        self._inner, self._by_env = {}, None
-        self._make_env_room()
-        gone = np.ones(len(self._env_by_id), np.bool_)
-        gone[: self.store.end] = ~self.store.alive[: self.store.end]
-        self._env_by_id[gone] = 0
-
-    def make_room(self, room: int) -> None:
-        pass
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {
-            key: value for key, value in self.__dict__.items() if key not in ("_inner", "_by_env", "_lock")
-        }
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._inner, self._by_env, self._lock = {}, None, Lock()
-
-    # ---- no short ways: a question goes to its world first
-
-    def box_at_once(self, call: str, given: Given) -> IdArray | None:
-        return None
-
-    def ray_at_once(self, origin: Any, direction: Any, furthest: Any) -> tuple[RayHit | None] | None:
-        return None
-
-    def nearest_at_once(self, point: Any, k: int) -> Nearest | None:
-        return None
-
-    def ask_move(self, id: Any, values: Given) -> bool:  # noqa: A002
+    def move_one(self, id: Any, box: Given) -> bool:  # noqa: A002
+        """Refused: a box is looked for in its environment first."""
         return False
 
-    # ---- pairs: all worlds at once
+    def _env_of(self, id: int) -> int:  # noqa: A002
+        return 0 if self.store.envs is None else self.store.envs.item(id)
+
+    def _forget(self, ids: IdArray) -> None:
+        if self._inner and self.store.envs is not None:
+            for env in np.unique(self.store.envs[ids]).tolist():
+                self._inner.pop(env, None)
+
+    # ---- pairs: of all environments in one search
 
     def all_pairs(self, *, sort: bool, limit: int = NO_LIMIT) -> tuple[PairArray, int]:
-        return self.structure.all_pairs(sort=sort, limit=limit, find=self._find_pairs)
+        """All pairs as an array of their own, and the tests made."""
+        return all_pairs(self.store, self.threads, self.find_pairs, sort, limit)
 
-    def _find_pairs(self, limit: int, scratch: Scratch) -> Found:
-        """Of all worlds in one search."""
-        store = self.store
+    def find_pairs(self, limit: int, scratch: Scratch) -> Found:
+        """See `broadphase.indexes.protocol.Structure.find_pairs`."""
+        store, space = self.store, self._space
         parts = threads.resolve(self.threads)
         boxes, ids = store.live_boxes(), store.ids()
-        task = Task(boxes, self.touching, store.live_filter(), parts, limit, scratch=scratch)
-        found = find_in_space("auto", task, Space(as_period(self.period, self.reader.dim), self.envs))
+        task = Task(boxes, space.touching, store.live_filter(), parts, limit, scratch=scratch)
+        own = Space(as_period(space.period, space.reader.dim), store.live_envs())
+        found = find_in_space("auto", task, own)
         return found._replace(chunks=[ids[chunk] for chunk in found.chunks])
 
-    def find_changes(self, history: History, journal: Journal) -> tuple[PairChanges, int]:
-        return find_changes(self.structure, self.all_pairs, history, journal, 0.0)
+    def find_changes(self, history: changes.History, journal: changes.Journal) -> tuple[PairChanges, int]:
+        """Against the last call, and the tests made."""
+        return changes.find_changes(self._space.structure, self.all_pairs, history, journal, 0.0)
 
-    # ---- questions: to the index of a world
+    # ---- queries: to the index of an environment
 
-    def world_of(self, env: int) -> tuple[Any, IdArray] | None:
+    def world_of(self, index: Any, env: int) -> tuple[Any, IdArray] | None:
+        """The small index of an environment, and the id of each of its boxes; None where nothing is in it."""
         world = self._inner.get(env)
         if world is None:
             with self._lock:
-                world = self._inner.get(env) or self._build(env)
+                world = self._inner.get(env) or self._build(index, env)
         return world
 
-    def _build(self, env: int) -> tuple[Any, IdArray] | None:
+    def _build(self, index: Any, env: int) -> tuple[Any, IdArray] | None:
         store = self.store
         if self._by_env is None:
-            order = np.argsort(self.envs, kind="stable")
-            self._by_env = self.envs[order], store.ids()[order]
+            envs = store.live_envs()
+            order = np.argsort(envs, kind="stable")
+            self._by_env = envs[order], store.ids()[order]
         envs, ids = self._by_env
         own = ids[np.searchsorted(envs, env, "left") : np.searchsorted(envs, env, "right")]
         if not len(own):
             return None
-        inner = self._make()
+        inner = index._empty()
         inner.insert_many(
             store.boxes[own],
             static=store.classes[own] == STATIC,
             category=store.categories[own],
             mask=store.masks[own],
         )
-        inner._space.structure.ready()
+        inner._space.asked.ready()
         self._inner[env] = inner, own
         return inner, own
 
     # ---- about itself
 
-    def cell_count(self) -> int:
-        return len(self._inner)
-
-    def swap_count(self) -> int:
-        return 0
+    def counts(self) -> tuple[int, int]:
+        """How many small indexes there are, and no swaps."""
+        return len(self._inner), 0
 
     def check(self) -> None:
+        """Raise ``AssertionError`` if an invariant is broken."""
+        envs = self.store.live_envs()
         for env, (inner, own) in self._inner.items():
             inner.validate()
             expect(np.array_equal(inner.boxes, self.store.boxes[own]), "worlds hold the boxes")
-            expect(np.array_equal(own, self.store.ids()[self.envs == env]), "worlds hold all of them")
+            expect(np.array_equal(own, self.store.ids()[envs == env]), "worlds hold all of them")
 
 
 def ask_rows(index: Any, call: str, asked: tuple[Any, ...], env: Any, rules: Rules) -> IdArray:
@@ -251,15 +205,13 @@ def first_but(index: Any, rays: list[Rows], ignore: npt.NDArray[Any] | None, rul
     A tree looks past it while it searches.  In other indexes, where that is what is hit first, as by a ray
     from inside of it, all that the ray hits says what comes next.
     """
+    sets = rule(rules["category"], "category"), rule(rules["mask"], "mask")
     if ignore is not None:
-        sets = rule(rules["category"], "category"), rule(rules["mask"], "mask")
         own = np.where((ignore >= 0) & (ignore < 2**31), ignore, -1).astype(np.int32)
-        at_once = index._space.cast_but(np.column_stack(rays), own, *sets)
-        if at_once is not None:
-            assert isinstance(at_once, RayHits)
-            return at_once
-    hits = index.raycast(*rays, **rules)
-    assert isinstance(hits, RayHits)
+        past = index._space.first_hits(np.column_stack(rays), own, *sets)
+        if past is not None:
+            return past  # type: ignore[no-any-return]
+    hits: RayHits = index._space.first_hits(np.column_stack(rays), NO_IDS, *sets)
     again = np.flatnonzero((hits.ids >= 0) & (hits.ids == ignore)) if ignore is not None else ()
     if not len(again):
         return hits

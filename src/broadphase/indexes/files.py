@@ -1,9 +1,12 @@
-"""An index in one ``.npz`` file: plain arrays and a line of JSON, no pickle.
+"""Copies of indexes, in memory and in files.
+
+An index in one ``.npz`` file is plain arrays and a line of JSON, no pickle.
 
 What follows from the boxes is not written: the index builds it again, and a file from another version of a
 structure, or a damaged one, cannot bring it into a state that it could not reach by itself.
 """
 
+import copy
 import json
 import os
 from collections.abc import Callable
@@ -17,6 +20,7 @@ from broadphase.boxes import PairArray, unsound_row
 from broadphase.errors import path_of
 from broadphase.indexes.storage import BoxStore
 from broadphase.kernels.boxes.filters import STATIC
+from broadphase.slices import ranges
 
 FORMAT = "broadphase index"
 VERSION = 1
@@ -93,7 +97,7 @@ def restore(store: BoxStore, arrays: Arrays) -> PairArray:
     _require(bool((seen[:, 0] >= 0).all() and (seen[:, 0] < seen[:, 1]).all()), "seen is damaged")
     keys = seen[:, 0].astype(np.int64) << 32 | seen[:, 1]
     _require(bool((np.diff(keys) > 0).all()), "seen is damaged")
-    store.restore(alive, boxes, *(arrays[name] for name in _BY_BOX))
+    store.restore(alive, boxes, arrays.get("envs"), *(arrays[name] for name in _BY_BOX))
     return np.ascontiguousarray(seen)
 
 
@@ -115,3 +119,58 @@ def _read(data: bytes) -> tuple[dict[str, Any], Arrays]:
 def _require(holds: bool, what: str) -> None:
     if not holds:
         raise ValueError(what)
+
+
+# ---- copies in memory: long arrays in pieces, so that a copy can be interrupted
+
+
+def copied(thing: Any, memo: dict[int, Any]) -> Any:
+    """As `copy.deepcopy`, but arrays are copied so many numbers at a time.
+
+    Examples
+    --------
+    >>> one = np.arange(3)
+    >>> copied([one, (one, "a")], {})
+    [array([0, 1, 2]), (array([0, 1, 2]), 'a')]
+    """
+    if id(thing) in memo:
+        return memo[id(thing)]
+    if type(thing) is np.ndarray and thing.dtype != object:
+        new: Any = _copied_array(thing)
+    elif type(thing) in (list, tuple):
+        new = type(thing)([copied(part, memo) for part in thing])
+    elif type(thing) is dict:
+        new = {key: copied(part, memo) for key, part in thing.items()}
+    elif type(thing).__module__.startswith("broadphase.") and not isinstance(thing, type):
+        new = copy_of(thing, memo)
+    else:
+        return copy.deepcopy(thing, memo)
+    memo[id(thing)] = new
+    memo.setdefault(id(memo), []).append(thing)  # its id must stay its own until all is copied
+    return new
+
+
+def copy_of(thing: Any, memo: dict[int, Any]) -> Any:
+    """A copy of an object of whatever class, by what pickle asks it for."""
+    asked: tuple[Any, ...] = thing.__reduce_ex__(4)
+    make, arguments = asked[:2]
+    state = asked[2] if len(asked) > 2 else None
+    new = make(*copied(arguments, memo))
+    memo[id(thing)] = new
+    if state is not None:
+        state = copied(state, memo)
+        if hasattr(new, "__setstate__"):
+            new.__setstate__(state)
+        else:
+            new.__dict__.update(state)
+    return new
+
+
+def _copied_array(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    if not array.flags.c_contiguous:
+        return array.copy("K")
+    new = np.empty(array.shape, array.dtype)
+    numbers, out = array.reshape(-1), new.reshape(-1)
+    for begin, end in ranges(0, array.size):
+        out[begin:end] = numbers[begin:end]
+    return new

@@ -1,52 +1,35 @@
 """The protocol of all structures: what a new one has to say, and what it gets for it.
 
 An index is boxes by id (`broadphase.indexes.storage`), a structure and a space.  Everything that users call
-is written in `broadphase.indexes.base.Index`, once, and behaves the same in every index: ids, arguments and
-their errors, sorting, ``changes``, batches, ``save``, ``copy``.  The space (`plain_space`, `periodic_space`,
-`environments`) says where the world begins again and who meets whom.  A structure says where boxes are: it is
-a subclass of `Structure` and fills in what follows.  It is given checked input and returns what it found in
-any order.
+is written once, in `broadphase.indexes.base.Index`.  The space (`space`, `periodic`) says where the world
+begins again.  A structure says where boxes are: a subclass of `Structure` that is given checked input and
+returns what it found in any order.
 
 How to write a structure
 ------------------------
-1. One file, opening with the idea, its source, its cost and when it loses.  A constructor that sets its own
-   options and *then* calls ``super().__init__(*kept)``.
-2. Choose how the structure follows the boxes.
-
-   *Built when asked for*: write ``refresh``.  By default every change is noted in ``stale``, and ``refresh``
-   runs once before the next read, under a lock.
-
-   *Kept up to date*: override ``inserted``, ``removing``, ``moving`` or ``moved``, and ``reset``, which
-   builds everything from the stored boxes (it is called by the constructor, ``clear`` and ``load``).
-
-   A change that is interrupted leaves ``stale`` set, or is followed by ``reset``: nothing is undone by hand.
-3. ``find_pairs``.  For a method that `broadphase.methods` has: ``return self.search_live(find, limit,
-   scratch)``.
-4. As many of the ``find_...`` queries as the structure makes faster; the rest look at every box.
-   The geometry is in `kernels.boxes.query_tests`, and must be used as it is: the answers of all indexes
-   are compared bit for bit.  Prune with the same functions on a node's box (they are monotone).
-5. ``changes_by_query = 0.1``, or the share at which a batch of ``find_in_boxes`` begins to cost more than
-   ``find_pairs``: ``changes`` then costs what was touched since the call before, not all pairs.  Nothing
-   else is to be done for it: `broadphase.indexes.journal` notes what is touched, `incremental` compares.  The
-   batch is asked by several threads at once, each with a part of it.
-6. ``ask_box``, ``ask_ray``, ``ask_nearest`` and ``ask_move``, where one call must cost next to nothing:
-   a kernel reads what the caller wrote.  Who has none gets it read by `arguments.Reader`, in Python.
-7. ``check`` for the invariants, ``cell_count`` for the statistics.
-8. A class of a few lines in `broadphase.indexes.classes`, which makes the structure and documents its
-   options, and its name in `broadphase.indexes.registry`.  That enters the index into the stateful test, the
-   error tests and the state tests.
+1. Follow the boxes.  *Built when asked for*: write ``refresh``, which runs before the next read after a
+   change.  *Kept up to date*: write ``leave`` and ``enter``, which are called around each change, and
+   ``reset``, which starts again from the stored boxes.  A change that fails or is interrupted is never
+   undone: the structure is marked as unsettled, and reset before the next read.
+2. Write ``find_pairs``; for a method of `broadphase.methods`: ``return search_live(self, find, ...)``.
+3. Write those of the questions that the structure answers faster than by looking at every box.  Each exists
+   for one and for many; the one may return ``None``, and is then put as one of many.  The geometry is in
+   `kernels.boxes.query_tests` and must be used as it is: the answers of all indexes are compared bit for
+   bit.  Prune with the same functions on a node's box (they are monotone).
+4. Set ``changes_by_query = 0.1``, or the share of touched boxes at which a batch of ``find_in_boxes`` begins
+   to cost more than ``find_pairs``: ``changes`` then costs what was touched.
+5. Write ``counts`` for the statistics and ``check`` for the invariants.
+6. Write a class of a few lines in `broadphase.indexes.classes`, which makes the structure and documents its
+   options; its name goes into ``CLASSES`` of `broadphase.indexes`.  All tests of indexes then include it.
 
 What a structure may rely on
 ----------------------------
-- ``self.store`` (`broadphase.indexes.storage.BoxStore`): ``boxes[id]``, ``alive``, ``classes``,
-  ``categories``, ``masks`` by id; ``end`` is one more than the largest id ever used; the rows of free ids
-  hold NaN.  Its arrays are replaced when they grow: read them anew in every call, never keep one.
-- Ids come as int32 arrays without repetition, ascending except in ``moving`` and ``moved``.
-- ``copy`` and pickling copy the whole ``__dict__``: keep state in NumPy arrays, numbers and lists.  Mark what
-  can be made again in ``UNSAVED``.
-- Many threads may read at once: a query keeps its scratch memory to itself (made for the call or taken from
-  a pool), and writes to no attribute.
-- A change that fails for lack of memory must do so before it changed anything, or leave ``stale`` set.
+- ``self.store`` (`BoxStore`): ``boxes[id]``, ``alive``, ``classes``, ``categories``, ``masks`` by id; ``end``
+  is one more than the largest id ever used; the rows of free ids hold NaN.  Its arrays are replaced when
+  they grow: read them again in every call.
+- Ids come as int32 arrays without repetition, ascending unless boxes move.
+- ``copy`` and pickling copy the whole ``__dict__``, except what ``UNSAVED`` names.
+- Many threads may read at once: a query has its own scratch memory and writes to no attribute.
 """
 
 from abc import ABC, abstractmethod
@@ -56,35 +39,43 @@ from threading import Lock
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
-from broadphase import threads
+from broadphase import choose, methods, threads
 from broadphase.boxes import BoxArray, PairArray
 from broadphase.errors import PairLimitExceeded
 from broadphase.indexes.arguments import Floats, Given, Rows
-from broadphase.indexes.journal import History
+from broadphase.indexes.changes import History
 from broadphase.indexes.results import Distances, PairChanges
 from broadphase.indexes.storage import BoxStore, IdArray
+from broadphase.kernels.arrays.found_ids import FEW
 from broadphase.kernels.boxes import ranking, scan
-from broadphase.memory import Scratch, borrowed_scratch
+from broadphase.memory import Scratch, SharedRows, borrowed_scratch
 from broadphase.methods.task import NO_LIMIT, Found, Task
 from broadphase.pair_order import joined_pairs, one_array, sort_rows_of_each
-from broadphase.slices import in_chunks
+from broadphase.slices import MOST_ROOM, in_chunks
 
+FirstHit = tuple[int, int, float, float, float, float]
+"""The id that a ray hits first or -1, the tests, the distance, and the normal on three axes."""
+
+NO_IDS = np.empty(0, np.int32)
 _FIRST_ROWS = 64
+_USUAL_HITS = 8
 # Fewer queries a thread than this are answered faster than they are handed over.
 _SHARE = 1_000
+ENOUGH_FOR_SAMPLE = 2_000
 ENOUGH_FOR_PACKETS = 4_000
 _SAMPLE = 64
-
-
-def sample_of(boxes: Rows) -> Rows:
-    """A few of the queries, which tell what the others are like."""
-    return np.ascontiguousarray(boxes[:: max(len(boxes) // _SAMPLE, 1)])
 
 
 class Structure(ABC):
     """Where the boxes of an index are; nearly each part has a default that is correct."""
 
+    reads_given: ClassVar[bool] = False
+    """Whether `find_in_box`, `find_first_on_ray` and `find_nearest` check what they are given: a question
+    without rules then comes as the caller wrote it, and ``None`` or tests below 0 refuse it."""
+    sorts_rows: ClassVar[bool] = False
+    """Whether the ids of each query of `find_in_boxes` come sorted where the index sorts."""
     answers_boxes_quickly: ClassVar[bool] = True
     """Whether a box query looks at few boxes; ``join`` asks the larger index then."""
     nearest_by_cells: ClassVar[bool] = True
@@ -95,14 +86,19 @@ class Structure(ABC):
     UNSAVED: ClassVar[frozenset[str]] = frozenset({"_lock"})
     """Attributes that neither copies nor pickles carry."""
 
+    packets_from: tuple[float, int] = (16, 5)
+    """With how many hits a query, and queries a packet, a batch is answered sooner in packets
+    (`broadphase.methods.packets`)."""
     query_axis: int = 0
     """Neighbours in a batch of such queries are neighbours on this axis."""
 
     def __init__(self, store: BoxStore, touching: bool, sort: bool, threads: int | None) -> None:
-        self.store, self.touching, self._sort, self.threads = store, touching, sort, threads
+        self.store, self.touching, self.sort, self.threads = store, touching, sort, threads
         self._lock = Lock()
-        self.stale = False
-        """Whether the boxes have changed since the structure followed them."""
+        self.settled = True
+        """Whether the structure is that of some earlier boxes and knows what has changed since."""
+        self.stale = True
+        """Whether `refresh` has to run before the next read."""
         self.reset()
 
     @property
@@ -122,34 +118,50 @@ class Structure(ABC):
         self.__dict__.update(state)
         self._lock = Lock()
 
+    def unsettle(self) -> None:
+        """Only the boxes count: the next read starts again from them."""
+        self.settled = False
+        self.stale = True
+
+    def ready(self) -> None:
+        """Bring the structure up to date.  Every read does this first."""
+        if self.stale:
+            with self._lock:
+                if self.stale:
+                    if not self.settled:
+                        self.reset()
+                    self.settled = False  # until it is done: it may be interrupted
+                    self.refresh()
+                    self.settled = True
+                    self.stale = False
+
     # ---- the structure follows the boxes
 
-    def inserted(self, ids: IdArray) -> None:
-        """These ids were added; their rows are written."""
-        self.stale = True
-
-    def removing(self, ids: IdArray) -> None:
-        """These ids are about to go; their rows are still there."""
-        self.stale = True
-
-    def moving(self, ids: IdArray, boxes: BoxArray) -> None:
-        """``boxes`` are about to be written; the rows still hold where the boxes were.
+    def leave(self, ids: IdArray, boxes: BoxArray | None) -> None:
+        """These ids are about to move to ``boxes``, or (None) to go; their rows are still there.
 
         ``ids is self.store.ids()`` when all live boxes are replaced at once.
         """
         self.stale = True
 
-    def moved(self, ids: IdArray) -> None:  # noqa: B027 - nothing to do is a good default
-        """The new rows are written: called after `moving`, for an index that does not need the old."""
-
-    def reset(self) -> None:
-        """Build everything from the stored boxes; there may be none."""
+    def enter(self, ids: IdArray, fresh: bool) -> None:
+        """These ids were added (``fresh``) or moved; their rows are written."""
         self.stale = True
+
+    def move_one(self, id: Any, box: Given) -> bool:  # noqa: A002
+        """Move a box that a caller wrote, row and structure; False, and nothing has changed, if refused.
+
+        Called only while nothing is ``stale`` and no journal is kept.
+        """
+        return False
+
+    def reset(self) -> None:  # noqa: B027 - nothing to do is a good default
+        """Start again: the stored boxes, if any, are unknown until ``refresh``."""
 
     def refresh(self) -> None:  # noqa: B027 - nothing to do is a good default
         """Bring what is built when asked for up to date.  One thread at a time is in here."""
 
-    def make_room(self, room: int) -> None:  # noqa: B027 - nothing to do is a good default
+    def reserve(self, room: int) -> None:  # noqa: B027 - nothing to do is a good default
         """``reserve`` was called for this many ids in all."""
 
     # ---- pairs
@@ -168,24 +180,28 @@ class Structure(ABC):
         """
         return None
 
-    def compare_all(self) -> None:  # noqa: B027 - nothing to do is a good default
-        """What the last call of ``changes`` saw is not what this structure remembers."""
-
     # ---- queries: `category` and `mask` are -1 where the caller set none
 
-    def find_in_box(self, box: Floats, touching: bool, category: int, mask: int) -> tuple[IdArray, int]:
-        """Ids whose box overlaps ``box``, and the tests made; sorted if up to `FEW` were found.
+    def answering(self) -> "Structure":
+        """The structure that answers queries, always the same: itself, or another that it keeps for that."""
+        return self
 
-        ``touching`` is not always the index's own: a radius first asks for the closed box around it.
-        """
+    def find_in_box(self, box: Given, touching: bool, category: int, mask: int) -> tuple[IdArray, int] | None:
+        """Ids whose box overlaps ``box``, and the tests made; sorted if up to `FEW` were found."""
         store = self.store
         found: tuple[IdArray, int] = scan.scan_for_box(
             store.boxes, store.end, store.categories, store.masks, box, touching, category, mask
         )
         return found
 
-    def find_in_boxes(self, boxes: Rows, touching: bool, category: int, mask: int) -> tuple[IdArray, int]:
-        """Rows ``[query, id]`` for a batch, ordered by query; and the tests made."""
+    def find_in_boxes(
+        self, boxes: Rows, touching: bool, category: int, mask: int, out: PairArray | None = None
+    ) -> tuple[IdArray, int]:
+        """Rows ``[query, id]`` for a batch, ordered by query; and the tests made.
+
+        They lie in ``out`` if that is given and they fit.  Threads ask at the same time, each with a part of
+        a large batch.
+        """
         store = self.store
 
         def ask(begin: int, end: int, out: PairArray) -> tuple[int, int, int]:
@@ -195,14 +211,7 @@ class Structure(ABC):
             )
             return answer
 
-        return in_chunks(ask, len(boxes), 4 * len(boxes) + _FIRST_ROWS)
-
-    def in_packets_from(self) -> tuple[float, int]:
-        """With how many hits a query, and queries a packet, a batch is answered sooner in packets.
-
-        See `broadphase.methods.packets`; who looks at every box (`answers_boxes_quickly`) has none.
-        """
-        return 16, 5
+        return in_chunks(ask, len(boxes), room_for(boxes) if out is None else out)
 
     def find_on_ray(self, ray: Floats, category: int, mask: int) -> tuple[IdArray, int]:
         """Ids of all boxes that the ray ``(origin..., direction..., max_distance)`` hits, and the tests."""
@@ -212,15 +221,42 @@ class Structure(ABC):
         )
         return found
 
-    def find_first_on_ray(self, ray: Floats, category: int, mask: int) -> tuple[int, int]:
-        """The id that is hit first, the lowest among equals, or -1; and the tests."""
-        store = self.store
-        found: tuple[int, int] = scan.scan_for_first(
+    def find_on_rays(self, rays: Rows, category: int, mask: int) -> tuple[IdArray, IdArray, int]:
+        """The ids hit by every ray, one ray's after the other's; how many each has; and the tests."""
+        found = [self.find_on_ray(tuple(ray), category, mask) for ray in rays.tolist()]
+        ids = np.concatenate([NO_IDS, *(hits for hits, _ in found)])
+        return ids, np.array([len(hits) for hits, _ in found], np.int32), sum(tests for _, tests in found)
+
+    def find_first_on_ray(
+        self, origin: Given, direction: Given, furthest: float, category: int, mask: int
+    ) -> FirstHit | None:
+        """What is hit first, the lowest id among equals."""
+        store, ray = self.store, (*origin, *direction, furthest)
+        hit, tests = scan.scan_for_first(
             store.boxes, store.end, store.categories, store.masks, ray, self.touching, category, mask
         )
-        return found
+        return described(store, hit, tests, ray)
 
-    def find_nearest(self, point: Floats, k: int, category: int, mask: int) -> tuple[IdArray, Distances, int]:
+    def find_first_on_rays(
+        self, rays: Rows, ignored: IdArray, category: int, mask: int
+    ) -> tuple[IdArray, int] | None:
+        """The id that each ray hits first, or -1; and the tests.
+
+        ``ignored`` may hold, for each ray, an id that it passes through.  None where the structure does not
+        look past that: the caller then asks for all hits.
+        """
+        if len(ignored):
+            return None
+        dim = self.dim
+        found: list[Any] = [
+            self.find_first_on_ray(tuple(ray[:dim]), tuple(ray[dim:-1]), ray[-1], category, mask)
+            for ray in rays.tolist()
+        ]
+        return np.array([hit[0] for hit in found], np.int32), sum(hit[1] for hit in found)
+
+    def find_nearest(
+        self, point: Given, k: int, category: int, mask: int
+    ) -> tuple[IdArray, Distances, int] | None:
         """The ``k`` nearest by distance, then id (``1 <= k <= len``; fewer if the rules leave fewer).
 
         Ids, distances, and the tests.
@@ -231,173 +267,197 @@ class Structure(ABC):
         )
         return found
 
-    def ranked(self, ids: IdArray, point: Floats) -> tuple[IdArray, Distances]:
-        """Some ids by distance, then id, and the distances."""
-        distances = np.empty(len(ids))
-        ranking.rank_nearest_one(self.store.boxes, ids, point, distances)
-        return ids, distances
-
-    # ---- at once, with what a caller wrote as tuples: None where there is no such way, or it is refused
-
-    def ask_box(self, values: Given) -> tuple[IdArray, int] | None:
-        """As `find_in_box`, with the index's own ``touching``; tests below 0: ask the ordinary way."""
-        return None
-
-    def ask_ray(
-        self, origin: Given, direction: Given, furthest: float
-    ) -> tuple[int, int, float, float, float, float] | None:
-        """As `find_first_on_ray`, and the distance and the normal on three axes."""
-        return None
-
-    def ask_nearest(self, point: Given, k: int) -> tuple[IdArray, Distances, int] | None:
-        """As `find_nearest`."""
-        return None
-
-    def ask_move(self, id: Any, values: Given) -> bool:  # noqa: A002
-        """Move a box altogether, row and structure; False, and nothing has changed, where that is refused.
-
-        Called only while nothing is ``_stale`` and the journal is closed.
-        """
-        return False
-
-    # ---- batches: a subclass overrides these where a loop in a kernel pays
-
-    def find_on_rays(self, rays: Rows, category: int, mask: int) -> tuple[IdArray, IdArray, int]:
-        """The ids hit by every ray, one ray's after the other's; how many each has; and the tests."""
-        found = [self.find_on_ray(tuple(ray), category, mask) for ray in rays.tolist()]
-        ids = np.concatenate([np.empty(0, np.int32), *(hits for hits, _ in found)])
-        return ids, np.array([len(hits) for hits, _ in found], np.int32), sum(tests for _, tests in found)
-
-    def find_first_on_rays(self, rays: Rows, category: int, mask: int) -> tuple[IdArray, int]:
-        """The id that each ray hits first, or -1; and the tests."""
-        found = [self.find_first_on_ray(tuple(ray), category, mask) for ray in rays.tolist()]
-        return np.array([hit for hit, _ in found], np.int32), sum(tests for _, tests in found)
-
-    def find_first_but(
-        self, rays: Rows, ignored: IdArray, category: int, mask: int
-    ) -> tuple[IdArray, int] | None:
-        """The same without the box that each ray ignores, -1 for none; None where there is no such way."""
-        return None
-
     def find_nearest_many(self, points: Rows, k: int, category: int, mask: int) -> tuple[IdArray, int]:
         """The ``k`` nearest ids of each point in any order: ``(m, k)``, filled up with -1; and the tests."""
         ids = np.full((len(points), k), -1, np.int32)
         total = 0
         for row, point in enumerate(points.tolist()):
-            found, _, tests = self.find_nearest(tuple(point), k, category, mask)
-            ids[row, : len(found)] = found
-            total += tests
+            found: Any = self.find_nearest(tuple(point), k, category, mask)
+            ids[row, : len(found[0])] = found[0]
+            total += found[2]
         return ids, total
-
-    def find_rows(self, boxes: Rows, touching: bool, category: int, mask: int) -> tuple[IdArray, int]:
-        """Rows for a batch of boxes in the order that was promised; threads share a large one."""
-        if len(boxes) >= ENOUGH_FOR_PACKETS and self.answers_boxes_quickly:
-            few = sample_of(boxes)
-            rows, _ = self.find_some(few, touching, category, mask)
-            in_packets = self._find_in_packets(boxes, touching, category, mask, few, rows)
-            if in_packets is not None:
-                return in_packets
-        parts = max(min(threads.resolve(self.threads), len(boxes) // _SHARE), 1)
-
-        def find(begin: int, end: int) -> tuple[IdArray, int]:
-            rows, tests = self.find_some(boxes[begin:end], touching, category, mask)
-            rows[:, 0] += begin
-            return rows, tests
-
-        found = threads.run_all([partial(find, *span) for span in threads.shares(len(boxes), parts)])
-        if parts == 1:
-            return found[0]
-        return joined_pairs([rows for rows, _ in found], parts), sum(tests for _, tests in found)
-
-    def find_some(self, boxes: Rows, touching: bool, category: int, mask: int) -> tuple[IdArray, int]:
-        """Rows for some boxes in the order that was promised."""
-        rows, tests = self.find_in_boxes(boxes, touching, category, mask)
-        if self._sort:
-            sort_rows_of_each(rows, self.store.end)
-        return rows, tests
-
-    def _find_in_packets(
-        self, boxes: Rows, touching: bool, category: int, mask: int, few: Rows, sample: PairArray
-    ) -> tuple[IdArray, int] | None:
-        """Rows for a batch that meets much, if the ``sample``, those for a few of its boxes, is so large."""
-        hits, together = self.in_packets_from()
-        if len(sample) < hits * len(few):
-            return None
-        from broadphase.methods import packets  # here: few programs need it
-
-        ask = partial(self.find_some, touching=True, category=category, mask=mask)
-        parts = threads.resolve(self.threads)
-        return packets.find(ask, self.store.boxes, boxes, touching, few, sample, together, parts)
 
     # ---- about itself
 
-    def cell_count(self) -> int:
-        """How many cells, nodes or strips are in use."""
-        return 0
-
-    def swap_count(self) -> int:
-        """How many swaps the last read needed to bring a sorted order up to date."""
-        return 0
+    def counts(self) -> tuple[int, int]:
+        """How many cells, nodes or strips are in use; and the swaps that the last read needed."""
+        return 0, 0
 
     def check(self) -> None:  # noqa: B027 - nothing to do is a good default
         """Raise ``AssertionError`` (`broadphase.indexes.storage.expect`) if an invariant is broken."""
 
-    # ---- what the hooks may call
 
-    def ready(self) -> None:
-        """Refresh what is stale.  Every read does this first."""
-        if self.stale:
-            with self._lock:
-                if self.stale:
-                    self.refresh()
-                    self.stale = False
-
-    def search_live(self, find: Callable[[Task], Found], limit: int, scratch: Scratch) -> Found:
-        """Let a method of `broadphase.methods` search the live boxes, and turn its rows into ids."""
-        store = self.store
-        parts = threads.resolve(self.threads)
-        found = find(
-            Task(store.live_boxes(), self.touching, store.live_filter(), parts, limit, scratch=scratch)
-        )
-        if store.live == store.end:
-            return found
-        ids = store.ids()
-        return found._replace(chunks=[ids[chunk] for chunk in found.chunks])
-
-    def all_pairs(
-        self,
-        *,
-        sort: bool,
-        limit: int = NO_LIMIT,
-        find: Callable[[int, Scratch], Found] | None = None,
-    ) -> tuple[PairArray, int]:
-        """`find_pairs`, or what ``find`` finds in its place, as an array of their own; and the tests made."""
-        if self.store.live < 2:
-            return np.empty((0, 2), np.int32), 0
-        with borrowed_scratch() as scratch:
-            found = (find or self.find_pairs)(limit, scratch)
-            if found.pairs > limit:
-                raise PairLimitExceeded(limit)
-            parts = threads.resolve(self.threads)
-            sorting = sort and not found.ordered
-            return one_array(found.chunks, self.store.end, sorting, scratch, parts), found.tests
+def described(store: BoxStore, hit: int, tests: int, ray: Floats) -> FirstHit:
+    """A first hit with its distance and normal."""
+    if hit < 0:
+        return -1, tests, 0.0, 0.0, 0.0, 0.0
+    return int(hit), tests, *ranking.describe_first(store.boxes, hit, ray)
 
 
-def find_in_parts(
-    find: Callable[[int, int], tuple[PairArray, int]], count: int, others: int, limit: int
+# ---- one as many, for rules that no kernel for one takes
+
+
+def box_as_many(
+    structure: Structure, box: Floats, touching: bool, category: int, mask: int
+) -> tuple[IdArray, int]:
+    """As `Structure.find_in_box`."""
+    rows, tests = structure.find_in_boxes(np.array((box,), np.float64), touching, category, mask)
+    ids = rows[:, 1].copy()
+    if len(ids) <= FEW:
+        ids.sort()
+    return ids, tests
+
+
+def nearest_as_many(
+    structure: Structure, point: Floats, k: int, category: int, mask: int
+) -> tuple[IdArray, Distances, int]:
+    """As `Structure.find_nearest`."""
+    ids, tests = structure.find_nearest_many(np.array((point,), np.float64), k, category, mask)
+    ids = ids[ids >= 0]
+    distances = np.empty(len(ids))
+    ranking.rank_nearest_one(structure.store.boxes, ids, point, distances)
+    return ids, distances, tests
+
+
+# ---- all pairs
+
+
+def all_pairs(
+    store: BoxStore,
+    most_threads: int | None,
+    find: Callable[[int, Scratch], Found],
+    sort: bool,
+    limit: int = NO_LIMIT,
 ) -> tuple[PairArray, int]:
-    """Ask about ``count`` boxes, each of which may meet ``others``, without finding far more than ``limit``.
+    """What ``find(limit, scratch)`` finds, as an array of its own, and the tests made."""
+    if store.live < 2:
+        return np.empty((0, 2), np.int32), 0
+    with borrowed_scratch() as scratch:
+        found = find(limit, scratch)
+        if found.pairs > limit:
+            raise PairLimitExceeded(limit)
+        parts = threads.resolve(most_threads)
+        return one_array(found.chunks, store.end, sort and not found.ordered, scratch, parts), found.tests
 
-    ``find(begin, end)`` gives pairs and tests.  Without a limit it is called once.
+
+def search_live(structure: Structure, find: Callable[[Task], Found], limit: int, scratch: Scratch) -> Found:
+    """Let a method of `broadphase.methods` search the live boxes, and turn its rows into ids."""
+    store, parts = structure.store, threads.resolve(structure.threads)
+    rules = structure.touching, store.live_filter(), parts, limit
+    found = find(Task(store.live_boxes(), *rules, sort=structure.sort, scratch=scratch))
+    return renamed(found, store.ids())
+
+
+def search_anyhow(task: Task, _: Any = None) -> Found:
+    """Find the pairs of a task by what suits the number of its boxes."""
+    return methods.finder(choose.choose(task.boxes))(task) if len(task.boxes) > 1 else Found([], 0, 0)
+
+
+def renamed(found: Found, ids: IdArray) -> Found:
+    """Rows of the searched boxes into ids, which ascend as the rows do."""
+    if len(ids) and ids[-1] == len(ids) - 1:
+        return found
+    return found._replace(chunks=[ids[chunk] for chunk in found.chunks])
+
+
+# ---- many boxes at once: in packets, or in parts for threads
+
+
+def find_rows(
+    structure: Structure, boxes: Rows, touching: bool, category: int, mask: int
+) -> tuple[IdArray, int]:
+    """`Structure.find_in_boxes` in the order that was promised; threads share a large batch."""
+    rules = touching, category, mask
+    parts = min(threads.resolve(structure.threads), len(boxes) // _SHARE)
+    if parts < 2 and len(boxes) < ENOUGH_FOR_SAMPLE:
+        return _find_sorted(structure, rules, boxes)
+    parts = max(parts, 1)
+    if len(boxes) < ENOUGH_FOR_SAMPLE or not structure.answers_boxes_quickly:
+        return _find_in_parts(structure, boxes, rules, [room_for(boxes) // parts] * parts)
+    # A few of the queries tell how much the others find: growing memory for it costs more than asking.
+    few = np.ascontiguousarray(boxes[:: max(len(boxes) // _SAMPLE, 1)])
+    sample, _ = _find_sorted(structure, rules, few)
+    hits, together = structure.packets_from
+    if len(boxes) >= ENOUGH_FOR_PACKETS and len(sample) >= hits * len(few):
+        from broadphase.methods import packets  # here: few programs need it
+
+        within = partial(_find_sorted, structure, (True, category, mask))
+        stored, most = structure.store.boxes, threads.resolve(structure.threads)
+        found = packets.find(within, stored, boxes, touching, few, sample, together, most)
+        if found is not None:
+            return found
+    each = 1.2 * len(sample) / len(few)
+    rooms = [int(each * (end - begin)) + _FIRST_ROWS for begin, end in threads.shares(len(boxes), parts)]
+    return _find_in_parts(structure, boxes, rules, rooms)
+
+
+def _find_in_parts(
+    structure: Structure, boxes: Rows, rules: tuple[bool, int, int], rooms: list[int]
+) -> tuple[IdArray, int]:
+    """The same by one thread for each of the ``rooms``, which are guesses of how much it finds."""
+    # One array for all threads: what they find is moved together in it, not copied out of it.
+    memory = SharedRows(rooms)
+
+    def search(begin: int, end: int, room: PairArray) -> tuple[IdArray, int, bool]:
+        rows, tests = _find_sorted(structure, rules, boxes[begin:end], room)
+        rows[:, 0] += begin
+        return rows, tests, rows.ctypes.data == room.ctypes.data
+
+    spans = threads.shares(len(boxes), len(rooms))
+    answers = threads.run_all(
+        [partial(search, *span, room) for span, room in zip(spans, memory.parts, strict=True)]
+    )
+    tests = sum(made for _, made, _ in answers)
+    if all(fits for *_, fits in answers):
+        found = memory.gathered([len(rows) for rows, *_ in answers])
+        # A small result does not hold a large block.
+        return found.copy() if 2 * len(found) < sum(rooms) else found, tests
+    return joined_pairs([rows for rows, *_ in answers], len(rooms)), tests
+
+
+def _find_sorted(
+    structure: Structure, rules: tuple[bool, int, int], boxes: Rows, out: PairArray | None = None
+) -> tuple[IdArray, int]:
+    rows, tests = structure.find_in_boxes(boxes, *rules, out)
+    if structure.sort and not structure.sorts_rows:
+        sort_rows_of_each(rows, structure.store.end)
+    return rows, tests
+
+
+def room_for(boxes: Rows) -> int:
+    """A guess of how many rows such queries find."""
+    return min(_USUAL_HITS * len(boxes) + _FIRST_ROWS, MOST_ROOM)
+
+
+def pairs_between(
+    store: BoxStore, few: IdArray, others: int, find: Callable[[Rows], tuple[IdArray, int]], limit: int
+) -> tuple[PairArray, int]:
+    """Pairs of ``few`` boxes with those of the ``others`` that they meet and may, and the tests made.
+
+    ``find`` gives rows ``[query, id]`` for boxes.  Not far more than ``limit`` pairs are found.
     """
-    each = count if limit == NO_LIMIT else max(limit // max(others, 1), 1)
+    boxes = store.boxes[few].astype(np.float64, copy=False)
+    each = len(few) if limit == NO_LIMIT else max(limit // max(others, 1), 1)
     chunks = [np.empty((0, 2), np.int32)]
     found = tests = 0
-    for begin in range(0, count, max(each, 1)):
-        pairs, made = find(begin, min(begin + each, count))
-        chunks.append(pairs)
-        found += len(pairs)
+    for begin in range(0, len(few), max(each, 1)):
+        rows, made = find(boxes[begin : begin + each])
+        rows[:, 0] = few[rows[:, 0] + begin]
+        if store.any_sets:
+            rows = rows[may_pair(store, store, rows)]
+        i, j = rows.T
+        chunks.append(np.column_stack((np.minimum(i, j), np.maximum(i, j))))
+        found += len(rows)
         tests += made
         if found > limit:
             break
     return np.concatenate(chunks) if len(chunks) > 2 else chunks[-1], tests
+
+
+def may_pair(here: BoxStore, there: BoxStore, rows: IdArray) -> npt.NDArray[np.bool_]:
+    """Which rows ``[id here, id there]`` no rule of either side forbids."""
+    i, j = rows[:, 0], rows[:, 1]
+    may: npt.NDArray[np.bool_] = here.classes[i] & there.classes[j] == 0
+    may &= here.categories[i] & there.masks[j] != 0
+    may &= there.categories[j] & here.masks[i] != 0
+    return may

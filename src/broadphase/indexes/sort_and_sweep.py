@@ -16,57 +16,246 @@ root of all.  And it loses where questions and changes of single boxes take turn
 `broadphase.BoxTree` is the answer, and `broadphase.Strips` where everything moves.
 """
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
+import numpy as np
+
 from broadphase import threads
-from broadphase.indexes.sorted_boxes import SortedBoxes, SortedQueries
-from broadphase.indexes.storage import IdArray
-from broadphase.indexes.touched import Touched
+from broadphase.boxes import BoxArray, PairArray
+from broadphase.indexes.arguments import Floats, Given, Rows
+from broadphase.indexes.protocol import FirstHit, Structure, described, room_for
+from broadphase.indexes.results import Distances
+from broadphase.indexes.storage import IdArray, expect
+from broadphase.kernels.arrays.ordered_bits import PADDING, bits_of, ordered_column, ordered_columns
+from broadphase.kernels.arrays.radix_sort import argsort_keys
+from broadphase.kernels.machine.simd import LANES
+from broadphase.kernels.sorted import search, walk
+from broadphase.kernels.sorted.insertion import insertion_sort, make_maxima, write_boxes
 from broadphase.memory import Scratch
-from broadphase.methods.sort_and_sweep import Axis, sweep_ordered
+from broadphase.methods.sort_and_sweep import Axis, choose_axis, sweep_ordered
 from broadphase.methods.task import Found, Task
+from broadphase.slices import FIRST_ROWS, in_chunks, joined, paced, rows_at
+
+# Insertion may take so many steps a box, and so many in all, before sorting from scratch costs less.
+MOST_STEPS, MOST_STEPS_IN_ALL = 8, 1 << 24
 
 
-class SortStructure(SortedQueries):
-    """The order of a `broadphase.SortAndSweep`; its axis, checked, and what `Structure` takes."""
+class Touched:
+    """Which ids were touched since a structure was last brought up to date.
+
+    They are collected at next to no cost for each call and read once.
+    """
+
+    def __init__(self) -> None:
+        self._parts: list[IdArray] = []
+        self._total = 0
+
+    def add(self, ids: IdArray, live: int) -> None:
+        """Add ids; ``live`` is how many are in use, which bounds what is kept."""
+        self._parts.append(ids.copy())  # the caller's array may be the user's by now
+        self._total += len(ids)
+        if self._total > 2 * live + 1000:
+            self._parts = [self.ids()]
+            self._total = len(self._parts[0])
+
+    def ids(self) -> IdArray:
+        """The ids, ascending, each once."""
+        if len(self._parts) == 1 and self._total <= FIRST_ROWS:
+            return np.sort(self._parts[0])
+        if self._total <= FIRST_ROWS:
+            return np.unique(np.concatenate([np.empty(0, np.int32), *self._parts]))
+        # Many are marked and not sorted: a frame in which ten million move takes a tenth of the time.
+        named = np.zeros(1 + max(int(part.max(initial=0)) for part in self._parts), np.bool_)
+        for part in self._parts:
+            for begin, end in paced(0, len(part)):
+                named[part[begin:end]] = True
+        return np.flatnonzero(named).astype(np.int32)
+
+    def clear(self) -> None:
+        """Start again."""
+        self._parts, self._total = [], 0
+
+
+class SortStructure(Structure):
+    """The order of a `broadphase.SortAndSweep`; its axis, checked, and what `Structure` takes.
+
+    The boxes lie in columns of keys, see `broadphase.kernels.sorted.insertion`.
+    """
 
     changes_by_query = 0.1
 
     def __init__(self, axis: Axis, *kept: Any) -> None:
-        self._axis = axis
+        self._wanted = axis
         self._touched = Touched()
         super().__init__(*kept)
 
-    # ---- the structure follows the boxes
+    def __len__(self) -> int:
+        return int(self.columns.shape[1]) - PADDING
 
-    def inserted(self, ids: IdArray) -> None:
+    # ---- the order follows the boxes
+
+    def leave(self, ids: IdArray, boxes: BoxArray | None) -> None:
+        if boxes is None:
+            self._touched.add(ids, self.store.live)
+        self.stale = True
+
+    def enter(self, ids: IdArray, fresh: bool) -> None:
         self._touched.add(ids, self.store.live)
         self.stale = True
 
-    removing = moved = inserted
-
     def reset(self) -> None:
-        self._sorted = SortedBoxes(self.dim, self.dtype, self._axis, self.touching)
+        self._touched.clear()
+        self._sorted = False
         self._steps = self._reported = 0
-        self.stale = True
+        self.query_axis = 0 if self._wanted == "auto" else self._wanted
+        self._take(np.empty(0, np.int32))
+        self._make_maxima()
 
     def refresh(self) -> None:
-        self._steps += self._sorted.follow(self.store, self._touched.ids())
-        self.query_axis = self._sorted.axis
+        """By insertion; where that is too far, everything is sorted from scratch."""
+        steps = self._insert(self._touched.ids()) if self._sorted else -1
+        if steps < 0:
+            self._sort()
+        self._make_maxima()
+        self._steps += max(steps, 0)
         self._touched.clear()
+        self._sorted = True
+
+    def _sort(self) -> None:
+        """Sort all live boxes, along the axis that suits them."""
+        boxes, ids = self.store.live_boxes(), self.store.ids()
+        if len(ids):
+            self.query_axis = choose_axis(boxes, self._wanted)
+        order = argsort_keys(ordered_column(bits_of(boxes), self.query_axis))
+        self._take(rows_at(ids, order))
+
+    def _insert(self, touched: IdArray) -> int:
+        """Sort by insertion; returns the steps, -1 where it gave up because there were too many."""
+        store, n = self.store, len(self)
+        alive = store.alive[touched]
+        known = touched < len(self.places)
+        known[known] = self.places[touched[known]] >= 0
+        if (alive != known).any():
+            kept = [self.ids[0, begin:end] for begin, end in paced(0, n)]
+            kept = [ids[store.alive[ids]] for ids in kept]
+            self._take(joined([*kept, touched[alive & ~known]]))
+        else:
+            moved = touched[alive]  # the others have come and gone again
+            rows = bits_of(store.boxes), moved, self.places, self.query_axis, self.touching, self.columns
+            for begin, end in paced(0, len(moved)):
+                write_boxes(*rows, begin, end)
+        steps, most = 0, min(MOST_STEPS * len(self), MOST_STEPS_IN_ALL)
+        for begin, end in paced(0, len(self)):
+            more = insertion_sort(self.columns, self.ids, self.places, begin, end, most - steps)
+            if more < 0:
+                return -1
+            steps += more
+        return steps
+
+    def _take(self, order: IdArray) -> None:
+        """Lay out the boxes in this order."""
+        bits, end = bits_of(self.store.boxes), self.store.end
+        self.columns, self.ids = ordered_columns(bits, order, self.query_axis, self.touching)
+        self.places = np.empty(end, np.int32)
+        for begin, last in paced(0, end):
+            self.places[begin:last] = -1
+        for begin, last in paced(0, len(order)):
+            self.places[order[begin:last]] = np.arange(begin, last)
+
+    def _make_maxima(self) -> None:
+        blocks = max(-(-len(self) // LANES), 1)
+        self.maxima = np.empty(2 << (blocks - 1).bit_length(), self.columns.dtype)
+        make_maxima(self.columns, self.maxima)
 
     # ---- pairs
 
     def find_pairs(self, limit: int, scratch: Scratch) -> Found:
         self._reported, self._steps = self._steps, 0
-        store, order = self.store, self._sorted
+        store = self.store
         task = Task(store.boxes, self.touching, store.filter(), threads.resolve(self.threads), limit)
-        return sweep_ordered(task, order.columns, order.ids, len(order))
+        return sweep_ordered(task, self.columns, self.ids, len(self))
+
+    # ---- queries
+
+    def _asked(self, category: int, mask: int) -> tuple[Any, ...]:
+        order = self.columns, self.ids, self.maxima, self.query_axis
+        return order, (self.store.categories, self.store.masks, category, mask)
+
+    def find_in_box(self, box: Given, touching: bool, category: int, mask: int) -> tuple[IdArray, int]:
+        asked = *self._asked(category, mask), box, touching, not self.touching
+        return _whole(partial(search.search_box, *asked))
+
+    def find_in_boxes(
+        self, boxes: Rows, touching: bool, category: int, mask: int, out: PairArray | None = None
+    ) -> tuple[IdArray, int]:
+        order, rules = self._asked(category, mask)
+        edges = np.empty(boxes.shape[1], order[0].dtype)
+
+        def ask(begin: int, end: int, out: PairArray) -> tuple[int, int, int]:
+            answer: tuple[int, int, int] = search.search_boxes(
+                order, rules, boxes[:end], begin, edges, out, touching, not self.touching
+            )
+            return answer
+
+        return in_chunks(ask, len(boxes), room_for(boxes) if out is None else out)
+
+    def find_on_ray(self, ray: Floats, category: int, mask: int) -> tuple[IdArray, int]:
+        asked = *self._asked(category, mask), self.store.boxes, ray
+        return _whole(partial(walk.search_ray, *asked, self.touching, not self.touching))
+
+    def find_first_on_ray(
+        self, origin: Given, direction: Given, furthest: float, category: int, mask: int
+    ) -> FirstHit:
+        ray = (*origin, *direction, furthest)
+        asked = *self._asked(category, mask), self.store.boxes, ray
+        hit, tests = walk.search_first(*asked, self.touching, not self.touching)
+        return described(self.store, hit, tests, ray)
+
+    def find_first_on_rays(
+        self, rays: Rows, ignored: IdArray, category: int, mask: int
+    ) -> tuple[IdArray, int] | None:
+        if len(ignored):
+            return None
+        order, rules, lowered = *self._asked(category, mask), not self.touching
+        found = [
+            walk.search_first(order, rules, self.store.boxes, tuple(ray), self.touching, lowered)
+            for ray in rays.tolist()
+        ]
+        return np.array([hit for hit, _ in found], np.int32), sum(tests for _, tests in found)
+
+    def find_nearest(self, point: Given, k: int, category: int, mask: int) -> tuple[IdArray, Distances, int]:
+        asked = *self._asked(category, mask), self.store.boxes, point
+        found: tuple[IdArray, Distances, int] = walk.search_nearest(*asked, k, not self.touching)
+        return found
 
     # ---- about itself
 
-    def swap_count(self) -> int:
-        return self._reported
+    def counts(self) -> tuple[int, int]:
+        return 0, self._reported
 
     def check(self) -> None:
-        self._sorted.check(self.store)
+        n, ids, bits = len(self), self.ids[0, : len(self)], bits_of(self.store.boxes)
+        expect(np.array_equal(np.sort(ids), self.store.ids()), "all live boxes are in the order")
+        expect(bool((self.columns[0, 1:] >= self.columns[0, :-1]).all()), "lower edges are sorted")
+        expect(np.array_equal(self.places[ids], np.arange(n)), "places say where the boxes are")
+        expect(int((self.places >= 0).sum()) == n, "what is not there has no place")
+        wanted, _ = ordered_columns(bits, ids, self.query_axis, self.touching)
+        expect(np.array_equal(self.columns, wanted), "keys are the boxes'")
+        maxima = self.maxima.copy()
+        self._make_maxima()
+        expect(np.array_equal(maxima[1:], self.maxima[1:]), "the tree of maxima is up to date")
+
+
+def _whole(ask: Callable[[int], tuple[IdArray, int, int]]) -> tuple[IdArray, int]:
+    """All that a kernel finds, which stops where its room is full."""
+    ids, tests, block = ask(0)
+    if block < 0:
+        return ids, tests
+    parts = [ids]
+    while block >= 0:
+        ids, made, block = ask(block)
+        parts.append(ids)
+        tests += made
+    return np.concatenate(parts), tests

@@ -7,7 +7,7 @@ and empty space costs nothing.  Far cells may share a slot: then boxes are compa
 other, and the box test rejects them.  A box that falls into one slot with two of its cells is entered once.
 
 A box that moves is compared with the cells it lies in, and only if they are others now, it is taken out and
-entered anew.  Boxes too large for a dozen cells go to coarser cells, hashed into the same table, and
+entered again.  Boxes too large for a dozen cells go to coarser cells, hashed into the same table, and
 smaller ones look them up there (hierarchical hash grids: Eitz and Lixu, 2007).
 
 Cost: a few slots for an insert, a removal, a move, a query of a small box; ``pairs`` about the number of
@@ -20,8 +20,7 @@ from typing import Any
 import numpy as np
 
 from broadphase.boxes import BoxArray
-from broadphase.indexes.cell_index import CellStructure
-from broadphase.indexes.cell_lists import FEW, Plan, empty_lattice, ladder
+from broadphase.indexes.cells import FEW, CellStructure, Plan, empty_lattice, ladder
 from broadphase.kernels.cells.binning import FARTHEST
 from broadphase.kernels.cells.lattice import FIRST, LAST, OFFSET
 from broadphase.methods.cell_size import take_sample, typical_cell

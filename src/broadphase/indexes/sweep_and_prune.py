@@ -11,13 +11,13 @@ axes and the persistent pairs; Ericson, "Real-Time Collision Detection" (2005), 
 
 Cost: nothing for a box that did not move; for one that did, its swaps, which grow with its way and with the
 number of boxes beside it on each axis.  A new box comes in from behind all others, and a frame in which some
-are removed goes over all ends once.  When much moves, the ends are sorted and the pairs found anew.  It wins
+are removed goes over all ends once.  When much moves, the ends are sorted and the pairs found again.  It wins
 where a world of thousands is nearly still and ``pairs`` is asked for; it loses where everything moves, where
 boxes go far or pile up on an axis (each passes all others), and to any other index in memory: about 100
-bytes a box in 2-D float32, 8 bytes a pair.  Then `broadphase.BoxTree` (for ``changes`` and questions) or
+bytes a box in 2-D float32, 8 bytes a pair.  Then `broadphase.BoxTree` (for ``changes`` and queries) or
 `broadphase.Strips` (for ``pairs``) is the answer.
 
-Questions are asked of a second order, that of `broadphase.SortAndSweep`.
+Queries are answered by a second order, that of `broadphase.SortAndSweep`.
 """
 
 from functools import partial
@@ -26,14 +26,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from broadphase import choose, methods, threads
-from broadphase.boxes import PairArray
-from broadphase.indexes.incremental import from_all_pairs
-from broadphase.indexes.journal import History, PairKeys, pair_keys
+from broadphase import threads
+from broadphase.boxes import BoxArray, PairArray
+from broadphase.indexes.changes import History, PairKeys, from_all_pairs, pair_keys
+from broadphase.indexes.protocol import Structure, all_pairs, search_anyhow, search_live
 from broadphase.indexes.results import PairChanges
-from broadphase.indexes.sorted_boxes import SortedBoxes, SortedQueries
+from broadphase.indexes.sort_and_sweep import SortStructure, Touched
 from broadphase.indexes.storage import BoxStore, IdArray, expect
-from broadphase.indexes.touched import Touched
 from broadphase.kernels.arrays.ordered_bits import bits_of
 from broadphase.kernels.arrays.radix_sort import argsort_keys
 from broadphase.kernels.sorted.sweep_and_prune import (
@@ -43,9 +42,8 @@ from broadphase.kernels.sorted.sweep_and_prune import (
     lay_out,
     move_ends,
 )
-from broadphase.memory import Scratch, borrowed_scratch
-from broadphase.methods.task import NO_LIMIT, Found
-from broadphase.pair_order import one_array
+from broadphase.memory import Scratch
+from broadphase.methods.task import Found
 from broadphase.slices import FIRST_CHANGES, growing, joined, paced, ranges, rows_at, sorted_keys
 
 # When more boxes moved than this share, sorting everything is cheaper than moving so many ...
@@ -61,30 +59,24 @@ _MOST_IDS = 2**30
 class Ends:
     """The sorted ends of all boxes; see `broadphase.kernels.sorted.sweep_and_prune`."""
 
-    def __init__(self, dim: int, dtype: "np.dtype[Any]", touching: bool) -> None:
+    def __init__(self, store: BoxStore, touching: bool) -> None:
+        dim, dtype = store.boxes.shape[1] // 2, store.boxes.dtype
         self.touching = touching
         self._type = np.dtype(f"i{dtype.itemsize}")
-        self.count = 0
-        self.keys = np.empty((dim, 0), self._type)
-        self.items = np.empty((dim, 0), np.int32)
+        self.count = 2 * store.live
+        self.keys = np.empty((dim, self.count), self._type)
+        self.items = np.empty((dim, self.count), np.int32)
         self.places = np.empty((dim, 0), np.int32)
         self.before = np.empty((0, 2 * dim), dtype)
         """The boxes when the ends were in order; NaN where there was none."""
-
-    def sort(self, store: BoxStore) -> None:
-        """Sort all ends afresh."""
-        dim, count = len(self.keys), 2 * store.live
-        self.keys, self.items = np.empty((dim, count), self._type), np.empty((dim, count), np.int32)
-        self.places, self.before = self.places[:, :0], self.before[:0]
         self._reserve(store.end)
-        self.count = count
         threads.run_all([partial(self._sort_axis, store, axis) for axis in range(dim)])
         for begin, end in ranges(0, store.end):
             self.before[begin:end] = store.boxes[begin:end]
 
     def has(self, ids: IdArray) -> npt.NDArray[np.bool_]:
         """Which of the boxes were there when the ends were in order."""
-        known = 2 * ids.astype(np.int64) < self.places.shape[1]
+        known: npt.NDArray[np.bool_] = 2 * ids.astype(np.int64) < self.places.shape[1]
         known[known] = self.places[0, 2 * ids[known]] >= 0
         return known
 
@@ -164,61 +156,59 @@ class Ends:
             lay_out(ids, ranks, unsorted, self.keys, self.items, self.places, axis, begin, end)
 
 
-class SweepStructure(SortedQueries):
+class SweepStructure(Structure):
     """The ends and the pairs of a `broadphase.SweepAndPrune`."""
 
     def __init__(self, *kept: Any) -> None:
+        self._order = SortStructure("auto", *kept)
         self._touched, self._gone = Touched(), Touched()
-        self._unsorted = Touched()
-        """What was touched since the last question."""
+        super().__init__(*kept)
+
+    def answering(self) -> Structure:
+        return self._order
+
+    # ---- the ends follow the boxes
+
+    def leave(self, ids: IdArray, boxes: BoxArray | None) -> None:
+        if boxes is None:
+            self._gone.add(ids, self.store.live)
+            self._touched.add(ids, self.store.live)
+        if self._order.settled:
+            self._order.leave(ids, boxes)
+        self.stale = True
+
+    def enter(self, ids: IdArray, fresh: bool) -> None:
+        self._touched.add(ids, self.store.live)
+        if self._order.settled:
+            self._order.enter(ids, fresh)
+        self.stale = True
+
+    def reset(self) -> None:
+        self._touched.clear()
+        self._gone.clear()
+        self._ends: Ends | None = None
+        self._found = History(np.empty((0, 2), np.int32))
         self._toggled: list[PairKeys] | None = None
         """Keys of the pairs that began, and minus those of pairs that ended, one read after the other since
         the last call of ``changes``; ``None``: all may have."""
         self._toggles = 0
-        super().__init__(*kept)
-
-    # ---- the structure follows the boxes
-
-    def inserted(self, ids: IdArray) -> None:
-        self._touched.add(ids, self.store.live)
-        self.stale = True
-
-    def removing(self, ids: IdArray) -> None:
-        self._gone.add(ids, self.store.live)
-        self._touched.add(ids, self.store.live)
-        self.stale = True
-
-    moved = inserted
-
-    def reset(self) -> None:
-        kind = self.dim, self.dtype
-        self._ends, self._sorted = Ends(*kind, self.touching), SortedBoxes(*kind, "auto", self.touching)
-        self._found = History(np.empty((0, 2), np.int32))
-        self._settled = False
-        """Whether ends and pairs were right when the boxes that are touched or gone had not been."""
         self._work = self._reported = (0, 0)
-        self.stale = True
 
     def refresh(self) -> None:
-        # Whoever interrupts what follows leaves it unsettled, and the next one makes everything anew.
-        settled, self._settled = self._settled, False
-        touched = self._touched.ids()
-        if not settled or not self._settle(touched):
+        if self._ends is None or not self._follow(self._ends):
             self._rebuild()
-        self._unsorted.add(touched, self.store.live)
         self._touched.clear()
         self._gone.clear()
-        self._settled = True
 
-    def _settle(self, touched: IdArray) -> bool:
+    def _follow(self, ends: Ends) -> bool:
         """Move the ends of what changed; False when that is too much."""
-        store, ends = self.store, self._ends
+        store, touched = self.store, self._touched.ids()
         gone = self._gone.ids()
         gone = gone[ends.has(gone)]
         if len(gone) > MOST_TOUCHED * store.live:
             return False
         if len(gone):
-            self._note(-pair_keys([self._pairs_of(gone)]))
+            self._note(-pair_keys([self._pairs_of(ends, gone)]))
             ends.drop(gone)
         moved = ends.moved(store, touched)
         if len(moved) > MOST_TOUCHED * store.live:
@@ -228,18 +218,19 @@ class SweepStructure(SortedQueries):
         new = moved[~ends.has(moved)]
         if len(new):
             ends.add(new, store.end)
-        return self._move(moved)
+        return self._move(ends, moved)
 
-    def _pairs_of(self, ids: IdArray) -> PairArray:
+    def _pairs_of(self, ends: Ends, ids: IdArray) -> PairArray:
         """The pairs of some boxes."""
-        named = np.zeros(len(self._ends.before), np.bool_)
+        named = np.zeros(len(ends.before), np.bool_)
         named[ids] = True
         pairs = self._found.pairs()
         parts = [pairs[begin:end] for begin, end in paced(0, len(pairs))]
         return joined([part[named[part[:, 0]] | named[part[:, 1]]] for part in parts])
 
-    def _move(self, ids: IdArray) -> bool:
-        store, ends = self.store, self._ends
+    def _move(self, ends: Ends, ids: IdArray) -> bool:
+        """Let ends pass each other until all are in order; False when too many do."""
+        store = self.store
         left = most = max(MOST_PASSED * store.live, ALWAYS_PASSED)
         boxes = (store.boxes, bits_of(store.boxes), ends.before, self.touching, store.filter())
         order = (ends.keys, ends.items, ends.places, ends.count)
@@ -272,65 +263,45 @@ class SweepStructure(SortedQueries):
                     self._toggled = None
 
     def _rebuild(self) -> None:
-        store = self.store
-        self._ends.sort(store)
-        pairs, tests = np.empty((0, 2), np.int32), 0
-        if store.live > 1:
-            with borrowed_scratch() as scratch:
-                finder = methods.finder(choose.choose(store.live_boxes()))
-                found = self.search_live(finder, NO_LIMIT, scratch)
-                parts = threads.resolve(self.threads)
-                pairs = one_array(found.chunks, store.end, not found.ordered, scratch, parts)
-                tests = found.tests
+        """Sort all ends and find all pairs from scratch."""
+        self._ends = Ends(self.store, self.touching)
+        find = partial(search_live, self, search_anyhow)
+        pairs, tests = all_pairs(self.store, self.threads, find, sort=True)
         self._found = History(pairs)
         self._work = self._work[0], self._work[1] + tests
         self._toggled = None
 
     # ---- pairs
 
-    def find_pairs(self, limit: int, scratch: Scratch) -> Found:
+    def _report(self) -> int:
+        """The work since the read before is that of this one; returns the tests."""
         self._reported, self._work = self._work, (0, 0)
+        return self._reported[1]
+
+    def find_pairs(self, limit: int, scratch: Scratch) -> Found:
         pairs = self._found.pairs()
-        return Found([pairs], len(pairs), self._reported[1], ordered=True)
+        return Found([pairs], len(pairs), self._report(), ordered=True)
 
     def find_changes(self, history: History) -> tuple[PairChanges, int]:
-        work, state = self._work, history.state()
-        try:
-            if self._toggled is None:
-                changes, _ = from_all_pairs(self.store, self.all_pairs, history)
-            else:
-                began, ended = _net(self._toggled, self.store.renewed)
-                changes = PairChanges(began, ended, history.advance(began, ended))
-        except BaseException:  # memory, or the user's patience, ran out in between
-            history.go_back(state)
-            raise
+        toggled, self._toggled = self._toggled, None  # until it is done: it may be interrupted
+        if toggled is None:
+            changes, _ = from_all_pairs(self.store, self._all_pairs, history)
+        else:
+            changes = history.advance(*_net(toggled, self.store.renewed), self.store)
         self._toggled, self._toggles = [], 0
-        self.store.renewed[: self.store.end] = False
-        self._reported, self._work = work, (0, 0)
-        return changes, work[1]
+        return changes, self._report()
 
-    def compare_all(self) -> None:
-        self._toggled = None
-
-    # ---- questions
-
-    def _asked(self, category: int, mask: int) -> tuple[Any, ...]:
-        if len(self._unsorted) or not self._sorted.settled:
-            with self._lock:  # many threads may ask at once
-                if len(self._unsorted) or not self._sorted.settled:
-                    self._sorted.follow(self.store, self._unsorted.ids())
-                    self._unsorted.clear()
-        return super()._asked(category, mask)
+    def _all_pairs(self, *, sort: bool) -> tuple[PairArray, int]:
+        return self._found.pairs(), 0
 
     # ---- about itself
 
-    def swap_count(self) -> int:
-        return self._reported[0]
+    def counts(self) -> tuple[int, int]:
+        return 0, self._reported[0]
 
     def check(self) -> None:
-        self._asked(-1, -1)
-        self._sorted.check(self.store)
-        self._ends.check(self.store)
+        if self._ends is not None:
+            self._ends.check(self.store)
 
 
 def _as_pairs(keys: PairKeys) -> PairArray:
@@ -344,7 +315,7 @@ def _as_pairs(keys: PairKeys) -> PairArray:
 def _net(toggled: list[PairKeys], renewed: npt.NDArray[np.bool_]) -> tuple[PairArray, PairArray]:
     """What the pairs that began and ended one after the other amount to: sorted, began and ended.
 
-    A pair that came and went has not changed, unless one of its ids was given out anew.
+    A pair that came and went has not changed, unless one of its ids was given out again.
     """
     if not toggled:
         return np.empty((0, 2), np.int32), np.empty((0, 2), np.int32)

@@ -2,8 +2,8 @@
 
 The simple grid of the game textbooks.  A box stands in the list of every cell that it touches, and whatever
 lies outside the bounds is clamped to the cells at the edge.  A box that moves is compared with the cells it
-lies in, and only if they are others now, it is taken out and entered anew.  Where most boxes have moved to
-other cells, nothing is done until somebody asks: then all are binned again and searched in one go.  Two boxes
+lies in, and only if they are others now, it is taken out and entered again.  Where most boxes have moved to
+other cells, nothing is done until the next read: then all are binned again and searched in one go.  Two boxes
 meet in each cell that they share; the one with the lower corner of their intersection reports them (the
 reference point rule of Dittrich and Seeger, 2000), which does what the query stamps of the textbooks do and
 lets many threads read at once.
@@ -23,8 +23,7 @@ import numpy as np
 
 from broadphase.boxes import BoxArray, as_float_array
 from broadphase.foreign import BOXES
-from broadphase.indexes.cell_index import CellStructure
-from broadphase.indexes.cell_lists import Plan, empty_lattice, ladder
+from broadphase.indexes.cells import CellStructure, Plan, empty_lattice, ladder
 from broadphase.kernels.cells.lattice import LAST, OFFSET
 from broadphase.methods.cell_size import LARGEST_CELL, at_most, take_sample, typical_cell, world_of
 from broadphase.methods.uniform_grid import CELLS_PER_BOX

@@ -5,7 +5,7 @@
     cells | sorted | strips | tree | points | partition
     pairs | movement
     boxes | tiles
-    arrays | compiler | shapes
+    arrays | shapes
     machine
 
 Every kernel takes contiguous arrays that were checked above (`broadphase.boxes`) and scalars, never

@@ -1,14 +1,15 @@
-"""Beyond memory, beyond one machine: pairs of more boxes than fit into memory.
+"""Pairs of more boxes than fit into memory, on one machine or on many.
 
-The input is read in chunks, the world cut into tiles, each chunk written to disk by tile, and each tile
-searched on its own.  Every step is a list of tasks that do not know each other, so anything with ``submit``
-can do them: threads of this process, other processes, the machines of a Dask cluster.  A run that was killed
-goes on where it was.
+The input is read in chunks, the world is cut into tiles, each chunk is written to disk by tile, and each tile
+is searched on its own.  Every step is a list of tasks that are independent of each other, so anything with
+``submit`` can run them: threads of this process, other processes, the machines of a Dask cluster.  A run that
+was killed resumes where it was.
 
 Needs pyarrow (the extra ``io``); ``docs/beyond.md`` says what it costs.
 
-In which order to read it: `calls` is what users call; `running` and `finishing` do it; `settling` decides on
-sizes and on the `cut`; `partition` writes boxes by tile and `joining` finds the pairs of one.
+Read the modules in this order: `calls` has the public functions, `run` carries a call out, `planning`
+decides on sizes and tiles; `tiling` writes boxes by tile and `joining` finds the pairs of a tile.  `inputs`
+reads the sources, `request` holds the checked arguments, `work` runs tasks and keeps what they have done.
 """
 
 from broadphase.lazy_names import attach

@@ -1,4 +1,4 @@
-"""`pairs`, `join` and `count_pairs` of what does not fit into memory."""
+"""The public functions: `pairs`, `join`, `count_pairs` and `plan` for boxes that do not fit into memory."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -9,13 +9,11 @@ from broadphase.extras import need
 
 need("pyarrow", extra="io", purpose="broadphase.outofcore")
 
-from broadphase.outofcore.asked import ask  # noqa: E402
-from broadphase.outofcore.finishing import written  # noqa: E402
-from broadphase.outofcore.progress import Plan, Progress, Written  # noqa: E402
-from broadphase.outofcore.running import batches, counted, planned  # noqa: E402
+from broadphase.outofcore import run  # noqa: E402
+from broadphase.outofcore.request import Plan, Progress, Written, make_request  # noqa: E402
 
 Path = str | os.PathLike[str]
-Tell = Callable[[Progress], None]
+ProgressCallback = Callable[[Progress], None]
 
 
 @overload
@@ -33,7 +31,7 @@ def pairs(
     workers: int | None = ...,
     work: Path | None = ...,
     max_pairs: int | None = ...,
-    progress: Tell | None = ...,
+    progress: ProgressCallback | None = ...,
 ) -> Written: ...
 @overload
 def pairs(
@@ -50,7 +48,7 @@ def pairs(
     workers: int | None = ...,
     work: Path | None = ...,
     max_pairs: int | None = ...,
-    progress: Tell | None = ...,
+    progress: ProgressCallback | None = ...,
 ) -> Iterator[Any]: ...
 def pairs(
     source: Any,
@@ -66,21 +64,21 @@ def pairs(
     workers: int | None = None,
     work: Path | None = None,
     max_pairs: int | None = None,
-    progress: Tell | None = None,
+    progress: ProgressCallback | None = None,
 ) -> Written | Iterator[Any]:
-    """Every pair of boxes that overlap, of more boxes than fit into memory.
+    """Find every pair of overlapping boxes among more boxes than fit into memory.
 
     Parameters
     ----------
     source : path, array or iterable
-        A Parquet, Arrow or ``.npy`` file; a folder, a glob or a list of such files, in the order of their
-        names with numbers by value; a memory map; an array, a table, or an iterable of arrays, tables or
-        record batches, which are written to the work folder first.  Columns are found by name as by
+        A Parquet, Arrow or ``.npy`` file; a folder, a glob or a list of such files, sorted by name with
+        numbers by value; a memory map; an array, a table, or an iterable of arrays, tables or record batches,
+        which are written to the work folder first.  Columns are found by name as by
         `broadphase.files.read_boxes`, those of GeoParquet's ``bbox`` too.  A path with ``://`` is opened by
         fsspec.
     out : path, optional
-        A folder that is not there yet or empty.  It becomes one with Parquet files whose first two columns
-        are the pairs, and appears when all is done.  Left out, the pairs come as an iterator.
+        A folder that does not exist yet or is empty.  It gets Parquet files whose first two columns are the
+        pairs, and appears when all is done.  Without it, the pairs come as an iterator.
     ids : str, optional
         A column of integers or text that is written in place of row numbers.
     touching : bool
@@ -91,17 +89,17 @@ def pairs(
         What all tasks that run at the same time may hold, such as ``"2 GB"``; Python, NumPy and pyarrow come
         on top, about 150 MB a process.
     executor : concurrent.futures.Executor, optional
-        Who does the work: anything with ``submit``, also Dask's ``client.get_executor()``.  By default
-        threads of this process.
+        Runs the tasks: anything with ``submit``, also Dask's ``client.get_executor()``.  By default threads
+        of this process.
     workers : int, optional
-        How many tasks run at the same time; asked of the executor if it is one that tells.
+        How many tasks run at the same time; by default as many as the executor has workers.
     work : path, optional
-        The folder for temporary files, which all workers must see.  By default ``out`` with ``.work`` behind
-        it, or one below the system's folder for temporary files.  It is removed at the end.
+        The folder for temporary files, which all workers must see.  By default the name of ``out`` followed
+        by ``.work``, or a folder in the system's folder for temporary files.  It is removed at the end.
     max_pairs : int, optional
         Raise rather than write more pairs than this.
     progress : callable, optional
-        Called with a `Progress` after each task; what the call takes stands in its ``plan``.
+        Called with a `Progress` after each task; its ``plan`` says what the call takes.
 
     Returns
     -------
@@ -113,13 +111,13 @@ def pairs(
     ------
     ValueError
         A row holds NaN, null or ``min > max`` (file and row are named), a column is missing, or ``memory`` is
-        too small.  Nothing is left behind.
+        too small.  No files are left behind.
     PairLimitExceeded
-        There are more than ``max_pairs`` pairs.  Nothing is left behind.
+        There are more than ``max_pairs`` pairs.  No files are left behind.
     FileExistsError
         ``out`` or ``work`` hold something else.
     OSError
-        A file cannot be read or written, or the disk is full.  What is done is kept: the same call goes on
+        A file cannot be read or written, or the disk is full.  What is done is kept: the same call resumes
         there, as after Ctrl-C or when the process was killed.
 
     Examples
@@ -129,11 +127,9 @@ def pairs(
     >>> [batch.to_pydict() for batch in outofcore.pairs(boxes)]
     [{'i': [0, 1], 'j': [1, 2]}]
     """
-    question = ask(
-        (source,),
-        ("source",),
+    request = make_request(
+        {"source": source},
         out=out,
-        store=True,
         touching=touching,
         ids=ids,
         rules={"static": static, "categories": categories, "masks": masks},
@@ -144,7 +140,7 @@ def pairs(
         max_pairs=max_pairs,
         progress=progress,
     )
-    return batches(question) if out is None else written(question)
+    return run.batches(request) if out is None else run.write(request)
 
 
 def join(
@@ -159,14 +155,14 @@ def join(
     workers: int | None = None,
     work: Path | None = None,
     max_pairs: int | None = None,
-    progress: Tell | None = None,
+    progress: ProgressCallback | None = None,
 ) -> Any:
-    """Every row of ``a`` with every row of ``b`` that it overlaps, of more boxes than fit into memory.
+    """Find every row of ``b`` that each row of ``a`` overlaps, among more boxes than fit into memory.
 
     Parameters
     ----------
     a, b : path, array or iterable
-        As ``source`` of `pairs`, both 2-D or both 3-D.
+        As ``source`` in `pairs`, both 2-D or both 3-D.
     ids : str or tuple, optional
         A column of both sides that is written in place of row numbers, or one of each side or None.
     out, touching, memory, executor, workers, work, max_pairs, progress
@@ -175,7 +171,7 @@ def join(
     Returns
     -------
     Written or iterator of pyarrow.RecordBatch
-        As of `pairs`; the first column is of ``a``, the second of ``b``.
+        As for `pairs`; the first column is of ``a``, the second of ``b``.
 
     Raises
     ------
@@ -189,14 +185,11 @@ def join(
     >>> [batch.to_pydict() for batch in outofcore.join(shots, ships)]
     [{'i': [0, 1], 'j': [2, 1]}]
     """
-    question = ask(
-        (a, b),
-        ("a", "b"),
+    request = make_request(
+        {"a": a, "b": b},
         out=out,
-        store=True,
         touching=touching,
         ids=ids,
-        rules={},
         memory=memory,
         executor=executor,
         workers=workers,
@@ -204,7 +197,7 @@ def join(
         max_pairs=max_pairs,
         progress=progress,
     )
-    return batches(question) if out is None else written(question)
+    return run.batches(request) if out is None else run.write(request)
 
 
 def count_pairs(
@@ -219,9 +212,9 @@ def count_pairs(
     executor: Executor | None = None,
     workers: int | None = None,
     work: Path | None = None,
-    progress: Tell | None = None,
+    progress: ProgressCallback | None = None,
 ) -> int:
-    """How many pairs of boxes overlap, without storing them.
+    """Count the pairs of boxes that overlap, without storing them.
 
     Parameters
     ----------
@@ -245,27 +238,26 @@ def count_pairs(
     rules = {"static": static, "categories": categories, "masks": masks}
     if other is not None and any(rule is not None for rule in rules.values()):
         raise ValueError("static, categories and masks are rules of one source; leave them out with other=")
-    return counted(
-        ask(
-            (source,) if other is None else (source, other),
-            ("source", "other")[: 1 if other is None else 2],
-            out=None,
-            store=False,
-            touching=touching,
-            ids=None,
-            rules=rules,
-            memory=memory,
-            executor=executor,
-            workers=workers,
-            work=work,
-            max_pairs=None,
-            progress=progress,
-        )
+    request = make_request(
+        _with_other(source, other),
+        store=False,
+        touching=touching,
+        rules=rules,
+        memory=memory,
+        executor=executor,
+        workers=workers,
+        work=work,
+        progress=progress,
     )
+    return run.count(request)
+
+
+def _with_other(source: Any, other: Any) -> dict[str, Any]:
+    return {"source": source} if other is None else {"source": source, "other": other}
 
 
 def plan(source: Any, *, other: Any = None, memory: int | str = "2 GB", workers: int | None = None) -> Plan:
-    """What `pairs` of this source would take, from a sample of it; with ``other``, what `join` would.
+    """Estimate from a sample what `pairs` of this source would take; with ``other``, what `join` would.
 
     Parameters
     ----------
@@ -277,7 +269,7 @@ def plan(source: Any, *, other: Any = None, memory: int | str = "2 GB", workers:
     Returns
     -------
     Plan
-        Printable; its fields hold how many boxes and tiles there are, and the most that temporary files take.
+        Printable; its fields say how many boxes and tiles there are, and the most that temporary files take.
 
     Examples
     --------
@@ -285,20 +277,4 @@ def plan(source: Any, *, other: Any = None, memory: int | str = "2 GB", workers:
     >>> outofcore.plan([[0, 0, 2, 2], [1, 1, 3, 3]]).tiles
     1
     """
-    return planned(
-        ask(
-            (source,) if other is None else (source, other),
-            ("source", "other")[: 1 if other is None else 2],
-            out=None,
-            store=True,
-            touching=True,
-            ids=None,
-            rules={},
-            memory=memory,
-            executor=None,
-            workers=workers,
-            work=None,
-            max_pairs=None,
-            progress=None,
-        )
-    )
+    return run.plan_only(make_request(_with_other(source, other), memory=memory, workers=workers))

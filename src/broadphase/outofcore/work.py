@@ -1,24 +1,40 @@
-"""The work folder: what is done lies in it under its final name, what is not has another.
+"""Work: tasks for an executor, and the folder that keeps what is done.
 
-Nothing is ever changed in place.  A file is written under a name of its own and renamed when it is complete,
-so a run that is killed at any moment leaves whole files and some that nobody looks at.  Two tasks that do the
-same, because the first was believed dead, write the same.
+A task is done by a thread of this process, or by anything with ``submit`` as in `concurrent.futures`.  An
+executor is only given as many tasks as its workers can soon begin, so little work is lost when one fails.
+
+No file in the work folder is changed in place.  It is written under a temporary name and gets its final
+name when it is complete.  So a run that is killed at any moment leaves complete files, and some temporary
+ones that are never read.  If a task is done twice, because its first worker was believed dead, both write the
+same bytes.
 """
 
 import json
 import secrets
 import shutil
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
+from broadphase import threads
 from broadphase.errors import FileError
 
+Tasks = Iterator[tuple[int, tuple[Any, ...]]]
+"""The number of each task, and the arguments of its function."""
+Calls = Iterator[tuple[int, Callable[[], Any]]]
+Done = Callable[[int, Any], None]
+"""Called with the number of a task and its result."""
+
+_AHEAD = 2  # tasks that wait, for each one that runs
+
 REPORT = "_broadphase.json"
-"""The file in a finished output folder that says what was asked and what came out."""
+"""The file in a finished output folder that holds the request and the result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,27 +45,27 @@ class WorkFolder:
 
     @property
     def plan(self) -> Path:
-        """What was asked for, and the sizes that were settled then."""
+        """The request, and the sizes that were planned for it."""
         return self.root / "plan.json"
 
     @property
     def lock(self) -> Path:
-        """Held by the run that is at work; it stands beside the folder."""
+        """Held by the run that works in the folder; it lies beside the folder."""
         return self.root.with_name(f"{self.root.name}.lock")
 
     @property
-    def cut(self) -> Path:
-        """The cut."""
+    def tiling(self) -> Path:
+        """The tiles."""
         return self.root / "cut.npz"
 
     @property
-    def spool(self) -> Path:
+    def buffer(self) -> Path:
         """Input that can be read only once."""
         return self.root / "spool"
 
     @property
     def parts(self) -> Path:
-        """The output, until it is whole."""
+        """The output, until it is complete."""
         return self.root / "parts"
 
     def chunk(self, number: int) -> Path:
@@ -61,17 +77,17 @@ class WorkFolder:
         return self.parts / part_name(number)
 
     def mark(self, number: int) -> Path:
-        """Says how many pairs a task has found and what its part is like, once it has."""
+        """The `Mark` of a task that is done."""
         return self.root / "done" / f"{number:06}"
 
     def make(self) -> None:
-        """Make the folder and what must be in it."""
+        """Make the folder and its subfolders."""
         for name in ("chunks", "parts", "done", "begun"):
             (self.root / name).mkdir(parents=True, exist_ok=True)
 
     @contextmanager
     def appearing(self, path: Path) -> Iterator[Path]:
-        """A name to write to; what was written appears under ``path`` if all went well."""
+        """A temporary name to write to; the file appears under ``path`` if all went well."""
         part = self.root / "begun" / f"{path.name}.{secrets.token_hex(4)}"
         try:
             yield part
@@ -81,17 +97,17 @@ class WorkFolder:
                 part.unlink(missing_ok=True)
             raise
 
-    def note(self, path: Path, told: Any) -> None:
-        """Write JSON that is there whole or not at all."""
+    def write_json(self, path: Path, content: Any) -> None:
+        """Write JSON that appears completely or not at all."""
         with self.appearing(path) as part:
-            part.write_text(json.dumps(told, sort_keys=True), "utf-8")
+            part.write_text(json.dumps(content, sort_keys=True), "utf-8")
 
-    def planned(self) -> dict[str, Any]:
-        """What the plan says."""
-        return unsealed(self.plan.read_bytes(), str(self.plan), str(self.root))
+    def read_plan(self) -> dict[str, Any]:
+        """The content of the plan."""
+        return checked_content(self.plan.read_bytes(), str(self.plan), str(self.root))
 
-    def marked(self) -> dict[int, "Mark"]:
-        """The marks of all tasks that are done, by number; what is no mark is a task to be done again."""
+    def marks(self) -> dict[int, "Mark"]:
+        """The marks of all tasks that are done, by number; without damaged ones, whose tasks are repeated."""
         found = {}
         for path in (self.root / "done").iterdir():
             try:
@@ -101,12 +117,12 @@ class WorkFolder:
         return found
 
     def clear(self) -> None:
-        """Remove all that is in the folder."""
+        """Remove the contents of the folder."""
         for path in list(self.root.iterdir()):
             shutil.rmtree(path) if path.is_dir() else path.unlink()
 
     def remove(self) -> None:
-        """Remove the folder and all that is in it; the plan last, which says whose the rest is."""
+        """Remove the folder; the plan last, because it says which request the rest belongs to."""
         if self.root.is_dir():
             for path in list(self.root.iterdir()):
                 if path != self.plan:
@@ -117,7 +133,7 @@ class WorkFolder:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What a task has found: its pairs, and the size and checksum of its part if it has one."""
+    """The result of a task: how many pairs, and the size and checksum of its part if it wrote one."""
 
     pairs: int
     size: int | None = None
@@ -125,11 +141,11 @@ class Mark:
 
     @classmethod
     def of(cls, pairs: int, path: Path) -> "Mark":
-        """The mark of a part that is in a file."""
+        """The mark of a part that was written to a file."""
         return cls(pairs, path.stat().st_size, _checksum(path))
 
-    def fits(self, path: Path) -> bool:
-        """Whether the file is the part as it was written."""
+    def matches(self, path: Path) -> bool:
+        """Whether the file still is as it was written."""
         return path.is_file() and path.stat().st_size == self.size and _checksum(path) == self.checksum
 
 
@@ -141,24 +157,24 @@ def _checksum(path: Path) -> int:
     return checksum
 
 
-def sealed(told: dict[str, Any]) -> dict[str, Any]:
-    """With a checksum of all that is told."""
-    return {**told, "checksum": zlib.crc32(json.dumps(told, sort_keys=True).encode())}
+def with_checksum(content: dict[str, Any]) -> dict[str, Any]:
+    """The content, and a checksum of it."""
+    return {**content, "checksum": zlib.crc32(json.dumps(content, sort_keys=True).encode())}
 
 
-def unsealed(text: bytes, path: str, folder: str) -> dict[str, Any]:
-    """What was `sealed` and written as JSON to the file ``path``.
+def checked_content(text: bytes, path: str, folder: str) -> dict[str, Any]:
+    """The content that `with_checksum` was given before it was written as JSON to the file ``path``.
 
     Raises
     ------
     FileError
-        The file was damaged; it says to remove the ``folder``.
+        The file was damaged; the message says to remove the ``folder``.
     """
     try:
-        told = json.loads(text)
-        rest = {key: value for key, value in dict(told).items() if key != "checksum"}
-        if sealed(rest) == told:
-            return rest
+        read = json.loads(text)
+        content = {key: value for key, value in dict(read).items() if key != "checksum"}
+        if with_checksum(content) == read:
+            return content
     except (ValueError, TypeError, RecursionError):
         pass
     raise FileError(
@@ -167,22 +183,22 @@ def unsealed(text: bytes, path: str, folder: str) -> dict[str, Any]:
 
 
 def part_name(number: int) -> str:
-    """What the output of a task is called."""
+    """The name of the output of a task."""
     return f"part-{number:06}.parquet"
 
 
 @contextmanager
-def alone_in(folder: WorkFolder) -> Iterator[None]:
-    """Let no other run work in the same folder; a run that dies lets go of it.
+def locked(folder: WorkFolder) -> Iterator[None]:
+    """Keep other runs out of the folder; the system releases the lock of a run that dies.
 
     Raises
     ------
     BlockingIOError
-        Another run is at work there.
+        Another run works there.
     """
     try:
         import fcntl
-    except ImportError:  # where there is none, the caller has to know
+    except ImportError:  # Windows has no such lock: callers must not run twice at once
         yield
         return
     with folder.lock.open("w") as file:
@@ -196,3 +212,60 @@ def alone_in(folder: WorkFolder) -> Iterator[None]:
             yield
         finally:
             folder.lock.unlink(missing_ok=True)
+
+
+def run_tasks(
+    executor: Executor | None, workers: int, function: Callable[..., Any], tasks: Tasks, done: Done
+) -> None:
+    """Call ``function`` for all tasks, and ``done`` with the number and result of each, one at a time.
+
+    Tasks end in any order.  The first exception of ``function`` or ``done`` ends all: tasks that were handed
+    over already are cancelled or waited for.
+    """
+    calls = ((number, partial(function, *arguments)) for number, arguments in tasks)
+    if executor is None:
+        _run_on_threads(workers, calls, done)
+    else:
+        _run_on_executor(executor, workers * _AHEAD, calls, done)
+
+
+def _run_on_threads(workers: int, calls: Calls, done: Done) -> None:
+    taking, reporting = Lock(), Lock()
+    failed: list[None] = []
+
+    def work() -> None:
+        try:
+            while not failed:
+                if threads.given_up():
+                    raise threads.GivenUp
+                with taking:
+                    number, call = next(calls, (-1, None))
+                if call is None:
+                    return
+                result = call()
+                with reporting:
+                    done(number, result)
+        except BaseException:
+            failed.append(None)
+            raise
+
+    threads.run_all([work] * workers, workers)
+
+
+def _run_on_executor(executor: Executor, most: int, calls: Calls, done: Done) -> None:
+    running: dict[Future[Any], int] = {}
+    try:
+        while True:
+            while len(running) < most and (following := next(calls, None)) is not None:
+                number, call = following
+                running[executor.submit(call)] = number
+            if not running:
+                return
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                done(running.pop(future), future.result())
+    except BaseException as error:
+        for future in running:
+            future.cancel()
+        if isinstance(error, Exception):  # after Ctrl-C the user should not wait
+            wait(running)
+        raise

@@ -1,5 +1,5 @@
-"""What was done to an index or a world, frame by frame, in one file; and looking at it again.
+"""Recordings: all changes to an index or a world, frame by frame, in one file.
 
-`recorder` writes, `reader` reads.  Below them: `rows` (what there is at the end of a frame), `steps` (numbers
-that move, as small differences to what they are likely to be), `container` (frames of sections in a file).
+`recorder` writes the file and `reader` reads it; `frames` has its format.  `following` replays a recording
+with an index of any kind, to compare their costs.
 """

@@ -1,4 +1,4 @@
-"""An index of any kind that goes through recorded frames: what would it have cost there?"""
+"""Replays a recording with an index of any kind: what would it have cost there?"""
 
 from collections.abc import Sequence
 from time import perf_counter
@@ -13,26 +13,26 @@ from broadphase.indexes.results import Stats
 from broadphase.recording.reader import RecordedFrame, Recording
 
 
-class Ran(NamedTuple):
+class FrameRun(NamedTuple):
     """What one method did in one frame."""
 
     pairs: PairArray
-    """By the ids of the recording, sorted."""
+    """Pairs of ids of the recording, sorted."""
     stats: Stats
     seconds: float
 
 
 class Follower:
-    """An index that is given what was added, removed and moved from frame to frame.
+    """An index to which the recorded insertions, removals and moves are applied, frame by frame.
 
     Parameters
     ----------
     method : str
         A name of `broadphase.INDEXES`.
     recording : Recording
-        Whose frames it will be given.
+        The recording that it follows.
     **options
-        Of the index.
+        Options of the index.
 
     Examples
     --------
@@ -55,12 +55,12 @@ class Follower:
         self._index = make_index(cast(Choice, method), **common, **options)
         self._before: RecordedFrame | None = None
         self._own: npt.NDArray[np.int32] = np.empty(0, np.int32)
-        """By the id of the recording: that in the index."""
+        """The id in the index, by the id in the recording."""
         self._names: npt.NDArray[np.int32] = np.empty(0, np.int32)
-        """The other way round."""
+        """The id in the recording, by the id in the index."""
 
-    def run(self, frame: RecordedFrame) -> Ran:
-        """Bring the index to a frame, and find the pairs; the time is that of both."""
+    def run(self, frame: RecordedFrame) -> FrameRun:
+        """Apply the changes of a frame and find the pairs; the time covers both."""
         before, self._before = self._before, frame
         if before is None:
             stays_then = stays_now = np.empty(0, np.intp)
@@ -90,7 +90,7 @@ class Follower:
         pairs = self._index.pairs()
         seconds = perf_counter() - start
         self._name(frame.ids[came], fresh)
-        return Ran(self._named(pairs), self._index.stats, seconds)
+        return FrameRun(self._named(pairs), self._index.stats, seconds)
 
     def _insert(self, frame: RecordedFrame, rows: npt.NDArray[np.intp]) -> npt.NDArray[np.int32]:
         if not len(rows):
@@ -112,25 +112,25 @@ class Follower:
         return named[np.lexsort((named[:, 1], named[:, 0]))]
 
 
-class Course(NamedTuple):
-    """How a method went through all frames."""
+class MethodRun(NamedTuple):
+    """The cost of a method in all frames."""
 
     seconds: npt.NDArray[np.float64]
-    """Of each frame the least of all rounds."""
+    """For each frame, the minimum over all rounds."""
     tests: npt.NDArray[np.int64]
 
 
-def courses(recording: Recording, methods: Sequence[str], rounds: int) -> dict[str, Course]:
-    """Let methods go through all frames, a few times over."""
+def run_methods(recording: Recording, methods: Sequence[str], rounds: int) -> dict[str, MethodRun]:
+    """Run methods through all frames, ``rounds`` times."""
     frames = len(recording)
-    found = {name: Course(np.full(frames, np.inf), np.zeros(frames, np.int64)) for name in methods}
+    found = {name: MethodRun(np.full(frames, np.inf), np.zeros(frames, np.int64)) for name in methods}
     for _ in range(rounds):
         followers = {name: Follower(name, recording) for name in methods}
         for frame in recording:
             for name, follower in followers.items():
-                ran, (seconds, tests) = follower.run(frame), found[name]
-                seconds[frame.number] = min(seconds[frame.number], ran.seconds)
-                tests[frame.number] = ran.stats.tests
+                run, (seconds, tests) = follower.run(frame), found[name]
+                seconds[frame.number] = min(seconds[frame.number], run.seconds)
+                tests[frame.number] = run.stats.tests
     return found
 
 

@@ -1,4 +1,4 @@
-"""Looking at a recording: any frame of it, and the pairs there by any method."""
+"""Reads a recording: any frame of it, and the pairs there by any method."""
 
 import json
 import os
@@ -14,16 +14,23 @@ from broadphase.boxes import BoxArray, PairArray
 from broadphase.errors import FileError, path_of
 from broadphase.numeric import whole
 from broadphase.one_shot import Method, pairs
-from broadphase.recording.container import FRESH, Part, Sections, read_frames, read_head
-from broadphase.recording.rows import Held, follow
-from broadphase.recording.steps import Steps
-from broadphase.recording.tiling import follow_tiles
+from broadphase.recording.frames import (
+    FRESH,
+    FrameRows,
+    Part,
+    Sections,
+    Steps,
+    apply,
+    apply_tiles,
+    read_frames,
+    read_head,
+)
 from broadphase.shapes.kinds import Shape
 from broadphase.world.tiles import TileMap
 
 
 class Calls(NamedTuple):
-    """How often something was called in a frame, and how long that took in all."""
+    """How often a method was called in a frame, and how long all calls took together."""
 
     times: int
     seconds: float
@@ -31,28 +38,28 @@ class Calls(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class RecordedFrame:
-    """One frame of a recording: what there was when it ended, and what had been done.
+    """One frame of a recording: the bodies or boxes when it ended, and the calls that were made in it.
 
-    The rows of ``boxes`` and of all that is said of them are in the order of ``ids``.
+    The rows of ``boxes`` and of the other arrays are in the order of ``ids``.
     """
 
     number: int
     ids: npt.NDArray[np.int32]
     """``(n,)``, ascending."""
     boxes: BoxArray
-    """``(n, 2 * dim)``: of bodies their bounds."""
+    """``(n, 2 * dim)``; the bounds of bodies."""
     static: npt.NDArray[np.bool_]
     categories: npt.NDArray[np.uint32]
     masks: npt.NDArray[np.uint32]
     tags: list[str]
-    """What the tags of each body are in words; ``""`` where it has none."""
+    """The tags of each body as text; ``""`` where it has none."""
     tiles: TileMap | None
     calls: dict[str, Calls]
-    """What was called, by name; the time of ``update`` includes that of the functions that it calls."""
+    """Calls by name; the time of ``update`` includes the time of listeners."""
     found: int | None
-    """Pairs or contacts that the program was given; ``None`` where the frame was ended by hand."""
+    """How many pairs or contacts the program got; ``None`` where the frame was ended by hand."""
     listened: bool | None
-    """Whether somebody listened for contacts; ``None`` for an index, and where a file does not say it."""
+    """Whether there were listeners for contacts; ``None`` for an index, and in old files."""
     added: int
     removed: int
     moved: int
@@ -62,13 +69,13 @@ class RecordedFrame:
 
     @property
     def shapes(self) -> list[Shape]:
-        """Those of the bodies of a world, where they are; of an index none."""
+        """The shapes of the bodies of a world, at their places; empty for an index."""
         placed = zip(self._forms, self._places.tolist(), strict=False)
         return [form.moved_to(x, y) for form, (x, y) in placed]
 
     @property
     def seconds(self) -> float:
-        """What all recorded calls took."""
+        """The time of all recorded calls."""
         return sum(call.seconds for call in self.calls.values())
 
     def pairs(self, method: Method = "auto") -> PairArray:
@@ -96,12 +103,12 @@ class RecordedFrame:
 
 
 class Recording:
-    """What a `Recorder` has written: a sequence of frames.
+    """A sequence of frames that a `Recorder` has written.
 
     Parameters
     ----------
     path : str or os.PathLike
-        The file; it may be one that is still being written, or that a crash has cut off.
+        The file; it may still be written to, or be cut off by a crash.
 
     Raises
     ------
@@ -136,7 +143,7 @@ class Recording:
         except ValueError as error:
             raise FileError(f"{self._name}: is no recording that can be read: {error}") from None
         self.damage = ""
-        """What is wrong with the frame behind the last one that can be read; empty where nothing is."""
+        """What is wrong with the frame after the last one that can be read; empty where nothing is."""
         self._marks: list[_State] = []
         self._seconds: list[float] = []
         self._sizes: list[int] = []
@@ -160,18 +167,18 @@ class Recording:
 
     @property
     def dtype(self) -> "np.dtype[Any]":
-        """What places are kept in."""
-        kept_in: np.dtype[Any] = np.dtype(self.about["dtype"])
-        return kept_in
+        """The type of the numbers of places."""
+        dtype: np.dtype[Any] = np.dtype(self.about["dtype"])
+        return dtype
 
     @property
     def seconds(self) -> npt.NDArray[np.float64]:
-        """``(len,)``: what the recorded calls of each frame took."""
+        """``(len,)``: the time of the recorded calls of each frame."""
         return np.array(self._seconds)
 
     @property
     def most_bodies(self) -> int:
-        """Of all frames."""
+        """The largest number of bodies in a frame."""
         return max(self._sizes, default=0)
 
     def slowest(self, count: int = 10) -> list[int]:
@@ -180,7 +187,7 @@ class Recording:
         return order
 
     def frames(self, begin: int, end: int) -> Iterator[RecordedFrame]:
-        """The frames from ``begin`` on, up to ``end``, in their order."""
+        """The frames ``begin .. end - 1``, in order."""
         return self._frames(whole(begin, "begin"), min(whole(end, "end"), len(self)) - 1)
 
     def __repr__(self) -> str:
@@ -194,14 +201,14 @@ class Recording:
             for state, sections, words in self._frames_from(self._marks[begin // FRESH].copy()):
                 if state.number >= begin:
                     yield state.frame(sections, words)
-                if state.number == last:  # what comes behind it may be damaged
+                if state.number == last:  # the next one may be damaged
                     return
 
     def _read_all(self, begin: int) -> None:
-        """Look at every frame once; keep what is needed to begin at some of them."""
+        """Read every frame once, and keep the state at every `FRESH` frames."""
         dtype = self.dtype
         is_world = self.about["kind"] == "world"
-        held = Held.nothing(2 if is_world else 2 * self.about["dim"], dtype, has_forms=is_world)
+        held = FrameRows.nothing(2 if is_world else 2 * self.about["dim"], dtype, has_forms=is_world)
         state = _State(-1, begin, held, Steps(dtype), None, [""], bool(self.about["touching"]))
         self._marks.append(state.copy())
         try:
@@ -219,8 +226,8 @@ class Recording:
         for sections, end in read_frames(self._data, state.end, "<" + self.about["dtype"]):
             words = json.loads(sections[Part.WORDS].tobytes())
             state.tags += words.get("tags", [])
-            state.held = follow(state.held, sections, words.get("outlines", []), state.steps)
-            state.tiles = follow_tiles(state.tiles, sections, words)
+            state.held = apply(state.held, sections, words.get("outlines", []), state.steps)
+            state.tiles = apply_tiles(state.tiles, sections, words)
             state.number += 1
             state.end = end
             yield state, sections, words
@@ -228,12 +235,12 @@ class Recording:
 
 @dataclass
 class _State:
-    """After a frame: all that is needed to go on."""
+    """The state after a frame: all that is needed to read the next one."""
 
     number: int
     end: int
-    """Where its frame ends in the file."""
-    held: Held
+    """The byte at which its frame ends in the file."""
+    held: FrameRows
     steps: Steps
     tiles: TileMap | None
     tags: list[str]

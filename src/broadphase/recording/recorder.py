@@ -1,4 +1,4 @@
-"""Writing down what is done to an index or a world."""
+"""Records the changes and calls of an index or a world."""
 
 import functools
 import json
@@ -10,26 +10,25 @@ from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from broadphase.errors import path_of
 from broadphase.indexes.base import Index
-from broadphase.recording.container import Part, Writer
-from broadphase.recording.rows import Held, difference
-from broadphase.recording.steps import Steps
-from broadphase.recording.tiling import TilesSeen
-from broadphase.recording.views import Tags, held_by, tiles_of
+from broadphase.kernels.boxes.filters import STATIC
+from broadphase.recording.frames import FrameRows, Part, Steps, TileDifferences, Writer, difference
+from broadphase.world.tiles import TileMap
 from broadphase.world.world import World
 
-_ASKING = ("query_box", "query_point", "query_radius", "raycast", "query_ray", "nearest")
+_QUERIES = ("query_box", "query_point", "query_radius", "raycast", "query_ray", "nearest")
 _OF_INDEX = (
     *("insert", "insert_many", "remove", "remove_many", "clear", "move", "move_many", "update", "join"),
-    *_ASKING,
+    *_QUERIES,
 )
 _OF_WORLD = (
     *("add", "add_many", "remove", "remove_many", "clear", "restore"),
     *("move", "try_move", "move_many", "move_all", "push", "resize"),
     *("walk", "walk_many", "try_turn", "turn_many"),
-    *("grounded", "blocker", "query_shape", "raycast_many", "nearest_many", *_ASKING),
+    *("grounded", "blocker", "query_shape", "raycast_many", "nearest_many", *_QUERIES),
 )
 _ENDS_OF_INDEX = ("pairs", "changes")
 _MICROSECONDS = 6
@@ -38,19 +37,19 @@ _MICROSECONDS = 6
 class Recorder:
     """Writes what is done to an index or a world, frame by frame, into one file.
 
-    A frame ends with `World.update` or with an index's ``pairs`` or ``changes``: what was added, removed,
-    moved or changed since the frame before is written, in whichever way it was done; which calls were made,
-    how often and how long they took; and how much was found.  `Recording` reads the file, and
-    ``broadphase replay FILE`` shows it.  Whatever happens to the program, the file is good up to the last
-    whole frame.
+    A frame ends with `World.update`, or with ``pairs`` or ``changes`` of an index.  The frame holds all
+    additions, removals, moves and other changes since the frame before, however they were made; which calls
+    were made, how often and how long they took; and how much was found.  `Recording` reads the file, and
+    ``broadphase replay FILE`` shows it.  Even if the program crashes, the file is good up to the last
+    complete frame.
 
     Parameters
     ----------
     target : World or Index
-        From now on, until `close`.  It stays as fast as it is but for about a microsecond a call, and for
-        one pass over all of it a frame.
+        It is recorded until `close`.  That costs about a microsecond a call, and one pass over all bodies or
+        boxes a frame.
     path : str or os.PathLike
-        The file; one that exists is written over.
+        The file; an existing one is overwritten.
 
     Raises
     ------
@@ -63,8 +62,8 @@ class Recorder:
 
     Notes
     -----
-    Places come back bit for bit.  What only users know (``data``, listeners, tags but for their text) is not
-    written.  A copy of an index is not recorded, whoever records the original.
+    Places come back bit for bit.  Objects of the user (``data``, listeners, tags other than their text) are
+    not written.  A copy of a recorded index is not recorded.
 
     Examples
     --------
@@ -91,25 +90,25 @@ class Recorder:
             raise ValueError(f"target = {target!r} is being recorded already; close that recorder first")
         self._target = target
         self._is_world = isinstance(target, World)
-        self._tags, self._tiles = Tags(), TilesSeen()
+        self._tags, self._tiles = Tags(), TileDifferences()
         self.frames = 0
-        """How many were written."""
+        """How many frames were written."""
         dtype = np.dtype(np.float64 if isinstance(target, World) else target.dtype)
         width = 2 if isinstance(target, World) else 2 * target.dim
         self._steps = Steps(dtype)
-        self._before = Held.nothing(width, dtype, has_forms=self._is_world)
+        self._before = FrameRows.nothing(width, dtype, has_forms=self._is_world)
         self._calls: dict[str, list[float]] = {}
-        # Nothing is held back in this process: what a frame has written is there when it crashes.
+        # Unbuffered: a frame that was written survives a crash of the process.
         self._file = Path(name).open("wb", buffering=0)  # noqa: SIM115 - closed by `close`
         try:
             self._writer = Writer(self._file, self._head(dtype))
         except BaseException:
             self._file.close()
             raise
-        self._listen()
+        self._wrap_methods()
 
     def frame(self) -> None:
-        """End a frame by hand: where neither `update` nor ``pairs`` nor ``changes`` is called.
+        """End a frame by hand, where neither `update` nor ``pairs`` nor ``changes`` is called.
 
         Raises
         ------
@@ -118,10 +117,10 @@ class Recorder:
         """
         if self._file.closed:
             raise ValueError("the recorder is closed")
-        self._write(held_by(self._target, self._tags), None)
+        self._write(rows_of(self._target, self._tags), None)
 
     def close(self) -> None:
-        """Record no more; the target is as it was before."""
+        """Stop recording; the target is as it was before."""
         if not self._file.closed:
             for name in self._names():
                 vars(self._target).pop(name, None)
@@ -135,21 +134,21 @@ class Recorder:
     ) -> None:
         self.close()
 
-    # ---- listening
+    # ---- wrapping the methods of the target
 
     def _names(self) -> tuple[str, ...]:
         return (*_OF_WORLD, "update") if self._is_world else (*_OF_INDEX, *_ENDS_OF_INDEX)
 
-    def _listen(self) -> None:
+    def _wrap_methods(self) -> None:
         for name in self._names():
             method = getattr(self._target, name)
             if self._is_world and name == "update":
-                heard = self._around_update(method)
+                wrapped = self._around_update(method)
             elif name in _ENDS_OF_INDEX and not self._is_world:
-                heard = self._around_end(name, method)
+                wrapped = self._around_end(name, method)
             else:
-                heard = self._counted(name, method)
-            setattr(self._target, name, heard)
+                wrapped = self._counted(name, method)
+            setattr(self._target, name, wrapped)
 
     def _counted(self, name: str, method: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(method)
@@ -167,8 +166,8 @@ class Recorder:
 
         @functools.wraps(method)
         def update() -> Any:
-            # What functions that it calls do to the world belongs to the next frame.
-            held = held_by(self._target, self._tags)
+            # Changes that listeners make belong to the next frame.
+            held = rows_of(self._target, self._tags)
             found = None
             try:
                 events = counted()
@@ -190,7 +189,7 @@ class Recorder:
                 found = len(pairs) if name == "pairs" else len(pairs.began) + len(pairs.stayed)
                 return pairs
             finally:
-                self._write(held_by(self._target, self._tags), found)
+                self._write(rows_of(self._target, self._tags), found)
 
         return call
 
@@ -201,14 +200,14 @@ class Recorder:
         known[0] += 1
         known[1] += seconds
 
-    def _write(self, held: Held, found: int | None) -> None:
+    def _write(self, held: FrameRows, found: int | None) -> None:
         try:
             self._write_frame(held, found)
-        except BaseException:  # the disk is full, or Ctrl-C: half a frame is no place to go on from
+        except BaseException:  # the disk is full, or Ctrl-C: no frame can follow half a frame
             self.close()
             raise
 
-    def _write_frame(self, held: Held, found: int | None) -> None:
+    def _write_frame(self, held: FrameRows, found: int | None) -> None:
         sections, outlines = difference(self._before, held, self._steps)
         tiles, words = self._tiles.difference(tiles_of(self._target))
         words["calls"] = {
@@ -216,7 +215,7 @@ class Recorder:
             for name, (count, seconds) in self._calls.items()
         }
         if isinstance(self._target, World):
-            words["listened"] = bool(self._target._state.store.listeners.matcher.listeners)
+            words["listened"] = bool(self._target._state.listeners.matcher.listeners)
         for name, said in (("found", found), ("tags", self._tags.fresh), ("outlines", outlines)):
             if said is not None and said != []:
                 words[name] = said
@@ -232,3 +231,70 @@ class Recorder:
         if isinstance(target, World):
             return about | {"kind": "world", "dim": 2, "touching": False, "index": "auto"}
         return about | {"kind": "index", "dim": target.dim, "touching": target.touching, "index": target.name}
+
+
+# ---- a world or an index as rows
+
+
+class Tags:
+    """Numbers the texts of tags; 0 is no tag."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[Any, int] = {frozenset(): 0}
+        self.fresh: list[str] = []
+        """The texts that were not written to the file yet."""
+
+    def number(self, tags: frozenset[Any]) -> int:
+        """The number of a set of tags."""
+        known = self._numbers.get(tags)
+        if known is None:
+            known, text = len(self._numbers), ", ".join(sorted(map(str, tags)))
+            # No calls from here on: Ctrl-C cannot come between the two changes.
+            self.fresh += (text,)
+            self._numbers[tags] = known
+        return known
+
+
+def rows_of(target: World | Index, tags: Tags) -> FrameRows:
+    """The rows of a world or an index as they are now, in arrays of their own."""
+    return _rows_of_world(target, tags) if isinstance(target, World) else _rows_of_index(target)
+
+
+def _rows_of_world(world: World, tags: Tags) -> FrameRows:
+    store = world._state.store
+    n = len(store.bodies)
+    alive = store.alive[:n].copy()
+    dead = ~alive
+    number = np.array([tags.number(group) for group in store.tag_sets.groups], np.int32)
+    columns: dict[str, npt.NDArray[Any]] = {
+        "static": store.static[:n] & alive,
+        "sensor": store.sensor[:n] & alive,
+        "category": np.where(dead, np.uint32(1), store.category[:n]),
+        "mask": np.where(dead, np.uint32(0xFFFFFFFF), store.mask[:n]),
+        "tag": np.where(dead, np.int32(0), number[np.where(dead, 0, store.group[:n])]),
+    }
+    numbers = np.column_stack((store.x[:n], store.y[:n]))
+    numbers[dead] = 0
+    forms = [form if lives else None for form, lives in zip(store.table.forms, alive.tolist(), strict=False)]
+    return FrameRows(numbers, alive, columns, forms)
+
+
+def _rows_of_index(index: Index) -> FrameRows:
+    store = index._store
+    n = store.end
+    alive = store.alive[:n].copy()
+    numbers = store.boxes[:n].copy()
+    numbers[~alive] = 0
+    columns: dict[str, npt.NDArray[Any]] = {
+        "static": (store.classes[:n] & STATIC) != 0,
+        "sensor": np.zeros(n, np.bool_),
+        "category": np.where(alive, store.categories[:n], np.uint32(1)),
+        "mask": np.where(alive, store.masks[:n], np.uint32(0xFFFFFFFF)),
+        "tag": np.zeros(n, np.int32),
+    }
+    return FrameRows(numbers, alive, columns)
+
+
+def tiles_of(target: World | Index) -> TileMap | None:
+    """The tile map, if there is one."""
+    return target.tiles if isinstance(target, World) else None

@@ -5,6 +5,8 @@ from typing import Any
 
 from broadphase.numeric import real
 
+_EXACT = 1 << 53  # each int below is a float
+
 
 def finite(value: Any, name: str) -> float:
     """``value`` as a finite float.
@@ -23,6 +25,8 @@ def finite(value: Any, name: str) -> float:
     """
     if type(value) is float and math.isfinite(value):  # what nearly all are, in a fifth of the time
         return value
+    if type(value) is int and -_EXACT < value < _EXACT:
+        return float(value)
     number = real(value, name)
     if not math.isfinite(number):
         raise ValueError(f"{name} must be finite; got {number}")

@@ -1,14 +1,19 @@
-"""The bodies of a world as arrays by row, and what has changed since somebody looked.
+"""The bodies of a world: the handles that users hold, and the arrays by row in which all about them stands.
 
-A row is a body's id: the lowest that is free.  Two parties want to know about changes: the broad phase
-(``late``: its box there is not the body's) and the contacts (``touched`` since the last update; ``renewed``
-where it is to them another body than before).  Each change is done altogether or, where it is interrupted,
-not at all.
+A row is a body's id: the lowest that is free.  Two parties want to know about changes: the broad phase, each
+of whose indexes has a list of rows (see `broadphase.kernels.movement.bodies`), and the contacts (``touched``
+since the last update; ``renewed`` where it is to them another body than before).
+
+Each change happens altogether or, where it is interrupted, not at all: it first lists the rows, then writes
+all columns in lines without a call, between which Python does not look for signals.
 """
 
 import heapq
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from functools import partial
+from itertools import repeat
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,21 +21,27 @@ import numpy.typing as npt
 from broadphase.boxes import as_boxes
 from broadphase.indexes import arguments
 from broadphase.indexes.storage import EVERY_BIT, expect
-from broadphase.kernels.movement.go import Bodies, put
+from broadphase.kernels.movement.bodies import (
+    Bodies,
+    list_many_replaced,
+    list_replaced,
+    moved_many,
+    put,
+    put_many,
+)
 from broadphase.kernels.shapes.table import BOX
 from broadphase.shapes.check import finite
 from broadphase.shapes.kinds import Bounds, Box, Circle, Polygon, Shape, boxes_of, turned_point
 from broadphase.shapes.table import ShapeTable
 from broadphase.world.arguments import as_place, as_shape, as_two
-from broadphase.world.body import GONE, Body, Remains, bodies_of, going, keep_remains
-from broadphase.world.listeners import Listeners, as_tags
 from broadphase.world.space import Space
+from broadphase.world.tags import ALL, TagSets, as_tags
 
 Rows = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]
 
-NOT_IN = -1
-"""The id of a body that its index has not been given yet."""
+GONE = -1
+"""The row of a body that was removed."""
 
 _FIRST_ROOM = 64
 # The arrays by row, and what their unused rows hold.
@@ -42,11 +53,245 @@ _COLUMNS: dict[str, tuple[type, Any]] = {
     "mask": (np.uint32, EVERY_BIT),
     "group": (np.int32, 0),
     "layer": (np.int8, 0),
-    "index_id": (np.int32, NOT_IN),
-    "late": (np.bool_, False),
+    "listed": (np.uint8, 0),
     "touched": (np.bool_, False),
     "renewed": (np.bool_, False),
 }
+
+
+class Remains(NamedTuple):
+    """What a removed body was."""
+
+    id: int
+    shape: Shape
+    tags: frozenset[Any]
+    static: bool
+    sensor: bool
+    category: int
+    mask: int
+    angle: float
+
+
+class Body:
+    """One thing in a `World`: made by `World.add`, never by hand.
+
+    A removed body still answers what it was (``alive`` is False), but can no longer be changed.
+
+    Attributes
+    ----------
+    data : object
+        Whatever the user wants to find again: a sprite, an entity number.  The world never looks at it.
+
+    Examples
+    --------
+    >>> import broadphase as bp
+    >>> world = bp.World()
+    >>> coin = world.add(bp.Circle(5, 5, 2), tag="coin", sensor=True, data={"worth": 10})
+    >>> coin.x += 20
+    >>> coin.shape, coin.bounds, coin.tag
+    (Circle(x=25.0, y=5.0, radius=2.0), (23.0, 3.0, 27.0, 7.0), 'coin')
+    """
+
+    __slots__ = ("__weakref__", "_remains", "_row", "_store", "data")
+
+    def __init__(self, store: "BodyStore", row: int, data: Any) -> None:
+        self._store = store
+        self._row = row
+        self._remains: Remains | None = None
+        self.data = data
+
+    # ---- where it is
+
+    @property
+    def x(self) -> float:
+        """Where its shape is placed.
+
+        A box by its min corner, a circle by its centre, a polygon by its first point.
+        """
+        if self._row < 0:
+            return self._was.shape.x
+        return self._store.x.item(self._row)
+
+    @x.setter
+    def x(self, x: float) -> None:
+        self._store.move_to(self, x, self.y)
+
+    @property
+    def y(self) -> float:
+        """See ``x``."""
+        if self._row < 0:
+            return self._was.shape.y
+        return self._store.y.item(self._row)
+
+    @y.setter
+    def y(self, y: float) -> None:
+        self._store.move_to(self, self.x, y)
+
+    @property
+    def position(self) -> tuple[float, float]:
+        """``x, y``."""
+        return self.x, self.y
+
+    @position.setter
+    def position(self, place: tuple[float, float]) -> None:
+        self.move_to(*place)
+
+    def move_to(self, x: float, y: float) -> None:
+        """Put it somewhere else, whatever is there; `World.move` goes only as far as the way is free.
+
+        Raises
+        ------
+        TypeError, ValueError
+            A coordinate is no finite number within 1e300, or the body was removed; nothing has changed.
+        """
+        self._store.move_to(self, x, y)
+
+    @property
+    def angle(self) -> float:
+        """How far it is turned, in degrees, from x towards y; set it to turn the body, see `turn_to`."""
+        return self._was.angle if self._row < 0 else self._store.table.angle(self._row)
+
+    @angle.setter
+    def angle(self, angle: float) -> None:
+        self._store.turn_to(self, angle, None)
+
+    def turn_to(self, angle: float, about: tuple[float, float] | None = None) -> None:
+        """Turn it, whatever is there; `World.try_turn` turns it only where there is room.
+
+        It turns about its centre, and ``x, y`` stay: they are where its shape would be placed if it were
+        not turned.  All angles are reckoned from the shape that it was given, so that nothing wears off.
+
+        Parameters
+        ----------
+        angle : float
+            In degrees, from x towards y: clockwise on a screen, where y points down.  Quarter turns are
+            exact.
+        about : (float, float), optional
+            A point that stays where it is: the hinge of a door.
+
+        Raises
+        ------
+        TypeError, ValueError
+            The angle is no finite number, the body was removed, or it is a box without width or height;
+            nothing has changed.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> world = bp.World()
+        >>> door = world.add(bp.Box(0, 0, 40, 4))
+        >>> door.turn_to(90, about=(0, 0))
+        >>> door.bounds, door.angle
+        ((-4.0, 0.0, 0.0, 40.0), 90.0)
+        """
+        self._store.turn_to(self, angle, about)
+
+    @property
+    def shape(self) -> Shape:
+        """Its shape where it is now; set it to give the body another shape and place, whatever is there."""
+        return self._was.shape if self._row < 0 else self._store.shape(self._row)
+
+    @shape.setter
+    def shape(self, shape: Shape) -> None:
+        self._store.reshape(self, shape)
+
+    @property
+    def bounds(self) -> Bounds:
+        """``min_x, min_y, max_x, max_y``: two corners.  ``pygame.Rect`` takes a size, see `rect`."""
+        return self._was.shape.bounds if self._row < 0 else self._store.bounds(self._row)
+
+    @property
+    def rect(self) -> tuple[float, float, float, float]:
+        """The bounds as ``x, y, width, height``: ``pygame.Rect(body.rect)``, ``pygame.FRect(body.rect)``."""
+        left, top, right, bottom = self.bounds
+        return left, top, right - left, bottom - top
+
+    @property
+    def center(self) -> tuple[float, float]:
+        """The middle of its shape."""
+        return self.shape.center
+
+    def remove(self) -> None:
+        """Take it out of its world, see `World.remove`.
+
+        Raises
+        ------
+        ValueError
+            It was removed before.
+        """
+        self._store.remove(self)
+
+    # ---- what it is
+
+    @property
+    def alive(self) -> bool:
+        """Whether it is in its world."""
+        return self._row >= 0
+
+    @property
+    def id(self) -> int:
+        """Its number in the world: contacts and hits come in this order.  Reused after a removal."""
+        return self._was.id if self._row < 0 else self._row
+
+    @property
+    def tag(self) -> Any:
+        """Its tag; ``None`` where it has none, a frozenset where it has several."""
+        tags = self.tags
+        return tags if len(tags) > 1 else next(iter(tags), None)
+
+    @tag.setter
+    def tag(self, tag: Any) -> None:
+        self._store.retag(self, tag)
+
+    @property
+    def tags(self) -> frozenset[Any]:
+        """All its tags."""
+        return self._was.tags if self._row < 0 else self._store.tags(self._row)
+
+    @property
+    def static(self) -> bool:
+        """Whether it hardly ever moves: static bodies are never held against each other."""
+        return self._was.static if self._row < 0 else bool(self._store.static[self._row])
+
+    @static.setter
+    def static(self, static: bool) -> None:
+        self._store.set_static(self, static)
+
+    @property
+    def sensor(self) -> bool:
+        """Whether it has contacts but does not block."""
+        return self._was.sensor if self._row < 0 else bool(self._store.sensor[self._row])
+
+    @sensor.setter
+    def sensor(self, sensor: bool) -> None:
+        self._store.set_sensor(self, sensor)
+
+    @property
+    def category(self) -> int:
+        """What it is, as bits; see ``mask``."""
+        return self._was.category if self._row < 0 else int(self._store.category[self._row])
+
+    @category.setter
+    def category(self, category: int) -> None:
+        self._store.set_sets(self, category, self.mask)
+
+    @property
+    def mask(self) -> int:
+        """What it meets, as bits: two bodies do where each one's category and the other's mask share one."""
+        return self._was.mask if self._row < 0 else int(self._store.mask[self._row])
+
+    @mask.setter
+    def mask(self, mask: int) -> None:
+        self._store.set_sets(self, self.category, mask)
+
+    def __repr__(self) -> str:
+        tag = "" if self.tag is None else f" {self.tag!r}"
+        return f"<Body {self.id}{tag}: {self.shape!r}{'' if self.alive else ', removed'}>"
+
+    @property
+    def _was(self) -> Remains:
+        assert self._remains is not None
+        return self._remains
 
 
 class BodyStore:
@@ -58,30 +303,26 @@ class BodyStore:
     category: npt.NDArray[np.uint32]
     mask: npt.NDArray[np.uint32]
     group: npt.NDArray[np.int32]
-    """The number of its set of tags, see `Listeners`."""
+    """The number of its set of tags, see `TagSets`."""
     layer: npt.NDArray[np.int8]
-    """In which of the world's indexes it is, or will be."""
-    index_id: npt.NDArray[np.int32]
-    """Its id there, or `NOT_IN`."""
-    late: npt.NDArray[np.bool_]
+    """In which of the world's indexes it belongs."""
+    listed: npt.NDArray[np.uint8]
+    """In the lists of which indexes it stands."""
     touched: npt.NDArray[np.bool_]
     renewed: npt.NDArray[np.bool_]
+    marks: Bodies
+    """What kernels read and mark, and the list of each index."""
 
-    def __init__(self, listeners: Listeners, space: Space) -> None:
-        self.listeners = listeners
+    def __init__(self, space: Space) -> None:
         self.space = space
+        self.tag_sets = TagSets()
         self.table = ShapeTable()
         self.x = self.y = self.table.x
         self.bodies: list[Body | None] = []
         self.shared = False
-        """Whether somebody holds the list ``bodies`` as it is: it is copied before the next change."""
+        """Whether events hold the list ``bodies``: it is copied before the next change."""
         self.gone: dict[int, Body] = {}
-        """By row, who was removed since the last update."""
-        self.leaving: list[tuple[int, int]] = []
-        """``layer, id`` of what the indexes have to drop."""
-        self.late_rows: list[int] = []
-        self.many_late = False
-        """Whether ``late`` knows of rows that ``late_rows`` does not."""
+        """By row, the bodies that were removed since the last update."""
         self.round = 0
         """How many bodies are no boxes: circles, polygons and what is turned."""
         self.ruled = 0
@@ -93,12 +334,12 @@ class BodyStore:
         self.live = 0
         self._free: list[int] = []
         self.alive = np.empty(0, np.bool_)
-        self.marks: Bodies
-        """What movement asks and marks."""
         self._reserve(_FIRST_ROOM)
 
     def __iter__(self) -> Iterator[Body]:
         return (body for body in self.bodies if body is not None)
+
+    # ---- from bodies to rows
 
     def row(self, body: Any, name: str = "body") -> int:
         """The row of a body that must be in this world.
@@ -112,8 +353,7 @@ class BodyStore:
         """
         if not isinstance(body, Body):
             raise TypeError(f"{name} must be a Body, as World.add returns it; got {body!r}")
-        store: Any = body._store
-        if store is not self:
+        if body._store is not self:
             raise ValueError(f"{name} = {body!r} belongs to another world")
         if body._row < 0:
             raise ValueError(f"{name} = {body!r} was removed from its world; add its shape anew")
@@ -139,13 +379,11 @@ class BodyStore:
         """The rows of bodies, or checked ids."""
         if isinstance(bodies, np.ndarray) and bodies.dtype.kind in "iu":
             ids = bodies.ravel()
-            rows = ids.astype(np.int32)
-            known = (ids >= 0) & (ids < len(self.bodies))
-            known[known] = self.alive[rows[known]]
+            known = self.are_ids(ids)
             if not known.all():
                 at = int(np.flatnonzero(~known)[0])
                 raise ValueError(f"{name}[{at}] = {ids[at]} is the id of no body")
-            return rows
+            return ids.astype(np.int32)
         listed = bodies if isinstance(bodies, list) else list(bodies)
         try:
             rows = np.array([body._row for body in listed], np.int32)
@@ -156,6 +394,12 @@ class BodyStore:
             for at, body in enumerate(listed):
                 self.row(body, f"{name}[{at}]")
         return rows
+
+    def are_ids(self, ids: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.bool_]:
+        """Which of some numbers are ids of bodies."""
+        known: npt.NDArray[np.bool_] = (ids >= 0) & (ids < len(self.bodies))
+        known[known] = self.alive[ids[known]]
+        return known
 
     # ---- looking
 
@@ -177,26 +421,9 @@ class BodyStore:
         left, top, right, bottom = shape.extent
         return x + left, y + top, x + right, y + bottom
 
-    def angle(self, row: int) -> float:
-        """How far a row is turned."""
-        return self.table.angle(row)
-
     def tags(self, row: int) -> frozenset[Any]:
         """The tags of a row."""
-        return self.listeners.groups[int(self.group[row])]
-
-    def count_rows(self) -> None:
-        """Say anew which rows are free and what bodies are, after the arrays were written to."""
-        alive = self.alive[: len(self.bodies)]
-        self.live = int(alive.sum())
-        self._free = np.flatnonzero(~alive).tolist()
-        self.round, self.ruled, self.sensors = self._counted(self.rows())
-
-    def _counted(self, rows: Rows) -> tuple[int, int, int]:
-        """How many of some bodies are round, ruled and sensors."""
-        kinds, category, mask = self.table.places.kinds[rows], self.category[rows], self.mask[rows]
-        ruled = (category != 1) | (mask != EVERY_BIT)
-        return int((kinds != BOX).sum()), int(ruled.sum()), int(self.sensor[rows].sum())
+        return self.tag_sets.groups[self.group.item(row)]
 
     # ---- coming and going; each is done altogether or, should it be interrupted, not at all
 
@@ -206,9 +433,7 @@ class BodyStore:
         """Put a body into the lowest free row."""
         known = as_shape(shape)
         self.space.check_fits(known, "shape")
-        group = self._group_of(as_tags(tag))
-        static, sensor = arguments.flag(static, "static"), arguments.flag(sensor, "sensor")
-        category, mask = arguments.bit_set(category, "category"), arguments.bit_set(mask, "mask")
+        group, static, sensor, category, mask = self._rules(tag, static, sensor, category, mask)
         self.space.reaches(known)
         known = self.space.carried(known)
         self._unshare()
@@ -217,23 +442,17 @@ class BodyStore:
         if row >= len(self.alive):
             self._reserve(row + 1)
         self.table.put(row, known)
-        layer = self.listeners.layer_of(group, static)
-        body, late = Body(self, row, data), self.late.item(row)
-        is_round, is_ruled = not isinstance(known, Box), category != 1 or mask != EVERY_BIT
+        counts = self._counts(not isinstance(known, Box), _is_ruled(category, mask), sensor)
+        layer, body = self.tag_sets.layer_of(group, static), Body(self, row, data)
+        list_replaced(self.marks, row, layer)
         # Nothing can come in between from here on: the only call is the last thing.
         self.bodies[row : row + 1] = (body,)
         self.static[row], self.sensor[row] = static, sensor
-        self.category[row], self.mask[row], self.group[row] = category, mask, group
-        self.index_id[row], self.layer[row] = NOT_IN, layer
-        self.alive[row] = self.touched[row] = self.renewed[row] = self.late[row] = True
-        self.round += is_round
-        self.ruled += is_ruled
-        self.sensors += sensor
+        self.category[row], self.mask[row] = category, mask
+        self.group[row], self.layer[row] = group, layer
+        self.alive[row] = self.touched[row] = self.renewed[row] = True
+        self.round, self.ruled, self.sensors = counts
         self.live += 1
-        if late:
-            self.many_late = True
-        else:
-            self.late_rows += (row,)
         if free:
             heapq.heappop(free)
         return body
@@ -250,10 +469,7 @@ class BodyStore:
         if self.space.periodic:
             for at, shape in enumerate(shapes):
                 self.space.check_fits(shape, f"shapes[{at}]")
-        tag, static, sensor, category, mask = rules
-        group = self._group_of(as_tags(tag))
-        static, sensor = arguments.flag(static, "static"), arguments.flag(sensor, "sensor")
-        category, mask = arguments.bit_set(category, "category"), arguments.bit_set(mask, "mask")
+        group, static, sensor, category, mask = self._rules(*rules)
         if not shapes:
             return []
         if self.space.periodic:
@@ -265,48 +481,43 @@ class BodyStore:
         rows = np.concatenate((np.array(reused, np.int32), np.arange(end, end + fresh, dtype=np.int32)))
         self._reserve(end + max(fresh, 0))
         self.table.put_many(rows, shapes)
-        layer = self.listeners.layer_of(group, static)
         made = bodies_of(self, rows.tolist(), data)
         bodies = [*self.bodies] if self.shared or reused else self.bodies
         for row, body in zip(reused, made, strict=False):
             bodies[row] = body
         count, more, still_free = len(made), made[len(reused) :], free[len(reused) :]
         is_round = sum(not isinstance(shape, Box) for shape in shapes)
-        is_ruled = count if category != 1 or mask != EVERY_BIT else 0
+        counts = self._counts(is_round, count * _is_ruled(category, mask), count * sensor)
+        layer = self.tag_sets.layer_of(group, static)
+        list_many_replaced(self.marks, rows, np.full(count, layer, np.int8))
         # No calls from here on: nothing can come in between.
         bodies[end:] = more
         self.bodies, self.shared = bodies, False
         self.static[rows], self.sensor[rows] = static, sensor
-        self.category[rows], self.mask[rows], self.group[rows] = category, mask, group
-        self.index_id[rows], self.layer[rows] = NOT_IN, layer
-        self.alive[rows] = self.touched[rows] = self.renewed[rows] = self.late[rows] = True
-        self.round += is_round
-        self.ruled += is_ruled
-        self.sensors += count * sensor
+        self.category[rows], self.mask[rows] = category, mask
+        self.group[rows], self.layer[rows] = group, layer
+        self.alive[rows] = self.touched[rows] = self.renewed[rows] = True
+        self.round, self.ruled, self.sensors = counts
         self.live += count
-        self._free, self.many_late = still_free, True
+        self._free = still_free
         return made
 
     def remove(self, body: Body) -> None:
         """Take a body out; its handle keeps what it was."""
         row = self.row(body)
         self._unshare()
-        remains, leaving = self._remains(row), self._leaving(row)
-        is_round = self.table.places.kinds.item(row) != BOX
-        is_ruled = remains.category != 1 or remains.mask != EVERY_BIT
-        is_sensor = remains.sensor
+        remains = self._remains(row)
+        is_round = not isinstance(remains.shape, Box)
+        counts = self._counts(-is_round, -_is_ruled(remains.category, remains.mask), -remains.sensor)
+        list_replaced(self.marks, row, self.layer.item(row))
         # Nothing can come in between from here on: the only call is the last thing.
-        self.leaving += leaving
-        self.index_id[row] = NOT_IN
         self.alive[row] = False
         self.touched[row] = self.renewed[row] = True
         if row not in self.gone:
             self.gone[row] = body
         self.bodies[row] = None
+        self.round, self.ruled, self.sensors = counts
         self.live -= 1
-        self.round -= is_round
-        self.ruled -= is_ruled
-        self.sensors -= is_sensor
         body._remains, body._row = remains, GONE
         heapq.heappush(self._free, row)
 
@@ -318,29 +529,25 @@ class BodyStore:
         dying: list[Any] = [bodies[row] for row in listed]
         for row in listed:
             bodies[row] = None
-        groups = self.listeners.groups
+        groups = self.tag_sets.groups
         keep_remains(
             dying,
             *(listed, self.table.shapes(rows), [groups[group] for group in self.group[rows].tolist()]),
             *(self.static[rows].tolist(), self.sensor[rows].tolist(), self.category[rows].tolist()),
             *(self.mask[rows].tolist(), self.table.angles_of(rows).tolist()),
         )
-        inside = rows[self.index_id[rows] != NOT_IN]
-        leaving = [*zip(self.layer[inside].tolist(), self.index_id[inside].tolist(), strict=True)]
         gone = {**dict(zip(listed, dying, strict=True)), **self.gone}
         free, count = sorted(self._free + listed), len(listed)
         are_round, are_ruled, are_sensors = self._counted(rows)
-        go, through = going(dying)
+        counts = self._counts(-are_round, -are_ruled, -are_sensors)
+        list_many_replaced(self.marks, rows, self.layer[rows])
+        go, through = setting(Body, "_row", dying, GONE)
         # Nothing can come in between from here on: the only call is the last thing.
-        self.leaving += leaving
-        self.index_id[rows] = NOT_IN
         self.alive[rows] = False
         self.touched[rows] = self.renewed[rows] = True
         self.gone, self.bodies, self.shared = gone, bodies, False
+        self.round, self.ruled, self.sensors = counts
         self.live -= count
-        self.round -= are_round
-        self.ruled -= are_ruled
-        self.sensors -= are_sensors
         self._free = free
         go(through)
 
@@ -349,21 +556,26 @@ class BodyStore:
         body._remains = self._remains(row)
         body._row = GONE
 
-    def _remains(self, row: int) -> Remains:
-        return Remains(
-            row,
-            self.shape(row),
-            self.tags(row),
-            bool(self.static[row]),
-            bool(self.sensor[row]),
-            int(self.category[row]),
-            int(self.mask[row]),
-            self.table.angle(row),
-        )
-
     def clear(self) -> None:
         """Take all bodies out."""
         self.remove_many(self.rows())
+
+    def count_rows(self) -> None:
+        """Say from scratch which rows are free and what bodies are, after the arrays were written to."""
+        alive = self.alive[: len(self.bodies)]
+        self.live = int(alive.sum())
+        self._free = np.flatnonzero(~alive).tolist()
+        self.round, self.ruled, self.sensors = self._counted(self.rows())
+
+    def _counts(self, more_round: int, more_ruled: int, more_sensors: int) -> tuple[int, int, int]:
+        """How many bodies are round, ruled and sensors when so many more are."""
+        return self.round + more_round, self.ruled + more_ruled, self.sensors + more_sensors
+
+    def _counted(self, rows: Rows) -> tuple[int, int, int]:
+        """How many of some bodies are round, ruled and sensors."""
+        kinds, category, mask = self.table.places.kinds[rows], self.category[rows], self.mask[rows]
+        ruled = (category != 1) | (mask != EVERY_BIT)
+        return int((kinds != BOX).sum()), int(ruled.sum()), int(self.sensor[rows].sum())
 
     # ---- changing
 
@@ -376,22 +588,16 @@ class BodyStore:
         """Another place, checked before."""
         if self.space.periodic:
             x, y = self.space.place(x, y)
-        try:
-            if put(self.x, self.y, self.touched, self.late, row, x, y):
-                self.late_rows.append(row)
-        except BaseException:  # between the two lines
-            self.many_late = True
-            raise
+        put(self.x, self.y, self.marks, row, x, y)
 
     def put_many(self, rows: Rows, places: Floats) -> None:
         """Other places, checked before; a row that comes twice ends at its last place."""
-        x, y = self.space.places(places).T
-        moved = (self.x[rows] != x) | (self.y[rows] != y)
-        if moved.any():
-            self._have_moved(rows[moved])
-            # No calls from here on: nothing can come in between.
-            self.x[rows] = x
-            self.y[rows] = y
+        places = np.ascontiguousarray(self.space.places(places))
+        put_many(self.x, self.y, self.marks, rows, places)
+
+    def have_moved(self, rows: Rows) -> None:
+        """Mark bodies that have moved, or are about to."""
+        moved_many(self.marks, rows)
 
     def reshape(self, body: Body, shape: Shape) -> None:
         """Another shape and place."""
@@ -401,10 +607,11 @@ class BodyStore:
     def put_shape(self, row: int, shape: Shape) -> None:
         """Another shape and place, checked before."""
         self.space.check_fits(shape, "shape")
-        self.space.reaches(shape)  # first, should it be interrupted
+        self.space.reaches(shape)
         shape = self.space.carried(shape)
-        self._have_moved(np.array([row], np.int32))  # first, should it be interrupted
-        self._reform(np.array([row], np.int32), lambda: self.table.put(row, shape))
+        one = np.array([row], np.int32)
+        self.have_moved(one)
+        self._reform(one, lambda: self.table.put(row, shape))
 
     def turn_to(self, body: Body, angle: Any, about: Any) -> None:
         """Another angle, and another place where it turns about a point."""
@@ -434,14 +641,26 @@ class BodyStore:
             for row, angle, shape in zip(rows.tolist(), angles.tolist(), shapes, strict=True):
                 self.space.check_fits(shape, f"angle {angle:g} of body {row}: shape")
             for shape in shapes:
-                self.space.reaches(shape)  # first, should it be interrupted
+                self.space.reaches(shape)
         turned = self.table.angles_of(rows) != angles
         if turned.any():
-            self._have_moved(rows[turned])  # first, should it be interrupted
+            self.have_moved(rows[turned])
             self._reform(rows, lambda: self.table.turn(rows, angles))
 
+    def _reform(self, rows: Rows, change: Callable[[], None]) -> None:
+        """Call what gives these rows other forms, and count how many are round.
+
+        All of them count as round until then, in case the call is interrupted: that is never wrong.
+        """
+        others = self.round - self._counted(rows)[0]
+        try:
+            self.round = others + len(rows)
+            change()
+        finally:
+            self.round = others + self._counted(rows)[0]
+
     def retag(self, body: Body, tag: Any) -> None:
-        """Other tags: other listeners are told of its contacts from now on."""
+        """Other tags: its contacts concern other listeners from now on."""
         row = self.row(body)
         group = self._group_of(as_tags(tag))
         if group != self.group[row]:
@@ -468,62 +687,67 @@ class BodyStore:
         """What it meets."""
         row = self.row(body)
         category, mask = arguments.bit_set(category, "category"), arguments.bit_set(mask, "mask")
-        more = (category != 1 or mask != EVERY_BIT) - self._counted(np.array([row], np.int32))[1]
+        more = _is_ruled(category, mask) - _is_ruled(self.category.item(row), self.mask.item(row))
         # No calls from here on: nothing can come in between.
         self.ruled += more
         self.touched[row] = True
         self.category[row], self.mask[row] = category, mask
 
-    def listeners_changed(self, groups: Iterable[int]) -> None:
-        """Somebody listens or does no longer; bodies with these groups of tags change their layer or bits."""
+    def listen(self, pairs: list[tuple[Any, Any]]) -> None:
+        """Listen for these pairs of tags and no others: bodies change their index or bits."""
+        heard, bits = self.tag_sets.heard(pairs)
         rows = self.rows()
+        changed = (bits != self.tag_sets.bits).any(axis=1)
+        others = rows[changed[self.group[rows]]]
+        layers = self.tag_sets.layers_of(self.group[others], self.static[others], bits)
+        list_many_replaced(self.marks, others, self.layer[others])
+        list_many_replaced(self.marks, others, layers)
+        self.tag_sets.hear(heard, bits)
+        # No calls from here on: nothing can come in between, also when `hear` returns.
+        self.layer[others] = layers
         self.touched[rows] = True
-        for row in rows[np.isin(self.group[rows], list(groups))].tolist():
-            self._enter(row, self.group.item(row), self.static.item(row))
 
     # ---- what the changes share
 
+    def _rules(
+        self, tag: Any, static: Any, sensor: Any, category: Any, mask: Any
+    ) -> tuple[int, bool, bool, int, int]:
+        """What a new body is to be, checked: group, static, sensor, category, mask."""
+        group = self._group_of(as_tags(tag))
+        return (
+            group,
+            arguments.flag(static, "static"),
+            arguments.flag(sensor, "sensor"),
+            arguments.bit_set(category, "category"),
+            arguments.bit_set(mask, "mask"),
+        )
+
     def _group_of(self, tags: frozenset[Any]) -> int:
         """The number of a set of tags; those that no body has any more are forgotten before they are many."""
-        if self.listeners.crowded:
-            self.listeners.forget(self.group, np.flatnonzero(self.alive))
-        return self.listeners.group_of(tags)
-
-    def _have_moved(self, rows: Rows) -> None:
-        self.touched[rows] = self.late[rows] = True
-        self.many_late = True
-
-    def _reform(self, rows: Rows, change: Callable[[], None]) -> None:
-        """Call what gives these rows other forms, and count who is round.
-
-        Meanwhile all of them are taken for round, should it be interrupted: that is never wrong.
-        """
-        others = self.round - self._counted(rows)[0]
-        try:
-            self.round = others + len(rows)
-            change()
-        finally:
-            self.round = others + self._counted(rows)[0]
-
-    def _leaving(self, row: int) -> tuple[tuple[int, int], ...]:
-        """What its index has to be told when a body leaves it."""
-        known = self.index_id.item(row)
-        return () if known == NOT_IN else ((self.layer.item(row), known),)
+        if self.tag_sets.crowded:
+            self.tag_sets.forget(self.group, np.flatnonzero(self.alive))
+        return self.tag_sets.group_of(tags)
 
     def _enter(self, row: int, group: int, static: bool) -> None:
         """Out of the index where it is, and into that where it belongs with these tags."""
-        layer, leaving = self.listeners.layer_of(group, static), self._leaving(row)
-        late = self.late.item(row)
+        layer = self.tag_sets.layer_of(group, static)
+        list_replaced(self.marks, row, self.layer.item(row))
+        list_replaced(self.marks, row, layer)
         # No calls from here on: nothing can come in between.
-        self.leaving += leaving
-        self.index_id[row], self.layer[row] = NOT_IN, layer
-        self.group[row], self.static[row] = group, static
-        self.touched[row] = self.late[row] = True
-        # The broad phase has to be told, also where it could wait until now.
-        if late:
-            self.many_late = True
-        else:
-            self.late_rows += (row,)
+        self.layer[row], self.group[row], self.static[row] = layer, group, static
+        self.touched[row] = True
+
+    def _remains(self, row: int) -> Remains:
+        return Remains(
+            row,
+            self.shape(row),
+            self.tags(row),
+            bool(self.static[row]),
+            bool(self.sensor[row]),
+            int(self.category[row]),
+            int(self.mask[row]),
+            self.table.angle(row),
+        )
 
     def _unshare(self) -> None:
         if self.shared:
@@ -535,12 +759,17 @@ class BodyStore:
         room = len(self.alive)
         if rows <= room:
             return
+        most = max(rows, 2 * room)
         columns: dict[str, Any] = {}
         for name, (dtype, usual) in _COLUMNS.items():
-            columns[name] = np.full(max(rows, 2 * room), usual, dtype)
+            columns[name] = np.full(most, usual, dtype)
             columns[name][:room] = getattr(self, name, 0)  # at first there are none
-        columns["marks"] = Bodies(*(columns[name] for name in Bodies._fields))
-        self.table.reserve(max(rows, 2 * room))
+        changed, counts = np.zeros((len(ALL), most), np.int32), np.zeros(len(ALL) + 1, np.int64)
+        if room:
+            changed[:, :room], counts = self.marks.changed, self.marks.counts
+        marks = {**columns, "changed": changed, "counts": counts}
+        columns["marks"] = Bodies(*(marks[name] for name in Bodies._fields))
+        self.table.reserve(most)
         places = self.table.places
         columns["x"], columns["y"] = places.x, places.y
         self.__dict__.update(columns)  # all or none, should this be interrupted
@@ -552,14 +781,51 @@ class BodyStore:
         held = [body is not None for body in self.bodies]
         expect(held == self.alive[:n].tolist(), "alive rows hold a body")
         expect(self.live == sum(held), "live counts them")
-        counted = self._counted(self.rows())
-        expect((self.round, self.ruled, self.sensors) == counted, "round, ruled and sensors count them")
+        rows = self.rows()
+        counts = self.round, self.ruled, self.sensors
+        expect(counts == self._counted(rows), "round, ruled and sensors count them")
         expect(not self.alive[n:].any(), "nothing lives beyond the end")
+        layers = self.tag_sets.layers_of(self.group[rows], self.static[rows])
+        expect(np.array_equal(self.layer[rows], layers), "bodies are in the layer of their tags")
         for row, body in enumerate(self.bodies):
-            known: Any = body
-            expect(body is None or (known._row == row and known._store is self), "bodies know their row")
+            expect(body is None or (body._row == row and body._store is self), "bodies know their row")
         expect(sorted(self._free) == np.flatnonzero(~self.alive[:n]).tolist(), "the heap holds the free rows")
-        expect(set(self.late_rows) <= set(np.flatnonzero(self.late).tolist()), "late_rows are late")
+        for layer, count in zip(ALL, self.marks.counts.tolist(), strict=False):
+            listed = np.flatnonzero(self.listed & (1 << layer))
+            own = np.sort(self.marks.changed[layer, :count])
+            expect(np.array_equal(own, listed), "listed says which list a row is in")
+        expect(self.marks.counts[:-1].sum() == self.marks.counts[-1], "the lists are counted")
+
+
+def bodies_of(store: "BodyStore", rows: list[int], data: Sequence[Any]) -> list[Body]:
+    """A body for each row, in a fraction of the time that one by one takes."""
+    bodies = list(map(object.__new__, repeat(Body, len(rows))))
+    columns = (("_store", repeat(store)), ("_row", rows), ("_remains", repeat(None)), ("data", data))
+    for name, values in columns:
+        deque(map(_setter(name), bodies, values), 0)
+    return bodies
+
+
+def keep_remains(bodies: list[Body], *columns: Sequence[Any]) -> None:
+    """Give handles what they were, by the columns of `Remains`; these are not read while they are alive."""
+    remains = map(partial(tuple.__new__, Remains), zip(*columns, strict=True))
+    deque(map(_setter("_remains"), bodies, remains), 0)
+
+
+def setting(kind: type, name: str, objects: Sequence[Any], value: Any) -> tuple[Callable[[Any], Any], Any]:
+    """``go, through``: ``go(through)`` sets a slot of all these objects, and nothing can come in between."""
+    return partial(deque, maxlen=0), map(getattr(kind, name).__set__, objects, repeat(value))
+
+
+def _setter(name: str) -> Callable[[Body, Any], None]:
+    """What sets a slot of a body without running Python code."""
+    setter: Callable[[Body, Any], None] = getattr(Body, name).__set__
+    return setter
+
+
+def _is_ruled(category: int, mask: int) -> bool:
+    """Whether these are other than the usual."""
+    return category != 1 or mask != EVERY_BIT
 
 
 def as_shapes(shapes: Any) -> list[Shape]:

@@ -1,8 +1,12 @@
 """The broad phase of a world: bodies that move and static ones, each in an index of its own.
 
-Both are kept twice, once for bodies that somebody listens for and once for the others, which an update need
-not look at.  Changes reach an index late: rows that were added or moved wait in a list for each index, which
-is handed over in one call before that index is read.
+Both are kept twice, once for bodies with listeners and once for the others, which an update can leave out.
+The store keeps a list for each index of the rows that changed.  An index is only read through the methods of
+`BroadPhase`, and each of them brings the index up to date first (`hand_over`).
+
+A list only says which rows to look at.  What happens to an index follows from what the body is now and from
+the id that it has there: a box is removed, moved or inserted.  Where this is interrupted, the index stays
+unsettled and is filled from the bodies before it is read again.
 """
 
 import math
@@ -18,169 +22,108 @@ from broadphase.indexes import Choice, make_index
 from broadphase.indexes.arguments import NO_RULE
 from broadphase.indexes.base import Index
 from broadphase.indexes.storage import expect
+from broadphase.kernels.movement.bodies import take_list
 from broadphase.kernels.movement.go import Room
 from broadphase.kernels.shapes.near import FEW, put_near
 from broadphase.methods.task import NO_LIMIT
 from broadphase.shapes.kinds import Bounds
-from broadphase.world.bodies import NOT_IN, BodyStore, Floats, Rows
-from broadphase.world.listeners import MOVING, QUIET_MOVING, QUIET_STATIC, STATIC
+from broadphase.world.bodies import BodyStore, Floats, Rows
 from broadphase.world.space import Images, PeriodicSpace
-
-ALL = (MOVING, STATIC, QUIET_MOVING, QUIET_STATIC)
-LISTENED = (MOVING, STATIC)
-STATICS = (STATIC, QUIET_STATIC)
+from broadphase.world.tags import ALL, MOVING
 
 Point = tuple[float, float]
 
-_NO_ROWS = np.empty(0, np.int32)
+NOT_IN = -1
+"""The id of a row that an index does not hold."""
 
 
 class BroadPhase:
-    """Four indexes that follow the rows of a `BodyStore`.
-
-    Each index has a list of its own of the rows whose boxes it does not know yet.  It is read only through
-    the methods of this class, and each of them hands that list over first (`hand_over`).
-    """
+    """Four indexes that follow the rows of a `BodyStore`."""
 
     def __init__(self, broadphase: Choice | Index, store: BodyStore) -> None:
         self._store = store
         self._indexes = [_made(broadphase) for _ in ALL]
-        self._rows: list[Rows] = [_NO_ROWS] * len(ALL)
-        """By layer and id: the row of the body."""
+        self._ids: list[Rows] = [np.empty(0, np.int32)] * len(ALL)
+        """By layer and row: its id in that index, or `NOT_IN`."""
+        self._rows: list[Rows] = [np.empty(0, np.int32)] * len(ALL)
+        """By layer and id: the row."""
+        self._unsettled: set[int] = set()
+        """The layers whose index was being changed when a call was interrupted."""
+        self._few = np.empty(FEW, np.int32), np.empty(FEW, np.int32), np.empty(FEW, np.int32)
         self.room = _room(FEW)
         """What questions write to, and what kernels go on with: good until the next question."""
         self._filled: list[int] = []
         """The layers that ever held a body."""
-        self._waiting: dict[int, Rows] = {}
-        """By layer: the rows that its index has not been told of.  A layer without such rows is left out."""
 
     # ---- keeping up
 
     def hand_over(self, layers: tuple[int, ...] = ALL) -> int:
-        """Tell the indexes of these layers what has changed; how many boxes they were told of."""
-        store, waiting = self._store, self._waiting
-        if not (store.late_rows or store.many_late or store.leaving or waiting):
+        """Bring the indexes of these layers up to date; how many boxes were moved or inserted."""
+        counts = self._store.marks.counts
+        if not counts.item(-1) and not self._unsettled:
             return 0
-        try:
-            if store.leaving:
-                self._drop()
-            sent = self._send_single(layers)
-            if store.late_rows or store.many_late:
-                self._sort_by_layer()
-            for layer in layers if waiting else ():
-                if layer in waiting:
-                    sent += self._send(layer, waiting[layer])
-                    del waiting[layer]
-        except BaseException:  # it was interrupted: all that `late` marks is looked for again
-            store.many_late = True
-            store.late_rows = []
-            raise
+        sent = 0
+        for layer in layers:
+            if layer in self._unsettled:
+                sent += self._fill(layer)
+            elif counts.item(layer):
+                sent += self._update(layer, counts.item(layer))
         return sent
 
-    def _drop(self) -> None:
-        store = self._store
-        for layer in ALL:
-            ids = [gone for at, gone in store.leaving if at == layer]
-            if ids:
-                rest = [entry for entry in store.leaving if entry[0] != layer]
-                index = self._indexes[layer]
-                if len(ids) == 1:
-                    index.remove(ids[0])
-                else:
-                    index.remove_many(ids)
-                store.leaving = rest  # and nothing can come in between
+    def _update(self, layer: int, count: int) -> int:
+        """Bring one index up to date; how many boxes were moved or inserted."""
+        self._unsettled.add(layer)
+        gone, known, fresh, leave, stay, come = self._taken(layer, count)
+        if leave:
+            self._ids[layer][self._rows[layer][gone[:leave]]] = NOT_IN
+            self._indexes[layer].remove_many(gone[:leave])
+        if stay == 1:  # the usual case between two movements
+            row = known.item(0)
+            self._indexes[layer].move(self._ids[layer].item(row), self._store.bounds(row))
+        elif stay:
+            rows = np.sort(known[:stay])  # neighbours in memory are often neighbours in the index
+            self._indexes[layer].move_many(self._ids[layer][rows], self._store.table.bounds(rows))
+        if come:
+            self._insert(layer, np.sort(fresh[:come]))
+        self._unsettled.remove(layer)
+        return stay + come
 
-    def _send_single(self, layers: tuple[int, ...]) -> int:
-        """The usual case between two movements, one body that its index knows, without an array."""
+    def _fill(self, layer: int) -> int:
+        """Fill an index from the bodies, whatever it held; how many they are."""
         store = self._store
-        if store.many_late or len(store.late_rows) != 1:
-            return 0
-        row = store.late_rows[0]
-        layer, known = store.layer.item(row), store.index_id.item(row)
-        if known == NOT_IN or layer not in layers or not store.alive[row]:
-            return 0
-        self._indexes[layer].move(known, store.bounds(row))
-        store.late[row] = False
-        store.late_rows = []
-        return 1
-
-    def _sort_by_layer(self) -> None:
-        """Note for each index which rows it has to be told of."""
-        store = self._store
-        # `late` also marks all rows that are waiting already.
-        late = np.flatnonzero(store.late) if store.many_late else np.array(store.late_rows)
-        rows = late.astype(np.int32)
-        alive = store.alive[rows]
-        if not alive.all():
-            store.late[rows[~alive]] = False
-            rows = rows[alive]
-        at = store.layer[rows]
-        for layer in ALL:
-            own = rows[at == layer]
-            if not store.many_late and layer in self._waiting:
-                own = np.concatenate((self._waiting[layer], own))
-            if len(own):
-                self._waiting[layer] = own
-            else:
-                self._waiting.pop(layer, None)
-        store.late_rows = []
-        store.many_late = False
-
-    def _send(self, layer: int, rows: Rows) -> int:
-        store, index = self._store, self._indexes[layer]
-        rows = rows[store.alive[rows]]  # some may have been removed while they waited
-        fresh = store.index_id[rows] == NOT_IN
-        known = rows[~fresh]
-        if len(known):
-            index.move_many(store.index_id[known], store.table.bounds(known))
-        if fresh.any():
-            self._insert(layer, np.sort(rows[fresh]))
-        store.late[rows] = False
+        self._taken(layer, store.marks.counts.item(layer))
+        self._indexes[layer].clear()
+        self._ids[layer].fill(NOT_IN)
+        rows = np.flatnonzero(store.alive & (store.layer == layer)).astype(np.int32)
+        if len(rows):
+            self._insert(layer, rows)
+        self._unsettled.remove(layer)
         return len(rows)
 
+    def _taken(self, layer: int, count: int) -> tuple[Rows, Rows, Rows, int, int, int]:
+        """What the list of an index says, see `take_list`; the list is empty then."""
+        store = self._store
+        if len(self._ids[layer]) < len(store.alive):
+            self._ids[layer] = _longer(self._ids[layer], len(store.alive))
+        gone, known, fresh = self._few if count <= FEW else np.empty((3, count), np.int32)
+        found = take_list(store.marks, store.alive, layer, self._ids[layer], gone, known, fresh)
+        return gone, known, fresh, *found
+
     def _insert(self, layer: int, rows: Rows) -> None:
-        store, index = self._store, self._indexes[layer]
-        bits = {}
+        store, index, bits = self._store, self._indexes[layer], {}
         if layer == MOVING:
-            category, mask = store.listeners.bits()[store.group[rows]].T
+            category, mask = store.tag_sets.bits[store.group[rows]].T
             bits = {"category": category, "mask": mask}
         if layer not in self._filled:
             self._filled.append(layer)
-        most = index._store.end + len(rows)
+        ids = index.insert_many(store.table.bounds(rows), **bits)
+        most = int(ids.max()) + 1
         if most > len(self._rows[layer]):
-            larger = np.full(2 * most, -1, np.int32)
-            larger[: len(self._rows[layer])] = self._rows[layer]
-            self._rows[layer] = larger
-        bounds, rows_of = store.table.bounds(rows), self._rows[layer]
-        ids = index.insert_many(bounds, **bits)
-        # No calls from here on: nothing can come in between.
-        rows_of[ids] = rows
-        store.index_id[rows] = ids
+            self._rows[layer] = _longer(self._rows[layer], most)
+        self._rows[layer][ids] = rows
+        self._ids[layer][rows] = ids
 
-    # ---- asking: each method begins with `hand_over`
-
-    def in_box(self, box: Bounds, layers: tuple[int, ...] = ALL) -> list[int]:
-        """The rows whose bounds overlap a box, ascending."""
-        self.hand_over(layers)
-        found: list[int] = []
-        for layer in layers:
-            if layer in self._filled:
-                ids = self._ask(layer, box)
-                if len(ids):
-                    found += self._rows[layer][ids].tolist()
-        found.sort()
-        return found
-
-    def _ask(self, layer: int, box: Bounds) -> Rows:
-        """What an index answers for a box, in any order."""
-        index = self._indexes[layer]
-        structure = index._space.structure
-        if structure.stale:
-            structure.ready()
-        answer = structure.ask_box(
-            box
-        )  # the kernel behind `query_box`, without looking at the arguments again
-        return index.query_box(box) if answer is None or answer[1] < 0 else answer[0]
+    # ---- what is near: each method begins with `hand_over`
 
     def near(self, region: Bounds, layers: tuple[int, ...] = ALL) -> tuple[list[int], Floats | None]:
         """The bodies whose bounds overlap a region, by row, and how far each image is moved.
@@ -190,7 +133,8 @@ class BroadPhase:
         """
         space = self._store.space
         if space.is_inner(region):
-            return self.in_box(region, layers), None
+            count = self.gather(region, layers=layers)
+            return sorted(self.room.near[:count].tolist()), None
         images = self.images_near(np.array([region]), layers).in_order()
         return images.rows.tolist(), space.shift(images.turns)
 
@@ -206,29 +150,34 @@ class BroadPhase:
         found = self.in_boxes(np.ascontiguousarray(asked), layers, limit).astype(np.int64)
         return Images(of[found[:, 0]], found[:, 1], turns[found[:, 0]])
 
-    def ids_in(self, boxes: Bounds | BoxArray, layer: int) -> tuple[npt.NDArray[np.int32], Rows]:
-        """What an index answers for a box or many (`Index.query_box`), and the row of each of its ids."""
-        self.hand_over((layer,))
-        if isinstance(boxes, tuple):
-            return (self._ask(layer, boxes) if layer in self._filled else _NO_ROWS), self._rows[layer]
-        return self._indexes[layer].query_box(boxes), self._rows[layer]
-
-    def gather(self, box: Bounds, mover: int = -1) -> int:
+    def gather(self, box: Bounds, mover: int = NOT_IN, layers: tuple[int, ...] = ALL) -> int:
         """Write the rows whose bounds overlap a box into ``room.near``, nearly sorted; how many.
 
         A ``mover`` does not look for itself: where it alone has moved, its index need not know yet.
         """
-        store = self._store
-        if store.late_rows != [mover] or store.many_late or store.leaving or self._waiting:
-            self.hand_over()
-        count = 0
+        marks, count = self._store.marks, 0
+        waiting = marks.counts.item(-1)
+        alone = waiting == 1 and mover >= 0 and marks.listed.item(mover)
+        if (waiting and not alone) or self._unsettled:
+            self.hand_over(layers)
         for layer in self._filled:
-            ids = self._ask(layer, box)
-            if len(ids):
-                count = self._put(count, ids, layer)
+            if layer in layers:
+                ids = self._ask(layer, box)
+                if len(ids):
+                    count = self._put(count, ids, layer)
         if count > FEW:
             self.room.near[:count].sort()
         return count
+
+    def _ask(self, layer: int, box: Bounds) -> Rows:
+        """The ids whose bounds overlap a box, in any order."""
+        index = self._indexes[layer]
+        asked = index._space.asked
+        if asked.stale:
+            asked.ready()
+        # The kernel behind `query_box`, without checking the arguments again.
+        answer = asked.find_in_box(box, index._space.touching, NO_RULE, NO_RULE)
+        return index.query_box(box) if answer is None or answer[1] < 0 else answer[0]
 
     def gather_on_ray(self, origin: Point, direction: Point, furthest: float) -> int:
         """Write the rows whose bounds a ray hits into ``room.near``; how many."""
@@ -236,9 +185,9 @@ class BroadPhase:
         count, ray = 0, (*origin, *direction, furthest)
         for layer in self._filled:
             index = self._indexes[layer]
-            structure = index._space.structure
-            structure.ready()
-            ids, _ = structure.find_on_ray(ray, NO_RULE, NO_RULE)  # `query_ray` would rank them by bounds
+            asked = index._space.asked
+            asked.ready()
+            ids, _ = asked.find_on_ray(ray, NO_RULE, NO_RULE)  # `query_ray` would rank them by bounds
             if len(ids):
                 count = self._put(count, ids, layer)
         return count
@@ -252,9 +201,9 @@ class BroadPhase:
         for layer in self._filled:
             index = self._indexes[layer]
             if len(index):
-                structure = index._space.structure
-                structure.ready()
-                ids, counts, _ = structure.find_on_rays(rays, NO_RULE, NO_RULE)
+                asked = index._space.asked
+                asked.ready()
+                ids, counts, _ = asked.find_on_rays(rays, NO_RULE, NO_RULE)
                 yield ids, np.concatenate(([0], np.cumsum(counts, dtype=np.int64))), self._rows[layer]
 
     def _put(self, count: int, ids: Rows, layer: int) -> int:
@@ -326,7 +275,7 @@ class BroadPhase:
         return np.hstack(found), beyond
 
     def pairs(self, limit: int = NO_LIMIT) -> npt.NDArray[np.int32]:
-        """All pairs of moving bodies that somebody listens for, as rows, unsorted.
+        """All pairs of moving bodies with listeners, as rows, unsorted.
 
         Raises
         ------
@@ -350,11 +299,21 @@ class BroadPhase:
         for layer in ALL:
             index = self._indexes[layer]
             index.validate()
-            rows = self._rows[layer][index.ids]
-            expect(bool((store.layer[rows] == layer).all()), "bodies are in their layer")
-            expect(np.array_equal(store.index_id[rows], index.ids), "bodies know their id")
+            rows, ids = self._rows[layer][index.ids], self._ids[layer]
+            expect(
+                bool((store.alive[rows] & (store.layer[rows] == layer)).all()), "bodies are in their layer"
+            )
+            expect(np.array_equal(ids[rows], index.ids), "ids and rows belong together")
+            expect(np.count_nonzero(ids != NOT_IN) == len(rows), "no row is in an index twice")
             expect(np.array_equal(store.table.bounds(rows), index.boxes), "indexes know where bodies are")
         expect(sum(map(len, self._indexes)) == store.live, "every body is in an index")
+
+
+def _longer(numbers: Rows, least: int) -> Rows:
+    """The same numbers with room for more, at least so many."""
+    longer = np.full(max(least, 2 * len(numbers)), NOT_IN, np.int32)
+    longer[: len(numbers)] = numbers
+    return longer
 
 
 def _room(count: int) -> Room:

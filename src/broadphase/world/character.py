@@ -17,9 +17,8 @@ from broadphase.kernels.shapes.turn import cosine_sine
 from broadphase.kernels.tiles.ground import no_ground
 from broadphase.shapes.check import extent
 from broadphase.world.arguments import as_two
-from broadphase.world.bodies import Floats, Rows
-from broadphase.world.body import Body
-from broadphase.world.broad_phase import ALL, STATICS, closed_many
+from broadphase.world.bodies import Body, Floats, Rows
+from broadphase.world.broad_phase import closed_many
 from broadphase.world.crossing_many import before_moving, cross_many
 from broadphase.world.hits import Hit
 from broadphase.world.motion import Motion, Whole
@@ -28,6 +27,7 @@ from broadphase.world.movement import checked_way
 from broadphase.world.movement_many import HitArrays, Movements, as_rows, hit_arrays
 from broadphase.world.space import Images
 from broadphase.world.state import State
+from broadphase.world.tags import ALL, STATICS
 from broadphase.world.tiles import Tile
 from broadphase.world.tiles_near import TilesNear
 from broadphase.world.walks import Integers, Walk, Walks
@@ -246,7 +246,7 @@ class Trip:
         if scene.owners is None:
             moved = (store.x[self.rows] != before[0]) | (store.y[self.rows] != before[1])
             if moved.any():
-                store._have_moved(self.rows[moved])
+                store.have_moved(self.rows[moved])
             return
         store.put_many(self.rows[begin:end], self.places[begin:end])
         # What they met is named by its row in the scene.

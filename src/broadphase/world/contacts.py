@@ -1,8 +1,9 @@
 """Which bodies are in contact, and what has changed since the last update.
 
 Only pairs with a body that was touched in between are looked for and tested; all others are as they were.
-Where few bodies were touched, the broad phase is asked about these (`Incremental`), else for all its pairs.
-The narrow phase takes all candidates of a kind in one kernel call.
+Where few bodies were touched, each of them is looked up in the broad phase and one kernel does the rest
+(`ContactTracker._find_few`: the incremental update).  Otherwise all pairs of the broad phase are taken.  The
+narrow phase takes all candidates of a kind in one kernel call.  Contacts stay in arrays until they are read.
 
 A movement notes here what it has crossed: a pair that is in contact neither at the last update nor at this
 one has begun and ended in between.
@@ -12,7 +13,8 @@ touch another, which only long bodies do, the deepest contact counts: for boxes 
 nearest image.  A box as long as the world has no ends on that axis.
 """
 
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -31,64 +33,234 @@ from broadphase.memory import available_memory
 from broadphase.methods.task import NO_LIMIT
 from broadphase.shapes.narrow_phase import ContactArrays
 from broadphase.shapes.table import ShapeTable
-from broadphase.world.bodies import BodyStore
-from broadphase.world.body import Body
-from broadphase.world.broad_phase import LISTENED, BroadPhase
-from broadphase.world.events import (
-    Changes,
-    Contacts,
-    Events,
-    Found,
-    Handed,
-    Passing,
-    RowPairs,
-    Rows,
-    none_found,
-)
-from broadphase.world.listeners import MOVING, STATIC
+from broadphase.world.bodies import Body, BodyStore
+from broadphase.world.broad_phase import BroadPhase
+from broadphase.world.listeners import Contact, Listeners, Match, Matcher
 from broadphase.world.space import Images, PeriodicSpace, Turns, bounds_of
+from broadphase.world.tags import LISTENED, MOVING, STATIC
 
+Floats = npt.NDArray[np.float64]
+RowPairs = npt.NDArray[np.int32]
+Rows = npt.NDArray[np.integer[Any]]
+
+# So many contacts are made into objects at once.
+_AT_ONCE = 256
 # Of more bodies that were touched, all their pairs are found as arrays.
 FEW = 64
-# Up to so many each is asked about alone; beyond, a batch costs less.
+# Up to so many are looked up one by one; beyond, a batch costs less.
 _VERY_FEW = 4
 _SORTED_HERE = 64
 _MOST_CANDIDATES = 1_024
-# Above this share of touched bodies, finding all pairs costs less than asking about each.
+# Above this share of touched bodies, finding all pairs costs less than looking up each.
 _SHARE = 4
 
 Crossed = dict[tuple[Body, Body], tuple[float, float]]
-"""Who passed whom, and the unit vector out of the side of the other that was crossed."""
+"""Mover and other body, and the unit vector out of the side of the other that was crossed."""
 
 
-# So few bodies have few pairs for any memory.  To ask how much is free takes 20 us.
+# So few bodies have few pairs for any memory.  To find out how much is free takes 20 us.
 _FEW_BODIES = 3_000
 # Memory for each pair: an update takes 112 bytes to find, sort and test it, and the contacts of the update
 # before are still there.  Where the system does not tell how much is free, 4 GB are taken to be.
 _BYTES_A_PAIR, _USUAL_MEMORY = 250, 4_000_000_000
 
 
+class Found(NamedTuple):
+    """Contacts as columns, sorted by the ids of their bodies, and the listeners when they were found."""
+
+    ids: RowPairs
+    normals: Floats
+    depths: Floats
+    groups: RowPairs
+    """The numbers of the bodies' sets of tags, as the matcher knows them."""
+    matcher: Matcher
+
+    def at(self, rows: npt.NDArray[Any]) -> "Found":
+        """Some of them."""
+        if len(rows) == 0:
+            return none_found(self.matcher)
+        return Found(self.ids[rows], self.normals[rows], self.depths[rows], self.groups[rows], self.matcher)
+
+    def first(self, count: int) -> "Found":
+        """The first so many of them, not copied."""
+        if count == len(self.depths):
+            return self
+        return Found(
+            self.ids[:count], self.normals[:count], self.depths[:count], self.groups[:count], self.matcher
+        )
+
+
+_NO_PAIRS = np.empty((0, 2), np.int32)
+_NO_NORMALS, _NO_DEPTHS = np.empty((0, 2)), np.empty(0)
+
+
+def none_found(matcher: Matcher) -> Found:
+    """No contacts."""
+    return Found(_NO_PAIRS, _NO_NORMALS, _NO_DEPTHS, _NO_PAIRS, matcher)
+
+
+class Passing(NamedTuple):
+    """Two bodies that were in contact between two updates only."""
+
+    first: Body
+    second: Body
+    matches: tuple[Match, ...]
+
+
+class Contacts(Sequence[Contact]):
+    """A list of `Contact`, kept as arrays until one is read; equal to a list of the same contacts.
+
+    The two bodies of a contact stand in the order of the first listener that it concerns; for two with the
+    same tag, or where several fit, the lower id comes first.  Contacts that are over have the bodies that
+    they were with, and normal and depth as they were last.
+    """
+
+    __slots__ = ("_bodies", "_gone", "_passings", "depths", "groups", "ids", "matcher", "normals")
+
+    def __init__(
+        self,
+        found: Found,
+        bodies: list[Body | None],
+        gone: dict[int, Body] | None = None,
+        passings: dict[int, Passing] | None = None,
+    ) -> None:
+        self.ids = found.ids
+        """``(m, 2)`` int32, sorted: the ids of the bodies, the lower first."""
+        self.normals = found.normals
+        """``(m, 2)``: unit vectors from the body with the higher id to that with the lower."""
+        self.depths = found.depths
+        """``(m,)``"""
+        self.groups = found.groups
+        """``(m, 2)`` int32: the numbers of the bodies' sets of tags, as listeners know them."""
+        self.matcher = found.matcher
+        """The listeners when they were found."""
+        self._bodies = bodies
+        self._gone = gone or {}
+        self._passings = passings or {}
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @overload
+    def __getitem__(self, at: int) -> Contact: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[Contact]: ...
+    def __getitem__(self, at: int | slice) -> Contact | list[Contact]:
+        if isinstance(at, slice):
+            return list(self._some(np.arange(len(self))[at]))
+        return next(self._some(np.array([range(len(self))[at]])))
+
+    def __iter__(self) -> Iterator[Contact]:
+        return self._some(np.arange(len(self)))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sequence):
+            return NotImplemented
+        return len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} contacts>" if len(self) > 3 else repr(list(self))
+
+    def for_listeners(self, phase: str) -> Iterator[tuple[Match, Contact]]:
+        """Each contact once for every listener that has a function for a phase, as this wants it."""
+        wanted = any(getattr(one, phase) for one in self.matcher.listeners)
+        if not (wanted or self._passings):
+            return
+        heard = self.matcher.chosen(
+            self.groups, lambda found: any(getattr(match.listener, phase) for match in found)
+        )
+        heard[list(self._passings)] = True
+        for found, first, second, normal, depth in self._lists(np.flatnonzero(heard)):
+            for match in found:
+                if getattr(match.listener, phase) is not None:
+                    yield match, _contact(first, second, normal, depth, match.turned)
+
+    def by_pair(self) -> Iterator[dict[Match, Contact]]:
+        """Each contact as every listener that it concerns wants it."""
+        for found, first, second, normal, depth in self._lists(np.arange(len(self))):
+            yield {match: _contact(first, second, normal, depth, match.turned) for match in found}
+
+    def _some(self, rows: Rows) -> Iterator[Contact]:
+        for found, first, second, normal, depth in self._lists(rows):
+            yield _contact(first, second, normal, depth, bool(found) and found[0].turned)
+
+    def _lists(
+        self, rows: Rows
+    ) -> Iterator[tuple[tuple[Match, ...], Body, Body, tuple[float, float], float]]:
+        """What it takes to make contacts: NumPy gives a hundred numbers as fast as one."""
+        bodies: list[Any] = self._bodies
+        gone, passings, matches = self._gone, self._passings, self.matcher.matches
+        for begin in range(0, len(rows), _AT_ONCE):
+            some = rows[begin : begin + _AT_ONCE]
+            for at, (i, j), pair, normal, depth in zip(
+                some.tolist(),
+                self.ids[some].tolist(),
+                self.groups[some].tolist(),
+                self.normals[some].tolist(),
+                self.depths[some].tolist(),
+                strict=True,
+            ):
+                if at in passings:
+                    first, second, found = passings[at]
+                    yield found, first, second, normal, depth
+                else:
+                    yield matches(*pair), gone.get(i) or bodies[i], gone.get(j) or bodies[j], normal, depth
+
+
+def _contact(first: Body, second: Body, normal: tuple[float, float], depth: float, turned: bool) -> Contact:
+    nx, ny = normal
+    if turned:
+        return Contact(second, first, (0.0 - nx, 0.0 - ny), depth)
+    return Contact(first, second, (nx, ny), depth)
+
+
+class Events(NamedTuple):
+    """How the contacts of a world have changed since the update before."""
+
+    began: Contacts
+    stayed: Contacts
+    ended: Contacts
+
+
+class Handed(NamedTuple):
+    """Pairs that stay in contact while tags or listeners have changed: as they were, and as they are."""
+
+    before: Contacts
+    now: Contacts
+
+
+class Changes(NamedTuple):
+    """All that an update found."""
+
+    events: Events
+    handed: Handed | None
+
+
 class ContactTracker:
     """The contacts at the last update."""
 
-    def __init__(self, store: BodyStore, broad_phase: BroadPhase) -> None:
+    def __init__(self, store: BodyStore, broad_phase: BroadPhase, listeners: Listeners) -> None:
         self._store = store
         self._broad_phase = broad_phase
-        self._incremental = Incremental(store, broad_phase)
+        self._listeners = listeners
+        self._moving, self._static = np.empty((2, FEW), np.int32)
+        self._keys = np.empty(_MOST_CANDIDATES, np.int64)
         self.max_pairs: int | None = None
         """How many pairs an update may find; None for as many as memory allows."""
         self.found = self._nothing()
         self.overlaps = self.found
         """The part of ``found`` that overlaps; the rest stopped a movement before the last update."""
         self.crossed: Crossed = {}
-        """What movements have crossed since the last update, where somebody listens."""
+        """What movements have crossed since the last update, where this concerns a listener."""
         self.stopped: Crossed = {}
         """What has stopped movements since the last update, likewise."""
         self.candidates = 0
         """How many pairs the narrow phase of the last update tested."""
 
     def note(self, mover: Body, other: Body, normal: tuple[float, float]) -> None:
-        """A movement has crossed something; remembered where somebody listens for the two."""
+        """A movement has crossed something; remembered where this concerns a listener."""
         store = self._store
         i, j = store.row(mover), store.row(other)
         if not (store.static[i] and store.static[j]) and self._concerns(i, j):
@@ -141,8 +313,7 @@ class ContactTracker:
     def update(self) -> Changes:
         """Find what is in contact now, and compare."""
         store, before = self._store, self.found
-        few = self._incremental.renewed(self.overlaps)
-        overlaps, self.candidates = (self._find_all(self.overlaps), self.candidates) if few is None else few
+        overlaps = self._find_few(self.overlaps) or self._find_all(self.overlaps)
         if self.max_pairs is not None and self.candidates > self.max_pairs:
             raise PairLimitExceeded(self.max_pairs)
         now = self._with_stops(overlaps) if self.stopped else overlaps
@@ -160,28 +331,70 @@ class ContactTracker:
         return changes
 
     def concerned(self, pairs: RowPairs) -> npt.NDArray[np.bool_]:
-        """For each two rows, whether somebody listens for them and their categories and masks agree."""
+        """For each two rows, whether they concern a listener and their categories and masks agree."""
         store = self._store
         i, j = pairs[:, 0], pairs[:, 1]
-        bits = store.listeners.bits()
+        bits = store.tag_sets.bits
         may: npt.NDArray[np.bool_] = bits[store.group[i], 0] & bits[store.group[j], 1] != 0
         may &= i != j
         if store.ruled:
             may &= store.category[i] & store.mask[j] != 0
             may &= store.category[j] & store.mask[i] != 0
-        if not store.listeners.exact:
+        if not store.tag_sets.exact:
             at = np.flatnonzero(may)
-            may[at] = store.listeners.matcher.chosen(store.group[pairs[at]], bool)
+            may[at] = self._listeners.matcher.chosen(store.group[pairs[at]], bool)
         return may
 
     # ---- finding
 
     def _nothing(self) -> Found:
-        return none_found(self._store.listeners.matcher)
+        return none_found(self._listeners.matcher)
 
     def _concerns(self, i: int, j: int) -> bool:
         store = self._store
-        return bool(store.listeners.matcher.matches(int(store.group[i]), int(store.group[j])))
+        return bool(self._listeners.matcher.matches(int(store.group[i]), int(store.group[j])))
+
+    def _find_few(self, before: Found) -> Found | None:
+        """The contacts now where few bodies were touched; ``None`` where they are too many.
+
+        ``before`` itself where nothing was touched.
+        """
+        store, matcher = self._store, self._listeners.matcher
+        touched, moving, static = touched_rows(
+            *(store.touched, store.alive, store.layer, MOVING, STATIC, len(store.bodies)),
+            *(self._moving, self._static),
+        )
+        if touched == 0 and before.matcher is matcher:
+            self.candidates = 0
+            return before
+        if moving + static > FEW or not store.tag_sets.exact or store.space.periodic:
+            return None
+        count = self._put_near(self._moving[:moving].tolist(), LISTENED, 0)
+        count = self._put_near(self._static[:static].tolist(), (MOVING,), count)
+        if count < 0:
+            return None
+        if count > _SORTED_HERE:
+            self._keys[:count].sort()  # the kernel puts each into its place, which is for few
+        room = len(before.ids) + count
+        pairs = np.empty((2, room, 2), np.int32)
+        now = Found(pairs[0], np.empty((room, 2)), np.empty(room), pairs[1], matcher)
+        found, self.candidates = renew_contacts(
+            store.table.columns, store.touched, store.group, self._keys, count, before[:3], *now[:4]
+        )
+        return now.first(found)
+
+    def _put_near(self, rows: list[int], layers: tuple[int, ...], count: int) -> int:
+        """Write what may be in contact with some bodies behind ``count`` keys; -1 where there is not room."""
+        store, broad_phase = self._store, self._broad_phase
+        known = (store.tag_sets.bits, store.group, store.category, store.mask)
+        if len(rows) > _VERY_FEW:
+            some = np.array(rows, np.int32)
+            pairs = broad_phase.in_boxes(store.table.bounds(some), layers)
+            return put_candidates_of_many(self._keys, count, some, pairs, *known)  # type: ignore[no-any-return]
+        for row in rows:
+            near = broad_phase.gather(store.bounds(row), layers=layers)
+            count = put_candidates(self._keys, count, row, broad_phase.room.near, near, *known)
+        return count
 
     def _find_all(self, before: Found) -> Found:
         store = self._store
@@ -193,12 +406,8 @@ class ContactTracker:
         fresh = self._narrow(*self._candidates(rows)) if len(rows) else self._nothing()
         if not still.any():
             return fresh
-        ids = np.concatenate((before.ids[still], fresh.ids))
-        normals = np.concatenate((before.normals[still], fresh.normals))
-        depths = np.concatenate((before.depths[still], fresh.depths))
-        order = np.argsort(_keys(ids))
-        groups = store.group[ids[order]]
-        return Found(ids[order], normals[order], depths[order], groups, fresh.matcher)
+        both, _ = _merged(fresh, before.at(np.flatnonzero(still)))
+        return both._replace(groups=store.group[both.ids])
 
     def _limit(self) -> int:
         """How many pairs this update may find."""
@@ -277,7 +486,7 @@ class ContactTracker:
             chosen = np.flatnonzero(overlapping)
             chosen = chosen[_deepest(store, pairs[chosen], turns[chosen], depths[chosen])]
         ids = pairs[chosen]
-        return Found(ids, normals[chosen], depths[chosen], store.group[ids], store.listeners.matcher)
+        return Found(ids, normals[chosen], depths[chosen], store.group[ids], self._listeners.matcher)
 
     # ---- comparing
 
@@ -285,8 +494,8 @@ class ContactTracker:
         """Where nothing was touched, everything has stayed."""
         self._store.shared = True
         bodies = self._store.bodies
-        none = Contacts(none_found(now.matcher), bodies, {}, {})
-        return Changes(Events(none, Contacts(now.at(np.arange(len(now.ids))), bodies, {}, {}), none), None)
+        none = Contacts(none_found(now.matcher), bodies)
+        return Changes(Events(none, Contacts(now.at(np.arange(len(now.ids))), bodies), none), None)
 
     def _changes(self, before: Found, now: Found) -> Changes:
         store = self._store
@@ -308,8 +517,8 @@ class ContactTracker:
             handed = self._handed(before, now, were, stayed)
         return Changes(
             Events(
-                Contacts(new, bodies, {}, {}),
-                Contacts(now.at(stayed) if stay else nothing, bodies, {}, {}),
+                Contacts(new, bodies),
+                Contacts(now.at(stayed) if stay else nothing, bodies),
                 Contacts(over, bodies, store.gone, passings),
             ),
             handed,
@@ -322,9 +531,7 @@ class ContactTracker:
         others = [before.matcher.matches(a, b) != now.matcher.matches(c, d) for a, b, c, d in each.tolist()]
         chosen = np.array(others, np.bool_)[which.ravel()]
         bodies = self._store.bodies
-        return Handed(
-            Contacts(before.at(then[chosen]), bodies, {}, {}), Contacts(now.at(since[chosen]), bodies, {}, {})
-        )
+        return Handed(Contacts(before.at(then[chosen]), bodies), Contacts(now.at(since[chosen]), bodies))
 
     def _passed(self, before: Found, now: Found) -> Found:
         """What was in contact between the last update and this one, and at neither."""
@@ -339,7 +546,7 @@ class ContactTracker:
         return both
 
     def _noted(self, notes: Crossed, now: Found) -> Found:
-        """What movements noted, as contacts of depth 0 between bodies that somebody still listens for."""
+        """What movements noted, as contacts of depth 0, where this still concerns a listener."""
         store = self._store
         normals: dict[tuple[int, int], tuple[float, float]] = {}
         for (mover, other), (nx, ny) in notes.items():
@@ -363,70 +570,6 @@ class ContactTracker:
             (i, j), pair = passed.ids[row].tolist(), passed.groups[row].tolist()
             passings[at] = Passing(bodies[i], bodies[j], passed.matcher.matches(*pair))
         return merged, passings
-
-
-class Incremental:
-    """Looks for bodies that were touched, and renews the contacts where they are few."""
-
-    def __init__(self, store: BodyStore, broad_phase: BroadPhase) -> None:
-        self._store = store
-        self._broad_phase = broad_phase
-        self._moving, self._static = np.empty((2, FEW), np.int32)
-        self._keys = np.empty(_MOST_CANDIDATES, np.int64)
-
-    def renewed(self, before: Found) -> tuple[Found, int] | None:
-        """The contacts now, and how many candidates were tested; ``None`` where this is not for few.
-
-        ``before`` itself where nothing was touched.
-        """
-        store, listeners = self._store, self._store.listeners
-        touched, moving, static = touched_rows(
-            store.touched,
-            store.alive,
-            store.layer,
-            MOVING,
-            STATIC,
-            len(store.bodies),
-            self._moving,
-            self._static,
-        )
-        if touched == 0 and before.matcher is listeners.matcher:
-            return before, 0
-        if moving + static > FEW or not listeners.exact or store.space.periodic:
-            return None
-        count = self._asked(self._moving[:moving].tolist(), (MOVING, STATIC), 0)
-        count = self._asked(self._static[:static].tolist(), (MOVING,), count)
-        if count < 0:
-            return None
-        if count > _SORTED_HERE:
-            self._keys[:count].sort()  # the kernel puts each into its place, which is for few
-        room = len(before.ids) + count
-        pairs = np.empty((2, room, 2), np.int32)
-        now = Found(pairs[0], np.empty((room, 2)), np.empty(room), pairs[1], listeners.matcher)
-        found, candidates = renew_contacts(
-            store.table.columns, store.touched, store.group, self._keys, count, before[:3], *now[:4]
-        )
-        return now.first(found), candidates
-
-    def _asked(self, rows: list[int], layers: tuple[int, ...], count: int) -> int:
-        """Who may be in contact with some bodies, behind ``count`` others; -1 where there is not room."""
-        store, asked = self._store, self._broad_phase
-        bits = store.listeners.bits()
-        known = (bits, store.group, store.category, store.mask)
-        if len(rows) > _VERY_FEW:
-            some = np.array(rows, np.int32)
-            boxes = store.table.bounds(some)
-            for layer in layers:
-                pairs, row_of = asked.ids_in(boxes, layer)
-                count = put_candidates_of_many(self._keys, count, some, pairs, row_of, *known)
-            return count
-        for row in rows:
-            box = store.bounds(row)
-            for layer in layers:
-                ids, row_of = asked.ids_in(box, layer)
-                if len(ids):
-                    count = put_candidates(self._keys, count, row, ids, row_of, *known)
-        return count
 
 
 _ROW_BY_ROW = np.empty((0, 2), np.int32)

@@ -9,11 +9,10 @@ import numpy.typing as npt
 from broadphase.kernels.shapes.table import BOX
 from broadphase.shapes.kinds import Shape
 from broadphase.world.bodies import Floats, Rows
-from broadphase.world.broad_phase import ALL
 from broadphase.world.crossing import Crossings, Legs, Shapes, crossed, first_of_each, legs_of
-from broadphase.world.listeners import MOVING
 from broadphase.world.movement_many import HitArrays, Movements
 from broadphase.world.state import State
+from broadphase.world.tags import ALL, MOVING
 
 Numbers = npt.NDArray[np.integer[Any]]
 

@@ -1,7 +1,7 @@
-"""Who is told what, and when.
+"""Event dispatch: which listeners are called for which contacts, and when.
 
 One rule: for each listener and pair of bodies the calls are ``begin``, then ``stay`` at each further update,
-then ``end``; then it may begin anew.  A contact concerns a listener as long as the two bodies touch and have
+then ``end``; then it may begin again.  A contact concerns a listener as long as the two bodies touch and have
 its tags, from the first update at which it listens.  Whatever is added, removed, retagged, moved, snapshotted
 or restored, between updates or within a call, and whatever a call raises, the rule holds; only who listens no
 longer is told no ``end``.
@@ -10,9 +10,9 @@ What touches at an update: bodies that overlap, and a body with what stopped it 
 although these are flush.  What a movement crossed and what is apart again by then begins and ends with the
 same update.
 
-So what a listener is told follows from what concerned it at the last update and what concerns it at this one.
+So the calls of a listener follow from what concerned it at the last update and what concerns it at this one.
 Both are found from the contacts and the listeners of these moments; nothing is kept by listener, except calls
-that an exception left over (``due``) and begins that nobody was told because a body was gone (``untold``).
+that an exception left over (``due``) and begins that were not called because a body was gone (``untold``).
 All of it goes back with a snapshot.
 """
 
@@ -20,17 +20,16 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from broadphase.world.body import Body
-from broadphase.world.broad_phase import LISTENED
-from broadphase.world.contact import Contact
-from broadphase.world.events import Changes, Events, Handed
-from broadphase.world.listeners import Callback, Listener
+from broadphase.world.bodies import Body
+from broadphase.world.contacts import Changes, Events, Handed
+from broadphase.world.listeners import Contact, Listener
 from broadphase.world.sprites import SpriteWatch
 from broadphase.world.state import State
+from broadphase.world.tags import LISTENED
 
 
 class Call(NamedTuple):
-    """What one listener is told of one contact."""
+    """One call of a listener."""
 
     listener: Listener
     phase: str
@@ -38,7 +37,7 @@ class Call(NamedTuple):
 
     @property
     def between(self) -> tuple[Listener, Body, Body]:
-        """Who is told about whom."""
+        """The listener and the two bodies."""
         return self.listener, self.contact.a, self.contact.b
 
 
@@ -48,11 +47,11 @@ class Dispatch:
     def __init__(self, state: State) -> None:
         self._state = state
         self.due: Changes | tuple[Call, ...] = ()
-        """What is told now, or was left over."""
+        """The calls that are being made, or were left over."""
         self.done = 0
         """How many calls of it have been made."""
         self.untold: set[tuple[Listener, Body, Body]] = set()
-        """Begins that nobody was told, because a body was gone."""
+        """Begins that were not called, because a body was gone."""
         self.calling = False
         self.made = 0
         """How many functions the last update called."""
@@ -61,14 +60,6 @@ class Dispatch:
         self.watch: SpriteWatch | None = None
         self.events = state.contacts.update().events
         """What the last update found, also if a function raised."""
-
-    def off(self, what: Listener | Callback) -> None:
-        """See `World.off`."""
-        known = self._state.listeners.matcher.listeners
-        gone = [one for one in known if one is what or what in (one.begin, one.stay, one.end)]
-        if not gone:
-            raise ValueError(f"{what!r} is not listening")
-        self._state.listeners.remove(gone)
 
     def update(self) -> Events:
         """See `World.update`."""
@@ -82,7 +73,7 @@ class Dispatch:
             self._call_all()
         self.sent = self._state.broad_phase.hand_over(LISTENED)
         changes = self._state.contacts.update()
-        # No calls in these lines: what has changed is told, whatever comes in between.
+        # No calls in these lines: listeners are called for what has changed, whatever comes in between.
         self.events, self.due, self.done = changes.events, changes, 0
         self._call_all()
         return changes.events
@@ -125,34 +116,35 @@ class Dispatch:
 
 
 def _calls(due: Changes | tuple[Call, ...]) -> Iterator[Call]:
-    """What is to be told, the same whenever it is asked for."""
-    return _calls_of(due) if isinstance(due, Changes) else iter(due)
+    """The calls to make, the same each time.
 
-
-def _calls_of(changes: Changes) -> Iterator[Call]:
-    """Made one by one: a hundred thousand at once would keep Python's garbage collector busy."""
-    (began, stayed, ended), begun = changes.events, set()
-    if changes.handed is not None:
-        for call in _handed_over(changes.handed):
+    They are made one by one: a hundred thousand at once would keep Python's garbage collector busy.
+    """
+    if not isinstance(due, Changes):
+        yield from due
+        return
+    (began, stayed, ended), begun = due.events, set()
+    if due.handed is not None:
+        for call in _handed_over(due.handed):
             if call.phase == "begin" and call.listener.stay is not None:
                 begun.add(call.between)
             if getattr(call.listener, call.phase) is not None:
                 yield call
     if began.ids.size:
-        for match, contact in began.told("begin"):
+        for match, contact in began.for_listeners("begin"):
             yield Call(match.listener, "begin", contact)
     if stayed.ids.size:
-        for match, contact in stayed.told("stay"):
+        for match, contact in stayed.for_listeners("stay"):
             call = Call(match.listener, "stay", contact)
             if not begun or call.between not in begun:
                 yield call
     if ended.ids.size:
-        for match, contact in ended.told("end"):
+        for match, contact in ended.for_listeners("end"):
             yield Call(match.listener, "end", contact)
 
 
 def _handed_over(handed: Handed) -> Iterator[Call]:
-    """Who is told of a contact no longer, then who is from now on."""
+    """The ends of listeners that a contact no longer concerns, then the begins of those that it now does."""
     for before, now in zip(handed.before.by_pair(), handed.now.by_pair(), strict=True):
         for match, contact in before.items():
             if match not in now:

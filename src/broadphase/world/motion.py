@@ -21,9 +21,8 @@ from broadphase.shapes.kinds import Bounds, Box, Polygon, Shape, turned_point
 from broadphase.shapes.narrow_phase import overlap
 from broadphase.shapes.table import table_of
 from broadphase.world.arguments import as_shape, as_two
-from broadphase.world.bodies import Rows
-from broadphase.world.body import Body
-from broadphase.world.broad_phase import ALL, closed
+from broadphase.world.bodies import Body, Rows
+from broadphase.world.broad_phase import closed
 from broadphase.world.contacts import contacts_between
 from broadphase.world.crossing import Legs, Shapes, crossed, legs_of, mover_shapes
 from broadphase.world.depenetration import NO_TILES
@@ -33,6 +32,7 @@ from broadphase.world.movement_shapes import resolve_shape
 from broadphase.world.overlap_test import beside, blocker_at, first_against, step_beside
 from broadphase.world.space import TOLERANCE, Floats, Images, PeriodicSpace, bounds_of
 from broadphase.world.state import State
+from broadphase.world.tags import ALL
 from broadphase.world.tiles import Tile, TileMap
 from broadphase.world.tiles_near import FITS, TilesNear, tiles_near
 
@@ -130,7 +130,6 @@ class Motion:
                     return movement
             return self._go_in_steps(row, dx, dy, response, unseen, only_if_free)
         except BaseException:
-            store.many_late = True  # the kernel may have marked it without its being noted
             if store.alive[row]:
                 store.put(row, x, y)
             self._contacts.forget(noted)
@@ -161,12 +160,10 @@ class Motion:
             near = len(seen)
             room.near[:near] = seen
         grid = NO_TILES if tiles is None else tiles.grid
-        state, found, passed, x, y, start_x, start_y = kernel.go(
+        found, passed, x, y, start_x, start_y = kernel.go(
             shapes, store.marks, row, dx, dy, code, when, near, room, grid
         )
-        if state == kernel.NEWLY_LATE:
-            store.late_rows.append(row)
-        elif state == kernel.NOT_HERE:
+        if found < 0:
             return None
         if not found and not passed:
             return _new(Movement, (x, y, (), ()))
@@ -535,26 +532,20 @@ class Whole:
 
     def __init__(self, state: State, rows: Rows) -> None:
         store = state.store
-        self._state, self._rows = state, rows.astype(np.intp)
+        self._state, self._rows = state, rows
+        self._at = rows.astype(np.intp)  # with rows of another type NumPy would copy to undo
         self._x, self._y = store.x[rows], store.y[rows]
         self._noted = state.contacts.noted
-        self._alive, self._marked = np.empty(len(rows), np.bool_), np.empty(len(rows), np.bool_)
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
         if kind is not None:
-            store, rows = self._state.store, self._rows
-            store.many_late = True
-            # With another mode than "clip", or rows of another type, NumPy would copy.
-            store.alive.take(rows, out=self._alive, mode="clip")
-            for marks in (store.touched, store.late):
-                marks.take(rows, out=self._marked, mode="clip")
-                np.logical_or(self._marked, self._alive, out=self._marked)
-                marks[rows] = self._marked
-            store.x[rows] = self._x
-            store.y[rows] = self._y
+            store = self._state.store
+            store.have_moved(self._rows)
+            store.x[self._at] = self._x
+            store.y[self._at] = self._y
             self._state.contacts.forget(self._noted)
 
 

@@ -13,7 +13,7 @@ from broadphase.kernels.tiles.ground import near_slopes
 from broadphase.shapes.check import finite
 from broadphase.shapes.kinds import Bounds
 from broadphase.world.bodies import Floats, Rows
-from broadphase.world.broad_phase import ALL, STATICS, closed_many
+from broadphase.world.broad_phase import closed_many
 from broadphase.world.crossing_many import before_moving, cross_many
 from broadphase.world.hits import Answer, Hit, code_of
 from broadphase.world.motion import Motion, Whole
@@ -29,6 +29,7 @@ from broadphase.world.movement_many import (
 )
 from broadphase.world.space import Images, bounds_of
 from broadphase.world.state import State
+from broadphase.world.tags import ALL, STATICS
 from broadphase.world.tiles import Tile
 from broadphase.world.tiles_near import TilesNear, tiles_near, union
 

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from broadphase.shapes.kinds import Bounds
 from broadphase.world.arguments import as_two
-from broadphase.world.body import Body
+from broadphase.world.bodies import Body
 from broadphase.world.broad_phase import closed
 from broadphase.world.motion import Motion
 from broadphase.world.movement import checked_way, region

@@ -1,35 +1,79 @@
-"""What is here, near this, or in the way of that ray: one question to a world.
+"""What is here, near this, or in the way of that ray: questions to a world, one or thousands in a call.
 
-As `broadphase.Index` answers them, but exact for circles and polygons too, and with bodies.  In a periodic
-space a question is asked from every image that counts, and the answers are made one.
+As those of `broadphase.Index`, but exact for circles and polygons too, and with bodies as results.  In a
+periodic space a query is made for every image that counts, and the results are merged.
+
+A single query takes what the broad phase gathers for it through one kernel.  Thousands are arrays; a single
+one would cost twenty times as much that way.
 """
 
 import math
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
+from broadphase.boxes import as_boxes
+from broadphase.foreign import WAYS
 from broadphase.indexes import arguments
-from broadphase.kernels.shapes.near import FEW, keep_on_ray, keep_overlapping, rank_near
+from broadphase.indexes.results import Nearest
+from broadphase.kernels.shapes.near import (
+    FEW,
+    keep_on_ray,
+    keep_overlapping,
+    keep_overlapping_rows,
+    rank_near,
+)
+from broadphase.kernels.shapes.rays import distances_of_rows, first_on_rays
 from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns
+from broadphase.kernels.tiles.rays import cast_rays_each
 from broadphase.numeric import real
 from broadphase.shapes.kinds import Bounds, Box, Circle, Shape
 from broadphase.shapes.table import columns_of
-from broadphase.world.arguments import as_bounds, as_shape, as_two
-from broadphase.world.body import Body
-from broadphase.world.listeners import as_tags
-from broadphase.world.queries_many import ManyQueries, is_batch
-from broadphase.world.space import PeriodicSpace
+from broadphase.space import check_ray_lengths
+from broadphase.world.arguments import as_bounds, as_points, as_shape, as_two, of_one_length
+from broadphase.world.bodies import Body, Floats, Rows
+from broadphase.world.space import MOST_TURNS, PeriodicSpace, moved_columns
 from broadphase.world.state import State
+from broadphase.world.tags import ALL, as_tags
 from broadphase.world.tiles import Tile
+from broadphase.world.tiles_near import tiles_near, union
 
 Rules: TypeAlias = tuple[Any, int | None, int | None, Any]
 """``tag, category, mask, ignore``"""
 _Kept: TypeAlias = tuple[Any, int | None, int | None, frozenset[int]]
 _Place = tuple[float, float]
+_Numbers = npt.NDArray[np.int64]
+_Flags = npt.NDArray[np.bool_]
 
-# A box without limits, for a kernel that subtracts its edges.
+# A box without limits, for a kernel that subtracts its edges: these must stay finite.
 _FARTHEST = 1e300
+_NO_POINTS = np.empty((0, 2))
+# So many rays are cast at once: what they may hit must fit into memory, of any number of rays.
+_RAYS = 16_384
+# Rays look this many times the usual gap between bodies ahead before they look at all of their way.
+_LOOK_AHEAD = (8.0, 64.0)
+# A hit counts at once up to this part of the look ahead: what is hit as soon has been seen for certain.
+_CERTAIN = 0.99
+# Nor may the look ahead be so short that it is lost in the rounding of places.
+_SHORTEST = 1e-6
+# So many candidates of the nearest are looked at at once, whatever the number of points.
+_CANDIDATES = 1 << 20
+# By this factor more are looked at where those were not enough.
+_MORE = 4
+
+
+class BodyHits(NamedTuple):
+    """Where many rays enter bodies or tiles, one row a ray; see `World.raycast_many`."""
+
+    ids: Rows
+    """``(m,)``: the id of the body; -1 where the ray hits no body."""
+    distances: Floats
+    """``(m,)``: 0 where the ray starts inside, infinite where it hits nothing."""
+    normals: Floats
+    """``(m, 2)``: unit vectors out of what was hit; zeros where the ray starts inside, or hits nothing."""
+    tiles: npt.NDArray[np.int64]
+    """``(m, 2)``: column and row of the tile; -1 where the ray hits none."""
 
 
 class BodyHit(NamedTuple):
@@ -59,18 +103,18 @@ class NearestBodies(NamedTuple):
 class Queries:
     """Answers questions about the bodies and tiles of a world."""
 
-    def __init__(self, state: State, many: ManyQueries) -> None:
-        self._state, self._many = state, many
+    def __init__(self, state: State) -> None:
+        self._state = state
         self._space, self._store, self._broad_phase = state.space, state.store, state.broad_phase
         self._asked = columns_of(Box(0, 0, 0, 0))
-        """The box or circle that is asked about, written over by each question."""
+        """The box or circle of a query, overwritten by the next."""
 
     # ---- what is here
 
     def box(self, box: Any, rules: Rules) -> Any:
         """See `World.query_box`."""
         if is_batch(box):
-            return self._many.boxes(box, rules)
+            return self._boxes(box, rules)
         bounds = as_bounds(box)
         left, top, right, bottom = bounds
         if not -_FARTHEST <= left <= right <= _FARTHEST or not -_FARTHEST <= top <= bottom <= _FARTHEST:
@@ -85,14 +129,14 @@ class Queries:
     def point(self, point: Any, rules: Rules) -> Any:
         """See `World.query_point`."""
         if is_batch(point):
-            return self._many.points(point, rules)
+            return self._points(point, rules)
         x, y = as_two(point, "point")
         return self._overlapping((x, y, x, y), self._of_kind(BOX, x, y, 0.0, 0.0), rules)
 
     def radius(self, center: Any, r: Any, rules: Rules) -> Any:
         """See `World.query_radius`."""
         if is_batch(center):
-            return self._many.circles(center, r, rules)
+            return self._circles(center, r, rules)
         x, y = as_two(center, "center")
         radius = _distance(r, "r")
         if radius >= _FARTHEST:
@@ -110,7 +154,7 @@ class Queries:
             count = keep_overlapping(near, count, asked, self._store.table.columns)
             rows = near[:count].tolist()
         else:
-            rows = self._many.overlapping(np.array([bounds]), asked, (None, None, None, ()))[:, 1].tolist()
+            rows = self._overlapping_many(np.array([bounds]), asked, (None, None, None, ()))[:, 1].tolist()
         if unseen:
             rows = [row for row in rows if row not in unseen]
         if not (tag is None and category is None and mask is None):
@@ -119,7 +163,7 @@ class Queries:
         return [bodies[row] for row in rows]
 
     def _of_kind(self, kind: np.uint8, x: float, y: float, width: float, height: float) -> ShapeColumns:
-        """A shape that is asked about, as kernels take it."""
+        """The shape of a query, as kernels take it."""
         asked = self._asked
         asked.kinds[0], asked.x[0], asked.y[0], asked.width[0], asked.height[0] = kind, x, y, width, height
         return asked
@@ -136,6 +180,73 @@ class Queries:
             bits = arguments.bit_set(mask, "mask")
             rows = [row for row in rows if int(store.category[row]) & bits]
         return rows
+
+    def _boxes(self, boxes: Any, rules: Any) -> Rows:
+        """``[query, id]`` of the bodies that overlap each of ``(m, 4)`` boxes."""
+        asked = as_boxes(boxes, "box").astype(np.float64, copy=False)
+        if asked.shape[1] != 4:
+            raise ValueError(f"box must have 4 columns, min_x, min_y, max_x, max_y; got shape {asked.shape}")
+        near = np.clip(asked, -_FARTHEST, _FARTHEST)
+        widths, heights = (near[:, 2:] - near[:, :2]).T
+        return self._overlapping_many(asked, _columns(BOX, near[:, 0], near[:, 1], widths, heights), rules)
+
+    def _points(self, points: Any, rules: Any) -> Rows:
+        """``[query, id]`` of the bodies whose inside holds each of ``(m, 2)`` points."""
+        at = as_points(points, "point")
+        nothing = np.zeros(len(at))
+        shapes = _columns(BOX, at[:, 0], at[:, 1], nothing, nothing)
+        return self._overlapping_many(np.hstack((at, at)), shapes, rules)
+
+    def _circles(self, centers: Any, r: Any, rules: Any) -> Rows:
+        """``[query, id]`` of the bodies at less than ``r`` from each of ``(m, 2)`` points."""
+        at = as_points(centers, "center")
+        radii = np.asarray(arguments.distance_or_distances(r, "r"), np.float64)
+        if radii.ndim and len(radii) != len(at):
+            raise ValueError(f"center has {len(at)} rows and r has {len(radii)}")
+        radii = np.broadcast_to(np.minimum(radii, _FARTHEST), (len(at),))
+        reach = np.hstack((at - radii[:, None], at + radii[:, None]))
+        return self._overlapping_many(
+            reach, _columns(CIRCLE, at[:, 0], at[:, 1], radii, np.zeros(len(at))), rules
+        )
+
+    def _overlapping_many(self, bounds: Floats, asked: ShapeColumns, rules: Any) -> Rows:
+        """``[query, id]``, sorted, of the bodies that overlap each shape."""
+        tag, category, mask, ignore = rules
+        unseen, space = self._store.ignored(ignore), self._space
+        of = None
+        if isinstance(space, PeriodicSpace):
+            bounds, asked = _once_around(space, np.array(bounds, np.float64), asked)
+            of, turns = space.turns_near(bounds)
+            shift = space.shift(turns)
+            bounds, asked = bounds[of] - np.hstack((shift, shift)), moved_columns(asked, of, -shift)
+        rows = np.ascontiguousarray(self._broad_phase.in_boxes(np.ascontiguousarray(bounds), ALL))
+        rows = rows[: keep_overlapping_rows(rows, asked, self._store.table.columns)]
+        rows = rows[self._fitting(rows[:, 1], tag, category, mask)]
+        if unseen:
+            rows = rows[~np.isin(rows[:, 1], list(unseen))]
+        if of is not None:
+            rows[:, 0] = of[rows[:, 0]]
+            return np.unique(rows, axis=0)
+        return rows[np.lexsort((rows[:, 1], rows[:, 0]))]
+
+    def _fitting(self, rows: Rows, tag: Any, category: int | None, mask: int | None) -> _Flags:
+        """Which bodies the rules of a question leave."""
+        store = self._store
+        fits = np.ones(len(rows), np.bool_)
+        if tag is not None:
+            wanted = as_tags(tag)
+            tags = store.tag_sets.groups
+            groups = [k for k, known in enumerate(tags) if not wanted.isdisjoint(known)]
+            fits &= np.isin(store.group[rows], groups)
+        if category is not None:
+            fits &= store.mask[rows] & np.uint32(arguments.bit_set(category, "category")) != 0
+        if mask is not None:
+            fits &= store.category[rows] & np.uint32(arguments.bit_set(mask, "mask")) != 0
+        return fits
+
+    def _fit(self, tag: Any, category: int | None, mask: int | None) -> _Flags:
+        """The same for all bodies, by row."""
+        return self._fitting(np.arange(len(self._store.bodies), dtype=np.int32), tag, category, mask)
 
     # ---- rays
 
@@ -190,7 +301,7 @@ class Queries:
         last = self._tile_ahead(space, start, way, furthest) if tiles else []
         if last:
             furthest = math.nextafter(last[0].distance, math.inf)
-        leg = self._many.leg(np.array([way]), np.array([furthest])).item()
+        leg = self._leg(np.array([way]), np.array([furthest])).item()
         found: dict[Any, BodyHit] = {}
         begun = 0.0
         while True:
@@ -214,12 +325,120 @@ class Queries:
         """The tile that ends a ray, if one does."""
         ray = np.array([[*start, *way, furthest]])
         at, distances, normals = np.full((1, 2), -1), np.full(1, math.inf), np.zeros((1, 2))
-        self._many.first_tiles(ray, at, distances, normals)
+        self._first_tiles(ray, at, distances, normals)
         if at.item(0) < 0:
             return []
         (column, row), far, (nx, ny) = at[0].tolist(), distances.item(), normals[0].tolist()
         point = space.place(*(_at(place, part, far) for place, part in zip(start, way, strict=True)))
         return [BodyHit(Tile(column, row), far, (nx, ny), point)]
+
+    def rays(self, origins: Any, directions: Any, max_distance: Any, tiles: bool, rules: Any) -> BodyHits:
+        """See `World.raycast_many`."""
+        tag, category, mask, ignore = rules
+        rays = _rays(origins, directions, max_distance)
+        own = self._left_out(ignore, len(rays))
+        fits = self._fit(tag, category, mask)
+        at, distances = np.full((len(rays), 2), -1), np.full(len(rays), math.inf)
+        normals = np.zeros((len(rays), 2))
+        if tiles:
+            self._first_tiles(rays, at, distances, normals)
+            stopped = at[:, 0] >= 0
+            rays[stopped, 4] = np.nextafter(distances[stopped], math.inf)  # a body that is as near goes first
+        found, hits = self._first_bodies(rays, own, fits)
+        is_body = found >= 0
+        at[is_body] = -1
+        distances[is_body], normals[is_body] = hits[is_body, 0], hits[is_body, 1:]
+        return BodyHits(found, distances, normals, at)
+
+    def _first_tiles(self, rays: Floats, at: _Numbers, distances: Floats, normals: Floats) -> None:
+        """Write down which tile each ray hits first, how far away, and the side."""
+        tiles, space = self._state.tiles, self._space
+        if tiles is None:
+            return
+        if not isinstance(space, PeriodicSpace):
+            cast_rays_each(tiles.grid, tiles.ground, rays, at, distances, normals)
+            return
+        legs = self._leg(rays[:, 2:4], rays[:, 4])
+        active, begun = np.arange(len(rays)), np.zeros(len(rays))
+        while len(active):
+            asked = rays[active]
+            ends = asked[:, 4] = np.minimum(begun[active] + legs[active], rays[active, 4])
+            asked[:, :2] -= space.shift_to_inside(_along(asked, begun[active]))
+            places = [_along(asked, far) for far in (begun[active], ends)]
+            region = union(np.hstack((np.minimum(*places), np.maximum(*places))))
+            found, far = np.full((len(active), 2), -1), np.full(len(active), math.inf)
+            sides = np.zeros((len(active), 2))
+            near = tiles_near(tiles, space, region)
+            if near.tiles is not None:
+                cast_rays_each(near.tiles.grid, near.tiles.ground, asked, found, far, sides)
+            at[active] = near.numbered(found)
+            distances[active], normals[active] = far, sides
+            begun[active] = ends
+            active = active[(ends < rays[active, 4]) & (found[:, 0] < 0)]
+
+    def _first_bodies(self, rays: Floats, own: Rows, fits: _Flags) -> tuple[Rows, Floats]:
+        """The row that each ray hits first, -1 for none, with distance and normal."""
+        space = self._space
+        if not isinstance(space, PeriodicSpace):
+            return self._first_straight(rays, own, fits)
+        legs = self._leg(rays[:, 2:4], rays[:, 4])
+        rows, hits = np.full(len(rays), -1, np.int32), np.full((len(rays), 3), math.inf)
+        active, begun = np.arange(len(rays)), np.zeros(len(rays))
+        while len(active):
+            ends = np.minimum(begun[active] + legs[active], rays[active, 4])
+            places = [_along(rays[active], far) for far in (begun[active], ends)]
+            of, turns = space.turns_near(np.hstack((np.minimum(*places), np.maximum(*places))))
+            asked = rays[active][of]
+            asked[:, :2] -= space.shift(turns)
+            asked[:, 4] = ends[of]
+            found, into = self._first_straight(asked, own[active][of], fits)
+            # What an earlier leg has found takes part.
+            who = np.concatenate((active[of], active))
+            found, into = np.concatenate((found, rows[active])), np.concatenate((into, hits[active]))
+            met = np.flatnonzero(found >= 0)
+            met = met[np.lexsort((found[met], into[met, 0], who[met]))]
+            met = met[np.diff(who[met], prepend=-1) != 0]
+            rows[who[met]], hits[who[met]] = found[met], into[met]
+            begun[active] = ends
+            active = active[(ends < rays[active, 4]) & ~(hits[active, 0] <= ends)]
+        return rows, hits
+
+    def _first_straight(self, rays: Floats, own: Rows, fits: _Flags) -> tuple[Rows, Floats]:
+        """The same without images.
+
+        Most rays end soon: so they look a little ahead first, and not at all that lies on their line.
+        """
+        found, hits = np.full(len(rays), -1, np.int32), np.full((len(rays), 3), math.inf)
+        table = self._store.table.columns
+        waiting = np.arange(len(rays))
+        for reach in (*self._looks_ahead(rays), math.inf):
+            for begin in range(0, len(waiting), _RAYS):
+                asked = waiting[begin : begin + _RAYS]
+                ahead = rays[asked]
+                np.minimum(ahead[:, 4], reach, out=ahead[:, 4])
+                for ids, ends, rows in self._broad_phase.on_rays(ahead):
+                    first_on_rays(rays, asked, ends, ids, rows, table, fits, own, found, hits)
+            waiting = waiting[(hits[waiting, 0] > _CERTAIN * reach) & (rays[waiting, 4] > reach)]
+        return found, hits
+
+    def _looks_ahead(self, rays: Floats) -> list[float]:
+        """How far rays look before they look at all of their way; nothing where that would not be sooner."""
+        rows = self._store.rows()
+        if not len(rows) or not len(rays):
+            return []
+        places = np.column_stack((self._store.x[rows], self._store.y[rows]))
+        size = np.ptp(places, axis=0)
+        gap = float(size.max()) / math.sqrt(len(rows))
+        largest = max(float(np.abs(places).max()), float(np.abs(rays[:, :2]).max()))
+        return [ahead * gap for ahead in _LOOK_AHEAD if _SHORTEST * largest < ahead * gap < float(size.max())]
+
+    def _leg(self, ways: Floats, furthest: Floats) -> Floats:
+        """How far rays go until they are around once: ``(m,)``."""
+        with np.errstate(divide="ignore"):
+            around = np.where(ways != 0.0, self._space.lengths / np.abs(ways), np.inf)
+        legs: Floats = around.min(axis=1)
+        check_ray_lengths(furthest, legs)
+        return legs
 
     # ---- what is near
 
@@ -233,7 +452,7 @@ class Queries:
         if isinstance(self._space, PeriodicSpace):
             x, y = at = self._space.place(*at)
             distances: dict[int, float] = {}
-            for shift_x, shift_y in self._many.shifts_around(self._space, np.array([at]))[1].tolist():
+            for shift_x, shift_y in self._shifts_around(self._space, np.array([at]))[1].tolist():
                 for row, distance in self._nearest(x - shift_x, y - shift_y, most, kept):
                     distances[row] = min(distance, distances.get(row, math.inf))
             found = sorted(distances.items(), key=lambda one: (one[1], one[0]))[:most]
@@ -271,6 +490,102 @@ class Queries:
         chosen = set(self._chosen(rows, tag, category, mask))
         return [one for one in found if one[0] in chosen]
 
+    def nearest_many(self, points: Any, k: int, rules: Any) -> Nearest:
+        """See `World.nearest_many`."""
+        tag, category, mask, ignore = rules
+        at = np.atleast_2d(as_points(points, "points"))
+        most = arguments.count(k, "k", 1)
+        own = self._left_out(ignore, len(at))
+        fits = self._fit(tag, category, mask)
+        space = self._space
+        if not isinstance(space, PeriodicSpace):
+            return self._nearest_many(at, most, own, fits)
+        at = space.places(at)
+        of, shifts = self._shifts_around(space, at)
+        ids, far = self._nearest_many(at[of] - shifts, most, own[of], fits)
+        found, distances = np.full((len(at), most), -1, np.int32), np.full((len(at), most), math.inf)
+        held = ids >= 0
+        which, near, apart = np.repeat(of, held.sum(axis=1)), ids[held], far[held]
+        order = np.lexsort((apart, near, which))
+        first = (np.diff(which[order], prepend=-1) != 0) | (np.diff(near[order], prepend=-1) != 0)
+        order = order[first]
+        order = order[np.lexsort((near[order], apart[order], which[order]))]
+        starts = np.searchsorted(which[order], np.arange(len(at)))
+        place = np.arange(len(order)) - starts[which[order]]
+        order, place = order[place < most], place[place < most]
+        found[which[order], place], distances[which[order], place] = near[order], apart[order]
+        return Nearest(found, distances)
+
+    def _nearest_many(self, at: Floats, most: int, own: Rows, fits: _Flags) -> Nearest:
+        """The same without images."""
+        ids, distances = np.full((len(at), most), -1, np.int32), np.full((len(at), most), math.inf)
+        waiting, asked = np.arange(len(at)), most + bool((own >= 0).any())
+        while len(waiting):
+            each = max(_CANDIDATES // min(asked, max(self._store.live, 1)), 1)
+            late = []
+            for begin in range(0, len(waiting), each):
+                some = waiting[begin : begin + each]
+                rows, far, beyond = self._near_points(at[some], asked, own[some], fits)
+                rows, far = rows[:, :most], far[:, :most]
+                ids[some, : rows.shape[1]], distances[some, : rows.shape[1]] = rows, far
+                # What was not found lies at least so far away; a body can only be farther than its bounds.
+                last = far[:, -1] if far.shape[1] == most else np.full(len(some), math.inf)
+                late.append(some[(beyond < math.inf) & ~(last < beyond)])
+            waiting, asked = np.concatenate(late), asked * _MORE
+        return Nearest(ids, distances)
+
+    def _near_points(
+        self, points: Floats, asked: int, own: Rows, fits: _Flags
+    ) -> tuple[Rows, Floats, Floats]:
+        """Bodies near points by distance, then row, -1 behind them; and how far all others are at least."""
+        rows, beyond = self._broad_phase.nearest_many(points, asked)
+        left_out = (rows < 0) | (rows == own[:, None])
+        left_out[~left_out] = ~fits[rows[~left_out]]
+        rows[left_out] = -1
+        distances = np.full(rows.shape, math.inf)
+        distances_of_rows(points, rows, self._store.table.columns, distances)
+        order = np.lexsort((rows, distances), axis=1)
+        return np.take_along_axis(rows, order, 1), np.take_along_axis(distances, order, 1), beyond
+
+    def _shifts_around(self, space: PeriodicSpace, points: Floats) -> tuple[_Numbers, Floats]:
+        """How far the images are moved that may be the nearest of points: of which point, and ``(k, 2)``."""
+        of, turns = space.turns_near(space.band(points))
+        return of, space.shift(turns)
+
+    def _left_out(self, ignore: Any, count: int) -> Rows:
+        """The row that each question leaves out; -1 for none."""
+        if ignore is None or isinstance(ignore, Body):
+            return np.full(count, -1 if ignore is None else self._store.row(ignore, "ignore"), np.int32)
+        named = np.asarray(ignore)
+        if named.ndim == 0 and named.dtype.kind in "iu":
+            named = np.broadcast_to(named, (count,))
+        if named.shape != (count,):
+            raise ValueError(
+                f"ignore must be one body, or one for each of {count} rays; got shape {named.shape}"
+            )
+        if named.dtype.kind not in "iu":
+            listed = enumerate(named.tolist())
+            rows = [-1 if one is None else self._store.row(one, f"ignore[{k}]") for k, one in listed]
+            return np.array(rows, np.int32)
+        strange = np.flatnonzero(~self._store.are_ids(named) & (named != -1))
+        if len(strange):
+            at = int(strange[0])
+            raise ValueError(f"ignore[{at}] = {named[at]} is the id of no body; -1 leaves nothing out")
+        return named.astype(np.int32)
+
+
+def is_batch(values: Any) -> bool:
+    """Whether it is rows of numbers, and not one row.
+
+    Examples
+    --------
+    >>> is_batch((0, 0, 1, 1)), is_batch([[0, 0, 1, 1]]), is_batch(np.zeros((0, 4)))
+    (False, True, True)
+    """
+    if isinstance(values, (list, tuple)):
+        return len(values) > 0 and np.ndim(values[0]) == 1 and not hasattr(values, "_fields")
+    return getattr(values, "ndim", 0) == 2
+
 
 def _at(place: float, part: float, far: float) -> float:
     """Where a ray is on an axis; far may be infinite on an axis along which it does not go."""
@@ -283,3 +598,64 @@ def _distance(value: Any, name: str) -> float:
     if not number >= 0.0:
         raise ValueError(f"{name} = {number} must not be negative or nan")
     return number
+
+
+def _once_around(space: PeriodicSpace, bounds: Floats, asked: ShapeColumns) -> tuple[Floats, ShapeColumns]:
+    """The same questions, without the parts that ask for the same again.
+
+    A box that is longer than the world holds everything on that axis; of two periods each place is
+    within.  The nearest image of anything is no farther from the centre of a circle than half a period.
+    """
+    sides = [asked.x.copy(), asked.y.copy()], [asked.width.copy(), asked.height.copy()]
+    circles = asked.kinds == CIRCLE
+    for axis, length in enumerate(space.lengths.tolist()):
+        if length == math.inf:
+            continue
+        (places, sizes), low, high = (side[axis] for side in sides), bounds[:, axis], bounds[:, axis + 2]
+        long = (asked.kinds == BOX) & (high - low >= length)
+        low[long], high[long] = places[long], sizes[long] = 0.0, 2.0 * length
+        far = circles & (high - low > length)
+        low[far], high[far] = places[far] - 0.51 * length, places[far] + 0.51 * length
+        often = np.flatnonzero(~(high - low <= MOST_TURNS * length))
+        if len(often):
+            raise ValueError(
+                f"shape is {high[often[0]] - low[often[0]]:g} long on axis {'xy'[axis]}, more than "
+                f"{MOST_TURNS} periods of {length:g}; ask with a box, which may be of any size"
+            )
+    (x, y), (width, height) = sides
+    return bounds, asked._replace(x=x, y=y, width=width, height=height)
+
+
+def _rays(origins: Any, directions: Any, max_distance: Any) -> Floats:
+    """``(m, 5)``: ``x, y``, a unit vector, and how far; to the last bit as `World.raycast` takes them."""
+    starts, ways = of_one_length(
+        as_points(origins, "origins"), as_points(directions, "directions", WAYS), "origins", "directions"
+    )
+    furthest = arguments.distance_or_distances(max_distance, "max_distance")
+    if isinstance(furthest, np.ndarray) and len(furthest) != len(starts):
+        raise ValueError(f"max_distance has {len(furthest)} rows and there are {len(starts)} rays")
+    largest = np.abs(ways).max(axis=1, keepdims=True)
+    nowhere = np.flatnonzero(largest == 0.0)
+    if len(nowhere):
+        at = int(nowhere[0])
+        raise ValueError(
+            f"directions[{at}] = {ways[at].tolist()} points nowhere; one component must not be zero"
+        )
+    ways = ways / largest
+    lengths = np.sqrt(ways[:, 0] * ways[:, 0] + ways[:, 1] * ways[:, 1])
+    return np.column_stack((starts, ways / lengths[:, None], np.broadcast_to(furthest, len(starts))))
+
+
+def _along(rays: Floats, far: Floats) -> Floats:
+    with np.errstate(invalid="ignore"):
+        gone = np.where(rays[:, 2:4] != 0.0, rays[:, 2:4] * far[:, None], 0.0)
+    places: Floats = rays[:, :2] + gone
+    return places
+
+
+def _columns(kind: np.uint8, x: Floats, y: Floats, width: Floats, height: Floats) -> ShapeColumns:
+    """Boxes or circles as kernels take them."""
+    none = np.zeros(len(x), np.int64)
+    kinds = np.full(len(x), kind)
+    x, y, width, height = np.array((x, y, width, height), np.float64)
+    return ShapeColumns(kinds, x, y, width, height, none, none, _NO_POINTS, _NO_POINTS)

@@ -6,13 +6,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from broadphase.kernels.movement.bodies import list_many_replaced
 from broadphase.shapes.kinds import Shape
-from broadphase.world.bodies import NOT_IN, BodyStore, Floats
-from broadphase.world.body import Body
-from broadphase.world.contacts import Crossed
+from broadphase.world.bodies import Body, BodyStore, Floats
+from broadphase.world.contacts import Crossed, Events, Found
 from broadphase.world.dispatch import Dispatch
-from broadphase.world.events import Events, Found
-from broadphase.world.listeners import MOVING, QUIET_MOVING, QUIET_STATIC, STATIC, Matcher
+from broadphase.world.listeners import Matcher
 from broadphase.world.state import State
 from broadphase.world.tiles import TileMap
 
@@ -69,7 +68,7 @@ def snapshot(state: State, dispatch: Dispatch, tiles: bool) -> Snapshot:
         state.contacts.overlaps,
         dict(state.contacts.crossed),
         dict(state.contacts.stopped),
-        state.listeners.groups,
+        store.tag_sets.groups,
         state.listeners.matcher,
         dispatch.to_come(),
         frozenset(dispatch.untold),
@@ -116,7 +115,7 @@ def _bring_back(state: State, dispatch: Dispatch, moment: Snapshot) -> None:
 
 
 def _bring_back_bodies(store: BodyStore, moment: Snapshot) -> None:
-    """The handles: who is there, and who is not."""
+    """The handles: which bodies are there, and which are not."""
     before = [*moment.bodies, *[None] * (len(store.bodies) - len(moment.bodies))]
     for row, (now, then) in enumerate(zip(store.bodies, before, strict=True)):
         if now is not None and now is not then:
@@ -129,32 +128,26 @@ def _bring_back_bodies(store: BodyStore, moment: Snapshot) -> None:
 
 
 def _bring_back_rows(store: BodyStore, moment: Snapshot) -> None:
-    """The arrays; and what the broad phase has to be told for it."""
+    """The arrays, and the lists of what changes for the broad phase."""
     n, held = len(store.bodies), len(moment.bodies)
     new = {name: _as_then(getattr(store, name)[:n], column) for name, column in moment.columns.items()}
     new["group"][:held] = groups = _groups(store, moment)
-    layer, alive = _layers(store, new["group"], new["static"]), new["alive"]
-    known = store.index_id[:n] != NOT_IN
-    stays = known & alive & (layer == store.layer[:n])
-    stays[:held] &= groups == store.group[:held]
-    goes = np.flatnonzero(known & ~stays)
-    leaving = [*zip(store.layer[goes].tolist(), store.index_id[goes].tolist(), strict=True)]
-    moved = alive & ~stays
-    moved[:held] |= (store.x[:held] != moment.x) | (store.y[:held] != moment.y)
-    others = [row for row, form in enumerate(moment.forms) if store.table.base(row) is not form]
-    moved[others] = True
-    turned = np.flatnonzero(store.table.angles[:held] != moment.angles)
-    moved[turned] = True
-    # No calls in these lines: nothing can come in between.
-    store.leaving += leaving
-    store.index_id[goes] = NOT_IN
-    store.layer[:n] = layer
-    store.late[:n] |= moved
-    store.many_late = True
-    # From here on it may be interrupted, and is done again then.
+    layer, alive = store.tag_sets.layers_of(new["group"], new["static"]), new["alive"]
+    others = (layer != store.layer[:n]) | (alive != store.alive[:n])
+    others[:held] |= groups != store.group[:held]
+    moved = (store.x[:held] != moment.x) | (store.y[:held] != moment.y)
+    moved |= store.table.angles[:held] != moment.angles
+    reformed = [row for row, form in enumerate(moment.forms) if store.table.base(row) is not form]
+    moved[reformed] = True
+    # The lists first: from here on it may be interrupted, and is done again then.
+    entering = np.flatnonzero(others).astype(np.int32)
+    list_many_replaced(store.marks, entering, store.layer[entering])
+    list_many_replaced(store.marks, entering, layer[entering])
+    store.have_moved(np.flatnonzero(moved & alive[:held]).astype(np.int32))
     for name, column in new.items():
         getattr(store, name)[:n] = column
-    for row in others:
+    store.layer[:n] = layer
+    for row in reformed:
         store.table.put(row, moment.forms[row])
     turned = np.flatnonzero(store.table.angles[:held] != moment.angles)
     if len(turned):
@@ -164,26 +157,17 @@ def _bring_back_rows(store: BodyStore, moment: Snapshot) -> None:
 
 
 def _as_then(now: npt.NDArray[Any], then: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """A column as it was; in the rows that came later nobody is."""
+    """A column as it was; the rows that came later are empty."""
     column: npt.NDArray[Any] = np.zeros_like(now) if now.dtype == np.bool_ else now.copy()
     column[: len(then)] = then
     return column
 
 
-def _layers(
-    store: BodyStore, group: npt.NDArray[np.int32], static: npt.NDArray[np.bool_]
-) -> npt.NDArray[np.int8]:
-    """Where each body belongs."""
-    hears = store.listeners.bits()[group, 1] != 0
-    moving, still = np.where(hears, MOVING, QUIET_MOVING), np.where(hears, STATIC, QUIET_STATIC)
-    return np.where(static, still, moving).astype(np.int8)
-
-
 def _groups(store: BodyStore, moment: Snapshot) -> npt.NDArray[np.int32]:
     """The numbers that the bodies' sets of tags have now."""
     group = np.where(moment.columns["alive"], moment.columns["group"], 0).astype(np.int32)
-    if moment.groups is not store.listeners.groups:
+    if moment.groups is not store.tag_sets.groups:
         each, which = np.unique(group, return_inverse=True)
-        now = [store.listeners.group_of(moment.groups[number]) for number in each.tolist()]
+        now = [store.tag_sets.group_of(moment.groups[number]) for number in each.tolist()]
         group = np.array(now, np.int32)[which]
     return group

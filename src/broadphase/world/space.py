@@ -1,9 +1,9 @@
-"""Where a world begins again: a plain space without an end, and one with a period.
+"""The space of a world: plain, or periodic.
 
-Everything else in a world is written once and asks its space.  A plain space answers that there are no
-images.  In a periodic one every body is kept once, at the place that lies in ``0 <= x < period``; its shape
-may reach beyond the edge.  Its images, moved by whole periods, are made where somebody asks, for that region
-alone.  SciPy's kd-tree and freud's boxes treat periods in the same way: as a policy inside one algorithm.
+Everything else in a world is written once and calls its space.  In a plain space there are no images.  In a
+periodic one every body is kept once, at the place that lies in ``0 <= x < period``; its shape may reach
+beyond the edge.  Its images, moved by whole periods, are made for a region when it is searched.  SciPy's
+kd-tree and freud's boxes treat periods in the same way: as a policy inside one algorithm.
 """
 
 import math
@@ -26,7 +26,7 @@ MOST_TURNS = 100
 TOLERANCE = 1e-9
 """Of the period: more than places are rounded by, far less than anyone sees."""
 
-_SLACK = 1e-12  # of what is asked: an image too many is sorted out by the exact test, one too few is missed
+_SLACK = 1e-12  # of the region: an image too many is sorted out by the exact test, one too few is missed
 
 
 class Images(NamedTuple):
@@ -262,7 +262,7 @@ class PeriodicSpace(Space):
         return self.shift(np.where(self._goes_around, np.round((here - there) / self.lengths), 0.0))
 
     def images_of(self, columns: ShapeColumns, rows: npt.NDArray[np.integer], region: Bounds) -> Images:
-        """Those of some bodies whose bounds overlap a region, and those a hair off."""
+        """Those of some bodies whose bounds overlap a region, within a tolerance."""
         around = np.array([region])
         _, turns = self.turns_near(around)
         images = Images(
@@ -279,7 +279,7 @@ class PeriodicSpace(Space):
         return np.hstack((points - 0.51 * self.lengths, points + 0.51 * self.lengths))
 
     def slack(self, regions: Floats) -> Floats:
-        """How much larger regions are asked about, for rounding: ``(m, 1)``."""
+        """How much larger regions are searched, for rounding: ``(m, 1)``."""
         finite = np.where(np.isfinite(regions), np.abs(regions), 0.0)
         largest: Floats = finite.max(axis=1, initial=self.largest)[:, None]
         return _SLACK * largest

@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 from broadphase.errors import SpriteWarning
 from broadphase.shapes.kinds import Bounds
-from broadphase.world.body import Body
+from broadphase.world.bodies import Body
 
 _ROUNDING = 1.0  # pixels: pictures lie on whole ones
 _TWICE = 2
@@ -36,7 +36,7 @@ class _Seen:
 
 
 class SpriteWatch:
-    """Looks at the bodies whose ``data`` is a sprite; what it costs is paid only where it is asked for."""
+    """Looks at the bodies whose ``data`` is a sprite; costs nothing unless it is switched on."""
 
     def __init__(self) -> None:
         self._seen: WeakKeyDictionary[Body, _Seen] = WeakKeyDictionary()

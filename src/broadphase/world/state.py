@@ -16,9 +16,8 @@ class State:
 
     def __init__(self, broadphase: Choice | Index, lengths: Period | None) -> None:
         self.space = Space() if lengths is None else PeriodicSpace(lengths)
-        self.listeners = Listeners()
-        self.store = BodyStore(self.listeners, self.space)
-        self.listeners.changed = self.store.listeners_changed
+        self.store = BodyStore(self.space)
+        self.listeners = Listeners(self.store)
         self.broad_phase = BroadPhase(broadphase, self.store)
-        self.contacts = ContactTracker(self.store, self.broad_phase)
+        self.contacts = ContactTracker(self.store, self.broad_phase, self.listeners)
         self.tiles: TileMap | None = None

@@ -1,7 +1,8 @@
-"""The tile map: a grid of solid cells that may change at any time.
+"""The tile map: a grid of solid cells that may change at any time, with slopes, ladders and ways through it.
 
 The array of solid cells is the map: nothing is merged, copied or indexed, so setting a cell is all that it
-takes to open a door, and a map of 10,000 x 10,000 tiles costs its 100 MB of bool and not a byte more.
+takes to open a door, and a map of 10,000 x 10,000 tiles costs its 100 MB of bool and not a byte more.  Slopes
+and ladders lie in an array of their own, which is made when the first is set.
 """
 
 import math
@@ -9,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from operator import index
 from os import PathLike
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -18,9 +19,17 @@ from broadphase.foreign import WAYS
 from broadphase.kernels.tiles import list as list_tiles
 from broadphase.kernels.tiles import walk as walk_tiles
 from broadphase.kernels.tiles.grid import SIDES, Side, TileGrid
-from broadphase.kernels.tiles.ground import cast_rays_at_slopes
+from broadphase.kernels.tiles.ground import (
+    LADDER,
+    PROFILE,
+    Ground,
+    cast_at_slopes,
+    cast_rays_at_slopes,
+    no_ground,
+    slope_of,
+)
 from broadphase.shapes.check import finite
-from broadphase.shapes.kinds import Bounds
+from broadphase.shapes.kinds import Bounds, Polygon
 from broadphase.slices import whole
 from broadphase.world.arguments import (
     as_bounds,
@@ -31,10 +40,16 @@ from broadphase.world.arguments import (
     is_plain,
     of_one_length,
 )
-from broadphase.world.ground import GroundMap
-from broadphase.world.ways import Ways
+
+if TYPE_CHECKING:
+    from broadphase.world.pathfinding import FlowField, Tiles, Walker  # as below: few maps are searched
 
 _NO_ONE_WAY = np.empty((0, 0), np.uint8)
+# So many flow fields are kept.
+_KEPT = 8
+
+Base: TypeAlias = Literal["bottom", "top"]
+_BASES: dict[Base, float] = {"bottom": 0.0, "top": 1.0}
 
 
 class Tile(NamedTuple):
@@ -49,6 +64,14 @@ class Cells(NamedTuple):
 
     columns: range
     rows: range
+
+
+class Slope(NamedTuple):
+    """The slope of a tile; see `TileMap.set_slope`."""
+
+    left: float
+    right: float
+    base: Base = "bottom"
 
 
 class TileHit(NamedTuple):
@@ -73,7 +96,7 @@ class TileHits(NamedTuple):
     """``(m, 2)``"""
 
 
-class TileMap(GroundMap, Ways):
+class TileMap:
     """Solid and one-way tiles on a grid.
 
     Parameters
@@ -115,7 +138,6 @@ class TileMap(GroundMap, Ways):
         *,
         one_way: Any = None,
     ) -> None:
-        super().__init__()
         cells = as_cells(solid, np.bool_, "solid", "bool; a map of tile numbers becomes one by ids > 0")
         width, height = as_two(tile_size, "tile_size")
         x, y = as_two(origin, "origin")
@@ -127,11 +149,19 @@ class TileMap(GroundMap, Ways):
             if sides.shape != cells.shape:
                 raise ValueError(f"one_way has shape {sides.shape}, solid has {cells.shape}")
         self._grid = TileGrid(cells, sides, x, y, width, height)
+        self._ground = no_ground()
+        self._profiles: dict[Slope, int] = {}
+        self._sloped = 0
+        """How many tiles have a slope."""
+        self._shapes: dict[tuple[int, int], Polygon] = {}
+        """The slopes that somebody asked for, until the next change."""
+        self._fields: dict[tuple[bytes, Walker], FlowField] = {}
+        """The last few flow fields, good while no tile changes."""
 
     @classmethod
     def from_tiled(cls, path: str | PathLike[str], **options: Any) -> Self:
         """Read a Tiled map: ``.tmx``, ``.tmj`` or ``.json``; see `broadphase.adapters.tiled.read`."""
-        from broadphase.files.tiled.level import read_level  # few programs read maps
+        from broadphase.io.tiled.level import read_level  # few programs read maps
 
         tiles: Self = read_level(path, **options).into(cls)
         return tiles
@@ -150,6 +180,16 @@ class TileMap(GroundMap, Ways):
     def one_way(self) -> npt.NDArray[np.uint8] | None:
         """``[row, column]``: the blocking sides of tiles that are not solid; ``None`` before the first."""
         return self._grid.one_way if self._grid.one_way.shape == self.solid.shape else None
+
+    @property
+    def ground(self) -> Ground:
+        """What kernels take."""
+        return self._ground
+
+    @property
+    def has_slopes(self) -> bool:
+        """Whether a tile has a slope."""
+        return self._sloped > 0
 
     @property
     def columns(self) -> int:
@@ -259,6 +299,178 @@ class TileMap(GroundMap, Ways):
                 f"tile ({column}, {row}) lies outside the map of {columns} columns and {rows} rows"
             )
         return at_row, at_column
+
+    # --- slopes and ladders ---------------------------------------------------------------------------
+
+    def set_slope(self, column: int, row: int, left: float, right: float, *, base: Base = "bottom") -> None:
+        """Let a tile that is not solid be filled up to a slanted line.
+
+        Bodies walk on it (`World.walk`), are stopped by it (`World.move`), and rays end there.
+
+        Parameters
+        ----------
+        column, row : int
+            The tile.
+        left, right : float
+            How high it is filled at its left and right edge, in 0..1 of its height; 0 at both takes the
+            slope away.
+        base : str
+            From where: ``"bottom"`` (the larger y), or ``"top"`` for what hangs from a ceiling.
+
+        Raises
+        ------
+        IndexError
+            The tile lies outside the map.
+        ValueError
+            A height is not in 0..1, or ``base`` has another name; nothing has changed.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> level = bp.TileMap([[False, False], [True, True]], 32)
+        >>> level.set_slope(1, 0, 0, 1)
+        >>> level.slope(1, 0), level.slope(0, 0)
+        (Slope(left=0.0, right=1.0, base='bottom'), None)
+        >>> level.raycast((0, 16), (1, 0)).distance
+        48.0
+        """
+        at = self._inside(column, row)
+        slope = Slope(finite(left, "left"), finite(right, "right"), base)
+        if not (0.0 <= slope.left <= 1.0 and 0.0 <= slope.right <= 1.0):
+            raise ValueError(f"left = {slope.left:g}, right = {slope.right:g} must be parts of a tile, 0..1")
+        if base not in _BASES:
+            raise ValueError(f"unknown base {base!r}; choose bottom or top")
+        number = 0 if slope.left == slope.right == 0.0 else self._number_of(slope)
+        if number or self._ground.cells.size:
+            cells = self._cells()
+            more = int(number > 0) - int(self._cell(column, row) & int(PROFILE) > 0)
+            # No calls in these lines: nothing can come in between.
+            cells[at] = (cells[at] & LADDER) | number
+            self._sloped += more
+        self._shapes.clear()
+
+    def slope(self, column: int, row: int) -> Slope | None:
+        """The slope of a tile; ``None`` where it has none."""
+        number = self._cell(column, row) & int(PROFILE)
+        if not number:
+            return None
+        left, right, hangs = self._ground.profiles[number - 1].tolist()
+        return Slope(left, right, "top" if hangs else "bottom")
+
+    def set_ladder(self, column: int, row: int, ladder: bool = True) -> None:
+        """Make a tile a ladder, or none.
+
+        `World.walk` says who is on a ladder, and lets walkers stand on the top of it; what to do there is
+        the game's choice: usually no gravity.
+
+        Raises
+        ------
+        IndexError
+            The tile lies outside the map.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> level = bp.TileMap([[False], [False], [True]], 32)
+        >>> level.set_ladder(0, 1)
+        >>> level.is_ladder(0, 1), level.is_ladder(0, 0)
+        (True, False)
+        """
+        at = self._inside(column, row)
+        if ladder:
+            self._cells()[at] |= LADDER
+        elif self._ground.cells.size:
+            self._ground.cells[at] &= PROFILE
+
+    def is_ladder(self, column: int, row: int) -> bool:
+        """Whether a tile is a ladder; none is outside the map."""
+        return bool(self._cell(column, row) & int(LADDER))
+
+    def slopes_in(self, bounds: Bounds) -> list[tuple[tuple[int, int], Polygon]]:
+        """Tiles ``column, row`` with slopes that a box overlaps, row by row, with their shapes."""
+        if not self.has_slopes:
+            return []
+        first, end, top, low = list_tiles.cells_of_box(self._grid, *bounds)
+        numbers = self._ground.cells[top:low, first:end] & PROFILE
+        numbers = np.where(self._grid.solid[top:low, first:end], 0, numbers)
+        tiles = [(first + column, top + row) for row, column in np.argwhere(numbers).tolist()]
+        return [(tile, self._shape(*tile)) for tile in tiles]
+
+    def _slope_ahead(
+        self, start: Sequence[float], way: Sequence[float], longest: float
+    ) -> tuple[int, int, float, float, float, float, float] | None:
+        """The first slope that a ray enters: ``column, row, distance, normal, point``."""
+        if not self.has_slopes:
+            return None
+        column, row, distance, nx, ny = cast_at_slopes(
+            self._grid, self._ground, start[0], start[1], way[0], way[1], float(longest)
+        )
+        if column < 0:
+            return None
+        largest = max(abs(way[0]), abs(way[1]))
+        dx, dy = way[0] / largest, way[1] / largest
+        part = distance / math.hypot(dx, dy)
+        return column, row, distance, nx, ny, start[0] + part * dx, start[1] + part * dy
+
+    def _slope_between(self, x: float, y: float, to_x: float, to_y: float) -> bool:
+        """Whether the straight way between two points leads through a slope; the same in both directions."""
+        if (to_x, to_y) < (x, y):
+            x, y, to_x, to_y = to_x, to_y, x, y
+        length = math.hypot(to_x - x, to_y - y)
+        if length == 0.0:
+            return False
+        found = cast_at_slopes(self._grid, self._ground, x, y, to_x - x, to_y - y, length)
+        return bool(found[0] >= 0 and found[2] < length)
+
+    def _shape(self, column: int, row: int) -> Polygon:
+        known = self._shapes.get((column, row))
+        if known is None:
+            left, top, right, bottom, from_y, to_y, hangs = slope_of(self._grid, self._ground, column, row)
+            base = top if hangs else bottom
+            corners = [(left, base), (right, base), (right, to_y), (left, from_y)]
+            known = Polygon([at for k, at in enumerate(corners) if at != corners[k - 1]])
+            self._shapes[column, row] = known
+        return known
+
+    def _cell(self, column: int, row: int) -> int:
+        at_column, at_row = index(column), index(row)
+        rows, columns = self._ground.cells.shape
+        if 0 <= at_column < columns and 0 <= at_row < rows:
+            return int(self._ground.cells[at_row, at_column])
+        return 0
+
+    def _cells(self) -> npt.NDArray[np.uint16]:
+        """The cells, made when the first is needed."""
+        if self._ground.cells.shape != self._grid.solid.shape:
+            cells = np.zeros(self._grid.solid.shape, np.uint16)
+            self._ground = self._ground._replace(cells=cells)
+        return self._ground.cells
+
+    def _number_of(self, slope: Slope) -> int:
+        """Slopes that are alike share a number, counted from 1."""
+        if slope not in self._profiles:
+            number = len(self._ground.profiles) + 1
+            if number > int(PROFILE):
+                raise ValueError(f"there are {int(PROFILE)} different slopes; a map holds no more")
+            row = (slope.left, slope.right, _BASES[slope.base])
+            # The row first: should this be interrupted, one stands there that nobody has.
+            self._ground = self._ground._replace(profiles=np.vstack((self._ground.profiles, row)))
+            self._profiles[slope] = number
+        return self._profiles[slope]
+
+    def _copy_ground(self, other: "TileMap") -> None:
+        """The slopes and ladders of another map of the same size, in cells of one's own."""
+        self._profiles, self._sloped = dict(other._profiles), other._sloped
+        self._ground = Ground(other._ground.cells.copy(), other._ground.profiles)
+        self._shapes.clear()
+
+    def _take_ground(self, other: "TileMap", chosen: tuple[npt.NDArray[np.int64], ...]) -> None:
+        """The slopes and ladders of some cells of another map."""
+        cells = other._ground.cells
+        if cells.size:
+            cells = cells[chosen]
+        self._profiles, self._sloped = other._profiles, int(np.count_nonzero(cells & PROFILE))
+        self._ground = Ground(cells, other._ground.profiles)
 
     # --- between tiles and coordinates ---------------------------------------------------------------
 
@@ -390,3 +602,106 @@ class TileMap(GroundMap, Ways):
             for k in np.flatnonzero(visible).tolist():
                 visible[k] = not self._slope_between(*starts[k].tolist(), *ends[k].tolist())
         return bool(visible[0]) if single else visible
+
+    # --- ways through the map -------------------------------------------------------------------------
+
+    def flow_field(
+        self, goal: Any, *, size: Any = 1, diagonal: bool = True, max_distance: float = math.inf
+    ) -> "FlowField":
+        """The shortest ways to a goal from everywhere at once: hundreds that hunt one are told by one search.
+
+        While the goal and the tiles stay as they are, the same field is returned without a search.
+
+        Parameters
+        ----------
+        goal : (int, int) or array_like of int, shape (m, 2)
+            Column and row of a tile, or of several: of these the nearest counts.  One that is solid can not
+            be reached.
+        size : int or (int, int)
+            How many columns and rows of tiles a body covers: one of s units needs ``ceil(s / tile_size)``.
+            It has reached the goal when it covers a tile of it.
+        diagonal : bool
+            Whether to step across corners too, but never past the corner of a solid tile: both tiles beside
+            the step must be free.
+        max_distance : float
+            How far to search, in world units.
+
+        Returns
+        -------
+        FlowField
+            ``distances`` and ``directions`` by tile, ``ways_at(points)`` for bodies, ``path(tile)``.
+
+        Raises
+        ------
+        IndexError
+            A goal lies outside the map.
+        TypeError, ValueError
+            An argument is none of these.
+
+        See Also
+        --------
+        find_path : for one that walks.
+
+        Notes
+        -----
+        One-way tiles are entered through no side that blocks.  Outside the map nobody walks.
+
+        Examples
+        --------
+        >>> from broadphase import TileMap
+        >>> level = TileMap([[False, False, False], [False, True, True], [False, False, False]], 10)
+        >>> field = level.flow_field((2, 0))
+        >>> field.distances.tolist()
+        [[20.0, 10.0, 0.0], [30.0, inf, inf], [40.0, 50.0, 60.0]]
+        >>> field.directions[2, 0].tolist(), field.path((0, 1)).tolist()
+        ([0, -1], [[0, 1], [0, 0], [1, 0], [2, 0]])
+        """
+        from broadphase.world.pathfinding import as_tiles, as_walker, copied, same_tiles, search
+
+        goals = as_tiles(goal, "goal", self._grid.solid.shape)
+        walker = as_walker(size, diagonal, max_distance)
+        key = goals.tobytes(), walker
+        known = self._fields.pop(key, None)
+        if known is None or not same_tiles(known._grid, self._grid):
+            known = search(copied(self._grid), goals, walker, -1)
+            if len(self._fields) >= _KEPT:
+                self._fields.pop(next(iter(self._fields)), None)
+        self._fields[key] = known  # behind the others: the first is the one that was not asked for longest
+        return known
+
+    def find_path(self, a: Any, b: Any, *, size: Any = 1, diagonal: bool = True) -> "Tiles":
+        """The tiles of a shortest way from one tile to another.
+
+        Parameters
+        ----------
+        a, b : (int, int)
+            Column and row; ``b`` may also be several tiles, see `flow_field`.
+        size, diagonal
+            As of `flow_field`.
+
+        Returns
+        -------
+        numpy.ndarray
+            ``(m, 2)`` int64, column and row, from ``a`` to ``b``; no rows where there is no way.
+
+        Raises
+        ------
+        IndexError
+            A tile lies outside the map.
+        TypeError, ValueError
+            An argument is none of these.
+
+        Examples
+        --------
+        >>> from broadphase import TileMap
+        >>> level = TileMap([[False, True, False], [False, False, False]], 32)
+        >>> level.find_path((0, 0), (2, 0)).tolist()
+        [[0, 0], [0, 1], [1, 1], [2, 1], [2, 0]]
+        """
+        from broadphase.world.pathfinding import as_tiles, as_walker, search
+
+        shape = self._grid.solid.shape
+        ((column, row),) = as_tiles(a, "a", shape).tolist()
+        walker = as_walker(size, diagonal, math.inf)
+        target = row * shape[1] + column
+        return search(self._grid, as_tiles(b, "b", shape), walker, target).path((column, row))

@@ -5,7 +5,7 @@ and calls whoever listens: of each pair ``begin``, ``stay``..., ``end``; see `on
 
 `World` is a face.  What it forwards to, in the order in which to read: `State` holds the bodies
 (`bodies.py`), the broad phase, the contacts and the space (with a period or without); `Dispatch` calls
-listeners; `Motion` and `ManyMotion` move; `Character` walks; `Queries` and `ManyQueries` answer.
+listeners; `Motion` and `ManyMotion` move; `Character` walks; `Queries` answers.
 """
 
 from __future__ import annotations
@@ -24,18 +24,16 @@ from broadphase.methods.task import pair_limit
 from broadphase.numeric import whole
 from broadphase.shapes.kinds import Bounds, Shape
 from broadphase.space import as_period
-from broadphase.world.bodies import Floats
-from broadphase.world.body import Body
-from broadphase.world.broad_phase import LISTENED
+from broadphase.world.bodies import Body, Floats
+from broadphase.world.contacts import Events
 from broadphase.world.dispatch import Dispatch
-from broadphase.world.events import Events
 from broadphase.world.hits import Answer, Hit, Movement, Response
 from broadphase.world.listeners import Callback, Listener
 from broadphase.world.motion import Motion, Whole
-from broadphase.world.queries import BodyHit, NearestBodies, Queries
-from broadphase.world.queries_many import BodyHits, ManyQueries
+from broadphase.world.queries import BodyHit, BodyHits, NearestBodies, Queries
 from broadphase.world.sprites import SpriteWatch
 from broadphase.world.state import State
+from broadphase.world.tags import LISTENED
 from broadphase.world.tiles import TileMap
 from broadphase.world.tiles_near import check_fills
 
@@ -125,8 +123,7 @@ class World:
         self._state = state = State(broadphase, lengths)
         self._dispatch = Dispatch(state)
         self._motion = Motion(state)
-        self._many_queries = ManyQueries(state)
-        self._queries = Queries(state, self._many_queries)
+        self._queries = Queries(state)
         self._many_motion: ManyMotion | None = None
         self._character: Character | None = None
         self.check_sprites = check_sprites
@@ -366,7 +363,7 @@ class World:
         ValueError
             Nothing listens by this name.
         """
-        self._dispatch.off(what)
+        self._state.listeners.off(what)
 
     def update(self) -> Events:
         """Find what is in contact, and call whoever listens; see `on` for the rule.
@@ -1191,7 +1188,7 @@ class World:
         ([0, 0], [-1.0, 0.0])
         """
         rules = tag, category, mask, ignore
-        return self._many_queries.rays(origins, directions, max_distance, tiles, rules)
+        return self._queries.rays(origins, directions, max_distance, tiles, rules)
 
     def nearest(
         self,
@@ -1270,7 +1267,7 @@ class World:
         >>> found.ids.tolist(), found.distances.tolist()
         ([[1], [0], [1]], [[4.0], [4.0], [14.0]])
         """
-        return self._many_queries.nearest(points, k, (tag, category, mask, ignore))
+        return self._queries.nearest_many(points, k, (tag, category, mask, ignore))
 
     # ---- going back
 

@@ -18,12 +18,10 @@ from broadphase.kernels.cells.nearest import search_levels
 from broadphase.kernels.cells.query import NARROW, mark_overlaps
 from broadphase.kernels.cells.rays import walk_level
 from broadphase.kernels.machine.jit import brief, inline, numbers, unsigned
-from broadphase.kernels.machine.scratch import few, many, one_row
+from broadphase.kernels.machine.scratch import few, many, one_row, some_rows
 from broadphase.kernels.machine.waiting import claim, let_go
 
 _NO_RULE = np.int64(-1)
-_NO_SETS = np.empty(0, np.uint32)
-_NO_ROWS = np.empty((0, 2), np.int32)
 _IDS_PER_CELL = 16_384
 
 # What has become of a box that was to be moved: nothing, for it is refused; it is where it should be; it has
@@ -195,6 +193,7 @@ def ask_ray(
     ray = few(2 * len(origin) + 1, np.float64)
     set_ray(values, ray)
     best, nearest = few(1, np.int32), few(1, np.float64)
+    no_sets, no_rows = few(0, np.uint32), some_rows(0, 2, np.int32)
     best[0], nearest[0] = -1, np.inf
     cell = few(3, np.int64)
     cell[0] = cell[1] = cell[2] = 0
@@ -202,8 +201,8 @@ def ask_ray(
     for level in range(lattice.shape[0]):
         if lattice[level, BOXES] > 0:
             _, made = walk_level(
-                boxes, end, _NO_SETS, _NO_SETS, heads, pool, lattice, levels, table,
-                level, ray, 0, cell, True, best, nearest, _NO_ROWS, np.int64(0), touching, _NO_RULE, _NO_RULE,
+                boxes, end, no_sets, no_sets, heads, pool, lattice, levels, table,
+                level, ray, 0, cell, True, best, nearest, no_rows, np.int64(0), touching, _NO_RULE, _NO_RULE,
             )  # fmt: skip
             tests += made
     hit = np.int64(best[0])
@@ -225,8 +224,9 @@ def ask_nearest(boxes, end, heads, pool, lattice, levels, table, values, k):
     if not take_point(values, boxes, point):
         return ids, distances, np.int64(-1)
     done = many(MOST_LEVELS, np.bool_)
+    no_sets = few(0, np.uint32)
     kept, tests = search_levels(
-        boxes, min(end, len(levels)), _NO_SETS, _NO_SETS, heads, pool, lattice, levels, table,
+        boxes, min(end, len(levels)), no_sets, no_sets, heads, pool, lattice, levels, table,
         point, ids, distances, np.int64(0), _NO_RULE, _NO_RULE, done,
     )  # fmt: skip
     sort_by_distance(distances, ids, kept)

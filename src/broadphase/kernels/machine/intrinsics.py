@@ -1,11 +1,11 @@
-"""What the functions of `simd`, `waiting` and `floats` are in compiled code, and where to find the others.
+"""The compiled forms of the functions of `simd`, `scratch`, `prefetch`, `columns`, `waiting` and `floats`.
 
-Only the compiler imports this file (`broadphase.kernels.machine.simd.twin`).  Intrinsics and not
-``@overload``: Numba compiles every overload as a function of its own, which made the first sweep of a
-process take 6.3 s instead of 2.
+Only the compiler imports this file (`broadphase.kernels.machine.simd.twin`).  They are intrinsics and not
+``@overload``: Numba compiles every overload as a function of its own.
 """
 
 import operator
+from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
@@ -13,12 +13,9 @@ from numba.core import cgutils, types
 from numba.core.datamodel import models
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, register_model
+from numba.np.arrayobj import populate_array
 
 from broadphase.kernels.machine.level import lanes, level
-from broadphase.kernels.machine.rows import prefetch, with_columns
-from broadphase.kernels.machine.stack import few, many, one_row, some_rows
-
-__all__ = ["few", "many", "one_row", "prefetch", "some_rows", "with_columns"]  # beside what stands below
 
 LANES = lanes(level())
 HAS_PERMD = level() == "x86-64-v3"  # AVX2 without AVX-512
@@ -370,3 +367,137 @@ def next_down(typingctx, value):
         return builder.bitcast(builder.select(is_zero, below_zero, builder.add(raw, step)), args[0].type)
 
     return value(value), codegen
+
+
+# --- rows in memory ------------------------------------------------------------------------------------
+
+_TO_READ, _TO_KEEP, _DATA = 0, 3, 1
+
+
+@intrinsic
+def prefetch(typingctx, array, row, column):
+    def codegen(context, builder, signature, args):
+        view = context.make_array(signature.args[0])(context, builder, args[0])
+        row_of, column_of = builder.mul(args[1], builder.extract_value(view.strides, 0)), args[2]
+        if signature.args[0].ndim == 2:
+            column_of = builder.mul(column_of, builder.extract_value(view.strides, 1))
+        address = builder.add(builder.ptrtoint(view.data, row_of.type), builder.add(row_of, column_of))
+        bytes_at = ir.IntType(8).as_pointer()
+        function = cgutils.get_or_insert_function(
+            builder.module,
+            ir.FunctionType(ir.VoidType(), [bytes_at, _I32, _I32, _I32]),
+            "llvm.prefetch.p0i8",
+        )
+        how = [ir.Constant(_I32, value) for value in (_TO_READ, _TO_KEEP, _DATA)]
+        builder.call(function, [builder.inttoptr(address, bytes_at), *how])
+        return context.get_dummy_value()
+
+    return types.none(array, types.intp, types.intp), codegen
+
+
+@intrinsic
+def with_columns(typingctx, rows, columns):
+    def codegen(context, builder, signature, args):
+        view = context.make_array(signature.args[0])(context, builder, args[0])
+        width = ir.Constant(_I64, rows.dtype.bitwidth // 8)
+        view.shape = cgutils.pack_array(builder, [builder.extract_value(view.shape, 0), args[1]], _I64)
+        view.strides = cgutils.pack_array(builder, [builder.mul(args[1], width), width], _I64)
+        return view._getvalue()
+
+    return rows(rows, types.intp), codegen
+
+
+# --- memory on the stack --------------------------------------------------------------------------------
+
+MOST, MOST_BYTES = 16, 2048  # as in `scratch`, which cannot be imported here
+
+
+def _on_the_stack(context: Any, builder: Any, array_type: Any, room: int, lengths: list[Any]) -> Any:
+    """An array over memory that goes when the function returns it is written in.
+
+    In the function's first block, whose memory is there once, however often a loop comes by.
+    """
+    dtype = context.get_data_type(array_type.dtype)
+    width = context.get_abi_sizeof(dtype)
+    with builder.goto_entry_block():
+        place = builder.alloca(ir.ArrayType(dtype, _room(room, width)))
+    array = context.make_array(array_type)(context, builder)
+    strides = [ir.Constant(_I64, width)]
+    if len(lengths) == 2:
+        strides.insert(0, builder.mul(lengths[1], strides[0]))
+    populate_array(
+        array,
+        data=builder.bitcast(place, dtype.as_pointer()),
+        shape=lengths,
+        strides=strides,
+        itemsize=ir.Constant(_I64, width),
+        meminfo=None,
+    )
+    return array._getvalue()
+
+
+def _room(count: int, width: int) -> int:
+    if count * width > MOST_BYTES:
+        raise ValueError(f"{count} numbers of {width} bytes are too many for the stack")
+    return count
+
+
+def _known(value: Any) -> int | None:
+    """The number, where it is a constant of the source."""
+    constant = value.constant if isinstance(value, ir.Constant) else None
+    return constant if isinstance(constant, int) else None
+
+
+def _number(value: Any) -> int:
+    known = _known(value)
+    if known is None:
+        raise ValueError("how many numbers lie on the stack has to stand in the source")
+    return known
+
+
+def _at_most_few(value: Any) -> int:
+    known = _known(value)
+    if known is not None and known > MOST:
+        raise ValueError(f"{known} numbers are not few")
+    return MOST if known is None else known
+
+
+def _along_one_axis(dtype: Any, room: Callable[[Any], int]) -> Any:
+    array = types.Array(dtype.dtype, 1, "C")
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return _on_the_stack(context, builder, array, room(args[0]), [args[0]])
+
+    return array(types.intp, dtype), codegen
+
+
+@intrinsic
+def few(typingctx, count, dtype):
+    return _along_one_axis(dtype, _at_most_few)
+
+
+@intrinsic
+def many(typingctx, count, dtype):
+    return _along_one_axis(dtype, _number)
+
+
+@intrinsic
+def one_row(typingctx, columns, dtype):
+    array = types.Array(dtype.dtype, 2, "C")
+
+    def codegen(context, builder, signature, args):
+        lengths = [ir.Constant(_I64, 1), args[0]]
+        return _on_the_stack(context, builder, array, _at_most_few(args[0]), lengths)
+
+    return array(types.intp, dtype), codegen
+
+
+@intrinsic
+def some_rows(typingctx, rows, columns, dtype):
+    array = types.Array(dtype.dtype, 2, "C")
+
+    def codegen(context, builder, signature, args):
+        room = _number(args[0]) * _number(args[1])
+        return _on_the_stack(context, builder, array, room, [args[0], args[1]])
+
+    return array(types.intp, types.intp, dtype), codegen

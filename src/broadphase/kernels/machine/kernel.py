@@ -16,7 +16,7 @@ import numpy as np
 from broadphase.kernels.machine.level import level
 from broadphase.kernels.machine.library import FOLDER, library
 from broadphase.kernels.machine.mode import plain
-from broadphase.kernels.machine.signatures import PACKAGE, describe_all
+from broadphase.kernels.machine.signatures import PACKAGE, describe_all, listed
 from broadphase.kernels.machine.sources import fingerprint
 
 
@@ -106,7 +106,7 @@ def plainer(value: Any) -> Any:
 
 
 class Recorder:
-    """A kernel that notes the types it is called with (`broadphase.kernels.compiler.record`)."""
+    """A kernel that notes the types it is called with (``python -m broadphase.compiler --record``)."""
 
     def __init__(self, found: "Kernel", folder: str) -> None:
         os.makedirs(folder, exist_ok=True)
@@ -123,3 +123,38 @@ class Recorder:
             with open(self._file, "a") as file:
                 file.write(f"{self.name}: {types}\n")
         return self._call(*arguments)
+
+
+def trial(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """The kernel, with ``None`` as its answer to arguments of types that it is not listed for.
+
+    Called as it is, a kernel would be compiled for them, or say what a kernel cannot take; who wrote the
+    arguments is owed a better message.  An int that no float can hold raises ``OverflowError``.
+
+    The types of such a kernel are entered into ``signatures.txt`` by hand: others never reach it.
+    """
+    owner = getattr(kernel, "__self__", kernel)
+    if isinstance(owner, Kernel):
+        return owner.builtin(_refuse) or _Trial(kernel, owner.name, owner.rows)
+    if isinstance(kernel, Recorder):
+        return _Trial(kernel, kernel.name, kernel.rows)
+    name = f"{kernel.__module__.removeprefix(PACKAGE)}.{kernel.__name__}"
+    return _Trial(kernel, name, rows_of(getattr(kernel, "__wrapped__", kernel)))
+
+
+def _refuse(*arguments: Any) -> None:
+    """What becomes of arguments that no machine code was made for."""
+
+
+class _Trial:
+    """The same for a kernel that is no builtin: it is yet to be compiled, recorded, or plain Python."""
+
+    def __init__(self, kernel: Callable[..., Any], name: str, rows: dict[int, tuple[int, ...]]) -> None:
+        self._kernel, self._name, self._rows = kernel, name, rows
+
+    def __call__(self, *arguments: Any) -> Any:
+        try:
+            known = describe_all(arguments, self._rows) in listed().get(self._name, ())
+        except TypeError:
+            return None
+        return self._kernel(*arguments) if known else None

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 COMPILING = os.environ.get("BROADPHASE_COMPILING") == "1"
-"""Whether this process is the compiler (`broadphase.kernels.compiler`): kernels are Numba's functions."""
+"""Whether this process is the compiler (`broadphase.compiler`): kernels are Numba's functions."""
 
 PLAIN = not COMPILING and os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 """Whether kernels run as the plain Python that they are: slow, but a debugger works inside them.

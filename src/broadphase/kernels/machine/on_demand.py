@@ -66,7 +66,7 @@ def _compile(stem: str, jobs: list[tuple[str, str]], asked: str) -> Library | No
 def _run_compiler(path: str, jobs: list[tuple[str, str]]) -> str:
     """Have a library made by a process of its own; what went wrong, or nothing."""
     done = subprocess.run(
-        [sys.executable, "-m", "broadphase.kernels.compiler", "--into", path, "--levels", level()],
+        [sys.executable, "-m", "broadphase.compiler", "--into", path, "--levels", level()],
         input="".join(f"{name}: {types}\n" for name, types in jobs),
         env={**os.environ, "PYTHONPATH": os.pathsep.join([_SOURCE, *sys.path])},
         capture_output=True,

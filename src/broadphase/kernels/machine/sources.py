@@ -5,42 +5,21 @@ from functools import cache
 from os.path import dirname, exists, join
 from zlib import adler32, crc32
 
-_ROOMS = dirname(dirname(__file__))
+_KERNELS = dirname(dirname(__file__))
 _PACKAGE = "broadphase.kernels"
 _IMPORTED = re.compile(rf"^from {re.escape(_PACKAGE)}\.([\w.]+) import".encode(), re.MULTILINE)
-# What else decides how machine code looks; the rest of `machine` only runs it.
-_MAKERS = (
-    "machine/floats.py",
-    "machine/intrinsics.py",
-    "machine/simd.py",
-    "machine/level.py",
-    "machine/python_api.py",
-    "machine/jit.py",
-    "machine/rows.py",
-    "machine/stack.py",
-    "compiler/aggregates.py",
-    "compiler/api.py",
-    "compiler/calls.py",
-    "compiler/emit.py",
-    "compiler/frontend.py",
-    "compiler/indexes.py",
-    "compiler/inference.py",
-    "compiler/link.py",
-    "compiler/lowering.py",
-    "compiler/memory.py",
-    "compiler/passes.py",
-    "compiler/ranges.py",
-    "compiler/reports.py",
-    "compiler/shared.py",
-    "compiler/texts.py",
-    "compiler/types.py",
-    "compiler/untyped.py",
-    "compiler/wrapper.py",
-)
+# What else decides how machine code looks; the other modules of these packages only run it.
+_MAKERS = {
+    "kernels/machine": ("floats", "intrinsics", "jit", "level", "python_api", "simd"),
+    "compiler": (
+        *("aggregates", "builtins", "lowering", "machine_code", "memory"),
+        *("numba_checks", "numba_names", "python_api", "types"),
+    ),
+}
 
 
 def _path(module: str) -> str:
-    return join(_ROOMS, *module.removeprefix(_PACKAGE + ".").split(".")) + ".py"
+    return join(_KERNELS, *module.removeprefix(_PACKAGE + ".").split(".")) + ".py"
 
 
 def _read(path: str) -> bytes:
@@ -64,7 +43,12 @@ def _source(module: str) -> tuple[str, tuple[str, ...]]:
 
 @cache
 def _makers() -> str:
-    return " ".join(_hash(_read(join(_ROOMS, *name.split("/")))) for name in _MAKERS)
+    package = dirname(_KERNELS)
+    return " ".join(
+        _hash(_read(join(package, *folder.split("/"), f"{name}.py")))
+        for folder, names in _MAKERS.items()
+        for name in names
+    )
 
 
 @cache

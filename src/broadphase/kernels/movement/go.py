@@ -13,26 +13,13 @@ import numpy.typing as npt
 
 from broadphase.kernels.machine.floats import next_down, next_up
 from broadphase.kernels.machine.jit import brief, inline
+from broadphase.kernels.movement.bodies import moved
 from broadphase.kernels.movement.first_hit import BEFORE_ALL, first_hit, free_place, is_inside
 from broadphase.kernels.movement.travel import CROSS, FARTHEST, MOST_TURNS, normal_of, turn
 from broadphase.kernels.shapes.near import sort_near
 from broadphase.kernels.shapes.table import BOX
 
 ALWAYS, IF_FREE, NEVER = 0, 1, 2  # when a body goes, and is not only asked what it would hit
-
-NOT_HERE = -1
-DONE = 0
-NEWLY_LATE = 1  # done, and the broad phase is to be told of a body that it knew the place of
-
-
-class Bodies(NamedTuple):
-    """What a movement asks of bodies, and what it marks; by row."""
-
-    sensor: npt.NDArray[np.bool_]
-    category: npt.NDArray[np.uint32]
-    mask: npt.NDArray[np.uint32]
-    touched: npt.NDArray[np.bool_]
-    late: npt.NDArray[np.bool_]
 
 
 class Room(NamedTuple):
@@ -47,18 +34,6 @@ class Room(NamedTuple):
     """0, 1, 2, ..."""
     hits: npt.NDArray[np.float64]
     """``(h, 8)``"""
-
-
-@brief
-def put(xs, ys, touched, late, row, x, y):
-    """Another place for a body; whether the broad phase is newly to be told."""
-    if xs[row] == x and ys[row] == y:
-        return False
-    xs[row], ys[row] = x, y
-    touched[row] = True
-    news = not late[row]
-    late[row] = True
-    return news
 
 
 @brief
@@ -114,13 +89,13 @@ def _sift(shapes, bodies, row, near, count, boxes, sensors):
 def go(shapes, bodies, row, dx, dy, response, when, count, room, grid):
     """Move box ``row`` among the first ``count`` of ``room.near``, and mark it as moved.
 
-    Returns ``state, hits, sensors, x, y, start_x, start_y``.  A row of ``room.hits`` is ``time, normal,
-    place, body, column, row``, with -1 for what it is not; sensors near the way stand in ``room.sensors``.
-    With `IF_FREE` it stays where it is when it hits anything.
+    Returns ``hits, sensors, x, y, start_x, start_y``; -1 hits where this file is no help.  A row of
+    ``room.hits`` is ``time, normal, place, body, column, row``, with -1 for what it is not; sensors near the
+    way stand in ``room.sensors``.  With `IF_FREE` it stays where it is when it hits anything.
     """
     start_x, start_y = shapes.x[row], shapes.y[row]
     width, height = shapes.width[row], shapes.height[row]
-    nothing = (NOT_HERE, 0, 0, start_x, start_y, start_x, start_y)
+    nothing = (-1, 0, start_x, start_y, start_x, start_y)
     sort_near(room.near, count)
     blockers, sensors = _sift(shapes, bodies, row, room.near, count, room.boxes, room.sensors)
     if blockers < 0:
@@ -153,15 +128,11 @@ def go(shapes, bodies, row, dx, dy, response, when, count, room, grid):
                 break
         if goal_x == x and goal_y == y:
             break
-    state = DONE
     goes = when == ALWAYS or (when == IF_FREE and found == 0)
     if goes and (x != start_x or y != start_y):
+        moved(bodies, row)
         shapes.x[row], shapes.y[row] = x, y
-        bodies.touched[row] = True
-        if not bodies.late[row]:
-            bodies.late[row] = True
-            state = NEWLY_LATE
-    return state, found, sensors, x, y, start_x, start_y
+    return found, sensors, x, y, start_x, start_y
 
 
 @inline

@@ -33,25 +33,25 @@ def touched_rows(touched, alive, layer, moving_layer, static_layer, count, movin
 
 
 @jit
-def put_candidates(keys, count, row, ids, rows, bits, group, category, mask):
-    """Write ``row`` with each of ``rows[ids]`` that may concern somebody behind ``keys[:count]``.
+def put_candidates(keys, count, row, near, many, bits, group, category, mask):
+    """Write ``row`` with each of ``near[:many]`` that may concern somebody behind ``keys[:count]``.
 
     A key is the lower row ``<< 32`` and the higher one.  Returns how many keys there are then, -1: no room.
     """
-    if count < 0 or count + ids.shape[0] > keys.shape[0]:
+    if count < 0 or count + many > keys.shape[0]:
         return -1
-    for k in range(ids.shape[0]):
-        count = _put_candidate(keys, count, row, rows[ids[k]], bits, group, category, mask)
+    for k in range(many):
+        count = _put_candidate(keys, count, row, near[k], bits, group, category, mask)
     return count
 
 
 @jit
-def put_candidates_of_many(keys, count, asking, pairs, rows, bits, group, category, mask):
-    """The same for pairs ``[number of the asking row, id]``."""
+def put_candidates_of_many(keys, count, asking, pairs, bits, group, category, mask):
+    """The same for pairs ``[number of the asking row, row]``."""
     if count < 0 or count + pairs.shape[0] > keys.shape[0]:
         return -1
     for k in range(pairs.shape[0]):
-        row, other = np.int64(asking[pairs[k, 0]]), rows[pairs[k, 1]]
+        row, other = np.int64(asking[pairs[k, 0]]), pairs[k, 1]
         count = _put_candidate(keys, count, row, other, bits, group, category, mask)
     return count
 

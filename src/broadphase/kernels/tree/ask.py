@@ -21,7 +21,6 @@ from broadphase.kernels.tree.query_one import search_one
 from broadphase.kernels.tree.ray import NO_BOX, first_hit
 
 _NO_RULE = np.int64(-1)
-_NO_SETS = np.empty(0, np.uint32)
 
 # What has become of a box that was to be moved: nothing, for it is refused; it is where it should be; it has
 # its new row, and must be put into another leaf.
@@ -37,7 +36,8 @@ def ask_box(edges, children, boxes, values, touching):
         return result(0, np.int32), np.int64(-1)
     if not touching:
         set_limits(limits[NODE_0], touching, limits, NODE_0)  # as they were rounded
-    return search_one(edges, children, boxes, _NO_SETS, _NO_SETS, limits, _NO_RULE, _NO_RULE)
+    no_sets = few(0, np.uint32)
+    return search_one(edges, children, boxes, no_sets, no_sets, limits, _NO_RULE, _NO_RULE)
 
 
 @brief
@@ -53,8 +53,9 @@ def ask_ray(edges, children, boxes, origin, direction, furthest, touching):
     nodes = many(WAITING, np.int64)
     ray = few(2 * len(origin) + 1, np.float64)
     set_ray(values, ray)
+    no_sets = few(0, np.uint32)
     hit, tests = first_hit(
-        edges, children, boxes, _NO_SETS, _NO_SETS, ray, touching, _NO_RULE, _NO_RULE, NO_BOX, nodes, keys,
+        edges, children, boxes, no_sets, no_sets, ray, touching, _NO_RULE, _NO_RULE, NO_BOX, nodes, keys,
         times,
     )  # fmt: skip
     if hit < 0:
@@ -78,8 +79,9 @@ def ask_nearest(edges, children, boxes, values, k):
         return ids, distances, np.int64(-2)
     squares, keys = many(WIDTH, np.float64), many(WAITING, np.float64)
     nodes = many(WAITING, np.int64)
+    no_sets = few(0, np.uint32)
     kept, tests = search_around(
-        edges, children, boxes, _NO_SETS, _NO_SETS, point, _NO_RULE, _NO_RULE,
+        edges, children, boxes, no_sets, no_sets, point, _NO_RULE, _NO_RULE,
         ids, distances, nodes, keys, squares, np.inf,
     )  # fmt: skip
     sort_by_distance(distances, ids, kept)

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.boxes import BoxArray
-from broadphase.indexes.cell_lists import CellLists
+from broadphase.indexes.cells import CellLists
 from broadphase.indexes.classes import CellIndex
 from broadphase.indexes.storage import BoxStore
 from broadphase.kernels.cells import lattice as columns

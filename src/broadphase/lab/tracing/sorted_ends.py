@@ -25,8 +25,8 @@ class Order(NamedTuple):
 
 def order(index: SortAndSweep) -> Order:
     """The order of the real index, and where the sweep of each box stops early."""
-    ids = index._structure._sorted.ids[0, : len(index)]
-    axis = index._structure._sorted.axis
+    ids = index._structure.ids[0, : len(index)]
+    axis = index._structure.query_axis
     lower, upper = index.boxes[_rows(index, ids), axis], index.boxes[_rows(index, ids), index.dim + axis]
     return Order(axis, ids, np.searchsorted(lower, upper, "right"))
 
@@ -47,12 +47,15 @@ def _rows(index: SortAndSweep, ids: Ids) -> Numbers:
 
 def ends(index: SweepAndPrune) -> list[Ids]:
     """The ends of each axis in order: ``2 * id`` for a lower and ``2 * id + 1`` for an upper end."""
-    return [row[: index._structure._ends.count] for row in index._structure._ends.items]
+    ends = index._structure._ends
+    if ends is None:  # no pairs were requested yet
+        return [np.empty(0, np.int32)] * index.dim
+    return [row[: ends.count] for row in ends.items]
 
 
 def was_rebuilt(index: SweepAndPrune, before: SweepAndPrune, patient: bool) -> bool:
     """Whether so many boxes moved that all ends were sorted and all pairs searched from scratch."""
-    return not before._structure._settled or (
+    return before._structure._ends is None or (
         not patient and len(_moved(index, before)) > MOST_TOUCHED * len(index)
     )
 

@@ -8,6 +8,7 @@ import numpy.typing as npt
 from broadphase.boxes import BoxArray
 from broadphase.indexes.arguments import NO_RULE
 from broadphase.indexes.classes import Strips
+from broadphase.indexes.protocol import find_rows
 from broadphase.kernels.strips.bin import CONTINUED_Y, HALF_ORIGIN, LAST, NEW, SCALE
 from broadphase.kernels.strips.end_to_end import buckets_of
 from broadphase.kernels.strips.sort import CROWDED, buckets_for
@@ -71,9 +72,8 @@ def trace_strips(index: Strips) -> Trace | None:
             for one in np.split(by_strip, np.bincount(strip).cumsum()[:-1]):
                 compared.append(ids[_in_strip(boxes, plan.axes[0], one)])
     if index._store.any_static:
-        rows, made = index._structure._static_tree().find_rows(
-            boxes.astype(np.float64), True, NO_RULE, NO_RULE
-        )
+        statics = index._structure._static_tree()
+        rows, made = find_rows(statics, boxes.astype(np.float64), True, NO_RULE, NO_RULE)
         compared.append(
             np.column_stack([ids[rows[:, 0]], index._structure._static_ids()[rows[:, 1]]]).astype(np.int32)
         )

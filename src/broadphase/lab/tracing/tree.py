@@ -8,6 +8,7 @@ import numpy.typing as npt
 from broadphase.indexes.arguments import NO_RULE
 from broadphase.indexes.box_tree import _SPARSE
 from broadphase.indexes.classes import BoxTree
+from broadphase.indexes.protocol import find_rows
 from broadphase.kernels.tree.nodes import ABOVE, COUNT, HEIGHT, HELD, MOVING, STATIC_TREE, WIDTH
 from broadphase.lab.tracing.trace import Ids, Numbers, Trace
 
@@ -91,9 +92,8 @@ def trace_tree(index: BoxTree) -> Trace:
 def _few_with_static(index: BoxTree) -> tuple[Ids, int]:
     """If few boxes move, each is a query; of these comparisons, only the hits are known."""
     movers = next(own for _, own in index._structure._by_tree(index.ids))
-    rows, made = index._structure.find_rows(
-        index._store.boxes[movers].astype(np.float64), True, NO_RULE, NO_RULE
-    )
+    boxes = index._store.boxes[movers].astype(np.float64)
+    rows, made = find_rows(index._structure, boxes, True, NO_RULE, NO_RULE)
     pairs = np.column_stack([movers[rows[:, 0]], rows[:, 1]])
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
     return pairs, int(made) - len(pairs)

@@ -1,0 +1,9 @@
+"""Kernels into machine code, with Numba, LLVM and a linker; no running program imports this package.
+
+Read in this order: `types` (what the lines of ``signatures.txt`` mean to Numba), `numba_names` (the few names
+of Numba that are replaced; `numba_checks` makes sure that they exist), `lowering` (typed Python into LLVM's
+text) with `aggregates` (structs and tuples), `builtins` (how Python calls a kernel, through the functions of
+`python_api`), `memory` (what a kernel returns), `machine_code` (object files and libraries), `build` (all of
+it, in as many processes as there are cores, with a cache), `worker` (one such process), `__main__` (the
+command).
+"""

@@ -1,0 +1,199 @@
+"""All of it: which kernels are missing, in as many processes as there are cores, into libraries.
+
+A kernel for one list of types is one object file, kept in the user's cache under a hash of all that
+decides what it holds; so a second build compiles what was edited, and nothing else.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Mapping, Sequence
+from hashlib import blake2b
+from importlib.metadata import version
+from pathlib import Path
+from tempfile import TemporaryFile
+from threading import Thread
+from typing import Literal, NamedTuple
+
+from broadphase.kernels.machine import cache
+from broadphase.kernels.machine.library import digest_of
+from broadphase.kernels.machine.signatures import PACKAGE
+from broadphase.kernels.machine.sources import fingerprint
+
+Task = Literal["compile", "link"]
+"""What is to be done with jobs: an object file each; a library of them all."""
+
+
+class Job(NamedTuple):
+    """A kernel, ``"room.file.name"``, for one list of types."""
+
+    kernel: str
+    types: str
+
+    @property
+    def module(self) -> str:
+        """``"room.file"``."""
+        return self.kernel.rpartition(".")[0]
+
+    @property
+    def symbol(self) -> str:
+        """The name of the function in machine code."""
+        return "call_" + blake2b(f"{self.kernel}: {self.types}".encode(), digest_size=12).hexdigest()
+
+    def object(self, level: str) -> Path:
+        """Where its object file lies, when it was compiled."""
+        return part_object(self.symbol, PACKAGE + self.module, level)
+
+
+def part_object(symbol: str, module: str, level: str) -> Path:
+    """Where the object file of a function lies, when it was compiled."""
+    made_of = [fingerprint(module), version("numba"), version("llvmlite"), sys.platform]
+    if "BROADPHASE_CHECKED" in os.environ:  # see `broadphase.compiler.lowering`
+        made_of.append("checked")
+    key = blake2b(" ".join(map(str, made_of)).encode(), digest_size=8).hexdigest()
+    return cache.subfolder("objects") / level / f"{symbol}-{key}.o"
+
+
+def table_object(jobs: Sequence[Job], level: str) -> Path:
+    """Where the table of a library of these kernels lies, when it was compiled."""
+    names = blake2b(" ".join(job.symbol for job in jobs).encode(), digest_size=12).hexdigest()
+    # It hangs on these names, and on the compiler, which the fingerprint of any module tells.
+    return part_object(f"table_{names}", PACKAGE + jobs[0].module, level)
+
+
+def parts_beside(path: Path) -> Path:
+    """The file that says which common functions a kernel needs."""
+    return path.with_suffix(".parts")
+
+
+def parts_of(path: Path) -> list[Path]:
+    """The object files of the common functions that a kernel needs."""
+    return [Path(line) for line in parts_beside(path).read_text().splitlines()]
+
+
+def _is_compiled(path: Path) -> bool:
+    # Each by itself: who tidies a cache up may take any of them.
+    return path.exists() and parts_beside(path).exists() and all(part.exists() for part in parts_of(path))
+
+
+def jobs_of(listed: Mapping[str, Sequence[str]]) -> list[Job]:
+    """A job for each line of ``signatures.txt``."""
+    return [Job(kernel, types) for kernel, lists in listed.items() for types in lists]
+
+
+def build(jobs: Sequence[Job], level: str, library: Path, processes: int | None = None) -> None:
+    """Compile what is not in the cache, and link all of it into ``library``; its index lies beside it."""
+    workers = compile_missing(jobs, level, processes or _cores())
+    library.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = library.with_name(f"{library.stem}-{os.getpid()}{library.suffix}")
+    # By one that is there: to load Numba takes a second.
+    linker = workers[0] if workers else _Worker(level)
+    linker.do("link", jobs, into=unfinished)
+    linker.end()
+    index = f"library {digest_of(unfinished)}\n" + index_of(jobs)
+    # The index last: who finds it finds a whole library.
+    unfinished.replace(library)
+    beside = library.with_suffix(".index")
+    written = beside.with_name(f"{beside.name}-{os.getpid()}")
+    written.write_text(index)
+    written.replace(beside)
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def index_of(jobs: Sequence[Job]) -> str:
+    """What the table of a library holds: fingerprints of modules, then the kernels in their order."""
+    modules = dict.fromkeys(job.module for job in jobs)
+    kernels = dict.fromkeys(job.kernel for job in jobs)
+    lines = [f"module {name} {fingerprint(PACKAGE + name)}" for name in modules]
+    return "\n".join(lines + [f"kernel {name}" for name in kernels]) + "\n"
+
+
+def compile_missing(jobs: Sequence[Job], level: str, processes: int) -> list["_Worker"]:
+    """Compile in parallel what has no object file yet; one of the processes, if any was needed, stays."""
+    missing = [job for job in jobs if not _is_compiled(job.object(level))]
+    if not missing:
+        return []
+    waiting = batches_of(missing)
+    workers = [_Worker(level) for _ in range(min(processes, len(waiting)))]
+    threads = [Thread(target=_compile, args=(k, worker, waiting)) for k, worker in enumerate(workers)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for worker in workers[1:]:
+        worker.end()
+    return workers[:1]
+
+
+def batches_of(jobs: Sequence[Job]) -> deque[list[Job]]:
+    """The versions of one kernel together, kernels of one file next to each other.
+
+    Neighbours call much the same functions, and each process infers and lowers a function once, 30 ms.  So
+    the processes take batches from both ends.
+    """
+    kernels: dict[str, list[Job]] = {}
+    for job in sorted(jobs):
+        kernels.setdefault(job.kernel, []).append(job)
+    return deque(kernels.values())
+
+
+class _Worker:
+    """A process that compiles and links (`broadphase.compiler.worker`)."""
+
+    def __init__(self, level: str) -> None:
+        environment = {
+            **os.environ,
+            "BROADPHASE_COMPILING": "1",
+            "BROADPHASE_LEVEL": level,
+            "NUMBA_CPU_NAME": "generic" if level == "arm64" else level,
+            "NUMBA_CPU_FEATURES": "",
+            "NUMBA_DISABLE_JIT": "0",
+            "PYTHONHASHSEED": "0",  # the same machine code each time
+            "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")]),
+        }
+        self._level = level
+        self._errors = TemporaryFile("w+")  # noqa: SIM115 - closed in `end`; a full pipe would block the process
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "broadphase.compiler.worker"],
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            text=True,
+        )
+
+    def do(self, task: Task, jobs: Sequence[Job], into: Path | None = None) -> bool:
+        """Have something done with jobs, and wait until it is; whether it can go on."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        line = task, [[*job, str(job.object(self._level))] for job in jobs], str(into) if into else None
+        try:
+            self._process.stdin.write(json.dumps(line) + "\n")
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            return False
+        return self._process.stdout.readline() != ""
+
+    def end(self) -> None:
+        """Let it end, and say what went wrong."""
+        self._process.communicate()
+        with self._errors:
+            if self._process.returncode != 0:
+                self._errors.seek(0)
+                raise RuntimeError(f"compiling kernels failed:\n{self._errors.read()}")
+
+
+def _compile(number: int, worker: _Worker, waiting: deque[list[Job]]) -> None:
+    """Give a process the next batch when it is done with the last one, until none is left or one failed."""
+    while waiting:
+        try:
+            jobs = waiting.popleft() if number % 2 == 0 else waiting.pop()
+        except IndexError:  # another process took the last one
+            return
+        if not worker.do("compile", jobs):
+            return

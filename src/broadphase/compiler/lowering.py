@@ -1,0 +1,380 @@
+"""Typed Python into LLVM's text, by subclasses of Numba's context, code library and lowering.
+
+Kernels have no use for much of what Numba writes.  Left out are
+
+- reference counts: the arguments of a kernel live while it runs, and what it makes is freed when its call
+  ends (`memory`).  Atomic counts made a sweep of strips take twice as long;
+- wrappers for Python and C: `builtins` writes the one that is called;
+- errors that say what they are: a kernel has one error, no memory;
+- memory for variables that are assigned once.
+
+Numba would also optimise each function, emit it for this machine and load it.  Here a function stays text
+until a kernel is complete: LLVM then reads and optimises the kernel with all that it calls at once
+(`machine_code`), for the level of processor that was asked for.
+"""
+
+import os
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from hashlib import blake2b
+from itertools import count
+from typing import Any, NamedTuple
+
+from llvmlite import ir
+from numba.core import callconv, cgutils, codegen, cpu, types
+from numba.core import ir as python_ir
+from numba.core import lowering as numba_lowering
+from numba.core.analysis import compute_cfg_from_blocks
+from numba.core.imputils import lower_constant
+from numba.core.runtime.context import NRTContext
+
+from broadphase.compiler.aggregates import Builder, integer
+from broadphase.compiler.memory import DATA
+from broadphase.compiler.numba_checks import overrides
+from broadphase.compiler.python_api import I64, POINTER
+from broadphase.compiler.types import parse, rows_of
+from broadphase.kernels.machine.jit import COMMON
+
+_CHECKED = "BROADPHASE_CHECKED" in os.environ
+_METADATA = re.compile(r", ![a-z]+ !\d+")
+
+COMMON_SYMBOLS: dict[str, str] = {}
+"""Symbols of common functions, with the modules that they come from."""
+_may_fail: set[str] = set()
+"""Names of functions that may find no memory; their callers look at what they return."""
+_numbers = count()
+
+
+class Lowered(NamedTuple):
+    """A kernel for one list of types."""
+
+    library: "TextLibrary"
+    descriptor: Any
+    """Numba's: the function's name in the library, its argument types and result type."""
+    holds_gil: bool
+    """Whether it keeps the GIL (`broadphase.kernels.machine.jit.brief`)."""
+    rows: dict[int, tuple[int, ...]]
+    """The arguments that are tuples of one of these lengths (`broadphase.kernels.machine.jit.numbers`)."""
+
+
+def lower(dispatcher: Any, listed: str) -> Lowered:
+    """Infer all types of a kernel and of all that it calls, and lower them."""
+    kinds = parse(listed)
+    dispatcher.compile(kinds)
+    found = dispatcher.overloads[kinds]
+    holds_gil = getattr(dispatcher.py_func, "brief", False)
+    return Lowered(found.library, found.fndesc, holds_gil, rows_of(listed))
+
+
+def may_fail(descriptor: Any) -> bool:
+    """Whether a function may find no memory."""
+    return descriptor.mangled_name in _may_fail
+
+
+# --- functions as text ------------------------------------------------------------------------------------
+
+
+@overrides("add_linking_library", "add_ir_module", "finalize")
+class TextLibrary(codegen.CPUCodeLibrary):
+    """The functions of one compiled Python function, and the libraries of those that it calls."""
+
+    def __init__(self, generator: Any, name: str) -> None:
+        codegen.CodeLibrary.__init__(self, generator, name)
+        self._linking_libraries: list[Any] = []
+        self.globals: dict[str, str] = {}
+        """By name, what it defines."""
+        self.declared: dict[str, str] = {}
+
+    def add_linking_library(self, library: Any) -> None:
+        """Note a library that this one calls."""
+        self._linking_libraries.append(library)
+
+    def add_ir_module(self, ir_module: Any) -> None:
+        """Take over the functions of a module as text."""
+        for name, one in ir_module.globals.items():
+            is_declared = isinstance(one, ir.Function) and one.is_declaration
+            (self.declared if is_declared else self.globals)[name] = _METADATA.sub("", str(one))
+
+    def finalize(self) -> None:
+        """Nothing is left to do: `whole_text` puts libraries together."""
+        self._finalized = True
+
+    def reached(self) -> tuple[list["TextLibrary"], dict[str, "TextLibrary"]]:
+        """The libraries that are compiled together with this one, and by symbol those of common functions."""
+        found = {self: None}
+        common: dict[str, TextLibrary] = {}
+        waiting = [self]
+        while waiting:
+            for one in waiting.pop()._linking_libraries:
+                symbol = next((name for name in one.globals if name in COMMON_SYMBOLS), None)
+                if symbol is not None:
+                    common[symbol] = one
+                elif one not in found:
+                    found[one] = None
+                    waiting.append(one)
+        return list(found), common
+
+
+def common_parts(library: TextLibrary) -> dict[str, TextLibrary]:
+    """By symbol the libraries of all common functions that this one needs."""
+    found: dict[str, TextLibrary] = {}
+    waiting = [library]
+    while waiting:
+        for symbol, one in waiting.pop().reached()[1].items():
+            if symbol not in found:
+                found[symbol] = one
+                waiting.append(one)
+    return found
+
+
+def whole_text(library: TextLibrary, *modules: Any) -> str:
+    """A library with all that it calls except common functions, and some more modules."""
+    head = str(library._codegen._create_empty_module("kernel"))
+    more = TextLibrary(library._codegen, "more")
+    for module in modules:
+        more.add_ir_module(module)
+    defined: dict[str, str] = {}
+    declared: dict[str, str] = {}
+    for one in [*library.reached()[0], more]:
+        for name, text in one.globals.items():
+            if defined.setdefault(name, text) != text:
+                raise ValueError(f"two different things are called {name}")
+        declared.update(one.declared)
+    needed = [text for name, text in declared.items() if name not in defined]
+    return "\n".join([head, *needed, *defined.values()])
+
+
+@overrides("_add_module")
+class _TextCodegen(codegen.JITCPUCodegen):
+    """Makes libraries of text; nothing is loaded into this process."""
+
+    _library_class = TextLibrary
+
+    def _add_module(self, module: Any) -> None:
+        pass
+
+
+# --- what Numba calls -------------------------------------------------------------------------------------
+
+
+@overrides("incref", "decref", "meminfo_data")
+class _NoReferenceCounts(NRTContext):
+    """Memory of kernels, as `memory` lays it out."""
+
+    def incref(self, builder: Any, typ: Any, value: Any) -> None:
+        pass
+
+    def decref(self, builder: Any, typ: Any, value: Any) -> None:
+        pass
+
+    def meminfo_data(self, builder: Any, meminfo: Any) -> Any:
+        block = builder.bitcast(meminfo, POINTER.as_pointer())
+        return builder.load(builder.gep(block, [ir.Constant(I64, DATA)]))
+
+
+@overrides("_return_errcode_raw", "return_user_exc")
+class _CallConvention(callconv.CPUCallConv):
+    """Numba's, in which every error is the same."""
+
+    def _return_errcode_raw(self, builder: Any, code: Any) -> None:
+        if isinstance(code, int):
+            code = ir.Constant(ir.IntType(32), code)
+        if not (isinstance(code, ir.Constant) and code.constant <= 0):  # 0 and -2: a value, and None
+            _may_fail.add(builder.function.name)
+        builder.ret(code)
+
+    def return_user_exc(
+        self, builder: Any, exc: Any, exc_args: Any = None, loc: Any = None, func_name: Any = None
+    ) -> None:
+        self._return_errcode_raw(builder, callconv.RETCODE_USEREXC)
+
+
+@overrides(
+    "init", "call_conv", "mangler", "insert_user_function", "call_internal", "post_lowering", "get_executable"
+)
+class KernelContext(cpu.CPUContext):
+    """Numba's context for functions that become parts of kernels."""
+
+    def init(self) -> None:
+        """Keep code as text."""
+        super().init()
+        self._internal_codegen = _TextCodegen("broadphase")
+
+    @property
+    def call_conv(self) -> Any:
+        """How functions return values and errors."""
+        return _CallConvention(self)
+
+    @cached_property
+    def nrt(self) -> Any:
+        """Memory that kernels ask for."""
+        return _NoReferenceCounts(self, self.enable_nrt)
+
+    def mangler(self, name: str, types: Any, *, abi_tags: Iterable[str] = (), uid: Any = None) -> str:
+        """A short symbol; one that spells out all types has 300 characters at each call."""
+        if name in COMMON:
+            digest = blake2b(f"{name} {types}".encode(), digest_size=12).hexdigest()
+            symbol = f"common_{digest}"
+            COMMON_SYMBOLS[symbol] = name.rpartition(".")[0]
+            return symbol
+        return f"f{next(_numbers)}_{re.sub('[^A-Za-z0-9_]', '', name.rpartition('.')[2])}"
+
+    def insert_user_function(self, func: Any, fndesc: Any, libs: Iterable[Any] = ()) -> None:
+        """Note how a compiled function is called."""
+
+        def call(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            return _call(context, builder, fndesc, args)
+
+        call.signature = fndesc.argtypes
+        call.libs = tuple(libs)
+        self._defns[func].append(call, call.signature)
+
+    def call_internal(self, builder: Any, fndesc: Any, sig: Any, args: Any) -> Any:
+        """Call a compiled function."""
+        return _call(self, builder, fndesc, args)
+
+    def post_lowering(self, mod: Any, library: Any) -> None:
+        """Nothing: Numba would link its reference counts."""
+
+    def get_executable(self, library: Any, fndesc: Any, env: Any) -> Any:
+        """A function that takes the place of the compiled one, which is not run here."""
+        return [].append  # Numba insists on a builtin of its own for each function
+
+
+def _call(context: Any, builder: Any, descriptor: Any, arguments: Any) -> Any:
+    """Call a function; if it found no memory, return from the caller as well."""
+    convention = context.call_conv
+    function = context.declare_function(builder.module, descriptor)
+    with builder.goto_entry_block():
+        place = builder.alloca(convention.get_return_type(descriptor.restype).pointee)
+    packed = context.get_arg_packer(descriptor.argtypes).as_arguments(builder, arguments)
+    error = convention._get_excinfo_argument(builder.function)  # the caller's own: it is never written to
+    status = builder.call(function, [place, error, *packed])
+    if may_fail(descriptor):
+        with cgutils.if_unlikely(builder, builder.icmp_signed(">", status, status.type(0))):
+            convention._return_errcode_raw(builder, status)
+    return context.get_returned_value(builder, descriptor.restype, builder.load(place))
+
+
+@overrides(
+    "setup_function",
+    "storevar",
+    "delvar",
+    "alloca_lltype",
+    "emit_environment_object",
+    "create_cpython_wrapper",
+    "create_cfunc_wrapper",
+    "_find_singly_assigned_variable",
+)
+class KernelLowering(numba_lowering.Lower):
+    """Numba's lowering for functions that become parts of kernels."""
+
+    def setup_function(self, fndesc: Any) -> None:
+        """Start a function that is internal to the kernel, unless several kernels share it."""
+        super().setup_function(fndesc)
+        if fndesc.mangled_name not in COMMON_SYMBOLS:
+            self.function.linkage = "internal"
+        self.builder = Builder(self.entry_block)
+        self.call_helper = self.call_conv.init_call_helper(self.builder)
+
+    def _find_singly_assigned_variable(self) -> None:
+        """Find the variables that need no memory: assigned once, before everything that reads them."""
+        blocks = self.func_ir.blocks
+        times: Counter[str] = Counter()
+        home = {}
+        read_in = defaultdict(set)
+        for label, block in blocks.items():
+            written = set()
+            for statement in block.body:
+                if isinstance(statement, python_ir.Del):
+                    continue
+                assigned = isinstance(statement, python_ir.Assign)
+                for name in _variables(statement.value if assigned else statement):
+                    if name not in written:
+                        read_in[name].add(label)
+                if assigned:
+                    times[statement.target.name] += 1
+                    home[statement.target.name] = label
+                    written.add(statement.target.name)
+        dominators = compute_cfg_from_blocks(blocks).dominators()
+        self._blk_local_varmap: dict[str, Any] = {}
+        self._singly_assigned_vars = {
+            name
+            for name, assignments in times.items()
+            # Blocks are written in the order of their labels: a value must exist when it is read.
+            if assignments == 1
+            and all(label > home[name] and home[name] in dominators[label] for label in read_in[name])
+        }
+
+    def storevar(self, value: Any, name: str, argidx: Any = None) -> None:
+        """Keep a variable's value, in memory only if it changes."""
+        if name in self._singly_assigned_vars:
+            self._blk_local_varmap[name] = value
+        else:
+            self.builder.store(value, self.getvar(name))
+
+    def delvar(self, name: str) -> None:
+        """Nothing: references are not counted."""
+
+    def alloca_lltype(self, name: str, lltype: Any, datamodel: Any = None) -> Any:
+        """Reserve memory for a variable; Numba would fill it with zeros."""
+        with self.builder.goto_entry_block():
+            return self.builder.alloca(lltype, name=name)
+
+    def emit_environment_object(self) -> None:
+        """Nothing: only Python objects would need one."""
+
+    def create_cpython_wrapper(self, release_gil: bool = False) -> None:
+        """Nothing: `builtins` writes one for each kernel."""
+
+    def create_cfunc_wrapper(self) -> None:
+        """Nothing: C does not call parts of kernels."""
+
+
+def _variables(value: Any) -> list[str]:
+    """The names of all variables in a part of a statement."""
+    if isinstance(value, python_ir.Var):
+        return [value.name]
+    if isinstance(value, python_ir.Inst):
+        return [each.name for each in value.list_vars()]
+    return []
+
+
+def lowering_class(_: Any) -> Any:
+    """The class that lowers functions."""
+    return KernelLowering
+
+
+def index(context: Any, builder: Any, idxty: Any, idx: Any, size: Any) -> Any:
+    """The position of an element of an array: an index counts from the start, unless it is a literal.
+
+    Numba lets -1 mean the last element, with three instructions at each index that LLVM rarely removes:
+    counting the copies of a box in strips took 14 ns with them, 2.7 without.  Kernels compiled with
+    ``BROADPHASE_CHECKED=1`` end the process at the first index below zero; `.ci/run` runs the tests on them.
+    """
+    place = context.cast(builder, idx, idxty, types.intp)
+    known = integer(place)
+    if known is not None:
+        return builder.add(place, size) if known < 0 else place
+    if _CHECKED and idxty.signed:
+        with builder.if_then(builder.icmp_signed("<", place, place.type(0)), likely=False):
+            kind = ir.FunctionType(ir.VoidType(), [])
+            builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.trap"), [])
+    return place
+
+
+def call_without_literals(otherwise: Callable[..., Any]) -> Callable[..., Any]:
+    """Resolve calls of kernels' functions by the types of the arguments, whatever their literal values."""
+
+    def get_call_type(self: Any, context: Any, args: Any, kws: dict[str, Any]) -> Any:
+        kinds = tuple(map(types.unliteral, args))
+        return otherwise(self, context, kinds, {name: types.unliteral(kind) for name, kind in kws.items()})
+
+    return get_call_type
+
+
+def register() -> None:
+    """Register what functions that are named in kernels are: they have no address while they are compiled."""
+    lower_constant(types.Dispatcher)(lambda context, builder, ty, pyval: context.get_dummy_value())

@@ -1,0 +1,117 @@
+"""Memory that kernels ask for: Numba's runtime in a handful of functions.
+
+That is the memory of what they return (`broadphase.kernels.arrays.found_ids.result`).  Numba counts
+references to each block.  Here a block lives until the call ends that made it, but for those that are
+returned: the blocks of a call are a list, whose head each thread keeps for itself.
+
+::
+
+    head -> block: returned, next, -, data, size, -   then the data, aligned
+"""
+
+from typing import Any
+
+from llvmlite import ir
+from numba.core import cgutils
+
+from broadphase.compiler.python_api import I32, I64, POINTER, Api, declare_key
+
+_HEAD = 64  # bytes
+_RETURNED, _NEXT, DATA = 0, 1, 3
+ALLOCATORS = ("NRT_MemInfo_alloc_safe_aligned", "NRT_MemInfo_alloc_aligned")
+NAMES = (*ALLOCATORS, "broadphase_leave", "broadphase_release")
+_LEAVE = ir.FunctionType(ir.VoidType(), [POINTER])
+
+
+def enter(builder: Any) -> Any:
+    """Begin a list of blocks; returns the one before, for a call may come from within a call."""
+    api = Api(builder)
+    key = builder.bitcast(declare_key(builder.module), POINTER)
+    before = api.call("PyThread_tss_get", POINTER, key)
+    api.call("PyThread_tss_set", I32, key, ir.Constant(POINTER, None))
+    return before
+
+
+def keep(builder: Any, block: Any) -> None:
+    """Count an array that is returned; several may lie in one block, or in none of the kernel's."""
+    with builder.if_then(builder.icmp_unsigned("!=", block, ir.Constant(POINTER, None))):
+        place = _word(builder, block, _RETURNED)
+        builder.store(builder.add(builder.load(place), ir.Constant(I64, 1)), place)
+
+
+def leave(builder: Any, before: Any) -> None:
+    """Give back what is not returned."""
+    builder.call(cgutils.get_or_insert_function(builder.module, _LEAVE, "broadphase_leave"), [before])
+
+
+def define(module: ir.Module) -> None:
+    """Write the functions themselves."""
+    for name in ALLOCATORS:
+        _define_allocator(module, name)
+    _define_leave(module)
+    _define_release(module)
+
+
+def _word(builder: Any, block: Any, number: int) -> Any:
+    return builder.gep(builder.bitcast(block, I64.as_pointer()), [ir.Constant(I64, number)])
+
+
+def _define_allocator(module: ir.Module, name: str) -> None:
+    allocate = ir.Function(module, ir.FunctionType(POINTER, [I64, I32]), name)
+    builder = ir.IRBuilder(allocate.append_basic_block("entry"))
+    api = Api(builder)
+    size, alignment = allocate.args
+    wide = builder.zext(alignment, I64)
+    whole = builder.add(builder.add(size, wide), ir.Constant(I64, _HEAD))
+    block = api.call("PyMem_RawMalloc", POINTER, whole)
+    with builder.if_then(builder.icmp_unsigned("==", block, ir.Constant(POINTER, None)), likely=False):
+        builder.ret(block)
+    address = builder.add(builder.ptrtoint(block, I64), ir.Constant(I64, _HEAD))
+    slack = builder.urem(address, wide)
+    aligned = builder.icmp_unsigned("==", slack, ir.Constant(I64, 0))
+    gap = builder.select(aligned, slack, builder.sub(wide, slack))
+    key = builder.bitcast(declare_key(module), POINTER)
+    following = builder.ptrtoint(api.call("PyThread_tss_get", POINTER, key), I64)
+    zero = ir.Constant(I64, 0)
+    for number, value in enumerate((zero, following, zero, builder.add(address, gap), size, zero)):
+        builder.store(value, _word(builder, block, number))
+    api.call("PyThread_tss_set", I32, key, block)
+    builder.ret(block)
+
+
+def _define_leave(module: ir.Module) -> None:
+    """``broadphase_leave(before)``: frees the list's blocks, and puts the one before in its place."""
+    function = ir.Function(module, _LEAVE, "broadphase_leave")
+    builder = ir.IRBuilder(function.append_basic_block("entry"))
+    api = Api(builder)
+    key = builder.bitcast(declare_key(module), POINTER)
+    first = api.call("PyThread_tss_get", POINTER, key)
+    api.call("PyThread_tss_set", I32, key, function.args[0])
+    here = builder.block
+    look, free, end = (function.append_basic_block(name) for name in ("look", "free", "end"))
+    builder.branch(look)
+    builder.position_at_end(look)
+    block = builder.phi(POINTER)
+    block.add_incoming(first, here)
+    builder.cbranch(builder.icmp_unsigned("==", block, ir.Constant(POINTER, None)), end, free)
+    builder.position_at_end(free)
+    following = builder.inttoptr(builder.load(_word(builder, block, _NEXT)), POINTER)
+    returned = builder.load(_word(builder, block, _RETURNED))
+    with builder.if_then(builder.icmp_unsigned("==", returned, ir.Constant(I64, 0))):
+        api.call("PyMem_RawFree", ir.VoidType(), block)
+    block.add_incoming(following, builder.block)
+    builder.branch(look)
+    builder.position_at_end(end)
+    builder.ret_void()
+
+
+def _define_release(module: ir.Module) -> None:
+    """``broadphase_release(capsule)``: frees a block with the last array over it."""
+    release = ir.Function(module, _LEAVE, "broadphase_release")
+    builder = ir.IRBuilder(release.append_basic_block("entry"))
+    api = Api(builder)
+    block = api.call("PyCapsule_GetPointer", POINTER, release.args[0], ir.Constant(POINTER, None))
+    before = builder.atomic_rmw("sub", _word(builder, block, _RETURNED), ir.Constant(I64, 1), "acq_rel")
+    with builder.if_then(builder.icmp_signed("==", before, ir.Constant(I64, 1))):
+        api.call("PyMem_RawFree", ir.VoidType(), block)
+    builder.ret_void()

@@ -1,0 +1,387 @@
+"""What `Index.changes` needs: what was touched, what there was before, and what began and ended.
+
+*The journal* knows which ids were inserted, moved or removed since the last call of ``changes``, and what
+their boxes were at that time.
+
+*The history* is the sorted pairs at some earlier call, and what began and ended since.  Nothing is copied
+while nobody asks; ``stayed`` is put together when somebody does, also when the index has long moved on.  When
+the changes have grown to half of the pairs, they are merged into them: a fixed cost for each change.
+
+*Incremental changes* cost what was touched: most frames move a few boxes among many.  A pair can only have
+begun or ended if one of its boxes is in the journal.  So the index is asked, in one batch, what lies around
+the old and the new places of these boxes, and every find is compared: did they overlap before, do they now?
+Two boxes that are both in the journal are a case apart: where the other one was, the index does not know any
+more, so the old boxes are paired among themselves.  Where more than a share of all boxes was touched
+(`Structure.changes_by_query`), all pairs are found again and the two lists compared, which is cheaper.
+
+A call of ``changes`` computes everything first and then takes the step in lines without a call; one that is
+interrupted before has not happened.
+"""
+
+from bisect import bisect_left
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase import choose, methods, threads
+from broadphase.boxes import PairArray
+from broadphase.indexes.results import PairChanges
+from broadphase.indexes.storage import BoxStore, IdArray, expect
+from broadphase.kernels.arrays.radix_sort import stable_argsort
+from broadphase.kernels.boxes.filters import PairFilter
+from broadphase.kernels.pairs import journal as kernel
+from broadphase.kernels.pairs.pair_changes import split_changes, toggle_pairs
+from broadphase.methods.task import Task
+from broadphase.pair_order import sorted_pairs
+from broadphase.slices import MOST_ROOM, MOST_ROWS, first_of, joined, ranges, rows_at, sorted_keys
+
+PairKeys = npt.NDArray[np.int64]
+"""Pairs as numbers ``i << 32 | j``, which sort as the pairs do."""
+Columns = tuple[npt.NDArray[Any], ...]
+FindAll = Callable[..., tuple[PairArray, int]]
+"""``find_all(sort=True)``: all pairs, and the tests made."""
+Compared = tuple[PairArray, PairArray, int]
+"""What began, what ended, and the tests made."""
+
+# Among fewer boxes than this all pairs are found in less time than asking about some takes.
+FEWEST_BOXES = 1000
+_FIRST_ROOM = 64
+_FIRST_CHANGES = 1024
+_SMALLEST_MERGE = 1024
+# So few touched boxes are asked about by one thread; a second one costs as much to call.
+_ENOUGH_FOR_THREADS = 200
+_A_PART = 500  # queries: 5,000 at once take 1.3 times as long
+
+
+class Step(NamedTuple):
+    """Pairs: those of an earlier call, and what changed since."""
+
+    base: PairArray
+    changed: list[PairKeys]
+    """Shared by the steps on one base: each adds to its end."""
+    length: int
+    """How many of them belong to this step."""
+    weight: int
+    """How many pairs these hold."""
+
+    def pairs(self, *more: PairKeys) -> PairArray:
+        """The sorted pairs, after some more changes, in an array of their own."""
+        return _toggled(self.base, [*self.changed[: self.length], *more])
+
+
+class History:
+    """The sorted pairs at the last call of ``changes``."""
+
+    def __init__(self, pairs: PairArray) -> None:
+        self._last = Step(pairs, [], 0, 0)
+
+    def pairs(self) -> PairArray:
+        """The sorted pairs, in an array of their own."""
+        return self._last.pairs()
+
+    def advance(self, began: PairArray, ended: PairArray, store: BoxStore | None = None) -> PairChanges:
+        """Take a step by what changed; no id of the ``store`` is renewed any more."""
+        last = self._last
+        if last.weight > len(last.base) // 2 + _SMALLEST_MERGE:
+            last = Step(last.pairs(), [], 0, 0)
+        come, gone = pair_keys([began]), pair_keys([ended])
+        # An interrupted call may have added to the list.
+        changed = last.changed if len(last.changed) == last.length else last.changed[: last.length]
+        changed += [keys for keys in (come, gone) if len(keys)]
+        changes = PairChanges(began, ended, partial(last._replace(changed=changed).pairs, gone))
+        weight = last.weight + len(come) + len(gone)
+        self._take(Step(last.base, changed, len(changed), weight), store)
+        return changes
+
+    def replace(self, pairs: PairArray, began: PairArray, ended: PairArray, store: BoxStore) -> PairChanges:
+        """Take a step to these pairs; no id of the ``store`` is renewed any more."""
+        step = Step(pairs, [], 0, 0)
+        changes = PairChanges(began, ended, partial(step.pairs, pair_keys([began])))
+        self._take(step, store)
+        return changes
+
+    def _take(self, step: Step, store: BoxStore | None) -> None:
+        if store is None:
+            self._last = step
+        else:
+            none = np.zeros(len(store.renewed), np.bool_)
+            # No calls from here on: nothing can come in between.
+            self._last, store.renewed = step, none
+
+
+class Entries(NamedTuple):
+    """What the journal holds."""
+
+    slots: IdArray
+    """The entry of an id, or -1."""
+    kept: Columns
+    """Ids, and the boxes, classes, categories and masks that they had; a box of NaN if none."""
+    held: int
+    """How many entries there are."""
+
+    def columns(self) -> Columns:
+        """The rows of what is kept."""
+        return tuple(column[: self.held] for column in self.kept)
+
+
+_NO_ENTRIES = Entries(np.empty(0, np.int32), (), 0)
+
+
+class Journal:
+    """Which ids were touched since the last call of ``changes``, and what their boxes were then.
+
+    ``open`` while it is kept.  It is closed when it would hold too much, when nobody asks for changes, and
+    where a call touches everything at once: then all pairs are found again.  While its entries are written,
+    they are taken out of it; so one that is interrupted is closed.
+    """
+
+    def __init__(self) -> None:
+        self.open = False
+        self._most = 0
+        self._entries = _NO_ENTRIES
+
+    def begin(self, store: BoxStore, share: float, entries: Entries) -> None:
+        """Open it if that is worth the while; ``entries`` are what it held, to be forgotten."""
+        if entries.held:
+            kernel.forget(entries.kept[0], entries.held, entries.slots, store.renewed)
+        self._most = int(share * store.live)
+        if share > 0.0 and store.live >= FEWEST_BOXES:
+            self._put(Entries(entries.slots, entries.kept or _like(store, 0), 0))
+
+    def close(self) -> Entries:
+        """Stop keeping it: everything may have changed.  Returns what it held."""
+        entries = self._entries
+        self.open, self._entries = False, _NO_ENTRIES
+        return entries
+
+    def note(self, store: BoxStore, ids: IdArray, fresh: bool = False) -> None:
+        """Before these ids move or go, or (``fresh``) after they have come.  Never fails: it closes."""
+        entries = self.close()
+        if len(ids) <= self._most:
+            with suppress(MemoryError):
+                slots, kept = _with_room(store, entries, min(entries.held + len(ids), self._most))
+                count = kernel.note(ids, fresh, by_id(store), slots, kept, entries.held, self._most)
+                if count >= 0:
+                    self._put(Entries(slots, kept, count))
+
+    def check(self, store: BoxStore) -> None:
+        """Raise ``AssertionError`` where entries and slots contradict each other."""
+        if self.open:
+            slots, ids = self._entries.slots, self._entries.columns()[0]
+            known = np.flatnonzero(slots >= 0)
+            expect(np.array_equal(np.sort(ids), known), "the journal has one entry for each slot")
+            expect(bool((slots[ids] == np.arange(len(ids))).all()), "slots say where entries are")
+            expect(not store.renewed[~np.isin(np.arange(len(store.renewed)), ids)].any(), "new ids are noted")
+
+    def _put(self, entries: Entries) -> None:
+        self._entries, self.open = entries, True
+
+
+def _with_room(store: BoxStore, entries: Entries, count: int) -> tuple[IdArray, Columns]:
+    """The slots and what is kept, with room for all ids and for so many entries."""
+    slots, kept, held = entries
+    if len(slots) < store.end:
+        slots = np.full(len(store.alive), -1, np.int32)
+        slots[: len(entries.slots)] = entries.slots
+    if count > len(kept[0]):
+        kept = _like(store, max(2 * len(kept[0]), count, _FIRST_ROOM))
+        for column, rows in zip(entries.kept, kept, strict=True):
+            rows[:held] = column[:held]
+    return slots, kept
+
+
+def by_id(store: BoxStore) -> Columns:
+    """What a pair depends on, by id: boxes, classes, categories and masks."""
+    return store.boxes, store.classes, store.categories, store.masks
+
+
+def _like(store: BoxStore, room: int) -> Columns:
+    """Ids and empty arrays like those of the store."""
+    return np.empty(room, np.int32), *(
+        np.empty((room, *column.shape[1:]), column.dtype) for column in by_id(store)
+    )
+
+
+def pair_keys(chunks: list[PairArray]) -> PairKeys:
+    """Pairs as numbers."""
+    keys: PairKeys = np.empty(sum(map(len, chunks)), np.int64)
+    at = 0
+    for chunk in chunks:
+        for begin, end in ranges(0, len(chunk)):
+            part = chunk[begin:end]
+            keys[at + begin : at + end] = (part[:, 0].astype(np.int64) << 32) | part[:, 1]
+        at += len(chunk)
+    return keys
+
+
+def _toggled(base: PairArray, changed: list[PairKeys]) -> PairArray:
+    """The pairs of ``base`` after these changes, in an array of their own.
+
+    A pair ends only where it is and begins only where it is not: each change of it toggles its state.
+    """
+    keys = sorted_keys(changed)
+    out = np.empty((len(base) + len(keys), 2), np.int32)
+    if len(base) + len(keys) <= MOST_ROWS:
+        return out[: toggle_pairs(base, keys, out)]
+    written = key = 0
+    for begin, end in ranges(0, len(base)):
+        last = len(keys) if end == len(base) else int(np.searchsorted(keys, _key_of(base[end])))
+        written += toggle_pairs(base[begin:end], keys[key:last], out[written:])
+        key = last
+    return out[:written]
+
+
+def changes_between(
+    before: PairArray, now: PairArray, renewed: npt.NDArray[np.bool_]
+) -> tuple[PairArray, PairArray]:
+    """What began and what ended, of two sorted lists of pairs; see `kernels.pairs.pair_changes`."""
+    if len(before) + len(now) <= MOST_ROWS:
+        come, gone = _split(before, now, renewed)
+        return (come[0], gone[0]) if len(come) == 1 else (joined(come), joined(gone))
+    come, gone = [], []
+    at = 0
+    for begin, end in ranges(0, len(now)):
+        last = len(before)
+        if end < len(now):
+            last = bisect_left(range(len(before)), _key_of(now[end]), key=lambda row: _key_of(before[row]))
+        more, fewer = _split(before[at:last], now[begin:end], renewed)
+        come += more
+        gone += fewer
+        at = last
+    return joined(come), joined(gone)
+
+
+def _split(
+    before: PairArray, now: PairArray, renewed: npt.NDArray[np.bool_]
+) -> tuple[list[PairArray], list[PairArray]]:
+    """The same in chunks: as many as it takes to hold all that came and all that went."""
+    come: list[PairArray] = []
+    gone: list[PairArray] = []
+    b = n = 0
+    room = _FIRST_CHANGES
+    while not come or b < len(before) or n < len(now):
+        began, ended = np.empty((room, 2), np.int32), np.empty((room, 2), np.int32)
+        b, n, more, fewer = split_changes(before, now, renewed, b, n, began, ended)
+        come.append(first_of(began, more))
+        gone.append(first_of(ended, fewer))
+        room = min(4 * room, MOST_ROOM)
+    return come, gone
+
+
+def _key_of(pair: npt.NDArray[np.int32]) -> int:
+    """As `pair_keys`."""
+    return (int(pair[0]) << 32) | int(pair[1])
+
+
+# ---- what began and ended
+
+
+class Asked(Protocol):
+    """What is asked about touched boxes: see `broadphase.indexes.protocol.Structure`."""
+
+    store: BoxStore
+    touching: bool
+    threads: int | None
+    query_axis: int
+
+    def find_in_boxes(
+        self, boxes: npt.NDArray[np.float64], touching: bool, category: int, mask: int
+    ) -> tuple[IdArray, int]:
+        """Rows ``[query, id]``, and the tests."""
+
+
+def find_changes(
+    structure: Asked, find_all: FindAll, history: History, journal: Journal, by_query: float
+) -> tuple[PairChanges, int]:
+    """Against the last call, and the tests made.
+
+    Up to the share ``by_query`` of touched boxes the structure is asked about them, else ``find_all`` for all
+    pairs.
+    """
+    store, was_open, entries = structure.store, journal.open, journal.close()
+    if was_open:
+        began, ended, tests = _from_queries(structure, entries)
+        changes = history.advance(began, ended, store)
+    else:
+        changes, tests = from_all_pairs(store, find_all, history)
+    journal.begin(store, by_query, entries)
+    return changes, tests
+
+
+def from_all_pairs(store: BoxStore, find_all: FindAll, history: History) -> tuple[PairChanges, int]:
+    """By finding all pairs and comparing them with those of the last call."""
+    now, tests = find_all(sort=True)
+    began, ended = changes_between(history.pairs(), now, store.renewed)
+    return history.replace(now, began, ended, store), tests
+
+
+def _from_queries(structure: Asked, entries: Entries) -> tuple[PairArray, PairArray, int]:
+    store = structure.store
+    kept = entries.columns()
+    ids, old = kept[0], kept[1]
+    queries = np.empty((2 * len(ids), old.shape[1]), np.float64)
+    asked = np.empty(2 * len(ids), np.int32)
+    planned = kernel.plan_queries(ids, len(ids), old, store.boxes, queries, asked)
+    # Neighbours one after the other: what one query reads, the next one finds in the cache.
+    order = stable_argsort(queries[:planned, structure.query_axis])
+    queries, asked = rows_at(queries, order), rows_at(asked, order)
+    marks = np.zeros((store.end >> 3) + 1, np.uint8)
+    kernel.mark_noted(ids, len(ids), marks)
+    columns = by_id(store)
+    now, renewed = store.boxes.take(ids, 0), store.renewed.take(ids)
+    ruled = store.any_static or store.any_sets
+
+    def search(begin: int, end: int) -> Compared:
+        rows, tests = structure.find_in_boxes(queries[begin:end], structure.touching, -1, -1)
+        ended = np.empty_like(rows)
+        come, gone = kernel.compare_found(
+            *(rows, asked[begin:end], columns, marks, entries.slots, now, kept, renewed, ruled),
+            *(structure.touching, ended),
+        )
+        return first_of(rows, come), first_of(ended, gone), tests
+
+    def search_old() -> Compared:
+        ended, tests = _ended_among(structure, kept, columns)
+        return ended[:0], ended, tests
+
+    # What a part finds is compared while it is in the near cache.
+    parts = planned // _A_PART + 1
+    calls: list[Callable[[], Compared]] = [search_old]
+    calls += [partial(search, *span) for span in threads.shares(planned, parts)]
+    most = threads.resolve(structure.threads) if planned > _ENOUGH_FOR_THREADS else 1
+    found = threads.run_all(calls, most)
+    return (
+        _in_order([began for began, _, _ in found], store.end),
+        _in_order([ended for _, ended, _ in found], store.end),
+        sum(int(tests) for *_, tests in found),
+    )
+
+
+def _ended_among(structure: Asked, kept: Columns, columns: Any) -> tuple[PairArray, int]:
+    """Pairs of two boxes of the journal that have ended, and the tests made."""
+    was_there = kept[1][:, 0] == kept[1][:, 0]
+    if not was_there.all():
+        kept = tuple(column[was_there] for column in kept)
+    boxes = kept[1]
+    if len(boxes) < 2:
+        return np.empty((0, 2), np.int32), 0
+    task = Task(boxes, structure.touching, PairFilter(*kept[2:]))
+    found = methods.finder(choose.choose(boxes))(task)
+    entries = joined([np.empty((0, 2), np.int32), *found.chunks])
+    gone = kernel.compare_old(entries, columns, structure.store.renewed, kept, structure.touching)
+    return entries[:gone], found.tests
+
+
+def _in_order(chunks: list[PairArray], end: int) -> PairArray:
+    count = sum(map(len, chunks))
+    if count * 16 > end:
+        return sorted_pairs(chunks, end)
+    keys = np.sort(pair_keys(chunks))  # few pairs: the counting sort would look at every id
+    out = np.empty((count, 2), np.int32)
+    out[:, 0] = keys >> 32
+    out[:, 1] = keys & 0xFFFFFFFF
+    return out

@@ -1,0 +1,389 @@
+"""Questions to an index: what a structure finds, ranked, sorted and described.
+
+A plain space has no end: it hands everything on to the structure.  `broadphase.indexes.periodic` is asked in
+its place where a world begins again.
+
+One question goes to the structure in one call, as it was written, if its kernels read and check that
+(`Structure.reads_given`).  Where this gives ``None``, because the kernel refused it or the structure has no
+way for one question, it is read, checked and put as one of many.
+"""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from broadphase import threads
+from broadphase.boxes import BoxArray, PairArray
+from broadphase.indexes import changes
+from broadphase.indexes.arguments import (
+    NO_RULE,
+    Floats,
+    Given,
+    Reader,
+    Rows,
+    around,
+    around_many,
+)
+from broadphase.indexes.protocol import Structure, all_pairs, find_rows, may_pair, search_anyhow
+from broadphase.indexes.results import Nearest, PairChanges, RayHit, RayHits, RayRows
+from broadphase.indexes.storage import BoxStore, IdArray
+from broadphase.kernels.arrays.found_ids import FEW
+from broadphase.kernels.boxes import query_tests, ranking
+from broadphase.kernels.boxes.filters import IN_A, IN_B, PairFilter
+from broadphase.kernels.boxes.query_tests import keep_within
+from broadphase.memory import Scratch, borrowed_scratch
+from broadphase.methods.task import NO_LIMIT, Found, Task
+from broadphase.pair_order import ENOUGH_FOR_THREADS, joined_pairs, sorted_pairs, sorted_rows
+from broadphase.slices import growing, joined, paced
+from broadphase.space import as_period
+
+NO_HIT = RayHit(-1, np.inf, ())
+# Wider than a circle by more than rounding takes: what touches it overlaps this box.
+_ROUNDING = {8: 4e-15, 4: 2.5e-7}
+# A box query costs as much as finding the pairs of about this many boxes from scratch.
+_QUERY = 10
+_new = tuple.__new__  # of a named tuple, in half the time that its own takes
+
+
+class PlainSpace:
+    """A structure, and how it is asked."""
+
+    period: tuple[float | None, ...] | None = None
+
+    def __init__(self, structure: Structure, reader: Reader, sort: bool) -> None:
+        self.structure, self.asked = structure, structure.answering()
+        self.reader, self.sort = reader, sort
+        self.store, self.touching, self.threads = structure.store, structure.touching, structure.threads
+        self.last = ("", 0, 0)
+        """The last call, its tests and what it found."""
+
+    # ---- the structure follows the boxes
+
+    def leave(self, ids: IdArray, boxes: BoxArray | None) -> None:
+        """See `Structure.leave`."""
+        if self.structure.settled:
+            self.structure.leave(ids, boxes)
+
+    def enter(self, ids: IdArray, fresh: bool) -> None:
+        """See `Structure.enter`."""
+        if self.structure.settled:
+            self.structure.enter(ids, fresh)
+
+    def move_one(self, id: Any, box: Given) -> bool:  # noqa: A002
+        """See `Structure.move_one`."""
+        return not self.structure.stale and self.structure.move_one(id, box)
+
+    def unsettle(self) -> None:
+        """Only the boxes count: the next read starts again from them."""
+        self.structure.unsettle()
+        self.asked.unsettle()
+
+    def ready(self) -> None:
+        """Bring what is read up to date."""
+        self.structure.ready()
+        self.asked.ready()
+
+    def reserve(self, room: int) -> None:
+        """See `Structure.reserve`."""
+        self.structure.reserve(room)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {key: value for key, value in self.__dict__.items() if key != "asked"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.asked = self.structure.answering()
+
+    # ---- pairs
+
+    def find_pairs(self, limit: int, scratch: Scratch) -> Found:
+        """See `Structure.find_pairs`."""
+        self.structure.ready()
+        return self.structure.find_pairs(limit, scratch)
+
+    def all_pairs(self, *, sort: bool, limit: int = NO_LIMIT) -> tuple[PairArray, int]:
+        """All pairs as an array of their own, and the tests made."""
+        return all_pairs(self.store, self.threads, self.find_pairs, sort, limit)
+
+    def find_changes(self, history: changes.History, journal: changes.Journal) -> tuple[PairChanges, int]:
+        """Against the last call, and the tests made."""
+        structure = self.structure
+        structure.ready()
+        found = structure.find_changes(history)
+        if found is not None:
+            return found
+        return changes.find_changes(structure, self.all_pairs, history, journal, structure.changes_by_query)
+
+    # ---- one question
+
+    def in_box(self, call: str, box: Given, category: int = NO_RULE, mask: int = NO_RULE) -> IdArray | None:
+        """What overlaps a box; ``call`` is what users asked."""
+        asked = self.asked
+        if asked.stale:
+            asked.ready()
+        try:
+            answer = asked.find_in_box(box, self.touching, category, mask)
+        except OverflowError:  # an int that no float can hold
+            return None
+        if answer is None or answer[1] < 0:
+            return None
+        ids, tests = answer
+        found = len(ids)
+        self.last = call, tests, found
+        if found > FEW and self.sort:
+            ids.sort()
+        return ids
+
+    def in_circle(
+        self, center: Floats, radius: float, category: int = NO_RULE, mask: int = NO_RULE
+    ) -> IdArray | None:
+        """What lies within a radius."""
+        size = self.store.boxes.itemsize
+        if size == 4 and not (1e-30 < radius < 1e30 and max(map(abs, center)) < 1e30):
+            return None  # singles have fewer digits there, or none
+        asked = self.asked
+        if asked.stale:
+            asked.ready()
+        try:
+            radius = float(radius)
+            box = around(center, radius, _ROUNDING[size])
+        except OverflowError:
+            return None
+        answer = asked.find_in_box(box, self.touching, category, mask)
+        if answer is None or answer[1] < 0:
+            return None
+        ids, tests = answer
+        found = keep_within(self.store.boxes, ids, center, radius, self.touching)
+        self.last = "query_radius", tests, found
+        many = len(ids) > FEW and self.sort
+        ids = ids[:found]
+        if many:
+            ids.sort()
+        return ids
+
+    def first_hit(
+        self,
+        origin: Given,
+        direction: Given,
+        furthest: float,
+        category: int = NO_RULE,
+        mask: int = NO_RULE,
+    ) -> RayHit | None:
+        """What a ray hits first; `NO_HIT` where that is nothing."""
+        asked = self.asked
+        if asked.stale:
+            asked.ready()
+        try:
+            answer = asked.find_first_on_ray(origin, direction, float(furthest), category, mask)
+        except OverflowError:
+            return None
+        if answer is None or answer[1] < 0:
+            return None
+        hit, tests, distance, x, y, z = answer
+        self.last = "raycast", tests, int(hit >= 0)
+        if hit < 0:
+            return NO_HIT
+        return _new(RayHit, (hit, distance, (x, y) if len(origin) == 2 else (x, y, z)))
+
+    def all_on_ray(self, ray: Floats, category: int, mask: int) -> RayHits | None:
+        """All that a ray hits."""
+        asked = self.asked
+        asked.ready()
+        ids, tests = asked.find_on_ray(ray, category, mask)
+        self.last = ("query_ray", tests, len(ids))
+        distances, normals = self._room_for_hits(len(ids))
+        ends, scratch = np.array([0, len(ids)]), np.empty(len(ray))
+        ranking.rank_hits(self.store.boxes, ids, ends, np.array([ray]), scratch, distances, normals)
+        return RayHits(ids, distances, normals)
+
+    def nearest_one(
+        self, point: Given, k: int, category: int = NO_RULE, mask: int = NO_RULE
+    ) -> Nearest | None:
+        """The ``k`` nearest boxes of a point."""
+        live = self.store.live
+        if not live:
+            return None
+        asked = self.asked
+        if asked.stale:
+            asked.ready()
+        try:
+            answer = asked.find_nearest(point, k if k < live else live, category, mask)
+        except OverflowError:
+            return None
+        if answer is None or answer[2] < 0:
+            return None
+        ids, distances, tests = answer
+        self.last = "nearest", tests, len(ids)
+        return _new(Nearest, (ids, distances))
+
+    # ---- many questions, which have been checked
+
+    def in_boxes(self, call: str, boxes: Rows, category: int, mask: int) -> IdArray:
+        """What overlaps each box: rows ``[query, id]``."""
+        self.asked.ready()
+        rows, tests = find_rows(self.asked, boxes, self.touching, category, mask)
+        self.last = (call, tests, len(rows))
+        return rows
+
+    def in_circles(self, centers: Rows, radii: Rows, category: int, mask: int) -> IdArray:
+        """What lies within each radius: rows ``[query, id]``."""
+        self.asked.ready()
+        rows, tests = find_rows(self.asked, around_many(centers, radii), True, category, mask)
+
+        def keep(first: int, last: int) -> PairArray:
+            end = first
+            for begin, stop in paced(first, last):
+                end = query_tests.keep_rows_within(
+                    self.store.boxes, rows, begin, stop, end, centers, radii, self.touching
+                )
+            return rows[first:end]
+
+        parts = threads.resolve(self.threads) if len(rows) >= ENOUGH_FOR_THREADS else 1
+        kept = threads.run_all([partial(keep, *span) for span in threads.shares(len(rows), parts)])
+        found = kept[0] if parts == 1 else joined_pairs(kept, parts)
+        self.last = ("query_radius", tests, len(found))
+        return found
+
+    def first_hits(self, rays: Rows, ignored: IdArray, category: int, mask: int) -> RayHits | None:
+        """What each ray hits first, but for the box that it ignores; None: ask for all hits instead."""
+        self.asked.ready()
+        found = self.asked.find_first_on_rays(rays, ignored, category, mask)
+        if found is None:
+            return None
+        ids, tests = found
+        self.last = ("raycast", tests, int((ids >= 0).sum()))
+        distances, normals = self._room_for_hits(len(ids))
+        boxes, ray = self.store.boxes, np.empty(rays.shape[1])
+        for begin, end in paced(0, len(ids)):
+            at = slice(begin, end)
+            ranking.describe_firsts(boxes, ids[at], rays[at], ray, distances[at], normals[at])
+        return RayHits(ids, distances, normals)
+
+    def all_hits(self, rays: Rows, category: int, mask: int) -> RayRows:
+        """All that each ray hits."""
+        self.asked.ready()
+        ids, counts, tests = self.asked.find_on_rays(rays, category, mask)
+        self.last = ("query_ray", tests, len(ids))
+        distances, normals = self._room_for_hits(len(ids))
+        ends, ray = np.concatenate(([0], np.cumsum(counts))), np.empty(rays.shape[1])
+        for begin, end in growing(len(rays)):
+            own = ends[begin : end + 1]
+            ranking.rank_hits(self.store.boxes, ids, own, rays[begin:end], ray, distances, normals)
+        queries = np.repeat(np.arange(len(rays), dtype=np.int32), counts)
+        return RayRows(np.column_stack((queries, ids)), distances, normals)
+
+    def nearest_many(self, points: Rows, k: int, category: int, mask: int) -> Nearest:
+        """The ``k`` nearest boxes of each point, filled up with -1 and inf."""
+        held = min(k, self.store.live)
+        ids = np.full((len(points), k), -1, np.int32)
+        distances = np.full(ids.shape, np.inf)
+        self.last = ("nearest", 0, 0)
+        if not held:
+            return Nearest(ids, distances)
+        found = self._nearest_by_cells(points, held, category, mask)
+        if found is not None:
+            if held == k:
+                return found
+            ids[:, :held], distances[:, :held] = found
+            return Nearest(ids, distances)
+        self.asked.ready()
+        ids[:, :held], tests = self.asked.find_nearest_many(points, held, category, mask)
+        self.last = ("nearest", tests, int((ids >= 0).sum()))
+        for begin, end in growing(len(ids)):
+            ranking.rank_nearest(self.store.boxes, ids[begin:end], points[begin:end], distances[begin:end])
+        return Nearest(ids, distances)
+
+    def _nearest_by_cells(self, points: Rows, k: int, category: int, mask: int) -> Nearest | None:
+        """The same by `broadphase.methods.nearest`, where that is quicker."""
+        if not self.asked.nearest_by_cells:
+            return None
+        from broadphase.methods.nearest import find_nearest  # here: four files that few need
+
+        store = self.store
+        sets, boxes = (store.categories, store.masks), store.boxes[: store.end]
+        parts = threads.resolve(self.threads)
+        found = find_nearest(boxes, sets, (category, mask), points, k, parts)
+        if found is None:
+            return None
+        self.last = ("nearest", found.tests, found.found)
+        return Nearest(found.ids, found.distances)
+
+    def _room_for_hits(self, n: int) -> tuple[Rows, Rows]:
+        return np.full(n, np.inf), np.zeros((n, self.reader.dim))
+
+    # ---- about itself
+
+    def counts(self) -> tuple[int, int]:
+        """See `Structure.counts`."""
+        return self.structure.counts()
+
+    def check(self) -> None:
+        """Raise ``AssertionError`` if an invariant is broken."""
+        self.structure.ready()
+        self.structure.check()
+        if self.asked is not self.structure and self.asked.settled:
+            self.asked.ready()
+            self.asked.check()
+
+
+# ---- a join of two indexes
+
+
+def join(here: PlainSpace, there: PlainSpace, sort: bool) -> tuple[PairArray, int]:
+    """Rows ``[id here, id there]`` and the tests made.
+
+    A few boxes against an index that holds many are a batch of box queries: the cost follows the few.
+    Otherwise both sides go through the method that suits their number, as in `broadphase.join`.
+    """
+    few, many = (here, there) if here.store.live < there.store.live else (there, here)
+    if not few.store.live:
+        return np.empty((0, 2), np.int32), 0
+    plain = here.period is None and here.store.envs is None and there.store.envs is None
+    if plain and few.store.live * _QUERY < many.store.live and many.asked.answers_boxes_quickly:
+        many.asked.ready()
+        queries = few.store.live_boxes().astype(np.float64, copy=False)
+        rows, tests = find_rows(many.asked, queries, here.touching, NO_RULE, NO_RULE)
+        rows[:, 0] = few.store.ids()[rows[:, 0]]
+        rows = rows if few is here else rows[:, ::-1]
+        rows = np.ascontiguousarray(rows[may_pair(here.store, there.store, rows)])
+        return sorted_rows(rows, here.store.end, there.store.end) if sort else rows, tests
+    return _join_all(here, there, plain, sort)
+
+
+def _join_all(here: PlainSpace, there: PlainSpace, plain: bool, sort: bool) -> tuple[PairArray, int]:
+    first, second = here.store, there.store
+    here_boxes, there_boxes = first.live_boxes(), second.live_boxes()
+    kind = np.result_type(here_boxes, there_boxes)
+    boxes = joined((here_boxes.astype(kind, copy=False), there_boxes.astype(kind, copy=False)))
+    parts = threads.resolve(here.threads)
+    with borrowed_scratch() as scratch:
+        task = Task(boxes, here.touching, _both_filters(first, second), parts, scratch=scratch)
+        found = search_anyhow(task) if plain else _search_in_space(task, here, there)
+        chunks = [chunk for chunk in found.chunks if len(chunk)]
+        if not chunks:
+            return np.empty((0, 2), np.int32), found.tests
+        if found.ordered or not sort:
+            rows = joined_pairs(chunks, parts)
+        else:
+            rows = sorted_pairs(chunks, len(boxes), scratch, parts)
+    rows[:, 0] = first.ids()[rows[:, 0]]
+    rows[:, 1] = second.ids()[rows[:, 1] - first.live]
+    return rows, found.tests
+
+
+def _search_in_space(task: Task, here: PlainSpace, there: PlainSpace) -> Found:
+    from broadphase.in_space import Space, find_in_space
+
+    several = here.store.envs is not None or there.store.envs is not None
+    env = np.concatenate((here.store.live_envs(), there.store.live_envs())) if several else None
+    return find_in_space("auto", task, Space(as_period(here.period, task.dim), env))
+
+
+def _both_filters(first: BoxStore, second: BoxStore) -> PairFilter:
+    """Two indexes as one set of rows: a box is paired with the other side only, by both sides' rules."""
+    parts = []
+    for store, side in ((first, IN_A), (second, IN_B)):
+        at: Any = slice(store.end) if store.live == store.end else store.ids()
+        parts.append((store.classes[at] | side, store.categories[at], store.masks[at]))
+    return PairFilter(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))

@@ -1,0 +1,592 @@
+"""Which cells of a Tiled map block, and the `Level` from which a `broadphase.TileMap` is made.
+
+A cell blocks as a whole, on some sides, up to a slope, or with a shape that no cell can have.  Whether it
+blocks follows from a custom property of its tile or of its whole layer, where that of the tile wins; or from
+the names of layers that the caller gives.  Without either, all tiles with collision shapes block.
+"""
+
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.errors import FileError
+from broadphase.io.tiled.maps import (
+    MIRRORED_X,
+    MIRRORED_Y,
+    MOST_CELLS,
+    NUMBER,
+    TRANSPOSED,
+    TURNED,
+    Map,
+    Point,
+    Tile,
+    TileLayer,
+    read_map,
+)
+from broadphase.io.tiled.outlines import Frame, Outline, frame_of_tile, moved, shapes_of_tile
+from broadphase.kernels.tiles.grid import BOTTOM, LEFT, RIGHT, SIDES, TOP
+
+ENDINGS = (".tmx", ".tmj", ".json")
+ON_SHAPES = ("warn", "fill", "refuse")
+MOST_SHAPED = 1_000_000
+"""The most tiles with shapes of their own: each becomes a Python object."""
+_AS_IT_IS = Frame()
+Places = npt.NDArray[np.int64]
+
+# ---- where cells lie
+
+
+def cell_size(level: Map) -> Point:
+    """The size of a cell in the coordinates of the map's objects.
+
+    Isometric maps are flat in these coordinates: their cells are squares as high as a tile.
+    """
+    width, height = level.tile_size
+    return (height, height) if level.orientation == "isometric" else (width, height)
+
+
+def in_cells(level: Map, offset: Point) -> Point:
+    """An offset on the screen, in the coordinates of the map's objects."""
+    if level.orientation != "isometric":
+        return offset
+    (x, y), (width, height) = offset, level.tile_size
+    return (x / width + y / height) * height, (y / height - x / width) * height
+
+
+def is_staggered(level: Map) -> bool:
+    """Whether its cells do not lie on a grid."""
+    return level.orientation in ("staggered", "hexagonal")
+
+
+def height_of(level: Map) -> float:
+    """The height of a finite map, in the coordinates of its objects."""
+    columns, rows = level.size
+    if not is_staggered(level):
+        return rows * cell_size(level)[1]
+    last = max(corner_of(level, column, max(rows, 1) - 1)[1] for column in range(min(max(columns, 1), 2)))
+    return last + _even(level.tile_size[1])
+
+
+def corner_of(level: Map, column: int, row: int) -> Point:
+    """The upper left corner of the box around a staggered cell."""
+    axis, index, _ = level.stagger
+    width, height = _even(level.tile_size[0]), _even(level.tile_size[1])
+    x, y = _edges(level)
+    odd_one = bool((column if axis == "x" else row) & 1) != (index == "even")
+    if axis == "x":
+        return column * (width - x), row * height + y * odd_one
+    return column * width + x * odd_one, row * (height - y)
+
+
+def outline_of_cell(level: Map) -> tuple[Point, ...]:
+    """The corners of a staggered cell, relative to the upper left corner of the box around it."""
+    width, height = _even(level.tile_size[0]), _even(level.tile_size[1])
+    x, y = _edges(level)
+    ring = [
+        (0.0, y),
+        (x, 0.0),
+        (width - x, 0.0),
+        (width, y),
+        (width, height - y),
+        (width - x, height),
+        (x, height),
+        (0.0, height - y),
+    ]
+    return tuple(point for k, point in enumerate(ring) if point != ring[k - 1])
+
+
+def _edges(level: Map) -> Point:
+    """The extents of the slanted sides of a cell in x and y."""
+    axis, _, side = level.stagger
+    width, height = _even(level.tile_size[0]), _even(level.tile_size[1])
+    return (width - side * (axis == "x")) // 2, (height - side * (axis == "y")) // 2
+
+
+def _even(length: float) -> float:
+    """Rounded down to an even number, as Tiled does, so that halves are whole."""
+    return length - length % 2
+
+
+# ---- the cells that block
+
+
+class Slope(NamedTuple):
+    """How far a cell is filled, see `broadphase.TileMap.set_slope`."""
+
+    left: float
+    right: float
+    base: Literal["bottom", "top"]
+
+
+class Part(NamedTuple):
+    """A layer of a map, and where the map lies."""
+
+    level: Map
+    layer: TileLayer
+    place: Point
+
+
+class BlockingRules(NamedTuple):
+    """How to tell which tiles block."""
+
+    solid: str
+    one_way: str
+    everything: bool
+    """Whether all tiles block, because the caller named the layers."""
+    by_shape: bool
+    """Whether tiles with collision shapes block."""
+
+
+class Shaped(NamedTuple):
+    """Tiles of one kind whose shape no cell can have."""
+
+    part: Part
+    number: int
+    """With the upper bits, which say how the tile is turned and mirrored."""
+    tile: Tile | None
+    """None where the tileset has no entry for it; then the whole cell blocks."""
+    places: Places
+    """``(m, 2)``: column and row, counted from the start of the layer."""
+
+
+class Ground(NamedTuple):
+    """The blocking cells of one or several maps; y points down."""
+
+    solid: npt.NDArray[np.bool_]
+    one_way: npt.NDArray[np.uint8]
+    slopes: dict[tuple[int, int], Slope]
+    """By column and row."""
+    cell: Point
+    first: tuple[int, int]
+    """Column and row of its first cell, among the cells of all maps."""
+    shift: Point
+    """The upper left corner of cell 0, 0."""
+    shaped: list[Shaped]
+    ignored: list[str]
+    """Tiles that block on some sides, whose shapes are ignored."""
+
+    def cells_of(self, shaped: Shaped) -> Places:
+        """The columns and rows of tiles with shapes, in these arrays."""
+        column, row = _first_cell(shaped.part, self.cell, blocking=True)
+        places: Places = shaped.places + np.array([column - self.first[0], row - self.first[1]])
+        return places
+
+    @property
+    def origin(self) -> Point:
+        """The upper left corner."""
+        return (
+            self.first[0] * self.cell[0] + self.shift[0],
+            self.first[1] * self.cell[1] + self.shift[1],
+        )
+
+
+def blocking_rules(parts: Sequence[Part], solid: str, one_way: str, everything: bool) -> BlockingRules | None:
+    """The rules for which tiles block; None where nothing says it."""
+    levels = {id(part.level): part.level for part in parts}.values()
+    said: list[Mapping[str, Any]] = [part.layer.properties for part in parts]
+    said += [tile.properties for level in levels for tile in level.tiles.values()]
+    if everything or any(solid in some or one_way in some for some in said):
+        return BlockingRules(solid, one_way, everything, False)
+    if any(tile.shapes for level in levels for tile in level.tiles.values()):
+        return BlockingRules(solid, one_way, False, True)
+    return None
+
+
+def ground_of(parts: Sequence[Part], rules: BlockingRules, where: str) -> Ground:
+    """The blocking cells in layers of one map, or of several maps on one grid."""
+    kinds = [_kinds_of(part, rules) for part in parts]
+    grids = [(part, kind) for part, kind in zip(parts, kinds, strict=True) if not is_staggered(part.level)]
+    cell = _one_cell(grids, where)
+    shift = _one_shift(grids, cell, where)
+    left, top, right, bottom = _extent(grids, cell, where)
+    found = Ground(
+        np.zeros((bottom - top, right - left), np.bool_),
+        np.zeros((bottom - top, right - left), np.uint8),
+        {},
+        cell,
+        (left, top),
+        shift,
+        [],
+        [],
+    )
+    for part, kind in zip(parts, kinds, strict=True):
+        if is_staggered(part.level):
+            found.shaped.extend(_staggered(part, kind))
+        else:
+            _add(found, part, kind, left, top)
+    if sum(len(one.places) for one in found.shaped) + len(found.slopes) > MOST_SHAPED:
+        raise FileError(f"{where} has more than {MOST_SHAPED:,} tiles with shapes of their own")
+    return found
+
+
+# ---- which tiles of a layer block
+
+
+class _Kinds(NamedTuple):
+    """For each distinct number in a layer, ascending: how such a tile blocks."""
+
+    numbers: npt.NDArray[np.uint32]
+    solid: npt.NDArray[np.bool_]
+    sides: npt.NDArray[np.uint8]
+    blocks: bool
+
+
+def _kinds_of(part: Part, rules: BlockingRules) -> _Kinds:
+    numbers = np.unique(part.layer.cells)
+    solid, sides = np.zeros(len(numbers), np.bool_), np.zeros(len(numbers), np.uint8)
+    for at, number in enumerate(numbers.tolist()):
+        if not number & int(NUMBER):
+            continue
+        tile = part.level.tiles.get(number & int(NUMBER))
+        own: Mapping[str, Any] = {} if tile is None else tile.properties
+        where = tile.where if tile is not None and (rules.one_way in own or rules.solid in own) else None
+        said = {**part.layer.properties, **own}
+        if rules.by_shape:
+            solid[at] = tile is not None and bool(tile.shapes)
+        elif rules.one_way in said:
+            bits = _bits(said[rules.one_way], where or part.layer.where)
+            sides[at] = _turned_sides(bits, number) if rules.one_way in own else bits
+            if bits and is_staggered(part.level):
+                raise FileError(f"{where or part.layer.where} blocks on some sides; no staggered tile does")
+        else:
+            solid[at] = rules.everything or _is_solid(said, rules.solid, where or part.layer.where)
+    return _Kinds(numbers, solid, sides, bool(solid.any() or sides.any()))
+
+
+def _bits(names: Any, where: str) -> np.uint8:
+    bits = np.uint8(0)
+    for name in str(names).replace(",", " ").split():
+        if name not in SIDES:
+            raise FileError(f"{where} has the unknown side {name!r}; choose from {', '.join(SIDES)}")
+        bits |= SIDES[name]
+    return bits
+
+
+def _is_solid(properties: Mapping[str, Any], solid: str, where: str) -> bool:
+    value = properties.get(solid, False)
+    if not isinstance(value, bool | int | float):
+        raise FileError(f"{where} has {solid} = {value!r}; make it a property of type bool")
+    return bool(value)
+
+
+def _turned_sides(bits: np.uint8, number: int) -> np.uint8:
+    """The sides of a turned tile: they turn with it."""
+    swaps = [
+        (TRANSPOSED, ((LEFT, TOP), (RIGHT, BOTTOM))),
+        (MIRRORED_X, ((LEFT, RIGHT),)),
+        (MIRRORED_Y, ((TOP, BOTTOM),)),
+    ]
+    for turn, pairs in swaps:
+        if number & turn:
+            bits = swapped(bits, pairs)
+    return bits
+
+
+def swapped(bits: Any, pairs: Iterable[tuple[np.uint8, np.uint8]]) -> Any:
+    """Side bits, of one tile or an array, where each of ``pairs`` is exchanged."""
+    for one, other in pairs:
+        kept = bits & ~(one | other)
+        bits = kept | ((bits & one) != 0) * other | ((bits & other) != 0) * one
+    return bits
+
+
+# ---- where the layers lie
+
+
+def _first_cell(part: Part, cell: Point, *, blocking: bool) -> tuple[int, int]:
+    """The column and row, among the cells of all maps, in which a layer begins.
+
+    The offset of a layer counts only where it blocks: decoration may have any offset.
+    """
+    columns, _, rows, _ = _steps(part, cell, blocking)
+    return part.layer.column + columns, part.layer.row + rows
+
+
+def _steps(part: Part, cell: Point, blocking: bool) -> tuple[int, float, int, float]:
+    """The offset of a layer: columns and a remainder, rows and a remainder."""
+    dx, dy = in_cells(part.level, part.layer.offset) if blocking else (0.0, 0.0)
+    columns, right = divmod(part.place[0] + dx, cell[0])
+    rows, down = divmod(part.place[1] + dy, cell[1])
+    return int(columns), right, int(rows), down
+
+
+def _one_cell(grids: list[tuple[Part, _Kinds]], where: str) -> Point:
+    sizes = list(dict.fromkeys(cell_size(part.level) for part, kind in grids if kind.blocks))
+    if len(sizes) > 1:
+        (width, height), (other_width, other_height) = sizes[:2]
+        raise FileError(
+            f"{where}: tiles of {width:g} x {height:g} and of {other_width:g} x {other_height:g} are on no "
+            "common grid; read the maps one by one"
+        )
+    return sizes[0] if sizes else (cell_size(grids[0][0].level) if grids else (1.0, 1.0))
+
+
+def _one_shift(grids: list[tuple[Part, _Kinds]], cell: Point, where: str) -> Point:
+    """The offset of the grid by a part of a cell, which all layers must share."""
+    found: dict[Point, str] = {}
+    for part, kind in grids:
+        if kind.blocks:
+            _, right, _, down = _steps(part, cell, blocking=True)
+            found.setdefault((right, down), part.layer.where)
+    if len(found) > 1:
+        one, other = list(found.values())[:2]
+        raise FileError(
+            f"{where}: {one} and {other} are moved against each other by parts of a tile, so they are on no "
+            "common grid; name the layers that block (layers=), or move them by whole tiles"
+        )
+    return next(iter(found), (0.0, 0.0))
+
+
+def _extent(grids: list[tuple[Part, _Kinds]], cell: Point, where: str) -> tuple[int, int, int, int]:
+    """First column and row, and the column and row after the last."""
+    boxes = []
+    for part, kind in grids:
+        column, row = _first_cell(part, cell, blocking=kind.blocks)
+        rows, columns = part.layer.cells.shape
+        if kind.blocks or rows * columns:
+            boxes.append((column, row, column + columns, row + rows))
+    if not boxes:
+        return 0, 0, 0, 0
+    corners = np.array(boxes)
+    left, top = corners[:, :2].min(axis=0).tolist()
+    right, bottom = corners[:, 2:].max(axis=0).tolist()
+    if (right - left) * (bottom - top) > MOST_CELLS:
+        raise FileError(
+            f"{where}: its layers lie too far apart, {right - left} columns and {bottom - top} rows"
+        )
+    return left, top, right, bottom
+
+
+# ---- filling the cells
+
+
+def _add(found: Ground, part: Part, kinds: _Kinds, left: int, top: int) -> None:
+    """Add the blocking tiles of a layer to the cells."""
+    if not kinds.blocks:
+        return
+    column, row = _first_cell(part, found.cell, blocking=True)
+    rows = slice(row - top, row - top + part.layer.cells.shape[0])
+    columns = slice(column - left, column - left + part.layer.cells.shape[1])
+    whole = kinds.solid.copy()
+    special: list[tuple[int, Tile, Slope | None]] = []
+    for at in np.flatnonzero(kinds.solid | (kinds.sides != 0)).tolist():
+        number = int(kinds.numbers[at])
+        tile = part.level.tiles.get(number & int(NUMBER))
+        form = "whole" if tile is None else form_in_cell(part.level, tile, number & int(TURNED))
+        if tile is None or form == "whole":
+            continue
+        if kinds.sides[at]:
+            found.ignored.append(tile.where)
+        else:
+            whole[at] = False
+            special.append((number, tile, form if isinstance(form, Slope) else None))
+    kind_of = np.searchsorted(kinds.numbers, part.layer.cells)
+    found.solid[rows, columns] |= whole[kind_of]
+    found.one_way[rows, columns] |= kinds.sides[kind_of]
+    for number, tile, slope in special:
+        places = _places(part.layer, number)
+        if slope is None:
+            found.shaped.append(Shaped(part, number, tile, places))
+        else:
+            _add_slopes(found, Shaped(part, number, tile, places), slope, (column - left, row - top))
+
+
+def _add_slopes(found: Ground, shaped: Shaped, slope: Slope, first: tuple[int, int]) -> None:
+    """Add slopes; a cell has one slope, so where there is another already, the tile becomes a shape."""
+    late = []
+    for column, row in shaped.places.tolist():
+        cell = column + first[0], row + first[1]
+        if found.slopes.setdefault(cell, slope) != slope:
+            late.append((column, row))
+    if late:
+        found.shaped.append(shaped._replace(places=np.array(late, np.int64)))
+
+
+def _staggered(part: Part, kinds: _Kinds) -> Iterable[Shaped]:
+    for at in np.flatnonzero(kinds.solid).tolist():
+        number = int(kinds.numbers[at])
+        tile = part.level.tiles.get(number & int(NUMBER))
+        yield Shaped(part, number, tile, _places(part.layer, number))
+
+
+def _places(layer: TileLayer, number: int) -> Places:
+    """``(m, 2)``: the columns and rows of all tiles with this number, from the start of the layer."""
+    return np.argwhere(layer.cells == number)[:, ::-1]
+
+
+def form_in_cell(level: Map, tile: Tile, turned_by: int) -> Slope | Literal["whole"] | None:
+    """How the shapes of a tile fill its cell; None where no cell can have such a shape."""
+    if not tile.shapes:
+        return "whole"
+    size = cell_size(level)
+    if level.orientation != "orthogonal":
+        width, height = tile.size
+        boxes = [(one.form, one.x, one.y, one.width, one.height, one.rotation) for one in tile.shapes]
+        return "whole" if ("box", 0.0, 0.0, width, height, 0.0) in boxes else None
+    outlines = outlines_in_cell(level, tile, turned_by)
+    forms = [_form(outline, size) for outline in outlines]
+    if not forms or "whole" in forms:
+        return "whole"
+    return forms[0] if len(forms) == 1 else None
+
+
+def outlines_in_cell(level: Map, tile: Tile, turned_by: int, then: Frame = _AS_IT_IS) -> list[Outline]:
+    """The shapes of a tile of a layer, relative to the upper left corner of its cell."""
+    size = level.tile_size if tile.tileset.fills_grid else None
+    hexagonal = level.orientation == "hexagonal"
+    frame = frame_of_tile(tile, turned_by, size, hexagonal=hexagonal).then(moved(0.0, level.tile_size[1]))
+    return list(shapes_of_tile(tile, frame.then(then)))
+
+
+def _form(outline: Outline, size: Point) -> Slope | Literal["whole"] | None:
+    if outline.kind == "box":
+        (left, top), (across, down) = outline.points
+        right, bottom = left + across, top + down
+        points: Sequence[Point] = ((left, top), (right, top), (right, bottom), (left, bottom))
+    elif outline.kind == "polygon":
+        points = outline.points
+    else:
+        return None
+    width, height = size
+    at_left = sorted(y for x, y in points if x == 0.0)
+    at_right = sorted(y for x, y in points if x == width)
+    if len(at_left) + len(at_right) != len(points) or not at_left or not at_right or len(points) > 4:
+        return None
+    if not (min(at_left[0], at_right[0]) >= 0.0 and max(at_left[-1], at_right[-1]) <= height):
+        return None
+    if at_left[-1] == at_right[-1] == height:
+        left_part, right_part = 1.0 - at_left[0] / height, 1.0 - at_right[0] / height
+        return "whole" if left_part == right_part == 1.0 else Slope(left_part, right_part, "bottom")
+    if at_left[0] == at_right[0] == 0.0:
+        return Slope(at_left[-1] / height, at_right[-1] / height, "top")
+    return None
+
+
+# ---- the level
+
+
+class Level(NamedTuple):
+    """The arguments of a `broadphase.TileMap`, and its slopes."""
+
+    solid: npt.NDArray[np.bool_]
+    tile_size: tuple[float, float]
+    origin: tuple[float, float]
+    one_way: npt.NDArray[np.uint8] | None
+    slopes: dict[tuple[int, int], Slope]
+    """By column and row."""
+
+    def into(self, make: Callable[..., Any]) -> Any:
+        """The tile map; ``make`` is its class, which lies in a higher layer and so is not imported here."""
+        tiles = make(self.solid, self.tile_size, self.origin, one_way=self.one_way)
+        for (column, row), slope in self.slopes.items():
+            tiles.set_slope(column, row, slope.left, slope.right, base=slope.base)
+        return tiles
+
+
+def read_level(
+    path: str | PathLike[str],
+    *,
+    layers: Iterable[str] | None = None,
+    solid: str = "solid",
+    one_way: str = "one_way",
+    y_up: bool = False,
+    shapes: Literal["warn", "fill", "refuse"] = "warn",
+) -> Level:
+    """Which tiles of a map are solid; `broadphase.adapters.tiled.read` documents the arguments."""
+    if shapes not in ON_SHAPES:
+        raise ValueError(f"shapes must be 'warn', 'fill' or 'refuse'; got {shapes!r}")
+    file = Path(path)
+    check_file(file, ENDINGS)
+    level = read_map(file)
+    if is_staggered(level):
+        raise FileError(
+            f"{file} is {level.orientation}, so its tiles are no grid; broadphase.adapters.tiled.load makes "
+            "bodies of them"
+        )
+    parts = named([Part(level, layer, (0.0, 0.0)) for layer in level.layers], layers, str(file))
+    rules = blocking_rules(parts, solid, one_way, layers is not None)
+    if rules is None:
+        raise ValueError(
+            f"nothing in {file} says what is solid: give tiles or a layer the bool property {solid!r}, or "
+            f"pass layers=; it has {', '.join(repr(layer.name) for layer in level.layers) or 'none'}"
+        )
+    ground = ground_of(parts, rules, str(file))
+    if shapes == "fill":
+        ground = _filled(ground)
+    warn_of_shapes([one.tile.where for one in ground.shaped if one.tile] + ground.ignored, shapes)
+    for shaped in ground.shaped:
+        columns, rows = ground.cells_of(shaped).T
+        ground.solid[rows, columns] = True
+    return cells_of(ground, y_up, 0.0 if level.endless else height_of(level))
+
+
+def check_file(file: Path, endings: Sequence[str]) -> None:
+    """Raise where the file does not exist or has another ending."""
+    if not file.is_file():
+        raise FileNotFoundError(f"no Tiled map at {file}")
+    if file.suffix.lower() in (".ldtk", ".ldtkl"):
+        raise FileError(
+            f"{file} is a file of LDtk, which is not read; in LDtk choose Project settings > Tiled export "
+            "and save, then load the .tmx files that it writes beside the project, with layers="
+        )
+    if file.suffix.lower() not in endings:
+        raise ValueError(f"{file} must end in {', '.join(endings)}")
+
+
+def named(parts: list[Part], names: Iterable[str] | None, where: str) -> list[Part]:
+    """The layers with one of these names; without ``names`` all layers."""
+    if names is None:
+        return parts
+    wanted = [names] if isinstance(names, str) else list(names)
+    there = {part.layer.name for part in parts}
+    for name in wanted:
+        if name not in there:
+            names_there = ", ".join(map(repr, sorted(there))) or "none"
+            raise ValueError(f"{where} has no tile layer {name!r}; it has {names_there}")
+    return [part for part in parts if part.layer.name in wanted]
+
+
+def cells_of(ground: Ground, y_up: bool, height: float) -> Level:
+    """The cells; with ``y_up`` y is mirrored at zero and then ``height`` is added."""
+    solid, sides, (x, y) = ground.solid, ground.one_way, ground.origin
+    slopes = ground.slopes
+    if y_up:
+        rows = len(solid)
+        solid = solid[::-1].copy()
+        sides = np.ascontiguousarray(swapped(sides, [(TOP, BOTTOM)])[::-1])
+        y = height - (y + rows * ground.cell[1])
+        slopes = {
+            (column, rows - 1 - row): slope._replace(base="top" if slope.base == "bottom" else "bottom")
+            for (column, row), slope in slopes.items()
+        }
+    return Level(solid, ground.cell, (x, y), sides if sides.any() else None, slopes)
+
+
+def _filled(ground: Ground) -> Ground:
+    """The same with whole cells where there are slopes and shapes, without a warning."""
+    for column, row in ground.slopes:
+        ground.solid[row, column] = True
+    for shaped in ground.shaped:
+        columns, rows = ground.cells_of(shaped).T
+        ground.solid[rows, columns] = True
+    return ground._replace(slopes={}, shaped=[], ignored=[])
+
+
+def warn_of_shapes(places: Sequence[str], shapes: str, stacklevel: int = 4) -> None:
+    """Warn of tiles whose shapes are ignored, or raise."""
+    shaped = list(dict.fromkeys(places))
+    if not shaped:
+        return
+    others = f" and {len(shaped) - 1} more tiles have" if len(shaped) > 1 else " has"
+    if shapes == "refuse":
+        raise ValueError(f"{shaped[0]}{others} a collision shape that no cell can have")
+    warnings.warn(
+        f"{shaped[0]}{others} a collision shape that no cell can have: the whole tile blocks; "
+        'shapes="fill" says that this is meant, broadphase.adapters.tiled.load makes bodies of such shapes',
+        stacklevel=stacklevel,
+    )

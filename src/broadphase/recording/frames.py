@@ -1,0 +1,608 @@
+"""The frames of a recording: what they hold, how they differ from the frame before, and their file.
+
+The file has a head, then frames.  A frame counts once it is there completely.
+
+====================== =================================================================================
+bytes                  what
+====================== =================================================================================
+21                     ``broadphase recording`` and a line feed
+uint16, uint32         version; bytes of the head
+...                    the head: JSON
+then for each frame:
+uint32, uint32         bytes that follow; CRC-32 of the frame when it is inflated
+...                    deflate, flushed, continuing the frame before; it restarts every `FRESH` frames
+====================== =================================================================================
+
+An inflated frame is a sequence of sections, each with uint8 `Part`, uint32 bytes, and its content, a plain
+array.  All numbers are little-endian.  Each frame is given to the system in one piece when it ends, so after
+a crash of the program the file is good up to its last complete frame.
+
+A row is the id of a body or box.  Its numbers say where it is: ``x, y`` of a body, the edges of a box.  Its
+other attributes are in columns that seldom change; the form of a body is its shape wherever it is.
+
+Numbers that change from frame to frame are written as small differences to guesses (`Steps`).  Most things in
+a game move as far as in the frame before, on one axis or the other, in one direction or the other.  So each
+row remembers the last few lengths of its steps, and a number is guessed to be unchanged, or to be one such
+length above or below.  Written are the number of the nearest guess and by how many representable numbers it
+missed, seldom more than one or two.  So a number comes back bit for bit, in about a fifth of its bytes.
+"""
+
+import json
+import struct
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.boxes import BoxArray
+from broadphase.shapes.kinds import Box, Circle, Polygon, Shape
+from broadphase.shapes.rounded import Capsule, RoundedBox, from_outline
+from broadphase.shapes.table import ShapeTable, table_of
+from broadphase.world.tiles import TileMap
+
+MAGIC = b"broadphase recording\n"
+VERSION = 1
+FRESH = 64
+"""A reader can begin at every 64th frame."""
+LARGEST = 1 << 28
+"""The most bytes of an inflated frame."""
+
+_HEAD, _FRAME, _SECTION = struct.Struct("<HI"), struct.Struct("<II"), struct.Struct("<BI")
+_LEVEL = 6
+
+Numbers = npt.NDArray[np.floating[Any]]
+Bytes = npt.NDArray[np.uint8]
+
+_KEPT = 4
+# Two steps count as one length when they differ by less than this share: they are sums of rounded numbers.
+_ALIKE = 1e-6
+_INTEGERS: dict[int, tuple[Any, Any]] = {4: (np.int32, np.uint32), 8: (np.int64, np.uint64)}
+
+# ---- the sections of a frame, and the file
+
+
+class Part(IntEnum):
+    """What a section holds; all rows are ascending."""
+
+    WORDS = 0
+    """JSON: calls, what was found, new tags and outlines, the form of a new tile map."""
+    GONE = 1
+    """Rows that were removed."""
+    CAME = 2
+    """Rows that were added."""
+    PLACES = 3
+    """Their numbers."""
+    CHANGED = 4
+    """Rows that were added, or have another form, tag, rule..."""
+    STATIC = 5
+    SENSOR = 6
+    CATEGORY = 7
+    MASK = 8
+    TAG = 9
+    FORM = 10
+    """0 box, 1 circle, 2 polygon, 3 capsule, 4 rounded box."""
+    SIZES = 11
+    """Width and height; radius and 0; number of the outline and radius."""
+    MOVED = 12
+    """Rows that have moved."""
+    GUESS = 13
+    """Which guess was nearest, for each number of each row; see `Steps`."""
+    MISSED = 14
+    """By how much that guess missed."""
+    SOLID = 15
+    """All tiles of a new map, as bits."""
+    ONE_WAY = 16
+    CELLS = 17
+    """Tiles that changed, counted row by row."""
+    CELLS_SOLID = 18
+    CELLS_ONE_WAY = 19
+
+
+DTYPES = {
+    **dict.fromkeys((Part.GONE, Part.CAME, Part.CHANGED, Part.MOVED, Part.TAG), "<i4"),
+    **dict.fromkeys((Part.CATEGORY, Part.MASK, Part.CELLS), "<u4"),
+    Part.SIZES: "<f8",
+}
+"""All others are bytes; the type of `Part.PLACES` is in the head."""
+
+Sections = dict[Part, npt.NDArray[Any]]
+
+
+class Writer:
+    """Writes frames to a file; the head is written immediately."""
+
+    def __init__(self, file: BinaryIO, head: dict[str, Any]) -> None:
+        self._file = file
+        self._places = "<" + head["dtype"]
+        self._frames = 0
+        words = json.dumps(head).encode()
+        file.write(MAGIC + _HEAD.pack(VERSION, len(words)) + words)
+
+    def write(self, sections: Sections) -> None:
+        """Write one frame, in one piece."""
+        if self._frames % FRESH == 0:
+            self._deflate = zlib.compressobj(_LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS)
+        self._frames += 1
+        parts = []
+        for part, content in sections.items():
+            wire = np.ascontiguousarray(content, dtype_of(part, self._places)).tobytes()
+            parts += [_SECTION.pack(part, len(wire)), wire]
+        payload = b"".join(parts)
+        packed = self._deflate.compress(payload) + self._deflate.flush(zlib.Z_SYNC_FLUSH)
+        self._file.write(_FRAME.pack(len(packed), zlib.crc32(payload)) + packed)
+
+
+def read_head(data: bytes) -> tuple[dict[str, Any], int]:
+    """The head of a recording, and where its frames begin.
+
+    Raises
+    ------
+    ValueError
+        It is no recording, or one of a version that this program does not read.
+    """
+    if not data.startswith(MAGIC):
+        raise ValueError("it is no recording")
+    at = len(MAGIC) + _HEAD.size
+    if len(data) < at:
+        raise ValueError("its head is cut off")
+    version, length = _HEAD.unpack_from(data, len(MAGIC))
+    if version != VERSION:
+        raise ValueError(f"its version is {version}, this program reads {VERSION}")
+    head = json.loads(data[at : at + length])
+    if not isinstance(head, dict) or not {"kind", "dim", "dtype", "touching"} <= set(head):
+        raise ValueError("its head is damaged")
+    if head["dtype"] not in ("f4", "f8") or head["dim"] not in (2, 3):
+        raise ValueError("its head is damaged")
+    return head, at + length
+
+
+def read_frames(data: bytes, at: int, places: str) -> Iterator[tuple[Sections, int]]:
+    """The complete frames from byte ``at`` on, where a reader can begin; each with the byte at which it ends.
+
+    Raises
+    ------
+    ValueError
+        The next frame is cut off or damaged.
+    """
+    frames = 0
+    while at < len(data):
+        if frames % FRESH == 0:
+            inflate = zlib.decompressobj(-zlib.MAX_WBITS)
+        frames += 1
+        if at + _FRAME.size > len(data):
+            raise ValueError("it is cut off")
+        length, check = _FRAME.unpack_from(data, at)
+        at += _FRAME.size + length
+        if at > len(data):
+            raise ValueError("it is cut off")
+        try:
+            payload = inflate.decompress(data[at - length : at], LARGEST)
+        except zlib.error as error:
+            raise ValueError(f"it is damaged: {error}") from None
+        if zlib.crc32(payload) != check:
+            raise ValueError("it is damaged: its checksum is another")
+        yield _sections(payload, places), at
+
+
+def _sections(payload: bytes, places: str) -> Sections:
+    found: Sections = {}
+    at = 0
+    while at < len(payload):
+        part, length = _SECTION.unpack_from(payload, at)
+        at += _SECTION.size
+        dtype = np.dtype(dtype_of(Part(part), places))
+        found[Part(part)] = np.frombuffer(payload, dtype, length // dtype.itemsize, at)
+        at += length
+    return found
+
+
+def dtype_of(part: Part, places: str) -> str:
+    """The type of the array in a section."""
+    return places if part == Part.PLACES else DTYPES.get(part, "u1")
+
+
+# ---- numbers that move
+
+
+class Steps:
+    """The step lengths that each row remembers, and the guesses from them.
+
+    Examples
+    --------
+    >>> writer, reader = Steps(np.float64), Steps(np.float64)
+    >>> rows, before = np.array([0]), np.array([[0.5, 7.0]])
+    >>> for after in ([[0.6, 7.0]], [[0.7, 7.0]], [[0.7, 6.9]]):
+    ...     guess, missed = writer.encode(rows, before, np.array(after))
+    ...     assert reader.decode(rows, before, guess, missed).tolist() == after
+    ...     before = np.array(after)
+    >>> guess.tolist(), len(missed)
+    ([0, 5], 2)
+    """
+
+    def __init__(self, dtype: npt.DTypeLike) -> None:
+        self._dtype = np.dtype(dtype)
+        self._lengths: Numbers = np.zeros((0, _KEPT), self._dtype)
+
+    def copy(self) -> "Steps":
+        """A copy with a memory of its own."""
+        twin = Steps(self._dtype)
+        twin._lengths = self._lengths.copy()
+        return twin
+
+    def forget(self, rows: npt.NDArray[np.int32]) -> None:
+        """Forget the steps of these rows, which are new."""
+        self._reserve(rows)
+        self._lengths[rows] = 0
+
+    def encode(self, rows: npt.NDArray[np.int32], before: Numbers, after: Numbers) -> tuple[Bytes, Bytes]:
+        """The nearest guess, and by how much it missed, for ``(k, c)`` numbers of some rows."""
+        guesses = self._guesses(rows, before)
+        with np.errstate(over="ignore"):
+            missed = _ordered(after)[None] - _ordered(guesses)
+            far = np.where(missed < 0, ~missed, missed)
+        chosen = far.argmin(axis=0).astype(np.uint8)
+        best = np.take_along_axis(missed, chosen[None].astype(np.int64), axis=0)[0]
+        self._learn(rows, before, after)
+        return chosen.ravel(), _planes(best)
+
+    def decode(self, rows: npt.NDArray[np.int32], before: Numbers, guess: Bytes, missed: Bytes) -> Numbers:
+        """What `encode` was given as ``after``."""
+        chosen = guess.reshape(before.shape)
+        guesses = self._guesses(rows, before)
+        best = np.take_along_axis(guesses, chosen[None].astype(np.int64), axis=0)[0]
+        with np.errstate(over="ignore"):
+            after = _numbers(_ordered(best) + _from_planes(missed, before.shape, self._dtype), self._dtype)
+        self._learn(rows, before, after)
+        return after
+
+    def _guesses(self, rows: npt.NDArray[np.int32], before: Numbers) -> Numbers:
+        """All guesses, ``(1 + 2 * _KEPT, k, c)``."""
+        self._reserve(rows)
+        lengths = self._lengths[rows].T[:, :, None]
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.concatenate([before[None], before + lengths, before - lengths])
+
+    def _learn(self, rows: npt.NDArray[np.int32], before: Numbers, after: Numbers) -> None:
+        lengths = self._lengths[rows]
+        with np.errstate(over="ignore", invalid="ignore"):
+            for column in range(before.shape[1]):
+                length = np.abs(after[:, column] - before[:, column])
+                known = (np.abs(lengths - length[:, None]) <= _ALIKE * length[:, None]).any(axis=1)
+                fresh = ~known & (length > 0) & np.isfinite(length)
+                lengths[fresh, 1:] = lengths[fresh, :-1]
+                lengths[fresh, 0] = length[fresh]
+        self._lengths[rows] = lengths
+
+    def _reserve(self, rows: npt.NDArray[np.int32]) -> None:
+        end = int(rows.max(initial=-1)) + 1
+        if end > len(self._lengths):
+            larger = np.zeros((2 * end, _KEPT), self._dtype)
+            larger[: len(self._lengths)] = self._lengths
+            self._lengths = larger
+
+
+def _ordered(numbers: Numbers) -> npt.NDArray[Any]:
+    """Integers in the order of the numbers: neighbouring floats become neighbouring integers.
+
+    >>> (_ordered(np.array([1.0, -0.0])) - _ordered(np.array([np.nextafter(1.0, 0), 0.0]))).tolist()
+    [1, -1]
+    """
+    signed, _ = _INTEGERS[numbers.dtype.itemsize]
+    bits = np.ascontiguousarray(numbers).view(signed)
+    ordered: npt.NDArray[Any] = np.where(bits < 0, bits ^ np.iinfo(signed).max, bits)
+    return ordered
+
+
+def _numbers(ordered: npt.NDArray[Any], dtype: np.dtype[Any]) -> Numbers:
+    """The inverse of `_ordered`."""
+    most = np.iinfo(ordered.dtype).max
+    numbers: Numbers = np.where(ordered < 0, ordered ^ most, ordered).view(dtype)
+    return numbers
+
+
+def _planes(missed: npt.NDArray[Any]) -> Bytes:
+    """Signed integers byte by byte: first all lowest bytes; high bytes that are all 0 are left out."""
+    width = missed.dtype.itemsize
+    unsigned = _INTEGERS[width][1]
+    folded = np.where(missed < 0, (~missed).view(unsigned) * 2 + 1, missed.view(unsigned) * 2).astype(
+        unsigned
+    )
+    planes = folded.astype(f"<u{width}").reshape(-1, 1).view(np.uint8).reshape(-1, width).T
+    used = int(np.flatnonzero(planes.any(axis=1)).max(initial=0)) + 1
+    return np.ascontiguousarray(planes[:used]).ravel()
+
+
+def _from_planes(wire: Bytes, shape: tuple[int, ...], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    """The inverse of `_planes`."""
+    width = dtype.itemsize
+    signed, unsigned = _INTEGERS[width]
+    count = int(np.prod(shape))
+    planes = np.zeros((width, count), np.uint8)
+    planes[: len(wire) // max(count, 1)] = wire.reshape(-1, count) if count else 0
+    folded = np.ascontiguousarray(planes.T).view(f"<u{width}").ravel().astype(unsigned)
+    half = (folded >> unsigned(1)).view(signed)
+    missed: npt.NDArray[Any] = np.where(folded & unsigned(1), ~half, half).reshape(shape)
+    return missed
+
+
+# ---- the rows of a frame
+
+
+_COLUMNS: dict[str, tuple[Part, type, Any]] = {
+    "static": (Part.STATIC, np.bool_, False),
+    "sensor": (Part.SENSOR, np.bool_, False),
+    "category": (Part.CATEGORY, np.uint32, 1),
+    "mask": (Part.MASK, np.uint32, 0xFFFFFFFF),
+    "tag": (Part.TAG, np.int32, 0),
+}
+_BOX, _CIRCLE, _POLYGON = 0, 1, 2
+_WITH_OUTLINE: dict[int, type[Polygon]] = {_POLYGON: Polygon, 3: Capsule, 4: RoundedBox}
+_NO_FORM = Box(0.0, 0.0, 0.0, 0.0)
+MOST_ROWS = 1 << 24
+"""A recording with higher ids is damaged."""
+
+Rows = npt.NDArray[np.int32]
+
+
+@dataclass
+class FrameRows:
+    """All rows at the end of a frame; rows that are not alive hold zeros and default values."""
+
+    numbers: Numbers
+    alive: npt.NDArray[np.bool_]
+    columns: dict[str, npt.NDArray[Any]]
+    forms: list[Shape | None] | None = None
+    """``None`` for an index."""
+    _table: ShapeTable | None = None
+    """The forms as columns, made by the first call of `boxes`."""
+
+    @classmethod
+    def nothing(cls, width: int, dtype: npt.DTypeLike, *, has_forms: bool) -> "FrameRows":
+        """No rows at all."""
+        forms: list[Shape | None] | None = [] if has_forms else None
+        return cls(np.zeros((0, width), dtype), np.zeros(0, np.bool_), _defaults(0), forms)
+
+    def grown(self, end: int) -> "FrameRows":
+        """The same rows in arrays that have at least ``end`` rows."""
+        more = end - len(self.alive)
+        if more <= 0:
+            return self
+        defaults = _defaults(more)
+        return FrameRows(
+            np.vstack([self.numbers, np.zeros((more, self.numbers.shape[1]), self.numbers.dtype)]),
+            np.append(self.alive, np.zeros(more, np.bool_)),
+            {name: np.append(column, defaults[name]) for name, column in self.columns.items()},
+            None if self.forms is None else self.forms + [None] * more,
+        )
+
+    def copy(self) -> "FrameRows":
+        """A copy with arrays of its own."""
+        columns = {name: column.copy() for name, column in self.columns.items()}
+        forms = None if self.forms is None else list(self.forms)
+        return FrameRows(self.numbers.copy(), self.alive.copy(), columns, forms)
+
+    @property
+    def ids(self) -> Rows:
+        """The rows in use, ascending."""
+        return np.flatnonzero(self.alive).astype(np.int32)
+
+    def boxes(self) -> BoxArray:
+        """The boxes of the rows in use."""
+        ids = self.ids
+        if self.forms is None:
+            return self.numbers[ids]
+        if self._table is None:
+            self._table = table_of([form or _NO_FORM for form in self.forms])
+        self._table.x[:], self._table.y[:] = self.numbers.T
+        return self._table.bounds(ids)
+
+    def put_form(self, row: int, form: Shape | None) -> None:
+        """Set the form of a body; ``None`` for a row that is no longer alive."""
+        assert self.forms is not None
+        self.forms[row] = form
+        if self._table is not None:
+            self._table.put(row, form or _NO_FORM)
+
+    def shapes(self) -> list[Shape]:
+        """The forms of the rows in use; empty for an index."""
+        return [form for form in self.forms or () if form is not None]
+
+
+def difference(before: FrameRows, now: FrameRows, steps: Steps) -> tuple[Sections, list[list[list[float]]]]:
+    """The changes from ``before`` to ``now`` as sections, and the outlines of polygons that they refer to."""
+    end = max(len(before.alive), len(now.alive))
+    before, now = before.grown(end), now.grown(end)
+    stays = before.alive & now.alive
+    came = _rows(now.alive & ~before.alive)
+    changed = now.alive & ~before.alive
+    for name, column in now.columns.items():
+        changed |= stays & (column != before.columns[name])
+    if now.forms is not None and before.forms is not None:
+        pairs = zip(now.forms, before.forms, strict=True)
+        changed |= now.alive & np.fromiter((a is not b and _differ(a, b) for a, b in pairs), np.bool_, end)
+    bits = np.uint64 if now.numbers.dtype.itemsize == 8 else np.uint32
+    moved = _rows(stays & (now.numbers.view(bits) != before.numbers.view(bits)).any(axis=1))
+    steps.forget(came)
+    guess, missed = steps.encode(moved, before.numbers[moved], now.numbers[moved])
+    outlines: list[list[list[float]]] = []
+    sections = {
+        Part.GONE: _rows(before.alive & ~now.alive),
+        Part.CAME: came,
+        Part.PLACES: now.numbers[came].ravel(),
+        **_described(now, _rows(changed), outlines),
+        Part.MOVED: moved,
+        Part.GUESS: guess,
+        Part.MISSED: missed,
+    }
+    return {part: content for part, content in sections.items() if len(content)}, outlines
+
+
+def _described(now: FrameRows, rows: Rows, outlines: list[list[list[float]]]) -> Sections:
+    sections: Sections = {Part.CHANGED: rows}
+    for name, (part, _, _) in _COLUMNS.items():
+        sections[part] = now.columns[name][rows]
+    if now.forms is not None:
+        kinds, sizes = np.zeros(len(rows), np.uint8), np.zeros((len(rows), 2))
+        for k, row in enumerate(rows.tolist()):
+            kinds[k], sizes[k] = _encode_form(now.forms[row], outlines)
+        sections |= {Part.FORM: kinds, Part.SIZES: sizes.ravel()}
+    return sections
+
+
+def apply(held: FrameRows, sections: Sections, outlines: list[Any], steps: Steps) -> FrameRows:
+    """Apply the sections that `difference` made; returns the rows that it was given as ``now``.
+
+    Raises
+    ------
+    ValueError
+        The sections do not fit the rows.
+    """
+    rows = {
+        part: sections.get(part, np.empty(0, np.int32))
+        for part in (Part.GONE, Part.CAME, Part.CHANGED, Part.MOVED)
+    }
+    end = 1 + max(int(part.max(initial=-1)) for part in rows.values())
+    if end > MOST_ROWS or any(int(part.min(initial=0)) < 0 for part in rows.values()):
+        raise ValueError("it names a row that cannot be")
+    held = held.grown(end)
+    width = held.numbers.shape[1]
+    held.alive[rows[Part.GONE]] = False
+    _forget(held, rows[Part.GONE])
+    came, moved = rows[Part.CAME], rows[Part.MOVED]
+    held.alive[came] = True
+    if len(came):
+        held.numbers[came] = sections[Part.PLACES].reshape(-1, width)
+    for name, (part, _, _) in _COLUMNS.items():
+        if part in sections:
+            held.columns[name][rows[Part.CHANGED]] = sections[part]
+    if held.forms is not None and len(rows[Part.CHANGED]):
+        sizes = sections[Part.SIZES].reshape(-1, 2).tolist()
+        forms = zip(rows[Part.CHANGED].tolist(), sections[Part.FORM].tolist(), sizes, strict=True)
+        for row, kind, size in forms:
+            held.put_form(row, _decode_form(kind, size, outlines))
+    steps.forget(came)
+    if len(moved):
+        before = held.numbers[moved]
+        held.numbers[moved] = steps.decode(moved, before, sections[Part.GUESS], sections[Part.MISSED])
+    return held
+
+
+def _forget(held: FrameRows, gone: Rows) -> None:
+    held.numbers[gone] = 0
+    for name, (_, _, usual) in _COLUMNS.items():
+        held.columns[name][gone] = usual
+    if held.forms is not None:
+        for row in gone.tolist():
+            held.put_form(row, None)
+
+
+def _differ(form: Shape | None, other: Shape | None) -> bool:
+    """Whether two shapes differ in more than their place."""
+    if isinstance(form, Box) and isinstance(other, Box):
+        return (form.width, form.height) != (other.width, other.height)
+    if isinstance(form, Circle) and isinstance(other, Circle):
+        return form.radius != other.radius
+    if isinstance(form, Polygon) and isinstance(other, Polygon) and type(form) is type(other):
+        return _outline(form) != _outline(other) or form.radius != other.radius
+    return True
+
+
+def _outline(form: Polygon) -> list[list[float]]:
+    """Its corners relative to its place, then its centre: after a turn about it, no corner is the place."""
+    return [*form.offsets.tolist(), list(form._middle)]
+
+
+def _encode_form(form: Shape | None, outlines: list[list[list[float]]]) -> tuple[int, tuple[float, float]]:
+    if isinstance(form, Box):
+        return _BOX, (form.width, form.height)
+    if isinstance(form, Circle):
+        return _CIRCLE, (form.radius, 0.0)
+    assert isinstance(form, Polygon)
+    outlines.append(_outline(form))
+    code = next((code for code, kind in _WITH_OUTLINE.items() if kind is type(form)), _POLYGON)
+    return code, (len(outlines) - 1, form.radius)
+
+
+def _decode_form(kind: int, size: list[float], outlines: list[Any]) -> Shape:
+    if kind == _BOX:
+        return Box(0.0, 0.0, *size)
+    if kind == _CIRCLE:
+        return Circle(0.0, 0.0, size[0])
+    return from_outline(_WITH_OUTLINE[kind], outlines[int(size[0])], size[1])
+
+
+def _defaults(rows: int) -> dict[str, npt.NDArray[Any]]:
+    return {name: np.full(rows, usual, dtype) for name, (_, dtype, usual) in _COLUMNS.items()}
+
+
+def _rows(which: npt.NDArray[np.bool_]) -> Rows:
+    return np.flatnonzero(which).astype(np.int32)
+
+
+# ---- tile maps: as a whole when they are new, then cell by cell
+
+
+class TileDifferences:
+    """Compares a tile map with what was last written of it."""
+
+    def __init__(self) -> None:
+        self._map: TileMap | None = None
+        self._copy: TileMap | None = None
+
+    def difference(self, tiles: TileMap | None) -> tuple[Sections, dict[str, Any]]:
+        """The changes since then: sections, and entries of the JSON section."""
+        before, self._map = self._map, tiles
+        if tiles is None:
+            self._copy = None
+            return {}, {} if before is None else {"tiles": None}
+        old = self._copy
+        if before is not tiles or old is None or (old.one_way is None) != (tiles.one_way is None):
+            self._copy = tiles.copy()
+            return _whole(tiles)
+        changed = (tiles.solid != old.solid).ravel()
+        if tiles.one_way is not None and old.one_way is not None:
+            changed |= (tiles.one_way != old.one_way).ravel()
+        cells = np.flatnonzero(changed)
+        if not len(cells):
+            return {}, {}
+        sections: Sections = {Part.CELLS: cells, Part.CELLS_SOLID: tiles.solid.ravel()[cells]}
+        if tiles.one_way is not None:
+            sections[Part.CELLS_ONE_WAY] = tiles.one_way.ravel()[cells]
+        self._copy = tiles.copy()
+        return sections, {}
+
+
+def _whole(tiles: TileMap) -> tuple[Sections, dict[str, Any]]:
+    sections: Sections = {Part.SOLID: np.packbits(tiles.solid)}
+    if tiles.one_way is not None:
+        sections[Part.ONE_WAY] = tiles.one_way.ravel()
+    form = {"shape": tiles.solid.shape, "size": tiles.tile_size, "origin": tiles.origin}
+    return sections, {"tiles": form}
+
+
+def apply_tiles(before: TileMap | None, sections: Sections, words: dict[str, Any]) -> TileMap | None:
+    """The tile map after the changes of `TileDifferences.difference`; ``before`` itself is not changed."""
+    if "tiles" in words:
+        form = words["tiles"]
+        if form is None:
+            return None
+        rows, columns = map(int, form["shape"])
+        bits = np.unpackbits(sections[Part.SOLID], count=rows * columns)
+        sides = sections.get(Part.ONE_WAY)
+        return TileMap(
+            bits.astype(np.bool_).reshape(rows, columns),
+            tuple(form["size"]),
+            tuple(form["origin"]),
+            one_way=None if sides is None else sides.reshape(rows, columns).copy(),
+        )
+    if before is None or Part.CELLS not in sections:
+        return before
+    now, cells = before.copy(), sections[Part.CELLS]
+    now.solid.ravel()[cells] = sections[Part.CELLS_SOLID] != 0
+    if now.one_way is not None:
+        now.one_way.ravel()[cells] = sections[Part.CELLS_ONE_WAY]
+    return now

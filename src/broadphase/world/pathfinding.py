@@ -1,0 +1,218 @@
+"""Pathfinding: how far it is to a goal from every tile of a map, and which step leads there."""
+
+import math
+from operator import index
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.boxes import as_float_array
+from broadphase.kernels.tiles.flood import flood
+from broadphase.kernels.tiles.follow import distances_at, trace, ways_at
+from broadphase.kernels.tiles.grid import TileGrid
+from broadphase.kernels.tiles.steps import COLUMN_STEPS, ROW_STEPS, find_room, find_steps
+from broadphase.world.arguments import as_points
+
+Tiles = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+# A kernel can not be interrupted: so many tiles take it about 0.05 s.
+_TILES_A_CALL = 1_000_000
+_NO_WAY = -1
+_STEPS = np.array([*zip(COLUMN_STEPS, ROW_STEPS, strict=True), (0, 0)], np.int8)  # the last for `_NO_WAY`
+
+
+class Walker(NamedTuple):
+    """The size of a walker, and how far and where it may go."""
+
+    wide: int
+    high: int
+    diagonal: bool
+    max_distance: float
+
+
+class FlowField:
+    """What `TileMap.flow_field` returns: how far it is to the goal from each tile, and which step goes there.
+
+    It belongs to the map as it was then: after a change of tiles ask `TileMap.flow_field` again.
+
+    Attributes
+    ----------
+    distances : numpy.ndarray
+        ``[row, column]``, float64: the length of the shortest way in world units; infinite where there is
+        none.  A body of several tiles stands where its first tile is, that of the smallest column and row.
+    size : (int, int)
+        How many columns and rows of tiles the body covers.
+    """
+
+    __slots__ = ("_grid", "_ways", "distances", "size")
+
+    def __init__(
+        self, grid: TileGrid, size: tuple[int, int], distances: Floats, ways: npt.NDArray[np.int8]
+    ) -> None:
+        self._grid, self._ways, self.distances, self.size = grid, ways, distances, size
+        distances.flags.writeable = ways.flags.writeable = False
+
+    @property
+    def directions(self) -> npt.NDArray[np.int8]:
+        """``[row, column, 2]``: the next step in columns and rows, -1, 0 or 1; zeros where there is none."""
+        return _STEPS[self._ways]
+
+    def distances_at(self, points: Any) -> Floats:
+        """How far bodies have to walk whose middles are at ``points``; infinite where there is no way.
+
+        Parameters
+        ----------
+        points : array_like, shape (m, 2)
+
+        Returns
+        -------
+        numpy.ndarray
+            ``(m,)``, in world units, tile by tile.
+        """
+        middles = self._middles(points)
+        out = np.empty(len(middles))
+        distances_at(self._grid, *self.size, self.distances, middles, out)
+        return out
+
+    def ways_at(self, points: Any) -> Floats:
+        """Which way bodies have to go whose middles are at ``points``: towards the middle of the next tile.
+
+        A body that is a little smaller than its tiles, by the length of a step, gets round every corner when
+        `World.move` lets it slide.
+
+        Parameters
+        ----------
+        points : array_like, shape (m, 2)
+
+        Returns
+        -------
+        numpy.ndarray
+            ``(m, 2)`` unit vectors; zeros at the goal and where there is no way.
+
+        Examples
+        --------
+        >>> from broadphase import TileMap
+        >>> field = TileMap([[False, False, False], [False, True, True]], 10).flow_field((2, 0))
+        >>> field.ways_at([[5, 15], [12, 5]]).tolist(), field.distances_at([[5, 15], [12, 5]]).tolist()
+        ([[0.0, -1.0], [1.0, 0.0]], [30.0, 10.0])
+        """
+        middles = self._middles(points)
+        out = np.empty(middles.shape)
+        ways_at(self._grid, *self.size, self._ways, middles, out)
+        return out
+
+    def path(self, start: Any) -> Tiles:
+        """``(m, 2)``, column and row: the tiles of a shortest way from one to the goal, both among them.
+
+        No rows: there is no way.
+
+        Raises
+        ------
+        IndexError
+            The tile lies outside the map.
+        """
+        ((column, row),) = as_tiles(start, "start", self.distances.shape).tolist()
+        if not math.isfinite(self.distances[row, column]):
+            return np.empty((0, 2), np.int64)
+        count = trace(self._ways, column, row, np.empty((0, 2), np.int64))
+        tiles = np.empty((count, 2), np.int64)
+        trace(self._ways, column, row, tiles)
+        return tiles
+
+    def __repr__(self) -> str:
+        reached = int(np.isfinite(self.distances).sum())
+        return f"<FlowField of {reached} of {self.distances.size} tiles, for bodies of {self.size} tiles>"
+
+    @staticmethod
+    def _middles(points: Any) -> Floats:
+        middles = as_points(points, "points")
+        if middles.ndim != 2:
+            raise ValueError(f"points must have shape (m, 2); got {middles.shape}")
+        return np.ascontiguousarray(middles)
+
+
+def as_tiles(values: Any, name: str, shape: tuple[int, ...]) -> Tiles:
+    """``(m, 2)`` columns and rows that lie on a map of so many rows and columns."""
+    given = as_float_array(values, name)
+    if given.ndim not in (1, 2) or given.shape[-1] != 2:
+        raise ValueError(f"{name} must be (column, row) or have shape (m, 2); got shape {given.shape}")
+    rows, columns = shape
+    given = given.reshape(-1, 2)
+    whole = np.isfinite(given) & (given == np.floor(given))
+    if not whole.all():
+        at = int(np.flatnonzero(~whole.all(axis=1))[0])
+        raise ValueError(f"{name}[{at}] = {given[at].tolist()} must be whole numbers, column and row")
+    inside = (given >= 0).all(axis=1) & (given[:, 0] < columns) & (given[:, 1] < rows)
+    if not inside.all():
+        at = int(np.flatnonzero(~inside)[0])
+        column, row = map(int, given[at].tolist())
+        raise IndexError(
+            f"{name}[{at}] = [{column}, {row}] lies outside the map of {columns} columns and {rows} rows"
+        )
+    return given.astype(np.int64)
+
+
+def as_walker(size: Any, diagonal: Any, max_distance: Any) -> Walker:
+    """The walker of a search, checked."""
+    given = tuple(size) if isinstance(size, (tuple, list, np.ndarray)) else (size, size)
+    try:
+        wide, high = map(index, given)
+    except (TypeError, ValueError):
+        raise TypeError(f"size must be one or two whole numbers of tiles; got {size!r}") from None
+    if wide < 1 or high < 1:
+        raise ValueError(f"size must be at least 1 tile; got {size!r}")
+    if not isinstance(diagonal, (bool, np.bool_)):
+        raise TypeError(f"diagonal must be True or False; got {diagonal!r}")
+    farthest = float(max_distance)
+    if not farthest >= 0.0:
+        raise ValueError(f"max_distance must not be negative or nan; got {max_distance}")
+    return Walker(wide, high, bool(diagonal), farthest)
+
+
+def same_tiles(a: TileGrid, b: TileGrid) -> bool:
+    """Whether ways over one map are ways over the other."""
+    return np.array_equal(a.solid, b.solid) and np.array_equal(a.one_way, b.one_way)
+
+
+def copied(grid: TileGrid) -> TileGrid:
+    """The tiles as they are now."""
+    return grid._replace(solid=grid.solid.copy(), one_way=grid.one_way.copy())
+
+
+def search(grid: TileGrid, goals: Tiles, walker: Walker, target: int) -> FlowField:
+    """Search from the goals outwards, in slices, until all is reached or the target is."""
+    shape, size = grid.solid.shape, (walker.wide, walker.high)
+    distances, ways = np.full(shape, np.inf), np.full(shape, _NO_WAY, np.int8)
+    room, steps = np.empty(shape, np.bool_), np.empty(shape, np.uint8)
+    parts = _row_ranges(*shape)
+    for begin, end in parts:
+        find_room(grid, *size, begin, end, room)
+    for begin, end in parts:
+        find_steps(grid, *size, walker.diagonal, begin, end, room, steps)
+    starts = _standing_on(goals, size, room)
+    flat = distances.reshape(-1), ways.reshape(-1), np.zeros(distances.size, np.bool_)
+    flat[0][starts] = 0.0
+    queues, ends = np.empty((3, distances.size), np.int64), np.zeros((3, 2), np.int64)
+    queues[0, : len(starts)], ends[0, 1] = starts, len(starts)
+    costs = grid.width, grid.height, math.hypot(grid.width, grid.height)
+    asked = steps.reshape(-1), shape[1], costs, walker.max_distance, target, _TILES_A_CALL
+    while not flood(*asked, *flat, queues, ends):
+        pass  # what a signal's handler raises comes between two calls
+    return FlowField(grid, size, distances, ways)
+
+
+def _row_ranges(rows: int, columns: int) -> list[tuple[int, int]]:
+    """All rows, about `_TILES_A_CALL` tiles at a time."""
+    step = max(1, _TILES_A_CALL // max(columns, 1))
+    return [(begin, min(begin + step, rows)) for begin in range(0, rows, step)]
+
+
+def _standing_on(goals: Tiles, size: tuple[int, int], room: npt.NDArray[np.bool_]) -> Tiles:
+    """The numbers of the tiles where a body fits and covers a goal, ascending."""
+    back = np.stack(np.meshgrid(range(size[0]), range(size[1])), axis=-1).reshape(-1, 2)
+    tiles = (goals[:, None] - back).reshape(-1, 2)
+    tiles = tiles[(tiles >= 0).all(axis=1)]
+    tiles = tiles[room[tiles[:, 1], tiles[:, 0]]]
+    return np.unique(tiles[:, 1] * room.shape[1] + tiles[:, 0])
