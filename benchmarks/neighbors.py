@@ -24,9 +24,9 @@ import numpy.typing as npt
 from timing import best_of
 
 import broadphase as bp
+from broadphase.bench.peers import build_yardstick as build
+from broadphase.bench.peers import with_yardstick as yardstick
 from broadphase.bench.scenes import Case, uniform
-from broadphase.bench.yardstick import build
-from broadphase.bench.yardstick import search as yardstick
 
 Points = npt.NDArray[np.float64]
 NEIGHBORS = 10

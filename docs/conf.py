@@ -77,7 +77,7 @@ sphinx_gallery_conf = {
 
 def _record_tour(app: Any) -> None:
     """The tour of the lab as plain files, played by the lab's own page."""
-    from broadphase.lab.tour.export import export
+    from broadphase.lab.tour import export
 
     folder = Path(app.outdir, "tour")
     if not (folder / "index.html").exists():

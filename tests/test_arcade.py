@@ -92,7 +92,7 @@ def test_the_answers_are_arcades(count, hashed):
 
 def test_long_lists_with_a_hash_are_asked_through_it(monkeypatch):
     monkeypatch.setattr(ours, "_MANY_SPRITES", 50)
-    monkeypatch.setattr(ours, "_near", lambda *_: pytest.fail("passed over the arrays"))
+    monkeypatch.setattr(ours, "near_slots", lambda *_: pytest.fail("passed over the arrays"))
     sprites = scatter(3, 300)
     whole = live(sprites, use_spatial_hash=True)
     for sprite in (*sprites[:50], *scatter(103, 50)):
@@ -200,7 +200,7 @@ def test_ours_may_be_put_in_the_place_of_arcades(monkeypatch):
 
 def test_a_list_that_was_never_drawn_is_left_to_arcade(monkeypatch):
     """Such a list does not note the size of a new texture."""
-    monkeypatch.setattr(ours, "_near", lambda *_: pytest.fail("passed over the arrays"))
+    monkeypatch.setattr(ours, "near_slots", lambda *_: pytest.fail("passed over the arrays"))
     whole = arcade.SpriteList(lazy=True)
     whole.extend(scatter(5, 60))
     for sprite in whole.sprite_list[::4]:

@@ -14,7 +14,6 @@ arcade = pytest.importorskip(
 from arcade.sprite_list.spatial_hash import SpatialHash as Theirs  # noqa: E402
 
 from broadphase.adapters import arcade as ours  # noqa: E402
-from broadphase.adapters import arcade_hash  # noqa: E402
 
 DISC = arcade.make_circle_texture(30, (255, 255, 255))
 WIDE = arcade.Texture.create_empty("wide", (60, 8))
@@ -117,7 +116,7 @@ def test_who_is_not_in_is_named():
 
 
 def test_pictures_beyond_number_are_forgotten(monkeypatch):
-    monkeypatch.setattr(arcade_hash, "_MOST_EXTENTS", 4)
+    monkeypatch.setattr(ours, "_MOST_EXTENTS", 4)
     made, sprite = ours.SpatialHash(10), some(random.Random(2))
     made.add(sprite)
     for angle in range(20):

@@ -12,10 +12,9 @@ import oracle
 import pytest
 
 import broadphase as bp
-from broadphase.bench import contest, memory, run, timing, yardstick
-from broadphase.bench.chart import save as save_chart
+from broadphase.bench import contest, peers, run, timing
 from broadphase.bench.peers import PEERS, Peer
-from broadphase.bench.report import markdown, tables
+from broadphase.bench.report import markdown, save_chart, tables
 from broadphase.bench.run import Options, Result, measure
 from broadphase.bench.scenes import CATALOGUE, SCENES, Case
 from broadphase.bench.timing import Search, best_of_searches
@@ -31,7 +30,7 @@ def two_peers(monkeypatch):
     """Only the peers that the tests' extra installs, and no compiler."""
     for name in set(PEERS) - {"shapely", "scipy"}:
         monkeypatch.delitem(PEERS, name)
-    monkeypatch.setattr(yardstick, "build", lambda folder: None)
+    monkeypatch.setattr(run, "build_yardstick", lambda folder: None)
 
 
 def expected(case: Case) -> int:
@@ -49,12 +48,12 @@ class TestScenes:
         assert np.isfinite(case.boxes).all()
         assert (case.boxes[:, :dim] <= case.boxes[:, dim:]).all()
         assert np.array_equal(case.boxes, again.boxes)
-        assert len(contest.ask(case)) == expected(case)
+        assert len(contest.search(case)) == expected(case)
 
     @pytest.mark.parametrize(("name", "dim"), [place for place in PLACES if CATALOGUE[place[0]].constant])
     def test_those_that_say_so_are_as_crowded_at_any_size(self, name, dim):
         small, large = (CATALOGUE[name].case(n, dim) for n in (10_000, 40_000))
-        before, after = (len(contest.ask(case, sort=False)) / len(case.boxes) for case in (small, large))
+        before, after = (len(contest.search(case, sort=False)) / len(case.boxes) for case in (small, large))
         assert after == pytest.approx(before, rel=0.3, abs=0.01)
 
     def test_the_command_knows_all(self):
@@ -162,9 +161,9 @@ class TestPeers:
         assert captured.err == f"broadphase: shapely finds {there + off} pairs where there are {there}\n"
 
     def test_one_of_ours_that_is_wrong_stops_the_run_too(self, two_peers, monkeypatch):
-        ask = contest.ask
+        ask = contest.search
         monkeypatch.setattr(
-            contest, "ask", lambda case, **how: ask(case, **how)[1 if how.get("method") == "tree" else 0 :]
+            contest, "search", lambda case, **how: ask(case, **how)[1 if how.get("method") == "tree" else 0 :]
         )
         with pytest.raises(contest.DisagreementError, match="tree finds"):
             measure(Options(("uniform",), (60,), methods=("tree",), seconds=1e-4, memory=False))
@@ -329,8 +328,8 @@ class TestCommand:
 class TestMemory:
     def test_a_box_takes_at_least_its_pairs(self, tmp_path):
         case = CATALOGUE["uniform"].case(40_000, 2)
-        memory.save(case, tmp_path / "case.npz")
-        found = memory.per_box(tmp_path / "case.npz", "sort=False", len(case.boxes), 1)
+        contest.save_case(case, tmp_path / "case.npz")
+        found = contest.memory_per_box(tmp_path / "case.npz", "sort=False", len(case.boxes), 1)
         if found is None:
             assert not Path("/proc/self/clear_refs").exists(), "Linux tells"
             pytest.skip("this system does not tell")
@@ -339,22 +338,22 @@ class TestMemory:
     @pytest.mark.parametrize("name", ["uniform", "few_movers", "large_and_small"])
     def test_a_case_comes_back_from_its_file(self, tmp_path, name):
         case = CATALOGUE[name].case(500, 2)
-        memory.save(case, tmp_path / "case.npz")
-        again = memory._load(tmp_path / "case.npz")
+        contest.save_case(case, tmp_path / "case.npz")
+        again = contest._load(tmp_path / "case.npz")
         assert np.array_equal(case.boxes, again.boxes)
         assert np.array_equal(case.static, again.static)
         assert case.first_side == again.first_side
-        some = memory._first(case)
+        some = contest._first(case)
         assert len(some.boxes) == 100
-        assert len(contest.ask(some)) == expected(some)
+        assert len(contest.search(some)) == expected(some)
 
     def test_what_fails_is_not_told(self, tmp_path):
-        assert memory.per_box(tmp_path / "none.npz", "sort=False", 1, None) is None
+        assert contest.memory_per_box(tmp_path / "none.npz", "sort=False", 1, None) is None
 
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory):
-    built = yardstick.build(tmp_path_factory.mktemp("yardstick"))
+    built = peers.build_yardstick(tmp_path_factory.mktemp("yardstick"))
     if built is None:
         pytest.skip("no C++ compiler, or no AVX-512")
     return built
@@ -364,30 +363,30 @@ class TestYardstick:
     @pytest.mark.parametrize(("name", "dim"), [(n, d) for n, d in PLACES if CATALOGUE[n].yardstick])
     def test_finds_what_there_is(self, program, tmp_path, name, dim):
         case = CATALOGUE[name].case(500, dim)
-        search = yardstick.search(program, case, tmp_path)
+        search = peers.with_yardstick(program, case, tmp_path)
         seconds, _, said = search.timed()
         assert search.count(said) == expected(case)
         assert seconds == said["ms"] / 1e3 > 0
         assert said["side"] > 0
 
     def test_takes_part(self, program, two_peers, monkeypatch):
-        monkeypatch.setattr(yardstick, "build", lambda folder: program)
+        monkeypatch.setattr(run, "build_yardstick", lambda folder: program)
         uniform, mixed = measure(Options(sizes=(100,), seconds=1e-4, memory=False)).results
         assert uniform.milliseconds["yardstick"] > 0
         assert mixed.left_out["yardstick"] == "cannot do this scene"
 
     def test_says_no_where_it_cannot(self, program, tmp_path, monkeypatch):
-        assert yardstick.search(program, CATALOGUE["few_movers"].case(50, 2), tmp_path) is None
-        monkeypatch.setattr(yardstick.shutil, "which", lambda name: None)
-        assert yardstick.build(tmp_path) is None
+        assert peers.with_yardstick(program, CATALOGUE["few_movers"].case(50, 2), tmp_path) is None
+        monkeypatch.setattr(peers.shutil, "which", lambda name: None)
+        assert peers.build_yardstick(tmp_path) is None
 
         def fails(*arguments, **options):
             raise subprocess.CalledProcessError(1, "c++")
 
-        monkeypatch.setattr(yardstick.shutil, "which", lambda name: "c++")
-        monkeypatch.setattr(yardstick.subprocess, "run", fails)
-        assert yardstick.build(tmp_path) is None
-        assert yardstick.search(program, CATALOGUE["uniform"].case(50, 2), tmp_path) is None
+        monkeypatch.setattr(peers.shutil, "which", lambda name: "c++")
+        monkeypatch.setattr(peers.subprocess, "run", fails)
+        assert peers.build_yardstick(tmp_path) is None
+        assert peers.with_yardstick(program, CATALOGUE["uniform"].case(50, 2), tmp_path) is None
 
 
 def test_a_chart_of_many_panels(two_peers, tmp_path):
@@ -396,5 +395,5 @@ def test_a_chart_of_many_panels(two_peers, tmp_path):
     file = tmp_path / "chart.svg"
     with file.open("wb") as out:
         save_chart(report, out, "svg")
-    assert file.read_text().count("<!-- nanoseconds a box -->") == len(scenes)
+    assert file.read_text().count("<!-- nanoseconds per box -->") == len(scenes)
     assert json.dumps(asdict(report))

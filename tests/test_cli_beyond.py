@@ -13,7 +13,7 @@ from pyarrow import parquet
 from rich.console import Console
 
 import broadphase as bp
-from broadphase.cli import beyond, progress, run
+from broadphase.cli import commands, run, terminal
 from broadphase.outofcore import Plan, Progress
 
 BOXES = scenes.make("uniform", 300, 2)
@@ -51,7 +51,7 @@ def test_on_a_terminal_it_says_what_came_of_it(source, tmp_path, monkeypatch, ca
 def test_without_pyarrow_it_says_what_to_install(tmp_path, file):
     np.save(tmp_path / "boxes.npy", BOXES)
     program = "import sys; sys.modules['pyarrow'] = None; from broadphase.cli import main; main()"
-    told = subprocess.run(
+    found = subprocess.run(
         [sys.executable, "-c", program, "pairs", file, "-o", "out.parquet", "--memory", "1GB"],
         cwd=tmp_path,
         capture_output=True,
@@ -59,7 +59,7 @@ def test_without_pyarrow_it_says_what_to_install(tmp_path, file):
         check=False,
     )
     wanted = "broadphase: searching on disk needs pyarrow: python -m pip install 'broadphase[io]'\n"
-    assert (told.returncode, told.stderr) == (2, wanted)
+    assert (found.returncode, found.stderr) == (2, wanted)
 
 
 def test_join_and_ids(tmp_path, capfd):
@@ -67,10 +67,10 @@ def test_join_and_ids(tmp_path, capfd):
     b = save(tmp_path / "b.parquet", BOXES[100:], key=np.arange(200))
     out = tmp_path / "out.parquet"
     assert run(["join", str(a), str(b), "-o", str(out), "--memory", "1 MB"]) == 0
-    told = parquet.read_table(out)
-    assert told.schema.names == ["id_i", "j"]
+    found = parquet.read_table(out)
+    assert found.schema.names == ["id_i", "j"]
     expected = [(f"a{i}", j) for i, j in bp.join(BOXES[:100], BOXES[100:]).tolist()]
-    assert sorted(zip(*told.to_pydict().values(), strict=True)) == sorted(expected)
+    assert sorted(zip(*found.to_pydict().values(), strict=True)) == sorted(expected)
     assert run(["join", str(a), str(b), "--count", "--memory", "1 MB"]) == 0
     assert capfd.readouterr().out == f"{len(expected)}\n"
 
@@ -78,7 +78,7 @@ def test_join_and_ids(tmp_path, capfd):
 def test_folders_patterns_and_what_does_not_fit_go_there_by_themselves(source, tmp_path, monkeypatch, capfd):
     assert run(["pairs", str(tmp_path / "*.parquet"), "-o", str(tmp_path / "one.parquet")]) == 0
     assert run(["pairs", str(source), "-o", str(tmp_path / "file.parquet")]) == 0
-    monkeypatch.setattr(beyond, "available_memory", lambda: 50_000)
+    monkeypatch.setattr(commands, "available_memory", lambda: 50_000)
     assert run(["pairs", str(source), "-o", str(tmp_path / "two.parquet")]) == 0
     assert capfd.readouterr() == ("", "")
     assert (tmp_path / "file.parquet").is_file()
@@ -105,12 +105,12 @@ def test_what_is_refused(source, tmp_path, capfd):
 def test_the_bar_knows_tiles_pairs_and_the_time_left():
     plan = Plan(1_000, 4, 30, 10**9, 2, 10**6)
     shown = io.StringIO()
-    with progress.Bar(Console(file=shown, force_terminal=True, width=120)) as bar:
-        bar.tell(Progress("sample", 500, 1_000, 0, None, None))
-        bar.tell(Progress("join", 7, 30, 12_345, 61.4, plan))
+    with terminal.Bar(Console(file=shown, force_terminal=True, width=120)) as bar:
+        bar.show(Progress("sample", 500, 1_000, 0, None, None))
+        bar.show(Progress("join", 7, 30, 12_345, 61.4, plan))
     assert "Joining" in shown.getvalue()
     assert "7/30 tiles, 12,345 pairs, 1:01 left" in shown.getvalue()
-    assert progress.told(Progress("copy", 500, 0, 0, None, None)) == "500 boxes"
+    assert terminal.status(Progress("copy", 500, 0, 0, None, None)) == "500 boxes"
 
 
 @pytest.mark.exhaustive

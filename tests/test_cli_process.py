@@ -16,7 +16,7 @@ from cli_helpers import COMMAND, command, numbers, save_csv, some_boxes
 from rich.console import Console
 
 import broadphase as bp
-from broadphase.cli.progress import Steps
+from broadphase.cli.terminal import Steps
 
 on_unix = pytest.mark.skipif(os.name == "nt", reason="pipes and signals as on Unix")
 

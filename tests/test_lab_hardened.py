@@ -17,7 +17,7 @@ from broadphase.lab import session as sessions
 from broadphase.lab.frames import Decoded
 from broadphase.lab.lanes import Lane
 from broadphase.lab.messages import Ack, BadMessage, parse
-from broadphase.lab.room import MOST_OF_ALL, MOST_OF_ONE, Room
+from broadphase.lab.session import MOST_OF_ALL, MOST_OF_ONE, Quota
 from broadphase.lab.uploads import LARGEST, Uploads
 
 
@@ -83,15 +83,15 @@ def test_too_many_bodies_in_too_many_lanes_are_refused_and_the_scene_stays(serve
 
 
 def test_all_tabs_share_the_room():
-    room = Room()
+    quota = Quota()
     for tab in range(MOST_OF_ALL // MOST_OF_ONE):
-        room.take(tab, MOST_OF_ONE // 2, 2)
+        quota.take(tab, MOST_OF_ONE // 2, 2)
     with pytest.raises(BadMessage, match="more than the 0 that other tabs leave"):
-        room.take("late", 5, 1)
-    room.take(0, 10, 1)
-    room.take("late", 5, 1)
-    room.leave(1)
-    assert len(room) == MOST_OF_ALL - 2 * MOST_OF_ONE + 15
+        quota.take("late", 5, 1)
+    quota.take(0, 10, 1)
+    quota.take("late", 5, 1)
+    quota.leave(1)
+    assert len(quota) == MOST_OF_ALL - 2 * MOST_OF_ONE + 15
 
 
 class Busy(Lane):
@@ -122,7 +122,7 @@ def busy(monkeypatch):
             one.mail.has_left()
             one.put(Ack(one.mail._sent))
 
-    one = sessions.Session(read, Uploads(), Room())
+    one = sessions.Session(read, Uploads(), Quota())
     one.start()
     one.put(parse(setup_message(count=50)))
     assert Busy.begun.wait(WAIT)
@@ -134,12 +134,12 @@ def busy(monkeypatch):
 
 
 def test_a_tab_that_is_closed_stops_in_the_middle_of_a_frame(busy):
-    assert len(busy._room) == 50
+    assert len(busy._quota) == 50
     busy.close()
     busy.join(WAIT)
     assert not busy._thread.is_alive()
     assert Busy.ended.wait(WAIT)
-    assert len(busy._room) == 0
+    assert len(busy._quota) == 0
 
 
 @pytest.mark.parametrize("changes", [{"count": 60}, {"count": 50, "methods": ["sort_and_sweep"]}])
@@ -159,9 +159,9 @@ def test_a_measurement_stops_in_the_middle_of_a_call(monkeypatch):
         finally:
             ended.set()
 
-    monkeypatch.setattr(sessions.growth, "measure", endless)
+    monkeypatch.setattr(sessions, "measure_growth", endless)
     said: list[str] = []
-    one = sessions.Session(said.append, Uploads(), Room())
+    one = sessions.Session(said.append, Uploads(), Quota())
     one._setup = parse(setup_message(count=5))
     one.start()
     run, stop = (
@@ -181,7 +181,7 @@ def test_a_measurement_stops_in_the_middle_of_a_call(monkeypatch):
 def test_a_tab_that_is_closed_while_its_lanes_begin_takes_no_thread_with_it():
     """In its first moment a thread of Python 3.11 goes by its parent's number: none is to be struck by it."""
     for _ in range(20):
-        one = sessions.Session(lambda item: None, Uploads(), Room())
+        one = sessions.Session(lambda item: None, Uploads(), Quota())
         one.start()
         one.put(parse(setup_message(count=50, methods=["strips"] * 4)))
         until = time.monotonic() + WAIT

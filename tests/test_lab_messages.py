@@ -7,8 +7,19 @@ import pytest
 from lab_server import setup_message
 
 from broadphase.lab.frames import Kind, Section, decode, drawable, encode
-from broadphase.lab.mailbox import IN_FLIGHT, Mailbox
-from broadphase.lab.messages import Ack, Ask, BadMessage, Play, Pointer, Setup, Show, Step, parse
+from broadphase.lab.messages import (
+    IN_FLIGHT,
+    Ack,
+    Ask,
+    BadMessage,
+    Mailbox,
+    Play,
+    Pointer,
+    Setup,
+    Show,
+    Step,
+    parse,
+)
 
 A_SETUP = Setup("balls", 40, 1, ("brute_force",), None, None, "")
 

@@ -11,12 +11,11 @@ import pytest
 
 import broadphase as bp
 from broadphase.indexes import make_index
-from broadphase.lab import growth, messages
-from broadphase.lab.lanes import Lane
+from broadphase.lab import messages
+from broadphase.lab.lanes import Lane, measure_growth, scene_frames
 from broadphase.lab.messages import Setup
-from broadphase.lab.runners import Runner
-from broadphase.lab.scenes import make_scene
-from broadphase.lab.scenes.worlds import still
+from broadphase.lab.scenes import make_scene, still
+from broadphase.lab.session import Runner
 from broadphase.lab.snippet import snippet
 from broadphase.threads import GivenUp, Wish, wanted_by
 
@@ -102,8 +101,8 @@ def test_a_grid_over_far_clusters_never_has_more_cells_than_memory(exhaustive):
 
 def test_growth_reports_every_method_and_stops_when_told():
     points = []
-    frames = growth.scene_frames("balls", 1, None)
-    growth.measure(("brute_force", "strips"), frames, 100, points.append)
+    frames = scene_frames("balls", 1, None)
+    measure_growth(("brute_force", "strips"), frames, 100, points.append)
     assert [(point["method"], point["count"]) for point in points] == [
         (method, size) for size in (20, 50, 100) for method in ("brute_force", "strips")
     ]
@@ -117,7 +116,7 @@ def test_growth_reports_every_method_and_stops_when_told():
         wish.given_up = len(few) == 2
 
     with wanted_by(wish), pytest.raises(GivenUp):
-        growth.measure(("brute_force", "strips"), frames, 100, two)
+        measure_growth(("brute_force", "strips"), frames, 100, two)
     assert len(few) == 2
     json.dumps(points)
 
@@ -125,7 +124,7 @@ def test_growth_reports_every_method_and_stops_when_told():
 def test_growth_of_given_boxes_takes_parts_of_them():
     boxes = make_scene("balls", count=60, seed=1).boxes()
     points = []
-    growth.measure(("brute_force",), growth.scene_frames("balls", 1, boxes), 60, points.append)
+    measure_growth(("brute_force",), scene_frames("balls", 1, boxes), 60, points.append)
     assert [point["count"] for point in points] == [20, 50]
 
 

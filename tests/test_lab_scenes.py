@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from broadphase.errors import FileError
-from broadphase.lab import reading, uploads
-from broadphase.lab.scenes import SCENES, make_scene
-from broadphase.lab.scenes.worlds import still
+from broadphase.lab import uploads
+from broadphase.lab.scenes import SCENES, make_scene, still
 
 # ---- scenes
 
@@ -143,7 +142,7 @@ def test_boxes_with_three_axes_are_seen_from_above():
 def test_what_is_no_file_of_boxes_is_named(name, content, said, tmp_path):
     path = tmp_path / name.rpartition("/")[2]
     path.write_bytes(content)
-    answer = reading.answer(path, "its name", str(tmp_path / "boxes.npy"))
+    answer = uploads.answer(path, "its name", str(tmp_path / "boxes.npy"))
     assert answer["error"].startswith("its name: ")
     assert said in answer["error"]
     assert str(tmp_path) not in answer["error"]
@@ -165,4 +164,4 @@ def test_a_small_parquet_of_many_rows_is_refused_before_it_is_read(tmp_path):
     parquet.write_table(pyarrow.table([column] * 4, names), tmp_path / "zeros.parquet")
     assert (tmp_path / "zeros.parquet").stat().st_size < 200_000
     with pytest.raises(FileError, match="2,000,000 rows"):
-        reading.read(tmp_path / "zeros.parquet")
+        uploads.read(tmp_path / "zeros.parquet")

@@ -11,11 +11,8 @@ from oracle import pairs as expected_pairs
 from broadphase import lab
 from broadphase.cli.commands import call
 from broadphase.lab.frames import TYPES, Kind
-from broadphase.lab.tour.export import LARGEST, contents, export
-from broadphase.lab.tour.pictures import picture
-from broadphase.lab.tour.recording import record, sections_of, unpack
-from broadphase.lab.tour.room import BALLS, balls, moved, squeezed
-from broadphase.lab.tour.steps import BEST_CELL, BY_NAME, STEPS, places
+from broadphase.lab.tour import LARGEST, contents, export, picture, record, sections_of, unpack
+from broadphase.lab.tour_steps import BALLS, BEST_CELL, BY_NAME, STEPS, balls, moved, places, squeezed
 
 
 def content(sections, kind, lane=0):

@@ -1,4 +1,4 @@
-"""The retold searches against the engine: as many tests, the same cells, and every pair that was found."""
+"""Traces against the engine: as many tests, the same cells, and every pair that was found."""
 
 import numpy as np
 import pytest
@@ -8,10 +8,9 @@ from broadphase.indexes import CLASSES
 from broadphase.indexes.classes import CellIndex, Strips
 from broadphase.kernels.cells.lists import UNIT
 from broadphase.lab import tracing
-from broadphase.lab.cutting import cut_into
-from broadphase.lab.lanes import Lane
+from broadphase.lab.lanes import Lane, cut_into
 from broadphase.lab.scenes import SCENES, make_scene
-from broadphase.lab.tracing import cells, sort_and_sweep, strips, sweep_and_prune, tree
+from broadphase.lab.tracing import cells, sorted_ends, strips, tree
 
 FRAMES = 6
 
@@ -27,27 +26,27 @@ def moving(method, scene, *, frames=FRAMES, cell_scale=None, slots=None):
 
 @pytest.mark.smaller_set
 @pytest.mark.parametrize("method", CLASSES)
-def test_a_small_scene_is_retold_without_the_compiler_too(method):
+def test_a_small_scene_is_traced_without_the_compiler_too(method):
     for lane, outcome in moving(method, make_scene("mostly_static", count=20, seed=3), frames=2):
-        told = tracing.trace(lane.index, lane.before, patient=lane.is_patient)
-        assert told.tests == outcome.stats.tests
-        assert told.adds_up(outcome.stats, outcome.pairs, 20)
+        trace = tracing.trace(lane.index, lane.before, patient=lane.is_patient)
+        assert trace.tests == outcome.stats.tests
+        assert trace.agrees(outcome.stats, outcome.pairs, 20)
 
 
 @pytest.mark.covering(together=2)
 @pytest.mark.parametrize("count", [5, 70, tracing.MOST_TRACED])
 @pytest.mark.parametrize("name", SCENES)
 @pytest.mark.parametrize("method", CLASSES)
-def test_every_method_on_every_scene_is_retold_test_for_test(method, name, count):
+def test_every_method_on_every_scene_is_traced_test_for_test(method, name, count):
     scene = make_scene(name, count=count, seed=5)
-    told_once = False
+    traced_once = False
     for lane, outcome in moving(method, scene):
         assert np.array_equal(outcome.pairs, oracle_without_static(scene))
-        told = tracing.trace(lane.index, lane.before, patient=lane.is_patient)
-        assert told.tests == outcome.stats.tests
-        assert told.adds_up(outcome.stats, outcome.pairs, count)
-        told_once |= len(told.pairs) > 0
-    assert told_once or not len(outcome.pairs)
+        trace = tracing.trace(lane.index, lane.before, patient=lane.is_patient)
+        assert trace.tests == outcome.stats.tests
+        assert trace.agrees(outcome.stats, outcome.pairs, count)
+        traced_once |= len(trace.pairs) > 0
+    assert traced_once or not len(outcome.pairs)
 
 
 def oracle_without_static(scene):
@@ -59,11 +58,11 @@ def oracle_without_static(scene):
 @pytest.mark.parametrize("slots", [0.05, 1.0, 20.0])
 @pytest.mark.parametrize("cell_scale", [0.1, 1.0, 30.0])
 @pytest.mark.parametrize("name", ["balls", "mixed_sizes", "mostly_static", "clusters"])
-def test_cells_of_any_size_and_tables_of_any_size_are_retold(name, cell_scale, slots):
+def test_cells_of_any_size_and_tables_of_any_size_are_traced(name, cell_scale, slots):
     scene = make_scene(name, count=200, seed=2)
     for method in ("uniform_grid", "spatial_hash"):
         for lane, outcome in moving(method, scene, frames=3, cell_scale=cell_scale, slots=slots):
-            assert tracing.trace(lane.index).adds_up(outcome.stats, outcome.pairs, 200)
+            assert tracing.trace(lane.index).agrees(outcome.stats, outcome.pairs, 200)
 
 
 def test_overfull_cells_are_swept_as_the_engine_sweeps_them():
@@ -71,19 +70,19 @@ def test_overfull_cells_are_swept_as_the_engine_sweeps_them():
     for method in ("uniform_grid", "spatial_hash"):
         for lane, outcome in moving(method, scene, frames=2, cell_scale=60.0):
             assert lane.index.explain().fullest > 64
-            assert tracing.trace(lane.index).adds_up(outcome.stats, outcome.pairs, 300)
+            assert tracing.trace(lane.index).agrees(outcome.stats, outcome.pairs, 300)
 
 
 def test_a_retelling_that_does_not_add_up_is_seen():
     scene = make_scene("balls", count=60, seed=1)
     *_, (lane, outcome) = moving("sort_and_sweep", scene, frames=30)
-    told = tracing.trace(lane.index)
-    assert told.adds_up(outcome.stats, outcome.pairs, 60)
-    assert not told._replace(pairs=told.pairs[1:]).adds_up(outcome.stats, outcome.pairs, 60)
-    missing = (told.pairs.min(axis=1), told.pairs.max(axis=1)) == outcome.pairs[:1].T
-    without = np.where(missing.all(axis=0)[:, None], told.pairs[-1], told.pairs)
-    assert len(without) == len(told.pairs)
-    assert not told._replace(pairs=without).adds_up(outcome.stats, outcome.pairs, 60)
+    trace = tracing.trace(lane.index)
+    assert trace.agrees(outcome.stats, outcome.pairs, 60)
+    assert not trace._replace(pairs=trace.pairs[1:]).agrees(outcome.stats, outcome.pairs, 60)
+    missing = (trace.pairs.min(axis=1), trace.pairs.max(axis=1)) == outcome.pairs[:1].T
+    without = np.where(missing.all(axis=0)[:, None], trace.pairs[-1], trace.pairs)
+    assert len(without) == len(trace.pairs)
+    assert not trace._replace(pairs=without).agrees(outcome.stats, outcome.pairs, 60)
 
 
 @pytest.mark.covering(together=2)
@@ -132,7 +131,7 @@ def test_a_tiny_table_has_shared_slots_and_a_large_one_hardly_any():
 def test_the_order_is_that_of_the_lower_edges_and_walks_end_where_intervals_do():
     scene = make_scene("side_scroller", count=120, seed=1)
     *_, (lane, outcome) = moving("sort_and_sweep", scene, frames=5)
-    order = sort_and_sweep.order(lane.index)
+    order = sorted_ends.order(lane.index)
     boxes = scene.boxes()[order.ids]
     assert (np.diff(boxes[:, order.axis]) >= 0).all()
     assert sorted(order.ids.tolist()) == list(range(120))
@@ -146,10 +145,10 @@ def test_sweep_and_prune_keeps_its_pairs_and_counts_its_swaps_where_little_moves
     scene = make_scene("mostly_static", count=200, seed=1)
     kept = swaps = 0
     for lane, outcome in moving("sweep_and_prune", scene, frames=12):
-        told = tracing.trace(lane.index, lane.before, patient=lane.is_patient)
-        kept += len(told.known)
+        trace = tracing.trace(lane.index, lane.before, patient=lane.is_patient)
+        kept += len(trace.known)
         swaps += outcome.stats.swaps
-        for axis, row in enumerate(sweep_and_prune.ends(lane.index)):
+        for axis, row in enumerate(sorted_ends.ends(lane.index)):
             where = scene.boxes()[row >> 1, axis + 2 * (row & 1)]
             assert (np.diff(where) >= 0).all()
             assert sorted(row.tolist()) == list(range(400))
@@ -199,6 +198,6 @@ def test_strips_of_a_world_as_narrow_as_floats_allow(dtype):
             cut_into(index, count, index._store.boxes)
         pairs = index.pairs()
         assert np.array_equal(pairs, expected_pairs(index._store.boxes))
-        told = tracing.trace(index)
-        assert told.tests == index.stats.tests
-        assert told.adds_up(index.stats, pairs, 20)
+        trace = tracing.trace(index)
+        assert trace.tests == index.stats.tests
+        assert trace.agrees(index.stats, pairs, 20)

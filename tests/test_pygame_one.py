@@ -9,7 +9,6 @@ from pygame import sprite  # noqa: E402
 from sprite_helpers import Thing  # noqa: E402
 
 from broadphase.adapters import pygame as ours  # noqa: E402
-from broadphase.adapters import pygame_one  # noqa: E402
 
 NUMBERS = [0, 1, -1, 7, 16, -16, 0.5, 1 / 3, 2**29, 2**31 - 1, -(2**31)]
 SIZES = [0, 1, 5, 16, -4, 0.25, 2**30]
@@ -53,7 +52,7 @@ def outcome(function, *arguments):
 @pytest.mark.parametrize("test", TESTS, ids=["rects", "masks", "collide_rect", "circles", "own"])
 @pytest.mark.parametrize("small", [True, False])
 def test_the_answers_are_pygames(test, small, monkeypatch):
-    monkeypatch.setattr(pygame_one, "_FEW_MASKS", 5)
+    monkeypatch.setattr(ours, "_FEW_MASKS", 5)
     hits = 0
     for seed in range(30):
         for kill in (False, True):
@@ -74,7 +73,7 @@ def test_the_answers_are_pygames(test, small, monkeypatch):
 @pytest.mark.parametrize("who", [0, 3])
 @pytest.mark.parametrize("test", [None, sprite.collide_mask], ids=["rects", "masks"])
 def test_what_is_missing_is_pygames_error(missing, who, test, monkeypatch):
-    monkeypatch.setattr(pygame_one, "_FEW_MASKS", 5)
+    monkeypatch.setattr(ours, "_FEW_MASKS", 5)
     made = things(1, 6, small=True)
     bare = made[who] = sprite.Sprite()
     if missing == "mask":
@@ -106,7 +105,7 @@ def test_masks_far_away_are_not_asked(monkeypatch):
     made, asked = things(5, 40, small=True), []
     for k, thing in enumerate(made):
         thing.rect.topleft = 50 * k, 0
-    right = pygame_one._collide_mask
-    monkeypatch.setattr(pygame_one, "_collide_mask", lambda a, b: asked.append(b) or right(a, b))
-    ours.spritecollide(made[5], made, False, pygame_one._collide_mask)
+    right = ours._collide_mask
+    monkeypatch.setattr(ours, "_collide_mask", lambda a, b: asked.append(b) or right(a, b))
+    ours.spritecollide(made[5], made, False, ours._collide_mask)
     assert asked == [made[5]]

@@ -14,8 +14,7 @@ from broadphase.indexes import CLASSES
 from broadphase.lab.frames import Kind, decode
 from broadphase.lab.messages import parse
 from broadphase.lab.replays import Named, Replay, ReplayLane
-from broadphase.lab.room import Room
-from broadphase.lab.session import Session
+from broadphase.lab.session import Quota, Session
 from broadphase.lab.uploads import Uploads
 
 
@@ -61,7 +60,7 @@ class Heard(Session):
 
     def __init__(self, recording):
         self.said = queue.Queue()
-        super().__init__(self.said.put, Uploads(), Room(), recording)
+        super().__init__(self.said.put, Uploads(), Quota(), recording)
         self.start()
 
     def hear(self, kind):
@@ -120,9 +119,9 @@ def test_a_frame_says_whether_somebody_listened(tmp_path):
     recording = bp.Recording(path)
     assert [(frame.listened, frame.found) for frame in recording] == [(False, 0), (True, 1), (False, 0)]
     scene = Replay(recording)
-    assert scene.told()["listened"] is False
+    assert scene.summary()["listened"] is False
     scene.step()
-    assert (scene.told()["listened"], scene.told()["found"]) == (True, 1)
+    assert (scene.summary()["listened"], scene.summary()["found"]) == (True, 1)
 
     index, path = bp.BoxTree(), tmp_path / "index.bprec"
     with bp.Recorder(index, path):

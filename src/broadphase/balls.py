@@ -1,15 +1,15 @@
 """Elastic balls in a box, on any index: the simulation that broad phases are usually shown with.
 
-A step of time is: every pair of balls that touch bounces (an impulse along the line between their centres,
-Newton's rule with a coefficient of restitution), balls fly on under gravity and bounce off the walls, and
-the index finds the pairs of boxes anew.  So after a step, positions, boxes and pairs belong together.
+A time step has three parts.  Every pair of touching balls bounces (an impulse along the line between their
+centres, by Newton's rule with a coefficient of restitution).  The balls move under gravity and bounce off the
+walls.  The index finds the pairs of boxes again, so that positions, boxes and pairs match after a step.
 
-Between collisions the path is exact.  Collisions are seen once a step, not between steps: a ball that flies
-further than about its radius in one step may pass another.  Choose ``dt`` accordingly, or ``substeps``.
-It is made for flying balls: those of a heap at rest sink into each other by a part of their radius.
+Between collisions the path is exact.  Collisions are detected once per step, so a ball that moves by more
+than about its radius in one step may pass through another.  Choose ``dt`` or ``substeps`` accordingly.  The
+simulation is made for flying balls: balls in a heap at rest overlap by a part of their radius.
 
-Cost: what the index costs, and some 20 nanoseconds a ball.  Pairs are worked off in their sorted order on one
-thread, so a run repeats bit for bit on every index, method, machine and number of threads.
+Cost: that of the index, and some 20 nanoseconds per ball.  Pairs are resolved in sorted order on one thread,
+so a run repeats bit for bit on every index, method, machine and number of threads.
 """
 
 import math
@@ -18,14 +18,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from broadphase import ball_setup as setup
-from broadphase.ball_setup import Vectors
-from broadphase.boxes import BoxArray, PairArray
-from broadphase.foreign import WAYS
+from broadphase.boxes import BoxArray, PairArray, as_float_array
+from broadphase.foreign import BOXES, POINTS, WAYS, Wanted
 from broadphase.indexes import Choice, make_index
 from broadphase.indexes.base import Index
 from broadphase.kernels.movement import balls as kernel
-from broadphase.numeric import plain
+from broadphase.numeric import plain, real, whole
+from broadphase.space import as_period
+
+Vectors = npt.NDArray[np.float64]
+Walls = tuple[float, float, float, float]
+EVERYWHERE: Walls = (-math.inf, -math.inf, math.inf, math.inf)
 
 
 class BallSimulation:
@@ -34,45 +37,45 @@ class BallSimulation:
     Parameters
     ----------
     n : int, optional
-        How many balls; scattered over ``bounds`` without overlaps where there is room.  Left out, there is
-        one for each row of ``positions``.
+        How many balls.  They are scattered over ``bounds``, without overlaps if there is enough space.  By
+        default there is one ball for each row of ``positions``.
     radius : float, (float, float) or array_like, shape (n,)
-        Of all balls; the smallest and largest, drawn evenly; or of each.
+        One radius for all balls; a range from which radii are drawn evenly; or one for each ball.
     bounds : (float, float, float, float) or None
-        The walls, ``min_x, min_y, max_x, max_y``; ``None`` for none.
+        The walls, ``min_x, min_y, max_x, max_y``; ``None`` for no walls.
     period : (float or None, float or None), optional
-        How long the world is on each axis before it begins again; there are no walls then on that axis,
-        whatever ``bounds`` says, and balls are scattered from 0 on.
+        The period of the world on each axis.  A periodic axis has no walls, whatever ``bounds`` says, and
+        balls are scattered from 0 to the period.
     positions, velocities : array_like, shape (n, 2), optional
-        Where the centres are, and how fast and whereto they fly; tables are read by name (``x, y`` and
-        ``vx, vy``).
+        The centres and the velocities; tables are read by column name (``x, y`` and ``vx, vy``).
     masses : float or array_like, shape (n,), optional
-        By default a ball weighs as much as its area.
+        By default the area of each ball.
     speed : float
-        Without ``velocities``: every ball flies somewhere with half of this up to all of this.
+        Without ``velocities``: each ball gets a random direction and between half of this speed and all of
+        it.
     gravity : (float, float)
-        Pulls all balls, such as ``(0, 500)`` where y points down.
+        Accelerates all balls, such as ``(0, 500)`` if y points down.
     restitution : float
-        0 to 1: the share of the speed that a bounce leaves.  1 keeps the energy.
+        0 to 1: the share of the speed that remains after a bounce.  1 conserves energy.
     seed : int
-        Of all that is drawn by chance.
+        Of the random number generator.
     index : str or Index
-        A name of `broadphase.INDEXES`, or an empty 2-D index of yours, made with ``touching=True``.
+        A name of `broadphase.INDEXES`, or your own empty 2-D index, made with ``touching=True``.
 
     Raises
     ------
     TypeError, ValueError
-        A value is of the wrong type or shape, not finite, or out of its range; a ball is wider than the
-        walls are apart.
+        A value has the wrong type or shape, is not finite, or is out of range; or a ball does not fit between
+        the walls.
 
     Notes
     -----
-    `positions`, `velocities`, `radii` and `masses` are the arrays that the simulation works on: write to
-    them between steps as you like, or assign to them; there are always as many balls as in the beginning.
+    `positions`, `velocities`, `radii` and `masses` are the arrays of the simulation: write to them between
+    steps, or assign to them.  The number of balls is fixed.
 
-    Without gravity the kinetic energy is kept to about 1e-12 of itself over thousands of steps, and so is
-    momentum until balls meet a wall.  With gravity, so is the sum of kinetic and potential energy, to about
-    1e-4: a ball at rest that others press into a wall is lifted out of it.
+    Without gravity, kinetic energy is conserved to about 1e-12 over thousands of steps, and so is momentum
+    until balls hit a wall.  With gravity, the sum of kinetic and potential energy is conserved to about 1e-4,
+    because a ball at rest that others press into a wall is lifted out of it.
 
     Examples
     --------
@@ -82,7 +85,7 @@ class BallSimulation:
     ... )
     >>> for _ in range(120):
     ...     balls.step(1 / 60)
-    >>> balls.velocities.round(9).tolist()  # of equal mass: they have swapped velocities
+    >>> balls.velocities.round(9).tolist()  # balls of equal mass swap velocities
     [[-10.0, 0.0], [30.0, 0.0]]
     >>> balls.pairs.tolist()
     []
@@ -105,34 +108,34 @@ class BallSimulation:
         index: Choice | Index = "strips",
     ) -> None:
         random = np.random.default_rng(plain(seed, "seed"))
-        count = setup.count_of(n, positions)
-        self._period, self._bounds, ground = setup.world(bounds, period)
-        self._gravity = setup.two(gravity, "gravity")
-        self._restitution = setup.number(restitution, "restitution", 0.0, 1.0)
-        self._radii = setup.radii_of(radius, count, random)
-        self._masses = setup.one_each(np.pi * self._radii**2 if masses is None else masses, count, "masses")
-        setup.check_positive(self._radii, "radius")
-        setup.check_positive(self._masses, "masses")
-        self._ground = ground
-        setup.check_room(ground, self._radii)
+        count = count_of(n, positions)
+        self._period, self._bounds, region = world(bounds, period)
+        self._gravity = two(gravity, "gravity")
+        self._restitution = number(restitution, "restitution", 0.0, 1.0)
+        self._radii = radii_of(radius, count, random)
+        self._masses = one_each(np.pi * self._radii**2 if masses is None else masses, count, "masses")
+        check_positive(self._radii, "radius")
+        check_positive(self._masses, "masses")
+        self._region = region
+        check_room(region, self._radii)
         if positions is None:
-            self._positions = setup.scattered(self._radii, ground, random)
+            self._positions = scattered(self._radii, region, random)
         else:
-            self._positions = setup.vectors(positions, count, "positions")
+            self._positions = vectors(positions, count, "positions")
         if velocities is None:
-            self._velocities = setup.flying(count, setup.number(speed, "speed", 0.0, math.inf), random)
+            self._velocities = flying(count, number(speed, "speed", 0.0, math.inf), random)
         else:
-            self._velocities = setup.vectors(velocities, count, "velocities", WAYS)
+            self._velocities = vectors(velocities, count, "velocities", WAYS)
         self._held = np.zeros(count, np.bool_)
         self._targets = np.zeros((count, 2))
         self._boxes = np.empty((count, 4))
-        self._positions = setup.carried_in(self._positions, self._period)
+        self._positions = wrapped(self._positions, self._period)
         self._pairs: PairArray | None = None
         self._write_boxes()
         self.use(index)
 
     def use(self, index: Choice | Index) -> None:
-        """Go on with another index; the balls fly exactly as they would have.
+        """Continue with another index; the balls move exactly as with the old one.
 
         Parameters
         ----------
@@ -155,27 +158,27 @@ class BallSimulation:
         try:
             fresh.insert_many(self._boxes)
             candidates = _candidates(fresh)
-        except BaseException:  # as it was given
+        except BaseException:  # leave the index as it was given
             fresh.clear()
             raise
         self._index, self._candidates, self._pairs = fresh, candidates, None
 
     def step(self, dt: float, substeps: int = 1) -> None:
-        """Let ``dt`` of time pass.
+        """Advance by ``dt``.
 
         Parameters
         ----------
         dt : float
-            Seconds, if velocities are in units a second.
+            Seconds, if velocities are in units per second.
         substeps : int
-            Do it in so many equal parts, for fast balls or heavy piles.
+            How many equal parts the step has, for fast balls or heavy piles.
 
         Raises
         ------
         ValueError
-            ``dt`` is negative or not finite, or a position has been made NaN or infinite.
+            ``dt`` is negative or not finite, or a position was set to NaN or infinity.
         """
-        whole = setup.number(dt, "dt", 0.0, math.inf)
+        whole = number(dt, "dt", 0.0, math.inf)
         parts = plain(substeps, "substeps")
         if isinstance(parts, bool) or not isinstance(parts, int) or parts < 1:
             raise ValueError(f"substeps must be a whole number from 1 up; got {substeps!r}")
@@ -183,7 +186,7 @@ class BallSimulation:
         try:
             for _ in range(parts):
                 self._advance(whole / parts)
-        except BaseException:  # nothing has happened
+        except BaseException:  # undo the step
             self._positions[:], self._velocities[:], self._boxes[:], self._candidates = before
             self._pairs = None
             self._index.update(self._boxes)
@@ -220,7 +223,7 @@ class BallSimulation:
         self._boxes[:, :2] = self._positions - self._radii[:, None]
         self._boxes[:, 2:] = self._positions + self._radii[:, None]
 
-    # --- what there is to see ------------------------------------------------------------------------
+    # ---- state
 
     def __len__(self) -> int:
         return len(self._radii)
@@ -232,11 +235,11 @@ class BallSimulation:
     @property
     def positions(self) -> Vectors:
         """``(n, 2)``: the centres."""
-        return self._positions[:]  # a view: who reshapes it does not reshape what kernels are given
+        return self._positions[:]  # a view, so that reshaping it does not reshape the array of the kernels
 
     @positions.setter
     def positions(self, positions: Any) -> None:
-        self._positions[:] = setup.vectors(positions, len(self), "positions")
+        self._positions[:] = vectors(positions, len(self), "positions")
 
     @property
     def velocities(self) -> Vectors:
@@ -245,7 +248,7 @@ class BallSimulation:
 
     @velocities.setter
     def velocities(self, velocities: Any) -> None:
-        self._velocities[:] = setup.vectors(velocities, len(self), "velocities", WAYS)
+        self._velocities[:] = vectors(velocities, len(self), "velocities", WAYS)
 
     @property
     def radii(self) -> Vectors:
@@ -254,9 +257,9 @@ class BallSimulation:
 
     @radii.setter
     def radii(self, radii: Any) -> None:
-        checked = setup.one_each(radii, len(self), "radii")
-        setup.check_positive(checked, "radii")
-        setup.check_room(self._ground, checked)
+        checked = one_each(radii, len(self), "radii")
+        check_positive(checked, "radii")
+        check_room(self._region, checked)
         self._radii[:] = checked
 
     @property
@@ -266,30 +269,30 @@ class BallSimulation:
 
     @masses.setter
     def masses(self, masses: Any) -> None:
-        checked = setup.one_each(masses, len(self), "masses")
-        setup.check_positive(checked, "masses")
+        checked = one_each(masses, len(self), "masses")
+        check_positive(checked, "masses")
         self._masses[:] = checked
 
     @property
     def index(self) -> Index:
-        """The index; its ``stats`` tell what the last step's search cost."""
+        """The index; its ``stats`` are those of the last step."""
         return self._index
 
     @property
     def bounds(self) -> tuple[float, float, float, float] | None:
         """The walls, or ``None``."""
-        return None if self._bounds == setup.EVERYWHERE else self._bounds
+        return None if self._bounds == EVERYWHERE else self._bounds
 
     @property
     def period(self) -> tuple[float | None, ...] | None:
-        """How long the world is on each axis; ``None`` where it does not begin again."""
+        """The period on each axis, ``None`` for an axis without one; ``None`` for no period at all."""
         if self._period == (math.inf, math.inf):
             return None
         return tuple(length if length < math.inf else None for length in self._period)
 
     @property
     def boxes(self) -> BoxArray:
-        """``(n, 4)``: the box around each ball after the last step; read-only, good until the next."""
+        """``(n, 4)``: the bounding boxes after the last step; read-only, and valid until the next."""
         boxes = self._boxes[:]
         boxes.flags.writeable = False
         return boxes
@@ -301,7 +304,7 @@ class BallSimulation:
 
     @property
     def pairs(self) -> PairArray:
-        """``(m, 2)`` int32, sorted: the balls that touch after the last step; the next bounces them."""
+        """``(m, 2)`` int32, sorted: the balls that touch after the last step and bounce in the next."""
         if self._pairs is None:
             touch = np.empty(len(self._candidates), np.bool_)
             kernel.touching_balls(self._positions, self._radii, self._candidates, self._period, touch)
@@ -310,7 +313,7 @@ class BallSimulation:
 
     @property
     def energy(self) -> float:
-        """Kinetic energy, and potential energy against the point 0, 0 where there is gravity."""
+        """Kinetic energy plus, with gravity, potential energy relative to the point 0, 0."""
         kinetic = 0.5 * math.fsum(self._masses * (self._velocities**2).sum(axis=1))
         return kinetic - math.fsum(self._masses * (self._positions @ np.array(self._gravity)))
 
@@ -320,23 +323,23 @@ class BallSimulation:
         along_x, along_y = (self._masses[:, None] * self._velocities).T
         return math.fsum(along_x), math.fsum(along_y)
 
-    # --- a hand in it --------------------------------------------------------------------------------
+    # ---- grabbing and dragging balls
 
     def ball_at(self, x: float, y: float) -> int | None:
-        """The ball that a point lies in, as of the last step; of several the one whose centre is nearest."""
+        """The ball that contains a point after the last step; of several, the one with the nearest centre."""
         ids = self._index.query_point((x, y))
-        ways = self._positions[ids] - (x, y)
+        offsets = self._positions[ids] - (x, y)
         for axis, length in enumerate(self._period):
             if length < math.inf:
-                ways[:, axis] -= np.round(ways[:, axis] / length) * length
-        squared = (ways**2).sum(axis=1)
+                offsets[:, axis] -= np.round(offsets[:, axis] / length) * length
+        squared = (offsets**2).sum(axis=1)
         inside = squared <= self._radii[ids] ** 2
         if not inside.any():
             return None
         return int(ids[np.argmin(np.where(inside, squared, math.inf))])
 
     def grab(self, ball: int) -> None:
-        """Take hold of a ball: from now on it goes only where it is dragged, whatever hits it.
+        """Grab a ball: it then moves only where it is dragged, whatever hits it.
 
         Raises
         ------
@@ -348,7 +351,7 @@ class BallSimulation:
         self._targets[row] = self._positions[row]
 
     def drag(self, ball: int, position: tuple[float, float]) -> None:
-        """Move a ball that is held: the next step takes it there, or as near as the walls let it.
+        """Drag a held ball: the next step moves it there, or as near as the walls allow.
 
         Raises
         ------
@@ -360,12 +363,12 @@ class BallSimulation:
         row = self._row(ball)
         if not self._held[row]:
             raise ValueError(f"ball {ball} is not held; grab({ball}) first")
-        self._targets[row] = setup.two(position, "position")
+        self._targets[row] = two(position, "position")
 
     def release(self, ball: int, velocity: tuple[float, float] | None = None) -> None:
-        """Let go of a ball; it flies on as the last step dragged it, or with ``velocity``.
+        """Release a ball; it keeps the velocity of the drag, or gets ``velocity``.
 
-        Letting go of a ball that is not held changes nothing.
+        Releasing a ball that is not held changes nothing.
 
         Raises
         ------
@@ -376,12 +379,12 @@ class BallSimulation:
         """
         row = self._row(ball)
         if velocity is not None:
-            self._velocities[row] = setup.two(velocity, "velocity")
+            self._velocities[row] = two(velocity, "velocity")
         self._held[row] = False
 
     @property
     def held(self) -> npt.NDArray[np.int64]:
-        """The balls that are held, ascending."""
+        """The held balls, ascending."""
         return np.flatnonzero(self._held)
 
     def _row(self, ball: int) -> int:
@@ -392,6 +395,155 @@ class BallSimulation:
 
 
 def _candidates(index: Index) -> PairArray:
-    """Who may touch whom, in an order that does not depend on the index: that of the bounces."""
+    """The pairs of boxes in sorted order, so that the order of bounces does not depend on the index."""
     found = index.pairs()
     return found if index.sort else found[np.lexsort((found[:, 1], found[:, 0]))]
+
+
+# ---- arguments, and where balls start
+
+
+def count_of(n: int | None, positions: Any) -> int:
+    """The number of balls."""
+    if n is None:
+        if positions is None:
+            raise ValueError("say how many balls there are with n=, or where they are with positions=")
+        return len(as_float_array(positions, "positions", POINTS))
+    count = whole(n, "n", "an int")
+    if count < 0:
+        raise ValueError(f"n must not be negative; got {count}")
+    return count
+
+
+def number(value: float, name: str, low: float, high: float) -> float:
+    """A finite number in a range."""
+    own = real(value, name, "a number")
+    if not (low <= own <= high and math.isfinite(own)):
+        raise ValueError(f"{name} must be finite and between {low:g} and {high:g}; got {own}")
+    return own
+
+
+def two(values: Any, name: str) -> tuple[float, float]:
+    """A point or a vector."""
+    array = as_float_array(values, name)
+    if array.shape != (2,) or not np.isfinite(array).all():
+        raise ValueError(f"{name} must be two finite numbers; got {values!r}")
+    return float(array[0]), float(array[1])
+
+
+def walls(bounds: Any) -> Walls:
+    """Four finite numbers in order."""
+    array = as_float_array(bounds, "bounds", BOXES)
+    if array.shape != (4,) or not np.isfinite(array).all() or (array[:2] > array[2:]).any():
+        raise ValueError(f"bounds must be finite numbers min_x, min_y, max_x, max_y, or None; got {bounds!r}")
+    left, top, right, bottom = array.tolist()
+    return left, top, right, bottom
+
+
+def world(bounds: Any, period: Any) -> tuple[tuple[float, float], Walls, Walls]:
+    """The period (inf for none), the walls, and the region over which balls are scattered."""
+    lengths = as_period(period, 2)
+    around = EVERYWHERE if bounds is None else walls(bounds)
+    if lengths is None:
+        return (math.inf, math.inf), around, around
+    low, high, region_low, region_high = [*around[:2]], [*around[2:]], [*around[:2]], [*around[2:]]
+    for axis, length in enumerate(lengths.tolist()):
+        if length < math.inf:
+            low[axis], high[axis] = -math.inf, math.inf
+            region_low[axis], region_high[axis] = 0.0, length
+    return (
+        (float(lengths[0]), float(lengths[1])),
+        (low[0], low[1], high[0], high[1]),
+        (region_low[0], region_low[1], region_high[0], region_high[1]),
+    )
+
+
+def radii_of(radius: Any, n: int, random: np.random.Generator) -> Vectors:
+    """One radius, a range of them (a tuple of two), or one each."""
+    if isinstance(radius, tuple) and len(radius) == 2:
+        low, high = two(radius, "radius")
+        if low > high:
+            raise ValueError(f"radius is (smallest, largest); got {radius!r}")
+        return random.uniform(low, high, n)
+    return one_each(radius, n, "radius")
+
+
+def one_each(values: Any, n: int, name: str) -> Vectors:
+    """``(n,)``, a copy, from one number for all balls or one for each."""
+    array = as_float_array(values, name).astype(np.float64)
+    if array.ndim == 0:
+        return np.full(n, array)
+    if array.shape != (n,):
+        raise ValueError(
+            f"{name} must be one number or one for each of the {n} balls; got shape {array.shape}"
+        )
+    return array
+
+
+def vectors(values: Any, n: int, name: str, wanted: Wanted = POINTS) -> Vectors:
+    """``(n, 2)`` finite numbers, a copy."""
+    array: Vectors = as_float_array(values, name, wanted).astype(np.float64)
+    if n == 0 and array.size == 0:
+        return array.reshape(0, 2)
+    if array.shape != (n, 2):
+        raise ValueError(f"{name} must have shape ({n}, 2); got shape {array.shape}")
+    unsound = np.flatnonzero(~np.isfinite(array).all(axis=1))
+    if len(unsound):
+        row = int(unsound[0])
+        raise ValueError(f"{name}[{row}] = {array[row].tolist()} is not finite")
+    return array
+
+
+def check_positive(values: Vectors, name: str) -> None:
+    """Raise if a radius or a mass is not above 0."""
+    unsound = np.flatnonzero(~((values > 0.0) & np.isfinite(values)))
+    if len(unsound):
+        row = int(unsound[0])
+        raise ValueError(f"{name} must be positive and finite; ball {row} has {values[row]}")
+
+
+def check_room(bounds: Walls, radii: Vectors) -> None:
+    """Raise if the largest ball does not fit between the walls."""
+    room = min(bounds[2] - bounds[0], bounds[3] - bounds[1])
+    if len(radii) and 2.0 * radii.max() > room:
+        raise ValueError(
+            f"a ball of radius {radii.max():g} does not fit between walls that are {room:g} apart"
+        )
+
+
+def scattered(radii: Vectors, bounds: Walls, random: np.random.Generator) -> Vectors:
+    """Random centres: each in its own cell if there are enough cells, else anywhere."""
+    if not math.isfinite(bounds[2] - bounds[0] + bounds[3] - bounds[1]):
+        raise ValueError("without bounds there is no place to scatter balls over; give positions=")
+    n = len(radii)
+    low, high = np.array(bounds[:2]), np.array(bounds[2:])
+    if not n:
+        return np.empty((0, 2))
+    slots = np.maximum((high - low) // (2.0 * radii.max()), 1.0)
+    # At most about two cells per ball, so that a ball need not lie in the middle of its cell.
+    slots = np.maximum(np.floor(slots * min(1.0, math.sqrt(2.0 * n / slots.prod()))), 1.0).astype(np.int64)
+    if slots.prod() < n:
+        anywhere: Vectors = low + radii[:, None] + random.random((n, 2)) * (high - low - 2.0 * radii[:, None])
+        return anywhere
+    cells = random.choice(int(slots.prod()), n, replace=False)
+    size = (high - low) / slots
+    corners = low + np.stack([cells % slots[0], cells // slots[0]], axis=1) * size
+    centres: Vectors = corners + radii[:, None] + random.random((n, 2)) * (size - 2.0 * radii[:, None])
+    return centres
+
+
+def wrapped(positions: Vectors, period: tuple[float, float]) -> Vectors:
+    """Wrap positions into the period."""
+    for axis, length in enumerate(period):
+        if length < math.inf:
+            positions[:, axis] = np.mod(positions[:, axis], length)
+            positions[positions[:, axis] == length, axis] = 0.0  # after rounding up
+    return positions
+
+
+def flying(n: int, speed: float, random: np.random.Generator) -> Vectors:
+    """Random velocities in all directions, from half of ``speed`` to all of it."""
+    angles = random.uniform(0.0, 2.0 * math.pi, n)
+    speeds = speed * random.uniform(0.5, 1.0, n)
+    velocities: Vectors = np.stack([np.cos(angles), np.sin(angles)], axis=1) * speeds[:, None]
+    return velocities

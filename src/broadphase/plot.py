@@ -22,17 +22,17 @@ __all__ = ["draw", "draw_boxes", "draw_cells", "draw_pairs"]
 
 Projection = Literal["xy", "xz", "yz"]
 
-# Blue and vermilion of Okabe and Ito's palette, which people of every colour vision can tell apart; the
-# cells keep to greys, so that nothing hangs on a third hue.
+# Blue and vermilion of Okabe and Ito's palette, which is safe for the colour-blind; cells are grey, so that
+# no third hue is needed.
 PLAIN = "#0072B2"
 OVERLAPPING = "#D55E00"
-DARKEST_CELL = 0.45  # of black: boxes and numbers stay legible on it
+DARKEST_CELL = 0.45  # of black, on which boxes and numbers are still legible
 
-_FAR = 1e150  # as good as infinite in a picture; matplotlib multiplies widths without overflow up to here
+_FAR = 1e150  # treated as infinite; up to here, matplotlib multiplies widths without overflow
 _MOST_CELLS = 1_000_000
 _MOST_NUMBERS = 900
 _MOST_BORDERS = 80  # cells across; more borders than that would hide the cells
-_MOST_ASPECT = 30.0  # a longer world than this fills the figure instead of keeping its proportions
+_MOST_ASPECT = 30.0  # a longer world fills the figure instead of keeping its aspect ratio
 _MARGIN = 0.02
 
 
@@ -142,7 +142,7 @@ def draw_cells(
     numbers: bool | None = None,
     projection: Projection | None = None,
 ) -> "Axes":
-    """Draw the cells of a grid: the fuller the darker, with the number of boxes in the middle.
+    """Draw the cells of a grid, fuller ones darker, with the number of boxes in the middle.
 
     A box counts in every cell that it touches.  Cell borders are the multiples of ``cell_size``.
 
@@ -295,7 +295,7 @@ def _finite_bounds(flat: BoxArray) -> npt.NDArray[np.float64]:
 
 
 def _prepared(ax: "Axes | None", flat: BoxArray, projection: Projection | None) -> "Axes":
-    """Axes whose limits take in the boxes; new ones get labels and keep the world's proportions."""
+    """Axes whose limits include the boxes; new axes get labels and keep the aspect ratio of the world."""
     need("matplotlib", extra="plot", purpose="drawing")
     bounds = _finite_bounds(flat)
     if ax is not None and not hasattr(ax, "update_datalim"):
@@ -321,7 +321,7 @@ def _add_rectangles(ax: "Axes", flat: BoxArray, color: str, fill: float, zorder:
     from matplotlib.collections import PolyCollection
     from matplotlib.colors import to_rgba
 
-    # Far outside, but not so far that the renderer runs out of digits.
+    # Far outside, but not so far that the renderer loses precision.
     bounds = _finite_bounds(flat)
     reach = 100 * np.maximum(bounds[2:] - bounds[:2], 1)
     low_x, low_y = np.maximum(flat[:, :2], bounds[:2] - reach).T
@@ -334,7 +334,7 @@ def _add_rectangles(ax: "Axes", flat: BoxArray, color: str, fill: float, zorder:
     )
     ax.add_collection(rectangles, autolim=False)
     points = flat[((flat[:, :2] == flat[:, 2:]) & (np.abs(flat[:, :2]) < _FAR)).all(axis=1)]
-    if len(points):  # a polygon without extent leaves no trace
+    if len(points):  # a polygon without extent would be invisible
         ax.scatter(points[:, 0], points[:, 1], s=6, c=color, linewidths=0, zorder=zorder)
 
 
@@ -346,7 +346,7 @@ def count_cells(
     if not (np.isfinite(cell_size) and cell_size > 0):
         raise ValueError(f"cell_size must be positive and finite; got {cell_size!r}")
     bounds = _finite_bounds(flat)
-    with np.errstate(over="ignore", invalid="ignore"):  # then there are too many
+    with np.errstate(over="ignore", invalid="ignore"):  # an overflow means too many cells
         first, last = np.floor(bounds[:2] / cell_size), np.floor(bounds[2:] / cell_size)
         shape = last - first + 1
     if not shape.prod() <= _MOST_CELLS:
@@ -358,8 +358,8 @@ def count_cells(
     low = np.floor(np.clip(flat[:, :2], bounds[:2], bounds[2:]) / cell_size) - first
     high = np.floor(np.clip(flat[:, 2:], bounds[:2], bounds[2:]) / cell_size) - first
     (left, bottom), (right, top) = low.astype(np.int64).T, high.astype(np.int64).T
-    # Each box adds one from its first cell on and takes it back behind its last, on both axes; the
-    # running sums are then the counts, whatever number of cells a box touches.
+    # Each box adds one at its first cell and subtracts it after its last, on both axes; running sums then
+    # give the counts, however many cells a box touches.
     steps = np.zeros((rows + 1, columns + 1), np.int64)
     np.add.at(steps, (bottom, left), 1)
     np.add.at(steps, (bottom, right + 1), -1)

@@ -31,9 +31,9 @@ def test_the_page_says_how_many_bodies_a_recording_holds_and_whether_somebody_li
         listened = bp.Recording(path)[5].found
         assert listened > 1
         for frame, bodies, said in (
-            (1, 40, "nobody listened for contacts"),
-            (3, 41, "nobody listened for contacts"),
-            (5, 41, f"{listened} contacts listened for"),
+            (1, 40, "no listener for contacts"),
+            (3, 41, "no listener for contacts"),
+            (5, 41, f"{listened} contacts reported to listeners"),
         ):
             page.evaluate("frame => lab.replay.go(frame)", frame)
             until(

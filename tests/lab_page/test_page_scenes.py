@@ -135,13 +135,13 @@ def test_auto_is_explained_in_words(show):
     until(page, "document.getElementById('explanation').textContent.includes('auto picks')")
     said = page.locator("#explanation").inner_text()
     assert bp.explain(make_scene("balls", count=300, seed=1).boxes()).reason in said
-    assert "auto has made a box tree" in page.locator(".note").inner_text()
+    assert "auto has chosen a box tree" in page.locator(".note").inner_text()
 
 
 def test_the_python_lines_of_the_page_print_its_numbers(show, capsys):
     page = show("n=60&seed=5&play=0&methods=spatial_hash&cell=2")
     go_to(page, 3)
-    page.get_by_role("button", name="Show the Python lines").click()
+    page.get_by_role("button", name="Show the Python code").click()
     until(page, "document.getElementById('code').textContent.includes('print')")
     lines = page.locator("#code").inner_text()
     exec(lines, {})

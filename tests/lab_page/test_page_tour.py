@@ -8,8 +8,8 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from page_reading import until
 
-from broadphase.lab.tour.export import export
-from broadphase.lab.tour.steps import STEPS
+from broadphase.lab.tour import export
+from broadphase.lab.tour_steps import STEPS
 
 from .test_page_looks import OVERLAPPING, STICKING_OUT
 
@@ -214,7 +214,7 @@ def test_a_server_that_is_gone_is_told(tour, tabs):
     page.route("**/tour/frame*", lambda route: route.abort())
     page.locator("#slider").fill("0")
     until(page, "!document.getElementById('problem').hidden")
-    assert "No picture came" in page.locator("#problem").inner_text()
+    assert "The picture could not be loaded" in page.locator("#problem").inner_text()
     page.unroute("**/tour/frame*")
     page.locator("#slider").fill("1")
     until(page, "document.getElementById('problem').hidden")

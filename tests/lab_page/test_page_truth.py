@@ -15,12 +15,12 @@ def test_sweep_and_prune_swaps_among_moving_balls_and_says_where_it_fell_back(sh
     go_to(page, 2)
     until(page, "lab.frame.lanes[0].swaps.length > 0")
     assert number(page, "tests", 0) < 7140 == number(page, "tests", 1)
-    assert "swaps brought the order" in note(page)
+    assert "swaps updated the order" in note(page)
     page.locator("#count-number").fill("400")
     page.locator("#count-number").press("Tab")
     until(page, "lab.frame.centers.length === 800")
     go_to(page, 2)
-    until(page, "document.querySelector('.note').textContent.includes('it fell back')")
+    until(page, "document.querySelector('.note').textContent.includes('from scratch')")
 
 
 def test_strips_are_cut_by_a_slider_and_copies_counted(show):

@@ -1,6 +1,6 @@
-"""What PyInstaller has to know: it looks here by itself (entry point ``pyinstaller40``)."""
+"""Hooks for PyInstaller, which finds them by the entry point ``pyinstaller40``."""
 
 
 def hook_dirs() -> list[str]:
-    """Where ``hook-broadphase.py`` lies."""
+    """The folder of ``hook-broadphase.py``."""
     return list(__path__)

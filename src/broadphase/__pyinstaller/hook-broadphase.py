@@ -1,8 +1,8 @@
-"""Carry the compiled kernels, the stubs (they list the public names) and the modules that they name."""
+"""Include the compiled kernels, the stubs (which list the public names) and the modules that they name."""
 
 from PyInstaller.utils.hooks import collect_data_files, collect_dynamic_libs, collect_submodules
 
-# What only the command, its pages and the compiler use stays out, and so do the packages they would bring.
+# Modules of the command, the lab and the compiler are left out, with the packages that they would bring.
 _LEFT_OUT = (
     "broadphase.bench",
     "broadphase.cli",

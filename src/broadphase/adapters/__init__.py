@@ -1,4 +1,4 @@
-"""Thin bridges to the libraries that games are written with; each needs the extra of its name."""
+"""Adapters for game and simulation libraries; each needs the extra of its name."""
 
 from broadphase.lazy_names import attach
 

@@ -1,47 +1,59 @@
-"""Drop-ins for arcade: its collision functions and its physics engines.
+"""Faster replacements for arcade's collision functions, physics engines and spatial hash; bodies for sprites.
 
 Change one import and a game is faster::
 
     from broadphase.adapters.arcade import check_for_collision_with_list   # instead of: from arcade import
 
-The answers are arcade's own, also where hit boxes just touch.  They come in the order of the list; with a
-spatial hash arcade's come in no order, and these, in lists of thousands, in that in which sprites were added.
+The results are those of arcade, also if hit boxes just touch.  They are in the order of the list.  With a
+spatial hash, arcade's results have no order; here, in lists of thousands, they are in the order in which
+sprites were added.
 
-arcade goes through all sprites in Python, or keeps a spatial hash, which costs some microseconds whenever
-a sprite moves.  But it also keeps places and sizes of all sprites in arrays, for the graphics card.  A kernel
-runs over those in a few nanoseconds a sprite, so nothing has to be kept in step: up to some thousand sprites
-that move, do without ``use_spatial_hash``, or use `SpatialHash`, which is cheap to move in.
+arcade iterates over all sprites in Python, or keeps a spatial hash, which costs some microseconds whenever a
+sprite moves.  But it also stores positions and sizes of all sprites in arrays for the graphics card.  A
+kernel runs over these arrays in a few nanoseconds per sprite, so nothing else has to be updated.  Up to some
+thousand moving sprites, do not use ``use_spatial_hash``, or use `SpatialHash`, in which moving is cheap.
 
-Cost: some ten microseconds and 3 n nanoseconds a call, and a few microseconds for each sprite that is near
-enough to look at the hit boxes.
+Cost: some ten microseconds and 3 n nanoseconds per call, and a few microseconds for each sprite that is so
+near that hit boxes are compared.
 
-`PhysicsEngineSimple` and `PhysicsEnginePlatformer` stand in for arcade's: the same sprites, attributes and
-methods.  On whole pixels they take the same path, frame by frame.  They differ from those of arcade 3.3
-where that goes wrong:
+`PhysicsEngineSimple` and `PhysicsEnginePlatformer` replace arcade's, with the same sprites, attributes and
+methods.  On whole pixels they give the same positions, frame by frame.  They differ from arcade 3.3 in cases
+that it handles wrongly:
 
-- Up and down a sprite stops where hit boxes touch, not up to a quarter of a pixel (falling) or a pixel
-  (rising) before.  What it would have jumped over stops it too.
-- A sprite that starts in a wall is moved out the shortest way, or along with a lift that rises into it.
-  arcade tries places 1, 2, 4, ... pixels away, for ever where none is free.
-- Who stands on several platforms goes with that which holds most of it, not as fast as all together; also
-  while walking, and not into walls.
-- After ``update`` it lies in no wall that it can leave.  arcade's rounding, turning, climbing and carrying
-  may leave it in one, and being squeezed between floor and ceiling takes it through the floor.
-- It climbs no more at a time than itself, however fast it runs.
-- Who jumps while running into a ramp goes on along it.  arcade looks whether there is room on the ramp at
-  the height where the jump began, and stops; on its ``test_map_7`` longer differences begin there.
+- Vertical motion stops where hit boxes touch, not up to a quarter of a pixel (falling) or a pixel (rising)
+  before.  Motion is swept, so an obstacle stops a sprite that would have passed it in one frame.
+- A sprite that starts in a wall is pushed out by the shortest distance (depenetration), or up with a lift
+that
+  rises into it.  arcade tries positions 1, 2, 4, ... pixels away, forever if none is free.
+- A sprite on several platforms moves with the one that supports most of it, not with the sum of their speeds;
+  also while it walks, and not into walls.
+- After ``update`` a sprite is in no wall that it can leave.  Rounding, turning, climbing and carrying may
+leave
+  it in one in arcade, and a sprite that is squeezed between floor and ceiling falls through the floor.
+- In one step it climbs at most its own height, however fast it runs.
+- A sprite that jumps while it runs into a ramp continues along the ramp. arcade checks for space on the ramp
+at
+  the height where the jump started, and stops; on its ``test_map_7`` longer differences start there.
 """
 
+import math
 from collections.abc import Iterable
-from typing import Any
+from functools import partial
+from itertools import chain
+from math import trunc
+from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
-from broadphase.adapters.arcade_bodies import SpriteBodies
 from broadphase.adapters.arcade_engines import PhysicsEnginePlatformer, PhysicsEngineSimple
-from broadphase.adapters.arcade_hash import SpatialHash
 from broadphase.adapters.arcade_lists import arcade, corners_of, has_arrays, keeps_arrays, near_slots
+from broadphase.adapters.following import Following
+from broadphase.indexes import make_index
 from broadphase.kernels.shapes import sprite_hits
+from broadphase.shapes.kinds import Box, Polygon, Shape
+from broadphase.world.bodies import Body
+from broadphase.world.hits import Movement, Response, Walk
 
 __all__ = [
     "PhysicsEnginePlatformer",
@@ -52,20 +64,20 @@ __all__ = [
     "check_for_collision_with_lists",
 ]
 
-# From here on a look into the spatial hash, where there is one, costs less than a pass over the arrays.
+# With more sprites, a query of the spatial hash, if there is one, costs less than a pass over the arrays.
 _MANY_SPRITES = 3_000
 
 
 def check_for_collision_with_list(sprite: Any, sprite_list: Any, method: int = 0) -> list[Any]:
-    """The sprites of a list that a sprite meets; see ``arcade.check_for_collision_with_list``.
+    """The sprites of a list that a sprite overlaps; see ``arcade.check_for_collision_with_list``.
 
     Parameters
     ----------
     sprite : Sprite
-        It does not meet itself.
+        It does not overlap itself.
     sprite_list : SpriteList
     method : int
-        Taken for arcade's sake: the way is always the same, and so is the answer.
+        Accepted for compatibility; it changes nothing.
 
     Returns
     -------
@@ -78,15 +90,13 @@ def check_for_collision_with_list(sprite: Any, sprite_list: Any, method: int = 0
         As in arcade.
     """
     found = _find(sprite, sprite_list)
-    if found is None:
-        found = _own(
-            arcade().sprite_list.collision.check_for_collision_with_list(sprite, sprite_list, method)
-        )
+    if found is None:  # that of the inner module, because a program may replace arcade's name with this one
+        found = arcade().sprite_list.collision.check_for_collision_with_list(sprite, sprite_list, method)
     return found
 
 
 def check_for_collision_with_lists(sprite: Any, sprite_lists: Iterable[Any], method: int = 0) -> list[Any]:
-    """The sprites of several lists that a sprite meets; see ``arcade.check_for_collision_with_lists``.
+    """The sprites of several lists that a sprite overlaps; see ``arcade.check_for_collision_with_lists``.
 
     Parameters
     ----------
@@ -97,32 +107,24 @@ def check_for_collision_with_lists(sprite: Any, sprite_lists: Iterable[Any], met
     Returns
     -------
     list of Sprite
-        List by list; a sprite that is in several of them comes several times.
+        List by list; a sprite that is in several lists occurs several times.
 
     Raises
     ------
     TypeError
         As in arcade.
     """
-    if not isinstance(sprite, arcade().BasicSprite):
-        return _own(
-            arcade().sprite_list.collision.check_for_collision_with_lists(sprite, sprite_lists, method)
-        )
-    return [
-        other
-        for sprite_list in sprite_lists
-        for other in check_for_collision_with_list(sprite, sprite_list, method)
-    ]
-
-
-def _own(found: Any) -> list[Any]:
-    """What arcade's functions found; those of the inner module, for somebody may put ours in their place."""
-    answer: list[Any] = found
-    return answer
+    if isinstance(sprite, arcade().BasicSprite):
+        lists = (check_for_collision_with_list(sprite, one, method) for one in sprite_lists)
+        return list(chain.from_iterable(lists))
+    found: list[Any] = arcade().sprite_list.collision.check_for_collision_with_lists(
+        sprite, sprite_lists, method
+    )
+    return found
 
 
 def _find(sprite: Any, sprite_list: Any) -> list[Any] | None:
-    """The answer; ``None`` where arcade has to say."""
+    """The overlapping sprites; ``None`` if arcade has to find them."""
     kind: Any = type(sprite_list)
     if not (keeps_arrays(kind) and isinstance(sprite, arcade().BasicSprite) and has_arrays(sprite_list)):
         return None
@@ -132,21 +134,16 @@ def _find(sprite: Any, sprite_list: Any) -> list[Any] | None:
         hit = hashed.get_sprites_near_sprite(sprite)
         others = [other for other in hit if other is not sprite and _within_reach(sprite, other)]
         others.sort(key=slot_of.__getitem__)
-        return _that_meet(sprite, others)
-    near = _near(sprite, sprite_list)
+        return _overlapping(sprite, others)
+    x, y = sprite._position
+    near = near_slots(sprite_list, x, y, max(sprite._width, sprite._height))
     if near is None:
         return None
-    return _that_meet(sprite, [one for one in near if one is not sprite and _within_reach(sprite, one)])
-
-
-def _near(sprite: Any, sprite_list: Any) -> list[Any] | None:
-    """Those that arcade's first test may let through; ``None`` where somebody has sorted the inner list."""
-    x, y = sprite._position
-    return near_slots(sprite_list, x, y, max(sprite._width, sprite._height))
+    return _overlapping(sprite, [one for one in near if one is not sprite and _within_reach(sprite, one)])
 
 
 def _within_reach(sprite: Any, other: Any) -> bool:
-    """The first test as arcade makes it."""
+    """Arcade's first test, by distance."""
     reach = 0.71 * (max(sprite._width, sprite._height) + max(other._width, other._height))
     squared = reach * reach
     (x, y), (other_x, other_y) = sprite._position, other._position
@@ -155,11 +152,442 @@ def _within_reach(sprite: Any, other: Any) -> bool:
     return not (along_x > squared or along_y > squared or along_x + along_y > squared)
 
 
-def _that_meet(sprite: Any, others: list[Any]) -> list[Any]:
-    """The second test: no edge of one hit box parts it from the other."""
+def _overlapping(sprite: Any, others: list[Any]) -> list[Any]:
+    """The second test: no edge separates the hit boxes."""
     if not others:
         return []
     corners, ends = corners_of((sprite, *others))
     hits = np.empty(len(others), np.bool_)
     sprite_hits.hit_polygons(corners, ends, hits)
     return [other for other, hit in zip(others, hits.tolist(), strict=True) if hit]
+
+
+# ---- a spatial hash
+
+Cells = npt.NDArray[np.float64]
+Extent = tuple[float, float, float, float]
+
+# Sprites of one picture share an extent; rotating ones need new ones, so the cache is cleared when full.
+_MOST_EXTENTS = 10_000
+
+
+class SpatialHash:
+    """Replaces arcade's spatial hash: the same queries and results, but moving is cheap.
+
+    arcade removes a sprite from its cells and adds it to others whenever it moves or turns.  Here a move is
+    only recorded, and the next query updates all moved sprites in one call.  Cells are not stored: a sprite
+    covers a rectangle of cells, and two sprites share a cell if their rectangles overlap.  An index of these
+    rectangles gives exact results.
+
+    Parameters
+    ----------
+    cell_size : int
+        The side of a cell in pixels, as in arcade.
+
+    Raises
+    ------
+    TypeError
+        ``cell_size`` is no int.
+    ValueError
+        It is not positive.
+
+    Examples
+    --------
+    >>> import os; os.environ["ARCADE_HEADLESS"] = "True"
+    >>> import arcade
+    >>> from broadphase.adapters.arcade import SpatialHash
+    >>> coins = arcade.SpriteList(lazy=True)
+    >>> coins.extend(arcade.SpriteSolidColor(8, 8, center_x=100 * k) for k in range(5))
+    >>> hashed = SpatialHash.of(coins, cell_size=32)
+    >>> coins[4].center_x = 3
+    >>> hashed.get_sprites_near_point((0, 0)) == {coins[0], coins[4]}
+    True
+    """
+
+    def __init__(self, cell_size: int) -> None:
+        if not isinstance(cell_size, int):
+            raise TypeError(f"cell_size must be an int; got {cell_size!r}")
+        if cell_size <= 0:
+            raise ValueError(f"cell_size must be greater than 0; got {cell_size}")
+        self.cell_size = cell_size
+        self.reset()
+
+    @classmethod
+    def of(cls, sprite_list: Any, cell_size: int = 128) -> "SpatialHash":
+        """Replace the spatial hash of a sprite list, or give it one.
+
+        Parameters
+        ----------
+        sprite_list : SpriteList
+        cell_size : int
+
+        Returns
+        -------
+        SpatialHash
+            Also ``sprite_list.spatial_hash``, until `SpriteList.clear` replaces it with arcade's.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As for the class; nothing has changed.
+        """
+        made = cls(cell_size)
+        for sprite in sprite_list:
+            made.add(sprite)
+        sprite_list.spatial_hash = made
+        return made
+
+    def reset(self) -> None:
+        """Remove all sprites."""
+        self._ids: dict[Any, int] = {}
+        self._sprites: dict[int, Any] = {}
+        self._new: dict[Any, None] = {}
+        self._moved: dict[Any, None] = {}
+        self._extents: dict[Any, tuple[Extent, Any]] = {}
+        self._index = make_index("box_tree")
+
+    def add(self, sprite: Any) -> None:
+        """Add a sprite, or update one that was added."""
+        (self._moved if sprite in self._ids else self._new)[sprite] = None
+
+    def move(self, sprite: Any) -> None:
+        """Record that a sprite has moved, turned or changed its size.
+
+        Raises
+        ------
+        KeyError
+            It is not in.
+        """
+        if sprite in self._ids:
+            self._moved[sprite] = None
+        elif sprite not in self._new:
+            raise KeyError(sprite)
+
+    def remove(self, sprite: Any) -> None:
+        """Remove a sprite.
+
+        Raises
+        ------
+        KeyError
+            It is not in.
+        """
+        if sprite in self._new:
+            del self._new[sprite]
+            return
+        row = self._ids.pop(sprite)
+        self._moved.pop(sprite, None)
+        del self._sprites[row]
+        self._index.remove(row)
+
+    @property
+    def count(self) -> int:
+        """The number of sprites."""
+        return len(self._ids) + len(self._new)
+
+    def get_sprites_near_sprite(self, sprite: Any) -> set[Any]:
+        """All sprites that share a cell with a sprite."""
+        return self._in_cells(sprite.left, sprite.bottom, sprite.right, sprite.top)
+
+    def get_sprites_near_point(self, point: tuple[float, float]) -> set[Any]:
+        """All sprites in the cell of a point."""
+        x, y = point[0], point[1]
+        return self._in_cells(x, y, x, y)
+
+    def get_sprites_near_rect(self, rect: Any) -> set[Any]:
+        """All sprites that share a cell with an ``arcade.Rect``."""
+        left, right, bottom, top = rect.lrbt
+        return self._in_cells(left, bottom, right, top)
+
+    # ---- inside
+
+    def _in_cells(self, left: float, bottom: float, right: float, top: float) -> set[Any]:
+        self._update_index()
+        cells = [float(trunc(edge) // self.cell_size) for edge in (left, bottom, right, top)]
+        if cells[0] > cells[2] or cells[1] > cells[3]:  # flipped by a negative scale
+            return set()
+        return {self._sprites[row] for row in self._index.query_box(cells).tolist()}
+
+    def _update_index(self) -> None:
+        """Add the new sprites to the index and move those that moved."""
+        if self._new:
+            rows = self._index.insert_many(self._cells_of(list(self._new)))
+            for sprite, row in zip(self._new, rows.tolist(), strict=True):
+                self._ids[sprite], self._sprites[row] = row, sprite
+            self._new.clear()
+        if self._moved:
+            rows = np.fromiter(map(self._ids.__getitem__, self._moved), np.int32, len(self._moved))
+            self._index.move_many(rows, self._cells_of(list(self._moved)))
+            self._moved.clear()
+
+    def _cells_of(self, sprites: list[Any]) -> Cells:
+        """The first and the last cell of each sprite on x and y."""
+        boxes = [sprite.hit_box for sprite in sprites]
+        places = np.array([box.position for box in boxes], np.float64)
+        extents = np.array([self._extent(box) for box in boxes], np.float64)
+        edges = extents + np.hstack((places, places))
+        cells: Cells = np.floor_divide(np.trunc(edges), self.cell_size)
+        return cells
+
+    def _extent(self, box: Any) -> Extent:
+        """The bounds of a hit box at the origin; adding its position rounds as arcade's sums do."""
+        points = box.points
+        state = id(points), box.scale, getattr(box, "angle", 0.0)
+        known = self._extents.get(state)
+        if known is None:
+            unmoved = type(box)(points, scale=box.scale).create_rotatable(state[2])
+            xs, ys = zip(*unmoved.get_adjusted_points(), strict=True)
+            if len(self._extents) >= _MOST_EXTENTS:
+                self._extents.clear()
+            known = self._extents[state] = (min(xs), min(ys), max(xs), max(ys)), points
+        return known[0]
+
+
+# ---- bodies of a world for sprites
+
+Leader = Literal["sprite", "body"]
+Point = tuple[float, float]
+
+
+class _Pair:
+    """A body, and the state of its sprite when both were last synced."""
+
+    __slots__ = ("body", "boxed", "group", "leader", "offset", "state", "turned")
+
+    def __init__(self, sprite: Any, body: Body, group: Any, leader: Leader, boxed: bool) -> None:
+        self.body, self.group, self.leader, self.boxed = body, group, leader, boxed
+        self.agree(sprite)
+
+    def agree(self, sprite: Any) -> None:
+        (x, y), (left, bottom) = sprite.position, self.body.position
+        self.state = _state(sprite)
+        self.offset = left - x, bottom - y
+        self.turned = sprite.angle + self.body.angle
+
+
+class SpriteBodies(Following[_Pair]):
+    """Keeps bodies of a `broadphase.World` and arcade's sprites at the same positions.
+
+    A body has the shape of its sprite's hit box, scaled and rotated; a hit box that is not convex becomes its
+    convex hull.  ``body.data`` is the sprite.  For each sprite or list, one of the two leads:
+
+    - ``"sprite"``: the game moves, turns and scales sprites and changes their textures; `sync` updates their
+      bodies.
+    - ``"body"``: bodies are moved and turned in the world; `sync` updates their sprites, and a sprite whose
+      body was removed is removed from all its lists.
+
+    Parameters
+    ----------
+    world : World, optional
+        By default a new one.
+
+    Examples
+    --------
+    >>> import os; os.environ["ARCADE_HEADLESS"] = "True"
+    >>> import arcade
+    >>> from broadphase.adapters.arcade import SpriteBodies
+    >>> player, wall = arcade.SpriteSolidColor(16, 16), arcade.SpriteSolidColor(10, 100, center_x=55)
+    >>> walls = arcade.SpriteList(lazy=True)
+    >>> walls.append(wall)
+    >>> bodies = SpriteBodies()
+    >>> bodies.follow(walls, tag="wall", static=True)
+    >>> body = bodies.add(player, tag="player")
+    >>> move = bodies.move(player, 100, 5)
+    >>> player.position, move.hits[0].other.data is wall
+    ((42.0, 5.0), True)
+    """
+
+    def add(self, sprite: Any, *, leader: Leader = "sprite", boxed: bool = False, **options: Any) -> Body:
+        """Add a body for one sprite.
+
+        Parameters
+        ----------
+        sprite : Sprite
+        leader : {"sprite", "body"}
+            Which of the two the other follows.
+        boxed : bool
+            Use the bounding box of the hit box, which `walk` needs.  The sprite does not turn with the body.
+        **options
+            As of `broadphase.World.add`: ``tag``, ``static``, ``sensor``, ``category``, ``mask``.
+
+        Returns
+        -------
+        Body
+
+        Raises
+        ------
+        ValueError
+            The sprite has a body already, ``leader`` is unknown, or the hit box has no area.
+        """
+        self._refuse_known(sprite)
+        return self._give(sprite, None, _checked(leader), boxed, options)
+
+    def follow(
+        self, sprite_list: Iterable[Any], *, leader: Leader = "sprite", boxed: bool = False, **options: Any
+    ) -> None:
+        """Add a body for every sprite of a list, also for those that join later, until they leave the list.
+
+        A sprite that joins later gets its body in the next `sync`, or before the next `move` or `walk`.
+
+        Parameters
+        ----------
+        sprite_list : SpriteList
+        leader, boxed, **options
+            As of `add`.
+
+        Raises
+        ------
+        ValueError
+            As of `add`.
+        """
+        give = partial(self._give, leader=_checked(leader), boxed=boxed, options=options)
+        self._add_group(sprite_list, give)
+        self.sync()
+
+    def sync(self) -> None:
+        """Move all followers to their leaders; call it before ``world.update()``."""
+        self._drop_removed()
+        self._follow_groups()
+        self._move_bodies()
+        for sprite, pair in self._known.items():
+            if pair.leader == "body":
+                _move_sprite(sprite, pair)
+
+    def move(self, sprite: Any, dx: float, dy: float, response: Response = "slide") -> Movement:
+        """Move a sprite as far as it can, whichever leads; see `broadphase.World.move`.
+
+        Raises
+        ------
+        KeyError
+            The sprite has no body.
+        """
+        self._add_new()
+        pair = self._synced(sprite)
+        movement = self.world.move(pair.body, dx, dy, response)
+        _move_sprite(sprite, pair)
+        return movement
+
+    def walk(self, sprite: Any, dx: float, dy: float, **options: Any) -> Walk:
+        """Let a sprite walk on floors and slopes, whichever leads; see `broadphase.World.walk`.
+
+        Parameters
+        ----------
+        sprite : Sprite
+            Added with ``boxed=True``.
+        dx, dy : float
+            The motion; gravity is negative, because y points up.
+        **options
+            ``snap``, ``steepest``, ``step``, ``corner``, ``drop``.
+
+        Raises
+        ------
+        KeyError
+            The sprite has no body.
+        ValueError
+            The body is no box.
+        """
+        self._add_new()
+        pair = self._synced(sprite)
+        walk = self.world.walk(pair.body, dx, dy, down=(0.0, -1.0), **options)
+        _move_sprite(sprite, pair)
+        return walk
+
+    # ---- inside
+
+    def _give(self, sprite: Any, group: Any, leader: Leader, boxed: bool, options: dict[str, Any]) -> Body:
+        body = self.world.add(_shape(sprite, boxed), data=sprite, **options)
+        self._known[sprite] = _Pair(sprite, body, group, leader, boxed)
+        return body
+
+    def _drop_removed(self) -> None:
+        for sprite, pair in list(self._known.items()):
+            if pair.leader == "body" and not pair.body.alive:
+                del self._known[sprite]
+                sprite.remove_from_sprite_lists()
+
+    def _synced(self, sprite: Any) -> _Pair:
+        pair = self._known[sprite]
+        if pair.leader == "sprite" and _state(sprite) != pair.state:
+            pair.body.shape = _shape(sprite, pair.boxed)
+            pair.agree(sprite)
+        return pair
+
+    def _move_bodies(self) -> None:
+        """Move the bodies; those whose shape is unchanged in one call."""
+        bodies, places = [], []
+        for sprite, pair in self._known.items():
+            if pair.leader == "body" or not pair.body.alive:
+                continue
+            now = _state(sprite)
+            if now == pair.state:
+                continue
+            if now[1:] != pair.state[1:]:
+                self._synced(sprite)
+                continue
+            pair.state = now
+            bodies.append(pair.body)
+            places.append((now[0][0] + pair.offset[0], now[0][1] + pair.offset[1]))
+        if bodies:
+            self.world.move_all(bodies, np.array(places))
+
+
+def _checked(leader: Leader) -> Leader:
+    if leader not in ("sprite", "body"):
+        raise ValueError(f'leader must be "sprite" or "body"; got {leader!r}')
+    return leader
+
+
+def _state(sprite: Any) -> tuple[Any, ...]:
+    """What determines a hit box; its points by identity, because arcade makes new ones for each change."""
+    box = sprite.hit_box
+    return sprite.position, box.scale, sprite.angle, id(box.points)
+
+
+def _move_sprite(sprite: Any, pair: _Pair) -> None:
+    """Move and turn a sprite as its body: about the middle of the body, at the same offset."""
+    body = pair.body
+    (x, y), (left, bottom) = sprite.position, body.position
+    angle = pair.turned - body.angle
+    if pair.boxed or math.isclose(angle, sprite.angle, abs_tol=1e-9):
+        place = left - pair.offset[0], bottom - pair.offset[1]
+        if place != (x, y):
+            sprite.position = place
+    else:
+        low_x, low_y, high_x, high_y = body.bounds
+        sprite.angle = angle
+        box = sprite.hit_box
+        sprite.position = (
+            x + (low_x + high_x) / 2 - (box.left + box.right) / 2,
+            y + (low_y + high_y) / 2 - (box.bottom + box.top) / 2,
+        )
+        (x, y) = sprite.position
+        pair.offset = left - x, bottom - y
+    pair.state = _state(sprite)
+
+
+def _shape(sprite: Any, boxed: bool) -> Shape:
+    """The hull of a hit box, or a `Box` if it is an upright rectangle."""
+    points = sprite.hit_box.get_adjusted_points()
+    hull = _hull(points)
+    xs, ys = zip(*points, strict=True) if points else ((0.0,), (0.0,))
+    left, bottom, right, top = min(xs), min(ys), max(xs), max(ys)
+    if boxed or set(hull) == {(x, y) for x in (left, right) for y in (bottom, top)}:
+        return Box(left, bottom, right - left, top - bottom)
+    return Polygon(hull)
+
+
+def _hull(points: Iterable[Point]) -> list[Point]:
+    """The corners of the convex hull of points."""
+    ordered = sorted({(float(x), float(y)) for x, y in points})
+    halves = []
+    for run in (ordered, ordered[::-1]):
+        half: list[Point] = []
+        for point in run:
+            while len(half) > 1 and _turn(half[-2], half[-1], point) <= 0.0:
+                half.pop()
+            half.append(point)
+        halves.append(half[:-1])
+    return halves[0] + halves[1]
+
+
+def _turn(a: Point, b: Point, c: Point) -> float:
+    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])

@@ -1,22 +1,354 @@
-"""Drop-ins for arcade's physics engines: the same sprites, lists, attributes and methods.
+"""Replacements for arcade's physics engines, with the same sprites, lists, attributes and methods.
 
-What differs, and why, stands in `broadphase.adapters.arcade`.
+`broadphase.adapters.arcade` says what differs and why.  One move of a sprite has these steps: it is pushed
+out of walls (depenetration), turned, moved up or down, and moved sideways.  The order, the rounding of y to
+two digits and the whole pixels along x are arcade's.  The distances are computed, not tried in steps:
+vertical motion ends where hit boxes touch, and nothing is passed through.
 """
 
-from collections.abc import Iterable
-from itertools import chain
-from typing import Any, NoReturn
+import math
+from collections.abc import Iterable, Iterator
+from itertools import chain, count
+from typing import Any, NamedTuple, NoReturn
+from weakref import WeakKeyDictionary
 
-from broadphase.adapters.arcade_lists import arcade
-from broadphase.adapters.arcade_moves import Rules, move
-from broadphase.adapters.arcade_surroundings import Surroundings
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.adapters.arcade_lists import arcade, corners_of, sprites_around
+from broadphase.kernels.shapes import sprite_ways
 from broadphase.shapes.check import extent
+
+# ---- obstacles around a moving sprite
+
+Floats = npt.NDArray[np.float64]
+Place = tuple[float, float]
+
+# Obstacles are read this many times as far as needed, so that a motion of several legs needs one read.
+_MARGIN = 1.5
+# The search for a free position, which doubles its step, ends here; that of arcade never ends.
+_FARTHEST = 2.0**20
+_DIRECTIONS = ((0, 1), (0, -1), (1, 0), (-1, 0), (1, 1), (1, -1), (-1, 1), (-1, -1))
+# y is rounded to two digits, as in arcade; x to far less than a pixel.
+HUNDREDTHS, FINE = 100.0, 1e9
+_EVEN = 1e-3
+
+_outlines: WeakKeyDictionary[Any, tuple[Any, Floats, float]] = WeakKeyDictionary()
+
+
+class Surroundings:
+    """The hit box of a sprite, and those of all that it may hit; nothing is moved here.
+
+    Parameters
+    ----------
+    sprite : Sprite
+    sprite_lists : iterable of SpriteList
+    distance : float
+        How far it is likely to move.
+    """
+
+    def __init__(self, sprite: Any, sprite_lists: Iterable[Any], distance: float) -> None:
+        self.sprite, self._lists, self._distance = sprite, list(sprite_lists), distance
+        self._known = -1.0
+        self._middle = sprite._position
+        self.read_outline()
+
+    def read_outline(self) -> None:
+        """Read the hit box of the sprite again, after it has turned."""
+        self.outline, self.reach = _outline(self.sprite)
+
+    def hits(self, x: float, y: float) -> list[Any]:
+        """The sprites that it would overlap at a position, list by list."""
+        self._see(x, y, x, y)
+        if not self._count(x, y):
+            return []
+        return [self.others[k] for k in np.flatnonzero(self._met).tolist()]
+
+    def free(self, x: float, y: float) -> bool:
+        """Whether it would overlap nothing at a position."""
+        self._see(x, y, x, y)
+        return self._count(x, y) == 0
+
+    def way(self, x: float, y: float, dx: float, dy: float) -> tuple[float, Floats, Floats]:
+        """The free share of a motion, and when the sprite would enter and leave each of the `others`.
+
+        Times are shares of the motion; ``inf`` for those that it does not hit.
+        """
+        clear = self.first(x, y, dx, dy)
+        return clear, self._enter, self._leave
+
+    def first(self, x: float, y: float, dx: float, dy: float) -> float:
+        """The free share of a motion: 0 to 1."""
+        self._see(x, y, x + dx, y + dy)
+        clear: float = sprite_ways.ways(
+            *(self.outline, float(x), float(y), float(dx), float(dy)),
+            *(self._corners, self._ends, self._enter, self._leave),
+        )
+        return clear
+
+    def shared_width(self, x: float, other: Any) -> float:
+        """The width of the overlap with another along x."""
+        box = other.hit_box
+        left, right = x + self.outline[:, 0].min(), x + self.outline[:, 0].max()
+        return float(min(right, box.right) - max(left, box.left))
+
+    def freed(self, x: float, y: float) -> Place:
+        """Depenetration: the nearest free position by the shortest way out of one other, or else a search.
+
+        A displacement along the motion of the other counts as shorter by that motion, so that lifts lift.
+        """
+        displacements = []
+        for other in self.hits(x, y):
+            velocity = getattr(other, "change_x", 0.0), getattr(other, "change_y", 0.0)
+            displacements += [
+                (math.hypot(px, py) * (1.0 - _share(velocity, (px, py))), px, py)
+                for px, py in _displacements(np.add(self.outline, (x, y)), _corners(other))
+            ]
+        for _, px, py in sorted(displacements):
+            for more in (0, 1):
+                place = _rounded_away(x + px, px, FINE, more), _rounded_away(y + py, py, HUNDREDTHS, more)
+                if self.free(*place):
+                    return place
+        return self.searched(x, y)
+
+    def searched(self, x: float, y: float) -> Place:
+        """A free position 1, 2, 4, ... away in eight directions; the same position if there is none."""
+        step = 1.0
+        while step <= _FARTHEST:
+            for right, up in _DIRECTIONS:
+                place = x + step * right, y + step * up
+                if self.free(*place):
+                    return place
+            step *= 2.0
+        return x, y
+
+    # ---- inside
+
+    def _count(self, x: float, y: float) -> int:
+        met: int = sprite_ways.meets(self.outline, float(x), float(y), self._corners, self._ends, self._met)
+        return met
+
+    def _see(self, x: float, y: float, to_x: float, to_y: float) -> None:
+        """Read the obstacles that a motion may hit, if they are not known."""
+        mid_x, mid_y = self._middle
+        far = max(abs(x - mid_x), abs(y - mid_y), abs(to_x - mid_x), abs(to_y - mid_y))
+        if far + self.reach <= self._known:
+            return
+        self._known = _MARGIN * far + self.reach + self._distance
+        near = [sprites_around(one, mid_x, mid_y, self._known) for one in self._lists]
+        self.others = [other for found in near for other in found if other is not self.sprite]
+        self._corners, self._ends = corners_of(self.others)
+        self._met = np.empty(len(self.others), np.bool_)
+        self._enter, self._leave = np.empty(len(self.others)), np.empty(len(self.others))
+
+
+def _outline(sprite: Any) -> tuple[Floats, float]:
+    """The hit box at the origin; adding a position gives the same sums as in arcade."""
+    box = sprite.hit_box
+    state = box.points, box.scale, getattr(box, "angle", 0.0)
+    known = _outlines.get(sprite)
+    if known is None or known[0] != state:
+        turned = type(box)(box.points, scale=box.scale).create_rotatable(state[2])
+        corners = np.array(turned.get_adjusted_points(), np.float64).reshape(-1, 2)
+        known = _outlines[sprite] = state, corners, float(np.abs(corners).max(initial=0.0))
+    return known[1], known[2]
+
+
+def _share(velocity: Place, displacement: Place) -> float:
+    """The share of a displacement that a velocity covers, 0 to 1."""
+    squared = displacement[0] * displacement[0] + displacement[1] * displacement[1]
+    along = velocity[0] * displacement[0] + velocity[1] * displacement[1]
+    return min(1.0, max(0.0, along / squared)) if squared else 0.0
+
+
+def _corners(other: Any) -> Floats:
+    return np.array(other.hit_box.get_adjusted_points(), np.float64).reshape(-1, 2)
+
+
+def _displacements(a: Floats, b: Floats) -> list[Place]:
+    """The displacements along the normals of all edges that move ``a`` out of ``b``."""
+    edges = np.concatenate([np.roll(points, -1, 0) - points for points in (a, b)])
+    lengths = np.hypot(edges[:, 0], edges[:, 1])
+    edges, lengths = edges[lengths > 0.0], lengths[lengths > 0.0]
+    normals = np.column_stack((edges[:, 1], -edges[:, 0])) / lengths[:, None]
+    mine, others = a @ normals.T, b @ normals.T
+    forward = (others.max(0) - mine.min(0))[:, None] * normals
+    back = (others.min(0) - mine.max(0))[:, None] * normals
+    displacements: list[Place] = np.concatenate((forward, back)).tolist()
+    return displacements
+
+
+def _rounded_away(number: float, away: float, parts: float, more: int = 0) -> float:
+    """Round to a multiple of 1 / ``parts`` in the direction of ``away``, plus ``more`` multiples."""
+    scaled = number * parts
+    whole = round(scaled)
+    if away == 0.0 or abs(whole - scaled) <= _EVEN:
+        near = float(whole)
+    else:
+        near = math.ceil(scaled) if away > 0.0 else math.floor(scaled)
+    return (near + math.copysign(more, away)) / parts
+
+
+# ---- one move
+
+_TOLERANCE = 1e-9
+
+
+class Rules(NamedTuple):
+    """How a sprite moves."""
+
+    climbs: bool = False
+    """Whether it walks up slopes that rise no more than its motion along x."""
+    snap: float = 0.0
+    """How far below the floor may be to which it is snapped while it walks."""
+
+
+def move(sprite: Any, around: Surroundings, rules: Rules) -> list[Any]:
+    """Move a sprite by ``change_angle``, ``change_y`` and ``change_x``; returns what it hit, each once."""
+    x, y = sprite._position
+    if not around.free(x, y):
+        x, y = around.freed(x, y)
+    x, y, turned_into = _turn(sprite, around, x, y)
+    y, met, ground = _up_or_down(around, x, y, sprite.change_y)
+    along = sprite.change_x
+    if met:
+        holder = ground if ground is not None else met[0]
+        sprite_falls = ground is not None and sprite.change_y < 0.0
+        sprite.change_y = min(0.0, getattr(holder, "change_y", 0.0))
+        if sprite_falls:
+            x, y = _carried(around, x, y, getattr(ground, "change_x", 0.0))
+    if along:
+        x, y, walked_into = _along(around, x, y, along, rules.climbs)
+        met += [other for other in walked_into if other not in met]
+        if rules.snap and ground is not None and sprite.change_y <= 0.0:
+            y = _snapped(around, x, y, rules.snap)
+    sprite.position = x, y
+    return met + [other for other in turned_into if other not in met]
+
+
+def _turn(sprite: Any, around: Surroundings, x: float, y: float) -> tuple[float, float, list[Any]]:
+    """Turn the sprite and search for free space if it hits something; undo that if the space is too far."""
+    if not sprite.change_angle:
+        return x, y, []
+    before = sprite.angle
+    sprite.angle += sprite.change_angle
+    around.read_outline()
+    met = around.hits(x, y)
+    if not met:
+        return x, y, met
+    there = around.searched(x, y)
+    if there == (x, y) or math.dist(there, (x, y)) > (sprite.width + sprite.height) / 2:
+        sprite.angle = before
+        around.read_outline()
+        return x, y, met
+    return *there, met
+
+
+def _up_or_down(around: Surroundings, x: float, y: float, dy: float) -> tuple[float, list[Any], Any]:
+    """The new y, what it hit, and what supports it: of the first hits, that with the widest overlap."""
+    first, enter, leave = around.way(x, y, 0.0, dy)
+    if first >= 1.0:
+        goal = y + dy
+        fits = round(goal, 2)
+        return (fits if around.free(x, fits) else goal if around.free(x, goal) else y), [], None
+    stopped = np.flatnonzero(enter <= first + _TOLERANCE).tolist()
+    met = np.flatnonzero((enter <= first + _TOLERANCE) | (leave > 1.0) & (enter < 1.0)).tolist()
+    holder = max((around.others[k] for k in stopped), key=lambda one: around.shared_width(x, one))
+    return _touching_y(around, x, y, dy * first, -dy), [around.others[k] for k in met], holder
+
+
+def _touching_y(around: Surroundings, x: float, y: float, dy: float, away: float) -> float:
+    """The y at which a motion ends at an obstacle: rounded to two digits, but not into it."""
+    for more in (0, 1):
+        there = _rounded_away(y + dy, away, HUNDREDTHS, more)
+        if around.free(x, there):
+            return there
+    return y
+
+
+def _carried(around: Surroundings, x: float, y: float, dx: float) -> Place:
+    """Move the sprite with the platform under it, as far as that is free."""
+    if dx:
+        x += dx * around.first(x, y, dx, 0.0)
+    return x, y
+
+
+def _along(
+    around: Surroundings, x: float, y: float, dx: float, climbs: bool
+) -> tuple[float, float, list[Any]]:
+    """Move sideways, in parts no longer than the sprite is wide, so that one part climbs no more than it."""
+    parts = math.ceil(abs(dx) / max(1.0, 2.0 * around.reach))
+    met: list[Any] = []
+    for _ in range(parts):
+        x, y, hits, whole = _one_part(around, x, y, dx / parts, climbs)
+        met += [other for other in hits if other not in met]
+        if not whole:
+            break
+    return x, y, met
+
+
+def _one_part(
+    around: Surroundings, x: float, y: float, dx: float, climbs: bool
+) -> tuple[float, float, list[Any], bool]:
+    """One part of the motion, or as many whole pixels as are free, and whether that was all of it."""
+    first, enter, leave = around.way(x, y, dx, 0.0)
+    if first >= 1.0:
+        return x + dx, y, [], True
+    length, met = abs(dx), [around.others[k] for k in _met_along(enter, leave, first).tolist()]
+    clear = length * first
+    for far in _lengths(length):
+        there = x + math.copysign(far, dx)
+        if far <= clear + _TOLERANCE and around.free(there, y):
+            return there, y, met, far == length
+        if climbs and far > 0.0:
+            height = _climbed(around, x, y, there, far)
+            if height is not None:
+                return there, height, met, far == length
+    return x, y, met, False
+
+
+def _met_along(enter: Floats, leave: Floats, first: float) -> Any:
+    """The obstacles that it would overlap at the end, and those that it would enter first."""
+    return np.flatnonzero((enter < 1.0) & (leave > 1.0) | (enter <= first + _TOLERANCE))
+
+
+def _lengths(length: float) -> Iterator[float]:
+    """The lengths to try: all, then shorter by whole pixels, and whole pixels; the longest first."""
+    yield length
+    fraction = length - math.floor(length)
+    for whole in count(math.ceil(length) - 1, -1):
+        if whole + fraction <= length - 1.0 and fraction:
+            yield whole + fraction
+        if whole < 0:
+            return
+        if whole <= length - 1.0 or whole == 0:
+            yield float(whole)
+
+
+def _climbed(around: Surroundings, x: float, y: float, there: float, far: float) -> float | None:
+    """The y after climbing at most as far as it moves along x; ``None`` if that is not possible."""
+    if not around.free(there, y + far):
+        return None
+    drop = far * around.first(there, y + far, 0.0, -far)
+    height = y + far - math.floor(drop + _TOLERANCE)
+    rise = height - y
+    steep = around.first(x, y, there - x, rise) == 1.0
+    if not steep and (around.first(x, y, 0.0, rise) < 1.0 or around.first(x, height, there - x, 0.0) < 1.0):
+        return None
+    return height if around.free(there, height) else None
+
+
+def _snapped(around: Surroundings, x: float, y: float, snap: float) -> float:
+    """The y on the floor below, if it is no further down than ``snap``."""
+    part = around.first(x, y, 0.0, -snap)
+    return _touching_y(around, x, y, -snap * part, 1.0) if 0.0 < part < 1.0 else y
+
 
 Lists = list[Any]
 
 
 def _kept(name: str, what: str) -> property:
-    """A property that is a list of sprite lists: setting adds to it, and nothing or ``del`` empties it."""
+    """A property that is a list of sprite lists: setting adds to it; ``None`` or ``del`` empties it."""
 
     def get(self: Any) -> Lists:
         lists: Lists = getattr(self, name)
@@ -42,7 +374,7 @@ def _add(kept: Lists, lists: Any) -> None:
 
 
 class _Engine:
-    """What both engines are."""
+    """The common part of both engines."""
 
     player_sprite: Any
 
@@ -52,14 +384,14 @@ class _Engine:
     def __deepcopy__(self, memo: Any) -> NoReturn:
         self.__copy__()
 
-    def _around(self, lists: Iterable[Any], room: float = 0.0) -> Surroundings:
+    def _around(self, lists: Iterable[Any], margin: float = 0.0) -> Surroundings:
         player = self.player_sprite
-        way = abs(player.change_x) + abs(player.change_y) + room
-        return Surroundings(player, lists, way)
+        distance = abs(player.change_x) + abs(player.change_y) + margin
+        return Surroundings(player, lists, distance)
 
 
 class PhysicsEngineSimple(_Engine):
-    """One sprite among walls, seen from above; see ``arcade.PhysicsEngineSimple``.
+    """One sprite among walls, in a top-down view; see ``arcade.PhysicsEngineSimple``.
 
     Parameters
     ----------
@@ -89,7 +421,7 @@ class PhysicsEngineSimple(_Engine):
         _add(self._walls, walls)
 
     def update(self) -> list[Any]:
-        """Move the sprite; the sprites that it hit."""
+        """Move the sprite; returns the sprites that it hit."""
         return move(self.player_sprite, self._around(self._walls), Rules())
 
 
@@ -103,13 +435,13 @@ class PhysicsEnginePlatformer(_Engine):
         Walls that move: by ``change_x`` between ``boundary_left`` and ``boundary_right``, by ``change_y``
         between ``boundary_bottom`` and ``boundary_top``.
     gravity_constant : float
-        Taken from the sprite's ``change_y`` with each update.
+        Subtracted from the sprite's ``change_y`` in each update.
     ladders : SpriteList or iterable of SpriteList, optional
-        On them there is no gravity.
+        There is no gravity on them.
     walls : SpriteList or iterable of SpriteList, optional
     snap : float
-        arcade does not have it: how far below the floor may be while walking, that the sprite is set down
-        on it.  With 0 it hops down slopes, as in arcade.
+        Not in arcade: while it walks, the sprite is moved down to a floor that is at most this far below.
+        With 0 it hops down slopes, as in arcade.
 
     Raises
     ------
@@ -162,7 +494,7 @@ class PhysicsEnginePlatformer(_Engine):
         self.snap = extent(snap, "snap")
 
     def is_on_ladder(self) -> bool:
-        """Whether the sprite meets a ladder."""
+        """Whether the sprite overlaps a ladder."""
         return bool(self._ladders) and not self._around(self._ladders).free(*self.player_sprite._position)
 
     def can_jump(self, y_distance: float = 5) -> bool:
@@ -171,7 +503,7 @@ class PhysicsEnginePlatformer(_Engine):
         Parameters
         ----------
         y_distance : float
-            Nothing within it is overlooked, however thin.
+            The distance below; even a thin floor within it counts.
         """
         x, y = self.player_sprite._position
         around = self._around(self._obstacles(), abs(y_distance))
@@ -181,7 +513,7 @@ class PhysicsEnginePlatformer(_Engine):
         return lands or (self.allow_multi_jump and self.jumps_since_ground < self.allowed_jumps)
 
     def enable_multi_jump(self, allowed_jumps: int) -> None:
-        """Allow so many jumps, that from the floor included."""
+        """Allow this many jumps, including the one from the floor."""
         self.allowed_jumps = allowed_jumps
         self.allow_multi_jump = True
 
@@ -197,16 +529,16 @@ class PhysicsEnginePlatformer(_Engine):
         self.increment_jump_counter()
 
     def increment_jump_counter(self) -> None:
-        """Count a jump, where several are allowed."""
+        """Count a jump, if several are allowed."""
         if self.allow_multi_jump:
             self.jumps_since_ground += 1
 
     def update(self) -> list[Any]:
-        """Let gravity pull, move the platforms and then the sprite; the sprites that it hit."""
+        """Apply gravity, move the platforms and then the sprite; returns the sprites that it hit."""
         if not self.is_on_ladder():
             self.player_sprite.change_y -= self.gravity_constant
         for platform in chain.from_iterable(self._platforms):
-            _go_on(platform)
+            _move_platform(platform)
         around = self._around(self._obstacles())
         return move(self.player_sprite, around, Rules(climbs=True, snap=self.snap))
 
@@ -214,8 +546,8 @@ class PhysicsEnginePlatformer(_Engine):
         return [*self._walls, *self._platforms]
 
 
-def _go_on(platform: Any) -> None:
-    """A platform goes its way, and turns around at the ends of it."""
+def _move_platform(platform: Any) -> None:
+    """Move a platform, and reverse it at its boundaries."""
     if platform.change_x == 0 and platform.change_y == 0:
         return
     _turn_around(platform, "change_x", {"left": 1, "right": -1})
@@ -225,7 +557,7 @@ def _go_on(platform: Any) -> None:
 
 
 def _turn_around(platform: Any, speed: str, ends: dict[str, int]) -> None:
-    """At an end of its way it goes back from here on; further out it is put there first."""
+    """Reverse a platform that has reached a boundary, and move it back to the boundary."""
     for end, back in ends.items():
         bound = getattr(platform, f"boundary_{end}")
         if bound is not None and back * (getattr(platform, end) - bound) <= 0:

@@ -1,4 +1,4 @@
-"""What arcade's sprite lists hold, read from the arrays that they keep for the graphics card."""
+"""Reads arcade's sprite lists from the arrays that they keep for the graphics card."""
 
 from array import array
 from collections.abc import Iterable, Iterator
@@ -13,23 +13,23 @@ import numpy.typing as npt
 from broadphase.extras import need
 from broadphase.kernels.shapes import sprite_hits
 
-# Below, a loop is over before the arrays are at hand.
+# With fewer sprites, a loop takes less time than setting up the arrays.
 FEW_SPRITES = 24
 
-# What keeps the arrays in step with the sprites.
+# The methods that update the arrays when sprites change.
 _KEEPERS = (
     *("__iter__", "__len__", "_update_all", "_update_position", "_update_position_x", "_update_position_y"),
     *("_update_size", "_update_width", "_update_height", "_update_texture"),
 )
-# Half of the diagonal of a square is less.
+# A little more than half of the diagonal of a unit square.
 _REACH = 0.71
 
 
 class Slots(NamedTuple):
-    """Where the sprites of a list stand in its arrays."""
+    """The rows of the sprites of a list in its arrays."""
 
     order: "array[int]"
-    """The list's own account when this was made."""
+    """A copy of the list's index data from when this was made."""
     length: int
     slots: npt.NDArray[np.int32]
 
@@ -39,13 +39,13 @@ known_slots: WeakKeyDictionary[Any, Slots] = WeakKeyDictionary()
 
 @cache
 def arcade() -> Any:
-    """The library; imported when needed, because it does not load without the system's graphics."""
+    """The module arcade; imported when needed, because it does not load without a graphics system."""
     return need("arcade", extra="arcade", purpose="the arcade adapter")
 
 
 @cache
 def keeps_arrays(kind: Any) -> bool:
-    """Whether it is a sprite list that writes places and sizes into its arrays, as arcade's own does."""
+    """Whether a class is a sprite list that updates its arrays as arcade's own class does."""
     stock = arcade().SpriteList
     return (
         isinstance(kind, type)
@@ -55,25 +55,25 @@ def keeps_arrays(kind: Any) -> bool:
 
 
 def has_arrays(sprite_list: Any) -> bool:
-    """Whether the arrays are right, and worth a look; before it is first drawn a list misses new textures."""
+    """Whether the arrays are valid and worth using; a list that was never drawn misses new textures."""
     kind: Any = type(sprite_list)
     return keeps_arrays(kind) and len(sprite_list) >= FEW_SPRITES and bool(sprite_list._initialized)
 
 
 def near_slots(sprite_list: Any, x: float, y: float, size: float) -> list[Any] | None:
-    """The sprites that arcade's first test may let through for a sprite of that place and size.
+    """The sprites that may pass arcade's first test for a sprite of this position and size.
 
-    ``None`` where somebody has sorted the inner list, so that nobody knows which is which.
+    ``None`` if the program has sorted the inner list, so that rows and sprites do not match.
     """
     known = _slots_of(sprite_list)
-    room = np.empty(known.length, np.int32)
-    # Views end with this call: an array cannot grow while there are any.
+    result = np.empty(known.length, np.int32)
+    # The views end with this call, because an array with views cannot grow.
     places = np.frombuffer(sprite_list._sprite_pos_angle_data, np.float32)
     sizes = np.frombuffer(sprite_list._sprite_size_data, np.float32)
-    found = sprite_hits.near_sprites(places, sizes, known.slots, float(x), float(y), float(size), room)
+    found = sprite_hits.near_sprites(places, sizes, known.slots, float(x), float(y), float(size), result)
     slot_of, sprites, slots = sprite_list.sprite_slot, sprite_list.sprite_list, known.slots
     near = []
-    for k in room[:found].tolist():
+    for k in result[:found].tolist():
         if slot_of.get(sprites[k]) != slots[k]:
             del known_slots[sprite_list]
             return None
@@ -82,7 +82,7 @@ def near_slots(sprite_list: Any, x: float, y: float, size: float) -> list[Any] |
 
 
 def _slots_of(sprite_list: Any) -> Slots:
-    """Where each sprite stands, in the order of the list."""
+    """The row of each sprite, in the order of the list."""
     order = sprite_list._sprite_index_data
     known = known_slots.get(sprite_list)
     if known is None or known.length != len(sprite_list) or known.order != order:
@@ -93,7 +93,7 @@ def _slots_of(sprite_list: Any) -> Slots:
 
 
 def sprites_around(sprite_list: Any, x: float, y: float, half: float) -> Iterable[Any]:
-    """All sprites of a list that may reach into a square about a place, in the order of the list."""
+    """All sprites of a list that may reach into a square around a point, in the order of the list."""
     hashed = sprite_list.spatial_hash
     if hashed is not None:
         near = hashed.get_sprites_near_rect(arcade().LRBT(x - half, x + half, y - half, y + half))
@@ -114,7 +114,7 @@ def _those_around(sprites: Iterable[Any], x: float, y: float, half: float) -> It
 
 
 def corners_of(sprites: Iterable[Any]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
-    """The hit boxes of sprites, one after the other, and before which row each ends."""
+    """The corners of the hit boxes of sprites, concatenated, and the end row of each."""
     outlines = [one.hit_box.get_adjusted_points() for one in sprites]
     ends = np.fromiter(accumulate(map(len, outlines)), np.int64, len(outlines))
     count = int(ends[-1]) if outlines else 0

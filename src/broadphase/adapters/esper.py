@@ -1,10 +1,11 @@
-"""Collisions for entity-component games on esper: components, and a processor that calls who wants to know.
+"""Collisions for entity-component games on esper: components, and a processor that calls their functions.
 
-A component holds a tag and the functions to call by the tag of the other; those of both sides are collected,
-and called after the whole pass.  Only pairs of tags that somebody has a function for are tested, and only
-bodies that moved are looked at again: that is what `broadphase.World` does.
+A component maps the tag of the other entity to a function; the functions of both sides are called after all
+contacts are found.  `broadphase.World` tests only pairs of tags that have a function, and only bodies that
+moved.
 
-Cost a frame: half a microsecond for each entity with a collider, to see what changed, and the world's update.
+Cost per frame: half a microsecond for each entity with a collider, to see what changed, and the world's
+update.
 """
 
 from collections.abc import Callable, Mapping
@@ -28,7 +29,7 @@ _esper = need("esper", extra="esper", purpose="the esper adapter")
 _Processor: Any = _esper.Processor
 
 Function = Callable[[int, int, Contact], Any]
-"""Called with the own entity, the other, and the contact seen from the own side."""
+"""Called with the own entity, the other, and the contact as seen from the own side."""
 
 
 @dataclass(eq=False)
@@ -38,7 +39,7 @@ class Collider:
     Parameters
     ----------
     shape : Box, Circle or Polygon
-        Where it is at first, too.
+        Also its first position.
     static, sensor, category, mask
         As in `broadphase.World.add`.  To change them later, change the body.
 
@@ -54,14 +55,14 @@ class Collider:
     category: int = 1
     mask: int = 0xFFFFFFFF
     body: Body | None = field(default=None, init=False)
-    """What stands for it in the world, from the first `CollisionProcessor.process` on."""
+    """Its body in the world, from the first `CollisionProcessor.process`."""
 
     def __post_init__(self) -> None:
         as_shape(self.shape)
 
 
 class Tag:
-    """Component: what others know the entity by; several names are allowed.
+    """Component: the tags of the entity, one or several names.
 
     Examples
     --------
@@ -82,14 +83,14 @@ class Tag:
 
 @dataclass(eq=False)
 class Callbacks:
-    """Component: functions to call when the entity meets others, by the tag of the other.
+    """Component: functions to call when the entity touches others, by the tag of the other.
 
     Each is called with the own entity, the other, and the `Contact` whose ``a`` is the own body.
 
     Parameters
     ----------
     begin, stay, end : dict of tag to function
-        For contacts that have begun, that go on, and that have ended.
+        For contacts that begin, stay and end.
 
     Raises
     ------
@@ -109,11 +110,11 @@ class Callbacks:
 
 
 class _Entity(int):
-    """The number of an entity, as the world keeps it in ``Body.data``."""
+    """The number of an entity, as stored in ``Body.data``."""
 
 
 class _Known(NamedTuple):
-    """What an entity had when it was last looked at."""
+    """The components of an entity at the last look."""
 
     collider: Collider
     tag: Tag | None
@@ -121,15 +122,16 @@ class _Known(NamedTuple):
 
 
 class CollisionProcessor(_Processor):  # type: ignore[misc]  # the class comes with the extra
-    """Processor: keeps a world in step with the entities, and calls their `Callbacks`.
+    """Processor: updates a world from the entities and calls their `Callbacks`.
 
     Parameters
     ----------
     world : World, optional
-        By default a new one.  Bodies, tiles and listeners of one's own may be in it too.
+        By default a new one.  It may hold your own bodies, tiles and listeners too.
     position : type, optional
-        A component of yours with attributes ``x`` and ``y``.  Entities that have it are where it says: the
-        processor moves their bodies there, and `move` writes to it.  Without, the bodies' own places count.
+        Your component with attributes ``x`` and ``y``.  It determines the position of entities that have it:
+        the processor moves their bodies there, and `move` writes to it.  Entities without it keep the
+        positions of their bodies.
 
     Examples
     --------
@@ -156,28 +158,29 @@ class CollisionProcessor(_Processor):  # type: ignore[misc]  # the class comes w
         self._heard: set[tuple[Any, Any]] = set()
         self._listening: dict[int, Callbacks] = {}
         self._listed: object = None
-        """The list of colliders as it was last looked at: esper makes a new one where any was added."""
+        """The list of colliders at the last look; esper makes a new list when one is added."""
 
     def process(self, *_args: Any, **_options: Any) -> None:
-        """Find who meets whom, then call all functions: what began, what stayed, what ended.
+        """Find all contacts, then call the functions for those that began, stayed and ended, in this order.
 
-        Contacts come by the ids of the bodies, and both sides of one after the other.  For an entity that is
-        deleted on the way, nothing more that began or stayed is told, to either side.
+        Contacts are ordered by the ids of the bodies; the functions of both sides of a contact are called in
+        succession.  If an entity is deleted meanwhile, no more begin or stay functions are called for its
+        contacts, on either side.
 
         Raises
         ------
         TypeError, ValueError
-            A component holds what no body can have; the message names the entity.  It is looked at again in
-            the next frame.
+            A component holds a value that a body cannot have; the message names the entity.  It is read again
+            in the next frame.
         Exception
-            What a function raises comes through; what was still to be told in this frame is lost.
+            What a function raises is passed on, and the remaining functions of this frame are not called.
         """
         self._follow()
         events = self.world.update()
         calls = [
             (phase, *call)
             for phase, contacts in zip(("begin", "stay", "end"), events, strict=True)
-            if self._anyone(phase)
+            if self._has_functions(phase)
             for contact in contacts
             for call in self._calls(contact, phase)
         ]
@@ -189,19 +192,19 @@ class CollisionProcessor(_Processor):  # type: ignore[misc]  # the class comes w
     def move(self, entity: int, dx: float, dy: float, response: Response = "slide") -> Movement:
         """Move an entity as far as it can; see `broadphase.World.move`.
 
-        Entities that have come since the last `process` are in the way, too.
+        Entities that were added since the last `process` block it too.
 
         Raises
         ------
         KeyError
             The entity has no `Collider`, or was not processed yet.
         TypeError, ValueError
-            One that has come holds what no body can have; the message names it.
+            A new entity holds a value that a body cannot have; the message names it.
         """
         known = self._known.get(entity)
         if known is None:
             raise KeyError(self._why_unknown(entity))
-        self._take_in()
+        self._add_new()
         collider = known.collider
         assert collider.body is not None
         place = None if self._position is None else _esper.try_component(entity, self._position)
@@ -233,8 +236,8 @@ class CollisionProcessor(_Processor):  # type: ignore[misc]  # the class comes w
         if self._position is not None:
             self._move_all(self._position)
 
-    def _take_in(self) -> None:
-        """Give bodies to entities that have come since the last look, and change no other."""
+    def _add_new(self) -> None:
+        """Add bodies of entities that are new since the last look, and change no other."""
         listed = _esper.get_component(Collider)
         if listed is self._listed:
             return
@@ -251,7 +254,7 @@ class CollisionProcessor(_Processor):  # type: ignore[misc]  # the class comes w
         self._listed = listed
 
     def _look_at(self, entity: int, collider: Collider, tag: Tag | None) -> None:
-        """Bring a body in step with its entity's components."""
+        """Update a body from the components of its entity."""
         known = self._known.get(entity)
         try:
             if known is None or known.collider is not collider:
@@ -304,7 +307,7 @@ class CollisionProcessor(_Processor):  # type: ignore[misc]  # the class comes w
                 raise
 
     def _listen(self, tags: dict[int, Tag]) -> None:
-        """Ask the world for every pair of tags that some entity has a function for."""
+        """Register every pair of tags for which an entity has a function."""
         self._listening = dict(_esper.get_component(Callbacks))
         for entity, callbacks in self._listening.items():
             tag = tags.get(entity)
@@ -315,19 +318,19 @@ class CollisionProcessor(_Processor):  # type: ignore[misc]  # the class comes w
                             self._heard.add((own, wanted))
                             self.world.on(own, wanted)
 
-    # ---- who is called
+    # ---- calling the functions
 
-    def _anyone(self, phase: str) -> bool:
+    def _has_functions(self, phase: str) -> bool:
         return any(getattr(callbacks, phase) for callbacks in self._listening.values())
 
     def _calls(self, contact: Contact, phase: str) -> list[tuple[Function, int, int, Contact]]:
         """The functions of both sides of a contact, in the order of the bodies."""
         found = []
         (nx, ny), depth = contact.normal, contact.depth
-        turned = Contact(contact.b, contact.a, (0.0 - nx, 0.0 - ny), depth)
-        for seen in sorted((contact, turned), key=lambda side: side.a.id):
+        reversed_ = Contact(contact.b, contact.a, (0.0 - nx, 0.0 - ny), depth)
+        for seen in sorted((contact, reversed_), key=lambda side: side.a.id):
             if not (isinstance(seen.a.data, _Entity) and isinstance(seen.b.data, _Entity)):
-                continue  # bodies of the user's own
+                continue  # a body of the user
             callbacks = self._listening.get(seen.a.data)
             if callbacks is not None:
                 by_tag: Mapping[Any, Function] = getattr(callbacks, phase)

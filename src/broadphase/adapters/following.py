@@ -1,4 +1,4 @@
-"""Who follows whom: sprites, the groups that they came with, and their bodies in a world."""
+"""Bodies of a world for sprites, single ones or those of a group; shared by pygame and arcade."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, Generic, Protocol, TypeVar
@@ -8,7 +8,7 @@ from broadphase.world.world import World
 
 
 class Known(Protocol):
-    """What is known of a sprite: its body, and the group that it was followed in, if any."""
+    """The record of a sprite: its body, and the group through which it got it, if any."""
 
     body: Body
     group: Any
@@ -19,7 +19,7 @@ Give = Callable[[Any, Any], object]
 
 
 class _Group:
-    """A group, how its sprites are given bodies, and those that were."""
+    """A followed group, how its sprites get bodies, and the sprites at the last look."""
 
     __slots__ = ("count", "followed", "give", "group")
 
@@ -27,18 +27,18 @@ class _Group:
         self.group, self.give = group, give
         self.followed: list[Any] = []
         self.count = 0
-        """How many were in the group when it was last looked at."""
+        """The size of the group at the last look."""
 
 
 class Following(Generic[K]):
-    """Sprites with a body each, alone or as long as they are in a group."""
+    """Sprites with a body each, added alone or as long as they are in a followed group."""
 
     def __init__(self, world: World | None = None) -> None:
         self.world = World() if world is None else world
         self._known: dict[Any, K] = {}
         self._groups: list[_Group] = []
         self._any_came = False
-        """Whether a group has said that a sprite came; others are counted."""
+        """Whether a group has reported a new sprite; for other groups the size is compared."""
 
     def __contains__(self, sprite: object) -> bool:
         """Whether a sprite has a body here."""
@@ -50,27 +50,27 @@ class Following(Generic[K]):
         Raises
         ------
         KeyError
-            It has none.
+            The sprite has no body.
         """
         return self._known[sprite].body
 
     def remove(self, sprite: Any) -> None:
-        """Take the body of a sprite out of the world.
+        """Remove the body of a sprite from the world.
 
         Raises
         ------
         KeyError
-            It has none.
+            The sprite has no body.
         """
         body = self._known.pop(sprite).body
         if body.alive:
             self.world.remove(body)
 
     def is_of(self, sprite: Any, group: Any) -> bool:
-        """Whether a sprite has its body because it is in a group that is followed."""
+        """Whether a sprite got its body through this group."""
         return sprite in self._known and self._known[sprite].group is group
 
-    # ---- for those that know what a sprite is
+    # ---- for subclasses, which know what a sprite is
 
     def _refuse_known(self, sprite: Any) -> None:
         if sprite in self._known:
@@ -79,10 +79,10 @@ class Following(Generic[K]):
     def _add_group(self, group: Iterable[Any], give: Give) -> None:
         self._groups.append(_Group(group, give))
 
-    def _come_and_go(self, chosen: tuple[Any, ...] = ()) -> None:
-        """Give bodies to who came into a group, of all or of the chosen, and take those of who left.
+    def _follow_groups(self, chosen: tuple[Any, ...] = ()) -> None:
+        """Add bodies of sprites that joined a group and remove those of sprites that left.
 
-        Of several groups that a sprite is in, the first counts.
+        ``chosen`` are the groups to look at; by default all.  If a sprite is in several, the first counts.
         """
         for followed in self._groups:
             group = followed.group
@@ -90,12 +90,12 @@ class Following(Generic[K]):
                 continue
             self._look_at(followed, [sprite for sprite in group if sprite not in self._known])
 
-    def _take_in(self) -> None:
-        """Give bodies to sprites that came into a group since it was last looked at, and move no other.
+    def _add_new(self) -> None:
+        """Add bodies of sprites that joined a group since the last look, and move no other body.
 
-        Whoever moves a sprite or asks about one calls this first, so that a sprite is there before its first
-        `sync`.  A sprite that is not ready yet goes on waiting.  A group that does not say who comes is
-        looked at where the number of its sprites has changed.
+        Called before a sprite moves or is queried, so that a sprite has a body before its first `sync`.  A
+        sprite that is not ready yet is added later.  A group that does not report new sprites is checked when
+        its size has changed.
         """
         came, self._any_came = self._any_came, False
         for followed in self._groups:
@@ -117,7 +117,7 @@ class Following(Generic[K]):
         followed.count = _count(group)
 
     def _is_ready(self, sprite: Any) -> bool:
-        """Whether a sprite has what makes its shape."""
+        """Whether a sprite has what its shape is made of."""
         return True
 
 

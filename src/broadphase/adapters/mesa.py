@@ -1,11 +1,10 @@
-"""A continuous space for Mesa: its names, its answers, and the neighbours of all agents in one call.
+"""A continuous space for Mesa: the same names and results, and the neighbours of all agents in one call.
 
-`ContinuousSpace` stands in for ``mesa.experimental.continuous_space.ContinuousSpace``; agents are Mesa's own
-`ContinuousSpaceAgent`, unchanged.  What else is here that Mesa does not have: `ContinuousSpace.neighbors`,
-`nearest` and `neighbors_of_all`.
+`ContinuousSpace` replaces ``mesa.experimental.continuous_space.ContinuousSpace``; agents are Mesa's own
+`ContinuousSpaceAgent`.  `ContinuousSpace.neighbors`, `nearest` and `neighbors_of_all` are additions.
 
-Cost: to add, move or remove an agent takes as long among many as among few.  A question of one agent looks at
-one coordinate of every agent, and at the rest of those nearby; where all agents ask, ask once for all.
+Cost: adding, moving or removing an agent takes constant time.  A query of one agent reads one coordinate of
+every agent, and the others of agents nearby.  If all agents need their neighbours, query all in one call.
 """
 
 from itertools import pairwise
@@ -21,42 +20,43 @@ __all__ = ["ContinuousSpace", "ContinuousSpaceAgent"]
 
 need("mesa", extra="mesa", purpose="the mesa adapter")
 
-from mesa.agent import Agent, AgentSet  # noqa: E402  # after the line that says which extra they need
+from mesa.agent import Agent, AgentSet  # noqa: E402  # after the line that names the missing extra
 from mesa.experimental.continuous_space import ContinuousSpace as _MesasSpace  # noqa: E402
 from mesa.experimental.continuous_space import ContinuousSpaceAgent  # noqa: E402
 
 Floats = npt.NDArray[np.float64]
 
-_TINY = 1e-150  # squares of what is shorter vanish
+_TINY = 1e-150  # squares of smaller distances become 0
 
 
 class ContinuousSpace(_MesasSpace):  # type: ignore[misc]  # the class comes with the extra
-    """A space in which agents are anywhere; as Mesa's, and fast.
+    """A fast replacement for Mesa's continuous space.
 
     Parameters
     ----------
     dimensions : array_like
-        Lowest and highest coordinate, one row an axis.
+        The lowest and the highest coordinate, one row per axis.
     torus : bool
-        Whether the space goes on at its other side.
+        Whether the space is periodic.
     random : random.Random
-        The model's; without, Mesa warns that a run cannot be repeated.
+        That of the model; without it, Mesa warns that a run cannot be repeated.
     n_agents : int
-        How many agents to make room for; more may come.
+        How many agents to allocate memory for; more can be added.
 
     Notes
     -----
-    Everything is as of Mesa's own class, but:
+    The differences to Mesa's class are:
 
-    - Removing an agent moves the last one into its row, so that nobody else has to move.  `agent_positions`
-      and `active_agents` fit each other as ever.  `agents`, and agents that are answers, come in the order in
-      which they were added, as Mesa's do.
-    - An agent that was added and not yet given a position is at NaN, and near nobody.
-    - `get_k_nearest_agents` answers by distance, equal ones by age; ``k`` may be all agents there are.
-    - A space that is empty has an `agent_positions`, too.
+    - Removing an agent moves the last one into its row, so that no other has to move.  `agent_positions` and
+      `active_agents` still match.  `agents`, and the agents in results, are in the order in which they were
+      added, as in Mesa.
+    - An agent without a position is at NaN, and is near no other.
+    - `get_k_nearest_agents` sorts by distance, then by age; ``k`` may be the number of all agents.
+    - An empty space has `agent_positions` too.
 
-    On a torus distances are Mesa's to the last bit; without, those of IEEE arithmetic, which SciPy's are on
-    most machines.  Who writes to `agent_positions` stays in the bounds (`torus_correct` helps).
+    On a torus, distances equal Mesa's to the last bit; otherwise they are those of IEEE arithmetic, as
+    SciPy's are on most machines.  Values written to `agent_positions` must lie in the bounds; `torus_correct`
+    helps.
 
     Examples
     --------
@@ -79,12 +79,12 @@ class ContinuousSpace(_MesasSpace):  # type: ignore[misc]  # the class comes wit
     ) -> None:
         super().__init__(dimensions, torus=torus, random=random, n_agents=n_agents)
         self.agent_positions = self._agent_positions[:0]
-        self._ages = np.empty(len(self._agent_positions), np.int64)  # by row: the how-manieth that was added
+        self._ages = np.empty(len(self._agent_positions), np.int64)  # how many agents were added before
         self._added = 0
         self._rows_by_age = True
         self._longest = int(np.argmax(self.size))
 
-    # ---- who is there
+    # ---- agents
 
     @property
     def agents(self) -> AgentSet:
@@ -96,12 +96,12 @@ class ContinuousSpace(_MesasSpace):  # type: ignore[misc]  # the class comes wit
         return rows if self._rows_by_age else rows[np.argsort(self._ages[rows])]
 
     def _add_agent(self, agent: Agent) -> int:
-        """Give an agent the next row; Mesa's agents call this."""
+        """Add an agent in the next row; called by Mesa's agents."""
         row = self._n_agents
         if row == len(self._agent_positions):
-            room = max(2 * row, 8)
-            self._agent_positions = _with_room(self._agent_positions, room)
-            self._ages = _with_room(self._ages, room)
+            length = max(2 * row, 8)
+            self._agent_positions = _grown(self._agent_positions, length)
+            self._ages = _grown(self._ages, length)
         self._agent_positions[row] = np.nan
         self._ages[row] = self._added
         self._added += 1
@@ -111,7 +111,7 @@ class ContinuousSpace(_MesasSpace):  # type: ignore[misc]  # the class comes wit
         return row
 
     def _remove_agent(self, agent: Agent) -> None:
-        """Let the last agent have the row of one that goes; Mesa's agents call this."""
+        """Remove an agent and move the last one into its row; called by Mesa's agents."""
         row = self._agent_to_index.pop(agent)
         last = self._n_agents - 1
         mover = self.active_agents.pop()
@@ -133,10 +133,10 @@ class ContinuousSpace(_MesasSpace):  # type: ignore[misc]  # the class comes wit
         self._rows_by_age = self._rows_by_age or count == 0
         self.agent_positions = self._agent_positions[:count]
 
-    # ---- one asks
+    # ---- queries of one agent
 
     def get_agents_in_radius(self, point: npt.ArrayLike, radius: float = 1) -> tuple[list[Agent], Floats]:
-        """The agents at a distance of at most ``radius``, and how far each is."""
+        """The agents at a distance of at most ``radius``, and their distances."""
         point = np.asanyarray(point)
         axis = self._longest
         along = self.agent_positions[:, axis] - point[axis]
@@ -150,12 +150,12 @@ class ContinuousSpace(_MesasSpace):  # type: ignore[misc]  # the class comes wit
         return [agents[row] for row in rows[within].tolist()], distances[within]
 
     def get_k_nearest_agents(self, point: npt.ArrayLike, k: int = 1) -> tuple[list[Agent], Floats]:
-        """The ``k`` nearest agents by distance, equal ones by age, and how far each is.
+        """The ``k`` nearest agents, by distance and then by age, and their distances.
 
         Raises
         ------
         ValueError
-            There are not as many agents with a position.
+            There are fewer than ``k`` agents with a position.
         """
         distances = self._distances(self.agent_positions, np.asanyarray(point))
         placed = np.count_nonzero(~np.isnan(distances))
@@ -169,7 +169,7 @@ class ContinuousSpace(_MesasSpace):  # type: ignore[misc]  # the class comes wit
         return [self.active_agents[row] for row in rows.tolist()], distances[rows]
 
     def _distances(self, positions: Floats, others: Any) -> Floats:
-        """How far rows are from a point or from rows, by the steps by which Mesa computes it on a torus."""
+        """The distances of rows from a point or from rows, computed as Mesa does on a torus."""
         apart = np.abs(others - positions)
         if self.torus:
             apart = np.minimum(apart, self.size - apart, out=apart)
@@ -178,7 +178,7 @@ class ContinuousSpace(_MesasSpace):  # type: ignore[misc]  # the class comes wit
             total += apart[:, axis] ** 2
         return np.sqrt(total)
 
-    # ---- all ask
+    # ---- queries of all agents
 
     def neighbors(self, radius: float, *, offsets: bool = False) -> Neighbors:
         """All pairs of agents at a distance of at most ``radius``, as arrays of rows.
@@ -188,7 +188,7 @@ class ContinuousSpace(_MesasSpace):  # type: ignore[misc]  # the class comes wit
         radius : float
             The distance.
         offsets : bool
-            Also where the second is, seen from the first, the shorter way around.
+            Also return the vector from the first to the second, by the shorter way on a torus.
 
         Returns
         -------
@@ -203,7 +203,7 @@ class ContinuousSpace(_MesasSpace):  # type: ignore[misc]  # the class comes wit
 
         Examples
         --------
-        Neighbours of everybody, and the middle of each one's neighbours:
+        The neighbours of all agents, and the sum of the positions of the neighbours of each:
 
         >>> import mesa, numpy as np
         >>> from broadphase.adapters.mesa import ContinuousSpace, ContinuousSpaceAgent
@@ -225,16 +225,18 @@ class ContinuousSpace(_MesasSpace):  # type: ignore[misc]  # the class comes wit
         positions = self._all_placed()
         if not self.torus:
             return neighbors(positions, radius, offsets=offsets)
-        # Moved to begin at 0 they are rounded; with a hair more than the radius none is missed.
-        hair = 16 * np.finfo(np.float64).eps * float(np.max(np.abs(self.dimensions)) + np.max(self.size))
-        near = neighbors(positions - self.dimensions[:, 0], radius + hair, period=self.size, offsets=offsets)
+        # Moving the origin to 0 rounds positions; a slightly larger radius finds all pairs.
+        tolerance = 16 * np.finfo(np.float64).eps * float(np.max(np.abs(self.dimensions)) + np.max(self.size))
+        near = neighbors(
+            positions - self.dimensions[:, 0], radius + tolerance, period=self.size, offsets=offsets
+        )
         distances = self._distances(positions[near.j], positions[near.i])
         kept = distances <= radius
         offset = None if near.offset is None else near.offset[kept]
         return Neighbors(near.i[kept], near.j[kept], distances[kept], near.shape, offset=offset)
 
     def nearest(self, k: int) -> NearestPoints:
-        """The ``k`` nearest other agents of each, as arrays of rows; see `broadphase.nearest`.
+        """The ``k`` nearest other agents of each agent, as arrays of rows; see `broadphase.nearest`.
 
         Examples
         --------
@@ -253,7 +255,7 @@ class ContinuousSpace(_MesasSpace):  # type: ignore[misc]  # the class comes wit
         return nearest(positions, k)
 
     def neighbors_of_all(self, radius: float = 1) -> dict[Agent, tuple[list[Agent], Floats]]:
-        """What ``agent.get_neighbors_in_radius(radius)`` says, of every agent.
+        """The result of ``agent.get_neighbors_in_radius(radius)`` for every agent.
 
         Examples
         --------
@@ -270,8 +272,8 @@ class ContinuousSpace(_MesasSpace):  # type: ignore[misc]  # the class comes wit
         found = self.neighbors(radius).csr()
         indices, distances = found.indices, found.distances.astype(np.float64, copy=False)
         if not self._rows_by_age:
-            askers = np.repeat(np.arange(self._n_agents), np.diff(found.indptr))
-            order = np.lexsort((self._ages[indices], askers))
+            queries = np.repeat(np.arange(self._n_agents), np.diff(found.indptr))
+            order = np.lexsort((self._ages[indices], queries))
             indices, distances = indices[order], distances[order]
         agents = self.active_agents
         near = [agents[row] for row in indices.tolist()]
@@ -287,7 +289,7 @@ class ContinuousSpace(_MesasSpace):  # type: ignore[misc]  # the class comes wit
         return positions
 
 
-def _with_room(array: npt.NDArray[Any], room: int) -> npt.NDArray[Any]:
-    larger = np.empty((room, *array.shape[1:]), array.dtype)
+def _grown(array: npt.NDArray[Any], length: int) -> npt.NDArray[Any]:
+    larger = np.empty((length, *array.shape[1:]), array.dtype)
     larger[: len(array)] = array
     return larger

@@ -1,32 +1,47 @@
-"""Drop-ins for the collision functions of ``pygame.sprite``, and what helps to look at them (pygame-ce).
+"""Faster replacements for the collision functions of ``pygame.sprite`` (pygame-ce).
 
 Change one import and a game is faster::
 
     from broadphase.adapters import pygame as sprite   # instead of: from pygame import sprite
 
-The functions take and return what pygame's do, in the same order, with the same errors and side effects;
-all other names of ``pygame.sprite`` are here too.  pygame compares every sprite of one group with every one
-of the other.  Here a broad phase finds the pairs whose boxes overlap, and only those are looked at.
+The functions take and return what pygame's do, in the same order, with the same errors and side effects.
+All other names of ``pygame.sprite`` are here too.  pygame compares each sprite of one group with each of the
+other.  Here a broad phase finds the pairs whose boxes overlap, and only those pairs are tested.
 
-Cost: reading the rects of n + m sprites, which is most of it, and the search.  Where few sprites meet
-few, and for ``collided`` functions of your own (see `rect_first`), pygame does the work.  Where one sprite
-meets a group, nearly all of pygame's time goes into reading the rects: `spritecollide` gains nothing, except
-with ``collide_mask``, and `spritecollideany` by rects is pygame's own.  Ask about all sprites at once with
-`groupcollide`, or keep a `broadphase.World`: a `WorldGroup` knows its own.
+Every test that pygame ships is true only where two boxes overlap: the rects, the scaled rects, the squares
+around the circles, the outlines of the masks.  `plan` computes these boxes, and the test itself is called for
+a pair where the boxes do not decide it.  pygame does the work where boxes cannot express the test (your own
+function without `rect_first`, rects of other types, numbers that overflow) and where few sprites meet few.
+
+Cost: reading the rects of n + m sprites, which is most of it, and the search.  When one sprite meets a group,
+pygame spends nearly all of its time on reading the rects, so `spritecollide` is faster only with
+``collide_mask``.  Test all sprites in one call with `groupcollide`, or keep a `broadphase.World`; a
+`WorldGroup` belongs to one.  The functions that draw, `SpriteBodies` and `WorldGroup` are in `pygame_world`.
 """
 
-from collections.abc import Callable, Iterable, Iterator
-from itertools import groupby
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import chain, groupby
+from operator import attrgetter
+from typing import Any, NamedTuple
 
-from broadphase.adapters.pygame_draw import draw_boxes, draw_cells, draw_contacts, draw_world
-from broadphase.adapters.pygame_group import WorldGroup
-from broadphase.adapters.pygame_one import spritecollide, spritecollideany
-from broadphase.adapters.pygame_world import SpriteBodies
-from broadphase.adapters.sprite_boxes import Plan, Sprites, plan, rect_first
-from broadphase.boxes import PairArray
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.adapters.pygame_world import (
+    SpriteBodies,
+    WorldGroup,
+    draw_boxes,
+    draw_cells,
+    draw_contacts,
+    draw_world,
+)
+from broadphase.boxes import BoxArray, PairArray
 from broadphase.extras import need
+from broadphase.kernels.shapes.rects import edges_of_rects
 from broadphase.one_shot import join, pairs
+
+# ---- pygame's collision tests as box overlaps
 
 __all__ = [
     "SpriteBodies",
@@ -42,20 +57,31 @@ __all__ = [
     "spritecollideany",
 ]
 
+_pygame = need("pygame", extra="pygame", purpose="the pygame adapter")
 _sprite = need("pygame.sprite", extra="pygame", purpose="the pygame adapter")
-
-# pygame's own as it is now: somebody may put ours in its place.
+_from_surface = _pygame.mask.from_surface
+_collide_mask = _sprite.collide_mask
+# Kept from the import, because a program may replace pygame's functions with those of this module.
 _groupcollide = _sprite.groupcollide
+_spritecollide = _sprite.spritecollide
+_spritecollideany = _sprite.spritecollideany
 
 Collided = Callable[[Any, Any], Any] | None
+Sprites = Sequence[Any]
+Floats = npt.NDArray[np.float64]
 
-# So many tests take pygame about as long as reading the rects and asking a broad phase; tests that are
-# written in Python take longer.
+# With so few tests, pygame is about as fast as reading the rects and searching; tests written in Python are
+# slower, so fewer of them pay.
 FEW_TESTS = 1_000
 _FEW_SLOW_TESTS = 400
-# After a `kill` of the user's all may be different, and everything is read anew; so often at the most.
+# With fewer masks than this, pygame has often found one before a generator starts.
+_FEW_MASKS = 30
+# Farther away, pygame's numbers overflow.
+_FARTHEST = 2**30
+# A `kill` of the user may change anything, so everything is read again; at most this many times.
 _MOST_PASSES = 8
 
+_STOCK_GROUPS = {_sprite.AbstractGroup.__iter__, list.__iter__, tuple.__iter__}
 _STOCK_LISTS = {_sprite.AbstractGroup.sprites, _sprite.LayeredUpdates.sprites, _sprite.GroupSingle.sprites}
 _STOCK_REMOVALS = {
     _sprite.AbstractGroup.remove_internal,
@@ -63,54 +89,363 @@ _STOCK_REMOVALS = {
     _sprite.GroupSingle.remove_internal,
 }
 
+# Up to here, sums are certain to be the same as in pygame, which keeps ints in 32 bits and floats in float32.
+_LARGEST_INT = 2.0**29
+_LARGEST_FLOAT = 1e30
+_FLOAT_ROUNDING = 1e-6
+# The most that dropping the fractions of a position and a size can change.
+_INT_ROUNDING = 2.0
+
+_rect_of = attrgetter("rect")
+
 
 def __getattr__(name: str) -> Any:
     """All other names are those of ``pygame.sprite``."""
     return getattr(_sprite, name)
 
 
+class Side(NamedTuple):
+    """One side of a test: the boxes of the sprites that can take part in any hit."""
+
+    rows: npt.NDArray[np.intp] | None
+    """The sprites that the boxes belong to; ``None`` if every sprite has one."""
+    boxes: BoxArray
+
+
+class Plan(NamedTuple):
+    """How to find the hits between two lists of sprites."""
+
+    left: Side
+    right: Side
+    touching: bool
+    """Whether boxes that only share an edge are candidates."""
+    confirm: Callable[[int, int], Any] | None
+    """The test for two rows; ``None`` if overlapping boxes decide."""
+    keep: Callable[[int], None] | None
+    """Writes to the sprites what pygame's test writes; takes how many left sprites were tested."""
+
+
+class _Rects(NamedTuple):
+    rects: list[Any]
+    values: Floats
+    """``(n, 4)``: x, y, width, height as given, with negative sizes."""
+    ints: bool
+    floats: bool
+    """Whether all are ``Rect``, or all are ``FRect``; a list may hold both."""
+    edges: BoxArray
+    """``(n, 4)``: boxes; a negative size extends to the left or up."""
+    flat: int
+    """How many have no width or no height."""
+    largest: float
+    """The largest absolute value."""
+
+
+class rect_first:  # noqa: N801 - beside pygame's collide_rect_ratio, which is a class that reads like a function
+    """Make a ``collided`` function that is called only for sprites whose rects overlap.
+
+    pygame calls your function for every pair.  With this it is called only for the pairs whose rects overlap,
+    which the broad phase finds.
+
+    Parameters
+    ----------
+    collided : callable
+        Called with two sprites.
+
+    Examples
+    --------
+    >>> @rect_first
+    ... def by_height(left, right):
+    ...     return left.height == right.height
+    """
+
+    def __init__(self, collided: Callable[[Any, Any], Any]) -> None:
+        self.collided = collided
+
+    def __call__(self, left: Any, right: Any) -> Any:
+        """Whether the rects overlap and the function says so."""
+        return left.rect.colliderect(right.rect) and self.collided(left, right)
+
+
+def plan(lefts: Sprites, rights: Sprites, collided: Any) -> Plan | None:
+    """How to find the pairs for which ``collided`` is true, or ``None`` if pygame must do it.
+
+    Raises
+    ------
+    Exception
+        Whatever a sprite without the right attributes raises; pygame raises it too.
+    """
+    left = _read(lefts)
+    right = left if rights is lefts else _read(rights)
+    if left is None or right is None:
+        return None
+    largest = _LARGEST_FLOAT if left.floats and right.floats else _LARGEST_INT
+    if not (left.largest < largest and right.largest < largest):
+        return None
+    if collided is None or collided is _sprite.collide_rect:
+        return _by_rects(left, right, None)
+    if isinstance(collided, rect_first):
+        test = collided.collided
+        return _by_rects(left, right, lambda i, j: test(lefts[i], rights[j]))
+    if collided is _sprite.collide_mask:
+        return _by_masks(lefts, rights, left, right)
+    if collided is _sprite.collide_circle:
+        return _by_circles(lefts, rights, left, right, collided, 1.0)
+    scaled: Any = getattr(collided, "ratio", None)
+    if type(scaled) not in (int, float):
+        return None
+    if type(collided) is _sprite.collide_circle_ratio:
+        return _by_circles(lefts, rights, left, right, collided, abs(scaled))
+    if type(collided) is _sprite.collide_rect_ratio:
+        if not all(
+            np.abs(side.values[:, 2:]).max(initial=0.0) * abs(scaled) < largest for side in (left, right)
+        ):
+            return None
+        sides = [_scaled(rects, abs(scaled), _slop(left, right)) for rects in (left, right)]
+        return Plan(sides[0], sides[1], True, lambda i, j: collided(lefts[i], rights[j]), None)
+    return None
+
+
+def _slop(left: _Rects, right: _Rects) -> float:
+    return 0.0 if left.floats and right.floats else _INT_ROUNDING
+
+
+def _read(sprites: Sprites) -> _Rects | None:
+    """The rects as numbers; ``None`` if any is not exactly a ``Rect`` or ``FRect``."""
+    rects = list(map(_rect_of, sprites))
+    kinds = set(map(type, rects))
+    if not kinds <= {_pygame.Rect, _pygame.FRect}:
+        return None
+    values = np.fromiter(chain.from_iterable(rects), np.float64, 4 * len(rects)).reshape(-1, 4)
+    edges = np.empty_like(values)
+    flat, largest = edges_of_rects(values, edges)
+    return _Rects(rects, values, kinds == {_pygame.Rect}, kinds == {_pygame.FRect}, edges, flat, largest)
+
+
+def _widened(boxes: BoxArray, slop: float) -> BoxArray:
+    boxes[:, :2] -= slop + _FLOAT_ROUNDING * np.abs(boxes[:, :2])
+    boxes[:, 2:] += slop + _FLOAT_ROUNDING * np.abs(boxes[:, 2:])
+    return boxes
+
+
+def _by_rects(left: _Rects, right: _Rects, also: Callable[[int, int], Any] | None) -> Plan:
+    """Compare rects as pygame does: flush rects do not collide, and empty rects never do."""
+    exact = left.ints and right.ints
+    sides = []
+    for rects in (left, right):
+        rows, boxes = None, rects.edges
+        if rects.flat:
+            rows = np.flatnonzero((rects.values[:, 2] != 0.0) & (rects.values[:, 3] != 0.0))
+            boxes = boxes[rows]
+        sides.append(Side(rows, boxes if exact else _widened(boxes.copy(), _slop(left, right))))
+    if exact:
+        return Plan(sides[0], sides[1], False, also, None)
+    a, b = left.rects, right.rects
+
+    def confirm(i: int, j: int) -> Any:
+        # When it compares a Rect with an FRect, pygame drops the fractions of one of them.
+        return a[i].colliderect(b[j]) and (also is None or also(i, j))
+
+    return Plan(sides[0], sides[1], True, confirm, None)
+
+
+def _around(rects: _Rects, half: Floats, slop: float) -> Side:
+    """Boxes of this half size around the centres, enlarged a little because pygame rounds."""
+    places, sizes = rects.values[:, :2], rects.values[:, 2:]
+    centres = places + 0.5 * sizes
+    reach = half + slop + _FLOAT_ROUNDING * (np.abs(places) + np.abs(sizes) + half)
+    return Side(None, np.concatenate((centres - reach, centres + reach), axis=1))
+
+
+def _scaled(rects: _Rects, ratio: float, slop: float) -> Side:
+    return _around(rects, 0.5 * ratio * np.abs(rects.values[:, 2:]), slop)
+
+
+def _by_circles(
+    lefts: Sprites, rights: Sprites, left: _Rects, right: _Rects, collided: Any, ratio: float
+) -> Plan | None:
+    known, others = _radii(lefts, left), _radii(rights, right)
+    if known is None or others is None:
+        return None
+    halves = [np.abs(np.array(radii, np.float64))[:, None] * ratio for radii in (known, others)]
+    if not all((half < _LARGEST_FLOAT).all() for half in halves):
+        return None
+
+    def keep(tested: int) -> None:
+        """Store the computed radius on every tested sprite, as pygame does."""
+        for sprites, radii in ((lefts[:tested], known), (rights, others)):
+            for sprite, radius in zip(sprites, radii, strict=False):
+                if not hasattr(sprite, "radius"):
+                    sprite.radius = radius
+
+    return Plan(
+        _around(left, halves[0], _slop(left, right)),
+        _around(right, halves[1], _slop(left, right)),
+        True,
+        lambda i, j: collided(lefts[i], rights[j]),
+        keep,
+    )
+
+
+def _radii(sprites: Sprites, rects: _Rects) -> list[float] | None:
+    radii = []
+    for sprite, rect in zip(sprites, rects.rects, strict=True):
+        try:
+            radius = sprite.radius
+        except AttributeError:
+            radius = 0.5 * ((rect.width**2 + rect.height**2) ** 0.5)
+        if type(radius) not in (int, float):
+            return None
+        radii.append(radius)
+    return radii
+
+
+def _by_masks(lefts: Sprites, rights: Sprites, left: _Rects, right: _Rects) -> Plan:
+    made: dict[int, Any] = {}  # the masks of sprites without one, which pygame makes again for every pair
+
+    def mask_of(sprite: Any) -> Any:
+        try:
+            return sprite.mask
+        except AttributeError:
+            if id(sprite) not in made:
+                made[id(sprite)] = _from_surface(sprite.image)
+            return made[id(sprite)]
+
+    def confirm(i: int, j: int) -> Any:
+        a, b = left.rects[i], right.rects[j]
+        return mask_of(lefts[i]).overlap(mask_of(rights[j]), (b[0] - a[0], b[1] - a[1]))
+
+    return Plan(_outlines(lefts, left), _outlines(rights, right), False, confirm, None)
+
+
+def _outlines(sprites: Sprites, rects: _Rects) -> Side:
+    """Boxes of the masks, which start at the corners of the rects and may differ in size."""
+    sizes = [getattr(sprite, "mask", None) or sprite.image for sprite in sprites]
+    boxes = np.empty((len(sizes), 4))
+    boxes[:, :2] = rects.values[:, :2]
+    boxes[:, 2:] = boxes[:, :2] + np.array([mask.get_size() for mask in sizes], np.float64).reshape(-1, 2)
+    return Side(None, boxes if rects.ints else _widened(boxes, 1.0))  # fractions of the distance are dropped
+
+
+# ---- one sprite against a group
+
+
+def spritecollide(sprite: Any, group: Iterable[Any], dokill: bool, collided: Collided = None) -> list[Any]:
+    """The sprites of a group that a sprite overlaps; see ``pygame.sprite.spritecollide``.
+
+    Parameters
+    ----------
+    sprite : Sprite
+    group : Group or iterable of sprites
+    dokill : bool
+        Remove those found from all their groups.
+    collided : callable, optional
+        Called with two sprites; by default their rects decide.  ``collide_mask`` is called only for masks
+        that may overlap.  pygame handles everything else: a list of the rects alone takes as long to make as
+        its whole loop.
+
+    Returns
+    -------
+    list
+        In the order of the group.
+    """
+    found: list[Any]
+    if collided is _collide_mask and _has_at_least(group, 1):
+        try:
+            found = list(_overlapping_masks(sprite, group))
+        except Exception:  # pygame raises what there is to raise
+            pass
+        else:
+            if dokill:
+                for other in found:
+                    other.kill()
+            return found
+    found = _spritecollide(sprite, group, dokill, collided)
+    return found
+
+
+def spritecollideany(sprite: Any, group: Iterable[Any], collided: Collided = None) -> Any:
+    """The first sprite of a group that a sprite overlaps; see ``pygame.sprite.spritecollideany``.
+
+    Parameters
+    ----------
+    sprite, group, collided
+        As of `spritecollide`.
+
+    Returns
+    -------
+    Sprite or None
+    """
+    if collided is _collide_mask and _has_at_least(group, _FEW_MASKS):
+        with suppress(Exception):  # pygame raises what there is to raise
+            return next(_overlapping_masks(sprite, group), None)
+    return _spritecollideany(sprite, group, collided)
+
+
+def _has_at_least(group: Any, few: int) -> bool:
+    """Whether a group has this many sprites and is iterated as pygame's groups are."""
+    try:
+        return len(group) >= few and type(group).__iter__ in _STOCK_GROUPS
+    except TypeError:  # pygame handles iterators
+        return False
+
+
+def _overlapping_masks(sprite: Any, group: Iterable[Any]) -> Iterator[Any]:
+    """The sprites whose masks overlap; tested only if the boxes of the masks do, within a pixel."""
+    x, y = sprite.rect[0], sprite.rect[1]
+    width, height = sprite.mask.get_size()
+    for other in group:
+        rect, mask = other.rect, other.mask
+        right, down = rect[0] - x, rect[1] - y
+        if not (-_FARTHEST < right < _FARTHEST and -_FARTHEST < down < _FARTHEST):
+            raise OverflowError
+        if right > width or down > height:
+            continue
+        other_width, other_height = mask.get_size()
+        if not (right < -other_width or down < -other_height) and _collide_mask(sprite, other):
+            yield other
+
+
+# ---- two groups
+
+
 def groupcollide(
     groupa: Iterable[Any], groupb: Iterable[Any], dokilla: bool, dokillb: bool, collided: Collided = None
 ) -> dict[Any, list[Any]]:
-    """Which sprites of two groups meet; see ``pygame.sprite.groupcollide``.
+    """Which sprites of two groups overlap; see ``pygame.sprite.groupcollide``.
 
     Parameters
     ----------
     groupa, groupb : Group or iterable of sprites
     dokilla, dokillb : bool
-        Remove those found in the first or the second group from all their groups.  Of several sprites that
-        meet one of the second group, the first has it then.
+        Remove those found in the first or the second group from all their groups.  With ``dokillb``, a sprite
+        of the second group is listed only under the first sprite that overlaps it.
     collided : callable, optional
-        Of two sprites; by default their rects decide.  pygame's own and those made with `rect_first` are
-        asked about few pairs, any other about all.
+        Called with two sprites; by default their rects decide.  pygame's own functions and those made with
+        `rect_first` are called for few pairs, any other function for all.
 
     Returns
     -------
     dict
-        For each sprite of the first group that meets any, in the order of that group: the list of those of
-        the second that it meets, in the order of theirs.
+        For each sprite of the first group that overlaps any, in the order of that group: the list of the
+        sprites of the second group that it overlaps, in the order of that group.
     """
+    found: dict[Any, list[Any]]
     if not (_is_known(groupa) and _is_known(groupb) and _is_many(groupa, groupb, collided)):
-        return _all_asked(groupa, groupb, dokilla, dokillb, collided)
-    # A list is gone through as it is, not as it was: somebody's `kill` may take sprites out of it.
-    if dokillb and type(groupa) is list and not all(map(_dies_quietly, groupb)):
-        return _all_asked(groupa, groupb, dokilla, dokillb, collided)
-    lefts = list(groupa)
-    found = _Groups(lefts, groupb, dokillb, collided).collide()
+        found = _groupcollide(groupa, groupb, dokilla, dokillb, collided)
+        return found
+    # pygame iterates over a list while it may change: the user's own `kill` may remove sprites from it.
+    if dokillb and type(groupa) is list and not all(map(_has_stock_kill, groupb)):
+        found = _groupcollide(groupa, groupb, dokilla, dokillb, collided)
+        return found
+    found = _GroupCollide(list(groupa), groupb, dokillb, collided).run()
     if dokilla:
         for sprite in found:
             sprite.kill()
     return found
 
 
-def _all_asked(*arguments: Any) -> dict[Any, list[Any]]:
-    """Pygame's way."""
-    answer: dict[Any, list[Any]] = _groupcollide(*arguments)
-    return answer
-
-
-class _Groups:
-    """One call of `groupcollide`, which may have to begin anew after a sprite was killed."""
+class _GroupCollide:
+    """One call of `groupcollide`, which may have to start over after a sprite was killed."""
 
     def __init__(self, lefts: Sprites, groupb: Any, dokillb: bool, collided: Collided) -> None:
         self.lefts = lefts
@@ -119,7 +454,7 @@ class _Groups:
         self.collided = collided
         self.found: dict[Any, list[Any]] = {}
 
-    def collide(self) -> dict[Any, list[Any]]:
+    def run(self) -> dict[Any, list[Any]]:
         done = 0
         for _ in range(_MOST_PASSES):
             if done == len(self.lefts):
@@ -136,11 +471,12 @@ class _Groups:
         return self.found
 
     def _pass(self, first: int, rights: Sprites, planned: Plan) -> int:
-        """Take up the hits in order; how many left sprites are settled by them."""
+        """Handle the hits in order; returns how many left sprites are done."""
         gone: set[int] = set()
         count = len(self.lefts) - first
-        asked = count  # with nobody left to meet, pygame asks no more
-        for i, rows in _by_left(_in_list_order(planned, _overlapping(planned))):
+        tested = count  # pygame stops testing when no right sprite is left
+        overlapping = join(planned.left.boxes, planned.right.boxes, touching=planned.touching)
+        for i, rows in _by_left(_in_list_order(planned, overlapping)):
             met = rows
             if gone or planned.confirm is not None:
                 met = [j for j in rows if j not in gone and _confirmed(planned, i, j)]
@@ -148,20 +484,20 @@ class _Groups:
                 continue
             self.found[self.lefts[first + i]] = [rights[j] for j in met]
             if self.dokillb and not self._kill(rights, met, gone):
-                asked = count = i + 1
+                tested = count = i + 1
                 break
             if len(gone) == len(rights):
-                asked = i + 1
+                tested = i + 1
                 break
-        _keep(planned, asked)
+        _keep(planned, tested)
         return count
 
     def _kill(self, rights: Sprites, rows: list[int], gone: set[int]) -> bool:
-        """Kill what was hit; whether nothing but the groups has changed."""
+        """Kill the sprites that were hit; returns whether only groups have changed."""
         harmless = True
         for j in rows:
             sprite = rights[j]
-            harmless = harmless and _dies_quietly(sprite)
+            harmless = harmless and _has_stock_kill(sprite)
             sprite.kill()
             if harmless and not (isinstance(self.groupb, list | tuple) or self.groupb.has_internal(sprite)):
                 gone.add(j)
@@ -169,18 +505,18 @@ class _Groups:
 
 
 def collide(sprites: Iterable[Any], collided: Collided = None) -> list[tuple[Any, Any]]:
-    """Every pair of sprites of one list that meet.
+    """Every pair of overlapping sprites of one list.
 
     Parameters
     ----------
     sprites : Group or iterable of sprites
     collided : callable, optional
-        As of `groupcollide`; asked with the earlier sprite first.
+        As of `groupcollide`; called with the earlier sprite first.
 
     Returns
     -------
     list of (Sprite, Sprite)
-        The earlier one first, in the order of the list.
+        The earlier sprite of each pair first, in the order of the list.
 
     Examples
     --------
@@ -209,12 +545,12 @@ def collide(sprites: Iterable[Any], collided: Collided = None) -> list[tuple[Any
 def _is_many(groupa: Any, groupb: Any, collided: Collided) -> bool:
     try:
         return len(groupa) * len(groupb) > (FEW_TESTS if collided is None else _FEW_SLOW_TESTS)
-    except TypeError:  # iterators are taken as pygame takes them
+    except TypeError:  # pygame handles iterators
         return False
 
 
 def _is_known(group: Any) -> bool:
-    """Whether the members are in a list, or kept as pygame's groups keep them."""
+    """Whether the group is a list, a tuple, or stores its sprites as pygame's groups do."""
     kind = type(group)
     if kind is list or kind is tuple:
         return True
@@ -224,8 +560,8 @@ def _is_known(group: Any) -> bool:
     )
 
 
-def _dies_quietly(sprite: Any) -> bool:
-    """Whether ``kill`` does no more than to take the sprite out of its groups."""
+def _has_stock_kill(sprite: Any) -> bool:
+    """Whether ``kill`` only removes the sprite from its groups."""
     kill = getattr(sprite, "kill", None)
     return getattr(kill, "__func__", None) is _sprite.Sprite.kill and all(
         getattr(group.remove_internal, "__func__", None) in _STOCK_REMOVALS for group in sprite.groups()
@@ -235,16 +571,12 @@ def _dies_quietly(sprite: Any) -> bool:
 def _plan(lefts: Sprites, rights: Sprites, collided: Collided) -> Plan | None:
     try:
         return plan(lefts, rights, collided)
-    except Exception:  # pygame's way raises what there is to raise
+    except Exception:  # pygame raises what there is to raise
         return None
 
 
-def _overlapping(planned: Plan) -> PairArray:
-    return join(planned.left.boxes, planned.right.boxes, touching=planned.touching)
-
-
 def _in_list_order(planned: Plan, rows: PairArray) -> PairArray:
-    """Rows of boxes as rows of sprites: both ascend alike."""
+    """Convert rows of boxes to rows of sprites; both are ascending."""
     for column, side in enumerate((planned.left, planned.right)):
         if side.rows is not None:
             rows[:, column] = side.rows[rows[:, column]]
@@ -252,7 +584,7 @@ def _in_list_order(planned: Plan, rows: PairArray) -> PairArray:
 
 
 def _by_left(rows: PairArray) -> Iterator[tuple[int, list[int]]]:
-    """Each left row, and the right rows beside it."""
+    """Each left row with its right rows."""
     if not len(rows):
         return
     lefts, rights = rows.T.tolist()
@@ -267,6 +599,6 @@ def _confirmed(planned: Plan, i: int, j: int) -> Any:
     return planned.confirm is None or planned.confirm(i, j)
 
 
-def _keep(planned: Plan, asked: int) -> None:
+def _keep(planned: Plan, tested: int) -> None:
     if planned.keep is not None:
-        planned.keep(asked)
+        planned.keep(tested)

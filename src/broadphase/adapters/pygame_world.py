@@ -1,12 +1,15 @@
-"""Bodies of a world that follow pygame's sprites, and groups whose sprites have bodies."""
+"""pygame sprites in a `broadphase.World`: bodies for sprites, groups with bodies, and drawing."""
 
-from collections.abc import Iterable
-from functools import partial
+from collections.abc import Iterable, Iterator
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
 from broadphase.adapters.following import Following
+from broadphase.boxes import BoxArray, as_boxes
+from broadphase.extras import need
+from broadphase.plot import count_cells
 from broadphase.shapes.kinds import Box, Circle, Shape
 from broadphase.world.bodies import Body
 from broadphase.world.hits import Movement, Response, Walk
@@ -14,7 +17,7 @@ from broadphase.world.world import World
 
 
 class _Followed:
-    """A body, and the rect that it was last made to agree with."""
+    """A body and the rect of its sprite at the last sync."""
 
     __slots__ = ("body", "group", "round", "seen")
 
@@ -26,17 +29,18 @@ class _Followed:
 
 
 class SpriteBodies(Following[_Followed]):
-    """Keeps bodies of a `broadphase.World` where sprites are.
+    """Keeps bodies of a `broadphase.World` at the positions of sprites.
 
-    A body's ``data`` is its sprite.  Sprites move as they like; `sync` takes their bodies after them.  Or let
-    the world move them, see `move`: then the sprite follows.
+    The ``data`` of a body is its sprite.  A game may move its sprites itself; `sync` then moves the bodies.
+    Or the world moves a body, see `move`, and the sprite follows.
 
     Parameters
     ----------
     world : World, optional
         By default a new one.
     check_sprites : bool
-        Whether the world warns of sprites that were moved without `sync` or `move`; see `broadphase.World`.
+        Whether the world warns about sprites that were moved without `sync` or `move`; see
+        `broadphase.World`.
 
     Examples
     --------
@@ -59,14 +63,14 @@ class SpriteBodies(Following[_Followed]):
             self.world.check_sprites = True
 
     def add(self, sprite: Any, *, round: bool = False, **options: Any) -> Body:  # noqa: A002 - its shape
-        """Give one sprite a body.
+        """Add a body for one sprite.
 
         Parameters
         ----------
         sprite : Sprite
             With a ``rect``.
         round : bool
-            A circle as wide as the rect about its centre, or of the sprite's ``radius``, instead of a box.
+            A circle around the centre of the rect, as wide as the rect or with the sprite's ``radius``.
         **options
             As of `broadphase.World.add`: ``tag``, ``static``, ``sensor``, ``category``, ``mask``.
 
@@ -77,15 +81,15 @@ class SpriteBodies(Following[_Followed]):
         Raises
         ------
         ValueError
-            The sprite has a body.
+            The sprite has a body already.
         """
         self._refuse_known(sprite)
         return self._give(sprite, None, round, options)
 
     def follow(self, group: Iterable[Any], *, round: bool = False, **options: Any) -> None:  # noqa: A002
-        """Give every sprite of a group a body, also those that come later, until they leave the group.
+        """Add a body for every sprite of a group, also for those that join later, until they leave the group.
 
-        Who comes later gets its body with the next `sync`, or before the next `move` or `walk` of any sprite.
+        A sprite that joins later gets its body in the next `sync`, or before the next `move` or `walk`.
 
         Parameters
         ----------
@@ -97,32 +101,32 @@ class SpriteBodies(Following[_Followed]):
         self.sync(group)
 
     def sync(self, *groups: Iterable[Any]) -> None:
-        """Bring bodies to where their sprites are; call it before ``world.update()``.
+        """Move bodies to their sprites; call it before ``world.update()``.
 
         Parameters
         ----------
         *groups : Group
-            Only the sprites of these groups that are followed; by default all.
+            Only the sprites of these groups; by default all.
         """
-        self._come_and_go(groups)
+        self._follow_groups(groups)
         chosen = (sprite for group in groups for sprite in group if sprite in self._known)
         self._move_bodies(chosen if groups else self._known)
 
     def move(self, sprite: Any, dx: float, dy: float, response: Response = "slide") -> Movement:
         """Move a sprite as far as it can; see `broadphase.World.move`.
 
-        The body keeps the fractions that a ``Rect`` of whole numbers cannot hold.
+        The body keeps the fractions that a ``Rect`` of ints cannot hold.
 
         Raises
         ------
         KeyError
             The sprite has no body.
         """
-        self._take_in()
-        known = self._caught_up(sprite)
+        self._add_new()
+        known = self._synced(sprite)
         before = known.body.position
         movement = self.world.move(known.body, dx, dy, response)
-        _take_after(sprite, known, before)
+        _move_sprite(sprite, known, before)
         return movement
 
     def walk(self, sprite: Any, dx: float, dy: float, **options: Any) -> Walk:
@@ -132,7 +136,7 @@ class SpriteBodies(Following[_Followed]):
         ----------
         sprite : Sprite
         dx, dy : float
-            The way; gravity is positive, for y points down.
+            The motion; gravity is positive, because y points down.
         **options
             ``snap``, ``steepest``, ``step``, ``corner``, ``drop``.
 
@@ -143,11 +147,11 @@ class SpriteBodies(Following[_Followed]):
         ValueError
             The body is no box.
         """
-        self._take_in()
-        known = self._caught_up(sprite)
+        self._add_new()
+        known = self._synced(sprite)
         before = known.body.position
         walk = self.world.walk(known.body, dx, dy, **options)
-        _take_after(sprite, known, before)
+        _move_sprite(sprite, known, before)
         return walk
 
     def body(self, sprite: Any) -> Body:
@@ -156,10 +160,10 @@ class SpriteBodies(Following[_Followed]):
         Raises
         ------
         KeyError
-            It has none.
+            The sprite has no body.
         """
         if sprite not in self._known:
-            self._take_in()
+            self._add_new()
         return super().body(sprite)
 
     # ---- inside
@@ -172,7 +176,7 @@ class SpriteBodies(Following[_Followed]):
         self._known[sprite] = _Followed(body, group, is_round, sprite.rect.copy())
         return body
 
-    def _caught_up(self, sprite: Any) -> _Followed:
+    def _synced(self, sprite: Any) -> _Followed:
         known = self._known[sprite]
         if not _equal(sprite.rect, known.seen):
             known.body.shape = _shape(sprite, known.round)
@@ -180,7 +184,7 @@ class SpriteBodies(Following[_Followed]):
         return known
 
     def _move_bodies(self, sprites: Iterable[Any]) -> None:
-        """Those that only moved go in one call."""
+        """Move the bodies; those whose size is unchanged in one call."""
         bodies, places = [], []
         for sprite in sprites:
             known = self._known[sprite]
@@ -188,7 +192,7 @@ class SpriteBodies(Following[_Followed]):
             if _equal(rect, known.seen) or not known.body.alive:
                 continue
             if rect.size != known.seen.size:
-                self._caught_up(sprite)
+                self._synced(sprite)
                 continue
             known.seen = rect.copy()
             shape = _shape(sprite, known.round)
@@ -199,12 +203,12 @@ class SpriteBodies(Following[_Followed]):
 
 
 def _equal(rect: Any, seen: Any) -> bool:
-    # A Rect takes an FRect for equal that lies a fraction further; an FRect does not.
+    # A Rect equals an FRect that differs by a fraction; an FRect does not equal that Rect.
     return bool(rect == seen and seen == rect)
 
 
-def _take_after(sprite: Any, known: _Followed, before: tuple[float, float]) -> None:
-    """Move a sprite as its body was moved; what a rect of whole numbers cannot hold stays in the body."""
+def _move_sprite(sprite: Any, known: _Followed, before: tuple[float, float]) -> None:
+    """Move a sprite as its body was moved; a rect of ints leaves the fractions to the body."""
     (old_x, old_y), (x, y) = before, known.body.position
     rect = sprite.rect
     if isinstance(rect.x, int):
@@ -222,3 +226,344 @@ def _shape(sprite: Any, is_round: bool) -> Shape:
         return Box(x, y, width, height)
     radius = getattr(sprite, "radius", None)
     return Circle(x + width / 2, y + height / 2, max(width, height) / 2 if radius is None else radius)
+
+
+# ---- a group that has a world
+
+_sprite = need("pygame.sprite", extra="pygame", purpose="the pygame adapter")
+
+
+class WorldGroup(_sprite.Group):  # type: ignore[misc,name-defined]
+    """A pygame group whose sprites have bodies in a world as long as they are in the group.
+
+    `update` calls ``update`` of the sprites, as any group does, and then moves their bodies.  A sprite may
+    join before it has its ``rect``, as in ``super().__init__(group)``.  It gets its body in the next `update`
+    or `sync`, or, once it has a rect, before the next `colliding`, `move` or `SpriteBodies.move`.  ``kill``,
+    ``remove`` and ``empty`` remove the body immediately.  If a sprite is in several groups with one world,
+    the first that saw it gives it its body.  ``group.copy()`` is a plain group.
+
+    Parameters
+    ----------
+    *sprites : Sprite
+    bodies : SpriteBodies, optional
+        Has the bodies; the groups of one game share it.  By default a new one, with a new world.
+    round, **options
+        As of `SpriteBodies.add`.
+
+    Attributes
+    ----------
+    bodies : SpriteBodies
+
+    Examples
+    --------
+    >>> import pygame
+    >>> from broadphase.adapters.pygame import SpriteBodies, WorldGroup
+    >>> bodies = SpriteBodies()
+    >>> walls = WorldGroup(bodies=bodies, tag="wall", static=True)
+    >>> coins = WorldGroup(bodies=bodies, tag="coin", sensor=True)
+    >>> wall, coin, player = (pygame.sprite.Sprite(*groups) for groups in ([walls], [coins], []))
+    >>> wall.rect, coin.rect = pygame.Rect(50, -50, 10, 100), pygame.Rect(40, 0, 8, 8)
+    >>> player.rect = pygame.Rect(0, 0, 16, 16)
+    >>> body = bodies.add(player, tag="player")
+    >>> walls.update(); coins.update()
+    >>> move = bodies.move(player, 100, 0)
+    >>> player.rect, coins.colliding(player) == [coin]
+    (Rect(34, 0, 16, 16), True)
+    >>> coin.kill()
+    >>> coins.colliding(player)
+    []
+    """
+
+    def __init__(
+        self,
+        *sprites: Any,
+        bodies: SpriteBodies | None = None,
+        round: bool = False,  # noqa: A002 - as of `SpriteBodies.add`
+        **options: Any,
+    ) -> None:
+        self.bodies = SpriteBodies() if bodies is None else bodies
+        super().__init__()
+        self.bodies.follow(self, round=round, **options)
+        self.add(*sprites)
+
+    @property
+    def world(self) -> World:
+        """The world of the bodies."""
+        return self.bodies.world
+
+    def update(self, *args: Any, **kwargs: Any) -> None:
+        """Call ``update`` of every sprite, as pygame's groups do; then `sync`."""
+        super().update(*args, **kwargs)
+        self.sync()
+
+    def sync(self) -> None:
+        """Move the bodies of this group to their sprites."""
+        self.bodies.sync(self)
+
+    def body(self, sprite: Any) -> Body:
+        """The body of a sprite of this group.
+
+        Raises
+        ------
+        KeyError
+            The sprite is not in the group.
+        """
+        self._expect(sprite)
+        return self.bodies.body(sprite)
+
+    def move(self, sprite: Any, dx: float, dy: float, response: Response = "slide") -> Movement:
+        """Move a sprite of this group as far as it can; see `SpriteBodies.move`.
+
+        Raises
+        ------
+        KeyError
+            The sprite is not in the group.
+        """
+        self._expect(sprite)
+        return self.bodies.move(sprite, dx, dy, response)
+
+    def colliding(self, sprite: Any) -> list[Any]:
+        """The sprites of this group whose bodies overlap the rect of a sprite, without that sprite.
+
+        The bodies are where the last `update` or `sync` put them; those of sprites that joined later are at
+        their rects.  Other rects are not read, so this takes microseconds; ``spritecollide`` reads them all.
+
+        Parameters
+        ----------
+        sprite : Sprite
+            In any group or none.
+
+        Returns
+        -------
+        list of Sprite
+        """
+        self.bodies._add_new()
+        x, y, width, height = sprite.rect
+        sides = min(x, x + width), min(y, y + height), max(x, x + width), max(y, y + height)
+        found = (body.data for body in self.world.query_box(sides))
+        return [one for one in found if one is not sprite and self._has(one)]
+
+    def add_internal(self, sprite: Any, *layer: Any) -> None:
+        """Add a sprite; pygame calls this however a sprite joins.  It gets its body later."""
+        super().add_internal(sprite, *layer)
+        self.bodies._any_came = True
+
+    def remove_internal(self, sprite: Any) -> None:
+        """Remove a sprite and its body; pygame calls this however a sprite leaves."""
+        super().remove_internal(sprite)
+        if self.bodies.is_of(sprite, self):
+            self.bodies.remove(sprite)
+
+    def copy(self) -> Any:
+        """A plain group with the same sprites, because a sprite has one body only."""
+        return _sprite.Group(self.sprites())
+
+    def _has(self, data: Any) -> bool:
+        """Whether the data of a body is a sprite of this group."""
+        return isinstance(data, _sprite.Sprite) and data in self.bodies and self.has_internal(data)
+
+    def _expect(self, sprite: Any) -> None:
+        if not self.has_internal(sprite):
+            raise KeyError(f"{sprite!r} is not in this group")
+        if sprite not in self.bodies:
+            self.sync()
+
+
+# ---- drawing
+
+_pygame = need("pygame", extra="pygame", purpose="the pygame adapter")
+
+Color = tuple[int, int, int] | str
+Point = tuple[float, float]
+
+BOXES = (0, 114, 178)
+CONTACTS = (213, 94, 0)
+CELLS = (128, 128, 128)
+_FAR = 1e6  # pixels, beyond any surface
+_ARROW = 12.0
+
+
+def draw_boxes(
+    surface: Any, boxes: Any, *, color: Color = BOXES, camera: Point = (0.0, 0.0), width: int = 1
+) -> None:
+    """Outline boxes.
+
+    Parameters
+    ----------
+    surface : pygame.Surface
+    boxes : array_like, shape (n, 4), or iterable of sprites
+        For sprites, their rects.
+    color : pygame colour
+    camera : (float, float)
+        The point of the world at the upper left corner of the surface.
+    width : int
+        The width of the lines in pixels; 0 fills the boxes.
+    """
+    for left, top, right, bottom in _on_screen(boxes, camera).tolist():
+        area = (round(left), round(top), max(round(right - left), 1), max(round(bottom - top), 1))
+        _pygame.draw.rect(surface, color, area, width)
+
+
+def draw_contacts(
+    surface: Any,
+    boxes: Any,
+    pairs: Any,
+    normals: Any = None,
+    *,
+    color: Color = CONTACTS,
+    camera: Point = (0.0, 0.0),
+) -> None:
+    """Outline the overlap of pairs of boxes, with a line along the normal.
+
+    Parameters
+    ----------
+    surface, color, camera
+        As for `draw_boxes`.
+    boxes : array_like, shape (n, 4), or iterable of sprites
+    pairs : array_like, shape (m, 2)
+        Rows of ``boxes``, such as `broadphase.pairs` returns.
+    normals : array_like, shape (m, 2), optional
+        The directions in which the second box of each pair pushes the first, such as
+        ``contact_boxes(...).normals``.
+    """
+    rows = _on_screen(boxes, camera)
+    chosen = np.asarray(pairs, np.int64).reshape(-1, 2)
+    first, second = rows[chosen[:, 0]], rows[chosen[:, 1]]
+    low, high = np.maximum(first[:, :2], second[:, :2]), np.minimum(first[:, 2:], second[:, 2:])
+    shared = np.concatenate((np.minimum(low, high), np.maximum(low, high)), axis=1)
+    draw_boxes(surface, shared, color=color, width=2)
+    if normals is not None:
+        middles = (low + high) / 2
+        ends = middles + _ARROW * np.asarray(normals, np.float64)
+        for middle, end in zip(middles.tolist(), ends.tolist(), strict=True):
+            _pygame.draw.line(surface, color, middle, end, 2)
+
+
+def draw_cells(
+    surface: Any,
+    boxes: Any,
+    cell_size: float,
+    *,
+    color: Color = CELLS,
+    camera: Point = (0.0, 0.0),
+) -> None:
+    """Outline the cells of a grid that hold boxes, with the number of boxes in each.
+
+    Parameters
+    ----------
+    surface, boxes, color, camera
+        As for `draw_boxes`.
+    cell_size : float
+        The side of a cell; cells start at 0, 0 of the world.
+
+    Raises
+    ------
+    ValueError
+        There are more than a million cells, or ``cell_size`` is not positive.
+    """
+    rows = _read(boxes)
+    if not len(rows):
+        return
+    columns, lines, counts = count_cells(rows, cell_size)
+    font = _font(max(10, min(20, int(cell_size / 4))))
+    for row, column in np.argwhere(counts).tolist():
+        area = _pygame.Rect(
+            round(columns[column] - camera[0]),
+            round(lines[row] - camera[1]),
+            round(cell_size) + 1,
+            round(cell_size) + 1,
+        )
+        if area.colliderect(surface.get_rect()):
+            _pygame.draw.rect(surface, color, area, 1)
+            number = font.render(str(counts[row, column]), True, color)
+            surface.blit(number, number.get_rect(center=area.center))
+
+
+def _read(boxes: Any) -> BoxArray:
+    if not isinstance(boxes, np.ndarray) and isinstance(boxes, Iterable):
+        boxes = list(boxes)
+        if boxes and hasattr(boxes[0], "rect"):
+            places = np.array([tuple(sprite.rect) for sprite in boxes], np.float64)
+            places[:, 2:] += places[:, :2]
+            boxes = np.concatenate(
+                (np.minimum(places[:, :2], places[:, 2:]), np.maximum(places[:, :2], places[:, 2:])), axis=1
+            )
+    return as_boxes(boxes)
+
+
+def _on_screen(boxes: Any, camera: Point) -> BoxArray:
+    return np.clip(_read(boxes) - np.array([*camera, *camera], np.float64), -_FAR, _FAR)
+
+
+@cache
+def _font(size: int) -> Any:
+    if not _pygame.font.get_init():
+        _pygame.font.init()
+    return _pygame.font.Font(None, size)
+
+
+def draw_world(
+    surface: Any,
+    world: World,
+    *,
+    color: Color = BOXES,
+    static_color: Color = CELLS,
+    sensor_color: Color = CONTACTS,
+    camera: Point = (0.0, 0.0),
+) -> None:
+    """Outline the shapes of all bodies, solid tiles and slopes of a world that lie on the surface.
+
+    Parameters
+    ----------
+    surface : pygame.Surface
+    world : World
+    color, static_color, sensor_color : str or tuple
+        The colours of bodies, of static bodies and tiles, and of sensors.
+    camera : (float, float)
+        The point of the world at the upper left corner of the surface.
+
+    Examples
+    --------
+    >>> import broadphase as bp, pygame
+    >>> from broadphase.adapters.pygame import draw_world
+    >>> world, surface = bp.World(), pygame.Surface((80, 60))
+    >>> body = world.add(bp.Circle(40, 30, 10))
+    >>> draw_world(surface, world, color="white")
+    >>> surface.get_at((30, 30)) == (255, 255, 255), surface.get_at((40, 30)) == (0, 0, 0)
+    (True, True)
+    """
+    width, height = surface.get_size()
+    seen = camera[0], camera[1], camera[0] + width, camera[1] + height
+    for shape in _tile_shapes(world, seen):
+        _draw_shape(surface, shape, static_color, camera)
+    for body in world.query_box(seen):
+        paint = sensor_color if body.sensor else static_color if body.static else color
+        _draw_shape(surface, body.shape, paint, camera)
+
+
+def _tile_shapes(world: World, seen: tuple[float, float, float, float]) -> Iterator[Shape]:
+    tiles = world.tiles
+    if tiles is None:
+        return
+    for column, row in tiles.tiles_in(seen).tolist():
+        left, top, right, bottom = tiles.bounds_of(column, row)
+        yield Box(left, top, right - left, bottom - top)
+    for _, slope in tiles.slopes_in(seen):
+        yield slope
+
+
+def _draw_shape(surface: Any, shape: Shape, color: Color, camera: Point) -> None:
+    """Draw an outline; of a rounded shape, the corners and the circles around them."""
+    if isinstance(shape, Box):
+        draw_boxes(surface, [shape.bounds], color=color, camera=camera)
+        return
+    if isinstance(shape, Circle):
+        corners, radius = np.array([[shape.x, shape.y]]), shape.radius
+    else:
+        corners, radius = np.asarray(shape.points, np.float64), shape.radius
+    corners = np.clip(corners - camera, -_FAR, _FAR)
+    if len(corners) > 1:
+        _pygame.draw.lines(surface, color, True, corners.tolist())
+    if radius:
+        for corner in corners.tolist():
+            _pygame.draw.circle(surface, color, corner, max(min(radius, _FAR), 1.0), 1)

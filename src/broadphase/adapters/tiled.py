@@ -1,35 +1,256 @@
-"""Maps from the Tiled editor, as tile maps or as whole worlds; `broadphase.io.tiled` reads them."""
+"""Maps of the Tiled editor as tile maps or as bodies of a world; `broadphase.io.tiled` reads the files."""
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
 
-from broadphase.adapters.tiled_bodies import Maker, NewBody, TiledObject, TiledTile
+import numpy as np
+
+from broadphase.errors import FileError
 from broadphase.io.tiled.level import (
     ENDINGS,
     Ground,
     Part,
+    Shaped,
     blocking_rules,
     cells_of,
     check_file,
+    corner_of,
     ground_of,
     height_of,
+    in_cells,
+    is_staggered,
     named,
+    outline_of_cell,
+    outlines_in_cell,
     warn_of_shapes,
 )
-from broadphase.io.tiled.maps import Placed, read_map, read_world
-from broadphase.io.tiled.outlines import Frame
+from broadphase.io.tiled.maps import TURNED, Object, ObjectLayer, Placed, Point, read_map, read_world
+from broadphase.io.tiled.maps import Map as Level
+from broadphase.io.tiled.outlines import Frame, Outline, moved, outlines_of
 from broadphase.shapes.check import extent
+from broadphase.shapes.kinds import Box, Circle, Polygon, Shape
+from broadphase.shapes.parts import convex_parts
+from broadphase.shapes.rounded import Capsule
 from broadphase.world.bodies import Body
 from broadphase.world.tiles import TileMap
 from broadphase.world.world import World
+
+# ---- bodies of tiles and objects
 
 __all__ = ["Loaded", "TiledMap", "TiledObject", "TiledTile", "load", "read"]
 
 Map = TypeVar("Map", bound=TileMap)
 _WORLD = ".world"
+_EVERY_BIT = 0xFFFFFFFF
+
+
+class TiledTile(NamedTuple):
+    """The ``data`` of a body that was made of a tile."""
+
+    layer: str
+    column: int
+    row: int
+    """Its cell in the map, as Tiled shows it."""
+    type: str
+    """Its class."""
+    properties: Mapping[str, Any]
+    """Those of its layer and its own; its own win."""
+
+
+class TiledObject:
+    """An object of a map: the ``data`` of its bodies.
+
+    Attributes
+    ----------
+    id : int
+        Its number in the map.
+    name, type : str
+        ``type`` is its class, or that of its tile or its layer if it has none.
+    layer : str
+        The name of its layer.
+    form : str
+        ``"box"``, ``"ellipse"``, ``"capsule"``, ``"polygon"``, ``"polyline"``, ``"point"``, ``"text"`` or
+        ``"tile"``.
+    x, y : float
+        Its position in the world; for a tile usually the lower left corner.
+    width, height : float
+        As in Tiled, before rotation.
+    rotation : float
+        In degrees, from x towards y.
+    points : tuple of (float, float)
+        The corners of a polygon or polyline, in the world.
+    text : str
+        The text of a text object.
+    visible : bool
+        Whether Tiled shows it.
+    properties : mapping
+        Those of its layer, of its tile, and its own; later ones win.
+    bodies : list of Body
+        Empty for points and texts; several if the object is not convex.
+    """
+
+    __slots__ = (
+        "bodies", "form", "height", "id", "layer", "name", "points", "properties", "rotation", "text", "type",
+        "visible", "width", "x", "y",
+    )  # fmt: skip
+
+    def __init__(self, one: Object, layer: ObjectLayer, frame: Frame) -> None:
+        tile = one.tile
+        self.id = one.id
+        self.name = one.name
+        self.type: str = one.type or (tile.type if tile else "") or layer.type
+        self.layer = layer.name
+        self.form = one.form
+        self.x, self.y = frame.point(one.x, one.y)
+        self.width, self.height = one.width, one.height
+        self.rotation = one.rotation if frame.y_y > 0.0 else -one.rotation
+        self.points = tuple(frame.point(one.x + x, one.y + y) for x, y in one.points)
+        self.text = one.text
+        self.visible = one.visible
+        of_tile = tile.properties if tile else {}
+        self.properties: Mapping[str, Any] = {**layer.properties, **of_tile, **one.properties}
+        self.bodies: list[Body] = []
+
+    def __repr__(self) -> str:
+        words = " ".join(repr(word) for word in (self.type, self.name) if word)
+        return f"<TiledObject {self.id} {self.form}{' ' * bool(words)}{words} at {self.x:g}, {self.y:g}>"
+
+
+class Rules(NamedTuple):
+    """The arguments of `World.add` besides the shape."""
+
+    tag: frozenset[str] | None
+    static: bool
+    sensor: bool
+    category: int
+    mask: int
+
+
+class NewBody(NamedTuple):
+    """A body to be added to a world."""
+
+    shape: Shape
+    rules: Rules
+    data: TiledObject | TiledTile
+
+
+class Maker:
+    """Makes the bodies to be added to a world."""
+
+    def __init__(self, turn: Frame, static: bool, line_width: float) -> None:
+        self._turn = turn
+        """Flips all maps if y points up."""
+        self._static = static
+        self._line_width = line_width
+
+    # ---- objects
+
+    def objects(
+        self, level: Level, place: Point, layer: ObjectLayer
+    ) -> Iterator[tuple[TiledObject, Object, Frame]]:
+        """The objects of a layer, each with the frame that maps it into the world."""
+        x, y = in_cells(level, layer.offset)
+        frame = moved(x + place[0], y + place[1]).then(self._turn)
+        for one in layer.objects:
+            yield TiledObject(one, layer, frame), one, frame
+
+    def of_object(self, thing: TiledObject, one: Object, frame: Frame, level: Level) -> list[NewBody]:
+        """The bodies of an object."""
+        words = thing.properties
+        if not _flag(words, "body", True, one.where):
+            return []
+        if level.orientation == "isometric" and one.tile is not None:
+            return []  # a picture that stands on the map; nothing says how much of the ground it covers
+        rules = self._rules(thing.type, words, self._static, one.where)
+        shapes = self._shapes(outlines_of(one, frame), one.where)
+        return [NewBody(shape, rules, thing) for shape in shapes]
+
+    # ---- tiles
+
+    def of_tiles(self, shaped: Shaped) -> Iterator[NewBody]:
+        """The bodies of tiles whose shape a cell cannot have."""
+        part, tile = shaped.part, shaped.tile
+        level, layer = part.level, part.layer
+        own = {} if tile is None else tile.properties
+        words = {**layer.properties, **own}
+        kind = (tile.type if tile else "") or layer.type
+        where = layer.where if tile is None else tile.where
+        rules = self._rules(kind, words, True, where)
+        shapes = self._shapes(_outlines(shaped, self._turn._replace(y=0.0)), where)
+        x, y = in_cells(level, layer.offset)
+        for column, row in (shaped.places + np.array([layer.column, layer.row])).tolist():
+            corner = column * level.tile_size[0], row * level.tile_size[1]
+            if is_staggered(level):
+                corner = corner_of(level, column, row)
+            at_x, at_y = corner[0] + x + part.place[0], corner[1] + y + part.place[1]
+            data = TiledTile(layer.name, column, row, kind, words)
+            for shape in shapes:
+                to_x, to_y = shape.x + at_x, shape.y + at_y * self._turn.y_y + self._turn.y
+                yield NewBody(shape.moved_to(to_x, to_y), rules, data)
+
+    # ---- both
+
+    def _rules(self, kind: str, words: Mapping[str, Any], static: bool, where: str) -> Rules:
+        tags = {kind, *(word.strip() for word in str(words.get("tag", "")).split(","))} - {""}
+        return Rules(
+            frozenset(tags) or None,
+            _flag(words, "static", static, where),
+            _flag(words, "sensor", False, where),
+            _bits(words, "category", 1, where),
+            _bits(words, "mask", _EVERY_BIT, where),
+        )
+
+    def _shapes(self, outlines: Iterable[Outline], where: str) -> list[Shape]:
+        made: list[Shape] = []
+        for outline in outlines:
+            try:
+                made += self._shapes_of(outline)
+            except ValueError as error:
+                warnings.warn(f"{where} becomes no body: {error}", stacklevel=5)
+        return made
+
+    def _shapes_of(self, outline: Outline) -> list[Shape]:
+        points = outline.points
+        match outline.kind:
+            case "box":
+                return [Box(*points[0], *points[1])]
+            case "circle":
+                return [Circle(*points[0], outline.radius)]
+            case "capsule":
+                return [Capsule(*points[0], *points[1], outline.radius)]
+            case "line":
+                width = 0.5 * self._line_width
+                return [Capsule(*one, *other, width) for one, other in pairwise(points)]
+        return [Polygon(part) for part in convex_parts(points)]
+
+
+def _outlines(shaped: Shaped, frame: Frame) -> list[Outline]:
+    """The outlines of a tile, relative to the upper left corner of the cell."""
+    level = shaped.part.level
+    if shaped.tile is not None and shaped.tile.shapes:
+        return outlines_in_cell(level, shaped.tile, shaped.number & int(TURNED), frame)
+    return [Outline("polygon", tuple(frame.point(*corner) for corner in outline_of_cell(level)))]
+
+
+def _flag(words: Mapping[str, Any], key: str, usual: bool, where: str) -> bool:
+    value = words.get(key, usual)
+    if not isinstance(value, bool):
+        raise FileError(f"{where} has {key} = {value!r}; make it a property of type bool")
+    return value
+
+
+def _bits(words: Mapping[str, Any], key: str, usual: int, where: str) -> int:
+    value = words.get(key, usual)
+    if type(value) is not int or not 0 <= value <= _EVERY_BIT:
+        raise FileError(f"{where} has {key} = {value!r}; make it a property of type int, a set of 32 bits")
+    return value
+
+
+# ---- reading maps
 
 
 class TiledMap(NamedTuple):
@@ -38,23 +259,23 @@ class TiledMap(NamedTuple):
     file: Path
     x: float
     y: float
-    """Its upper left corner as Tiled shows it: where y points up that is the corner of the largest y."""
+    """Its upper left corner in Tiled; with ``y_up`` that is the corner of the largest y."""
     orientation: str
     properties: dict[str, Any]
 
 
 class Loaded(NamedTuple):
-    """What `load` has put into a world."""
+    """What `load` has added to a world."""
 
     world: World
     tiles: TileMap | None
-    """The world's tile map; None where no tile blocks as a cell."""
+    """The tile map of the world; None if no tile blocks as a cell."""
     bodies: list[Body]
-    """All that were made: of tiles, then of objects in their order."""
+    """All new bodies: those of tiles, then those of objects, in order."""
     objects: list[TiledObject]
-    """All objects, also those that are no bodies: points to start from, texts."""
+    """All objects, including those without bodies, such as start points and texts."""
     maps: list[TiledMap]
-    """One, or those of a ``.world``."""
+    """One map, or those of a ``.world`` file."""
 
 
 def read(
@@ -74,48 +295,48 @@ def read(
     path : str or path
         A ``.tmx``, ``.tmj`` or ``.json`` file.
     make : type
-        `TileMap`, or a class of yours made from it.
+        `TileMap` or your own subclass.
     layers : iterable of str, optional
-        Names of tile layers; every tile in them is solid, and no other layer is looked at.
+        Names of tile layers; every tile in them is solid, and other layers are ignored.
     solid : str
         Without ``layers``: the name of a bool property that makes a tile, or all tiles of a layer, solid.
-        Where no tile and no layer has it, those tiles are solid that have collision shapes.
+        If no tile and no layer has it, the tiles with collision shapes are solid.
     one_way : str
-        The name of a property of a tile, or of a layer, that names the sides on which it blocks, such as
+        The name of a property of a tile or a layer that lists the sides on which it blocks, such as
         ``"top"`` or ``"left, right"``; it wins over ``solid``.  The sides of a tile turn with it.
     y_up : bool
-        Turn the map over, for engines whose y points up; the top of a tile in Tiled is then the side of
-        the larger y.
+        Flip the map, for engines whose y points up; the top of a tile in Tiled is then the side of the
+        larger y.
     shapes : {"warn", "fill", "refuse"}
         A tile whose collision shape fills its cell from the floor or the ceiling up to a line is a slope,
-        see `TileMap.set_slope`.  What to do where it has a shape that no cell can have: it blocks as a whole
-        cell, with a warning that names it; ``"fill"`` makes whole cells of all, slopes too, without a word;
-        or the map is refused.
+        see `TileMap.set_slope`.  This option says what happens to a shape that a cell cannot have.
+        ``"warn"``: the tile blocks as a whole cell, with a warning that names it.  ``"fill"``: all tiles
+        with shapes, including slopes, become whole cells without a warning.  ``"refuse"``: an error.
 
     Returns
     -------
     TileMap
-        Its origin is where the map begins in Tiled: 0, 0 but for endless maps, and for layers that are moved.
-        Turned over, an endless map keeps its zero, and any other stands on it.  An isometric map is flat,
-        as its objects are: squares as high as its tiles.
+        Its origin is the upper left corner of the map in Tiled, which is 0, 0 except for infinite maps and
+        layers with an offset.  When flipped, an infinite map keeps its zero, and any other has its lower edge
+        at y = 0.  An isometric map becomes flat, as its objects are: squares as high as its tiles.
 
     Raises
     ------
     FileNotFoundError
         There is no such file.
     FileError
-        A ``ValueError``.  It is no Tiled map, a part of it or of its tilesets is damaged, its tiles are
-        staggered or hexagons, or a side has another name; the message names file, element and value.
+        A ``ValueError``: the file is no Tiled map, a part of it or of its tilesets is damaged, its tiles are
+        staggered or hexagonal, or a side has an unknown name.  The message names file, element and value.
     MissingExtraError
-        It is packed with zstd, and zstandard is not installed.
+        The map is compressed with zstd, and zstandard is not installed.
     ValueError
-        The ending is another, a layer is not there, nothing in the map says what is solid, or a tile has
-        a shape that was to be refused.
+        The file name has another ending, a layer does not exist, nothing in the map says what is solid, or a
+        tile has a shape that is to be refused.
 
     Warns
     -----
     UserWarning
-        Tiles with shapes that no cell can have become whole cells; a tileset is a part of Tiled itself.
+        Tiles with shapes that a cell cannot have become whole cells, or a tileset is a part of Tiled itself.
     """
     return make.from_tiled(path, layers=layers, solid=solid, one_way=one_way, y_up=y_up, shapes=shapes)
 
@@ -132,35 +353,35 @@ def load(
     static: bool = True,
     line_width: float = 1.0,
 ) -> Loaded:
-    """Put a map of Tiled, or a world of maps, into a world: cells, slopes, shapes of tiles and objects.
+    """Add a Tiled map, or a world of maps, to a world: cells, slopes, tiles with shapes, and objects.
 
-    Tiles that block become cells of ``world.tiles``, those whose collision shapes no cell can have become
-    static bodies, and so do all that block in staggered and hexagonal maps.  Objects become bodies where
-    Tiled shows them, turned and mirrored: rectangles, ellipses (a circle, or a polygon of 32 corners on it),
-    capsules, polygons (several bodies where they are not convex), lines (a capsule for each piece) and tiles
-    (their collision shapes, or the whole picture).  Points and texts are in ``objects`` only.
+    Tiles that block become cells of ``world.tiles``.  Tiles whose collision shapes a cell cannot have become
+    static bodies, and so do all tiles that block in staggered and hexagonal maps.  Objects become bodies
+    where Tiled shows them, rotated and mirrored: rectangles, ellipses (a circle, or a polygon of 32 corners
+    on it), capsules, polygons (several bodies if they are not convex), lines (a capsule for each segment) and
+    tiles (their collision shapes, or the whole picture).  Points and texts are in ``objects`` only.
 
-    A body has its object's class as tag, and those that a property ``tag`` names, with commas between.
-    The properties ``static``, ``sensor`` (bool), ``category`` and ``mask`` (int) are those of `World.add`;
-    ``body``, where it is false, says that no body is to be made.  A layer's properties are good for all in it
-    that say nothing else themselves.
+    The tags of a body are the class of its object and the names in its property ``tag``, separated by commas.
+    The properties ``static``, ``sensor`` (bool), ``category`` and ``mask`` (int) are those of `World.add`.
+    If the property ``body`` is false, no body is made.  The properties of a layer apply to everything in it
+    that does not set them itself.
 
     Parameters
     ----------
     path : str or path
         A ``.tmx``, ``.tmj`` or ``.json`` file, or a ``.world``.
     world : World, optional
-        A new one if not given; it must have no tile map where tiles of this map block.
+        By default a new one.  It must not have a tile map if tiles of this map block.
     layers, solid, one_way
-        Which tiles block, see `read`; nothing needs to say it.
+        Which tiles block, see `read`; here the map need not say it.
     objects : iterable of str, optional
-        Names of object layers of which bodies are made; without, of all.
+        Names of the object layers that become bodies; by default all.
     y_up : bool
-        Turn all over, for engines whose y points up; a world of maps keeps its zero.
+        Flip everything, for engines whose y points up; a world of maps keeps its zero.
     static : bool
-        Whether objects are static that do not say it themselves.
+        Whether objects without a property ``static`` are static.
     line_width : float
-        Of the capsules that lines become.
+        The width of the capsules that lines become.
 
     Returns
     -------
@@ -170,15 +391,15 @@ def load(
     Raises
     ------
     FileError, FileNotFoundError, MissingExtraError, ValueError
-        As of `read`; a property is of another type; maps of a world have tiles on no common grid.  Nothing
-        was added.
+        As of `read`; a property has the wrong type; or the maps of a world have no common grid.  Nothing was
+        added.
 
     Warns
     -----
     UserWarning
-        Nothing in the map says what is solid, so that it blocks nothing though it has tiles; an object has a
-        tile that is in no tileset; a tileset is a part of Tiled itself; a polygon crosses itself, so that it
-        is no body; shapes of one-way tiles, and of tiles of isometric maps, are taken for whole cells.
+        Nothing in the map says what is solid, so its tiles do not block; an object has a tile that is in no
+        tileset; a tileset is a part of Tiled itself; a polygon crosses itself, so it becomes no body; shapes
+        of one-way tiles, and of tiles of isometric maps, are treated as whole cells.
 
     Examples
     --------
@@ -222,18 +443,18 @@ def load(
     parts = named(parts, layers, str(file))
     words = blocking_rules(parts, solid, one_way, layers is not None)
     ground = None if words is None else ground_of(parts, words, str(file))
-    new, told = _of_tiles(ground, maker)
+    new, ignored = _of_tiles(ground, maker)
     tiles = None
     if ground is not None and (ground.solid.any() or ground.one_way.any() or ground.slopes):
         tiles = cells_of(ground, y_up, height).into(TileMap)
     found, of_objects = _of_objects(placed, maker, objects, str(file))
     blocks = tiles is not None or not all(one.rules.sensor for one in new + of_objects)
     if words is None and not blocks and any(part.layer.cells.any() for part in parts):
-        _tell_of_nothing(parts, solid, str(file))
-    return _put(world or World(), tiles, new + of_objects, found, _maps(placed, turn), told)
+        _warn_nothing_blocks(parts, solid, str(file))
+    return _put(world or World(), tiles, new + of_objects, found, _maps(placed, turn), ignored)
 
 
-def _tell_of_nothing(parts: list[Part], solid: str, where: str) -> None:
+def _warn_nothing_blocks(parts: list[Part], solid: str, where: str) -> None:
     names = ", ".join(dict.fromkeys(repr(part.layer.name) for part in parts))
     warnings.warn(
         f"{where} blocks nothing: nothing in it says what is solid; name the tile layers that block in "
@@ -250,19 +471,19 @@ def _maps(placed: list[Placed], turn: Frame) -> list[TiledMap]:
 
 
 def _of_tiles(ground: Ground | None, maker: Maker) -> tuple[list[NewBody], list[str]]:
-    """The bodies of tiles, and tiles whose shapes are not followed."""
+    """The bodies of tiles, and the names of tiles whose shapes are ignored."""
     if ground is None:
         return [], []
     new: list[NewBody] = []
-    told = list(ground.ignored)
+    ignored = list(ground.ignored)
     for shaped in ground.shaped:
         if shaped.part.level.orientation == "isometric" and shaped.tile is not None:
             columns, rows = ground.cells_of(shaped).T
             ground.solid[rows, columns] = True
-            told.append(shaped.tile.where)
+            ignored.append(shaped.tile.where)
         else:
             new += maker.of_tiles(shaped)
-    return new, told
+    return new, ignored
 
 
 def _of_objects(
@@ -291,7 +512,7 @@ def _put(
     new: list[NewBody],
     objects: list[TiledObject],
     maps: list[TiledMap],
-    told: list[str],
+    ignored: list[str],
 ) -> Loaded:
     if tiles is not None:
         if world.tiles is not None:
@@ -303,5 +524,5 @@ def _put(
         bodies.append(body)
         if isinstance(one.data, TiledObject):
             one.data.bodies.append(body)
-    warn_of_shapes(told, "warn", stacklevel=4)
+    warn_of_shapes(ignored, "warn", stacklevel=4)
     return Loaded(world, tiles, bodies, objects, maps)

@@ -1,4 +1,5 @@
-"""The bench: named scenes, every method, and the peers that are installed, timed in turns in one process.
+"""The bench: named scenes, every method and other installed libraries, timed in turns in one process.
 
-Imports run downward: `report`, `chart`; `run`; `memory`; `contest`; `peers`, `yardstick`; `scenes`, `timing`.
+From the bottom up: `scenes` (what is searched), `timing`, `peers` (other libraries, and the yardstick in
+C++), `contest` (who takes part; time and memory), `run` (a whole run), `report` (tables and the chart).
 """

@@ -1,6 +1,20 @@
-"""Who takes part in a case: ours, the peers that are installed and can do it, and the yardstick."""
+"""The contestants of a case: broadphase, the peers that are installed, and the yardstick; and their memory.
 
+Memory is measured in a process of its own::
+
+    python -m broadphase.bench.contest CASE.npz CONTESTANT THREADS
+
+prints by how many bytes the process grows at its peak, from the boxes in a NumPy array to all pairs,
+including the conversion to the form that a peer needs; -1 if the system does not say.  `tracemalloc` sees
+only what Python and NumPy allocate, not the C++ of a peer, and psutil has no peak that can be reset, which
+Linux has.
+"""
+
+import gc
+import subprocess
+import sys
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -8,13 +22,12 @@ from typing import Any
 import numpy as np
 
 import broadphase as bp
-from broadphase.bench import yardstick
-from broadphase.bench.peers import PEERS
+from broadphase.bench.peers import PEERS, YARDSTICK_INCLUDED, with_yardstick
 from broadphase.bench.scenes import Case
 from broadphase.bench.timing import Search
 
 DEFAULT, UNSORTED, YARDSTICK, LIMIT = "broadphase", "sort=False", "yardstick", "limit"
-_A_FEW = 2  # pairs; what a share means nothing for
+_A_FEW = 2  # pairs that a tolerant contestant may miss in any case
 _REFERENCE_UP_TO = 20_000  # boxes; brute force takes a fraction of a second there
 
 
@@ -22,26 +35,26 @@ class DisagreementError(Exception):
     """Two contestants have found different numbers of pairs."""
 
 
-def ask(case: Case, **options: Any) -> Any:
-    """What `bp.pairs` or `bp.join` says to a case."""
+def search(case: Case, **options: Any) -> Any:
+    """The result of `bp.pairs` or `bp.join` for a case."""
     if case.first_side is not None:
         return bp.join(*case.sides, **options)
     return bp.pairs(case.boxes, static=case.static, **options)
 
 
 def own_search(name: str, case: Case, threads: int | None = None) -> Search:
-    """Ours: with default arguments, unsorted, or a method by name (unsorted)."""
+    """Broadphase: with default arguments, unsorted, or a method by name (unsorted)."""
     options: dict[str, Any] = {"threads": threads}
     if name != DEFAULT:
         options["sort"] = False
     if name not in (DEFAULT, UNSORTED):
         options["method"] = name
-    call = partial(ask, case, **options)
+    call = partial(search, case, **options)
     return Search(lambda _: call())
 
 
 def peer_search(name: str, case: Case) -> Search | str:
-    """A peer by name, or in words why it does not take part."""
+    """A peer by name, or the reason why it does not take part."""
     try:
         return PEERS[name].make(case) or "cannot do this scene"
     except ModuleNotFoundError as error:
@@ -49,20 +62,20 @@ def peer_search(name: str, case: Case) -> Search | str:
 
 
 def included(names: Iterable[str]) -> dict[str, str]:
-    """What is timed of each contestant."""
+    """What is timed for each contestant."""
     ours = "boxes in a NumPy array to all pairs in another"
     known = {
         DEFAULT: f"{ours}, default arguments: sorted",
         UNSORTED: f"{ours}, in any order",
-        YARDSTICK: yardstick.INCLUDED,
-        LIMIT: "copying the boxes in and the pairs out, between memory that was touched before; one core",
+        YARDSTICK: YARDSTICK_INCLUDED,
+        LIMIT: "copying the boxes in and the pairs out, in memory that was used before; one core",
         **{name: peer.included for name, peer in PEERS.items()},
     }
     return {name: known.get(name, f"{ours}, in any order, method={name!r}") for name in names}
 
 
 def limit_search(case: Case, pairs: int) -> Search:
-    """What no search can beat: the boxes copied in and as many pairs copied out."""
+    """A lower bound for any search: copying the boxes in and as many pairs out."""
     boxes, found = np.zeros_like(case.boxes), np.ones((pairs, 2), np.int32)
     result = np.zeros_like(found)
 
@@ -75,20 +88,20 @@ def limit_search(case: Case, pairs: int) -> Search:
 
 
 class Contest:
-    """Everyone who takes part, as long as they are fast enough.
+    """All contestants that are fast enough.
 
     Parameters
     ----------
     methods : iterable of str
-        Methods of ours that take part beside the default, by name.
+        Names of methods that take part beside the default.
     peers : bool
-        Whether others take part.
+        Whether other libraries take part.
     threads : int, optional
-        The most threads that ours use.
+        The most threads that broadphase uses.
     program : Path, optional
         The yardstick, if it could be built.
     folder : Path
-        Where the yardstick's boxes are put.
+        A folder for the boxes of the yardstick.
     """
 
     def __init__(
@@ -103,30 +116,30 @@ class Contest:
         self,
         case: Case,
         left_out: dict[str, str],
-        with_yardstick: bool,
+        yardstick: bool,
         on_each: Callable[[str], None] = lambda name: None,
     ) -> tuple[dict[str, Search], int]:
-        """Everyone for this case, each checked once, and how many pairs there are.
+        """The contestants of a case, each checked once, and the number of pairs.
 
-        Who does not take part is noted in ``left_out``, with the reason.
+        Contestants that do not take part are added to ``left_out``, with the reason.
 
         Raises
         ------
         DisagreementError
-            Somebody finds another number of pairs.
+            A contestant finds another number of pairs.
         """
         entered: dict[str, Search] = {}
         pairs: int | None = None
         if len(case.boxes) <= _REFERENCE_UP_TO:
-            pairs = len(ask(case, method="brute_force", sort=False))
+            pairs = len(search(case, method="brute_force", sort=False))
         for name in self._ours:
             if name not in left_out:
                 on_each(name)
-                search = own_search(name, case, self._threads)
-                pairs = self._check(name, search, pairs, 0.0)
-                entered[name] = search
+                own = own_search(name, case, self._threads)
+                pairs = self._check(name, own, pairs, 0.0)
+                entered[name] = own
         if pairs is None:
-            pairs = len(ask(case, sort=False, threads=self._threads))
+            pairs = len(search(case, sort=False, threads=self._threads))
         for name in self._peers:
             if name not in left_out:
                 on_each(name)
@@ -136,8 +149,8 @@ class Contest:
                     continue
                 self._check(name, entry, pairs, PEERS[name].tolerated)
                 entered[name] = entry
-        if with_yardstick and self._program and YARDSTICK not in left_out:
-            entry = yardstick.search(self._program, case, self._folder) or "cannot do this scene"
+        if yardstick and self._program and YARDSTICK not in left_out:
+            entry = with_yardstick(self._program, case, self._folder) or "cannot do this scene"
             if isinstance(entry, str):
                 left_out[YARDSTICK] = entry
             else:
@@ -153,3 +166,73 @@ class Contest:
         if expected is not None and abs(found - expected) > allowed:
             raise DisagreementError(f"{name} finds {found} pairs where there are {expected}")
         return found if expected is None else expected
+
+
+# ---- memory
+
+_WAIT = 300  # seconds; only a program that hangs takes longer
+_WARM = 100  # boxes; enough to load and compile everything
+_STATUS, _CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+
+
+def save_case(case: Case, file: Path) -> None:
+    """Write a case for `memory_per_box`."""
+    first_side = np.array(-1 if case.first_side is None else case.first_side)
+    static = np.empty(0, np.bool_) if case.static is None else case.static
+    np.savez(file, boxes=case.boxes, static=static, first_side=first_side)
+
+
+def _load(file: Path) -> Case:
+    with np.load(file) as saved:
+        static, first_side = saved["static"], int(saved["first_side"])
+        return Case(saved["boxes"], static if len(static) else None, None if first_side < 0 else first_side)
+
+
+def memory_per_box(file: Path, name: str, boxes: int, threads: int | None) -> float | None:
+    """Bytes per box at the peak, or None if the system does not say."""
+    command = [sys.executable, "-m", "broadphase.bench.contest", str(file), name, str(threads or 0)]
+    try:
+        answer = subprocess.run(command, capture_output=True, text=True, check=True, timeout=_WAIT)
+    except subprocess.SubprocessError:
+        return None
+    grown = int(answer.stdout.split()[-1])  # a peer may have printed something before
+    return None if grown < 0 else grown / boxes
+
+
+def _search(name: str, case: Case, threads: int | None) -> Search:
+    search = peer_search(name, case) if name in PEERS else own_search(name, case, threads)
+    if isinstance(search, str):
+        raise SystemExit(f"{name}: {search}")
+    return search
+
+
+def _first(case: Case) -> Case:
+    """A few of the boxes, some of either side."""
+    some = np.linspace(0, len(case.boxes) - 1, min(_WARM, len(case.boxes)), dtype=int)
+    side = None if case.first_side is None else int(np.count_nonzero(some < case.first_side))
+    static = None if case.static is None else case.static[some]
+    return replace(case, boxes=case.boxes[some], static=static, first_side=side)
+
+
+def _bytes(what: str) -> int:
+    for line in _STATUS.read_text().splitlines():
+        if line.startswith(what):
+            return int(line.split()[1]) * 1024
+    raise OSError(f"{_STATUS} does not have {what}")
+
+
+def peak_growth(name: str, case: Case, threads: int | None) -> int:
+    """Bytes by which this process grows at its peak; -1 if the system does not say."""
+    _search(name, _first(case), threads).timed()
+    gc.collect()
+    try:
+        _CLEAR.write_text("5")  # resets the peak to the current memory
+        before = _bytes("VmRSS")
+        _search(name, case, threads).timed()
+        return _bytes("VmHWM") - before
+    except OSError:
+        return -1
+
+
+if __name__ == "__main__":
+    print(peak_growth(sys.argv[2], _load(Path(sys.argv[1])), int(sys.argv[3]) or None))

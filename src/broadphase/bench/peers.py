@@ -1,15 +1,18 @@
-"""What Python users would use instead, each as a `Search` on a `Case`.
+"""Other libraries that Python users could use, each as a `Search` on a `Case`; and the yardstick in C++.
 
-Timed is everything from boxes to all pairs, building the tree or grid included, unless ``included`` says
-otherwise.  Making the form that a peer wants its boxes in (shapely's geometries, ipctk's edges, float64) is
-not timed.  Physics engines keep their bodies from step to step, so there the bodies and their tree stand
-already.  A peer that cannot do a case says None.
+The time covers everything from boxes to all pairs, with building the tree or grid, unless ``included`` says
+otherwise.  Converting the boxes to the form that a peer needs (shapely's geometries, ipctk's edges, float64)
+is not timed.  Physics engines keep their bodies between steps, so their bodies and tree exist before the
+clock starts.  A peer returns None for a case that it cannot do.
 """
 
+import shutil
+import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,14 +24,14 @@ from broadphase.bench.timing import Search
 
 @dataclass(frozen=True)
 class Peer:
-    """A library beside ours."""
+    """A library to compare with."""
 
     package: str
     make: Callable[[Case], Search | None]
     included: str
     """What is timed, and on how many cores."""
     tolerated: float = 0.0
-    """The share of pairs that it may be off: only where the library does not promise to be exact."""
+    """The share of pairs by which it may differ, for libraries that do not promise to be exact."""
 
 
 def _doubles(boxes: Boxes) -> list[npt.NDArray[np.float64]]:
@@ -42,25 +45,25 @@ def _corners(boxes: Boxes) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.floa
 
 
 def _half(n: int, found: Any) -> int:
-    """Pairs among ``found`` hits where every box meets itself and each pair is met from both sides."""
+    """The number of pairs in ``found`` hits that include every box with itself and each pair twice."""
     return (int(found) - n) // 2
 
 
 def _too_fine(case: Case) -> bool:
-    """Whether what rounds in or near float32 would see boxes touch that do not, or miss some that do."""
+    """Whether a library that rounds to float32 would find wrong pairs."""
     sizes = case.boxes[:, case.dim :] - case.boxes[:, : case.dim]
     return bool(np.spacing(np.abs(case.boxes).max()) > 1e-3 * np.median(sizes.max(axis=1)))
 
 
 def with_shapely(case: Case) -> Search | None:
-    """An STRtree of rectangles, asked for all of them at once."""
+    """An STRtree of rectangles, queried with all of them in one call."""
     shapely = import_module("shapely")
     if case.dim == 3:
         return None
     shapes = shapely.box(*case.boxes.astype(np.float64).T)
 
-    def search(tree_of: Any, asked: Any) -> Any:
-        return shapely.STRtree(tree_of).query(asked)
+    def search(tree_of: Any, queries: Any) -> Any:
+        return shapely.STRtree(tree_of).query(queries)
 
     if case.first_side is not None:
         a, b = shapes[: case.first_side], shapes[case.first_side :]
@@ -118,7 +121,7 @@ def with_ipctk(case: Case) -> Search | None:
 
 
 def with_scipy(case: Case) -> Search | None:
-    """A k-d tree; only equal squares and cubes are points at a distance."""
+    """A k-d tree of points; for equal squares and cubes only."""
     spatial = import_module("scipy.spatial")
     if not case.plain or case.equal_side is None:
         return None
@@ -127,7 +130,7 @@ def with_scipy(case: Case) -> Search | None:
 
 
 def with_freud(case: Case) -> Search | None:
-    """Neighbours nearer than the diagonal, sifted by NumPy; only equal squares and cubes."""
+    """Neighbours within the diagonal, filtered by NumPy; for equal squares and cubes only."""
     freud = import_module("freud")
     if not case.plain or case.equal_side is None:
         return None
@@ -135,13 +138,13 @@ def with_freud(case: Case) -> Search | None:
     near = side * case.dim**0.5 * 1.0001
     points = np.zeros((len(low), 3), np.float32)  # 2-D is z = 0 there
     points[:, : case.dim] = low - (low.min(axis=0) + low.max(axis=0)) / 2
-    # A world so wide that nothing meets its neighbour around the edge.
+    # A world so wide that no neighbours are found across its periodic edges.
     lengths = np.ptp(low, axis=0) + 4 * near
     world = freud.box.Box(*lengths, *([] if case.dim == 3 else [0]), is2D=case.dim == 2)
-    asked = {"r_max": near, "exclude_ii": True}
+    options = {"r_max": near, "exclude_ii": True}
 
     def search(_: None) -> Any:
-        found = freud.locality.AABBQuery(world, points).query(points, asked).toNeighborList()
+        found = freud.locality.AABBQuery(world, points).query(points, options).toNeighborList()
         i, j = found.query_point_indices, found.point_indices
         once = i < j
         i, j = i[once], j[once]
@@ -152,7 +155,7 @@ def with_freud(case: Case) -> Search | None:
 
 
 def with_fastquadtree(case: Case) -> Search | None:
-    """A quadtree in Rust; it has no call for all pairs and is asked box by box."""
+    """A quadtree in Rust; it has no call for all pairs, so it is queried box by box."""
     fastquadtree = import_module("fastquadtree")
     if case.dim == 3 or not case.plain:
         return None
@@ -168,13 +171,13 @@ def with_fastquadtree(case: Case) -> Search | None:
 
 
 def with_rtree(case: Case) -> Search | None:
-    """libspatialindex, loaded in bulk and asked in one batch."""
+    """libspatialindex, loaded in bulk and queried in one batch."""
     index = import_module("rtree.index")
     if case.static is not None:
         return None
-    asked, held = (case.boxes, case.boxes) if case.first_side is None else case.sides
+    queried, held = (case.boxes, case.boxes) if case.first_side is None else case.sides
     low, high = _corners(held)
-    ids, queries = np.arange(len(held)), _corners(asked)
+    ids, queries = np.arange(len(held)), _corners(queried)
     options = index.Property()
     options.dimension = case.dim
 
@@ -187,12 +190,12 @@ def with_rtree(case: Case) -> Search | None:
 
 
 def with_pymunk(case: Case) -> Search | None:
-    """A step of a space in which the bodies stand already."""
+    """One step of a space whose bodies exist already."""
     pymunk = import_module("pymunk")
     if case.dim == 3 or not case.plain or _too_fine(case):
         return None
     low, high = _corners(case.boxes)
-    scale = 1 / float(np.median(high - low))  # far below 1 its polygons lose their corners
+    scale = 1 / float(np.median(high - low))  # its polygons lose their corners far below 1
     centers = ((low + high) / 2 * scale).tolist()
     halves = ((high - low) / 2 * scale).tolist()
 
@@ -217,12 +220,12 @@ def with_pymunk(case: Case) -> Search | None:
     return Search(step, count, prepare)
 
 
-_BOX2D_SIDES = 5.0, 100.0  # its contacts begin at a distance of 0.02; that must be little beside a box
-_BOX2D_WORLD = 4e4  # its float32 is too coarse in wider ones
+_BOX2D_SIDES = 5.0, 100.0  # its contacts begin at a distance of 0.02, which must be small beside a box
+_BOX2D_WORLD = 4e4  # its float32 is too coarse in wider worlds
 
 
 def with_box2d(case: Case) -> Search | None:
-    """A step of a world in which the bodies stand already; equal squares, for its distances are absolute."""
+    """One step of a world whose bodies exist already; equal squares only, as its tolerances are absolute."""
     b2 = import_module("pyb2d3")
     if case.dim == 3 or not case.plain or case.equal_side is None:
         return None
@@ -263,23 +266,79 @@ PEERS: dict[str, Peer] = {
     "freud": Peer(
         "freud-analysis",
         with_freud,
-        f"{_ALL} within the diagonal, sifted by NumPy; equal squares and cubes; all cores",
+        f"{_ALL} within the diagonal, filtered by NumPy; equal squares and cubes; all cores",
         _ROUNDED,
     ),
     "fastquadtree": Peer(
-        "fastquadtree", with_fastquadtree, "building the tree and one call a box from Python; one core"
+        "fastquadtree", with_fastquadtree, "building the tree and one call per box from Python; one core"
     ),
     "rtree": Peer("rtree", with_rtree, f"{_ALL}, each from both sides; one core"),
     "pymunk": Peer(
         "pymunk",
         with_pymunk,
-        "one step with all contacts new; not making the bodies and their tree; one core",
+        "one step with all contacts new, without creating the bodies and their tree; one core",
     ),
     "Box2D": Peer(
         "pyb2d3",
         with_box2d,
-        "one step with all contacts new; not making the bodies and their trees; equal squares; one core",
+        "one step with all contacts new, without creating bodies and trees; equal squares; one core",
         _ROUNDED * 5,
     ),
 }
-"""By name; the order is that of the tables."""
+"""By name, in the order of the tables."""
+
+
+# ---- the yardstick
+
+YARDSTICK_INCLUDED = (
+    "the search alone, hand-written in AVX-512 C++, with the fastest width of strips; one core"
+)
+_SOURCE = Path(__file__).with_name("yardstick.cpp")
+_COMPILERS = ("c++", "g++", "clang++")
+_WAIT = 120  # seconds; only a program that hangs takes longer
+
+
+def build_yardstick(folder: Path) -> Path | None:
+    """Compile the method ``strips`` in C++ for this processor; None without a compiler or AVX-512."""
+    compiler = next(filter(None, map(shutil.which, _COMPILERS)), None)
+    program = folder / "yardstick"
+    if compiler is None:
+        return None
+    command = [compiler, "-O3", "-march=native", "-o", str(program), str(_SOURCE)]
+    try:
+        subprocess.run(command, capture_output=True, check=True, timeout=_WAIT)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return program
+
+
+def run_yardstick(program: Path, dim: int, file: Path, side: float, repeats: int) -> dict[str, float]:
+    """Run it on a file of raw float32 boxes and read what it prints: numbers by name.
+
+    Raises
+    ------
+    OSError, subprocess.SubprocessError
+        It could not be run, or failed.
+    """
+    command = [str(program), str(dim), str(file), repr(side), str(repeats)]
+    answer = subprocess.run(command, capture_output=True, text=True, check=True, timeout=_WAIT)
+    words = answer.stdout.split()
+    return {name: float(number) for name, number in zip(words[::2], words[1::2], strict=True)}
+
+
+def with_yardstick(program: Path, case: Case, folder: Path) -> Search | None:
+    """The yardstick on a case, with the fastest width of strips; None if it cannot do the case."""
+    if not case.plain or len(case.boxes) < 2:
+        return None
+    file = folder / "boxes.f32"
+    case.boxes.tofile(file)
+    try:
+        side = run_yardstick(program, case.dim, file, 0, 2)["side"]
+    except (OSError, subprocess.SubprocessError):
+        return None
+    repeats = 20 if len(case.boxes) <= 10_000 else 3
+    return Search(
+        lambda _: run_yardstick(program, case.dim, file, side, repeats),
+        count=lambda output: int(output["pairs"]),
+        seconds=lambda output: output["ms"] / 1e3,
+    )

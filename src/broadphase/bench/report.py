@@ -1,14 +1,14 @@
-"""What a run found, as tables: in the terminal with rich, or as Markdown."""
+"""The results of a run: tables in the terminal (rich) or in Markdown, and a chart (matplotlib)."""
 
 from collections.abc import Iterator
 from itertools import groupby
-from typing import NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from broadphase.bench.contest import DEFAULT, LIMIT
+from broadphase.bench.contest import DEFAULT, LIMIT, UNSORTED, YARDSTICK
 from broadphase.bench.run import Report, Result
 
 
@@ -71,7 +71,7 @@ def _times(value: float | None) -> str:
 
 
 def preamble(report: Report) -> list[str]:
-    """Machine, versions and how to read the figures."""
+    """Machine, versions and how to read the numbers."""
     at = report.machine
     versions = ", ".join(f"{name} {version}" for name, version in report.versions.items())
     threads = report.options["threads"]
@@ -88,7 +88,7 @@ def preamble(report: Report) -> list[str]:
 
 
 def show(report: Report, console: Console) -> None:
-    """Print everything; with lines and bold type only where a person looks."""
+    """Print everything, with lines and bold type only in a terminal."""
     for line in preamble(report):
         console.print(line, markup=False)
     for lines in tables(report):
@@ -107,7 +107,7 @@ def show(report: Report, console: Console) -> None:
 
 
 def markdown(report: Report, command: str) -> str:
-    """The same as a page, with the command that printed it."""
+    """The same in Markdown, with the command that printed it."""
     out = ["# What `broadphase bench` printed", "", f"`{command}`", ""]
     for line in preamble(report):
         out += [line, ""]
@@ -125,3 +125,63 @@ def markdown(report: Report, command: str) -> str:
 
 def _row(cells: list[str]) -> str:
     return f"| {' | '.join(cells)} |"
+
+
+# ---- the chart
+
+# The palette of Okabe and Ito, which is safe for the colour-blind; broadphase has the first two colours.
+_OURS = {DEFAULT: "#D55E00", UNSORTED: "#E69F00", YARDSTICK: "#000000", LIMIT: "#999999"}
+_OTHERS = ("#0072B2", "#009E73", "#CC79A7", "#56B4E9", "#882255")
+_MARKERS = "osD^vP"
+_COLUMNS = 3
+
+
+def save_chart(report: Report, file: BinaryIO, kind: str) -> None:
+    """Draw the time per box over the number of boxes, one panel per scene and dimension.
+
+    ``kind`` is the format, one that matplotlib knows.
+    """
+    from matplotlib.figure import Figure
+
+    panels = [list(group) for _, group in groupby(report.results, lambda result: (result.scene, result.dim))]
+    columns = min(_COLUMNS, len(panels))
+    rows = -(-len(panels) // columns)
+    figure = Figure(figsize=(5.2 * columns + 2.2, 4.4 * rows), layout="constrained")
+    axes = figure.subplots(rows, columns, squeeze=False).ravel()
+    names = [name for name in report.contestants if name not in _OURS]
+    for ax, results in zip(axes, panels, strict=False):
+        _panel(ax, results, names)
+    for ax in axes[len(panels) :]:
+        ax.set_axis_off()
+    known: dict[str, Any] = {}
+    for ax in axes[: len(panels)]:
+        handles, labels = ax.get_legend_handles_labels()
+        known.update({label: handle for handle, label in zip(handles, labels, strict=True)})
+    order = [name for name in [*_OURS, *names] if name in known]
+    figure.legend([known[name] for name in order], order, loc="outside right upper", frameon=False)
+    at = report.machine
+    figure.suptitle(f"Time per box, best of many: {at['processor']}, {at['cores']} cores, {at['vectors']}")
+    figure.savefig(file, dpi=120, format=kind)
+
+
+def _panel(ax: Any, results: list[Result], names: list[str]) -> None:
+    for name in [*names, *_OURS]:
+        points = [(r.boxes, r.milliseconds[name] * 1e6 / r.boxes) for r in results if name in r.milliseconds]
+        if points:
+            ax.plot(*zip(*points, strict=True), label=name, **_style(name, names))
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.grid(True, which="major", alpha=0.3)
+    ax.set_title(f"{results[0].scene}, {results[0].dim}-D")
+    ax.set_xlabel("boxes")
+    ax.set_ylabel("nanoseconds per box")
+
+
+def _style(name: str, names: list[str]) -> dict[str, Any]:
+    if name in _OURS:
+        dashes = {YARDSTICK: "--", LIMIT: ":"}.get(name, "-")
+        width = 3.0 if name in (DEFAULT, UNSORTED) else 2.0
+        return {"color": _OURS[name], "linestyle": dashes, "linewidth": width, "marker": "o", "markersize": 4}
+    at = names.index(name)
+    marker = _MARKERS[at // len(_OTHERS) % len(_MARKERS)]
+    return {"color": _OTHERS[at % len(_OTHERS)], "linewidth": 1.2, "marker": marker, "markersize": 5}

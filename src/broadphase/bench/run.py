@@ -1,4 +1,4 @@
-"""A whole run: every scene at every size, everyone in turns, and what follows from the figures."""
+"""A whole run: every scene at every size with all contestants in turns, and what the results say."""
 
 import platform
 import tempfile
@@ -13,16 +13,24 @@ import numpy as np
 
 import broadphase
 from broadphase import threads
-from broadphase.bench import memory, yardstick
-from broadphase.bench.contest import DEFAULT, LIMIT, UNSORTED, YARDSTICK, Contest, included
-from broadphase.bench.peers import PEERS
+from broadphase.bench.contest import (
+    DEFAULT,
+    LIMIT,
+    UNSORTED,
+    YARDSTICK,
+    Contest,
+    included,
+    memory_per_box,
+    save_case,
+)
+from broadphase.bench.peers import PEERS, build_yardstick
 from broadphase.bench.scenes import CATALOGUE, facts
 from broadphase.bench.timing import best_of_searches
 from broadphase.kernels.machine.level import lanes, level
 from broadphase.methods import NAMES
 
 SCHEMA = 1
-_GROWN_FROM = 10_000  # below, calls and not boxes are measured
+_GROWTH_FROM = 10_000  # boxes; below, the overhead of a call dominates
 _HEAT = 10_000  # boxes
 
 
@@ -38,9 +46,9 @@ class Options:
     peers: bool = True
     threads: int | None = None
     seconds: float = 0.3
-    """For each contestant, scene and size."""
+    """Per contestant, scene and size."""
     slow: float = 1.0
-    """Who takes more seconds, or would take three times as many at the next size, is left out there."""
+    """A contestant that takes longer (or would take three times as long there) skips the next size."""
     memory: bool = True
 
 
@@ -55,17 +63,17 @@ class Result:
     pairs: int
     milliseconds: dict[str, float]
     times_broadphase: dict[str, float]
-    """Each contestant's time in times of ours with default arguments."""
+    """The time of each contestant divided by that of broadphase with default arguments."""
     times_limit: dict[str, float]
-    """The distance to the limit: time in times of copying boxes in and pairs out."""
+    """The time of each contestant divided by that of copying boxes in and pairs out."""
     left_out: dict[str, str]
     auto_times_best: float | None = None
-    """What auto takes, unsorted, in times of the best of the methods that were asked for."""
+    """The time of auto, unsorted, divided by that of the best of the requested methods."""
 
 
 @dataclass
 class Growth:
-    """Time grows like the number of boxes to this power, at a constant crowding."""
+    """The exponent of time over the number of boxes, for a constant number of pairs per box."""
 
     scene: str
     dim: int
@@ -73,12 +81,12 @@ class Growth:
     exponents: dict[str, float]
     """From the smallest size to the largest."""
     exponents_from_10000: dict[str, float]
-    """From 10,000 boxes on."""
+    """From 10,000 boxes."""
 
 
 @dataclass
 class Memory:
-    """Bytes a box at the peak, each contestant in a process of its own."""
+    """Bytes per box at the peak, each contestant in a process of its own."""
 
     scene: str
     dim: int
@@ -88,7 +96,7 @@ class Memory:
 
 @dataclass
 class Report:
-    """Everything that was measured; `dataclasses.asdict` of it is the JSON."""
+    """Everything that was measured; the JSON is its `dataclasses.asdict`."""
 
     machine: dict[str, Any]
     versions: dict[str, str]
@@ -102,12 +110,12 @@ class Report:
 
 
 def places(options: Options) -> list[tuple[str, int]]:
-    """Every scene in every dimension that is asked for.
+    """Every scene in every requested dimension.
 
     Raises
     ------
     ValueError
-        A scene has none of them.
+        A scene has no requested dimension.
     """
     found = []
     for name in dict.fromkeys(options.scenes):
@@ -120,32 +128,32 @@ def places(options: Options) -> list[tuple[str, int]]:
 
 
 def measure(options: Options, progress: Callable[[str], None] = lambda doing: None) -> Report:
-    """Run everything; ``progress`` is told what is being done.
+    """Run everything; ``progress`` is called with what is being done.
 
     Raises
     ------
     ValueError
-        A scene does not exist in the dimension asked for.
+        A scene does not exist in the requested dimension.
     DisagreementError
         Two contestants find different numbers of pairs.
     """
-    asked = places(options)
+    scenes = places(options)
     report = Report(machine(), versions(), vars(options).copy())
-    report.scenes = {name: CATALOGUE[name].about for name, _ in asked}
+    report.scenes = {name: CATALOGUE[name].about for name, _ in scenes}
     with tempfile.TemporaryDirectory(prefix="broadphase-bench-") as place:
         folder = Path(place)
         progress("building the yardstick")
-        program = yardstick.build(folder) if options.peers else None
+        program = build_yardstick(folder) if options.peers else None
         contest = Contest(options.methods, options.peers, options.threads, program, folder)
-        for scene, dim in asked:
+        for scene, dim in scenes:
             results = _one_scene(scene, dim, contest, options, program is not None, progress)
             report.results += results
             if CATALOGUE[scene].constant and len(results) > 1:
                 report.growth.append(_growth(results))
             if options.memory:
                 report.memory.append(_memory(results[-1], options, folder, progress))
-    taken_part = dict.fromkeys(name for result in report.results for name in result.milliseconds)
-    report.contestants = included(taken_part)
+    contestants = dict.fromkeys(name for result in report.results for name in result.milliseconds)
+    report.contestants = included(contestants)
     return report
 
 
@@ -160,13 +168,13 @@ def _one_scene(
     scene = CATALOGUE[name]
     left_out: dict[str, str] = {}
     if options.peers and not with_yardstick:
-        left_out[YARDSTICK] = "could not be built: it takes a C++ compiler and AVX-512"
+        left_out[YARDSTICK] = "could not be built: it needs a C++ compiler and AVX-512"
     elif options.peers and not scene.yardstick:
         left_out[YARDSTICK] = "cannot do this scene"
     results = []
     sizes = sorted(set(options.sizes))
-    # Where the first size is large, a heat that does not count: pymunk takes minutes only to forget 100,000
-    # boxes.
+    # If the first size is large, a small round comes first that does not count, to find slow contestants:
+    # pymunk takes minutes to delete 100,000 boxes.
     heats = [_HEAT] if sizes[0] > _HEAT else []
     rounds = [*heats, *sizes]
     for n, larger in zip(rounds, [*rounds[1:], None], strict=True):
@@ -189,7 +197,7 @@ def _one_scene(
 
 
 def _too_slow(took: float, times_as_many: float, slow: float) -> bool:
-    """Whether a contestant is to be spared the next size, which may take it longer than three are worth."""
+    """Whether a contestant is too slow for the next size."""
     return took > slow or took * times_as_many > 3 * slow
 
 
@@ -214,13 +222,13 @@ def _result(
 
 def _growth(results: list[Result]) -> Growth:
     first = results[0]
-    large = [result for result in results if result.boxes >= _GROWN_FROM]
+    large = [result for result in results if result.boxes >= _GROWTH_FROM]
     sizes = [result.boxes for result in results]
     return Growth(first.scene, first.dim, sizes, _exponents(results), _exponents(large))
 
 
 def _exponents(results: list[Result]) -> dict[str, float]:
-    """The slope of log time over log size, by least squares, for all who took part at all these sizes."""
+    """The slope of log time over log size by least squares, for contestants that ran at all sizes."""
     if len(results) < 2:
         return {}
     sizes = [log(result.boxes) for result in results]
@@ -233,19 +241,19 @@ def _exponents(results: list[Result]) -> dict[str, float]:
 
 def _memory(result: Result, options: Options, folder: Path, progress: Callable[[str], None]) -> Memory:
     file = folder / "case.npz"
-    memory.save(CATALOGUE[result.scene].case(result.boxes, result.dim), file)
+    save_case(CATALOGUE[result.scene].case(result.boxes, result.dim), file)
     found = {}
     for name in result.milliseconds:
         if name not in (LIMIT, YARDSTICK):
             progress(f"{result.scene} {result.dim}-D, {result.boxes:,} boxes: memory of {name}")
-            per_box = memory.per_box(file, name, result.boxes, options.threads)
+            per_box = memory_per_box(file, name, result.boxes, options.threads)
             if per_box is not None:
                 found[name] = per_box
     return Memory(result.scene, result.dim, result.boxes, found)
 
 
 def machine() -> dict[str, Any]:
-    """What it runs on; nothing that would name whose it is."""
+    """The machine, without anything that identifies its owner."""
     return {
         "processor": _processor(),
         "cores": threads.cores(),
@@ -266,7 +274,7 @@ def _processor() -> str:
 
 
 def versions() -> dict[str, str]:
-    """Ours, Python's, and those of all that takes part and is installed."""
+    """The versions of broadphase, Python and the installed contestants."""
     found = {"broadphase": broadphase.__version__, "python": platform.python_version()}
     for package in ("numpy", "numba", "llvmlite", *(peer.package for peer in PEERS.values())):
         try:

@@ -1,8 +1,8 @@
 """Named scenes, the same on every run: all are seeded and hold about ``n`` boxes of float32.
 
-Ours try what a broad phase could fall over; the others are those that libraries and articles have measured
-themselves on, so that figures can be compared.  Where a source fixes the number of boxes, the sizes are
-scaled so that any number gives the same crowding.
+Some try what may be difficult for a broad phase; the others are those that libraries and articles measure, so
+that results can be compared.  If a source fixes the number of boxes, the sizes are scaled so that any number
+gives as many pairs per box.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Case:
-    """What is asked in a scene: all pairs, all but those of two static boxes, or one side with the other."""
+    """The boxes of a scene: search all pairs, all but those of two static boxes, or A against B."""
 
     boxes: Boxes
     static: npt.NDArray[np.bool_] | None = None
@@ -33,7 +33,7 @@ class Case:
 
     @property
     def plain(self) -> bool:
-        """Whether all pairs of all boxes are asked for."""
+        """Whether all pairs of all boxes are searched."""
         return self.static is None and self.first_side is None
 
     @property
@@ -55,9 +55,9 @@ class Scene:
     make: Callable[[int, int], Boxes | Case]
     dims: tuple[int, ...] = (2, 3)
     constant: bool = True
-    """Whether a box has as many pairs in a large scene as in a small one; else growth means nothing."""
+    """Whether a large scene has as many pairs per box as a small one, so that growth is meaningful."""
     yardstick: bool = False
-    """Whether the sizes are like enough for the yardstick, whose strips are as wide as the widest box."""
+    """Whether the sizes are similar enough for the yardstick, whose strips are as wide as the widest box."""
 
     def case(self, n: int, dim: int) -> Case:
         """The scene with about ``n`` boxes."""
@@ -66,7 +66,7 @@ class Scene:
 
     @property
     def about(self) -> str:
-        """What it is, in one line."""
+        """A description in one line."""
         return " ".join((self.make.__doc__ or "").split("\n\n")[0].split())
 
 
@@ -80,18 +80,18 @@ def _around(centers: Floats, half: Floats | float) -> Boxes:
 
 
 def _extent(n: int, dim: int) -> float:
-    """Side of equal cubes in the unit cube that gives two pairs a box."""
+    """The side of equal cubes in the unit cube that gives two pairs per box."""
     return float((4 / n) ** (1 / dim) / 2)
 
 
 def uniform(n: int, dim: int) -> Boxes:
-    """Equal squares or cubes, spread evenly, two pairs a box."""
+    """Equal squares or cubes, spread evenly, two pairs per box."""
     rng = np.random.default_rng(7)
     return _rows(rng.random((n, dim)), _extent(n, dim))
 
 
 def mixed_sizes(n: int, dim: int) -> Boxes:
-    """Sizes over four decades, as many boxes of each."""
+    """Sizes over four decades, evenly on a log scale."""
     rng = np.random.default_rng(7)
     size = 10.0 ** rng.uniform(-4, 0, (n, 1))
     return _rows(rng.random((n, dim)), np.minimum(size * _extent(n, dim) * 2, 0.5))
@@ -100,7 +100,7 @@ def mixed_sizes(n: int, dim: int) -> Boxes:
 def far_clusters(n: int, dim: int) -> Boxes:
     """A hundred crowds in a world a million times as wide as one of them.
 
-    Two and a half pairs a box among 10,000; so far out float32 is coarse, and more boxes get more pairs each.
+    2.5 pairs per box among 10,000; float32 is coarse so far out, and more boxes have more pairs each.
     """
     rng = np.random.default_rng(7)
     centres = rng.random((100, dim)) * 1e4
@@ -109,7 +109,7 @@ def far_clusters(n: int, dim: int) -> Boxes:
 
 
 def line(n: int, dim: int) -> Boxes:
-    """Everything on the last axis, two pairs a box."""
+    """All boxes along the last axis, two pairs per box."""
     rng = np.random.default_rng(7)
     low = np.zeros((n, dim))
     low[:, -1] = rng.random(n)
@@ -132,7 +132,7 @@ def brownian(n: int, dim: int) -> Boxes:
 
 
 def mixed_cubes(n: int, dim: int) -> Boxes:
-    """Cubes of side 1 + 99 X^10, X even from 0 to 1, about one pair a box: bepuphysics' scene of 65,536."""
+    """Cubes of side 1 + 99 X^10, X even from 0 to 1, about one pair per box: bepuphysics' scene of 65,536."""
     rng = np.random.default_rng(7)
     size = 1 + 99 * rng.random((n, 1)) ** 10
     return _around(rng.random((n, dim)) * 1400 * (n / 65_536) ** (1 / dim), size / 2)
@@ -141,13 +141,13 @@ def mixed_cubes(n: int, dim: int) -> Boxes:
 def sphere_surface(n: int, dim: int) -> Boxes:
     """Cubes on the surface of a sphere (squares on a circle), as the triangles of a mesh are, after 0fps."""
     rng = np.random.default_rng(7)
-    way = rng.normal(size=(n, dim))
+    direction = rng.normal(size=(n, dim))
     extent = 4 * np.pi / n if dim == 2 else (4 * np.pi / n) ** 0.5
-    return _around(way / np.linalg.norm(way, axis=1, keepdims=True), extent / 2)
+    return _around(direction / np.linalg.norm(direction, axis=1, keepdims=True), extent / 2)
 
 
 def skewed(n: int, dim: int) -> Boxes:
-    """Boxes thirty times as long on the first axis as on the others, two pairs a box, after 0fps."""
+    """Boxes thirty times as long on the first axis as on the others, two pairs per box, after 0fps."""
     rng = np.random.default_rng(7)
     extent = np.full(dim, _extent(n, dim) * 30 ** (-1 / dim))
     extent[0] *= 30
@@ -155,29 +155,29 @@ def skewed(n: int, dim: int) -> Boxes:
 
 
 def _spiral(n: int, grow: float) -> Boxes:
-    # Seeds of a sunflower, side 4.  Broccoli's own notes speak of fewer pairs (1, 3, 20 and 180 a box).
+    # Seeds of a sunflower, side 4.  Broccoli's own notes say fewer pairs (1, 3, 20 and 180 per box).
     turn = np.pi * (3 - 5**0.5)
     angle, radius = np.arange(n) * turn, grow * np.sqrt(np.arange(n))
     return _around(np.column_stack([np.cos(angle), np.sin(angle)]) * radius[:, None], 2.0)
 
 
 def spiral_sparse(n: int, dim: int) -> Boxes:
-    """Broccoli's abspiral with grow 2.1: squares of side 4 on a sunflower spiral, two pairs a box."""
+    """Broccoli's abspiral with grow 2.1: squares of side 4 on a sunflower spiral, two pairs per box."""
     return _spiral(n, 2.1)
 
 
 def spiral(n: int, dim: int) -> Boxes:
-    """Broccoli's abspiral with grow 1.5, its default, four pairs a box."""
+    """Broccoli's abspiral with grow 1.5, its default, four pairs per box."""
     return _spiral(n, 1.5)
 
 
 def spiral_dense(n: int, dim: int) -> Boxes:
-    """Broccoli's abspiral with grow 0.6, some twenty-five pairs a box."""
+    """Broccoli's abspiral with grow 0.6, some twenty-five pairs per box."""
     return _spiral(n, 0.6)
 
 
 def spiral_mega_dense(n: int, dim: int) -> Boxes:
-    """Broccoli's abspiral with grow 0.2, more than two hundred pairs a box."""
+    """Broccoli's abspiral with grow 0.2, more than two hundred pairs per box."""
     return _spiral(n, 0.2)
 
 
@@ -222,7 +222,7 @@ def large_and_small(n: int, dim: int) -> Case:
 
 
 SCENES = {scene.__name__: scene for scene in (uniform, mixed_sizes, far_clusters, line, walls)}
-"""Ours, by name: all pairs are asked for, in 2-D and in 3-D."""
+"""Our own scenes by name: all pairs, in 2-D and in 3-D."""
 
 CATALOGUE: dict[str, Scene] = {
     "uniform": Scene(uniform, yardstick=True),
@@ -248,6 +248,6 @@ CATALOGUE: dict[str, Scene] = {
 
 
 def facts(case: Case) -> dict[str, Any]:
-    """What a report says of a case."""
+    """What a report says about a case."""
     asked = "pairs" if case.plain else "join" if case.first_side is not None else "pairs, static"
     return {"boxes": len(case.boxes), "dim": case.dim, "asked": asked}

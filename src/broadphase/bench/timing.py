@@ -1,12 +1,13 @@
 """Fair timing on a noisy machine: the contestants take turns, and the best of each counts.
 
-`timeit`, pyperf and pytest-benchmark time one contestant after the other, so that a machine that slows down
-half way changes the order; none takes turns, with preparation before each run that does not count.
+`timeit`, pyperf and pytest-benchmark time one contestant after the other, so a machine that slows down half
+way changes the ranking.  None of them takes turns with an untimed preparation before each run.
 """
 
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 _TURN = 0.002  # seconds
@@ -14,19 +15,19 @@ _TURN = 0.002  # seconds
 
 @dataclass(frozen=True)
 class Search:
-    """A contestant: what it does before the clock runs, while it runs, and afterwards."""
+    """A contestant: what it does before, during and after the time that counts."""
 
     run: Callable[[Any], Any]
-    """What is timed; it is given what ``prepare`` returned."""
+    """The timed call; its argument is the result of ``prepare``."""
     count: Callable[[Any], int] = len
-    """How many pairs the result of ``run`` holds; not timed."""
+    """The number of pairs in the result of ``run``; not timed."""
     prepare: Callable[[], Any] = lambda: None
-    """Called before every run; not timed, but it uses up the contestant's time."""
+    """Called before every run; not timed, but counted against the contestant's budget."""
     seconds: Callable[[Any], float] | None = None
-    """Reads the time from the result, for what runs in a process of its own and has its own clock."""
+    """Reads the time from the result, for a process that has its own clock."""
 
     def timed(self) -> tuple[float, float, Any]:
-        """Once through: seconds that count, seconds that it took with all around it, and the result."""
+        """One run: the seconds that count, the seconds with preparation, and the result."""
         start = time.perf_counter()
         prepared = self.prepare()
         begin = time.perf_counter()
@@ -39,11 +40,11 @@ class Search:
 def best_of_searches(
     searches: Mapping[str, Search], seconds: float
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """Best time of each in seconds, and the least that one turn took with all around it.
+    """The best time of each in seconds, without and with preparation.
 
-    They take turns for about so many seconds each, and each gets one turn at least.  Who is done quickly is
-    called again in the same turn: else what takes microseconds would be timed with the caches of its
-    predecessor, and what takes milliseconds with its own.
+    They take turns for about this many seconds each, and each gets at least one turn.  A fast contestant is
+    called several times per turn; otherwise it would run with the caches of its predecessor, and a slow one
+    with its own.
     """
     best = {name: float("inf") for name in searches}
     whole = dict(best)
@@ -63,22 +64,24 @@ def best_of_searches(
 
 
 def best_of(contestants: Mapping[str, Callable[[], Any]], seconds: float = 1.0) -> dict[str, float]:
-    """Best time of each in seconds, after one uncounted call; they take turns for about so long each."""
+    """The best time of each in seconds, after one call that does not count; they take turns."""
     for call in contestants.values():
         call()
-    return best_of_searches({name: _plain(call) for name, call in contestants.items()}, seconds)[0]
+    return best_of_searches(
+        {name: Search(partial(_call, call)) for name, call in contestants.items()}, seconds
+    )[0]
 
 
-def _plain(call: Callable[[], Any]) -> Search:
-    return Search(lambda _: call())
+def _call(call: Callable[[], Any], prepared: None) -> Any:
+    return call()
 
 
 def best_of_steps(
     steps: Mapping[str, Callable[[], Any]], seconds: float = 1.0, seldom: str = ""
 ) -> dict[str, float]:
-    """Best time of each step of a frame: all are called in turn, over and over, for about so long.
+    """The best time of each step of a frame: all are called in turn, again and again, for about this long.
 
-    The step ``seldom`` only every eighth turn: it may be so large that it leaves nothing in the caches.
+    The step ``seldom`` is called in every eighth turn only, because it may flush the caches.
     """
     best = {name: float("inf") for name in steps}
     begin = time.perf_counter()

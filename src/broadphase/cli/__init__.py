@@ -1,14 +1,14 @@
 """The command ``broadphase``; also ``python -m broadphase``.
 
 Exit codes: 0 done; 1 the methods of the demo or the contestants of the bench disagree; 2 the input or the
-options cannot be used, or something is missing; 130 interrupted; 141 nobody reads the output any more.
+options cannot be used, or something is missing; 130 interrupted; 141 the output was closed.
 """
 
 import os
 import sys
 from collections.abc import Sequence
 
-from broadphase.cli.exits import INTERRUPTED, NO_READER, complain
+from broadphase.cli.terminal import INTERRUPTED, NO_READER, complain
 from broadphase.errors import FileError, MissingExtraError
 
 
@@ -18,7 +18,7 @@ def main() -> None:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run the command with ``arguments`` and return its exit code; what goes wrong is told in one line."""
+    """Run the command with ``arguments`` and return its exit code; an error is one line on stderr."""
     try:
         from broadphase.cli.commands import call
 
@@ -47,7 +47,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _drop_output() -> None:
-    """Let the interpreter flush what is left to nowhere, instead of complaining when it ends."""
+    """Discard the remaining output, so that the interpreter does not complain when it exits."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)

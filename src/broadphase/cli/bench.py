@@ -1,4 +1,4 @@
-"""``broadphase bench``: scenes, methods and peers, timed in turns."""
+"""``broadphase bench``: options are checked, the bench runs, and the results are shown and written."""
 
 import json
 import shlex
@@ -12,14 +12,14 @@ from typing import Any
 from rich.console import Console
 from rich.markup import escape
 
-from broadphase.cli.exits import complain
+from broadphase.cli.terminal import complain
 from broadphase.errors import FileError
 from broadphase.extras import need
 from broadphase.io.tables import whole_file
 
 DISAGREEMENT = 1
 _LARGEST = 100_000_000
-_WIDE = 1_000  # columns: no figure is cut to fit a window
+_WIDE = 1_000  # columns, so that no number is cut to fit a window
 
 
 def bench(
@@ -35,7 +35,7 @@ def bench(
     chart: str | None,
     markdown: str | None,
 ) -> int:
-    """Measure, print, and write what was asked for; 1 if contestants disagree."""
+    """Measure, print, and write the requested files; returns 1 if contestants disagree."""
     from broadphase.bench.contest import DisagreementError
     from broadphase.bench.run import Options, measure, places
 
@@ -59,10 +59,8 @@ def bench(
         with whole_file(Path(json_file)) as file:
             file.write((json.dumps(asdict(report), indent=1) + "\n").encode())
     if chart:
-        from broadphase.bench import chart as charts
-
         with whole_file(Path(chart)) as file:
-            charts.save(report, file, _ending(chart))
+            reports.save_chart(report, file, _ending(chart))
     if markdown:
         with whole_file(Path(markdown)) as file:
             file.write(reports.markdown(report, _command(options)).encode())
@@ -71,7 +69,7 @@ def bench(
 
 @contextmanager
 def _progress() -> Iterator[Callable[[str], None]]:
-    """One line on stderr that says what is being done; nothing where stderr is no terminal."""
+    """One line on stderr that says what is being done; nothing if stderr is no terminal."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield lambda doing: None
         return
@@ -86,7 +84,7 @@ def _check(
     chart: str | None,
     markdown: str | None,
 ) -> None:
-    """Refuse before any work what could only fail after it."""
+    """Raise for what would fail only after the measurement."""
     for size in sizes or ():
         if not 2 <= size <= _LARGEST:
             raise FileError(f"a scene has from 2 to {_LARGEST:,} boxes; got --sizes {size}")
@@ -109,7 +107,7 @@ def _ending(name: str) -> str:
 
 
 def _command(options: object) -> str:
-    """The command that gives the same run again."""
+    """The command that repeats the run."""
     words = ["broadphase", "bench"]
     names = {"dims": "--dim"}
     for name, value in vars(options).items():

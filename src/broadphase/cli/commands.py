@@ -1,16 +1,43 @@
-"""What the command can do, and its options."""
+"""The commands and their options; `demo`, `bench` and `replay --table` have files of their own."""
 
+import errno
+import glob
 import sys
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from cyclopts import App, CycloptsError, Parameter, validators
 
 import broadphase
-from broadphase.cli.beyond import Beyond, answer, is_beyond
-from broadphase.cli.exits import complain
+from broadphase.cli.terminal import complain
 from broadphase.errors import FileError
+from broadphase.extras import need
+from broadphase.memory import available_memory
+
+if TYPE_CHECKING:
+    from broadphase.recording.reader import Recording
+
+_BYTES_PER_BOX = 250  # of memory for reading, searching and writing, with two pairs per box
+_BINARY = (".parquet", ".pq", ".arrow", ".feather", ".ipc", ".npy")
+_TEXT = (".csv", ".txt", ".tsv", ".tab", ".json", ".geojson")
+_PURPOSE = "searching on disk"
+
+
+class DiskOptions(NamedTuple):
+    """The options of a search on disk."""
+
+    memory: str | None
+    dask: str | None
+    workers: int | None
+    work: str | None
+
+    @property
+    def wanted(self) -> bool:
+        """Whether any was given."""
+        return self != (None, None, None, None)
+
 
 Method = Literal["auto", "brute_force", "sort_and_sweep", "uniform_grid", "spatial_hash", "tree", "strips"]
 SingleMethod = Literal["brute_force", "sort_and_sweep", "uniform_grid", "spatial_hash", "tree", "strips"]
@@ -111,18 +138,18 @@ def pairs(
     trust
         Read the file however much memory it asks for.
     memory
-        Search on disk and hold at most so much, such as "2GB". So it is done too where the files do not fit,
-        are many (a folder, a pattern in quotes) or lie behind a "://". The output is a folder of Parquet
-        files then.
+        Search on disk with at most this much memory, such as "2GB". A search is on disk too if the files do
+        not fit into memory, are many (a folder, a pattern in quotes) or have an address with "://". The
+        output is then a folder of Parquet files.
     dask
-        The address of a Dask scheduler whose workers do it, such as "tcp://10.0.0.1:8786"; they must see the
-        same files.
+        The address of a Dask scheduler, such as "tcp://10.0.0.1:8786", whose workers search; they need access
+        to the same files.
     workers
         How many tasks run at the same time.
     work
-        The folder for temporary files; the output's name with ".work" behind it if it is not given.
+        The folder for temporary files; the name of the output with ".work" added if it is not given.
     """
-    _answer([file], [id], method, touching, output, count, trust, Beyond(memory, dask, workers, work))
+    _answer([file], [id], method, touching, output, count, trust, DiskOptions(memory, dask, workers, work))
 
 
 @app.command
@@ -164,18 +191,20 @@ def join(
     trust
         Read the files however much memory they ask for.
     memory
-        Search on disk and hold at most so much, such as "2GB". So it is done too where the files do not fit,
-        are many (a folder, a pattern in quotes) or lie behind a "://". The output is a folder of Parquet
-        files then.
+        Search on disk with at most this much memory, such as "2GB". A search is on disk too if the files do
+        not fit into memory, are many (a folder, a pattern in quotes) or have an address with "://". The
+        output is then a folder of Parquet files.
     dask
-        The address of a Dask scheduler whose workers do it, such as "tcp://10.0.0.1:8786"; they must see the
-        same files.
+        The address of a Dask scheduler, such as "tcp://10.0.0.1:8786", whose workers search; they need access
+        to the same files.
     workers
         How many tasks run at the same time.
     work
-        The folder for temporary files; the output's name with ".work" behind it if it is not given.
+        The folder for temporary files; the name of the output with ".work" added if it is not given.
     """
-    _answer([a, b], [id, id], method, touching, output, count, trust, Beyond(memory, dask, workers, work))
+    _answer(
+        [a, b], [id, id], method, touching, output, count, trust, DiskOptions(memory, dask, workers, work)
+    )
 
 
 @app.command
@@ -187,7 +216,7 @@ def demo(
     methods: Methods = None,
     output: Output = "broadphase-demo.png",
 ) -> int:
-    """Let many balls fly, find the pairs in every frame by every method, and compare.
+    """Let many balls fly, find the pairs of every frame by every method, and compare the times.
 
     Parameters
     ----------
@@ -196,7 +225,7 @@ def demo(
     frames
         How many frames.
     seed
-        Another seed gives other balls; the same seed gives the same ones.
+        The same seed gives the same balls.
     methods
         Which methods, one or more; all of them if it is not given. Leave brute_force out for very many balls.
     output
@@ -215,7 +244,7 @@ def lab(
     browser: bool = True,
     export: Path | None = None,
 ) -> int:
-    """Serve the lab: a guided tour of the methods, and a sandbox in which they can be watched at work.
+    """Serve the lab: a guided tour of the methods, and a sandbox that shows them at work.
 
     Parameters
     ----------
@@ -226,15 +255,9 @@ def lab(
     browser
         Whether to open the page.
     export
-        Serve nothing; record the tour with the engine and write it to this folder, for any web server.
+        Do not serve; record the tour with the engine and write it to this folder, for any web server.
     """
-    if export is not None:
-        from broadphase.cli.lab import export_tour
-
-        return export_tour(export)
-    from broadphase.cli.lab import lab as run
-
-    return run(host, port, browser)
+    return serve_lab(host, port, browser) if export is None else export_tour(export)
 
 
 @app.command
@@ -254,13 +277,13 @@ def replay(
     Parameters
     ----------
     file
-        What broadphase.Recorder has written.
+        A file written by broadphase.Recorder.
     table
         Print a table instead: bodies, pairs and milliseconds by method of every frame, then the slowest.
     methods
         With --table: which methods, one or more; all but brute_force if it is not given.
     slowest
-        With --table: how many of the slowest frames to tell about.
+        With --table: how many of the slowest frames to list.
     host
         The address to listen on. Only this machine can reach the default.
     port
@@ -268,11 +291,18 @@ def replay(
     browser
         Whether to open the page.
     """
-    from broadphase.cli import replay as replaying
-
     if table:
-        return replaying.table(file, methods, slowest)
-    return replaying.replay(file, host, port, browser)
+        from broadphase.cli.replay import table as print_table
+
+        return print_table(file, methods, slowest)
+    from broadphase.recording.reader import Recording
+
+    recording = Recording(file)
+    if not len(recording):
+        raise FileError(f"{file}: holds no frame that is whole; {recording.damage or 'none was recorded'}")
+    if recording.damage:
+        print(f"{file}: {recording.damage}; the {len(recording)} frames before it are shown", file=sys.stderr)
+    return serve_lab(host, port, browser, recording=(Path(file).name, recording))
 
 
 @app.command
@@ -290,9 +320,9 @@ def bench(
     chart: File | None = None,
     markdown: File | None = None,
 ) -> int:
-    """Time the methods on named scenes, beside the other libraries that are installed.
+    """Time the methods on named scenes, beside other libraries that are installed.
 
-    Every number of pairs is checked first; then the contestants take turns and the best of each counts.
+    The number of pairs is checked first. Then the contestants take turns, and the best time of each counts.
 
     Parameters
     ----------
@@ -305,19 +335,19 @@ def bench(
     methods
         Methods to time beside the default arguments and sort=False.
     peers
-        Whether other libraries and the yardstick in C++ take part, as far as they are there.
+        Whether other libraries and the yardstick in C++ take part, if they are installed.
     threads
-        The most threads that ours use; all cores if it is not given.
+        The most threads that broadphase uses; all cores if it is not given.
     seconds
-        For how long each contestant takes its turns, at each size of each scene.
+        How long each contestant runs, at each size of each scene.
     memory
-        Whether to measure memory too, each contestant in a process of its own at the largest size.
+        Whether to measure memory too, at the largest size, each contestant in a process of its own.
     json
-        A file for all figures, with machine and versions.
+        A file for all results, with machine and versions.
     chart
-        A file for a picture, in any format that matplotlib writes.
+        A file for a chart, in any format that matplotlib writes.
     markdown
-        A file for the tables as a page.
+        A file for the tables in Markdown.
     """
     from broadphase.cli.bench import bench as run
 
@@ -332,22 +362,24 @@ def _answer(
     output: str,
     count: bool,
     trust: bool,
-    beyond: Beyond,
+    disk: DiskOptions,
 ) -> None:
-    """Read the boxes of the one file or of both, search, and write."""
-    on_disk = is_beyond(names, beyond)
+    """Read the boxes of one or two files, search, and write the pairs."""
+    on_disk = is_on_disk(names, disk)
     _check(names, output, count, on_disk)
     from broadphase import files
 
     if on_disk:
         if method != "auto":
             raise FileError("beyond memory each tile has its own method; leave out --method")
-        answer(names, id_columns, touching, output, count, beyond)
+        search_on_disk(names, id_columns, touching, output, count, disk)
         return
 
-    write_with_progress = output != files.STANDARD or not sys.stdout.isatty()  # lines and bars do not mix
+    write_with_progress = (
+        output != files.STANDARD or not sys.stdout.isatty()
+    )  # a bar would mix with the pairs
     limits = None if trust else files.Limits(way_out="--trust reads it")
-    from broadphase.cli.progress import Steps  # rich takes 80 ms, for which the lab need not wait
+    from broadphase.cli.terminal import Steps
 
     with Steps() as steps:
         tables = [
@@ -378,7 +410,7 @@ def _search(sides: list[Any], method: Method, touching: bool, count: bool) -> An
 
 
 def _check(names: list[str], output: str, count: bool, on_disk: bool) -> None:
-    """Refuse before any work what could only fail after it."""
+    """Raise for what would fail only after the search."""
     from broadphase import files
 
     if names.count(files.STANDARD) > 1:
@@ -391,3 +423,142 @@ def _check(names: list[str], output: str, count: bool, on_disk: bool) -> None:
         files.check_output(output)
     if any(Path(name).exists() and Path(output).exists() and Path(name).samefile(output) for name in names):
         raise FileError(f"{output}: is also an input; write the pairs to another file")
+
+
+def serve_lab(
+    host: str, port: int, browser: bool, *, recording: "tuple[str, Recording] | None" = None
+) -> int:
+    """Serve the lab until interrupted; an error is one line."""
+    for module in ("starlette", "uvicorn", "websockets"):
+        need(module, extra="lab", purpose="the lab")
+    from broadphase.lab.server import listen, serve
+
+    try:
+        listening = listen(host, port)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            return complain(f"port {port} is in use; choose another with --port, or 0 for any that is free")
+        if error.errno == errno.EACCES:
+            return complain(f"port {port} needs more rights; choose one above 1023 with --port")
+        return complain(f"{host} is no address of this machine ({error.strerror or error})")
+    with listening:
+        serve(listening, host, browser=browser, recording=recording)
+    return 0
+
+
+def export_tour(folder: Path) -> int:
+    """Write the tour as files for any web server."""
+    from broadphase.lab.tour import export
+
+    if folder.exists() and not folder.is_dir():
+        return complain(f"{folder} is a file; name a folder for the tour")
+    from broadphase.cli.terminal import Steps
+
+    with Steps() as steps:
+        reports = {}
+
+        def report(step: str, done: int, total: int) -> None:
+            if step not in reports:
+                reports[step] = steps.step(f"Recording {step}")
+            reports[step](done, total)
+
+        try:
+            written = export(folder, report)
+        except OSError as error:
+            return complain(f"{folder}: cannot be written ({error.strerror or error})")
+    size = sum(path.stat().st_size for path in written)
+    print(f"{len(written)} files, {size / 1e6:.1f} MB in {folder}")
+    print(f"To look at it: python -m http.server --directory {folder}")
+    return 0
+
+
+# ---- searching on disk
+
+
+def is_on_disk(names: list[str], disk: DiskOptions) -> bool:
+    """Whether to search these files on disk: an option says so, or they are many, remote or too large."""
+    if disk.wanted or any("://" in name or _is_folder(name) or _is_pattern(name) for name in names):
+        return True
+    free = available_memory()
+    if free is None or not all(Path(name).suffix.lower() in _BINARY for name in names):
+        return False
+    # A row takes at least this much, so most files are known to be small without opening them.
+    if sum(Path(name).stat().st_size for name in names if Path(name).exists()) * 16 < free:
+        return False
+    return _rows(names) * _BYTES_PER_BOX > free
+
+
+def _is_folder(name: str) -> bool:
+    return Path(name).is_dir() and Path(name).suffix.lower() not in _TEXT
+
+
+def _is_pattern(name: str) -> bool:
+    return glob.has_magic(name) and not Path(name).exists()
+
+
+def _rows(names: list[str]) -> int:
+    need("pyarrow", extra="io", purpose=_PURPOSE)
+    from broadphase.outofcore.inputs import file_info, input_files
+
+    files = [file for name in names for file in input_files(name)]
+    return sum(sum(file_info(file, None, (), 1 << 20).groups) for file in files)
+
+
+def search_on_disk(
+    names: list[str],
+    id_columns: list[str | None],
+    touching: bool,
+    output: str,
+    count: bool,
+    disk: DiskOptions,
+) -> None:
+    """Search on disk with a progress bar, and print a summary."""
+    need("pyarrow", extra="io", purpose=_PURPOSE)
+    from broadphase import outofcore
+    from broadphase.cli.terminal import Bar
+    from broadphase.outofcore.inputs import input_files, own_id_column
+
+    if not count and output == "-":
+        raise FileError("beyond memory the pairs are a folder of Parquet files; name it with --output")
+    if not count and Path(output).suffix.lower() not in (".parquet", ".pq"):
+        raise FileError(
+            f"{output}: beyond memory the pairs are a folder of Parquet files; end its name in .parquet"
+        )
+    memory: Any = disk.memory or (available_memory() or 4_000_000_000) // 2
+    options: dict[str, Any] = {
+        "memory": memory,
+        "touching": touching,
+        "work": disk.work,
+        "workers": disk.workers,
+    }
+    with ExitStack() as stack:
+        if disk.dask is not None:
+            distributed = need("distributed", extra="dask", purpose="--dask")
+            client = stack.enter_context(distributed.Client(disk.dask))
+            options["executor"] = client.get_executor()
+        bar = stack.enter_context(Bar())
+        try:
+            if count:
+                other = names[1] if len(names) > 1 else None
+                print(outofcore.count_pairs(names[0], other=other, progress=bar.show, **options))
+                return
+            ids = tuple(
+                column or own_id_column(input_files(name)[0])
+                for name, column in zip(names, id_columns, strict=True)
+            )
+            if len(names) == 1:
+                done = outofcore.pairs(names[0], output, ids=ids[0], progress=bar.show, **options)
+            else:
+                done = outofcore.join(
+                    names[0], names[1], output, ids=(ids[0], ids[1]), progress=bar.show, **options
+                )
+        except (ValueError, TypeError) as error:
+            raise FileError(str(error)) from None
+    if sys.stderr is not None and (done.was_done or sys.stderr.isatty()):
+        before = " was done before" if done.was_done else ""
+        print(f"broadphase: {output}{before}: {done.pairs:,} pairs in {_files(output)}", file=sys.stderr)
+
+
+def _files(folder: str) -> str:
+    count = len(list(Path(folder).glob("*.parquet")))
+    return f"{count} file{'' if count == 1 else 's'}"

@@ -1,4 +1,4 @@
-"""``broadphase demo``: many balls, every method, the same pairs, very different costs."""
+"""``broadphase demo``: every method finds the same pairs of many balls, at very different costs."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -12,9 +12,8 @@ from rich.table import Table
 
 from broadphase import methods, threads
 from broadphase.boxes import BoxArray, PairArray, as_boxes, as_filter
-from broadphase.cli.exits import complain
 from broadphase.cli.picture import check_output, save_picture
-from broadphase.cli.progress import Steps
+from broadphase.cli.terminal import Steps, complain
 from broadphase.errors import FileError
 from broadphase.memory import Scratch
 from broadphase.methods.task import Found, Task
@@ -29,7 +28,7 @@ DISAGREEMENT = 1
 
 @dataclass
 class Balls:
-    """Balls in a square box: each flies straight on and bounces off the walls, not off the others."""
+    """Balls in a square box; they bounce off the walls, but not off each other."""
 
     centers: Vectors
     velocities: Vectors
@@ -38,7 +37,7 @@ class Balls:
 
     @classmethod
     def scattered(cls, count: int, seed: int) -> "Balls":
-        """``count`` balls of one to three units across, about one overlap for every two balls."""
+        """``count`` balls of one to three units across, with about one overlap for every two balls."""
         random = np.random.default_rng(seed)
         radii = random.uniform(0.5, 1.5, count).astype(np.float32)
         side = max(4.0, 4 * count**0.5)
@@ -49,7 +48,7 @@ class Balls:
         return cls(centers, velocities, radii, side)
 
     def advance(self) -> None:
-        """Let one frame pass."""
+        """Advance by one frame."""
         self.centers += self.velocities
         low, high = self.radii[:, None], self.side - self.radii[:, None]
         outside_low, outside_high = self.centers < low, self.centers > high
@@ -58,13 +57,13 @@ class Balls:
         self.velocities[outside_low | outside_high] *= -1
 
     def boxes(self) -> BoxArray:
-        """The box around each ball: what a broad phase sees of it."""
+        """The bounding box of each ball."""
         return np.hstack([self.centers - self.radii[:, None], self.centers + self.radii[:, None]])
 
 
 @dataclass
 class Record:
-    """What one method has done."""
+    """The results of one method, frame by frame."""
 
     seconds: list[float] = field(default_factory=list)
     tests: list[int] = field(default_factory=list)
@@ -117,7 +116,7 @@ def _task(boxes: BoxArray, scratch: Scratch) -> Task:
 
 
 def _load(boxes: BoxArray, records: dict[str, Record]) -> None:
-    """Search once by each method, so that what is imported and made once is not timed."""
+    """Search once by each method, so that imports and first allocations are not timed."""
     for name, record in records.items():
         _found_pairs(search(name, _task(boxes, record.scratch)), len(boxes))
 
@@ -125,7 +124,7 @@ def _load(boxes: BoxArray, records: dict[str, Record]) -> None:
 def _run(
     scene: Balls, frames: int, records: dict[str, Record], report: Callable[[int, int], None]
 ) -> PairArray:
-    """Let the balls fly; returns the pairs of the last frame."""
+    """Run all frames; returns the pairs of the last."""
     for frame in range(frames):
         scene.advance()
         boxes = scene.boxes()

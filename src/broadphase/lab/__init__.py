@@ -1,7 +1,7 @@
 """The lab: a tour of what each method does, and a sandbox in which the engine runs a scene frame by frame.
 
-``broadphase lab`` serves it.  The parts, from the bottom up: `scenes` (what moves), `lanes` (one index at
-work), `tracing` (which boxes it compared, and in which cells: retold, so that the engine pays nothing),
-`messages` and `frames` (what goes over the wire), `session` (one tab of the sandbox), `tour` (every state of
-its eight steps, live or recorded), `server`, and ``page``.
+``broadphase lab`` serves it.  The parts, from the bottom up: `scenes` (what moves), `tracing` (which boxes
+were compared, reconstructed afterwards so that the engine does no extra work), `lanes` (one index at work),
+`messages` (what the page sends), `frames` (what it receives), `session` (one tab of the sandbox), `tour` (its
+eight steps, live or recorded), `server`, and ``page`` (HTML, CSS and JavaScript).
 """

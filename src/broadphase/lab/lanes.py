@@ -1,6 +1,10 @@
-"""One method at work on a scene: an index, as users make it, and what its calls cost."""
+"""One method at work on a scene: an index, as users make it, and what its calls cost.
+
+Also here: strips in a chosen number, and the cost of a method against the number of bodies.
+"""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import median
 from time import perf_counter
@@ -14,18 +18,21 @@ from broadphase.indexes import Choice, make_index
 from broadphase.indexes.base import Index
 from broadphase.indexes.classes import CellIndex, Strips, SweepAndPrune
 from broadphase.indexes.results import Stats
+from broadphase.indexes.strips import _Frame
 from broadphase.indexes.sweep_and_prune import MOST_TOUCHED
 from broadphase.kernels.cells.lists import ENTRIES
-from broadphase.lab import cutting
+from broadphase.lab.scenes import make_scene
 from broadphase.lab.tracing import MOST_STRUCTURE, MOST_TRACED, strips
 from broadphase.methods.cell_size import at_most, suggest_cell_size, take_sample, world_of
+from broadphase.methods.strip_copies import Plan
+from broadphase.slices import stop_if_unwanted
 
-# The page shows no more cells than this anyway, and a grid over far clusters would have billions.
+# The page cannot show more cells, and a grid over far clusters would have billions.
 MOST_CELLS = 1_000_000
 LARGEST_TABLE = 2_000_000
-# A tight loop takes so many seconds, and no more rounds than these.
+# A tight loop runs for this many seconds, with at most this many rounds.
 _LOOP, _MOST_ROUNDS = 0.004, 25
-_PLACES = 4  # digits of a cell size: a number that fits into a line
+_DIGITS = 4  # of a cell size, so that it fits into a line
 
 
 @dataclass(frozen=True)
@@ -36,16 +43,16 @@ class Outcome:
     stats: Stats
     seconds: float
     copies: float = math.nan
-    """In how many cells or strips a body lies on average; NaN where there are none."""
+    """In how many cells or strips a body lies on average; NaN if there are none."""
     fell_back: bool = False
-    """Whether so much had moved that sweep and prune sorted and searched everything anew."""
+    """Whether so many boxes moved that sweep and prune sorted and searched from scratch."""
 
 
 def move_patiently(index: Index, ids: npt.NDArray[np.intp], boxes: BoxArray) -> None:
-    """Move boxes of a sweep and prune a few at a time, so that their ends are swapped however many move.
+    """Move the boxes of a sweep and prune a few at a time, so that it swaps ends however many boxes move.
 
-    When more than a third of its boxes move at once, `broadphase.SweepAndPrune` sorts them and finds all
-    pairs anew, which is quicker; but then nothing can be seen of what it is about.
+    When more than a third of its boxes move in one call, `broadphase.SweepAndPrune` sorts them and searches
+    from scratch, which is faster; but then there are no swaps to show.
 
     Examples
     --------
@@ -65,13 +72,13 @@ def move_patiently(index: Index, ids: npt.NDArray[np.intp], boxes: BoxArray) -> 
 
 
 def options_for(name: str, boxes: BoxArray, cell_scale: float | None, slots: float | None) -> dict[str, Any]:
-    """What the sliders mean for an index over these boxes: the options that a program would write."""
+    """Convert slider values to the options of an index over these boxes, as a program would write them."""
     options: dict[str, Any] = {}
     if name in ("uniform_grid", "spatial_hash") and cell_scale is not None:
         size = cell_scale * suggest_cell_size(boxes).size
         if name == "uniform_grid":
             size = at_most(MOST_CELLS, size, world_of(take_sample(boxes)))
-        options["cell_size"] = float(f"{size:.{_PLACES}g}")
+        options["cell_size"] = float(f"{size:.{_DIGITS}g}")
     if name == "spatial_hash" and slots is not None:
         options["table_size"] = min(max(1, round(slots * len(boxes))), LARGEST_TABLE)
     return options
@@ -85,15 +92,15 @@ class Lane:
     method : str
         A name of `broadphase.INDEXES`.
     boxes : numpy.ndarray
-        ``(n, 4)``: the bodies as they are now; the index is filled with them.
+        ``(n, 4)``: the bodies, which are inserted into the index.
     static : numpy.ndarray
-        ``(n,)`` bool: which of them never move.
+        ``(n,)`` bool: which bodies never move.
     cell_scale, slots : float, optional
         See `options_for`.
     cut : int, optional
-        Into how many strips the world is cut; as the engine chooses where it is not given.
+        How many strips; by default the engine chooses.
     options : dict, optional
-        Of the index, in place of what ``cell_scale`` and ``slots`` mean.
+        Of the index; replaces ``cell_scale`` and ``slots``.
     """
 
     def __init__(
@@ -113,13 +120,13 @@ class Lane:
         self.index.insert_many(boxes, static=static)
         self._boxes = self._last = boxes
         self.steady = math.nan
-        """Seconds of a frame as `measure` found them last."""
+        """Seconds per frame at the last `measure`."""
         self.before: Index | None = None
-        """A copy of the index from before the last frame, where the tracing needs one."""
+        """A copy of the index from before the last frame, if the trace needs one."""
 
     @property
     def name(self) -> str:
-        """What the index calls itself: what "auto" has become."""
+        """The name of the index: what "auto" has chosen."""
         return self.index.name
 
     def run(self, boxes: BoxArray, *, remember: bool = False) -> Outcome:
@@ -130,7 +137,7 @@ class Lane:
         boxes : numpy.ndarray
             ``(n, 4)``: all bodies.
         remember : bool
-            Keep a copy of the index as it was before.
+            Keep a copy of the index from before this frame.
         """
         self.before = self.index.copy() if remember else None
         before, self._boxes = self._boxes, boxes
@@ -145,12 +152,12 @@ class Lane:
 
     @property
     def is_patient(self) -> bool:
-        """Whether sweep and prune swaps ends however many boxes move; see `move_patiently`."""
+        """Whether this is a sweep and prune that moves boxes a few at a time; see `move_patiently`."""
         return isinstance(self.index, SweepAndPrune) and len(self.index) <= MOST_TRACED
 
     def _follow(self, index: Index, moved: npt.NDArray[np.intp], boxes: BoxArray) -> None:
         if self.cut is not None and isinstance(index, Strips):
-            cutting.cut_into(index, self.cut, boxes)
+            cut_into(index, self.cut, boxes)
         if self.is_patient:
             move_patiently(index, moved, boxes[moved])
         elif len(moved) == len(boxes):
@@ -173,9 +180,9 @@ class Lane:
         return math.nan
 
     def measure(self) -> float:
-        """Seconds that the last frame takes: the median of a tight loop, to and fro between two frames.
+        """Seconds for the last frame: the median of a tight loop that alternates between two frames.
 
-        A single call between two pictures finds cold caches and a processor that has just slept.
+        A single call between two pictures would be slower: caches are cold and the processor was idle.
         """
         index = self.index.copy()
         moved = np.flatnonzero((self._boxes != self._last).any(axis=1))
@@ -193,11 +200,11 @@ class Lane:
         return self.steady
 
     def report(self) -> dict[str, Any]:
-        """What is worth saying about the cells, in words."""
-        said: dict[str, Any] = {"method": self.method, "name": self.name, "options": self.options}
+        """What the page shows about the index and its cells."""
+        fields: dict[str, Any] = {"method": self.method, "name": self.name, "options": self.options}
         if isinstance(self.index, CellIndex):
             report = self.index.explain()
-            said["cells"] = {
+            fields["cells"] = {
                 "verdict": report.verdict,
                 "reason": report.reason,
                 "size": report.cell_size,
@@ -209,4 +216,123 @@ class Lane:
                 "fullest": report.fullest,
                 "oversize": report.oversize,
             }
-        return said
+        return fields
+
+
+# ---- a chosen number of strips
+
+MOST_STRIPS = 64
+
+
+def cut_into(index: Strips, count: int, boxes: BoxArray) -> None:
+    """Make an index of strips find its next pairs in ``count`` strips of equal width.
+
+    The engine would choose the number: it sweeps up to some hundred boxes as one strip, because that is
+    fastest.  With a chosen number, one sees what strips do and cost in the engine's own kernels.  The strips
+    cut the y axis and are swept along x.
+
+    Parameters
+    ----------
+    index : broadphase.Strips
+        2-D.
+    count : int
+        1 to 64.
+    boxes : numpy.ndarray
+        ``(n, 4)``: the strips lie between their lowest and highest edge.
+
+    Examples
+    --------
+    >>> import numpy as np, broadphase as bp
+    >>> boxes = np.array([[0.0, 0, 2, 2], [1, 1, 3, 3], [5, 5, 6, 6]])
+    >>> index = bp.Strips()
+    >>> ids = index.insert_many(boxes)
+    >>> cut_into(index, 3, boxes)
+    >>> index.pairs().tolist(), index.stats.cells
+    ([[0, 1]], 3)
+    """
+    if not 1 <= count <= MOST_STRIPS:
+        raise ValueError(f"count must be between 1 and {MOST_STRIPS}; got {count}")
+    finite = boxes[np.isfinite(boxes).all(axis=1)]
+    low = float(finite[:, 1].min(initial=np.inf)) if len(finite) else 0.0
+    high = float(finite[:, 3].max(initial=-np.inf)) if len(finite) else 1.0
+    half = high / 2 - low / 2
+    limits = np.finfo(index.dtype)
+    scale = min(count / half, float(limits.max)) if half > 0 else float(limits.tiny)
+    lattice = np.array([[low / 2, scale, count - 1 if half > 0 else 0]], index.dtype)
+    # An infinite limit: the index keeps these strips however crowded they are.
+    index._structure._frame = _Frame(Plan((0, 1), lattice, np.empty((1, 0), index.dtype)), math.inf)
+
+
+# ---- cost against the number of bodies
+
+SIZES = (20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
+FRAMES = 4
+# A method that takes longer than this for a frame is not measured with more bodies.
+PATIENCE = 0.25
+
+Report = Callable[[dict[str, Any]], None]
+
+
+def scene_frames(
+    scene: str, seed: int, given: BoxArray | None
+) -> Callable[[int], tuple[list[BoxArray], Any]]:
+    """A function that makes, for a number of bodies, some frames of boxes and which of them are static."""
+
+    def frames(count: int) -> tuple[list[BoxArray], Any]:
+        if given is not None:
+            rows = np.sort(np.random.default_rng(seed).permutation(len(given))[:count])
+            return [given[rows]] * FRAMES, np.zeros(len(rows), np.bool_)
+        made = make_scene(scene, count=count, seed=seed)
+        found = [made.boxes()]
+        for _ in range(FRAMES - 1):
+            made.step()
+            found.append(made.boxes())
+        return found, made.static
+
+    return frames
+
+
+def measure_growth(
+    methods: tuple[str, ...],
+    frames: Callable[[int], tuple[list[BoxArray], Any]],
+    most: int,
+    report: Report,
+) -> None:
+    """Measure every method at every size until it is cancelled; each result is reported immediately.
+
+    Parameters
+    ----------
+    methods : tuple of str
+        Names of `broadphase.INDEXES`.
+    frames : callable
+        See `scene_frames`.
+    most : int
+        The largest number of bodies.
+    report : callable
+        Called with ``{"method", "count", "milliseconds", "tests", "done", "total"}``.
+
+    Raises
+    ------
+    GivenUp
+        It was cancelled (`broadphase.threads.wanted_by`).
+    """
+    sizes = [size for size in SIZES if size <= most] or [most]
+    total = len(sizes) * len(methods)
+    running = set(methods)
+    done = 0
+    for count in sizes:
+        boxes, static = frames(count)
+        for method in methods:
+            stop_if_unwanted()
+            done += 1
+            if method in running:
+                lane = Lane(method, boxes[0], static)
+                outcomes = [lane.run(frame) for frame in boxes]
+                seconds = median(outcome.seconds for outcome in outcomes[1:])
+                tests = outcomes[-1].stats.tests
+                point = {"method": method, "count": count, "milliseconds": seconds * 1e3, "tests": tests}
+                report({**point, "done": done, "total": total})
+                if seconds > PATIENCE:
+                    running.remove(method)
+            elif done == total:
+                report({"done": done, "total": total})

@@ -1,16 +1,19 @@
-"""What the page may ask for: one small JSON object a message, checked here and nowhere else.
+"""The messages of the page: one small JSON object each, checked here, and the mailbox that holds them.
 
-A message that is not exactly what is written below raises `BadMessage`; the session answers it and goes on.
+A message that does not match the classes below raises `BadMessage`; the session reports it and continues.
 """
 
 import json
 import math
+import threading
+import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from broadphase import indexes
-from broadphase.lab.cutting import MOST_STRIPS
+from broadphase.lab.lanes import MOST_STRIPS
 from broadphase.lab.scenes import FEWEST, MOST, SCENES
 
 LONGEST = 2048
@@ -18,7 +21,7 @@ LONGEST = 2048
 MOST_LANES = 4
 METHODS = (*indexes.CLASSES, "auto")
 REPLAY = "replay"
-"""The scene that shows a recording, where the lab was given one."""
+"""The scene that shows a recording, if the lab was given one."""
 FILE = "file"
 """The scene that shows uploaded boxes."""
 
@@ -30,7 +33,7 @@ _LARGEST_SEED = 2**31 - 1
 
 
 class BadMessage(ValueError):  # noqa: N818 - what it is, not what happened
-    """A message that is none; the text says why."""
+    """A message that is not valid; the text says why."""
 
 
 @dataclass(frozen=True)
@@ -42,17 +45,17 @@ class Setup:
     seed: int
     methods: tuple[str, ...]
     cell_scale: float | None
-    """Cell size in units of what suits the scene; None: as the index chooses."""
+    """Cell size in units of the suggested one; None: the index chooses."""
     slots: float | None
-    """Slots of the hash table a body; None: as the index chooses."""
+    """Slots of the hash table per body; None: the index chooses."""
     file: str
-    """Which upload, where the scene is `FILE`."""
+    """The token of the upload if the scene is `FILE`."""
     strips: int | None = None
-    """Into how many strips the world is cut; None: as the engine chooses."""
+    """How many strips; None: the engine chooses."""
 
     @property
     def world(self) -> tuple[Any, ...]:
-        """What decides where the bodies are."""
+        """What determines where the bodies are."""
         return self.scene, self.count, self.seed, self.file
 
 
@@ -66,7 +69,7 @@ class Show:
 
 @dataclass(frozen=True)
 class Play:
-    """Run or pause, and how many frames a second."""
+    """Run or pause, and how many frames per second."""
 
     playing: bool
     rate: float
@@ -74,24 +77,24 @@ class Play:
 
 @dataclass(frozen=True)
 class Step:
-    """One frame, then pause."""
+    """Advance by one frame, then pause."""
 
 
 @dataclass(frozen=True)
 class Restart:
-    """The scene from its first frame."""
+    """Start the scene from its first frame."""
 
 
 @dataclass(frozen=True)
 class Seek:
-    """To this frame of a recording."""
+    """Go to this frame of a recording."""
 
     frame: int
 
 
 @dataclass(frozen=True)
 class Pointer:
-    """The pointer takes hold of a body, drags it, or lets go."""
+    """The pointer grabs a body, drags it, or releases it."""
 
     phase: str
     x: float
@@ -116,7 +119,7 @@ class Growth:
 
 @dataclass(frozen=True)
 class Ask:
-    """Answer with words: ``"explain"`` or ``"code"``."""
+    """Answer with a text: ``"explain"`` or ``"code"``."""
 
     what: str
 
@@ -130,7 +133,7 @@ def parse(text: str) -> Message:
     Raises
     ------
     BadMessage
-        It is none; nothing has happened.
+        The message is not valid; nothing has happened.
 
     Examples
     --------
@@ -159,7 +162,7 @@ def parse(text: str) -> Message:
 
 
 class _Reader:
-    """Takes fields out of a message one by one, each with its bounds."""
+    """Removes fields from a message one by one and checks each."""
 
     def __init__(self, fields: dict[str, Any]) -> None:
         self._fields = fields
@@ -179,7 +182,7 @@ class _Reader:
         value = self._take(name)
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise BadMessage(f"{name} must be a number; got {_shown(value)}")
-        # Before it becomes a float: an integer of a thousand digits would not.
+        # Checked before the conversion: an integer of a thousand digits is no float.
         if not low <= value <= high:
             raise BadMessage(f"{name} must be between {low:g} and {high:g}; got {_shown(value)}")
         return float(value)
@@ -267,10 +270,216 @@ def _no_number(name: str) -> float:
 
 
 def _shown(value: Any) -> str:
-    """What was given, short enough for an answer and a log line."""
+    """A value, short enough for an answer and a log line."""
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) > 10**18:
         return "a huge number"
     if isinstance(value, float) and math.isinf(value):
         return "infinity"
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+# ---- the mailbox between the event loop and the thread that runs a scene
+
+IN_FLIGHT = 2
+"""Frames that may be sent before the page has acknowledged one."""
+_MOST_STEPS, _MOST_POINTERS = 4, 16
+
+
+class Mailbox:
+    """The pending messages of a session: the latest of a kind wins, so that their number is bounded.
+
+    The event loop puts messages and never waits; the session's thread takes them.
+    """
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._setup: Setup | None = None
+        self._requests: set[str] = set()
+        self._pointers: deque[Pointer] = deque()
+        self._steps = 0
+        self._show = Show(tests=True, structure=True)
+        self._play = Play(playing=True, rate=60.0)
+        self._sent = self._acknowledged = self._unsent = 0
+        self._redraw = self._restart = self._closed = self._begun = False
+        self._seek: int | None = None
+        self._due = 0.0
+        self._acknowledged_at = time.monotonic()
+
+    # --- called by the event loop
+
+    def put(self, message: Message) -> None:
+        """Accept a message; never waits.
+
+        Raises
+        ------
+        BadMessage
+            It acknowledges a frame that was never sent.
+        """
+        with self._changed:
+            match message:
+                case Setup():
+                    self._setup = message
+                case Show():
+                    self._show = message
+                    self._redraw = True
+                case Play():
+                    self._play = message
+                    self._due = 0.0
+                case Restart():
+                    self._restart = True
+                case Seek(frame):
+                    self._seek = frame
+                case Step():
+                    self._steps = min(self._steps + 1, _MOST_STEPS)
+                case Pointer():
+                    self._put_pointer(message)
+                case Ask():
+                    self._requests.add(message.what)
+                case Ack(frame):
+                    if frame > self._sent:
+                        raise BadMessage(f"frame {frame} was never sent")
+                    self._acknowledged = max(self._acknowledged, frame)
+                    self._acknowledged_at = time.monotonic()
+            self._changed.notify_all()
+
+    def _put_pointer(self, pointer: Pointer) -> None:
+        """Keep only the last of several pending drags."""
+        waiting = self._pointers
+        if pointer.phase == "drag" and waiting and waiting[-1].phase == "drag":
+            waiting.pop()
+        waiting.append(pointer)
+        if len(waiting) > _MOST_POINTERS:
+            waiting.popleft()
+
+    def has_left(self) -> None:
+        """Record that a frame was passed to the network."""
+        with self._changed:
+            self._unsent -= 1
+            self._changed.notify_all()
+
+    def redraw(self) -> None:
+        """Ask for the current frame to be drawn again."""
+        with self._changed:
+            self._redraw = True
+            self._changed.notify_all()
+
+    def close(self) -> None:
+        """End the session."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+
+    @property
+    def closed(self) -> bool:
+        """Whether the session ends."""
+        return self._closed
+
+    def idle_since(self) -> float | None:
+        """Since when (monotonic seconds) frames wait for an acknowledgement; None if none does."""
+        with self._changed:
+            return self._acknowledged_at if self._sent > self._acknowledged else None
+
+    # --- called by the session's thread
+
+    def wait(self) -> bool:
+        """Wait until there is something to do; False when the session ends."""
+        with self._changed:
+            while not self._closed:
+                if self._requests or (self._may_send() and self._is_due()):
+                    return True
+                self._changed.wait(self._patience())
+            return False
+
+    def _may_send(self) -> bool:
+        return max(self._sent - self._acknowledged, self._unsent) < IN_FLIGHT
+
+    def _is_due(self) -> bool:
+        if self._setup is not None:
+            return True
+        if not self._begun:  # messages before the first set-up wait for it
+            return False
+        if self._pointers or self._steps or self._redraw or self._restart or self._seek is not None:
+            return True
+        return self._play.playing and time.perf_counter() >= self._due
+
+    def _patience(self) -> float | None:
+        if self._begun and self._play.playing and self._may_send():
+            return max(self._due - time.perf_counter(), 0.0)
+        return None
+
+    @property
+    def show(self) -> Show:
+        """What to draw."""
+        return self._show
+
+    @property
+    def playing(self) -> bool:
+        """Whether the scene is running."""
+        return self._play.playing
+
+    def take_setup(self) -> Setup | None:
+        """The latest set-up, if there is a new one."""
+        with self._changed:
+            setup, self._setup = self._setup, None
+            self._begun |= setup is not None
+            return setup
+
+    def take_restart(self) -> bool:
+        """Whether the scene is to start over."""
+        with self._changed:
+            restart, self._restart = self._restart, False
+            return restart
+
+    def take_seek(self) -> int | None:
+        """The frame to go to, if one was requested."""
+        with self._changed:
+            seek, self._seek = self._seek, None
+            return seek
+
+    def take_requests(self) -> set[str]:
+        """The texts that were requested."""
+        with self._changed:
+            requests, self._requests = self._requests, set()
+            return requests
+
+    def take_pointers(self) -> list[Pointer]:
+        """The pending pointer messages."""
+        with self._changed:
+            pointers = list(self._pointers)
+            self._pointers.clear()
+            return pointers
+
+    def may_draw(self) -> bool:
+        """Whether another frame may be sent."""
+        with self._changed:
+            return self._may_send()
+
+    def take_frame(self) -> bool:
+        """Whether the scene is to advance by a frame now; counts it as done."""
+        with self._changed:
+            self._redraw = False
+            if self._steps:
+                self._steps -= 1
+                self._play = Play(False, self._play.rate)
+                return True
+            now = time.perf_counter()
+            if not self._play.playing or now < self._due:
+                return False
+            # If this frame is late by less than a frame, the next one is due earlier, which keeps the rate.
+            self._due = max(self._due + 1 / self._play.rate, now - 1 / self._play.rate)
+            return True
+
+    def pause(self) -> None:
+        """Pause the scene."""
+        with self._changed:
+            self._play = Play(False, self._play.rate)
+
+    def next_serial(self) -> int:
+        """The number of the frame that is sent now."""
+        with self._changed:
+            if self._sent == self._acknowledged:
+                self._acknowledged_at = time.monotonic()
+            self._sent += 1
+            self._unsent += 1
+            return self._sent

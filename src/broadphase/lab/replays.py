@@ -1,8 +1,8 @@
-"""A recording as a scene, and lanes that go through it.
+"""A recording as a scene, and lanes that replay it.
 
-The lab knows bodies by their number, from the first frame to the last.  In a recording they come and go.
-So each body is given a slot while it is there, the lowest that is free, which is also what an index does with
-its ids: slot and id are one number in every lane.
+The lab identifies bodies by their number, from the first frame to the last.  In a recording, bodies are added
+and removed.  So each body gets the lowest free slot while it exists.  An index assigns ids in the same way,
+so slot and id are the same number in every lane.
 """
 
 from collections.abc import Iterator
@@ -17,29 +17,28 @@ from broadphase.boxes import BoxArray
 from broadphase.indexes import Choice, make_index
 from broadphase.lab.lanes import Lane, Outcome
 from broadphase.lab.messages import REPLAY
-from broadphase.lab.scenes import Scene
-from broadphase.lab.scenes.base import Bounds, Start, stand_still
+from broadphase.lab.scenes import Bounds, Scene, Start, stand_still
 from broadphase.recording.reader import RecordedFrame, Recording
 
 SLOWEST = 6
-"""So many of the slowest frames are offered."""
+"""How many of the slowest frames the page lists."""
 
-_LOOKED_AT = 12  # frames, to find out where things happen
+_SAMPLED = 12  # frames, to find the region to show
 
 
 class Named(NamedTuple):
-    """A recording, and what its file is called."""
+    """A recording and the name of its file."""
 
     name: str
     recording: Recording
 
     def as_scene(self) -> dict[str, str]:
-        """How the page offers it."""
+        """Its entry in the page's list of scenes."""
         about = f"{len(self.recording)} frames, recorded in a program."
         return {"name": REPLAY, "title": f"Recording: {self.name}", "about": about}
 
     def about(self) -> dict[str, Any]:
-        """What the page knows of it before it shows a frame."""
+        """What the page needs to know before it shows a frame."""
         slowest = self.recording.slowest(SLOWEST)
         seconds = self.recording.seconds
         return {
@@ -50,7 +49,7 @@ class Named(NamedTuple):
 
 
 class Replay(Scene):
-    """A recording as a scene: `step` goes on to its next frame, after the last to its first.
+    """A recording as a scene: `step` goes to the next frame, and from the last to the first.
 
     Parameters
     ----------
@@ -64,10 +63,10 @@ class Replay(Scene):
         self.touching = bool(recording.about["touching"])
         self.alive = np.zeros(slots, np.bool_)
         self.born = np.zeros(slots, np.int64)
-        """When the body in a slot came: by it lanes know that it is another than before."""
+        """When the body in a slot was added, by which lanes notice that it is another body."""
         self.categories, self.masks = np.ones(slots, np.uint32), np.ones(slots, np.uint32)
         self.changed = True
-        """Whether more than places are other than in the frame before."""
+        """Whether more than positions differ from the frame before."""
         self._boxes = np.zeros((slots, 4))
         self._slots: dict[int, int] = {}
         self._births = 0
@@ -76,11 +75,11 @@ class Replay(Scene):
         self.go_to(0)
 
     def boxes(self) -> BoxArray:
-        """``(slots, 4)``: as they were recorded, seen from above; those of free slots are meaningless."""
+        """``(slots, 4)``: the recorded boxes, seen from above; rows of free slots are meaningless."""
         return self._boxes.copy()
 
     def go_to(self, number: int) -> None:
-        """Show a frame; all bodies count as new."""
+        """Go to a frame; all bodies count as new."""
         self._coming: Iterator[RecordedFrame] = self.recording.frames(number, len(self.recording))
         self.alive[:] = False
         self._slots.clear()
@@ -88,7 +87,7 @@ class Replay(Scene):
         self.changed = True
 
     def step(self) -> None:
-        """On to the next frame."""
+        """Go to the next frame."""
         frame = next(self._coming, None)
         if frame is None:
             self.go_to(0)
@@ -96,14 +95,14 @@ class Replay(Scene):
             self._take(frame)
 
     def follow(self) -> None:
-        """What was recorded stays as it was: nobody takes hold of it."""
+        """Nothing: a recorded body cannot be dragged."""
 
     def grab(self, x: float, y: float, reach: float = 0.0) -> int:
         """As `follow`."""
         return -1
 
-    def told(self) -> dict[str, Any]:
-        """The frame in words and numbers."""
+    def summary(self) -> dict[str, Any]:
+        """The numbers of the frame that the page shows."""
         frame = self.shown
         calls = sorted(frame.calls.items(), key=lambda item: -item[1].seconds)
         return {
@@ -139,7 +138,7 @@ class Replay(Scene):
         self.changed = bool(gone or came) or not np.allclose(before, self.halves, rtol=1e-9, atol=0)
 
     def _stays(self, slot: int, row: int | None, frame: RecordedFrame) -> bool:
-        """Whether a body is there, by the rules of before: an index learns others only with a new box."""
+        """Whether a body stays with its flags and masks; an index accepts others only for a new box."""
         if row is None:
             return False
         now = frame.static[row], frame.categories[row], frame.masks[row]
@@ -150,7 +149,7 @@ class Replay(Scene):
         self._boxes[slots] = boxes
         self.static[slots] = frame.static
         self.categories[slots], self.masks[slots] = frame.categories, frame.masks
-        shown = np.full_like(self._boxes, np.inf)  # a free slot lies beyond all pictures
+        shown = np.full_like(self._boxes, np.inf)  # free slots lie outside of the picture
         with np.errstate(invalid="ignore"):
             shown[slots] = boxes
             self.centers[:] = (shown[:, :2] + shown[:, 2:]) / 2
@@ -159,14 +158,14 @@ class Replay(Scene):
 
 
 class ReplayLane(Lane):
-    """A lane whose index is told who came and who went.
+    """A lane whose index follows the bodies that are added and removed.
 
     Parameters
     ----------
     method : str
         A name of `broadphase.INDEXES`.
     scene : Replay
-        As it is now.
+        In its current frame.
     *sliders : float, optional
         As of `Lane`.
     """
@@ -181,7 +180,7 @@ class ReplayLane(Lane):
         self._alive, self._born = scene.alive.copy(), scene.born.copy()
 
     def run(self, boxes: BoxArray, *, remember: bool = False) -> Outcome:
-        """As of `Lane`; the time includes that of bodies that came and went."""
+        """As of `Lane`; the time includes adding and removing bodies."""
         scene = self._scene
         other = self._born != scene.born
         gone, came = self._alive & (~scene.alive | other), scene.alive & (~self._alive | other)
@@ -198,7 +197,7 @@ class ReplayLane(Lane):
         return replace(outcome, seconds=outcome.seconds + spent)
 
     def measure(self) -> float:
-        """Not in a tight loop: between two recorded frames bodies come and go."""
+        """NaN: a tight loop is not possible, because bodies are added and removed between frames."""
         return float("nan")
 
     def _insert(self, slots: npt.NDArray[np.bool_]) -> None:
@@ -212,10 +211,10 @@ class ReplayLane(Lane):
 
 
 def _bounds(recording: Recording) -> Bounds:
-    """Where most boxes of some frames lie."""
-    asked = sorted({int(k) for k in np.linspace(0, len(recording) - 1, _LOOKED_AT)})
+    """The region of most boxes in some frames."""
+    sampled = sorted({int(k) for k in np.linspace(0, len(recording) - 1, _SAMPLED)})
     half = recording[0].boxes.shape[1] // 2
-    boxes = np.vstack([recording[number].boxes[:, [0, 1, half, half + 1]] for number in asked])
+    boxes = np.vstack([recording[number].boxes[:, [0, 1, half, half + 1]] for number in sampled])
     boxes = boxes[(np.abs(boxes) < 1e15).all(axis=1)]
     if not len(boxes):
         return (-100.0, -100.0, 100.0, 100.0)

@@ -1,8 +1,8 @@
-"""The server of the lab: one page, its parts, one WebSocket a tab, and the upload of a file.
+"""The server of the lab: its pages and their parts, one WebSocket per tab, the tour, and uploads.
 
-It is made for the machine that it runs on.  Every request must name this server as its host, and every
-socket and upload must come from a page of this server (`Guard`), so that no other page that is open in the
-browser can reach it, under whatever name.  The page may load nothing from anywhere else.
+It serves the machine that it runs on.  Every request must name this server as its host, and every socket and
+upload must come from a page of this server (`Guard`), so that no other page that is open in the browser can
+reach it under any name.  The page may not load anything from elsewhere.
 """
 
 import asyncio
@@ -10,6 +10,7 @@ import contextlib
 import ipaddress
 import json
 import logging
+import math
 import socket
 import time
 import webbrowser
@@ -26,25 +27,26 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from broadphase.errors import FileError
 from broadphase.indexes import CLASSES
+from broadphase.lab.frames import encode
 from broadphase.lab.messages import FILE, LONGEST, METHODS, MOST_LANES, REPLAY, BadMessage, parse
 from broadphase.lab.replays import Named
-from broadphase.lab.room import Room
 from broadphase.lab.scenes import FEWEST, MOST, SCENES
-from broadphase.lab.session import Session
-from broadphase.lab.tour import answers as tour_answers
+from broadphase.lab.session import Quota, Session
+from broadphase.lab.tour import contents, picture
+from broadphase.lab.tour_steps import BY_NAME
 from broadphase.lab.uploads import LARGEST, Uploads, endings
 from broadphase.recording.reader import Recording
 
 log = logging.getLogger("broadphase.lab")
 
 MOST_SESSIONS = 12
-# Uploads at a time: each is held in memory, and read by a process of its own.
+# Uploads at a time: each is held in memory and read by a process of its own.
 MOST_READ = 3
-# Longer messages than this end the connection before they are read whole.
+# A longer message ends the connection before it is read completely.
 LARGEST_MESSAGE = 16 * LONGEST
-# Messages a second, and how many at once.
+# Messages per second, and how many in a burst.
 RATE, BURST = 240.0, 480.0
-# A page that acknowledges nothing for so long is not reading any more.
+# Seconds; a page that acknowledges nothing for longer has stopped reading.
 SILENCE = 30.0
 _OUTBOX = 64
 _MOST_DRAINED = 8 * LARGEST
@@ -68,15 +70,15 @@ _PAGES = {"/": "index.html", "/sandbox": "sandbox.html"}
 
 
 class Guard:
-    """Lets only requests through that name this server, and from other pages only what shows nothing.
+    """Accepts only requests that name this server, and from other pages only plain GET requests.
 
     Parameters
     ----------
     app : ASGI application
-        What is guarded.
+        The application to guard.
     host : str
-        The name that was given to the server; ``localhost`` and bare addresses are always right, because
-        a page of somebody else cannot have them as its own name.
+        The name that the server was given; ``localhost`` and bare addresses are always accepted, because a
+        foreign page cannot have them as its own name.
     """
 
     def __init__(self, app: ASGIApp, host: str) -> None:
@@ -136,7 +138,7 @@ class Lab:
     def __init__(self, recording: Named | None) -> None:
         self.recording = recording
         self.uploads = Uploads()
-        self.room = Room()
+        self.quota = Quota()
         self.sessions: set[Session] = set()
         self.parts = _read_parts()
         self._reading = 0
@@ -150,21 +152,21 @@ class Lab:
         return Response(self.parts[name], media_type=kind)
 
     async def upload(self, request: Request) -> Response:
-        """Take a file of boxes in; answers with the token under which a scene finds them."""
+        """Accept a file of boxes; the answer has the token by which a scene finds them."""
         if self._reading >= MOST_READ:
             return JSONResponse({"error": "other files are being read; try again in a moment"}, 503)
         self._reading += 1
         try:
-            return await self._take_in(request)
+            return await self._read_upload(request)
         finally:
             self._reading -= 1
 
-    async def _take_in(self, request: Request) -> Response:
+    async def _read_upload(self, request: Request) -> Response:
         try:
             async with asyncio.timeout(SILENCE):
                 content = await _content(request)
         except (ClientDisconnect, TimeoutError):
-            return JSONResponse({"error": "the file did not arrive whole"}, 400)
+            return JSONResponse({"error": "the file did not arrive completely"}, 400)
         if content is None:
             return JSONResponse({"error": f"the file is larger than {LARGEST >> 20} MB"}, 413)
         name = request.query_params.get("name", "")[:200]
@@ -181,12 +183,12 @@ class Lab:
         )
 
     async def live(self, websocket: WebSocket) -> None:
-        """One tab."""
+        """Serve one tab."""
         await websocket.accept()
         if len(self.sessions) >= MOST_SESSIONS:
             await websocket.close(1013, "too many tabs are open")
             return
-        connection = Connection(websocket, self.uploads, self.room, self.recording)
+        connection = Connection(websocket, self.uploads, self.quota, self.recording)
         self.sessions.add(connection.session)
         try:
             await connection.run()
@@ -196,7 +198,7 @@ class Lab:
 
     @contextlib.asynccontextmanager
     async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
-        """When the server ends, the sessions end."""
+        """End the sessions when the server ends."""
         yield
         self.uploads.close()
         for session in list(self.sessions):
@@ -206,12 +208,12 @@ class Lab:
 class Connection:
     """The socket of a tab and its session."""
 
-    def __init__(self, websocket: WebSocket, uploads: Uploads, room: Room, recording: Named | None) -> None:
+    def __init__(self, websocket: WebSocket, uploads: Uploads, quota: Quota, recording: Named | None) -> None:
         self._socket = websocket
         self._loop = asyncio.get_running_loop()
         self._outbox: asyncio.Queue[bytes | str] = asyncio.Queue(_OUTBOX)
         self._recording = recording
-        self.session = Session(self._send, uploads, room, recording)
+        self.session = Session(self._send, uploads, quota, recording)
         self._tokens, self._filled = BURST, time.monotonic()
         self._complained = 0.0
 
@@ -220,12 +222,12 @@ class Connection:
             self._loop.call_soon_threadsafe(self._put, item)
 
     def _put(self, item: bytes | str) -> None:
-        # Frames are at most two by the mailbox's count; of words, those that find no room are dropped.
+        # The mailbox allows two frames; texts that do not fit into the queue are dropped.
         with contextlib.suppress(asyncio.QueueFull):
             self._outbox.put_nowait(item)
 
     async def run(self) -> None:
-        """Until the page leaves, or stops reading."""
+        """Serve until the page leaves or stops reading."""
         self._put(json.dumps(_hello(self._recording)))
         self.session.start()
         tasks = [asyncio.create_task(part()) for part in (self._receive, self._deliver, self._watch)]
@@ -281,7 +283,7 @@ class Connection:
         return True
 
     def _complain(self, text: str) -> None:
-        """Answer, and log not more than once a second."""
+        """Answer, and log at most once a second."""
         self._put(json.dumps({"type": "refused", "text": text[:400]}))
         now = time.monotonic()
         if now - self._complained > 1:
@@ -290,7 +292,7 @@ class Connection:
 
 
 async def _content(request: Request) -> bytearray | None:
-    """The body of a request; None where it is larger than a file may be."""
+    """The body of a request; None if it is larger than a file may be."""
     content, size = bytearray(), 0
     async for chunk in request.stream():
         size += len(chunk)
@@ -300,7 +302,7 @@ async def _content(request: Request) -> bytearray | None:
             break
         else:
             content.clear()
-    # Read, but not kept: an answer in the middle of a request would not reach the page.
+    # The rest was read but not kept, because an answer in the middle of a request would not reach the page.
     return content if size <= LARGEST else None
 
 
@@ -311,8 +313,8 @@ def make_app(host: str, recording: Named | None = None) -> ASGIApp:
         Route("/", lab.part),
         Route("/sandbox", lab.part),
         Route("/page/{name}", lab.part),
-        Route("/tour/steps.json", tour_answers.tell),
-        Route("/tour/frame", tour_answers.answer),
+        Route("/tour/steps.json", tour_steps),
+        Route("/tour/frame", tour_frame),
         Route("/upload", lab.upload, methods=["POST"]),
         WebSocketRoute("/live", lab.live),
     ]
@@ -341,7 +343,7 @@ def listen(host: str, port: int) -> socket.socket:
 def serve(
     listening: socket.socket, host: str, *, browser: bool, recording: tuple[str, Recording] | None = None
 ) -> None:
-    """Serve until interrupted; ``browser`` opens the page, with the recording if there is one."""
+    """Serve until interrupted; ``browser`` opens the page, which shows the recording if there is one."""
     import uvicorn
 
     shown = f"[{host}]" if ":" in host else host
@@ -392,3 +394,52 @@ def _read_parts() -> dict[str, bytes]:
         for entry in folder.iterdir()
         if "." + entry.name.rpartition(".")[2] in _KINDS
     }
+
+
+# ---- the tour on the live engine
+
+_FARTHEST = 1e6
+# More would only wait for each other: a picture takes a millisecond of Python.
+_AT_ONCE = asyncio.Semaphore(2)
+
+
+async def tour_steps(request: Request) -> Response:
+    """The steps of the tour, their sliders, frames and places."""
+    return JSONResponse(contents(recorded=False))
+
+
+async def tour_frame(request: Request) -> Response:
+    """One picture of the tour, as a frame: ``?step=all&slider=2&frame=0&x=240&y=150&timed=1``."""
+    wanted = request.query_params
+    step = BY_NAME.get(wanted.get("step", ""))
+    if step is None:
+        return Response(f"step must be one of {', '.join(BY_NAME)}\n", 400)
+    try:
+        slider = _whole(wanted.get("slider", "0"), len(step.values), "slider")
+        frame = _whole(wanted.get("frame", "0"), step.frames, "frame")
+        place = None
+        if "x" in wanted:
+            place = _number(wanted["x"], "x"), _number(wanted.get("y", ""), "y")
+    except ValueError as error:
+        return Response(f"{error}\n", 400)
+    async with _AT_ONCE:
+        sections = await asyncio.to_thread(
+            picture, step, slider, frame, place, timed=wanted.get("timed") == "1"
+        )
+    return Response(encode(0, frame, 0, sections), media_type="application/octet-stream")
+
+
+def _whole(text: str, end: int, name: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 6 and int(text) < end):
+        raise ValueError(f"{name} must be a whole number from 0 to {end - 1}; got {text[:20]!r}")
+    return int(text)
+
+
+def _number(text: str, name: str) -> float:
+    try:
+        value = float(text[:40])
+    except ValueError:
+        value = math.nan
+    if not abs(value) <= _FARTHEST:
+        raise ValueError(f"{name} must be a number up to {_FARTHEST:g}; got {text[:20]!r}")
+    return value

@@ -1,4 +1,4 @@
-"""The Python lines that do what the page shows: run them, and they print the page's numbers."""
+"""The Python program that does what the page shows and prints the same numbers."""
 
 from broadphase.lab.lanes import Lane
 from broadphase.lab.messages import FILE, REPLAY, Setup
@@ -13,11 +13,11 @@ def snippet(setup: Setup, scene: Scene, lanes: list[tuple[Lane, int]], file_name
     setup : Setup
         What is shown.
     scene : Scene
-        As it is now.
+        In its current frame.
     lanes : list of (Lane, int)
-        Each with the frame in which its index was made.
+        Each lane with the frame in which its index was made.
     file_name : str
-        Where the boxes came from, where the scene is a file.
+        The name of the file, if the scene is one.
     """
     lines = ["import broadphase as bp"]
     if setup.scene == REPLAY:
@@ -29,10 +29,8 @@ def snippet(setup: Setup, scene: Scene, lanes: list[tuple[Lane, int]], file_name
     else:
         lines += ["from broadphase.lab.scenes import make_scene"]
     if scene.touched:
-        lines += ["", "# A body was dragged on the page; what the hand did is not in these lines."]
-    if any(lane.cut is not None for lane, _ in lanes):
-        lines += ["import broadphase.lab.cutting"]
-    if any(lane.is_patient for lane, _ in lanes):
+        lines += ["", "# A body was dragged on the page; these lines do not repeat that."]
+    if any(lane.cut is not None or lane.is_patient for lane, _ in lanes):
         lines += ["import broadphase.lab.lanes"]
     for lane, born in lanes:
         if setup.scene == REPLAY:
@@ -75,14 +73,14 @@ def _moving(setup: Setup, scene: Scene, lane: Lane, born: int) -> list[str]:
 def _cut(lane: Lane) -> list[str]:
     if lane.cut is None:
         return []
-    return [f"broadphase.lab.cutting.cut_into(index, {lane.cut}, index.boxes)"]
+    return [f"broadphase.lab.lanes.cut_into(index, {lane.cut}, index.boxes)"]
 
 
 def _update(scene: Scene, lane: Lane) -> list[str]:
     if lane.is_patient:
         return [
             "moved = (scene.boxes() != index.boxes).any(axis=1)",
-            "# A few at a time: the ends are swapped, where many at once would be sorted anew.",
+            "# A few at a time, so that ends are swapped; many at once would be sorted from scratch.",
             "broadphase.lab.lanes.move_patiently(index, index.ids[moved], scene.boxes()[moved])",
         ]
     if not scene.static.any():

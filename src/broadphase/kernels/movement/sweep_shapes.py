@@ -29,7 +29,7 @@ from broadphase.kernels.movement.sweep import (
     place_at,
 )
 from broadphase.kernels.shapes.bounds import bounds_at, bounds_of
-from broadphase.kernels.shapes.contact import length, span_of_points
+from broadphase.kernels.shapes.contact import length
 from broadphase.kernels.shapes.table import (
     BOX,
     CIRCLE,
@@ -39,6 +39,7 @@ from broadphase.kernels.shapes.table import (
     is_rounded,
     points_of,
     rounding,
+    span_of_points,
 )
 from broadphase.kernels.tiles.grid import BOTTOM, LEFT, RIGHT, TOP, cells_between, edge, sides_at
 

@@ -10,7 +10,7 @@ function ceiling(value) {
   return [1, 2, 5, 10].find((factor) => factor * power >= value) * power;
 }
 
-/** Nearly the highest value: one spike in fifty must not flatten everything else. */
+/** A high quantile of the values: a rare spike must not flatten everything else. */
 function highest(values) {
   const sorted = values.filter(Number.isFinite).sort((a, b) => a - b);
   if (!sorted.length) return 0;
@@ -59,7 +59,7 @@ class Plot {
     this.context.fillText(text, this.x(share), this.height - MARGIN.bottom + 6);
   }
 
-  /** A line through points `[x, y]`, shares of the axes; a point without a number interrupts it. */
+  /** A line through points `[x, y]`, in shares of the axes; a missing value interrupts it. */
   line(points, name, dots = false) {
     const { context } = this;
     const style = styleOf(name);
@@ -71,7 +71,7 @@ class Plot {
     context.beginPath();
     let pen = false;
     for (const [x, y] of points) {
-      // What lies above the scale is drawn at its edge.
+      // Values above the scale are drawn at its edge.
       const at = Math.min(y, 1.02);
       if (Number.isFinite(y)) {
         if (pen) context.lineTo(this.x(x), this.y(at));
@@ -121,7 +121,7 @@ export class Running {
     });
   }
 
-  /** `names`: for each series whose it is. */
+  /** `names`: the name of each series. */
   draw(names) {
     const plot = new Plot(this.canvas);
     const most = highest(this.#series.flat());
@@ -129,7 +129,7 @@ export class Running {
       plot.empty(this.#series[0]?.length ? "nothing to count so far" : "waiting for the first frame");
       return;
     }
-    // The ceiling sinks only when there is much room, so that the chart does not jump about.
+    // The maximum shrinks only when it is far too large, so that the chart does not jump.
     const wanted = ceiling(most * 1.05);
     if (wanted > this.#ceiling || wanted * 2.5 < this.#ceiling) this.#ceiling = wanted;
     for (const share of [0, 0.5, 1]) plot.across(share, short(share * this.#ceiling));

@@ -1,9 +1,9 @@
-// The form on the side: from the state to the controls and back.
+// The form: from the state to the controls and back.
 
 import { short, whole } from "./palette.js";
 import { stripsOf } from "./state.js";
 
-// Sliders are steps; what they mean grows by a factor with each.
+// Sliders have steps; each step multiplies the value by a factor.
 const COUNT_STEPS = 1000;
 const CELL_STEP = 2 ** (1 / 10);
 const SLOT_STEP = 10 ** (1 / 33);
@@ -18,7 +18,7 @@ const stepOfCount = (count, hello) =>
 const rateOf = (step) => SPEEDS[0] * (SPEEDS[1] / SPEEDS[0]) ** (step / 100);
 const stepOfRate = (rate) => Math.round((100 * Math.log(rate / SPEEDS[0])) / Math.log(SPEEDS[1] / SPEEDS[0]));
 
-// As many digits as the URL has: the link must show the very same cells.
+// As many digits as in the URL, so that a link shows the same cells.
 const rounded = (value) => Number(value.toPrecision(4));
 
 const isCells = (method) => method === "uniform_grid" || method === "spatial_hash";
@@ -56,7 +56,7 @@ export class Controls {
     find("file-note").textContent = `${names.slice(0, -1).join(", ")} or ${names.at(-1)}, up to ${hello.largest_file >> 20} MB.`;
   }
 
-  /** A field for a whole number; what is none, or out of range, is said and put right. */
+  /** A field for a whole number; a wrong value is reported and corrected. */
   #number(name, id, low, high, change) {
     const field = this.find(id);
     const note = this.find(`${name}-note`);
@@ -65,7 +65,7 @@ export class Controls {
       const value = field.value.trim() === "" ? NaN : Math.round(Number(field.value));
       const kept = Number.isFinite(value) ? Math.min(Math.max(value, low), high) : this.state[name];
       const wrong = kept !== value;
-      note.textContent = wrong ? `A whole number from ${whole(low)} to ${whole(high)}; it is ${whole(kept)} now.` : usual;
+      note.textContent = wrong ? `A whole number from ${whole(low)} to ${whole(high)}; it is now ${whole(kept)}.` : usual;
       note.classList.toggle("wrong", wrong);
       note.hidden = !note.textContent;
       field.value = kept;
@@ -91,7 +91,7 @@ export class Controls {
     this.#showStrips(state);
   }
 
-  /** How many bodies a file or a recording holds now: not what the slider says of other scenes. */
+  /** The number of bodies of a file or a recording, in place of the slider's. */
   tellCount(count) {
     this.held = count;
     this.#showCount();
@@ -106,7 +106,7 @@ export class Controls {
     this.#write("count-number", count);
   }
 
-  /** A field in which somebody types keeps what he has typed until he leaves it. */
+  /** A field with the focus keeps its text until it loses the focus. */
   #write(id, value) {
     const field = this.find(id);
     if (document.activeElement !== field) field.value = value;
@@ -138,18 +138,18 @@ export class Controls {
     find("cell").value = cell;
     find("cell-auto").checked = state.cell === null;
     find("cell-text").value = state.cell === null ? "auto" : `× ${short(state.cell)}`;
-    find("cell").setAttribute("aria-valuetext", state.cell === null ? "auto" : `${short(state.cell)} times what suits the bodies`);
+    find("cell").setAttribute("aria-valuetext", state.cell === null ? "auto" : `${short(state.cell)} times the suggested size`);
     find("slots").value = Math.round(Math.log(state.slots ?? 10) / Math.log(SLOT_STEP));
     find("slots-auto").checked = state.slots === null;
     find("slots-text").value = state.slots === null ? "auto" : `${short(state.slots)} a body`;
     find("slots").setAttribute("aria-valuetext", `${short(state.slots ?? 10)} slots a body`);
   }
 
-  /** What is too much to be drawn. */
+  /** Say what is not drawn because there is too much of it. */
   showLimits(scene) {
     const left = [];
     if (!scene.traced) left.push(`every single test (up to ${whole(scene.most_traced)} bodies)`);
     if (!scene.structured) left.push("cells, strips, boxes and orders (up to 5,000)");
-    this.find("limits").textContent = left.length ? `Too many bodies to draw ${left.join(" and ")}; they are counted all the same.` : "";
+    this.find("limits").textContent = left.length ? `Too many bodies to draw ${left.join(" and ")}; they are still counted.` : "";
   }
 }

@@ -2,10 +2,10 @@
 
 import { canvasFont, colour, sharp, whole } from "./palette.js";
 
-const HEAD = 22; // pixels for the words above
-const FINEST = 5; // pixels a row needs to be told from its neighbours
+const HEAD = 22; // pixels for the title
+const FINEST = 5; // pixels that a row needs to be distinct
 
-/** Every pair a square: those compared so far, and those whose boxes overlap. */
+/** One square per pair: pairs that were compared, and pairs whose boxes overlap. */
 export function drawPairs(canvas, width, height, tests, hits, count, end) {
   const context = cleared(canvas, width, height);
   const high = (height - HEAD - 4) / (count - 1);
@@ -28,13 +28,13 @@ export function drawPairs(canvas, width, height, tests, hits, count, end) {
   context.fill(frame);
   bricks(tests, "test", Math.min(end, tests.length / 2), 0);
   bricks(hits, "hit", hits.length / 2, 4);
-  title(context, "Each brick is a pair: compared, or found to overlap", width);
+  title(context, "Each square is a pair: compared, or found to overlap", width);
 }
 
-/** How high the intervals want to be. */
+/** The preferred height of the intervals. */
 export const intervalsHeight = (count) => Math.min(HEAD + 8 + 7 * count, 230);
 
-/** Intervals in their order, one bar each, with the walk that each begins; where they are many, some of them. */
+/** Sorted intervals, one bar each, and the sweep from each; if there are many, a sample. */
 export function drawIntervals(canvas, width, height, order, frame, world, place, end) {
   const context = cleared(canvas, width, height);
   const [axis, count] = order;
@@ -52,7 +52,7 @@ export function drawIntervals(canvas, width, height, order, frame, world, place,
     const y = HEAD + row * step;
     const left = edge(k, -1);
     bars.rect(left, y, Math.max(edge(k, 1) - left, 1), thick);
-    // The boxes that this one reaches begin left of its right end: its walk goes down to the last of them.
+    // The boxes that this one reaches start left of its right end; its sweep goes down to the last of them.
     const down = (stops[k] - k - 1) / every;
     if (down > 0) walks.rect(edge(k, 1) - 1, y, 2, down * step + thick);
   }
@@ -62,10 +62,10 @@ export function drawIntervals(canvas, width, height, order, frame, world, place,
   context.fill(bars);
   if (end !== null) mark(context, ids, stops, edge, { step, every, thick }, end);
   const some = every > 1 ? `, every ${every}th drawn` : "";
-  title(context, `Sorted along ${axis ? "y" : "x"}${some}. A line down: the walk of that body`, width);
+  title(context, `Sorted along ${axis ? "y" : "x"}${some}. A line down: how far that body is swept`, width);
 }
 
-/** The body whose walk is under way. */
+/** The body that is being swept. */
 function mark(context, ids, stops, edge, { step, every, thick }, end) {
   let k = 0;
   for (let left = end - 1; k < ids.length; k++) {
@@ -85,12 +85,12 @@ export function savedText(order, tests) {
   const all = (count * (count - 1)) / 2;
   const saved = all - tests;
   const share = all ? ((100 * saved) / all).toFixed(saved && saved < all ? 1 : 0) : 0;
-  return `Sorted along ${order[0] ? "y" : "x"}. The early way out saved ${whole(saved)} of ${whole(all)} tests (${share} %).`;
+  return `Sorted along ${order[0] ? "y" : "x"}. Stopping early saved ${whole(saved)} of ${whole(all)} tests (${share} %).`;
 }
 
 export const ENDS_HEIGHT = 210;
 
-/** The order of the edges before (above) and after some of the swaps (below); lines that cross have swapped. */
+/** The order of the edges before (above) and after some of the swaps (below); crossing lines have swapped. */
 export function drawEnds(canvas, width, height, ends, before, swaps, end) {
   const context = cleared(canvas, width, height);
   const items = 2 * ends[0];
@@ -140,7 +140,7 @@ function slopes(context, then, now, high, tall, width, current) {
   brackets(context, now, low + 7, step, current);
 }
 
-/** A near edge is an opening bracket, a far one a closing bracket. */
+/** A near edge is an opening bracket, a far edge a closing bracket. */
 function brackets(context, items, y, step, current) {
   if (step < 6) return;
   context.textAlign = "center";

@@ -1,12 +1,12 @@
-// The frames between the wire and the screen: those that are not drawn yet, and how many have been.
+// The frames that have arrived and are not drawn yet, and the rate at which frames are drawn.
 
 const RATED = 2000; // milliseconds over which drawn frames are counted
 const KEPT = 200;
 
-// They come evenly from the engine and unevenly over the wire: of two that come between two pictures, one would never
-// be drawn and the picture after next would show nothing new (46 of 60 frames a second were drawn).  So the later one
-// waits for the next picture.
-const MOST = 2; // of more, the oldest are never drawn: a picture is not older than so many pictures
+// The engine sends frames evenly, but they arrive unevenly.  If two arrive between two pictures, one would never be
+// drawn and a later picture would show nothing new (46 of 60 frames per second were drawn).  So the later one waits
+// for the next picture.
+const MOST = 2; // if more wait, the oldest are dropped, which limits the delay
 
 export class Flow {
   #waiting = [];
@@ -16,7 +16,7 @@ export class Flow {
     if (this.#waiting.length > MOST) this.#waiting.shift();
   }
 
-  /** The one that is to be drawn now, if there is a new one. */
+  /** The frame to draw now, if there is a new one. */
   next() {
     return this.#waiting.shift();
   }
@@ -30,7 +30,7 @@ export class Flow {
   }
 }
 
-/** How many frames a second are drawn, which may be fewer than are wished for. */
+/** How many frames per second are drawn, which may be fewer than requested. */
 export class Pace {
   #drawnAt = [];
 
@@ -39,7 +39,7 @@ export class Pace {
     if (this.#drawnAt.length > KEPT) this.#drawnAt.shift();
   }
 
-  told(now) {
+  text(now) {
     const recent = this.#drawnAt.filter((when) => when > now - RATED);
     if (recent.length < 3) return "";
     const rate = ((recent.length - 1) * 1000) / (recent[recent.length - 1] - recent[0]);

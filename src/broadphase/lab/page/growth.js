@@ -1,4 +1,4 @@
-// How time and tests grow with the number of bodies: asked for, drawn as it comes, and stopped.
+// Time and tests against the number of bodies: measured on request, drawn as results arrive, and stopped.
 
 import { drawGrowth } from "./chart.js";
 import { colour, milliseconds, named, styleOf, whole } from "./palette.js";
@@ -29,7 +29,7 @@ export class Growth {
     const text = this.#find("grow-text");
     if (words.ended) {
       this.#running(false);
-      text.textContent = words.stopped ? "Stopped; what was measured stays." : "Done. A line ends where a frame takes longer than a quarter of a second.";
+      text.textContent = words.stopped ? "Stopped; the results so far are kept." : "Done. A line ends where a frame takes longer than a quarter of a second.";
       return;
     }
     this.#find("grow-progress").value = words.done / words.total;
@@ -57,13 +57,13 @@ export class Growth {
     this.#tabulate(methods);
   }
 
-  /** The same as a table: the legend of the charts, and what a screen reader reads. */
+  /** The same as a table, which is the legend of the charts and readable by a screen reader. */
   #tabulate(methods) {
     const place = this.#find("growth-table");
     place.hidden = false;
     const sizes = [...new Set(this.#points.map((point) => point.count))].sort((a, b) => a - b);
     const table = document.createElement("table");
-    table.createCaption().textContent = "Milliseconds a frame by number of bodies";
+    table.createCaption().textContent = "Milliseconds per frame by number of bodies";
     const head = table.createTHead().insertRow();
     head.append(cell("th", "method"), ...sizes.map((size) => cell("th", whole(size))));
     const body = table.createTBody();
@@ -88,7 +88,7 @@ function cell(kind, text) {
   return made;
 }
 
-/** A piece of the line that stands for a method. */
+/** A sample of the line of a method. */
 export function sample(name) {
   const line = document.createElement("canvas");
   line.className = "sample";

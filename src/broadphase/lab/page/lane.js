@@ -1,4 +1,4 @@
-// One method on the page: its picture, its numbers, and the hand that reaches into the picture.
+// One method on the page: its picture, its numbers, and the pointer in the picture.
 
 import { drawEnds, drawIntervals, drawPairs, ENDS_HEIGHT, intervalsHeight } from "./details.js";
 import { sample } from "./growth.js";
@@ -8,12 +8,12 @@ import { colour, milliseconds, named, sharp, whole } from "./palette.js";
 import { drawStage } from "./stage.js";
 
 const REACH = 14; // pixels
-const KEPT = 31; // single times of which the median is shown
+const KEPT = 31; // the number of single times whose median is shown
 const LOWEST = 180; // pixels
 export const WARMING = 3; // frames after a change, in which indexes are built and code is loaded
 
 export class Lane {
-  /** `page` gives camera, world, and takes what the hand does. */
+  /** `page` has the camera and the world, and receives what the pointer does. */
   constructor(page, number, methods) {
     this.page = page;
     this.number = number;
@@ -32,7 +32,7 @@ export class Lane {
     this.select.addEventListener("change", () => page.changeMethod(number, this.select.value));
     find(".remove").addEventListener("click", () => page.removeLane(number));
     this.key = find(".key");
-    // Asking the page for a width in every frame would make it lay itself out in every frame.
+    // Reading a width in every frame would force a layout in every frame.
     this.width = 0;
     new ResizeObserver(() => {
       this.width = this.canvas.clientWidth;
@@ -48,7 +48,7 @@ export class Lane {
     this.key.replaceChildren(sample(method));
   }
 
-  /** Forget what belongs to the frames before. */
+  /** Clear what belongs to the frames before. */
   reset() {
     this.seconds = NaN;
     this.seen = 0;
@@ -58,7 +58,7 @@ export class Lane {
     this.note.textContent = "";
   }
 
-  /** What the method is: that which "auto" has made, where it was left to choose. */
+  /** The method, or the one that "auto" has chosen. */
   get method() {
     return this.report?.name ?? this.select.value;
   }
@@ -78,7 +78,7 @@ export class Lane {
     return { left, top, scale, width, height };
   }
 
-  /** `share`: how much of the frame has happened, in slow motion. */
+  /** `share`: how much of the frame is shown, in slow motion. */
   draw(frame, share) {
     const own = frame.lanes[this.number] ?? {};
     const { place } = this;
@@ -120,7 +120,7 @@ export class Lane {
     }
   }
 
-  /** Takes in a frame that has just come, also if it is never drawn. */
+  /** Handles a frame that has just arrived, also if it is never drawn. */
   count(frame) {
     const own = frame.lanes[this.number];
     if (!own || own.ofFrame[0] !== frame.frame) return;
@@ -138,7 +138,7 @@ export class Lane {
     const late = !own || own.ofFrame[0] !== frame.frame;
     this.waiting.hidden = !late;
     if (late) {
-      this.waiting.textContent = `${named(this.method)} is still at work on ${own ? `a frame after frame ${whole(own.ofFrame[0])}` : "its first frame"}; the others go on.`;
+      this.waiting.textContent = `${named(this.method)} is still at work on ${own ? `a frame after frame ${whole(own.ofFrame[0])}` : "its first frame"}; the others continue.`;
     }
     if (!own) return;
     const [tests, candidates, overlaps] = own.numbers;
@@ -157,7 +157,7 @@ export class Lane {
     if (box.hidden === shown) box.hidden = !shown;
   }
 
-  /** What the engine says about the cells. */
+  /** The verdict of the engine on the cells. */
   tell(report) {
     if (!report) return;
     this.report = report;
@@ -189,7 +189,7 @@ export class Lane {
     context.restore();
   }
 
-  // ---- the hand
+  // ---- pointer and keyboard
 
   #listen() {
     const { canvas } = this;
@@ -244,7 +244,7 @@ export class Lane {
     return this.page.camera.toWorld(x, y, ...this.size);
   }
 
-  /** Take hold of the body at a point of the picture, if there is one. */
+  /** Grab the body at a point of the picture, if there is one. */
   #take(x, y) {
     const reach = REACH / this.place.scale;
     const at = this.#world(x, y);

@@ -1,4 +1,4 @@
-// The page: one state, shown by the controls, the lanes and the charts, and kept in the URL.
+// The sandbox: one state, shown by the controls, the lanes and the charts, and stored in the URL.
 
 import { Camera } from "./camera.js";
 import { Running } from "./chart.js";
@@ -14,12 +14,12 @@ import { fromQuery, setupOf, toQuery } from "./state.js";
 import { listenToTheme } from "./theme.js";
 import { Wire } from "./wire.js";
 
-const SLOW = 5; // frames a second below which the pairs light up one after the other
+const SLOW = 5; // frames per second; below, tests are shown one after the other
 const CHART_EVERY = 50; // milliseconds
 const WRITE_EVERY = 90;
 const KEPT_AGES = 2000;
 const PATIENCE = 1500; // milliseconds
-const WIDE = 2.2; // worlds so much wider than high get the whole width
+const WIDE = 2.2; // worlds with a larger aspect ratio get the whole width
 const NEXT = ["strips", "spatial_hash", "box_tree", "uniform_grid", "sweep_and_prune", "sort_and_sweep", "brute_force"];
 
 const NARROW = "(max-width: 68rem)";
@@ -35,7 +35,7 @@ class Page {
   frame = null;
   age = 0;
   drawn = 0;
-  ages = []; // of the last frames when their pictures were finished, in milliseconds
+  ages = []; // milliseconds from making a frame to drawing it, of the last frames
   #epoch = -1;
   #scene = null;
   #arrived = 0;
@@ -58,8 +58,8 @@ class Page {
       open: () => this.#connection("open", "connected"),
       lost: (reason) => {
         this.#connection("lost", "connection lost, trying again");
-        // Said by the server as it closed: it has no room for one tab more.
-        if (reason) this.problem(`No room: ${reason}. Close one of the others, and this one goes on by itself.`);
+        // The server closes with a reason if too many tabs are open.
+        if (reason) this.problem(`The lab is full: ${reason}. Close one of the others, and this tab continues.`);
         this.growth.fail();
       },
       words: (words) => this.#hear(words),
@@ -69,7 +69,7 @@ class Page {
     setInterval(() => this.#sayBusy(), 500);
   }
 
-  /** What is waited for has a name. */
+  /** Say what the page waits for. */
   #sayBusy() {
     if (!this.state || find("connection").dataset.state !== "open") return;
     const expected = !this.frame || this.frame.epoch !== this.#epoch || (this.state.playing && this.state.rate > 2);
@@ -77,7 +77,7 @@ class Page {
     find("frame-text").textContent = `waiting for the engine: ${whole(this.state.count)} bodies, ${this.state.methods.map(named).join(" and ")}`;
   }
 
-  // ---- what the server says
+  // ---- messages of the server
 
   #connection(state, text) {
     find("connection").dataset.state = state;
@@ -116,7 +116,7 @@ class Page {
     }
   }
 
-  /** The first words of a server, also of one that was started again. */
+  /** The first message of a server, also after a restart. */
   #begin(hello) {
     this.hello = hello;
     if (!this.state) {
@@ -153,7 +153,7 @@ class Page {
   }
 
   #take(frame) {
-    // A frame from before a change of methods is of no use any more.
+    // Ignore frames from before a change of methods.
     if (frame.epoch !== this.#epoch || frame.lanes.length > this.lanes.length) {
       this.wire.send("ack", { frame: frame.serial });
       return;
@@ -170,8 +170,8 @@ class Page {
     this.charts.time.push(this.lanes.map((lane) => (this.#warming > 0 ? NaN : lane.seconds * 1e3)));
     this.#warming -= 1;
     this.charts.pairs.push([now.find(Boolean)?.[2] ?? NaN]);
-    // When it has been read, not when it is drawn: the scene keeps its pace where drawing is slow, and what is
-    // drawn is the latest.  A page that is too busy to read slows the scene down all the same.
+    // A frame is acknowledged when it is read, not when it is drawn: the scene keeps its pace when drawing is slow,
+    // and the latest frame is drawn.  A page that is too busy to read slows the scene down.
     this.wire.send("ack", { frame: frame.serial });
     this.redraw();
   }
@@ -221,14 +221,14 @@ class Page {
     }
   }
 
-  /** Numbers, more slowly than pictures: nobody reads sixty a second. */
+  /** Update the numbers less often than the pictures, because nobody reads sixty per second. */
   #write(frame, now) {
     this.#written = now;
-    find("frame-text").textContent = `frame ${whole(frame.frame)}${this.state.playing ? this.#pace.told(now) : ""}`;
+    find("frame-text").textContent = `frame ${whole(frame.frame)}${this.state.playing ? this.#pace.text(now) : ""}`;
     for (const lane of this.lanes) lane.write(frame);
   }
 
-  /** While the scene moves one after the other: all at once would take the time of a picture. */
+  /** Draw one chart at a time while the scene moves: all together would take as long as a picture. */
   #drawCharts(now) {
     const { methods } = this.state;
     const all = [[this.charts.tests, methods], [this.charts.time, methods], [this.charts.pairs, ["overlaps"]]];
@@ -251,7 +251,7 @@ class Page {
     this.#nameLines();
   }
 
-  /** Which line of the charts is whose. */
+  /** The legend of the charts. */
   #nameLines() {
     find("chart-legend").replaceChildren(...[...new Set(this.state.methods), "overlaps"].map((name) => {
       const item = document.createElement("li");
@@ -261,9 +261,9 @@ class Page {
     this.#explainColours();
   }
 
-  // ---- what the user does
+  // ---- input
 
-  /** Change the state; the page, the URL and the server follow. */
+  /** Change the state, and update the page, the URL and the server. */
   change(fields) {
     const before = this.state;
     this.state = { ...before, ...fields };
@@ -280,7 +280,7 @@ class Page {
 
   #keepUrl() {
     clearTimeout(this.#urlTimer);
-    // Browsers allow only so many changes a second.
+    // Browsers limit the number of URL changes per second.
     this.#urlTimer = setTimeout(() => history.replaceState(null, "", toQuery(this.state)), 150);
   }
 
@@ -362,7 +362,7 @@ class Page {
     click("save-picture", () => savePicture(this));
     click("hall", () => {
       if (document.fullscreenElement) document.exitFullscreen();
-      else document.documentElement.requestFullscreen().catch(() => this.problem("This browser allows no full screen."));
+      else document.documentElement.requestFullscreen().catch(() => this.problem("This browser does not allow full screen."));
     });
     document.addEventListener("fullscreenchange", () => {
       const full = Boolean(document.fullscreenElement);
@@ -398,5 +398,5 @@ class Page {
 }
 
 const page = new Page();
-// For tests and for the curious.
+// For tests and the console.
 globalThis.lab = page;

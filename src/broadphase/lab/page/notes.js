@@ -1,4 +1,4 @@
-// What is said below a picture of the sandbox, and what its colours mean.
+// The text below a picture of the sandbox, and the legend of its colours.
 
 import { savedText } from "./details.js";
 import { named, several, whole } from "./palette.js";
@@ -6,37 +6,37 @@ import { named, several, whole } from "./palette.js";
 /** A sentence or two about what a method did in this frame. */
 export function noteOf(lane, own) {
   const { method } = lane;
-  const chosen = lane.select.value === "auto" ? `auto has made a ${named(method)}. ` : "";
-  return `${chosen}${told(method, own)}${sketched(own)}`;
+  const chosen = lane.select.value === "auto" ? `auto has chosen a ${named(method)}. ` : "";
+  return `${chosen}${summary(method, own)}${sketched(own)}`;
 }
 
-function told(method, own) {
+function summary(method, own) {
   const [tests, , , cells, swaps, , , fellBack] = own.numbers;
   switch (method) {
     case "brute_force":
-      return "Every body with every other.";
+      return "Every body is compared with every other.";
     case "sort_and_sweep":
-      return `${own.order ? savedText(own.order, tests) : "Sorted along one axis."} ${several(swaps, "step")} brought last frame’s order up to date.`;
+      return `${own.order ? savedText(own.order, tests) : "Sorted along one axis."} ${several(swaps, "step")} updated the order of the last frame.`;
     case "sweep_and_prune":
-      if (fellBack) return "So much moved that it fell back: all was sorted and searched anew. This method is for scenes in which little moves.";
-      if (swaps) return `${several(swaps, "swap")} brought the order of the frame before up to date. Everything else was known.`;
-      return tests ? "The first frame: all was sorted and compared." : "Nothing has swapped, so nothing was compared.";
+      if (fellBack) return "So many bodies moved that everything was sorted and searched from scratch. This method suits scenes in which little moves.";
+      if (swaps) return `${several(swaps, "swap")} updated the order of the last frame. All other pairs were kept.`;
+      return tests ? "The first frame: everything was sorted and compared." : "Nothing has swapped, so nothing was compared.";
     case "uniform_grid":
-      return `${several(cells, "cell")} in use; a number counts the bodies in a cell.${higher(own)}`;
+      return `${several(cells, "cell")} in use; the number in a cell counts its bodies.${higher(own)}`;
     case "spatial_hash":
-      return `${several(cells, "slot")} in use. Hatched: distant cells share the slot; the number behind + counts their bodies.${higher(own)}`;
+      return `${several(cells, "slot")} in use. Hatched: distant cells share the slot; the number after + counts their bodies.${higher(own)}`;
     case "box_tree":
-      return `${several(cells, "box", "boxes")} in the tree, up to sixteen in each. Comparing with them counts as tests too.`;
+      return `${several(cells, "box", "boxes")} in the tree, each with up to sixteen children. Comparing with them counts as tests too.`;
     case "strips":
       return cells === 1
-        ? "One strip: the engine sweeps so few bodies in one piece. Cut the world with the slider."
-        : `${several(cells, "strip")}; at the edge the copies in each. A mark: the body began in an earlier strip. Two marked copies are not reported, so no pair is found twice.`;
+        ? "One strip: the engine sweeps so few bodies as one. Choose more strips with the slider."
+        : `${several(cells, "strip")}; the number at the edge counts the copies. A mark means that the body starts in an earlier strip. Two marked copies are not reported, so no pair is found twice.`;
     default:
       return "";
   }
 }
 
-/** Larger cells for larger bodies lie above those that are drawn. */
+/** Says if there are larger cells, for larger bodies, than those that are drawn. */
 function higher(own) {
   let bodies = 0;
   for (let at = 0; at < (own.cells?.length ?? 0); at += 8) if (own.cells[at + 5]) bodies += own.cells[at + 4];
@@ -49,9 +49,9 @@ function sketched(own) {
 }
 
 const LEGENDS = {
-  uniform_grid: [["cell", "cell, the fuller the darker"]],
+  uniform_grid: [["cell", "cell; fuller cells are darker"]],
   spatial_hash: [["hatched", "slot shared by distant cells"]],
-  box_tree: [["root", "root: holds all"], ["leaf", "leaf: holds bodies"]],
+  box_tree: [["root", "root: contains everything"], ["leaf", "leaf: contains bodies"]],
   strips: [["border", "border of strips"], ["copy", "copy in a later strip"]],
 };
 

@@ -12,10 +12,10 @@ export class Recording {
     const view = new DataView(buffer);
     if (view.getUint32(0, true) !== MAGIC) throw new Error("this is no recording");
     const length = view.getUint32(4, true);
-    const told = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, length)));
+    const described = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, length)));
     const read = ({ at, count, type }) => new TYPES[type](buffer, 8 + length + at, count);
-    this.pictures = told.pictures;
-    this.#channels = told.channels.map((channel) => ({
+    this.pictures = described.pictures;
+    this.#channels = described.channels.map((channel) => ({
       ...channel,
       rows: read(channel.rows),
       items: read(channel.items),

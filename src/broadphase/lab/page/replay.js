@@ -1,6 +1,6 @@
-// A recording: which frame is shown, what the program did in it, and the frames that took longest.
+// A recording: the frame that is shown, what the program did in it, and the slowest frames.
 
-const EVERY = 120; // milliseconds between two frames that are asked for while the slider is dragged
+const EVERY = 120; // milliseconds between two requests while the slider is dragged
 
 const milliseconds = (value) => `${value < 10 ? value.toFixed(2) : value.toFixed(0)} ms`;
 
@@ -10,14 +10,14 @@ function element(name, fields = {}, ...children) {
   return made;
 }
 
-/** What the program was given. A world tells of contacts that are listened for, not of all boxes that overlap. */
-function toldOfFound({ found, listened }) {
-  if (listened === false) return "nobody listened for contacts";
+/** What the program was given. A world reports contacts that have a listener, not all boxes that overlap. */
+function foundText({ found, listened }) {
+  if (listened === false) return "no listener for contacts";
   const count = found.toLocaleString("en");
-  return listened ? `${count} ${found === 1 ? "contact" : "contacts"} listened for` : `${count} ${found === 1 ? "pair" : "pairs"} given to the program`;
+  return listened ? `${count} ${found === 1 ? "contact" : "contacts"} reported to listeners` : `${count} ${found === 1 ? "pair" : "pairs"} given to the program`;
 }
 
-/** The bar above the lanes; there only where the server has a recording, and shown only with its scene. */
+/** The bar above the lanes; it exists if the server has a recording, and is shown with its scene. */
 export class ReplayBar {
   #page;
   #asked = 0;
@@ -28,12 +28,12 @@ export class ReplayBar {
     this.#page = page;
     this.frame = element("input", { type: "range", className: "wide", min: 0, step: 1, value: 0, ariaLabel: "Frame of the recording" });
     this.number = element("input", { type: "number", min: 0, step: 1, value: 0, ariaLabel: "Number of the frame" });
-    this.told = element("p", { className: "hint" });
-    this.told.setAttribute("role", "status");
+    this.summary = element("p", { className: "hint" });
+    this.summary.setAttribute("role", "status");
     this.slowest = element("div", { className: "buttons" });
     this.bar = element("div", { id: "replay", className: "replay", hidden: true },
       element("div", { className: "replay-frame" }, this.frame, this.number, element("span", { className: "replay-count" })),
-      this.told, this.slowest);
+      this.summary, this.slowest);
     this.bar.setAttribute("role", "group");
     this.bar.ariaLabel = "Recording";
     document.getElementById("lanes").before(this.bar);
@@ -44,7 +44,7 @@ export class ReplayBar {
     this.number.addEventListener("change", () => this.go(Number(this.number.value)));
   }
 
-  /** What the server has; again when it was started anew. */
+  /** Set the recording of the server, also after a restart. */
   offer(hello) {
     const { replay } = hello;
     this.has = Boolean(replay);
@@ -60,12 +60,12 @@ export class ReplayBar {
     this.slowest.replaceChildren(element("span", { className: "hint", textContent: "Slowest frames of the program" }), ...buttons);
   }
 
-  /** With its scene it is there. */
+  /** Show or hide it with its scene. */
   show(state) {
     this.bar.hidden = !this.has || state.scene !== this.scene;
   }
 
-  /** To a frame, and stop there. */
+  /** Go to a frame and pause. */
   go(number) {
     if (this.#page.state.playing) this.#page.change({ playing: false });
     this.#page.wire.send("seek", { frame: Math.min(Math.max(Math.round(number) || 0, 0), Number(this.frame.max)) });
@@ -82,14 +82,14 @@ export class ReplayBar {
     }, wait);
   }
 
-  /** What the program did in the frame that is shown. */
+  /** Show what the program did in this frame. */
   tell(words) {
     if (!this.#dragging) this.frame.value = words.frame;
     if (document.activeElement !== this.number && !this.#dragging) this.number.value = words.frame;
     const calls = words.calls.map(([name, times, spent]) => `${name}${times > 1 ? ` × ${times.toLocaleString("en")}` : ""} ${milliseconds(spent)}`);
     const changes = [[words.moved, "moved"], [words.added, "added"], [words.removed, "removed"]].filter(([count]) => count);
-    const found = words.found === null ? [] : [toldOfFound(words)];
-    this.told.textContent = [
+    const found = words.found === null ? [] : [foundText(words)];
+    this.summary.textContent = [
       `Frame ${words.frame}: ${words.bodies.toLocaleString("en")} bodies`,
       ...changes.map(([count, what]) => `${count.toLocaleString("en")} ${what}`),
       ...found,

@@ -1,4 +1,4 @@
-// Taking something away: a link, a picture, the Python lines; and bringing something in: a file.
+// Sharing a link, a picture or the Python code; and loading a file.
 
 import { colour, milliseconds, named } from "./palette.js";
 import { toQuery } from "./state.js";
@@ -24,9 +24,9 @@ export function listenToShare(page) {
   find("copy-link").addEventListener("click", () => {
     const link = location.origin + location.pathname + toQuery(page.state);
     history.replaceState(null, "", link);
-    copy(link, "The link is in the clipboard.");
+    copy(link, "The link was copied.");
   });
-  find("copy-code").addEventListener("click", () => copy(find("code").textContent, "The lines are in the clipboard."));
+  find("copy-code").addEventListener("click", () => copy(find("code").textContent, "The code was copied."));
   find("close-code").addEventListener("click", () => find("code-dialog").close());
   find("file").addEventListener("change", () => upload(page));
 }
@@ -35,7 +35,7 @@ async function upload(page) {
   const file = find("file").files[0];
   const note = find("file-note");
   if (!file) return;
-  // An error looks like one, and a field that names a file which is not shown would be a lie.
+  // An error is styled as one, and the field must not name a file that is not shown.
   const tell = (text, wrong = false) => {
     note.textContent = text;
     note.classList.toggle("wrong", wrong);
@@ -43,7 +43,7 @@ async function upload(page) {
     if (wrong) find("file").value = "";
   };
   if (file.size > page.hello.largest_file) {
-    tell(`${file.name} is larger than ${page.hello.largest_file >> 20} MB. What was shown stays.`, true);
+    tell(`${file.name} is larger than ${page.hello.largest_file >> 20} MB. The scene is unchanged.`, true);
     return;
   }
   tell(`reading ${file.name} …`);
@@ -54,7 +54,7 @@ async function upload(page) {
     tell(`${said.name}: ${said.count.toLocaleString("en")} boxes. ${said.note}`);
     page.change({ scene: page.hello.file, file: said.token });
   } catch (error) {
-    tell(`${error.message}. What was shown stays.`.replace("..", "."), true);
+    tell(`${error.message}. The scene is unchanged.`.replace("..", "."), true);
   }
 }
 
@@ -90,6 +90,6 @@ export function savePicture(page) {
     link.download = `broadphase-${page.state.scene}-frame-${page.frame?.frame ?? 0}.png`;
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-    say("The picture is saved.");
+    say("The picture was saved.");
   });
 }

@@ -1,4 +1,4 @@
-// Where the pictures of the tour come from: the engine, asked for each one, or a recording of its answers.
+// The source of the pictures of the tour: the engine, with one request per picture, or a recording.
 
 import { Recording } from "./recording.js";
 import { decode } from "./wire.js";
@@ -9,13 +9,13 @@ async function fetched(address) {
   return answer;
 }
 
-/** The steps, and who answers for them. */
+/** The steps and the source of their pictures. */
 export async function open() {
-  const told = await (await fetched("tour/steps.json")).json();
-  return { steps: told.steps, source: told.recorded ? new Recorded(told.steps) : new Live() };
+  const described = await (await fetched("tour/steps.json")).json();
+  return { steps: described.steps, source: described.recorded ? new Recorded(described.steps) : new Live() };
 }
 
-/** The engine makes each picture when it is asked for; the ball may be anywhere. */
+/** The engine makes each picture on request; the ball may be anywhere. */
 class Live {
   recorded = false;
 
@@ -31,13 +31,13 @@ class Live {
     return decode(await (await fetched(`tour/frame?${asked}`)).arrayBuffer());
   }
 
-  /** Where the ball comes to when a key pushes it. */
+  /** The place of the ball after a key press. */
   beside(step, slider, place, by) {
     return [place[0] + by[0], place[1] + by[1]];
   }
 }
 
-/** One file a step holds every picture that its slider, its frames and the recorded places can ask for. */
+/** One file per step has every picture for its slider, its frames and the recorded places. */
 class Recorded {
   recorded = true;
   #files = new Map();
@@ -47,7 +47,7 @@ class Recorded {
     for (const step of steps) this.#files.set(step.name, null);
   }
 
-  /** Fetches a step once; afterwards its pictures are there at once. */
+  /** Fetches a step once; its pictures are then in memory. */
   async load(step) {
     if (!this.#files.get(step.name)) {
       this.#files.set(step.name, fetched(`tour/${step.name}.bin`).then(async (answer) => new Recording(await answer.arrayBuffer())));
@@ -58,18 +58,18 @@ class Recorded {
   async picture(step, slider, frame, place) {
     const recording = await this.load(step);
     const places = this.places(step, slider);
-    const at = closest(places, place ?? step.rooms[slider].map((side) => side / 2));
+    const at = closest(places, place ?? step.sizes[slider].map((side) => side / 2));
     return recording.picture((slider * step.frames + frame) * places.length + at);
   }
 
-  /** Every place that the ball was recorded at, row by row. */
+  /** All recorded places of the ball, row by row. */
   places(step, slider) {
     const key = `${step.name} ${slider}`;
     if (!this.#places.has(key)) this.#places.set(key, placesOf(step, slider));
     return this.#places.get(key);
   }
 
-  /** The next recorded place that way. */
+  /** The next recorded place in that direction. */
   beside(step, slider, place, by) {
     const [columns, rows] = step.places;
     const places = this.places(step, slider);
@@ -82,7 +82,7 @@ class Recorded {
 
 function placesOf(step, slider) {
   const [columns, rows] = step.places;
-  const [width, height] = step.rooms[slider];
+  const [width, height] = step.sizes[slider];
   const at = (k, count, side) => step.edge + (k * (side - 2 * step.edge)) / (count - 1);
   return Array.from({ length: columns * rows }, (_, k) => [at(k % columns, columns, width), at(Math.floor(k / columns), rows, height)]);
 }

@@ -1,4 +1,4 @@
-// The picture of one method: what it knows of the world, the bodies, and what it compared and found.
+// The picture of one method: its data structure, the bodies, and what it compared and found.
 
 import { drawBodies, typicalOf } from "./bodies.js";
 import { drawDust, isDust } from "./dust.js";

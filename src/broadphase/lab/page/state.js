@@ -5,9 +5,9 @@ export const DEFAULTS = {
   count: 120,
   seed: 1,
   methods: ["brute_force", "sort_and_sweep"],
-  cell: null, // cell size in units of what suits the scene; null: the index chooses
-  slots: null, // slots of the hash table a body; null: ten
-  strips: undefined, // how many; null: as the engine chooses; undefined: some, so that there is something to be seen
+  cell: null, // cell size in units of the suggested one; null: the index chooses
+  slots: null, // slots of the hash table per body; null: ten
+  strips: undefined, // how many; null: the engine chooses; undefined: several, so that the picture shows some
   rate: 60,
   tests: true,
   structure: true,
@@ -15,11 +15,11 @@ export const DEFAULTS = {
   file: "",
 };
 
-const STRIPS = 8; // where nothing is said
-const MOST_CUT = 5000; // bodies; beyond this, strips that nobody asked for would only be slow
+const STRIPS = 8; // by default
+const MOST_CUT = 5000; // bodies; with more, the default is what the engine chooses
 const calm = globalThis.matchMedia?.("(prefers-reduced-motion: reduce)").matches;
 
-/** Into how many strips the world is cut; null: as the engine chooses. */
+/** The number of strips; null: the engine chooses. */
 export const stripsOf = (state) => (state.strips === undefined ? (state.count > MOST_CUT || state.file ? null : STRIPS) : state.strips);
 
 const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
@@ -34,7 +34,7 @@ function stripsFrom(text) {
   return value === undefined ? undefined : Math.round(value);
 }
 
-/** The state that a query string asks for; whatever it says wrongly is as if it were not said. */
+/** The state of a query string; wrong values are ignored. */
 export function fromQuery(query, hello) {
   const asked = new URLSearchParams(query);
   const scenes = [...hello.scenes.map((scene) => scene.name), hello.file];
@@ -51,7 +51,7 @@ export function fromQuery(query, hello) {
     rate: numberFrom(asked.get("fps"), 0.2, 60, DEFAULTS.rate),
     tests: show === null || show.includes("tests"),
     structure: show === null || show.includes("structure"),
-    // Where people have asked for little motion, nothing starts by itself.
+    // If the system asks for reduced motion, the scene starts paused.
     playing: asked.get("play") === "1" || (asked.get("play") !== "0" && !calm),
     file: (asked.get("file") ?? "").slice(0, 64),
   };

@@ -1,4 +1,4 @@
-// The tour: eight steps, one picture, and a reader who slides and drags.
+// The tour: eight steps with one picture, a slider and a ball to drag.
 
 import { drawGrowth } from "./chart.js";
 import { canvasFont, forget } from "./palette.js";
@@ -52,7 +52,7 @@ class Tour {
     await this.go();
   }
 
-  /** To the step that the address names. */
+  /** Go to the step in the address. */
   async go() {
     const wanted = this.steps.find((step) => `#${step.name}` === location.hash) ?? this.steps[0];
     if (wanted === this.step) return;
@@ -101,12 +101,12 @@ class Tour {
     find("work").hidden = !SLIDERS[step.name].noun;
     find("legend").replaceChildren(...legendOf(step));
     find("caption").textContent = this.source.recorded
-      ? `Recorded with the engine: each picture is what it did. The marked ball goes to the nearest of ${step.places[0] * step.places[1]} recorded places.`
-      : "Nothing here is staged: each picture is what the engine has just done.";
+      ? `Each picture is a recorded search of the engine. The marked ball snaps to the nearest of ${step.places[0] * step.places[1]} recorded places.`
+      : "Each picture shows a search that the engine has just made.";
     document.title = `${this.sections[number].querySelector("h2").textContent} · broadphase`;
   }
 
-  // ---- asking for pictures: one at a time, and of those that wait only the last
+  // ---- requests for pictures: one at a time, and of those that wait only the last
 
   async ask() {
     this.#asked = { step: this.step, slider: this.slider, frame: this.frame, place: this.#place, when: performance.now() };
@@ -128,13 +128,13 @@ class Tour {
     } catch (error) {
       this.playing = false;
       find("problem").hidden = false;
-      find("problem").textContent = `No picture came (${error.message}). Is the lab still running? Move the slider to try again.`;
+      find("problem").textContent = `The picture could not be loaded (${error.message}). Is the lab still running? Move the slider to try again.`;
     } finally {
       this.#asking = false;
     }
   }
 
-  /** Remembers what a value of the slider cost, with the ball where it was last. */
+  /** Stores the cost of a slider value, for the last place of the ball. */
   #note({ step, slider }, picture) {
     const [tests, , , , , , copies] = picture.lanes[0].numbers;
     const entries = Math.round((Number.isFinite(copies) ? copies : 0) * (picture.centers.length / 2));
@@ -142,7 +142,7 @@ class Tour {
     this.#tried.get(step.name)[slider] = { tests, entries };
   }
 
-  /** How many things happen in the picture, one after the other. */
+  /** How many tests or swaps the picture shows, one after the other. */
   get total() {
     const own = this.picture?.lanes[0];
     if (!own) return 0;
@@ -164,7 +164,7 @@ class Tour {
     if (this.playing) this.redraw();
   }
 
-  /** Slowly at first, then faster: the first few tests are to be understood, the others to be seen. */
+  /** Slow at first, so that the first few tests can be understood, then faster. */
   #goOn(now) {
     if (!this.picture || this.shown?.step !== this.step) return;
     const since = this.#clock ? Math.min(now - this.#clock, 100) / 1000 : 0;
@@ -200,7 +200,7 @@ class Tour {
       if (this.playing) this.redraw();
       return;
     }
-    const room = step.rooms[shown.slider];
+    const room = step.sizes[shown.slider];
     const end = Math.min(Math.ceil(this.end), this.total);
     const places = this.source.recorded ? this.source.places(step, shown.slider) : null;
     const seen = end < this.total ? foundSoFar(step, picture, end) : picture;
@@ -279,23 +279,23 @@ class Tour {
     };
     draw("growth-tests", (one) => one.tests, "");
     draw("growth-time", (one) => one.seconds * 1e3, " ms");
-    find("growth-time-title").textContent = `Milliseconds a frame, by the number of balls; measured ${this.source.recorded ? "when this was recorded" : "on this machine just now"}`;
+    find("growth-time-title").textContent = `Milliseconds per frame, by the number of balls; measured ${this.source.recorded ? "when this was recorded" : "on this machine just now"}`;
   }
 
-  // ---- what the reader does
+  // ---- input
 
   #drag(place, by = null) {
     this.playing = false;
     this.end = Infinity;
-    const room = this.step.rooms[this.slider];
+    const room = this.step.sizes[this.slider];
     const goal = by ? this.source.beside(this.step, this.slider, place, by) : place;
     this.#place = goal.map((value, axis) => Math.min(Math.max(value, 0), room[axis]));
     this.ask();
   }
 
   #slide(slider) {
-    // The ball stays where it was, as a share of the room.
-    const [old, now] = [this.step.rooms[this.slider], this.step.rooms[slider]];
+    // The ball keeps its place, relative to the size of the picture.
+    const [old, now] = [this.step.sizes[this.slider], this.step.sizes[slider]];
     if (this.#place) this.#place = this.#place.map((value, axis) => (value * now[axis]) / old[axis]);
     this.slider = slider;
     this.playing = false;
@@ -371,12 +371,12 @@ class Tour {
   }
 }
 
-// A link to a scene is one to the sandbox.
+// A link to a scene leads to the sandbox.
 if (/[?&](scene|methods|n)=/.test(location.search)) {
   location.replace(`sandbox${location.search}`);
 } else {
   const tour = new Tour();
-  globalThis.tour = tour; // for tests and for the curious
+  globalThis.tour = tour; // for tests and the console
   tour.begin().catch((error) => {
     find("problem").hidden = false;
     find("problem").textContent = `The tour could not be opened: ${error.message}`;

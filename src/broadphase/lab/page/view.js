@@ -1,4 +1,4 @@
-// One picture of the tour: a room seen by one method, and the hand that moves the marked ball.
+// One picture of the tour: the balls as one method sees them, and the pointer that drags the marked ball.
 
 import { drawEnds, drawIntervals, drawPairs, ENDS_HEIGHT, intervalsHeight } from "./details.js";
 import * as overlay from "./overlays.js";
@@ -6,12 +6,12 @@ import { colour, named, sharp, whole } from "./palette.js";
 import { sample } from "./growth.js";
 import { drawStage } from "./stage.js";
 
-const REACH = 18; // pixels beside the ball that still take hold of it
-const FAR = 8; // units of the room that an arrow key moves it
-const RIM = 2.5; // pixels from the wall within which the boxes of a tree are seen whole
+const REACH = 18; // pixels beside the ball that still grab it
+const FAR = 8; // units that an arrow key moves the ball
+const RIM = 2.5; // pixels from the border, at which the boxes of a tree are clipped
 
 export class View {
-  /** `hand(place, phase)` is told where the marked ball is to go. */
+  /** `hand(place, phase)` is called with the target of the marked ball. */
   constructor(method, alone, hand) {
     this.method = method;
     this.alone = alone;
@@ -22,7 +22,7 @@ export class View {
     this.canvas.className = "room";
     this.canvas.tabIndex = 0;
     this.canvas.setAttribute("role", "application");
-    this.canvas.setAttribute("aria-label", `The room as ${named(method)} sees it. Arrow keys move the marked ball.`);
+    this.canvas.setAttribute("aria-label", `The balls as ${named(method)} sees them. Arrow keys move the marked ball.`);
     this.detail = document.createElement("canvas");
     this.detail.className = "detail";
     this.detail.setAttribute("role", "img");
@@ -36,7 +36,7 @@ export class View {
     this.#listen();
   }
 
-  /** What is drawn: a frame of the source, the lane in it, and how many tests have been made. */
+  /** Draw a frame of the source, one lane of it, and the first tests. */
   draw(frame, lane, room, end, places) {
     this.room = room;
     const own = frame.lanes[lane];
@@ -86,7 +86,7 @@ export class View {
     return null;
   }
 
-  /** Whose picture it is, where several stand side by side. */
+  /** The name of the method, if there are several pictures. */
   write(tests) {
     if (this.words.dataset.tests === String(tests)) return;
     this.words.dataset.tests = tests;
@@ -95,7 +95,7 @@ export class View {
     this.words.replaceChildren(sample(this.method), `${named(this.method)} `, figure, tests === 1 ? " test" : " tests");
   }
 
-  // ---- the hand
+  // ---- pointer and keyboard
 
   #listen() {
     const { canvas } = this;
@@ -113,13 +113,13 @@ export class View {
       if (!this.held) return;
       this.held = false;
       canvas.classList.remove("holding");
-      // Where the hand let go, and not where the picture is, which may be some answers behind.
+      // The place of the pointer, because the picture may lag behind.
       if (event.type === "pointerup") this.hand(this.#where(event));
       else this.hand(this.ball);
     };
     canvas.addEventListener("pointerup", end);
     canvas.addEventListener("pointercancel", end);
-    // A finger on the ball moves the ball; anywhere else it scrolls the page.
+    // A finger on the ball drags it; anywhere else it scrolls the page.
     canvas.addEventListener("touchstart", (event) => {
       if (event.touches.length === 1 && this.#isOver(event.touches[0])) event.preventDefault();
     }, { passive: false });
@@ -144,7 +144,7 @@ export class View {
   }
 }
 
-/** Boxes of a tree, cut off at the walls. */
+/** Boxes of a tree, clipped at the border. */
 function within(nodes, room, rim) {
   return nodes.map((value, at) => (at % 6 < 4 ? Math.min(Math.max(value, rim), room[at % 2] - rim) : value));
 }
@@ -181,7 +181,7 @@ function drawMark(context, [x, y], radius, place) {
   context.restore();
 }
 
-/** Where a recording has the ball. */
+/** The recorded places of the ball. */
 function drawPlaces(context, places, place) {
   const dots = new Path2D();
   for (const [x, y] of places) dots.rect(x * place.scale - 1, y * place.scale - 1, 2, 2);

@@ -1,22 +1,22 @@
-// What the sliders, figures and colours of each step are called.
+// The names of the sliders, numbers and colours of each step.
 
 import { statesOf, touches } from "./bodies.js";
 import { whole } from "./palette.js";
 
 export const SLIDERS = {
   all: { label: "Number of balls", text: (value) => `${value} balls` },
-  sorted: { label: "Push the balls together sideways", text: (value) => (value === 1 ? "as they lie" : value === 0 ? "all above each other" : `${Math.round(100 * value)} % as wide`) },
-  kept: { label: "How far the balls go in a frame", text: (value) => (value === 0 ? "nowhere" : value === 30 ? "one ball’s width" : value < 3 ? "hardly" : value < 10 ? "a little" : "far"), counts: "swap" },
+  sorted: { label: "Push the balls together sideways", text: (value) => (value === 1 ? "not pushed" : value === 0 ? "in one column" : `${Math.round(100 * value)} % as wide`) },
+  kept: { label: "How far the balls move per frame", text: (value) => (value === 0 ? "not at all" : value === 30 ? "one ball’s width" : value < 3 ? "hardly" : value < 10 ? "a little" : "far"), counts: "swap" },
   cells: { label: "Width of a cell", text: (value) => `${value}; a ball is 20 to 36 wide`, noun: "entries in cells" },
   slots: { label: "Slots in the table", text: (value) => (value === 1 ? "1 slot" : `${value} slots`) },
   tree: { label: "Number of balls", text: (value) => `${value} balls`, drawn: "test of two balls" },
-  strips: { label: "Number of strips", text: (value) => (value === 1 ? "1 strip: the whole room" : `${value} strips`), noun: "copies in strips" },
+  strips: { label: "Number of strips", text: (value) => (value === 1 ? "1 strip: the whole picture" : `${value} strips`), noun: "copies in strips" },
   together: { label: "Number of balls", text: (value) => `${whole(value)} balls` },
 };
 
 export const sliderText = (step, slider) => SLIDERS[step.name].text(step.values[slider]);
 
-/** What stands below the picture: a name, a figure and what it means. */
+/** The numbers below the picture: a name, a number and its meaning. */
 export function figuresOf(step, picture, end, total) {
   const count = picture.centers.length / 2;
   const pairs = (count * (count - 1)) / 2;
@@ -28,16 +28,16 @@ export function figuresOf(step, picture, end, total) {
     found.push({ name: tests === 1 ? "test" : "tests", figure: made, meaning: `comparisons of two boxes; there are ${whole(pairs)} pairs`, kind: "test" });
   }
   if (step.name === "kept") found.push({ name: "swaps", figure: whole(swaps), meaning: "edges that passed each other", kind: "own" });
-  if (step.name === "cells") found.push({ name: "cells a ball", figure: copies.toFixed(1), meaning: "in which each ball is entered, on average", kind: "own" });
-  if (step.name === "slots") found.push({ name: "slots in use", figure: whole(cells), meaning: `for ${whole((picture.lanes[0].cells?.length ?? 0) / 8)} cells with balls in them`, kind: "own" });
+  if (step.name === "cells") found.push({ name: "cells per ball", figure: copies.toFixed(1), meaning: "that each ball touches, on average", kind: "own" });
+  if (step.name === "slots") found.push({ name: "slots in use", figure: whole(cells), meaning: `for ${whole((picture.lanes[0].cells?.length ?? 0) / 8)} cells that hold balls`, kind: "own" });
   if (step.name === "tree") found.push({ name: "levels", figure: whole(levels(picture.lanes[0].nodes)), meaning: `${whole(cells)} ${cells === 1 ? "box" : "boxes"} in the tree; ${whole(tests - total)} ${tests - total === 1 ? "test is" : "tests are"} with ${cells === 1 ? "it" : "them"} and not drawn`, kind: "own" });
-  if (step.name === "strips") found.push({ name: "copies a ball", figure: copies.toFixed(1), meaning: "one in each strip that it touches", kind: "own" });
+  if (step.name === "strips") found.push({ name: "copies per ball", figure: copies.toFixed(1), meaning: "one in each strip that it touches", kind: "own" });
   const touching = touchingPairs(picture);
   found.push({ name: overlaps === 1 ? "pair found" : "pairs found", figure: whole(overlaps), meaning: `whose boxes overlap; of these, ${whole(touching)} ${touching === 1 ? "touches" : "touch"} as balls`, kind: "hit" });
   return found;
 }
 
-/** The picture with the pairs that the first tests have found; where tests are not what is counted, with all. */
+/** The picture with the pairs that the first tests have found, or with all if the step does not count tests. */
 export function foundSoFar(step, picture, end) {
   const { tests } = picture.lanes[0];
   if (SLIDERS[step.name].counts || !tests || !picture.hits) return picture;
@@ -68,7 +68,7 @@ function touchingPairs(picture) {
 const LEGENDS = {
   sorted: [["bar own", "width of a ball, sorted"]],
   kept: [["bar own", "edges that swap"]],
-  cells: [["cell own", "cell with balls, the fuller the darker"]],
+  cells: [["cell own", "cell with balls; fuller cells are darker"]],
   slots: [["cell own", "cell with its slot"], ["hatched own", "slot shared with another cell"]],
   tree: [["root own", "root"], ["leaf own", "leaf"]],
   strips: [["border own", "border"], ["copy own", "copy in a later strip"]],

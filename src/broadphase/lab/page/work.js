@@ -1,10 +1,10 @@
-// The work of a frame for every value of a slider that was tried: tests, and the entries that were made for them.
+// The work of a frame for every slider value that was tried: tests and entries.
 
 import { canvasFont, colour, sharp, whole } from "./palette.js";
 
 const HEIGHT = 150;
 
-/** `tried[k]` is `{tests, entries}` or nothing; `texts[k]` stands below. */
+/** `tried[k]` is `{tests, entries}` or nothing; `texts[k]` is its label. */
 export function drawWork(canvas, tried, texts, now, method, noun) {
   canvas.style.height = `${HEIGHT}px`;
   const width = canvas.clientWidth;

@@ -1,10 +1,9 @@
-"""What an index compared in its last `pairs`, retold from its own state after the fact.
+"""Which boxes an index compared in its last `pairs`: a trace, reconstructed from its state afterwards.
 
-The engine counts its comparisons but does not write them down: ordinary calls pay nothing.  Here each
-method's search is told once more in plain NumPy and Python, reading the real index's columns, cells, nodes
-and borders, for as few bodies as can be drawn.  The tests hold every retelling against ``stats.tests`` and
-the pairs that the engine found, and the session does the same for every frame: a retelling that does not
-add up is not shown.
+The engine counts its comparisons but does not record them, so ordinary calls cost nothing extra.  Here each
+method's search is repeated in plain NumPy and Python on the arrays of the real index, for as few bodies as
+can be drawn.  The tests compare every trace with ``stats.tests`` and with the pairs that the engine found.
+The session does the same for every frame and does not show a trace that disagrees.
 """
 
 from collections.abc import Callable
@@ -13,69 +12,68 @@ from typing import Any
 from broadphase.choose import FEW_BOXES
 from broadphase.indexes.base import Index
 from broadphase.indexes.classes import BoxTree, BruteForce, CellIndex, SortAndSweep, Strips, SweepAndPrune
-from broadphase.lab.tracing import brute_force, cells, sort_and_sweep, strips, sweep_and_prune, tree
-from broadphase.lab.tracing.told import Ids, Told
+from broadphase.lab.tracing import cells, sorted_ends, strips, tree
+from broadphase.lab.tracing.trace import Ids, Trace, some_pairs, trace_brute_force
 
 MOST_TRACED = FEW_BOXES
-"""Bodies of which every comparison is retold, and of which sweep and prune is shown swapping."""
+"""Up to this many bodies, every comparison is traced, and sweep and prune is shown swapping."""
 MOST_SKETCHED = 5_000
-"""Bodies of which as many comparisons are retold as can be told apart in a picture."""
+"""Up to this many bodies, a sample of the comparisons is traced, as many as a picture can show."""
 MOST_LINES = 1_000
-_MOST_RETOLD = 400_000  # comparisons; more take too long between two frames
+_MOST_COMPARISONS = 400_000  # more take too long between two frames
 MOST_STRUCTURE = 5_000
-"""Bodies of which cells, nodes and orders are drawn."""
+"""Up to this many bodies, cells, nodes and orders are drawn."""
 
-
-_TELLERS: dict[type[Any], Callable[..., Told | None]] = {
-    BruteForce: brute_force.tests,
-    SortAndSweep: sort_and_sweep.tests,
-    SweepAndPrune: sweep_and_prune.tests,
-    CellIndex: cells.tests,
-    BoxTree: tree.tests,
-    Strips: strips.tests,
+_TRACERS: dict[type[Any], Callable[..., Trace | None]] = {
+    BruteForce: trace_brute_force,
+    SortAndSweep: sorted_ends.trace_sweep,
+    SweepAndPrune: sorted_ends.trace_swaps,
+    CellIndex: cells.trace_cells,
+    BoxTree: tree.trace_tree,
+    Strips: strips.trace_strips,
 }
 
 
 def needs_before(index: Index) -> bool:
-    """Whether `trace` has to be given the index as it was before the frame."""
+    """Whether `trace` needs a copy of the index from before the frame."""
     return isinstance(index, SweepAndPrune)
 
 
-def trace(index: Index, before: Index | None = None, *, patient: bool = False) -> Told | None:
-    """Retell the last ``pairs()`` of an index.
+def trace(index: Index, before: Index | None = None, *, patient: bool = False) -> Trace | None:
+    """The comparisons of the last ``pairs()`` of an index.
 
     Parameters
     ----------
     index : Index
-        2-D, with ``touching``; nothing has changed in it since.
+        2-D, with ``touching``, and unchanged since.
     before : Index, optional
-        A copy from before the boxes were moved, for the method that keeps its pairs between frames.
+        A copy from before the boxes moved, for sweep and prune, which keeps its pairs between frames.
     patient : bool
-        Whether it moved its boxes a few at a time; see `broadphase.lab.lanes.move_patiently`.
+        Whether the boxes were moved a few at a time; see `broadphase.lab.lanes.move_patiently`.
 
     Returns
     -------
-    Told or None
-        ``None`` where there is no retelling of what happened.
+    Trace or None
+        ``None`` if what happened cannot be reconstructed.
     """
-    for kind, teller in _TELLERS.items():
+    for kind, tracer in _TRACERS.items():
         if isinstance(index, kind):
-            return teller(index, before, patient) if needs_before(index) else teller(index)
+            return tracer(index, before, patient) if needs_before(index) else tracer(index)
     return None
 
 
 def sketch(index: Index) -> tuple[Ids, int] | None:
-    """Some of the comparisons of many bodies, evenly picked, and how many each of them stands for.
+    """An even sample of the comparisons of many bodies, and how many each of them stands for.
 
-    None where they are too many to be retold.
+    None if there are too many to trace.
     """
     if isinstance(index, BruteForce):
-        return brute_force.some(index, MOST_LINES // 2)  # long lines, and slow to draw
+        return some_pairs(index, MOST_LINES // 2)  # long lines, and slow to draw
     stats = index.stats
-    if len(index) > MOST_SKETCHED or stats.tests > _MOST_RETOLD or isinstance(index, SweepAndPrune):
+    if len(index) > MOST_SKETCHED or stats.tests > _MOST_COMPARISONS or isinstance(index, SweepAndPrune):
         return None
-    told = trace(index)
-    if told is None or told.tests != stats.tests:
+    traced = trace(index)
+    if traced is None or traced.tests != stats.tests:
         return None
-    each = max(1, -(-len(told.pairs) // MOST_LINES))
-    return told.pairs[::each], each
+    each = max(1, -(-len(traced.pairs) // MOST_LINES))
+    return traced.pairs[::each], each

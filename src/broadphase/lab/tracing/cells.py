@@ -1,4 +1,4 @@
-"""The cells of grid and hash: who lies in which, which slots are shared, and who was compared there."""
+"""Trace of the uniform grid and the spatial hash: their cells, shared slots, and what was compared."""
 
 from typing import NamedTuple
 
@@ -13,14 +13,14 @@ from broadphase.kernels.cells import lattice as columns
 from broadphase.kernels.cells.lists import HEADER, UNIT
 from broadphase.kernels.cells.pairs import OVERFULL
 from broadphase.kernels.cells.spatial_hash import LOW_31_BITS, PRIME_X, PRIME_Y
-from broadphase.lab.tracing.told import Ids, Numbers, Told, counting, walks
+from broadphase.lab.tracing.trace import Ids, Numbers, Trace, counting, walks
 
 MOST_CELLS = 4_000
-_EDGE = 1e15  # a cell this far out is drawn as if it had no end
+_EDGE = 1e15  # cells this large are drawn as endless
 
 
 class Cells(NamedTuple):
-    """Cells with bodies in them."""
+    """Cells that hold bodies."""
 
     rectangles: npt.NDArray[np.float64]
     """``(m, 4)``"""
@@ -30,11 +30,11 @@ class Cells(NamedTuple):
     bodies: Numbers
     """How many bodies lie in each cell."""
     strangers: Numbers
-    """How many bodies of other cells lie in the same slot of the hash table."""
+    """How many bodies of other cells share the slot of the hash table."""
 
 
 def structure(index: CellIndex) -> Cells | None:
-    """The cells in use, of the moving and the static bodies; None where they are too many to draw."""
+    """The cells of the moving and the static bodies; None if there are too many to draw."""
     index._structure.ready()
     parts = []
     for lists, ids in zip(index._structure._lists, index._structure._shared_out(index.ids), strict=True):
@@ -55,7 +55,7 @@ def _cells_of(lists: CellLists, boxes: BoxArray, levels: Numbers) -> Cells:
 
 
 def _spans(lists: CellLists, boxes: BoxArray, levels: Numbers) -> Numbers:
-    """``(n, 4)``: first and last cell on x, first and last on y, as `kernels.cells.lattice` reckons them."""
+    """``(n, 4)``: first and last cell on x, first and last on y, as `kernels.cells.lattice` computes them."""
     lattice = lists.lattice[levels]
     spans = np.empty((len(boxes), 4), np.int64)
     for axis in range(2):
@@ -76,7 +76,7 @@ def _cells_in(spans: Numbers) -> tuple[Numbers, Numbers, Numbers]:
 
 
 def _counted(level: Numbers, x: Numbers, y: Numbers) -> tuple[Numbers, Numbers, Numbers, Numbers]:
-    """Each cell once, in order, and how often it came: `numpy.unique` of rows takes eleven times as long."""
+    """The distinct cells, sorted, with their counts; `numpy.unique` of rows takes eleven times as long."""
     order = np.lexsort((y, x, level))
     sides = level[order], x[order], y[order]
     is_new = np.ones(len(order), np.bool_)
@@ -98,13 +98,13 @@ def _places(lists: CellLists, level: Numbers, x: Numbers, y: Numbers) -> Numbers
 
 
 def _counts(lists: CellLists, places: Numbers) -> Numbers:
-    """How many bodies the engine has in these places; 0 in an empty one."""
+    """How many bodies the engine has in these cells or slots; 0 for an empty one."""
     blocks = lists.heads[places].astype(np.int64)
     return np.where(blocks == 0, 0, lists.pool[blocks * UNIT])
 
 
 def _rectangles(lists: CellLists, level: Numbers, x: Numbers, y: Numbers) -> npt.NDArray[np.float64]:
-    """Cells as rectangles; those at the border of the lattice take in all that lies beyond."""
+    """Cells as rectangles; the one cell of the coarsest level is endless."""
     lattice = lists.lattice[level]
     size = 1.0 / lattice[:, columns.PER_UNIT]
     sides = []
@@ -112,31 +112,31 @@ def _rectangles(lists: CellLists, level: Numbers, x: Numbers, y: Numbers) -> npt
         low = lattice[:, columns.ORIGIN + axis] + cell * size
         sides.append((low, low + size))
     (left, right), (bottom, top) = sides
-    # The coarsest level is one cell for whatever fits nowhere else.
+    # The coarsest level is one cell for boxes that are too large for the others.
     endless = level == len(lists.lattice) - 1
     corners = np.column_stack([left, bottom, right, top])
     corners[endless] = (-_EDGE, -_EDGE, _EDGE, _EDGE)
     return corners
 
 
-def tests(index: CellIndex) -> Told:
-    """The pairs compared: place by place, then with larger boxes above, then moving with static ones."""
+def trace_cells(index: CellIndex) -> Trace:
+    """The pairs compared: cell by cell, then with larger boxes on coarser levels, then moving with static."""
     index._structure.ready()
     store = index._store
     moving, static = index._structure._lists
     moving_ids, static_ids = index._structure._shared_out(store.ids())
-    told = [np.empty((0, 2), np.int32)]
+    compared = [np.empty((0, 2), np.int32)]
     if moving.boxes > 1:
-        told += [_in_places(moving, store.boxes), *_with_larger(moving, store.boxes, moving_ids)]
+        compared += [_in_places(moving, store.boxes), *_with_larger(moving, store.boxes, moving_ids)]
     if moving.boxes and static.boxes:
-        asks_static = len(moving_ids) <= len(static_ids)
-        lists, ids = (static, moving_ids) if asks_static else (moving, static_ids)
-        told += _queries(lists, store, ids)
-    return Told(np.concatenate(told))
+        queries_static = len(moving_ids) <= len(static_ids)
+        lists, ids = (static, moving_ids) if queries_static else (moving, static_ids)
+        compared += _queries(lists, store, ids)
+    return Trace(np.concatenate(compared))
 
 
 def _held(lists: CellLists, places: Numbers) -> tuple[Ids, Numbers]:
-    """The bodies in these places, one place after the other, and how many each holds."""
+    """The bodies in these cells or slots, one after the other, and how many each holds."""
     counts = _counts(lists, places)
     starts = lists.heads[places].astype(np.int64) * UNIT + HEADER
     return lists.pool[np.repeat(starts, counts) + counting(counts)], counts
@@ -154,7 +154,7 @@ def _in_places(lists: CellLists, boxes: BoxArray) -> Ids:
 
 
 def _swept(ids: Ids, boxes: BoxArray) -> tuple[Ids, Numbers]:
-    """An overfull place is swept along the axis on which its boxes are spread widest."""
+    """An overfull cell is swept along the axis on which its boxes are spread widest."""
     lows = boxes[ids, :2]
     axis = int(np.argmax(lows.max(axis=0) - lows.min(axis=0)))
     order = ids[np.argsort(lows[:, axis], kind="stable")]
@@ -162,24 +162,25 @@ def _swept(ids: Ids, boxes: BoxArray) -> tuple[Ids, Numbers]:
 
 
 def _with_larger(lists: CellLists, boxes: BoxArray, ids: Ids) -> list[Ids]:
-    """Each box looks up, on every coarser level that holds any, the cells that it touches there."""
-    told = []
+    """Each box with the boxes in the cells that it touches on every coarser level."""
+    compared = []
     for level in np.flatnonzero(lists.lattice[:, columns.BOXES] > 0):
         below = ids[lists.levels[ids] < level]
-        told.append(_looked_up(lists, level, below, _spans(lists, boxes[below], np.full(len(below), level))))
-    return told
+        spans = _spans(lists, boxes[below], np.full(len(below), level))
+        compared.append(_looked_up(lists, level, below, spans))
+    return compared
 
 
 def _looked_up(lists: CellLists, level: np.int64, ids: Ids, spans: Numbers) -> Ids:
-    """Each of the ids with whatever lies in the cells of its span."""
+    """Each of the ids with the boxes in the cells of its span."""
     body, x, y = _cells_in(spans)
     found, counts = _held(lists, _places(lists, np.full(len(x), level), x, y))
     return np.column_stack([np.repeat(ids[body], counts), found])
 
 
 def _queries(lists: CellLists, store: BoxStore, ids: Ids) -> list[Ids]:
-    """Boxes as questions to cells that hold others: those they cover, or all of a level if that is less."""
-    told = []
+    """Query the cells that hold other boxes: those covered, or a whole level if that is fewer."""
+    compared = []
     end = min(store.end, len(lists.levels))
     for level in np.flatnonzero(lists.lattice[:, columns.BOXES] > 0):
         spans = _spans(lists, store.boxes[ids], np.full(len(ids), level))
@@ -188,10 +189,10 @@ def _queries(lists: CellLists, store: BoxStore, ids: Ids) -> list[Ids]:
             spans[:, 2 * axis] = np.maximum(spans[:, 2 * axis], int(row[columns.LOWEST + axis]))
             spans[:, 2 * axis + 1] = np.minimum(spans[:, 2 * axis + 1], int(row[columns.HIGHEST + axis]))
         wide, tall = spans[:, 1] - spans[:, 0] + 1, spans[:, 3] - spans[:, 2] + 1
-        asked = (wide > 0) & (tall > 0)
-        few = asked & (wide * tall <= end)
-        told.append(_looked_up(lists, level, ids[few], spans[few]))
+        queried = (wide > 0) & (tall > 0)
+        few = queried & (wide * tall <= end)
+        compared.append(_looked_up(lists, level, ids[few], spans[few]))
         on_level = np.flatnonzero(lists.levels[:end] == level).astype(np.int32)
-        many = ids[asked & ~few]
-        told.append(np.column_stack([np.repeat(many, len(on_level)), np.tile(on_level, len(many))]))
-    return told
+        many = ids[queried & ~few]
+        compared.append(np.column_stack([np.repeat(many, len(on_level)), np.tile(on_level, len(many))]))
+    return compared

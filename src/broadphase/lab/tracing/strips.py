@@ -1,4 +1,4 @@
-"""The strips and their borders, and who was compared in each."""
+"""Trace of the strips: their borders, the copies in each, and what was compared."""
 
 from typing import Any, NamedTuple
 
@@ -12,7 +12,7 @@ from broadphase.indexes.protocol import find_rows
 from broadphase.kernels.strips.bin import CONTINUED_Y, HALF_ORIGIN, LAST, NEW, SCALE
 from broadphase.kernels.strips.end_to_end import buckets_of
 from broadphase.kernels.strips.sort import CROWDED, buckets_for
-from broadphase.lab.tracing.told import Ids, Numbers, Told, walks
+from broadphase.lab.tracing.trace import Ids, Numbers, Trace, walks
 from broadphase.methods.strip_copies import Plan
 
 MOST_STRIPS = 2_000
@@ -24,15 +24,15 @@ class Borders(NamedTuple):
     swept: int
     """The axis along which each strip is swept; the strips cut the other one."""
     borders: npt.NDArray[np.float64]
-    """Between the strips, one fewer than these."""
+    """Between the strips; one fewer than there are strips."""
     copies: Numbers
     """How many copies lie in each strip."""
     continued: npt.NDArray[np.bool_]
-    """For each moving body, whether it is copied into more than one strip."""
+    """For each moving body, whether it lies in more than one strip."""
 
 
 def structure(index: Strips) -> Borders | None:
-    """The borders of the last frame; None where there was nothing to cut, or there are too many."""
+    """The borders of the last frame; None if nothing was cut or there are too many."""
     if index._structure._frame is None or index._structure._frame.plan.strips > MOST_STRIPS:
         return None
     plan = index._structure._frame.plan
@@ -54,11 +54,11 @@ def class_bits(index: Strips) -> Ids:
     return np.column_stack([strip, ids[body], bits]).astype(np.int32)
 
 
-def tests(index: Strips) -> Told | None:
-    """The pairs compared, strip by strip; then what moving boxes met in the tree of the static ones."""
+def trace_strips(index: Strips) -> Trace | None:
+    """The pairs compared, strip by strip; then the hits of moving boxes in the tree of static boxes."""
     ids = index._structure._mover_ids()
     boxes = index._store.boxes[ids]
-    told = [np.empty((0, 2), np.int32)]
+    compared = [np.empty((0, 2), np.int32)]
     others = 0
     if len(ids) > 1:
         if index._structure._frame is None or bool((np.abs(boxes) == np.finfo(boxes.dtype).max).any()):
@@ -66,19 +66,19 @@ def tests(index: Strips) -> Told | None:
         plan = index._structure._frame.plan
         strip, body, _ = _copies(plan, boxes)
         if index._structure._in_one_call:
-            told.append(ids[_end_to_end(boxes, plan, strip, body)])
+            compared.append(ids[_end_to_end(boxes, plan, strip, body)])
         else:
             by_strip = body[np.argsort(strip, kind="stable")]
             for one in np.split(by_strip, np.bincount(strip).cumsum()[:-1]):
-                told.append(ids[_in_strip(boxes, plan.axes[0], one)])
+                compared.append(ids[_in_strip(boxes, plan.axes[0], one)])
     if index._store.any_static:
         statics = index._structure._static_tree()
         rows, made = find_rows(statics, boxes.astype(np.float64), True, NO_RULE, NO_RULE)
-        told.append(
+        compared.append(
             np.column_stack([ids[rows[:, 0]], index._structure._static_ids()[rows[:, 1]]]).astype(np.int32)
         )
         others = int(made) - len(rows)
-    return Told(np.concatenate(told), others)
+    return Trace(np.concatenate(compared), others)
 
 
 def _borders(plan: Plan) -> npt.NDArray[np.float64]:
@@ -91,7 +91,7 @@ def _borders(plan: Plan) -> npt.NDArray[np.float64]:
 
 
 def _strip_of(plan: Plan, values: BoxArray) -> Numbers:
-    """As `broadphase.kernels.strips.bin.strip_of` says it."""
+    """The same as `broadphase.kernels.strips.bin.strip_of`."""
     last = plan.lattice[0, LAST]
     if plan.borders.shape[1]:
         return np.searchsorted(plan.borders[0, : int(last)], values, "right")
@@ -117,7 +117,7 @@ def _copies(plan: Plan, boxes: BoxArray) -> tuple[Numbers, Numbers, Numbers]:
 
 
 def _end_to_end(boxes: BoxArray, plan: Plan, strip: Numbers, body: Numbers) -> Ids:
-    """The rows compared in all strips: by keys, as `broadphase.kernels.strips.end_to_end` sorts them."""
+    """The rows compared in all strips, by the keys that `broadphase.kernels.strips.end_to_end` sorts."""
     low, high = boxes[:, plan.axes[0]], boxes[:, 2 + plan.axes[0]]
     buckets = buckets_of(len(boxes), plan.strips)
     finite = low[np.isfinite(low)]
@@ -133,7 +133,7 @@ def _end_to_end(boxes: BoxArray, plan: Plan, strip: Numbers, body: Numbers) -> I
 def _buckets(
     low: BoxArray, high: BoxArray, least: np.floating[Any], largest: np.floating[Any], buckets: int
 ) -> tuple[Numbers, Numbers]:
-    """The bucket in which each box begins, and the last one that it reaches."""
+    """The bucket in which each box starts, and the last one that it reaches."""
     kind = low.dtype.type
     half_low = least * kind(0.5)
     half_width = largest * kind(0.5) - half_low
@@ -149,7 +149,7 @@ def _buckets(
 
 
 def _in_strip(boxes: BoxArray, axis: int, rows: Numbers) -> Ids:
-    """The rows compared in one strip: by buckets, as `broadphase.kernels.strips.sort` sorts them."""
+    """The rows compared in one strip, by the buckets of `broadphase.kernels.strips.sort`."""
     limits = np.finfo(boxes.dtype)
     low = np.clip(boxes[rows, axis], limits.min, limits.max)
     high = np.clip(boxes[rows, 2 + axis], limits.min, limits.max)

@@ -1,4 +1,4 @@
-"""The nodes of the box tree by depth, and which boxes met on its leaves."""
+"""Trace of the box tree: its nodes by depth, and which boxes were compared on its leaves."""
 
 from typing import Any, NamedTuple
 
@@ -10,7 +10,7 @@ from broadphase.indexes.box_tree import _SPARSE
 from broadphase.indexes.classes import BoxTree
 from broadphase.indexes.protocol import find_rows
 from broadphase.kernels.tree.nodes import ABOVE, COUNT, HEIGHT, HELD, MOVING, STATIC_TREE, WIDTH
-from broadphase.lab.tracing.told import Ids, Numbers, Told
+from broadphase.lab.tracing.trace import Ids, Numbers, Trace
 
 Edges = npt.NDArray[np.floating[Any]]
 
@@ -18,7 +18,7 @@ MOST_NODES = 4_000
 
 
 class Nodes(NamedTuple):
-    """The boxes around the nodes of both trees, from the roots down."""
+    """The bounds of the nodes of both trees, from the roots down."""
 
     boxes: npt.NDArray[np.float64]
     """``(m, 4)``"""
@@ -47,12 +47,12 @@ class _Tree:
         return used
 
     def meeting(self, nodes: Numbers, bounds: Edges) -> npt.NDArray[np.bool_]:
-        """``(m, WIDTH)``: which slots of each node meet its box."""
+        """``(m, WIDTH)``: which slots of each node overlap its box."""
         return _meet(self.edges[nodes], bounds[:, :, None])
 
 
 def structure(index: BoxTree) -> Nodes | None:
-    """All nodes; None where they are too many to draw."""
+    """All nodes; None if there are too many to draw."""
     index._structure.ready()
     tree = _Tree(index)
     boxes: list[Edges] = []
@@ -71,8 +71,8 @@ def structure(index: BoxTree) -> Nodes | None:
     return Nodes(np.concatenate(boxes).astype(np.float64), np.concatenate(depths), np.concatenate(leaves))
 
 
-def tests(index: BoxTree) -> Told:
-    """The pairs of boxes compared, leaf pair by leaf pair; and how many other comparisons there were."""
+def trace_tree(index: BoxTree) -> Trace:
+    """The pairs of boxes compared, leaf pair by leaf pair, and how many other comparisons there were."""
     tree = _Tree(index)
     pairs, others = [], 0
     moving, static = tree.children[0, HELD : HELD + 2].tolist()
@@ -86,11 +86,11 @@ def tests(index: BoxTree) -> Told:
         compared, with_bounds = _on_leaves(tree, a, b)
         pairs.append(compared)
         others += made + with_bounds
-    return Told(np.concatenate(pairs), others)
+    return Trace(np.concatenate(pairs), others)
 
 
 def _few_with_static(index: BoxTree) -> tuple[Ids, int]:
-    """Where few move, each is asked about; of these comparisons only the hits are told."""
+    """If few boxes move, each is a query; of these comparisons, only the hits are known."""
     movers = next(own for _, own in index._structure._by_tree(index.ids))
     boxes = index._store.boxes[movers].astype(np.float64)
     rows, made = find_rows(index._structure, boxes, True, NO_RULE, NO_RULE)
@@ -100,7 +100,7 @@ def _few_with_static(index: BoxTree) -> tuple[Ids, int]:
 
 
 def _leaf_pairs(tree: _Tree, other: int) -> tuple[Numbers, Numbers, int]:
-    """Pairs of leaves that meet, level by level from the roots down, and the tests made for it."""
+    """Pairs of leaves that overlap, level by level from the roots down, and how many tests that took."""
     a = np.array([tree.children[0, MOVING]], np.int64)
     b = np.array([tree.children[0, other]], np.int64)
     if not (a[0] > 0 and b[0] > 0):
@@ -142,17 +142,17 @@ def _on_leaves(tree: _Tree, a: Numbers, b: Numbers) -> tuple[Ids, int]:
 
 
 def _candidates(tree: _Tree, a: Numbers, b: Numbers) -> npt.NDArray[np.bool_]:
-    """``(m, WIDTH)``: the slots of each ``a`` that meet the bounds of ``b``; all where they are one node."""
+    """``(m, WIDTH)``: the slots of each ``a`` that overlap the bounds of ``b``; all if both are one node."""
     return np.where((a == b)[:, None], tree.used(a), tree.meeting(a, tree.bounds(b)))
 
 
 def _slots_that_meet(tree: _Tree, a: Numbers, b: Numbers) -> npt.NDArray[np.bool_]:
-    """``(m, WIDTH, WIDTH)``: which slots of ``a`` meet which of ``b``."""
+    """``(m, WIDTH, WIDTH)``: which slots of ``a`` overlap which of ``b``."""
     return _meet(tree.edges[a][:, :, :, None], tree.edges[b][:, :, None, :])
 
 
 def _meet(a: Edges, b: Edges) -> npt.NDArray[np.bool_]:
-    """Whether boxes overlap whose edges lie along axis 1; NaN, an unused slot, meets nothing."""
+    """Whether boxes overlap; edges lie along axis 1, and NaN (an unused slot) overlaps nothing."""
     meets: npt.NDArray[np.bool_] = (a[:, 0] <= b[:, 2]) & (b[:, 0] <= a[:, 2])
     meets &= (a[:, 1] <= b[:, 3]) & (b[:, 1] <= a[:, 3])
     return meets

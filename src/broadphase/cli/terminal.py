@@ -1,28 +1,37 @@
-"""Progress on stderr for work that takes longer; nothing where stderr is no terminal."""
+"""What the command says on stderr: an error in one line, and the progress of work that takes longer.
+
+No progress is shown if stderr is no terminal.  rich takes 80 ms to import, so it is imported when needed.
+"""
 
 import sys
 from collections.abc import Callable
 from threading import Lock, Timer
-from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    Progress,
-    ProgressColumn,
-    TaskProgressColumn,
-    TextColumn,
-    TimeElapsedColumn,
-)
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress, ProgressColumn
 
+CANNOT = 2
+INTERRUPTED = 130
+NO_READER = 141
 PATIENCE = 1.0  # seconds
 _STEPS = {"copy": "Copying", "sample": "Sampling", "partition": "Cutting", "join": "Joining"}
 
 
-def _progress(console: Console | None, *columns: ProgressColumn) -> Progress:
-    """Lines with a bar, and these columns behind it."""
-    # rich takes FORCE_COLOR for a terminal; a log file is none, whatever its colours.
+def complain(message: str, code: int = CANNOT) -> int:
+    """Print in one line on stderr what is wrong, and return the exit code."""
+    if sys.stderr is not None:
+        print(f"broadphase: {message}", file=sys.stderr)
+    return code
+
+
+def _progress(console: "Console | None", *columns: "ProgressColumn") -> "Progress":
+    """Lines with a bar and these columns after it."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    # With FORCE_COLOR, rich treats a log file as a terminal.
     is_terminal = sys.stderr is not None and sys.stderr.isatty()
     return Progress(
         TextColumn("{task.description}", markup=False),
@@ -35,19 +44,21 @@ def _progress(console: Console | None, *columns: ProgressColumn) -> Progress:
 
 
 class Steps:
-    """What is being done, one line each, shown once the whole has taken ``patience`` seconds.
+    """The steps of some work, one line each, shown if the work takes longer than ``patience`` seconds.
 
     Use it as a context manager; the lines disappear at the end.
 
     Parameters
     ----------
     console : rich.console.Console, optional
-        Where to show them; stderr if it is not given.
+        Where to show them; stderr by default.
     patience : float
-        How long to stay silent, in seconds.
+        How long to show nothing, in seconds.
     """
 
-    def __init__(self, console: Console | None = None, patience: float = PATIENCE) -> None:
+    def __init__(self, console: "Console | None" = None, patience: float = PATIENCE) -> None:
+        from rich.progress import TaskProgressColumn, TimeElapsedColumn
+
         self._progress = _progress(console, TaskProgressColumn(), TimeElapsedColumn())
         self._timer = Timer(patience, self._show)
         self._timer.daemon = True
@@ -58,9 +69,7 @@ class Steps:
         self._timer.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *about: object) -> None:
         self._timer.cancel()
         with self._lock:
             self._ended = True
@@ -72,7 +81,7 @@ class Steps:
                 self._progress.start()
 
     def step(self, what: str) -> Callable[[int, int], None]:
-        """Begin a step; call the result with what is done and what there is to do (0: unknown)."""
+        """Begin a step; call the result with how much is done and how much there is (0: unknown)."""
         for task in self._progress.tasks:
             if not task.finished:
                 self._progress.update(task.id, total=1, completed=1)
@@ -85,17 +94,19 @@ class Steps:
 
 
 class Bar:
-    """A line on stderr: the step, how much of it is done, the pairs so far, the time left.
+    """One line: the step, how much of it is done, the pairs so far, the time left.
 
     Parameters
     ----------
     console : rich.console.Console, optional
-        Where to show it; stderr if it is not given, and nothing where that is no terminal.
+        Where to show it; by default stderr, if that is a terminal.
     """
 
-    def __init__(self, console: Console | None = None) -> None:
-        self._progress = _progress(console, TextColumn("{task.fields[told]}", markup=False))
-        self._task = self._progress.add_task("Looking", total=None, told="")
+    def __init__(self, console: "Console | None" = None) -> None:
+        from rich.progress import TextColumn
+
+        self._progress = _progress(console, TextColumn("{task.fields[status]}", markup=False))
+        self._task = self._progress.add_task("Looking", total=None, status="")
 
     def __enter__(self) -> "Bar":
         self._progress.start()
@@ -104,19 +115,19 @@ class Bar:
     def __exit__(self, *about: object) -> None:
         self._progress.stop()
 
-    def tell(self, now: Any) -> None:
+    def show(self, now: Any) -> None:
         """Show a `broadphase.outofcore.Progress`."""
         self._progress.update(
             self._task,
             description=_STEPS[now.step],
             completed=now.done,
             total=now.total or None,
-            told=told(now),
+            status=status(now),
         )
 
 
-def told(now: Any) -> str:
-    """What stands behind the bar."""
+def status(now: Any) -> str:
+    """The text after the bar."""
     what = "tiles" if now.step == "join" else "boxes"
     parts = [f"{now.done:,}/{now.total:,} {what}" if now.total else f"{now.done:,} {what}"]
     if now.step == "join":
