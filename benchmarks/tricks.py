@@ -21,17 +21,17 @@ from scenes import Boxes, uniform
 from timing import best_of
 
 import broadphase as bp
-from broadphase import memory
-from broadphase import threads as own_threads
 from broadphase.boxes import as_filter
-from broadphase.kernels.arrays.counting import starts_from_counts, starts_from_steps
+from broadphase.kernels.arrays.sorting import starts_from_counts, starts_from_steps
 from broadphase.kernels.pairs.order import count_partitions, partition_shift, scatter_to_partitions
 from broadphase.kernels.strips.bin import BLOCK, count_copies, scatter_copies
-from broadphase.memory import Scratch
-from broadphase.methods import few_among_many, strip_copies, strips
-from broadphase.methods.strip_copies import bin_boxes, cut_world
+from broadphase.methods import few_among_many, strips
+from broadphase.methods.pair_order import sorted_pairs
+from broadphase.methods.strips import bin_boxes, cut_world
 from broadphase.methods.task import Task
-from broadphase.pair_order import sorted_pairs
+from broadphase.runtime import memory
+from broadphase.runtime import threads as own_threads
+from broadphase.runtime.memory import Scratch
 
 
 class Trick(NamedTuple):
@@ -143,7 +143,7 @@ def one_line(n: int) -> Trick:
     boxes = uniform(n, 3)
     asked = _task(boxes)
     plan, binned = bin_boxes(asked, cut_world(asked), 1)
-    spans, starts, _, _ = strip_copies._count(asked, plan, 1)
+    spans, starts, _, _ = strips._count(asked, plan, 1)
     edges, tags = np.empty((binned.copies, 6), np.float32), np.empty((binned.copies, 2), np.int32)
 
     def scatter(edges: Boxes, tags: npt.NDArray[np.int32]) -> int:

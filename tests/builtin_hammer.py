@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from broadphase.kernels.arrays.radix_sort import argsort_keys
-from broadphase.kernels.boxes.scan import scan_for_box
-from broadphase.kernels.boxes.survey import copy_sound_rows, first_unsound_row
+from broadphase.kernels.arrays.sorting import argsort_keys
+from broadphase.kernels.boxes.brute_force import scan_for_box
+from broadphase.kernels.boxes.checks import copy_sound_rows, first_unsound_row
 from broadphase.kernels.movement.sweep import turn
 
 BOXES = np.zeros((20, 4))

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from broadphase import methods
 from broadphase.boxes import as_boxes
-from broadphase.kernels.boxes.filters import no_filter
+from broadphase.kernels.boxes.overlap import no_filter
 from broadphase.methods.task import Task
 
 KINDS = [(dim, dtype) for dim in (2, 3) for dtype in (np.float32, np.float64)]

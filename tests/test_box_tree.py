@@ -11,7 +11,7 @@ from test_index_machine import IndexMachine
 import broadphase as bp
 from broadphase.indexes import box_tree, changes
 from broadphase.indexes.box_tree import TreeArrays
-from broadphase.kernels.tree.nodes import HEIGHT, LEAST, WIDTH
+from broadphase.kernels.tree.dynamic_tree import HEIGHT, LEAST, WIDTH
 
 
 def squares(seed, n, world=100.0, size=1.0, dim=2):

@@ -10,11 +10,11 @@ from cli_helpers import command, refused
 from PIL import Image
 
 import broadphase as bp
+from broadphase.api.one_shot import search
 from broadphase.cli import run
 from broadphase.cli.demo import Balls
 from broadphase.cli.picture import save_picture
 from broadphase.methods import NAMES
-from broadphase.one_shot import search
 
 
 class TestDemo:

@@ -176,7 +176,7 @@ def object_of(text):
     return target_machine(level()).emit_object(binding.parse_assembly(text))
 
 
-SHARING = ("boxes.ranking.describe_first", "boxes.ranking.describe_firsts")
+SHARING = ("boxes.queries.describe_first", "boxes.queries.describe_firsts")
 
 
 @needs_compiler
@@ -336,7 +336,7 @@ def test_plain_numba_compiles_every_kernel(part, monkeypatch):
 
 @needs_compiler
 @pytest.mark.parametrize(
-    "kernel", ["tree.ask.ask_box", "cells.ask.ask_nearest", "boxes.ranking.describe_first"]
+    "kernel", ["tree.queries.query_box", "cells.queries.query_nearest", "boxes.queries.describe_first"]
 )
 def test_plain_numba_compiles_a_kernel(kernel, monkeypatch):
     monkeypatch.setenv("NUMBA_OPT", "0")

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broadphase import Box, Circle, Polygon, contact, contact_boxes, contact_circles
-from broadphase.shapes.table import ShapeTable
+from broadphase.geometry.table import ShapeTable
 
 small = st.integers(-12, 12)
 shapes = st.one_of(

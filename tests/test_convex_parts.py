@@ -8,7 +8,7 @@ import shapely
 from cases import examples
 
 from broadphase import Polygon
-from broadphase.shapes.parts import convex_parts
+from broadphase.geometry.polygons import convex_parts
 
 
 def rings(seed):

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from index_scenes import NAMES, make
 
-from broadphase import slices
 from broadphase.indexes import box_tree, protocol
-from broadphase.methods import packets
+from broadphase.methods import batched_queries
+from broadphase.runtime import slices
 
 QUICK = [name for name in NAMES if name != "brute_force"]
 SETS = np.array([1, 2, 3, 4, 6], np.uint32)
@@ -169,13 +169,13 @@ SIDE_BY_SIDE = (0.0, 1.0, 5.0, 25.0, 60.0)
 def in_packets(monkeypatch):
     """Batches are answered in packets, however small they are; what `packets.find` gave, call after call."""
     given = []
-    find = packets.find
+    find = batched_queries.find
 
     def noted(*arguments):
         given.append(find(*arguments))
         return given[-1]
 
-    monkeypatch.setattr(packets, "find", noted)
+    monkeypatch.setattr(batched_queries, "find", noted)
     monkeypatch.setattr(protocol, "ENOUGH_FOR_PACKETS", 100)
     monkeypatch.setattr(protocol, "ENOUGH_FOR_SAMPLE", 100)
     for kind in (protocol.Structure, box_tree.TreeStructure):
@@ -284,7 +284,7 @@ def test_packets_on_a_torus(period, in_packets):
 
 def test_a_crowd_between_the_queries_is_given_up(in_packets, monkeypatch):
     """Two rows of queries, a crowd between them that none of them meets."""
-    monkeypatch.setattr(packets, "MOST", 1_000)
+    monkeypatch.setattr(batched_queries, "MOST", 1_000)
     random = np.random.default_rng(22)
     crowd = np.hstack((random.random((3_000, 1)) * 100, random.random((3_000, 1)) + 10.0))
     boxes = np.vstack((np.hstack((crowd, crowd)), [[0.0, 0.0, 100.0, 30.0]]))
@@ -300,8 +300,8 @@ def test_a_crowd_between_the_queries_is_given_up(in_packets, monkeypatch):
 @pytest.mark.parametrize("name", NAMES)
 def test_only_what_meets_much_goes_in_packets(name, monkeypatch):
     used = []
-    find = packets.find
-    monkeypatch.setattr(packets, "find", lambda *arguments: used.append(find(*arguments)) or used[-1])
+    find = batched_queries.find
+    monkeypatch.setattr(batched_queries, "find", lambda *arguments: used.append(find(*arguments)) or used[-1])
     random = np.random.default_rng(23)
     low = random.random((4_000, 2)) * 100
     boxes = np.hstack((low, low + 2.0))
@@ -332,7 +332,7 @@ def test_packets_that_are_interrupted_are_asked_again(in_packets, monkeypatch):
 
     monkeypatch.setattr(slices, "stop_if_unwanted", look)
     monkeypatch.setattr(slices, "GOAL", 0.0)
-    monkeypatch.setattr(packets, "_FIRST", 1)
+    monkeypatch.setattr(batched_queries, "_FIRST", 1)
     boxes, asked = scene(24, 200, 2), windows(25, 200, 2, SIDE_BY_SIDE)
     index = make("uniform_grid", threads=1)
     index.insert_many(boxes)

@@ -7,9 +7,9 @@ import scenes
 from checks import assert_same
 
 import broadphase as bp
-from broadphase.memory import Scratch
 from broadphase.methods import few_among_many
 from broadphase.methods.few_among_many import boxes_near
+from broadphase.runtime.memory import Scratch
 
 small = pytest.mark.smaller_set
 CASES = [(name, dim) for name, dims in scenes._DIMENSIONS.items() for dim in dims]

@@ -162,7 +162,7 @@ def test_a_body_that_fills_its_tiles_walks_every_step_of_a_field_without_a_hit()
 
 
 def test_bodies_smaller_than_their_tiles_arrive_from_anywhere():
-    """Round corners, wherever in their tile they begin: `ways_at` leads, `World.move_many` slides."""
+    """Round corners, wherever in their tile they begin: `directions_at` leads, `World.move_many` slides."""
     picture = ["........", ".######.", ".#....#.", ".#.##.#.", ".#.#..#.", ".#.####.", ".#......", "...####."]
     tiles = TileMap([[cell == "#" for cell in row] for row in picture], 32)
     rng = np.random.default_rng(1)

@@ -16,8 +16,9 @@ from grid_scenes import (
 )
 
 from broadphase.boxes import as_boxes
-from broadphase.methods import cell_size, spatial_hash, uniform_grid
-from broadphase.methods.cell_search import assign_levels, enter
+from broadphase.methods import cells as cell_search
+from broadphase.methods import spatial_hash, uniform_grid
+from broadphase.methods.cells import assign_levels, enter
 
 # No trap: scenes on which a plain grid compares everything with everything.
 BOUNDED = {
@@ -115,7 +116,7 @@ def test_the_coarsest_level_is_one_cell(method):
 @pytest.mark.smaller_set
 def test_cell_size_follows_the_middle_box():
     boxes = np.array([[0, 0, 2, 2]] * 3 + [[0, 0, 1000, 1000], [0, 0, 0, 0]], float)
-    size, reason = cell_size.suggest_cell_size(boxes)
+    size, reason = cell_search.suggest_cell_size(boxes)
     assert size == 5.0
     assert "middle box, 2" in reason
 
@@ -133,7 +134,7 @@ def test_cell_size_follows_the_middle_box():
     ],
 )
 def test_reasons(boxes, size, words):
-    suggested = cell_size.suggest_cell_size(as_boxes(boxes))
+    suggested = cell_search.suggest_cell_size(as_boxes(boxes))
     assert suggested.size == pytest.approx(size)
     assert words in suggested.reason
 
@@ -142,7 +143,7 @@ def test_reasons(boxes, size, words):
 def test_levels_follow_the_sizes():
     boxes = np.zeros((1_000, 4))
     boxes[:, 2:] = np.repeat([1.0, 1e6, 1e12], [600, 399, 1])[:, None]
-    sizes = cell_size.level_sizes(2.5, cell_size.take_sample(boxes))
+    sizes = cell_search.level_sizes(2.5, cell_search.take_sample(boxes))
     assert sizes[0] == 2.5
     assert len(sizes) <= 6  # none where no box is
     assert ((sizes >= 1e6) & (sizes <= 4e6)).any()
@@ -152,10 +153,10 @@ def test_levels_follow_the_sizes():
 @pytest.mark.smaller_set
 def test_the_grid_says_when_its_cells_are_larger():
     boxes = as_boxes([[0, 0, 1, 1], [1e6, 1e6, 1e6 + 1, 1e6 + 1]])
-    size, reason = cell_size.suggest_grid_cell_size(boxes)
+    size, reason = cell_search.suggest_grid_cell_size(boxes)
     assert size == pytest.approx(5e5, rel=1e-3)
     assert reason.startswith("as small as 4 cells allow")
-    assert cell_size.suggest_grid_cell_size(boxes[:1]) == cell_size.suggest_cell_size(boxes[:1])
+    assert cell_search.suggest_grid_cell_size(boxes[:1]) == cell_search.suggest_cell_size(boxes[:1])
 
 
 @each_method

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from broadphase.boxes import as_filter, join_filter
-from broadphase.kernels.arrays.emit import LEAST_ROOM
+from broadphase.kernels.arrays.results import LEAST_ROOM
 from broadphase.methods import spatial_hash, uniform_grid
-from broadphase.methods.cell_search import assign_levels, enter
+from broadphase.methods.cells import assign_levels, enter
 
 
 @each_method

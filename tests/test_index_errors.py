@@ -5,7 +5,7 @@ import pytest
 from index_scenes import NAMES, make
 
 import broadphase as bp
-from broadphase.memory import Scratch
+from broadphase.runtime.memory import Scratch
 
 pytestmark = pytest.mark.smaller_set
 

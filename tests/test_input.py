@@ -7,7 +7,7 @@ import scenes
 from checks import assert_same
 
 import broadphase as bp
-from broadphase.kernels.boxes.survey import BLOCK, first_unsound_row
+from broadphase.kernels.boxes.checks import BLOCK, first_unsound_row
 
 pytestmark = pytest.mark.smaller_set
 every_method = pytest.mark.parametrize("method", bp.METHODS)

@@ -16,9 +16,9 @@ from hammer_interrupts import hammer
 from test_process import run
 
 import broadphase as bp
-from broadphase import memory, slices, threads
 from broadphase.kernels.machine.mode import PLAIN
-from broadphase.methods import cell_search
+from broadphase.methods import cells
+from broadphase.runtime import memory, slices, threads
 
 compiled = pytest.mark.skipif(PLAIN, reason="is about compiled kernels")
 signals = pytest.mark.skipif(os.name == "nt", reason="sends POSIX signals")
@@ -268,13 +268,13 @@ def test_signals_at_random_moments():
 def test_boxes_that_move_between_two_looks(monkeypatch, method):
     boxes = scenes.make("uniform", 60, 2)
     right = oracle.pairs(boxes)
-    scatter = cell_search.kernel.scatter_copies
+    scatter = cells.kernel.scatter_copies
 
     def scatter_after_a_move(*arguments):
         boxes[:] = boxes[::-1].copy()
         return scatter(*arguments)
 
-    monkeypatch.setattr(cell_search.kernel, "scatter_copies", scatter_after_a_move)
+    monkeypatch.setattr(cells.kernel, "scatter_copies", scatter_after_a_move)
     assert_same(bp.pairs(boxes, method=method), right)
 
 

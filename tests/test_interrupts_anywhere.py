@@ -10,8 +10,9 @@ import scenes
 from numpy.testing import assert_array_equal as same_array
 
 import broadphase as bp
-from broadphase import pair_order, slices
 from broadphase.kernels.machine.mode import PLAIN
+from broadphase.methods import pair_order
+from broadphase.runtime import slices
 
 NAMES = [
     "brute_force",

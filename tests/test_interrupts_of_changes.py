@@ -9,10 +9,11 @@ from test_interrupts_anywhere import NAMES, made
 from world_helpers import Heard, names
 
 import broadphase as bp
-from broadphase import Box, Circle, Polygon, World, memory
+from broadphase import Box, Circle, Polygon, World
 from broadphase.balls import BallSimulation
 from broadphase.indexes.storage import BoxStore
 from broadphase.kernels.machine.mode import PLAIN
+from broadphase.runtime import memory
 
 pytestmark = pytest.mark.skipif(PLAIN, reason="kernels that are Python are interrupted in their midst")
 

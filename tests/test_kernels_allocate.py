@@ -27,19 +27,19 @@ MAKERS |= {"empty_like", "zeros_like", "ones_like", "full_like", "append", "uniq
 
 # The one function that asks for memory, and the kernels that return what it gives: they answer one question
 # in one call, of which arrays from Python would be a third.
-ASKS = ("arrays.found_ids", "result")
+ASKS = ("arrays.results", "result")
 ANSWERS = {
-    "boxes.scan.scan_for_box",
-    "boxes.scan.scan_for_nearest",
-    "boxes.scan.scan_for_ray",
-    "cells.ask.ask_box",
-    "cells.ask.ask_nearest",
+    "boxes.brute_force.scan_for_box",
+    "boxes.brute_force.scan_for_nearest",
+    "boxes.brute_force.scan_for_ray",
+    "cells.queries.query_box",
+    "cells.queries.query_nearest",
     "sorted.search.search_box",
     "sorted.walk.search_nearest",
     "sorted.walk.search_ray",
-    "tree.ask.ask_box",
-    "tree.ask.ask_nearest",
-    "tree.query_one.search_box_by_rules",
+    "tree.queries.query_box",
+    "tree.queries.query_nearest",
+    "tree.queries.search_box_by_rules",
 }
 
 
@@ -108,7 +108,7 @@ def test_kernels_that_answer_one_question_reach_it():
 @pytest.mark.smaller_set
 def test_what_is_looked_for_is_found(tmp_path):
     source = """
-from broadphase.kernels.arrays.found_ids import finished as done
+from broadphase.kernels.arrays.results import finished as done
 @jit
 def makes(n):
     return helps(n)

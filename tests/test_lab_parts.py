@@ -17,7 +17,7 @@ from broadphase.lab.messages import Setup
 from broadphase.lab.scenes import make_scene, still
 from broadphase.lab.session import Runner
 from broadphase.lab.snippet import snippet
-from broadphase.threads import GivenUp, Wish, wanted_by
+from broadphase.runtime.threads import GivenUp, Wish, wanted_by
 
 # ---- the Python lines
 

@@ -6,7 +6,7 @@ from oracle import pairs as expected_pairs
 
 from broadphase.indexes import CLASSES
 from broadphase.indexes.classes import CellIndex, Strips
-from broadphase.kernels.cells.lists import UNIT
+from broadphase.kernels.cells.dynamic_cells import UNIT
 from broadphase.lab import tracing
 from broadphase.lab.lanes import Lane, cut_into
 from broadphase.lab.scenes import SCENES, make_scene

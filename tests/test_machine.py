@@ -19,7 +19,7 @@ from test_process import run
 
 import broadphase as bp
 from broadphase.indexes import CLASSES
-from broadphase.kernels.arrays.radix_sort import argsort_keys
+from broadphase.kernels.arrays.sorting import argsort_keys
 from broadphase.kernels.machine.level import level
 from broadphase.kernels.machine.mode import PLAIN
 from broadphase.kernels.machine.sources import fingerprint
@@ -31,7 +31,7 @@ PACKAGE = Path(bp.__file__).parent
 
 def test_a_library_serves_every_version_of_python(monkeypatch):
     """Python's own hash of sources, for one, begins with a number of its version."""
-    module = "broadphase.kernels.arrays.radix_sort"
+    module = "broadphase.kernels.arrays.sorting"
     here = fingerprint.__wrapped__(module)
     monkeypatch.setattr(importlib.util, "_RAW_MAGIC_NUMBER", 0, raising=False)
     assert fingerprint.__wrapped__(module) == here == fingerprint(module)
@@ -78,7 +78,7 @@ def test_threads_in_one_builtin():
 def test_builtins_in_a_forked_child():
     script = """
 import os, numpy as np
-from broadphase.kernels.arrays.radix_sort import argsort_keys
+from broadphase.kernels.arrays.sorting import argsort_keys
 keys = np.arange(1000)[::-1].copy()
 before = argsort_keys(keys)
 child = os.fork()
@@ -95,7 +95,7 @@ print("right")
 
 
 def test_arrays_that_nobody_may_write_and_numbers_of_numpy():
-    from broadphase.kernels.boxes.survey import first_unsound_row
+    from broadphase.kernels.boxes.checks import first_unsound_row
     from broadphase.kernels.movement.sweep import turn
 
     boxes = np.zeros((5, 4), np.float32)
@@ -112,7 +112,7 @@ def test_arrays_that_nobody_may_write_and_numbers_of_numpy():
     "wrong", [object(), "text", [[0.0] * 4], np.zeros((2, 4)).T, np.zeros((2, 4), ">f8")]
 )
 def test_what_no_kernel_takes_is_a_type_error(wrong):
-    from broadphase.kernels.boxes.survey import first_unsound_row
+    from broadphase.kernels.boxes.checks import first_unsound_row
 
     with pytest.raises(TypeError, match="kernels take"):
         first_unsound_row(wrong)
@@ -237,7 +237,7 @@ def ask(copy, before="", **environment):
 
 def edit(copy):
     """Rename the rows of one kernel, which no other kernel file imports."""
-    file = copy / "kernels/boxes/survey.py"
+    file = copy / "kernels/boxes/checks.py"
     text = file.read_text()
     line = "        if not _is_sound(boxes, i):\n            return i\n    return -1\n"
     assert text.count(line) == 1
@@ -257,7 +257,7 @@ def test_an_edited_kernel_is_compiled_on_its_next_call_and_nothing_else(copy, tm
     pairs, error = ask(copy, BROADPHASE_CACHE=str(cache))
     assert pairs == PAIRS
     assert "boxes[0]" in error
-    assert compiled_in(cache) == ["boxes.survey"]
+    assert compiled_in(cache) == ["boxes.checks"]
     made = {file: file.stat().st_mtime_ns for file in cache.rglob("*") if file.is_file()}
     assert ask(copy, BROADPHASE_CACHE=str(cache)) == [pairs, error]
     assert {file: file.stat().st_mtime_ns for file in cache.rglob("*") if file.is_file()} == made
@@ -339,7 +339,7 @@ def test_what_was_compiled_for_an_older_processor_runs_on_a_newer_one(copy):
     script = f"""
 import sys; sys.path.insert(0, {str(copy.parent)!r}); sys.modules["numba"] = None
 from broadphase.kernels.machine.level import able, level
-from broadphase.kernels.boxes.survey import first_unsound_row
+from broadphase.kernels.boxes.checks import first_unsound_row
 print(level(), type(first_unsound_row).__name__)
 """
     if level().startswith("x86"):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import broadphase as bp
-from broadphase.kernels.points.nearest import MOST_WANTED
-from broadphase.methods import nearest
+from broadphase.kernels.points.nearest_boxes import MOST_WANTED
+from broadphase.methods import batched_queries
 
 N = 1500
 SETS = np.where(np.arange(N) % 3 == 0, 2, 1)
@@ -44,14 +44,14 @@ BY_CELLS = ("uniform", "normal", "lattice", "upright line", "one far away", "hug
 def by_cells(monkeypatch):
     """Whether each call was answered by cells."""
     told = []
-    find = nearest.find_nearest
+    find = batched_queries.find_nearest
 
     def spy(*arguments):
         found = find(*arguments)
         told.append(found is not None)
         return found
 
-    monkeypatch.setattr(nearest, "find_nearest", spy)
+    monkeypatch.setattr(batched_queries, "find_nearest", spy)
     return told
 
 
@@ -128,7 +128,7 @@ def test_one_nearest_of_more_than_one_slice_and_thread(by_cells, monkeypatch):
     index = bp.BoxTree()
     index.insert_many(np.hstack((points, points)))
     whole = index.nearest(points, 4)
-    monkeypatch.setattr("broadphase.slices.MOST", 10_000)
+    monkeypatch.setattr("broadphase.runtime.slices.MOST", 10_000)
     cut = index.nearest(points, 4)
     assert by_cells == [True, True]
     np.testing.assert_array_equal(cut.ids, whole.ids)

@@ -10,8 +10,8 @@ import point_scenes
 import pytest
 
 import broadphase as bp
-from broadphase.methods import near as engine
-from broadphase.methods import near_mixed
+from broadphase.methods import fixed_radius
+from broadphase.methods import fixed_radius as engine
 
 N = 300
 KINDS = list(product((2, 3), (np.float32, np.float64)))
@@ -107,7 +107,7 @@ def test_a_giant_does_not_make_all_points_look_at_each_other(monkeypatch):
         reaches.append((reach.r, len(question.points)))
         return find_near(question, reach, *rest)
 
-    monkeypatch.setattr(near_mixed, "find_near", watched)
+    monkeypatch.setattr(fixed_radius, "find_near", watched)
     radii = np.full(1000, 1e-3)
     radii[5] = 10.0
     assert len(bp.neighbors(np.random.default_rng(0).random((1000, 2)), radii)) >= 999

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import broadphase as bp
-from broadphase import threads
+from broadphase.runtime import threads
 
 ASKS = ("empty", "zeros", "full", "column_stack", "concatenate", "array", "searchsorted", "unique", "arange")
 

@@ -5,7 +5,7 @@ import pytest
 
 import broadphase as bp
 from broadphase.indexes import changes
-from broadphase.slices import ranges
+from broadphase.runtime.slices import ranges
 from broadphase.world import depenetration, motion_many
 from broadphase.world.motion_many import all_hits
 

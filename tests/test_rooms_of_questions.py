@@ -9,13 +9,13 @@ from index_scenes import NAMES, make
 
 import broadphase as bp
 from broadphase.indexes.cells import ladder
-from broadphase.kernels.arrays.found_ids import FEW, ROOM
-from broadphase.kernels.cells.lattice import MOST_LEVELS
+from broadphase.kernels.arrays.results import FEW, ROOM
+from broadphase.kernels.cells.dynamic_cells import MOST_LEVELS
 from broadphase.kernels.machine import scratch
 from broadphase.kernels.machine.mode import PLAIN
 from broadphase.kernels.machine.simd import LANES
-from broadphase.kernels.tree import ask, ray
-from broadphase.kernels.tree.nodes import HEIGHT, STATIC_TREE, WAITING, WIDTH, stack_room
+from broadphase.kernels.tree import queries
+from broadphase.kernels.tree.dynamic_tree import HEIGHT, STATIC_TREE, WAITING, WIDTH, stack_room
 
 SMALL = (0, 1, FEW - 1, FEW, FEW + 1, 300)
 EDGES = (ROOM - LANES - 1, ROOM - LANES, ROOM - LANES + 1, ROOM - 1, ROOM, ROOM + 1)
@@ -210,8 +210,8 @@ def test_what_waits_is_never_more_than_was_reckoned(monkeypatch):
     def just_so_many(count, dtype):
         return scratch.many(room if count == WAITING else count, dtype)
 
-    monkeypatch.setattr(ask, "many", just_so_many)
-    monkeypatch.setattr(ray, "many", just_so_many)
+    monkeypatch.setattr(queries, "many", just_so_many)
+    monkeypatch.setattr(queries, "many", just_so_many)
     check_line(tree, 300)
     scene = Scene(3_000, 2, others=0)  # full nodes on three levels
     tree = bp.BoxTree()

@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from broadphase import Box, Capsule, Circle, Polygon, RoundedBox, World, contact, overlap
-from broadphase.shapes.table import table_of
+from broadphase.geometry.table import table_of
 
 small = st.integers(-9, 9)
 sizes = st.integers(1, 8)

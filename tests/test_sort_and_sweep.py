@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from method_checks import KINDS, around, assert_exact, odd_boxes, pairs_of, scenes, task
 
 from broadphase.boxes import as_filter, join_filter
-from broadphase.kernels.arrays.ordered_bits import bits_of, ordered_column, ordered_rows
-from broadphase.kernels.arrays.radix_sort import stable_argsort
+from broadphase.kernels.arrays.sorting import bits_of, ordered_column, ordered_rows, stable_argsort
 from broadphase.methods.sort_and_sweep import choose_axis, find
 
 ODD = (-np.inf, -1.0, -1e-40, -0.0, 0.0, 1e-40, 1.0, np.inf)

@@ -9,7 +9,7 @@ from test_index_machine import machine
 
 import broadphase as bp
 from broadphase.indexes import sort_and_sweep
-from broadphase.kernels.arrays.ordered_bits import bits_of, ordered_rows
+from broadphase.kernels.arrays.sorting import bits_of, ordered_rows
 from broadphase.kernels.machine.simd import LANES
 from broadphase.kernels.sorted import search
 from broadphase.kernels.sorted.insertion import make_maxima, next_block, previous_block

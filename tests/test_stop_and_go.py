@@ -8,14 +8,15 @@ from method_checks import KINDS, scenes, task
 from test_strips import cut_into
 
 import broadphase as bp
-from broadphase import methods, slices
+from broadphase import methods
 from broadphase.boxes import as_filter
-from broadphase.kernels.arrays.emit import LEAST_ROOM
-from broadphase.kernels.boxes.filters import no_filter
+from broadphase.kernels.arrays.results import LEAST_ROOM
+from broadphase.kernels.boxes.overlap import no_filter
 from broadphase.kernels.strips.bin import BLOCK, count_copies
-from broadphase.memory import Scratch
 from broadphase.methods import strips
 from broadphase.methods.task import Task
+from broadphase.runtime import slices
+from broadphase.runtime.memory import Scratch
 
 METHODS = [name for name in bp.METHODS if name != "auto"]
 
@@ -140,7 +141,7 @@ def test_long_lists_of_pairs_are_sorted_in_pieces(monkeypatch):
     boxes[:, 2:] = boxes[:, :2] + 0.1
     right = bp.pairs(boxes)
     assert len(right) > 50_000
-    for module in ("broadphase.pair_order", "broadphase.slices"):
+    for module in ("broadphase.methods.pair_order", "broadphase.runtime.slices"):
         monkeypatch.setattr(sys.modules[module], "MOST_ROWS", 1_000)
     monkeypatch.setattr(slices.ranges, "__defaults__", (1_000,))
     for threads in (1, 2):

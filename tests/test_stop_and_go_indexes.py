@@ -7,13 +7,13 @@ from method_checks import KINDS, scenes
 from test_stop_and_go import set_everywhere, small_budgets, small_rooms
 
 import broadphase as bp
-from broadphase import slices
-from broadphase.kernels.arrays import pieces, radix_sort
-from broadphase.kernels.arrays.emit import LEAST_ROOM
-from broadphase.kernels.arrays.ordered_bits import bits_of, ordered_column
-from broadphase.kernels.tree.build import build_tree
+from broadphase.kernels.arrays import sorting
+from broadphase.kernels.arrays.results import LEAST_ROOM
+from broadphase.kernels.arrays.sorting import bits_of, ordered_column
+from broadphase.kernels.tree.bvh import build_tree
 from broadphase.methods import strips
-from broadphase.pair_order import one_array
+from broadphase.methods.pair_order import one_array
+from broadphase.runtime import slices
 
 STRUCTURES = ["uniform_grid", "spatial_hash", "box_tree"]
 INDEXES = [name for name in bp.INDEXES if name != "auto"]
@@ -76,7 +76,7 @@ def test_sorts_that_stop_anywhere(monkeypatch, dtype, n):
     for at_once in (1, 7, 2_500) if n < 1_000 else (701, 2_500):
         set_everywhere(monkeypatch, "AT_ONCE", at_once)
         assert np.array_equal(ordered_column(bits_of(values).reshape(-1, 1), 0), keys)
-        assert np.array_equal(radix_sort.argsort_keys(keys), np.argsort(values, kind="stable"))
+        assert np.array_equal(sorting.argsort_keys(keys), np.argsort(values, kind="stable"))
 
 
 def test_crowded_strips_are_sorted_in_steps(monkeypatch):
@@ -118,7 +118,7 @@ def test_batches_of_questions_in_slices(monkeypatch, name, dim):
 
 
 def interrupted(after):
-    """Instead of `slices.few_at_a_time`: two rows at a time, and Ctrl-C after so many times."""
+    """Instead of `runtime.slices.few_at_a_time`: two rows at a time, and Ctrl-C after so many times."""
 
     def few_at_a_time(count):
         nonlocal after
@@ -185,6 +185,6 @@ def test_many_partners_are_sorted_by_second_id_first():
 
 @pytest.mark.smaller_set
 def test_pieces_cover_everything_once(monkeypatch):
-    monkeypatch.setattr(pieces, "AT_ONCE", 3)
-    assert list(pieces.pieces(7)) == [(0, 3), (3, 6), (6, 7)]
-    assert list(pieces.pieces(0)) == [(0, 0)]
+    monkeypatch.setattr(sorting, "AT_ONCE", 3)
+    assert list(sorting.pieces(7)) == [(0, 3), (3, 6), (6, 7)]
+    assert list(sorting.pieces(0)) == [(0, 0)]

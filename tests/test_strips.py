@@ -10,9 +10,9 @@ from broadphase.boxes import as_filter
 from broadphase.indexes.classes import Strips
 from broadphase.kernels.strips.bin import HALF_ORIGIN, LAST, SCALE
 from broadphase.kernels.strips.plan import IN_STRIPS
-from broadphase.methods import at_once, strips
-from broadphase.methods.strip_copies import Cut, Plan
-from broadphase.slices import FIRST_OF_FEW
+from broadphase.methods import strips
+from broadphase.methods.strips import Cut, Plan
+from broadphase.runtime.slices import FIRST_OF_FEW
 
 WAYS = ("in one call", "call by call")
 
@@ -22,7 +22,7 @@ def take(way, patch, counts=None):
     if counts is not None:
         patch.setattr(strips, "cut_world", cut_into(counts))
     if way == "call by call":
-        patch.setattr(at_once, "TOO_MANY", 0)
+        patch.setattr(strips, "TOO_MANY", 0)
     elif counts is not None:
         patch.setattr(strips, "find_at_once", find_in(counts))
 
@@ -213,7 +213,7 @@ def test_room_for_pairs_is_found_by_the_second_call():
         again = real_find_at_once(asked)
         assert again.ordered == (len(first) <= 2 * count)
         np.testing.assert_array_equal(pairs_of(again), first)
-        assert at_once.begin(asked).pairs == len(first)
+        assert strips.begin(asked).pairs == len(first)
 
 
 def test_one_call_makes_so_many_comparisons_and_no_more():
@@ -221,8 +221,8 @@ def test_one_call_makes_so_many_comparisons_and_no_more():
     random = np.random.default_rng(3)
     low = random.random((8_000, 2))
     asked = task(np.hstack((low, low + 0.9)), store=False)
-    begun = at_once.begin(asked)
-    assert isinstance(begun, at_once.Begun)
+    begun = strips.begin(asked)
+    assert isinstance(begun, strips.Begun)
     assert begun.tests < 1.01 * FIRST_OF_FEW
     assert strips.find(asked).tests > 2 * FIRST_OF_FEW
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sweep_scenes import boxes_of_tiles
 
 from broadphase import Box, Capsule, Circle, Polygon, Tile, TileMap, contact, overlap
-from broadphase.shapes.table import table_of
+from broadphase.geometry.table import table_of
 from broadphase.world.hits import Blockers
 from broadphase.world.movement import resolve
 

@@ -12,8 +12,8 @@ import scenes
 from checks import assert_same
 
 import broadphase as bp
-from broadphase import threads
-from broadphase.kernels.arrays.watch import watch
+from broadphase.kernels.arrays.spin_wait import watch
+from broadphase.runtime import threads
 
 every_method = pytest.mark.parametrize("method", bp.METHODS)
 both_dimensions = pytest.mark.parametrize("dim", [2, 3], ids=["2d", "3d"])

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from method_checks import KINDS, around, assert_exact, odd_boxes, pairs_of, scenes, task
 
 from broadphase.boxes import as_filter, join_filter
-from broadphase.kernels.boxes.filters import no_filter
-from broadphase.kernels.tree.build import LEAF, build_tree
+from broadphase.kernels.boxes.overlap import no_filter
+from broadphase.kernels.tree.bvh import LEAF, build_tree
 from broadphase.methods.tree import find
 
 NO_CLASSES = np.empty(0, np.uint8)

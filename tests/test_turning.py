@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broadphase import Box, Capsule, Circle, Polygon, RoundedBox, Tile, TileMap, World, overlap
-from broadphase.kernels.shapes.turn import cosine_sine
+from broadphase.kernels.shapes.table import cosine_sine
 
 SHAPES = [
     Box(3, 4, 10, 2),

@@ -9,7 +9,7 @@ from world_model import Model
 
 import broadphase as bp
 from broadphase import ANY, Box, Circle, Polygon, World
-from broadphase.shapes.narrow_phase import overlap
+from broadphase.geometry.narrow_phase import overlap
 
 NUMBERS = st.integers(-8, 8).map(float) | st.floats(-8, 8, allow_subnormal=False)
 SIZES = st.integers(0, 6).map(float) | st.floats(0.01, 6)

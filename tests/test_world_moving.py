@@ -7,7 +7,7 @@ import pytest
 from world_helpers import world_with
 
 from broadphase import Box, Circle, Polygon, Tile, TileMap, World
-from broadphase.shapes.narrow_phase import contact
+from broadphase.geometry.narrow_phase import contact
 
 ROOM = [[True] * 6, *[[True, False, False, False, False, True]] * 4, [True] * 6]
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from world_helpers import world_with
 
 from broadphase import Box, Circle, TileMap, World
-from broadphase.shapes.narrow_phase import contact
+from broadphase.geometry.narrow_phase import contact
 
 NUMBERS = st.integers(-20, 20).map(lambda k: k / 2) | st.floats(-20, 20, allow_subnormal=False)
 SIZES = st.integers(1, 12).map(lambda k: k / 2) | st.floats(0.1, 6)

@@ -7,7 +7,7 @@ import pytest
 
 import broadphase as bp
 from broadphase import Box, Circle, Polygon, Tile, TileMap, World
-from broadphase.shapes.narrow_phase import overlap
+from broadphase.geometry.narrow_phase import overlap
 
 
 def mixed_world(seed, count=120, broadphase="auto"):

@@ -1,6 +1,6 @@
 """A world in plain Python: lists, every pair, one shape at a time."""
 
-from broadphase.shapes.narrow_phase import contact
+from broadphase.geometry.narrow_phase import contact
 from broadphase.world.tags import ANY
 
 

@@ -18,12 +18,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import BoxArray, PairArray, as_float_array
+from broadphase.boxes import BoxArray, as_float_array
 from broadphase.foreign import BOXES, POINTS, WAYS, Wanted
 from broadphase.indexes import Choice, make_index
 from broadphase.indexes.base import Index
 from broadphase.kernels.movement import balls as kernel
 from broadphase.numeric import plain, real, whole
+from broadphase.runtime.memory import PairArray
 from broadphase.space import as_period
 
 Vectors = npt.NDArray[np.float64]

@@ -13,13 +13,12 @@ import numpy.typing as npt
 
 from broadphase import foreign
 from broadphase.foreign import BOXES, NUMBERS, Wanted
-from broadphase.kernels.arrays.pieces import AT_ONCE
-from broadphase.kernels.boxes.filters import IN_A, IN_B, STATIC, PairFilter, no_filter
-from broadphase.kernels.boxes.survey import copy_sound_rows, first_unsound_row
-from broadphase.threads import resolve, run_all, shares
+from broadphase.kernels.arrays.sorting import AT_ONCE
+from broadphase.kernels.boxes.checks import copy_sound_rows, first_unsound_row
+from broadphase.kernels.boxes.overlap import IN_A, IN_B, STATIC, PairFilter, no_filter
+from broadphase.runtime.threads import resolve, run_all, shares
 
 BoxArray = npt.NDArray[np.floating[Any]]
-PairArray = npt.NDArray[np.int32]
 
 MOST_BOXES = 2**31 - 1  # ids are int32
 _AXES = "xyz"

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import BoxArray, PairArray, as_boxes, as_plain_array
+from broadphase.boxes import BoxArray, as_boxes, as_plain_array
 from broadphase.extras import need
 from broadphase.numeric import real
+from broadphase.runtime.memory import PairArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

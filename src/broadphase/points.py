@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase import threads
 from broadphase.boxes import MOST_BOXES, as_float_array, settled
 from broadphase.foreign import NUMBERS, POINTS, check_same_crs
-from broadphase.kernels.points.lattice import find_extent
-from broadphase.slices import ranges
+from broadphase.kernels.points.fixed_radius import find_extent
+from broadphase.runtime import threads
+from broadphase.runtime.slices import ranges
 from broadphase.space import as_env, as_period, numbered, settled_period
 
 Points = npt.NDArray[np.floating[Any]]

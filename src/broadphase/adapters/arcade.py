@@ -49,9 +49,9 @@ import numpy.typing as npt
 from broadphase.adapters.arcade_engines import PhysicsEnginePlatformer, PhysicsEngineSimple
 from broadphase.adapters.arcade_lists import arcade, corners_of, has_arrays, keeps_arrays, near_slots
 from broadphase.adapters.following import Following
+from broadphase.geometry.shapes import Box, Polygon, Shape
 from broadphase.indexes import make_index
-from broadphase.kernels.shapes import sprite_hits
-from broadphase.shapes.kinds import Box, Polygon, Shape
+from broadphase.kernels.shapes import sprites as sprite_kernels
 from broadphase.world.bodies import Body
 from broadphase.world.hits import Movement, Response, Walk
 
@@ -158,7 +158,7 @@ def _overlapping(sprite: Any, others: list[Any]) -> list[Any]:
         return []
     corners, ends = corners_of((sprite, *others))
     hits = np.empty(len(others), np.bool_)
-    sprite_hits.hit_polygons(corners, ends, hits)
+    sprite_kernels.hit_polygons(corners, ends, hits)
     return [other for other, hit in zip(others, hits.tolist(), strict=True) if hit]
 
 

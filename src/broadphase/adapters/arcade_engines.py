@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.adapters.arcade_lists import arcade, corners_of, sprites_around
-from broadphase.kernels.shapes import sprite_ways
-from broadphase.shapes.check import extent
+from broadphase.geometry.shapes import extent
+from broadphase.kernels.shapes import sprites
 
 # ---- obstacles around a moving sprite
 
@@ -80,7 +80,7 @@ class Surroundings:
     def first(self, x: float, y: float, dx: float, dy: float) -> float:
         """The free share of a motion: 0 to 1."""
         self._see(x, y, x + dx, y + dy)
-        clear: float = sprite_ways.ways(
+        clear: float = sprites.times_on_path(
             *(self.outline, float(x), float(y), float(dx), float(dy)),
             *(self._corners, self._ends, self._enter, self._leave),
         )
@@ -125,7 +125,7 @@ class Surroundings:
     # ---- inside
 
     def _count(self, x: float, y: float) -> int:
-        met: int = sprite_ways.meets(self.outline, float(x), float(y), self._corners, self._ends, self._met)
+        met: int = sprites.meets(self.outline, float(x), float(y), self._corners, self._ends, self._met)
         return met
 
     def _see(self, x: float, y: float, to_x: float, to_y: float) -> None:

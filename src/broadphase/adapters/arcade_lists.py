@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.extras import need
-from broadphase.kernels.shapes import sprite_hits
+from broadphase.kernels.shapes import sprites as sprite_kernels
 
 # With fewer sprites, a loop takes less time than setting up the arrays.
 FEW_SPRITES = 24
@@ -70,7 +70,7 @@ def near_slots(sprite_list: Any, x: float, y: float, size: float) -> list[Any] |
     # The views end with this call, because an array with views cannot grow.
     places = np.frombuffer(sprite_list._sprite_pos_angle_data, np.float32)
     sizes = np.frombuffer(sprite_list._sprite_size_data, np.float32)
-    found = sprite_hits.near_sprites(places, sizes, known.slots, float(x), float(y), float(size), result)
+    found = sprite_kernels.near_sprites(places, sizes, known.slots, float(x), float(y), float(size), result)
     slot_of, sprites, slots = sprite_list.sprite_slot, sprite_list.sprite_list, known.slots
     near = []
     for k in result[:found].tolist():

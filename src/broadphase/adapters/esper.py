@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from broadphase.extras import need
-from broadphase.shapes.kinds import Shape
+from broadphase.geometry.shapes import Shape
 from broadphase.world.arguments import as_place, as_shape
 from broadphase.world.bodies import Body
 from broadphase.world.hits import Movement, Response

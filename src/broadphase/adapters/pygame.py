@@ -36,10 +36,11 @@ from broadphase.adapters.pygame_world import (
     draw_contacts,
     draw_world,
 )
-from broadphase.boxes import BoxArray, PairArray
+from broadphase.api.one_shot import join, pairs
+from broadphase.boxes import BoxArray
 from broadphase.extras import need
-from broadphase.kernels.shapes.rects import edges_of_rects
-from broadphase.one_shot import join, pairs
+from broadphase.kernels.shapes.sprites import edges_of_rects
+from broadphase.runtime.memory import PairArray
 
 # ---- pygame's collision tests as box overlaps
 

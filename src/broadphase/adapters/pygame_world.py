@@ -9,8 +9,8 @@ import numpy as np
 from broadphase.adapters.following import Following
 from broadphase.boxes import BoxArray, as_boxes
 from broadphase.extras import need
+from broadphase.geometry.shapes import Box, Circle, Shape
 from broadphase.plot import count_cells
-from broadphase.shapes.kinds import Box, Circle, Shape
 from broadphase.world.bodies import Body
 from broadphase.world.hits import Movement, Response, Walk
 from broadphase.world.world import World

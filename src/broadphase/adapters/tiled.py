@@ -10,6 +10,8 @@ from typing import Any, Literal, NamedTuple, TypeVar
 import numpy as np
 
 from broadphase.errors import FileError
+from broadphase.geometry.polygons import convex_parts
+from broadphase.geometry.shapes import Box, Capsule, Circle, Polygon, Shape, extent
 from broadphase.io.tiled.level import (
     ENDINGS,
     Ground,
@@ -31,10 +33,6 @@ from broadphase.io.tiled.level import (
 from broadphase.io.tiled.maps import TURNED, Object, ObjectLayer, Placed, Point, read_map, read_world
 from broadphase.io.tiled.maps import Map as Level
 from broadphase.io.tiled.outlines import Frame, Outline, moved, outlines_of
-from broadphase.shapes.check import extent
-from broadphase.shapes.kinds import Box, Circle, Polygon, Shape
-from broadphase.shapes.parts import convex_parts
-from broadphase.shapes.rounded import Capsule
 from broadphase.world.bodies import Body
 from broadphase.world.tiles import TileMap
 from broadphase.world.world import World

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 import broadphase
-from broadphase import threads
 from broadphase.bench.contest import (
     DEFAULT,
     LIMIT,
@@ -28,6 +27,7 @@ from broadphase.bench.scenes import CATALOGUE, facts
 from broadphase.bench.timing import best_of_searches
 from broadphase.kernels.machine.level import lanes, level
 from broadphase.methods import NAMES
+from broadphase.runtime import threads
 
 SCHEMA = 1
 _GROWTH_FROM = 10_000  # boxes; below, the overhead of a call dominates

@@ -14,7 +14,7 @@ import broadphase
 from broadphase.cli.terminal import complain
 from broadphase.errors import FileError
 from broadphase.extras import need
-from broadphase.memory import available_memory
+from broadphase.runtime.memory import available_memory
 
 if TYPE_CHECKING:
     from broadphase.recording.reader import Recording

@@ -10,15 +10,16 @@ import numpy.typing as npt
 from rich.console import Console
 from rich.table import Table
 
-from broadphase import methods, threads
-from broadphase.boxes import BoxArray, PairArray, as_boxes, as_filter
+from broadphase import methods
+from broadphase.api.one_shot import search
+from broadphase.boxes import BoxArray, as_boxes, as_filter
 from broadphase.cli.picture import check_output, save_picture
 from broadphase.cli.terminal import Steps, complain
 from broadphase.errors import FileError
-from broadphase.memory import Scratch
+from broadphase.methods.pair_order import sorted_pairs
 from broadphase.methods.task import Found, Task
-from broadphase.one_shot import search
-from broadphase.pair_order import sorted_pairs
+from broadphase.runtime import threads
+from broadphase.runtime.memory import PairArray, Scratch
 
 Vectors = npt.NDArray[np.float32]
 

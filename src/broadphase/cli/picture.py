@@ -14,11 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase import pairs as find_pairs
-from broadphase.boxes import BoxArray, PairArray
+from broadphase.boxes import BoxArray
 from broadphase.errors import FileError
 from broadphase.extras import need
 from broadphase.io.tables import whole_file
 from broadphase.plot import DARKEST_CELL, OVERLAPPING, PLAIN, count_cells
+from broadphase.runtime.memory import PairArray
 
 # ---- surfaces to draw on
 

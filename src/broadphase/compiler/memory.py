@@ -1,6 +1,6 @@
 """Memory that kernels ask for: Numba's runtime in a handful of functions.
 
-That is the memory of what they return (`broadphase.kernels.arrays.found_ids.result`).  Numba counts
+That is the memory of what they return (`broadphase.kernels.arrays.results.result`).  Numba counts
 references to each block.  Here a block lives until the call ends that made it, but for those that are
 returned: the blocks of a call are a list, whose head each thread keeps for itself.
 

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from broadphase import threads
 from broadphase.boxes import BoxArray, as_float_array, as_plain_array, check_sound, settled, unsound_box_error
 from broadphase.foreign import BOXES, NUMBERS, POINTS, WAYS, Wanted
 from broadphase.indexes.storage import EVERY_BIT, BoxStore, IdArray
-from broadphase.kernels.arrays.id_tests import FEW, first_bad_id
+from broadphase.kernels.arrays.results import FEW_IDS, first_bad_id
 from broadphase.numeric import real, whole
+from broadphase.runtime import threads
 
 Floats = tuple[float, ...]
 Rows = npt.NDArray[np.float64]
@@ -300,7 +300,7 @@ def known_ids(store: BoxStore, values: Any) -> IdArray:
     if array.ndim != 1:
         raise ValueError(f"ids must have shape (k,); got shape {array.shape}")
     ids = np.ascontiguousarray(array, dtype=np.int64)
-    named = np.zeros(store.end if len(ids) > FEW else 0, np.bool_)
+    named = np.zeros(store.end if len(ids) > FEW_IDS else 0, np.bool_)
     row = int(first_bad_id(ids, store.alive, store.end, named))
     if row >= 0:
         bad = int(array[row])

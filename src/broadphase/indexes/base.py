@@ -7,15 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import (
-    BoxArray,
-    PairArray,
-    bit_sets,
-    check_sound,
-    copy_sound,
-    settled,
-    static_flags,
-)
+from broadphase.boxes import BoxArray, bit_sets, check_sound, copy_sound, settled, static_flags
 from broadphase.foreign import BOXES
 from broadphase.indexes import arguments
 from broadphase.indexes.arguments import (
@@ -36,12 +28,13 @@ from broadphase.indexes.results import Nearest, PairChanges, RayHit, RayHits, Ra
 from broadphase.indexes.space import NO_HIT, PlainSpace, join
 from broadphase.indexes.storage import EVERY_BIT, BoxStore, IdArray
 from broadphase.methods.task import pair_limit
+from broadphase.runtime.memory import PairArray
 from broadphase.space import as_env, as_period
 
 if TYPE_CHECKING:
+    from broadphase.api.sweeping import SweptPairs
     from broadphase.indexes.environments import Environments
     from broadphase.indexes.files import Arrays  # here, as below: it needs json, which no index needs
-    from broadphase.sweeping import SweptPairs
 
 
 class Index:
@@ -621,8 +614,8 @@ class Index:
         >>> index.swept_pairs([[16, 0, 17, 1], [5, 0, 6, 1]])
         SweptPairs(pairs=array([[0, 1]], dtype=int32), times=array([0.25]))
         """
-        from broadphase.in_space import Space  # here: few ask, and all would wait for it
-        from broadphase.sweeping import on_their_ways
+        from broadphase.api.sweeping import meeting_pairs
+        from broadphase.methods.in_space import Space  # here: few ask, and all would wait for it
 
         if self.period is not None:
             raise ValueError(
@@ -638,7 +631,7 @@ class Index:
             )
         rules, starts = store.live_filter(), store.live_boxes()
         space = Space(None, self.envs) if self._worlds else None
-        found = on_their_ways(starts, goals, "boxes", self._touching, rules, space, self._threads, limit)
+        found = meeting_pairs(starts, goals, "boxes", self._touching, rules, space, self._threads, limit)
         self._space.last = ("swept_pairs", 0, len(found.pairs))
         return found if store.live == store.end else found._replace(pairs=store.ids()[found.pairs])
 

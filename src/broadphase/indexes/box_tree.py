@@ -26,8 +26,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from broadphase import threads
-from broadphase.boxes import BoxArray, PairArray
+from broadphase.boxes import BoxArray
 from broadphase.indexes.arguments import NO_RULE, Floats, Given, Rows
 from broadphase.indexes.protocol import (
     NO_IDS,
@@ -41,15 +40,10 @@ from broadphase.indexes.protocol import (
 )
 from broadphase.indexes.results import Distances
 from broadphase.indexes.storage import BoxStore, IdArray, expect
-from broadphase.kernels.boxes.filters import STATIC
+from broadphase.kernels.boxes.overlap import STATIC
 from broadphase.kernels.machine.kernel import trial
-from broadphase.kernels.tree.ask import LEAVES, REFUSED, ask_box, ask_move, ask_nearest, ask_ray
-from broadphase.kernels.tree.build import build_tree
-from broadphase.kernels.tree.insert import insert_boxes, insert_scratch
-from broadphase.kernels.tree.leaf_pairs import join_leaves, leaves_that_meet
-from broadphase.kernels.tree.move import move_boxes
-from broadphase.kernels.tree.nearest import search_nearest
-from broadphase.kernels.tree.nodes import (
+from broadphase.kernels.tree.bvh import build_tree
+from broadphase.kernels.tree.dynamic_tree import (
     ABOVE,
     COUNT,
     FREE,
@@ -63,16 +57,35 @@ from broadphase.kernels.tree.nodes import (
     WIDTH,
     clear_nodes,
     drop_tree,
+    insert_boxes,
+    insert_scratch,
+    most_nodes,
+    move_boxes,
+    pack_nodes,
+    remove_boxes,
     stack_room,
 )
-from broadphase.kernels.tree.pack import most_nodes, pack_nodes
-from broadphase.kernels.tree.query import QUEUE_ROOM, query_scratch, search_boxes
-from broadphase.kernels.tree.query_one import search_box_by_rules
-from broadphase.kernels.tree.ray import search_first, search_firsts, search_rays
-from broadphase.kernels.tree.remove import remove_boxes
-from broadphase.memory import Scratch
+from broadphase.kernels.tree.pairs import join_leaves, leaves_that_meet
+from broadphase.kernels.tree.queries import (
+    LEAVES,
+    QUEUE_ROOM,
+    REFUSED,
+    move_box,
+    query_box,
+    query_nearest,
+    query_ray,
+    query_scratch,
+    search_box_by_rules,
+    search_boxes,
+    search_first,
+    search_firsts,
+    search_nearest,
+    search_rays,
+)
 from broadphase.methods.task import Found, Task, search_in_shares
-from broadphase.slices import few_at_a_time, growing, in_chunks
+from broadphase.runtime import threads
+from broadphase.runtime.memory import PairArray, Scratch
+from broadphase.runtime.slices import few_at_a_time, growing, in_chunks
 
 # Where more than a quarter of a tree's boxes come or leave their places at once, it is built again.
 _SHARE = 4
@@ -88,11 +101,11 @@ _CACHE_LINE = 64
 _FIRST_NODES = 16
 # A box that moves may go on so many times before it leaves its margin.
 STEPS = 4.0
-_try_box, _try_ray, _try_nearest, _try_move = map(trial, (ask_box, ask_ray, ask_nearest, ask_move))
+_try_box, _try_ray, _try_nearest, _try_move = map(trial, (query_box, query_ray, query_nearest, move_box))
 
 
 class TreeArrays:
-    """The nodes of both trees (see `broadphase.kernels.tree.nodes`), and what is known of each id."""
+    """The nodes of both trees (see `broadphase.kernels.tree.dynamic_tree`), and what is known of each id."""
 
     def __init__(self, dim: int, dtype: npt.DTypeLike) -> None:
         self.rows = 2 * dim
@@ -471,7 +484,7 @@ class TreeStructure(Structure):
         out = np.empty((len(points), k), np.int32)
         order = None
         if len(points) >= _ENOUGH_QUESTIONS:
-            from broadphase.methods.nearest import side_by_side  # here: four files that few need
+            from broadphase.methods.batched_queries import side_by_side  # here: four files that few need
 
             order = side_by_side(points)
         asked = points if order is None else points[order]

@@ -6,9 +6,9 @@ and the one that the others are held against; it loses everywhere else.
 """
 
 from broadphase.indexes.protocol import Structure, search_live
-from broadphase.memory import Scratch
 from broadphase.methods import brute_force
 from broadphase.methods.task import Found
+from broadphase.runtime.memory import Scratch
 
 
 class NoStructure(Structure):

@@ -14,8 +14,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from broadphase import threads
-from broadphase.boxes import BoxArray, PairArray
+from broadphase.boxes import BoxArray
 from broadphase.indexes.arguments import NO_RULE, Floats, Given, Rows
 from broadphase.indexes.protocol import (
     NO_IDS,
@@ -29,25 +28,47 @@ from broadphase.indexes.protocol import (
 )
 from broadphase.indexes.results import Distances
 from broadphase.indexes.storage import BoxStore, IdArray, expect
-from broadphase.kernels.arrays.found_ids import FEW as FEW_IDS
-from broadphase.kernels.arrays.pieces import pieces
-from broadphase.kernels.arrays.sort_ids import words_for
-from broadphase.kernels.boxes.filters import PairFilter
-from broadphase.kernels.cells import lattice as columns
-from broadphase.kernels.cells import lists as kernel
-from broadphase.kernels.cells.ask import HOMELESS, REFUSED, ask_box, ask_move, ask_nearest, ask_ray
-from broadphase.kernels.cells.binning import MOST_PLACES
-from broadphase.kernels.cells.check import check_lists
-from broadphase.kernels.cells.nearest import search_nearest
-from broadphase.kernels.cells.pairs import CRAMPED, LOOK, OVERFULL, make_block, pair_places, pair_with_larger
-from broadphase.kernels.cells.query import CELLS, NEAR, search_boxes
-from broadphase.kernels.cells.rays import walk_rays
+from broadphase.kernels.arrays.results import FEW as FEW_IDS
+from broadphase.kernels.arrays.results import words_for
+from broadphase.kernels.arrays.sorting import pieces
+from broadphase.kernels.boxes.overlap import PairFilter
+from broadphase.kernels.cells import dynamic_cells as columns
+from broadphase.kernels.cells import dynamic_cells as kernel
+from broadphase.kernels.cells.dynamic_cells import (
+    CRAMPED,
+    LOOK,
+    OVERFULL,
+    check_lists,
+    make_block,
+    pair_places,
+    pair_with_larger,
+)
+from broadphase.kernels.cells.one_shot import MOST_PLACES
+from broadphase.kernels.cells.queries import (
+    CELLS,
+    HOMELESS,
+    NEAR,
+    REFUSED,
+    move_box,
+    query_box,
+    query_nearest,
+    query_ray,
+    search_boxes,
+    search_nearest,
+    walk_rays,
+)
 from broadphase.kernels.machine.kernel import trial
-from broadphase.memory import Scratch
-from broadphase.methods.cell_search import ENOUGH_FOR_THREADS, SHARES
-from broadphase.methods.cell_size import LARGEST_CELL, check_cell_size, suggest_cell_size
+from broadphase.methods.cells import (
+    ENOUGH_FOR_THREADS,
+    LARGEST_CELL,
+    SHARES,
+    check_cell_size,
+    suggest_cell_size,
+)
 from broadphase.methods.task import Found, Task, search_in_shares
-from broadphase.slices import Position, few_at_a_time, growing, in_chunks
+from broadphase.runtime import threads
+from broadphase.runtime.memory import PairArray, Scratch
+from broadphase.runtime.slices import Position, few_at_a_time, growing, in_chunks
 
 CellSize: TypeAlias = float | Literal["auto"] | None
 
@@ -66,14 +87,14 @@ _CROWD = 24.0
 _MOST_COPIES = {2: 4.0, 3: 6.0}
 # Sizes within this factor of the suggested one cost about the same.
 _NEAR_ENOUGH = 1.6
-_try_box, _try_ray, _try_nearest, _try_move = map(trial, (ask_box, ask_ray, ask_nearest, ask_move))
+_try_box, _try_ray, _try_nearest, _try_move = map(trial, (query_box, query_ray, query_nearest, move_box))
 
 
 class Plan(NamedTuple):
     """Where the cells lie, and how many places there are for them."""
 
     lattice: npt.NDArray[np.float64]
-    """As of `broadphase.kernels.cells.lattice`."""
+    """As of `broadphase.kernels.cells.dynamic_cells`."""
     places: int
     hashed: bool
 
@@ -134,7 +155,7 @@ class CellLists:
         self.lattice = empty_lattice(np.empty(0), np.zeros(3))
         self.levels = np.empty(0, np.uint8)
         self.words = _words_for(0)
-        """What `ask_box` marks ids in, as long as ``levels`` says."""
+        """What `query_box` marks ids in, as long as ``levels`` says."""
         self._limit = 0
 
     @property

@@ -27,17 +27,19 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from broadphase import choose, methods, threads
-from broadphase.boxes import PairArray
+from broadphase import methods
 from broadphase.indexes.results import PairChanges
 from broadphase.indexes.storage import BoxStore, IdArray, expect
-from broadphase.kernels.arrays.radix_sort import stable_argsort
-from broadphase.kernels.boxes.filters import PairFilter
-from broadphase.kernels.pairs import journal as kernel
-from broadphase.kernels.pairs.pair_changes import split_changes, toggle_pairs
+from broadphase.kernels.arrays.sorting import stable_argsort
+from broadphase.kernels.boxes.overlap import PairFilter
+from broadphase.kernels.pairs import changes as kernel
+from broadphase.kernels.pairs.changes import split_changes, toggle_pairs
+from broadphase.methods import choose
+from broadphase.methods.pair_order import sorted_pairs
 from broadphase.methods.task import Task
-from broadphase.pair_order import sorted_pairs
-from broadphase.slices import MOST_ROOM, MOST_ROWS, first_of, joined, ranges, rows_at, sorted_keys
+from broadphase.runtime import threads
+from broadphase.runtime.memory import PairArray
+from broadphase.runtime.slices import MOST_ROOM, MOST_ROWS, first_of, joined, ranges, rows_at, sorted_keys
 
 PairKeys = npt.NDArray[np.int64]
 """Pairs as numbers ``i << 32 | j``, which sort as the pairs do."""
@@ -238,7 +240,7 @@ def _toggled(base: PairArray, changed: list[PairKeys]) -> PairArray:
 def changes_between(
     before: PairArray, now: PairArray, renewed: npt.NDArray[np.bool_]
 ) -> tuple[PairArray, PairArray]:
-    """What began and what ended, of two sorted lists of pairs; see `kernels.pairs.pair_changes`."""
+    """What began and what ended, of two sorted lists of pairs; see `kernels.pairs.changes`."""
     if len(before) + len(now) <= MOST_ROWS:
         come, gone = _split(before, now, renewed)
         return (come[0], gone[0]) if len(come) == 1 else (joined(come), joined(gone))

@@ -1,9 +1,9 @@
 """An index of many environments: boxes of different ones never meet.
 
 An index has them from when a box is first given an environment; any other pays nothing for it.  Pairs of all
-environments are found in one search (`broadphase.methods.worlds`).  For queries each has a small index of
-the same kind, which is built with the first query about it.  A few boxes that move are moved in it; after any
-other change of an environment, its index is built again with the next query.  A query is checked as any
+environments are found in one search (`broadphase.methods.environments`).  For queries each has a small index
+of the same kind, which is built with the first query about it.  A few boxes that move are moved in it; after
+any other change of an environment, its index is built again with the next query.  A query is checked as any
 other, then all that are about one environment are put together.
 
 Cost: of a batch of queries some 50 microseconds for each environment that is asked, beside the answers.
@@ -16,18 +16,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from broadphase import threads
-from broadphase.boxes import BoxArray, PairArray, as_plain_array
-from broadphase.in_space import Space, find_in_space
+from broadphase.boxes import BoxArray, as_plain_array
 from broadphase.indexes import changes
 from broadphase.indexes.arguments import Given, Rows, rule
 from broadphase.indexes.protocol import NO_IDS, all_pairs
 from broadphase.indexes.results import Nearest, PairChanges, RayHit, RayHits, RayRows
 from broadphase.indexes.space import PlainSpace
 from broadphase.indexes.storage import IdArray, expect
-from broadphase.kernels.boxes.filters import STATIC
-from broadphase.memory import Scratch
+from broadphase.kernels.boxes.overlap import STATIC
+from broadphase.methods.in_space import Space, find_in_space
 from broadphase.methods.task import NO_LIMIT, Found, Task
+from broadphase.runtime import threads
+from broadphase.runtime.memory import PairArray, Scratch
 from broadphase.space import as_env, as_period
 
 Rules = dict[str, Any]

@@ -16,11 +16,12 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import PairArray, unsound_row
+from broadphase.boxes import unsound_row
 from broadphase.errors import path_of
 from broadphase.indexes.storage import BoxStore
-from broadphase.kernels.boxes.filters import STATIC
-from broadphase.slices import ranges
+from broadphase.kernels.boxes.overlap import STATIC
+from broadphase.runtime.memory import PairArray
+from broadphase.runtime.slices import ranges
 
 FORMAT = "broadphase index"
 VERSION = 1

@@ -22,7 +22,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from broadphase import threads
 from broadphase.boxes import BoxArray, check_sound
 from broadphase.indexes import changes
 from broadphase.indexes.arguments import NO_RULE, Floats, Given, Reader, Rows
@@ -31,10 +30,12 @@ from broadphase.indexes.protocol import NO_IDS, Structure, find_rows, search_any
 from broadphase.indexes.results import Nearest, PairChanges, RayHit, RayHits, RayRows
 from broadphase.indexes.space import PlainSpace
 from broadphase.indexes.storage import BoxStore, IdArray, expect
-from broadphase.kernels.boxes import ranking, torus, torus_queries
-from broadphase.memory import Scratch
+from broadphase.kernels.boxes import periodic as periodic_kernels
+from broadphase.kernels.boxes import queries
+from broadphase.methods.periodic import Wrapped, find_across, period_of, wrapped_boxes
 from broadphase.methods.task import Found, Task
-from broadphase.methods.torus import Carried, carried_in, find_across, period_of
+from broadphase.runtime import threads
+from broadphase.runtime.memory import Scratch
 from broadphase.space import Period, check_ray_lengths
 
 # Distances are rounded; images that are farther than this much more are.
@@ -65,8 +66,8 @@ class PeriodicReader(Reader):
         check_sound(rows, "boxes")
         return self._carried(rows, "boxes").boxes
 
-    def _carried(self, boxes: BoxArray, name: str) -> Carried:
-        return carried_in(boxes, self._period, self._touching, np.empty_like(boxes), name=name)
+    def _carried(self, boxes: BoxArray, name: str) -> Wrapped:
+        return wrapped_boxes(boxes, self._period, self._touching, np.empty_like(boxes), name=name)
 
 
 class Ghosts:
@@ -257,10 +258,10 @@ class PeriodicSpace(PlainSpace):
         store = self.store
         boxes = store.boxes[: store.end]
         rows = np.empty(store.end, np.int32)
-        crossed, ghosts = torus_queries.crossing_rows(boxes, self._lengths, self.touching, rows)
+        crossed, ghosts = periodic_kernels.crossing_rows(boxes, self._lengths, self.touching, rows)
         if not crossed:
             return found
-        carried = Carried(boxes, self._lengths, self.touching, rows[:crossed], int(ghosts))
+        carried = Wrapped(boxes, self._lengths, self.touching, rows[:crossed], int(ghosts))
         task = Task(boxes, self.touching, store.filter(), threads.resolve(self.threads), limit)
         more = find_across(task, carried, search_anyhow, found.pairs)
         return Found(
@@ -274,12 +275,12 @@ class PeriodicSpace(PlainSpace):
 
     def in_boxes(self, call: str, boxes: Rows, category: int, mask: int) -> IdArray:
         rows = np.array(boxes, self.reader.dtype)
-        carried = carried_in(rows, self._period, self.touching, np.empty_like(rows), name="box")
+        carried = wrapped_boxes(rows, self._period, self.touching, np.empty_like(rows), name="box")
         found, tests = self._find_pieces(carried, self.touching, category, mask)
         self.last = (call, tests, len(found))
         return found
 
-    def _find_pieces(self, carried: Carried, touching: bool, category: int, mask: int) -> tuple[IdArray, int]:
+    def _find_pieces(self, carried: Wrapped, touching: bool, category: int, mask: int) -> tuple[IdArray, int]:
         """Sorted rows ``[query, id]`` for boxes in the world: each of their pieces asks, each row once."""
         self.asked.ready()
         asked = carried.boxes.astype(np.float64, copy=False)
@@ -302,7 +303,7 @@ class PeriodicSpace(PlainSpace):
     def in_circles(self, centers: Rows, radii: Rows, category: int, mask: int) -> IdArray:
         points = carry_points(centers, self._lengths, "center")
         rows, tests = self._candidates(points, radii, category, mask)
-        kept = torus_queries.keep_rows_within(
+        kept = periodic_kernels.keep_rows_within(
             self.store.boxes, rows, points, radii, self._wide, self.touching
         )
         self.last = ("query_radius", tests, int(kept))
@@ -314,7 +315,7 @@ class PeriodicSpace(PlainSpace):
         with np.errstate(over="ignore"):
             far = (radii + (np.abs(points).max(axis=1) + radii + widest) * 1e-14)[:, None]
             boxes = np.hstack((points - far, points + far))
-        carried = carried_in(boxes, self._wide, True, np.empty_like(boxes), name="center")
+        carried = wrapped_boxes(boxes, self._wide, True, np.empty_like(boxes), name="center")
         return self._find_pieces(carried, True, category, mask)
 
     def nearest_many(self, points: Rows, k: int, category: int, mask: int) -> Nearest:
@@ -328,11 +329,11 @@ class PeriodicSpace(PlainSpace):
             return Nearest(ids, distances)
         some = super().nearest_many(at, held, category, mask)
         tests, radii = self.last[1], np.empty(len(at))
-        torus_queries.farthest_of(self.store.boxes, some.ids, at, self._wide, radii)
+        periodic_kernels.farthest_of(self.store.boxes, some.ids, at, self._wide, radii)
         radii[(some.ids < 0).any(axis=1)] = np.inf
         rows, more = self._candidates(at, radii, category, mask)
         own = np.full((len(at), held), -1, np.int32), np.full((len(at), held), np.inf)
-        torus_queries.nearest_of_rows(self.store.boxes, rows, at, self._wide, *own)
+        periodic_kernels.nearest_of_rows(self.store.boxes, rows, at, self._wide, *own)
         ids[:, :held], distances[:, :held] = own
         self.last = ("nearest", tests + more, int((ids >= 0).sum()))
         return Nearest(ids, distances)
@@ -383,7 +384,7 @@ class PeriodicSpace(PlainSpace):
 def crossing_rows(boxes: BoxArray, lengths: npt.NDArray[Any], touching: bool) -> IdArray:
     """The rows of the boxes that reach over an edge."""
     rows = np.empty(len(boxes), np.int32)
-    found, _ = torus_queries.crossing_rows(boxes, lengths, touching, rows)
+    found, _ = periodic_kernels.crossing_rows(boxes, lengths, touching, rows)
     return rows[:found]
 
 
@@ -392,8 +393,8 @@ def ghosts_of(
 ) -> tuple[BoxArray, IdArray]:
     """The ghosts of these rows, which cross, and the row of each."""
     scratch = np.empty(len(crossing), np.int32)
-    _, count = torus_queries.crossing_rows(boxes[crossing], lengths, touching, scratch)
-    carried = Carried(boxes, lengths, touching, crossing, int(count))
+    _, count = periodic_kernels.crossing_rows(boxes[crossing], lengths, touching, scratch)
+    carried = Wrapped(boxes, lengths, touching, crossing, int(count))
     ghosts, sources, _ = carried.make_ghosts()
     return ghosts, sources
 
@@ -409,7 +410,7 @@ def carry_points(
         One is so many periods away that its place in the world is lost in rounding.
     """
     into = points.astype(lengths.dtype)
-    row, axis = torus.carry_points(into, lengths)
+    row, axis = periodic_kernels.wrap_points(into, lengths)
     if row >= 0:
         raise ValueError(
             f"{name}[{row}] = {points[row].tolist()} is so many periods of {lengths[axis]:g} away from "
@@ -454,7 +455,7 @@ class WindingRays:
             tests += made
             at, into = np.full(len(hits), np.inf), np.zeros((len(hits), dim))
             borders = np.concatenate(([0], np.cumsum(counts)))
-            ranking.rank_hits(self._boxes, hits, borders, asked, np.empty(asked.shape[1]), at, into)
+            queries.rank_hits(self._boxes, hits, borders, asked, np.empty(asked.shape[1]), at, into)
             parts.append((np.repeat(of, counts), hits, at, into))
             begun[active] = ends
             goes_on = ends < self._furthest[active]

@@ -14,7 +14,7 @@ How to write a structure
 2. Write ``find_pairs``; for a method of `broadphase.methods`: ``return search_live(self, find, ...)``.
 3. Write those of the questions that the structure answers faster than by looking at every box.  Each exists
    for one and for many; the one may return ``None``, and is then put as one of many.  The geometry is in
-   `kernels.boxes.query_tests` and must be used as it is: the answers of all indexes are compared bit for
+   `kernels.boxes.queries` and must be used as it is: the answers of all indexes are compared bit for
    bit.  Prune with the same functions on a node's box (they are monotone).
 4. Set ``changes_by_query = 0.1``, or the share of touched boxes at which a batch of ``find_in_boxes`` begins
    to cost more than ``find_pairs``: ``changes`` then costs what was touched.
@@ -41,19 +41,21 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from broadphase import choose, methods, threads
-from broadphase.boxes import BoxArray, PairArray
+from broadphase import methods
+from broadphase.boxes import BoxArray
 from broadphase.errors import PairLimitExceeded
 from broadphase.indexes.arguments import Floats, Given, Rows
 from broadphase.indexes.changes import History
 from broadphase.indexes.results import Distances, PairChanges
 from broadphase.indexes.storage import BoxStore, IdArray
-from broadphase.kernels.arrays.found_ids import FEW
-from broadphase.kernels.boxes import ranking, scan
-from broadphase.memory import Scratch, SharedRows, borrowed_scratch
+from broadphase.kernels.arrays.results import FEW
+from broadphase.kernels.boxes import brute_force, queries
+from broadphase.methods import choose
+from broadphase.methods.pair_order import joined_pairs, one_array, sort_rows_of_each
 from broadphase.methods.task import NO_LIMIT, Found, Task
-from broadphase.pair_order import joined_pairs, one_array, sort_rows_of_each
-from broadphase.slices import MOST_ROOM, in_chunks
+from broadphase.runtime import threads
+from broadphase.runtime.memory import PairArray, Scratch, SharedRows, borrowed_scratch
+from broadphase.runtime.slices import MOST_ROOM, in_chunks
 
 FirstHit = tuple[int, int, float, float, float, float]
 """The id that a ray hits first or -1, the tests, the distance, and the normal on three axes."""
@@ -79,7 +81,7 @@ class Structure(ABC):
     answers_boxes_quickly: ClassVar[bool] = True
     """Whether a box query looks at few boxes; ``join`` asks the larger index then."""
     nearest_by_cells: ClassVar[bool] = True
-    """Whether many points may ask `broadphase.methods.nearest` for their nearest boxes."""
+    """Whether many points may ask `broadphase.methods.batched_queries` for their nearest boxes."""
     changes_by_query: ClassVar[float] = 0.0
     """Up to this share of touched boxes, ``changes`` asks `find_in_boxes` about them instead of finding all
     pairs again."""
@@ -88,7 +90,7 @@ class Structure(ABC):
 
     packets_from: tuple[float, int] = (16, 5)
     """With how many hits a query, and queries a packet, a batch is answered sooner in packets
-    (`broadphase.methods.packets`)."""
+    (`broadphase.methods.batched_queries`)."""
     query_axis: int = 0
     """Neighbours in a batch of such queries are neighbours on this axis."""
 
@@ -189,7 +191,7 @@ class Structure(ABC):
     def find_in_box(self, box: Given, touching: bool, category: int, mask: int) -> tuple[IdArray, int] | None:
         """Ids whose box overlaps ``box``, and the tests made; sorted if up to `FEW` were found."""
         store = self.store
-        found: tuple[IdArray, int] = scan.scan_for_box(
+        found: tuple[IdArray, int] = brute_force.scan_for_box(
             store.boxes, store.end, store.categories, store.masks, box, touching, category, mask
         )
         return found
@@ -206,7 +208,7 @@ class Structure(ABC):
 
         def ask(begin: int, end: int, out: PairArray) -> tuple[int, int, int]:
             rows = (store.boxes, store.end, store.categories, store.masks)
-            answer: tuple[int, int, int] = scan.scan_for_boxes(
+            answer: tuple[int, int, int] = brute_force.scan_for_boxes(
                 *rows, boxes[:end], begin, out, touching, category, mask
             )
             return answer
@@ -216,7 +218,7 @@ class Structure(ABC):
     def find_on_ray(self, ray: Floats, category: int, mask: int) -> tuple[IdArray, int]:
         """Ids of all boxes that the ray ``(origin..., direction..., max_distance)`` hits, and the tests."""
         store = self.store
-        found: tuple[IdArray, int] = scan.scan_for_ray(
+        found: tuple[IdArray, int] = brute_force.scan_for_ray(
             store.boxes, store.end, store.categories, store.masks, ray, self.touching, category, mask
         )
         return found
@@ -232,7 +234,7 @@ class Structure(ABC):
     ) -> FirstHit | None:
         """What is hit first, the lowest id among equals."""
         store, ray = self.store, (*origin, *direction, furthest)
-        hit, tests = scan.scan_for_first(
+        hit, tests = brute_force.scan_for_first(
             store.boxes, store.end, store.categories, store.masks, ray, self.touching, category, mask
         )
         return described(store, hit, tests, ray)
@@ -262,7 +264,7 @@ class Structure(ABC):
         Ids, distances, and the tests.
         """
         store = self.store
-        found: tuple[IdArray, Distances, int] = scan.scan_for_nearest(
+        found: tuple[IdArray, Distances, int] = brute_force.scan_for_nearest(
             store.boxes, store.end, store.categories, store.masks, point, k, category, mask
         )
         return found
@@ -291,7 +293,7 @@ def described(store: BoxStore, hit: int, tests: int, ray: Floats) -> FirstHit:
     """A first hit with its distance and normal."""
     if hit < 0:
         return -1, tests, 0.0, 0.0, 0.0, 0.0
-    return int(hit), tests, *ranking.describe_first(store.boxes, hit, ray)
+    return int(hit), tests, *queries.describe_first(store.boxes, hit, ray)
 
 
 # ---- one as many, for rules that no kernel for one takes
@@ -315,7 +317,7 @@ def nearest_as_many(
     ids, tests = structure.find_nearest_many(np.array((point,), np.float64), k, category, mask)
     ids = ids[ids >= 0]
     distances = np.empty(len(ids))
-    ranking.rank_nearest_one(structure.store.boxes, ids, point, distances)
+    queries.rank_nearest_one(structure.store.boxes, ids, point, distances)
     return ids, distances, tests
 
 
@@ -379,11 +381,11 @@ def find_rows(
     sample, _ = _find_sorted(structure, rules, few)
     hits, together = structure.packets_from
     if len(boxes) >= ENOUGH_FOR_PACKETS and len(sample) >= hits * len(few):
-        from broadphase.methods import packets  # here: few programs need it
+        from broadphase.methods import batched_queries  # here: few programs need it
 
         within = partial(_find_sorted, structure, (True, category, mask))
         stored, most = structure.store.boxes, threads.resolve(structure.threads)
-        found = packets.find(within, stored, boxes, touching, few, sample, together, most)
+        found = batched_queries.find(within, stored, boxes, touching, few, sample, together, most)
         if found is not None:
             return found
     each = 1.2 * len(sample) / len(few)

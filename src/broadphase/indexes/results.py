@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import PairArray
 from broadphase.indexes.storage import IdArray
+from broadphase.runtime.memory import PairArray
 
 Distances = npt.NDArray[np.float64]
 

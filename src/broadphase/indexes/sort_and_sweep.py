@@ -22,21 +22,20 @@ from typing import Any
 
 import numpy as np
 
-from broadphase import threads
-from broadphase.boxes import BoxArray, PairArray
+from broadphase.boxes import BoxArray
 from broadphase.indexes.arguments import Floats, Given, Rows
 from broadphase.indexes.protocol import FirstHit, Structure, described, room_for
 from broadphase.indexes.results import Distances
 from broadphase.indexes.storage import IdArray, expect
-from broadphase.kernels.arrays.ordered_bits import PADDING, bits_of, ordered_column, ordered_columns
-from broadphase.kernels.arrays.radix_sort import argsort_keys
+from broadphase.kernels.arrays.sorting import PADDING, argsort_keys, bits_of, ordered_column, ordered_columns
 from broadphase.kernels.machine.simd import LANES
 from broadphase.kernels.sorted import search, walk
 from broadphase.kernels.sorted.insertion import insertion_sort, make_maxima, write_boxes
-from broadphase.memory import Scratch
 from broadphase.methods.sort_and_sweep import Axis, choose_axis, sweep_ordered
 from broadphase.methods.task import Found, Task
-from broadphase.slices import FIRST_ROWS, in_chunks, joined, paced, rows_at
+from broadphase.runtime import threads
+from broadphase.runtime.memory import PairArray, Scratch
+from broadphase.runtime.slices import FIRST_ROWS, in_chunks, joined, paced, rows_at
 
 # Insertion may take so many steps a box, and so many in all, before sorting from scratch costs less.
 MOST_STEPS, MOST_STEPS_IN_ALL = 8, 1 << 24

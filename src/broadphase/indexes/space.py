@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from broadphase import threads
-from broadphase.boxes import BoxArray, PairArray
+from broadphase.boxes import BoxArray
 from broadphase.indexes import changes
 from broadphase.indexes.arguments import (
     NO_RULE,
@@ -28,14 +27,15 @@ from broadphase.indexes.arguments import (
 from broadphase.indexes.protocol import Structure, all_pairs, find_rows, may_pair, search_anyhow
 from broadphase.indexes.results import Nearest, PairChanges, RayHit, RayHits, RayRows
 from broadphase.indexes.storage import BoxStore, IdArray
-from broadphase.kernels.arrays.found_ids import FEW
-from broadphase.kernels.boxes import query_tests, ranking
-from broadphase.kernels.boxes.filters import IN_A, IN_B, PairFilter
-from broadphase.kernels.boxes.query_tests import keep_within
-from broadphase.memory import Scratch, borrowed_scratch
+from broadphase.kernels.arrays.results import FEW
+from broadphase.kernels.boxes import queries as box_queries
+from broadphase.kernels.boxes.overlap import IN_A, IN_B, PairFilter
+from broadphase.kernels.boxes.queries import keep_within
+from broadphase.methods.pair_order import ENOUGH_FOR_THREADS, joined_pairs, sorted_pairs, sorted_rows
 from broadphase.methods.task import NO_LIMIT, Found, Task
-from broadphase.pair_order import ENOUGH_FOR_THREADS, joined_pairs, sorted_pairs, sorted_rows
-from broadphase.slices import growing, joined, paced
+from broadphase.runtime import threads
+from broadphase.runtime.memory import PairArray, Scratch, borrowed_scratch
+from broadphase.runtime.slices import growing, joined, paced
 from broadphase.space import as_period
 
 NO_HIT = RayHit(-1, np.inf, ())
@@ -194,7 +194,7 @@ class PlainSpace:
         self.last = ("query_ray", tests, len(ids))
         distances, normals = self._room_for_hits(len(ids))
         ends, scratch = np.array([0, len(ids)]), np.empty(len(ray))
-        ranking.rank_hits(self.store.boxes, ids, ends, np.array([ray]), scratch, distances, normals)
+        box_queries.rank_hits(self.store.boxes, ids, ends, np.array([ray]), scratch, distances, normals)
         return RayHits(ids, distances, normals)
 
     def nearest_one(
@@ -234,7 +234,7 @@ class PlainSpace:
         def keep(first: int, last: int) -> PairArray:
             end = first
             for begin, stop in paced(first, last):
-                end = query_tests.keep_rows_within(
+                end = box_queries.keep_rows_within(
                     self.store.boxes, rows, begin, stop, end, centers, radii, self.touching
                 )
             return rows[first:end]
@@ -257,7 +257,7 @@ class PlainSpace:
         boxes, ray = self.store.boxes, np.empty(rays.shape[1])
         for begin, end in paced(0, len(ids)):
             at = slice(begin, end)
-            ranking.describe_firsts(boxes, ids[at], rays[at], ray, distances[at], normals[at])
+            box_queries.describe_firsts(boxes, ids[at], rays[at], ray, distances[at], normals[at])
         return RayHits(ids, distances, normals)
 
     def all_hits(self, rays: Rows, category: int, mask: int) -> RayRows:
@@ -269,7 +269,7 @@ class PlainSpace:
         ends, ray = np.concatenate(([0], np.cumsum(counts))), np.empty(rays.shape[1])
         for begin, end in growing(len(rays)):
             own = ends[begin : end + 1]
-            ranking.rank_hits(self.store.boxes, ids, own, rays[begin:end], ray, distances, normals)
+            box_queries.rank_hits(self.store.boxes, ids, own, rays[begin:end], ray, distances, normals)
         queries = np.repeat(np.arange(len(rays), dtype=np.int32), counts)
         return RayRows(np.column_stack((queries, ids)), distances, normals)
 
@@ -291,14 +291,16 @@ class PlainSpace:
         ids[:, :held], tests = self.asked.find_nearest_many(points, held, category, mask)
         self.last = ("nearest", tests, int((ids >= 0).sum()))
         for begin, end in growing(len(ids)):
-            ranking.rank_nearest(self.store.boxes, ids[begin:end], points[begin:end], distances[begin:end])
+            box_queries.rank_nearest(
+                self.store.boxes, ids[begin:end], points[begin:end], distances[begin:end]
+            )
         return Nearest(ids, distances)
 
     def _nearest_by_cells(self, points: Rows, k: int, category: int, mask: int) -> Nearest | None:
-        """The same by `broadphase.methods.nearest`, where that is quicker."""
+        """The same by `broadphase.methods.batched_queries`, where that is quicker."""
         if not self.asked.nearest_by_cells:
             return None
-        from broadphase.methods.nearest import find_nearest  # here: four files that few need
+        from broadphase.methods.batched_queries import find_nearest  # here: four files that few need
 
         store = self.store
         sets, boxes = (store.categories, store.masks), store.boxes[: store.end]
@@ -373,7 +375,7 @@ def _join_all(here: PlainSpace, there: PlainSpace, plain: bool, sort: bool) -> t
 
 
 def _search_in_space(task: Task, here: PlainSpace, there: PlainSpace) -> Found:
-    from broadphase.in_space import Space, find_in_space
+    from broadphase.methods.in_space import Space, find_in_space
 
     several = here.store.envs is not None or there.store.envs is not None
     env = np.concatenate((here.store.live_envs(), there.store.live_envs())) if several else None

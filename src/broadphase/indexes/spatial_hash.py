@@ -21,9 +21,9 @@ import numpy as np
 
 from broadphase.boxes import BoxArray
 from broadphase.indexes.cells import FEW, CellStructure, Plan, empty_lattice, ladder
-from broadphase.kernels.cells.binning import FARTHEST
-from broadphase.kernels.cells.lattice import FIRST, LAST, OFFSET
-from broadphase.methods.cell_size import take_sample, typical_cell
+from broadphase.kernels.cells.dynamic_cells import FIRST, LAST, OFFSET
+from broadphase.kernels.cells.one_shot import FARTHEST
+from broadphase.methods.cells import take_sample, typical_cell
 from broadphase.methods.spatial_hash import SLOTS_PER_BOX, next_prime
 
 LARGEST_TABLE = 2**31

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.boxes import MOST_BOXES, BoxArray
-from broadphase.kernels.boxes.filters import STATIC, PairFilter, no_filter
-from broadphase.slices import FIRST_ROWS, MOST_ROWS, paced, ranges, rows_at
+from broadphase.kernels.boxes.overlap import STATIC, PairFilter, no_filter
+from broadphase.runtime.slices import FIRST_ROWS, MOST_ROWS, paced, ranges, rows_at
 
 IdArray = npt.NDArray[np.int32]
 
@@ -40,7 +40,7 @@ class BoxStore:
         self.boxes: BoxArray = np.empty((0, 2 * dim), dtype)
         self.alive = np.empty(0, np.bool_)
         self.classes = np.empty(0, np.uint8)
-        """The class bits of `broadphase.kernels.boxes.filters`: `STATIC` or 0."""
+        """The class bits of `broadphase.kernels.boxes.overlap`: `STATIC` or 0."""
         self.categories = np.empty(0, np.uint32)
         self.masks = np.empty(0, np.uint32)
         self.renewed = np.empty(0, np.bool_)

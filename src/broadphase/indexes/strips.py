@@ -22,19 +22,18 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from broadphase import threads
 from broadphase.boxes import BoxArray
 from broadphase.indexes.arguments import NO_RULE, Given, Rows
 from broadphase.indexes.box_tree import TreeStructure
 from broadphase.indexes.protocol import Structure, find_rows, pairs_between, renamed, search_live
 from broadphase.indexes.storage import EVERY_BIT, BoxStore, IdArray, expect
-from broadphase.kernels.boxes.filters import PairFilter, no_filter
-from broadphase.kernels.boxes.put import put_box
+from broadphase.kernels.boxes.checks import put_box
+from broadphase.kernels.boxes.overlap import PairFilter, no_filter
 from broadphase.kernels.machine.kernel import trial
-from broadphase.memory import Scratch
-from broadphase.methods.strip_copies import Plan, bin_again, bin_boxes, cut_world, parts_for
-from broadphase.methods.strips import find_at_once, sweep
+from broadphase.methods.strips import Plan, bin_again, bin_boxes, cut_world, find_at_once, parts_for, sweep
 from broadphase.methods.task import Found, Task
+from broadphase.runtime import threads
+from broadphase.runtime.memory import Scratch
 
 # Crowds have formed when a copy shares its strip with so many times more copies than when the world was cut.
 _CROWDED = 1.5

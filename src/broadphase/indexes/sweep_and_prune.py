@@ -26,15 +26,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from broadphase import threads
-from broadphase.boxes import BoxArray, PairArray
+from broadphase.boxes import BoxArray
 from broadphase.indexes.changes import History, PairKeys, from_all_pairs, pair_keys
 from broadphase.indexes.protocol import Structure, all_pairs, search_anyhow, search_live
 from broadphase.indexes.results import PairChanges
 from broadphase.indexes.sort_and_sweep import SortStructure, Touched
 from broadphase.indexes.storage import BoxStore, IdArray, expect
-from broadphase.kernels.arrays.ordered_bits import bits_of
-from broadphase.kernels.arrays.radix_sort import argsort_keys
+from broadphase.kernels.arrays.sorting import argsort_keys, bits_of
 from broadphase.kernels.sorted.sweep_and_prune import (
     boxes_that_moved,
     close_up,
@@ -42,9 +40,10 @@ from broadphase.kernels.sorted.sweep_and_prune import (
     lay_out,
     move_ends,
 )
-from broadphase.memory import Scratch
 from broadphase.methods.task import Found
-from broadphase.slices import FIRST_CHANGES, growing, joined, paced, ranges, rows_at, sorted_keys
+from broadphase.runtime import threads
+from broadphase.runtime.memory import PairArray, Scratch
+from broadphase.runtime.slices import FIRST_CHANGES, growing, joined, paced, ranges, rows_at, sorted_keys
 
 # When more boxes moved than this share, sorting everything is cheaper than moving so many ...
 MOST_TOUCHED = 1 / 3

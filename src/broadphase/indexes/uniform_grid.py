@@ -24,8 +24,8 @@ import numpy as np
 from broadphase.boxes import BoxArray, as_float_array
 from broadphase.foreign import BOXES
 from broadphase.indexes.cells import CellStructure, Plan, empty_lattice, ladder
-from broadphase.kernels.cells.lattice import LAST, OFFSET
-from broadphase.methods.cell_size import LARGEST_CELL, at_most, take_sample, typical_cell, world_of
+from broadphase.kernels.cells.dynamic_cells import LAST, OFFSET
+from broadphase.methods.cells import LARGEST_CELL, at_most, take_sample, typical_cell, world_of
 from broadphase.methods.uniform_grid import CELLS_PER_BOX
 
 MOST_CELLS = 2**28  # a gigabyte of empty cells

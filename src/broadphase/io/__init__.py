@@ -18,11 +18,12 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import PairArray, as_plain_array
+from broadphase.boxes import as_plain_array
 from broadphase.errors import FileError, path_of
 from broadphase.extras import need
 from broadphase.io import geojson, tables
 from broadphase.io.tables import NONE, USUAL, Limits, Table
+from broadphase.runtime.memory import PairArray
 
 __all__ = ["FileError", "Limits", "Table", "check_output", "read_boxes", "write_pairs"]
 

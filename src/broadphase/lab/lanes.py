@@ -13,19 +13,20 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import BoxArray, PairArray
+from broadphase.boxes import BoxArray
 from broadphase.indexes import Choice, make_index
 from broadphase.indexes.base import Index
 from broadphase.indexes.classes import CellIndex, Strips, SweepAndPrune
 from broadphase.indexes.results import Stats
 from broadphase.indexes.strips import _Frame
 from broadphase.indexes.sweep_and_prune import MOST_TOUCHED
-from broadphase.kernels.cells.lists import ENTRIES
+from broadphase.kernels.cells.dynamic_cells import ENTRIES
 from broadphase.lab.scenes import make_scene
 from broadphase.lab.tracing import MOST_STRUCTURE, MOST_TRACED, strips
-from broadphase.methods.cell_size import at_most, suggest_cell_size, take_sample, world_of
-from broadphase.methods.strip_copies import Plan
-from broadphase.slices import stop_if_unwanted
+from broadphase.methods.cells import at_most, suggest_cell_size, take_sample, world_of
+from broadphase.methods.strips import Plan
+from broadphase.runtime.memory import PairArray
+from broadphase.runtime.slices import stop_if_unwanted
 
 # The page cannot show more cells, and a grid over far clusters would have billions.
 MOST_CELLS = 1_000_000
@@ -314,7 +315,7 @@ def measure_growth(
     Raises
     ------
     GivenUp
-        It was cancelled (`broadphase.threads.wanted_by`).
+        It was cancelled (`broadphase.runtime.threads.wanted_by`).
     """
     sizes = [size for size in SIZES if size <= most] or [most]
     total = len(sizes) * len(methods)

@@ -17,9 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from broadphase import memory
 from broadphase.boxes import BoxArray
-from broadphase.choose import explain
 from broadphase.indexes import make_index
 from broadphase.lab import frames, tracing
 from broadphase.lab.frames import Shown, encode
@@ -29,8 +27,10 @@ from broadphase.lab.replays import Named, Replay, ReplayLane
 from broadphase.lab.scenes import MOST, SCENES, Scene, make_scene, still
 from broadphase.lab.snippet import snippet
 from broadphase.lab.uploads import Uploads
-from broadphase.slices import stop_if_unwanted
-from broadphase.threads import GivenUp, Wish, given_up, wanted_by
+from broadphase.methods.choose import explain
+from broadphase.runtime import memory
+from broadphase.runtime.slices import stop_if_unwanted
+from broadphase.runtime.threads import GivenUp, Wish, given_up, wanted_by
 
 # ---- how much all tabs may hold
 
@@ -49,8 +49,9 @@ class Quota:
     >>> quota.take("a tab", 100_000, 2)
     >>> quota.take("a tab", 100_000, 4)
     Traceback (most recent call last):
-    broadphase.lab.messages.BadMessage: 100,000 bodies times 4 methods are more than the 200,000 that a tab may hold; take fewer bodies or fewer methods
-    """  # noqa: E501 - a message is one line
+    broadphase.lab.messages.BadMessage: 100,000 bodies times 4 methods are more than the 200,000 that a tab
+    may hold; take fewer bodies or fewer methods
+    """
 
     def __init__(self) -> None:
         self._held: dict[Any, int] = {}

@@ -30,9 +30,9 @@ import numpy as np
 import broadphase
 from broadphase import files
 from broadphase.boxes import BoxArray, as_boxes
-from broadphase.choose import explain
 from broadphase.errors import FileError
 from broadphase.lab.scenes import MOST
+from broadphase.methods.choose import explain
 
 MEMORY = 256 << 20
 """Bytes that a reading process may allocate."""

@@ -11,7 +11,7 @@ from typing import Literal, get_args
 
 from broadphase.methods.task import Found, Task
 
-# "auto" is no method of its own: `broadphase.choose` picks one of these.
+# "auto" is no method of its own: `broadphase.methods.choose` picks one of these.
 Name = Literal["brute_force", "sort_and_sweep", "uniform_grid", "spatial_hash", "tree", "strips"]
 NAMES: tuple[Name, ...] = get_args(Name)
 

@@ -9,9 +9,9 @@ from functools import partial
 
 import numpy as np
 
-from broadphase import threads
 from broadphase.kernels.boxes.brute_force import PADDING, compare_all, lay_in_columns
 from broadphase.methods.task import Found, Task, search_all, search_in_shares
+from broadphase.runtime import threads
 
 # So many boxes take about as long as handing work to another thread.
 ENOUGH_FOR_THREADS = 2_000

@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase import threads
 from broadphase.boxes import BoxArray
-from broadphase.kernels.boxes.survey import finite_bounds
+from broadphase.kernels.boxes.checks import finite_bounds
 from broadphase.kernels.strips.bin import HALF_ORIGIN, LAST, SCALE
 from broadphase.kernels.strips.near_few import BLOCK, mark_cells, select_near
-from broadphase.memory import Scratch
 from broadphase.methods.task import Task
+from broadphase.runtime import threads
+from broadphase.runtime.memory import Scratch
 
 # Below, or with fewer of them for each of the few, searching all costs no more than leaving some out.
 ENOUGH = 20_000

@@ -1,7 +1,8 @@
 """The nearest of many points: along a curve, with boxes around those that follow each other.
 
-See `broadphase.kernels.points.curve` and `broadphase.kernels.points.nearest_points`.  It assumes nothing
-about where the points are: crowds within crowds, lines and a point far away are as fast as even ones, nearly.
+See `broadphase.kernels.points.nearest_points` and `broadphase.kernels.points.nearest_points`.  It assumes
+nothing about where the points are: crowds within crowds, lines and a point far away are as fast as even ones,
+nearly.
 
 Cost: sorting, then for each point about four boxes of a level and a dozen leaves of 16 points.
 """
@@ -13,14 +14,19 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase import threads
-from broadphase.kernels.arrays.radix_sort import argsort_keys
+from broadphase.kernels.arrays.sorting import argsort_keys
 from broadphase.kernels.machine.simd import LANES
-from broadphase.kernels.points.curve import bound_leaves, bound_levels, find_keys, take_in_order
-from broadphase.kernels.points.nearest_points import search_points
+from broadphase.kernels.points.nearest_points import (
+    bound_leaves,
+    bound_levels,
+    find_keys,
+    search_points,
+    take_in_order,
+)
 from broadphase.numeric import whole
 from broadphase.points import Numbers, Points, Question
-from broadphase.slices import ranges, slices
+from broadphase.runtime import threads
+from broadphase.runtime.slices import ranges, slices
 
 Floats = npt.NDArray[np.float64]
 

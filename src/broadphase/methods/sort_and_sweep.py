@@ -17,13 +17,12 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from broadphase import threads
 from broadphase.boxes import BoxArray
-from broadphase.kernels.arrays.ordered_bits import bits_of, ordered_column, ordered_columns
-from broadphase.kernels.arrays.radix_sort import argsort_keys
+from broadphase.kernels.arrays.sorting import argsort_keys, bits_of, ordered_column, ordered_columns
 from broadphase.kernels.sorted.sort_and_sweep import sweep
 from broadphase.methods.task import Found, Task, search_in_shares
 from broadphase.numeric import plain
+from broadphase.runtime import threads
 
 Axis = Literal[0, 1, 2, "auto"]
 

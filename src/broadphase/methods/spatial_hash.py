@@ -25,9 +25,16 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.boxes import BoxArray
-from broadphase.kernels.cells.binning import FARTHEST, Layout
-from broadphase.methods.cell_search import assign_levels, enter, search
-from broadphase.methods.cell_size import check_cell_size, level_sizes, take_sample, typical_cell
+from broadphase.kernels.cells.one_shot import FARTHEST, Layout
+from broadphase.methods.cells import (
+    assign_levels,
+    check_cell_size,
+    enter,
+    level_sizes,
+    search,
+    take_sample,
+    typical_cell,
+)
 from broadphase.methods.task import Found, Task, own_copy
 
 SLOTS_PER_BOX = 10

@@ -13,39 +13,317 @@ small worlds).  It loses to brute force below some hundred boxes, and it is at i
 long in one direction, others long in another, and few of them meet.
 """
 
+import math
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from broadphase import threads
-from broadphase.boxes import PairArray
-from broadphase.kernels.arrays.counting import equal_ranges
-from broadphase.kernels.arrays.ordered_bits import bits_of
-from broadphase.kernels.arrays.pieces import AT_ONCE
-from broadphase.kernels.arrays.radix_sort import DIGITS, stable_argsort
-from broadphase.kernels.boxes.filters import rules_of
-from broadphase.kernels.strips.bin import FIRST_CLASS_BIT
-from broadphase.kernels.strips.crowded import sort_crowded
-from broadphase.kernels.strips.plan import IN_STRIPS, WHOLE
-from broadphase.kernels.strips.sort import COMPARABLE, MARKS, RAW_APART, RAW_TOUCHING, room_for
-from broadphase.kernels.strips.sweep import sweep_strips
-from broadphase.methods import at_once, finder
+from broadphase.kernels.arrays.results import LEAST_ROOM
+from broadphase.kernels.arrays.sorting import (
+    AT_ONCE,
+    DIGITS,
+    bits_of,
+    equal_ranges,
+    stable_argsort,
+    starts_from_steps,
+)
+from broadphase.kernels.boxes.overlap import rules_of
+from broadphase.kernels.strips.bin import BLOCK, FIRST_CLASS_BIT, LAST, count_copies, scatter_copies
+from broadphase.kernels.strips.plan import IN_STRIPS, WHOLE, are_crowded, equal_shares, equal_widths
+from broadphase.kernels.strips.small_worlds import (
+    BEGUN,
+    NOTHING,
+    ORDERED,
+    ROWS,
+    TILE,
+    Room,
+    search_plane,
+    search_space,
+)
+from broadphase.kernels.strips.sweep import (
+    CLASS,
+    COMPARABLE,
+    MARKS,
+    PADDING,
+    RAW_APART,
+    RAW_TOUCHING,
+    room_for,
+    sort_crowded,
+    sweep_strips,
+)
+from broadphase.methods import finder
 from broadphase.methods.few_among_many import boxes_near, of_one_class
-from broadphase.methods.strip_copies import Binned, Cut, Plan, bin_boxes, cut_world, parts_for
 from broadphase.methods.task import Found, Task, search_all, search_rest, together
-from broadphase.slices import (
+from broadphase.runtime import threads
+from broadphase.runtime.memory import Group, PairArray, aligned
+from broadphase.runtime.slices import (
+    FIRST_OF_FEW,
+    MOST,
     Part,
     Position,
     Resumable,
     limit_of_shares,
+    paced,
     rows_at,
     search_from,
     stop_if_unwanted,
 )
+
+# -----------------------------------------------------------------------------------------------------------
+# Strips of a small world in one call of a kernel (`broadphase.kernels.strips.small_worlds`), and its memory.
+#
+# The idea, its source and its cost stand in `broadphase.methods.strips`, which also does what is left over.
+
+
+# So many boxes are better searched by several threads, step by step.
+TOO_MANY = 40_000
+# Boxes that are looked at before a world is cut, and in how many boxes so many are enough.
+_SAMPLES = (32, 64, 128)
+_FEW, SMALL_WORLD = 2_000, 12_000
+SMALL_SAMPLE, SAMPLE = _SAMPLES[1:]
+_LINE = 64  # bytes of a cache line
+
+
+class Begun(NamedTuple):
+    """What one call found that could not find all."""
+
+    axes: tuple[int, ...]
+    strips: int
+    at: Position
+    """Where to go on in the copies of `room`, which lie there as those of one strip do that is sorted."""
+    out: PairArray
+    """Whose first rows are the pairs that were found."""
+    pairs: int
+    tests: int
+    room: Room
+
+
+def begin(
+    task: Task, axes: tuple[int, ...] = (), lattice: Any = None, most_crowding: float = 0.0
+) -> Found | Begun | None:
+    """Search a small world; what was found if there is room for all, ``None`` if it needs the general path.
+
+    With ``axes`` and ``lattice`` it is cut by these, as long as copies are no more crowded than said.
+    """
+    boxes = task.boxes
+    n, width = boxes.shape
+    rooms = task.scratch.group((width, boxes.itemsize), n, _ROOMS[width, boxes.itemsize])
+    room = rooms[(n > _FEW) + (n > SMALL_WORLD)]
+    if axes:
+        room.lattice[:] = lattice
+    out = task.scratch.pairs(4 * n + LEAST_ROOM)
+    state, strips, swept, at, found, tests = _SEARCHES[width](
+        *(boxes, boxes.reshape(1, -1), task.touching, task.filter, bool(axes), axes or _AXES[width]),
+        *(most_crowding, room, out, int(min(MOST, FIRST_OF_FEW)), task.store, task.sort),
+    )
+    if state == NOTHING:
+        return None
+    if state == BEGUN:
+        return Begun(axes or (swept, *room.cuts.tolist()), strips, at, out, found, tests, room)
+    if not task.store:
+        return Found([], found, tests, strips)
+    ordered = bool(state == ORDERED)
+    return Found([(room.ordered if ordered else out)[:found]], found, tests, strips, ordered)
+
+
+def _make_rooms(dim: int, dtype: type[np.floating[Any]], n: int) -> Group[list[Room]]:
+    """Room for worlds of up to ``n`` boxes, with samples of each size."""
+    copies = _rows(ROWS, n * dim + 64, np.int32)
+    each = copies.shape[1]
+    room = Room(
+        edges=np.empty((2, 0)),
+        spanned=np.empty((dim, 0)),
+        statistics=np.empty((dim, 4)),
+        cuts=np.empty(dim - 1, np.int64),
+        counts=np.empty(dim - 1, np.int64),
+        lattice=np.empty((dim - 1, 3), dtype),
+        extents=_rows(2, TILE, dtype),
+        places=np.empty((dim, 3), dtype),
+        numbers=_rows(2 * dim, int(BLOCK), np.int32),
+        copies=copies,
+        ends=aligned((4 * n + 1024,), np.int32),
+        columns=_rows(2 * dim, each + PADDING, dtype),
+        marks=_rows(CLASS + 1, each + PADDING, np.int32),
+        found=np.empty(1, np.int64),
+        order=np.empty(n + 1, np.int32),
+        keys=aligned((2 * n,), np.int64),
+        ordered=aligned((2 * n, 2), np.int32),
+    )
+    rooms = [room._replace(edges=np.empty((2, k)), spanned=np.empty((dim, k))) for k in _SAMPLES]
+    return Group(n, sum(one.nbytes for one in room), rooms)
+
+
+def _rows(count: int, length: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    """Rows of at least this length, each of an odd number of cache lines.
+
+    Rows of 4,096 bytes, or of twice as many, would all want the same places of the near cache.
+    """
+    each = _LINE // np.dtype(dtype).itemsize
+    lines = -(-length // each) | 1
+    return aligned((count, lines * each), dtype)
+
+
+_ROOMS = {
+    (2 * dim, kind(0).itemsize): partial(_make_rooms, dim, kind)
+    for dim in (2, 3)
+    for kind in (np.float32, np.float64)
+}
+_AXES = {4: (0, 1), 6: (0, 1, 2)}
+_SEARCHES = {4: search_plane, 6: search_space}
+
+
+# -----------------------------------------------------------------------------------------------------------
+# How a world is cut into strips, and the copies of its boxes in them; see `broadphase.methods.strips`.
+
+
+LARGE_SAMPLE = 4096
+# Waking a second thread three times costs about 200 microseconds, a fifth of what so many boxes take.
+ENOUGH_FOR_THREADS = TOO_MANY
+
+
+class Plan(NamedTuple):
+    """How the world is cut."""
+
+    axes: tuple[int, ...]  # the swept axis, then the cut ones
+    lattice: npt.NDArray[Any]
+    borders: npt.NDArray[Any]  # empty where the strips are of equal width
+
+    @property
+    def strips(self) -> int:
+        """How many strips there are."""
+        return math.prod(int(last) + 1 for last in self.lattice[:, LAST].tolist())
+
+
+class Binned(NamedTuple):
+    """Copies of the boxes, by strip."""
+
+    edges: npt.NDArray[Any]
+    """The box of a copy at the beginning of its row."""
+    tags: npt.NDArray[np.int32]
+    """The number of the box and the class bits in the last two columns."""
+    begins: npt.NDArray[np.int64]
+    """``(parts, strips)``: where the copies begin that a thread made."""
+    ends: npt.NDArray[np.int64]
+    copies: int
+    fullest: int
+    """The most copies in one strip."""
+    extreme: bool
+    """Whether a box holds the largest finite number, with which subtraction cannot deal."""
+    crowding: float
+    """With how many copies a copy shares its strip."""
+
+
+class Cut(NamedTuple):
+    """How to cut the world, as estimated from a sample."""
+
+    swept: int
+    cuts: npt.NDArray[np.int64]
+    counts: npt.NDArray[np.int64]
+    """How many strips the cost model wants on each cut axis."""
+    lattice: npt.NDArray[Any]
+    whole: int
+    """Whether the world may be swept in one piece; see `broadphase.kernels.strips.plan`."""
+
+    @property
+    def axes(self) -> tuple[int, ...]:
+        """The swept axis, then the cut ones: what the kernels take."""
+        return self.swept, *self.cuts.tolist()
+
+
+def cut_world(task: Task) -> Cut:
+    """Look at a sample and decide."""
+    n = len(task.boxes)
+    size = min(n, SMALL_SAMPLE if n <= SMALL_WORLD else SAMPLE)
+    boxes, dim = task.boxes, task.dim
+    edges, spanned, statistics = np.empty((2, size)), np.empty((dim, size)), np.empty((dim, 4))
+    cuts, counts = np.empty(dim - 1, np.int64), np.empty(dim - 1, np.int64)
+    lattice = np.empty((dim - 1, 3), boxes.dtype)
+    swept, whole = equal_widths(
+        boxes, boxes.reshape(1, -1), edges, spanned, statistics, cuts, counts, lattice
+    )
+    return Cut(swept, cuts, counts, lattice, whole)
+
+
+def parts_for(task: Task) -> int:
+    """Into how many parts the boxes are divided, one for each thread."""
+    return task.threads if len(task.boxes) >= ENOUGH_FOR_THREADS else 1
+
+
+def bin_boxes(task: Task, cut: Cut, parts: int) -> tuple[Plan, Binned]:
+    """Count the copies in each strip, and make them."""
+    boxes, n = task.boxes, len(task.boxes)
+    plan = Plan(cut.axes, cut.lattice, np.empty((task.dim - 1, 0), boxes.dtype))
+    counted = _count(task, plan, parts)
+    copies, _, crowding = counted[-1]
+    if are_crowded(crowding, copies, plan.strips):
+        borders = np.empty((task.dim - 1, int(cut.counts.max()) + 1), boxes.dtype)
+        lattice, size = cut.lattice.copy(), min(n, LARGE_SAMPLE)
+        lows, rows = np.empty(size, boxes.dtype), np.empty((3, size), np.int64)
+        equal_shares(boxes, cut.cuts, cut.counts, lows, rows, lattice, borders)
+        plan = Plan(plan.axes, lattice, borders)
+        counted = _count(task, plan, parts)
+    return plan, _scatter(task, plan, *counted)
+
+
+def bin_again(task: Task, plan: Plan, parts: int, most_crowding: float) -> Binned | None:
+    """The same by an earlier plan; ``None`` where that would leave the copies more crowded than this."""
+    counted = _count(task, plan, parts)
+    copies, _, crowding = counted[-1]
+    return None if crowding > most_crowding * copies else _scatter(task, plan, *counted)
+
+
+def _count(task: Task, plan: Plan, parts: int) -> tuple[Any, ...]:
+    n, strips = len(task.boxes), plan.strips
+    spans = task.scratch.array("spans", (n, 2 * len(plan.lattice)), np.uint16)
+    rows = [int(last) + 2 for last in plan.lattice[:, LAST].tolist()]
+    steps = task.scratch.array("steps", (parts, math.prod(rows)), np.int32)
+    steps[:] = 0
+    counts = task.scratch.array("counts", (parts, strips), np.int64)
+    flat = task.boxes.reshape(1, -1)
+    numbers = task.scratch.array("numbers", (parts, task.dim - 1, int(BLOCK) * 2 * task.dim), np.int32)
+
+    def count(part: int, first: int, last: int) -> bool:
+        extreme = False
+        for begin, end in paced(first, last):
+            extreme |= count_copies(
+                *(task.boxes, flat, plan.axes, task.touching, plan.lattice, plan.borders),
+                *(begin, end, numbers[part], spans, steps[part]),
+            )
+        return extreme
+
+    extreme = threads.run_all(
+        [partial(count, part, *share) for part, share in enumerate(threads.shares(n, parts))], parts
+    )
+    totals = starts_from_steps(steps, rows[0], counts, task.scratch.array("ends", (strips,), np.int64))
+    return spans, counts, any(extreme), totals
+
+
+def _scatter(task: Task, plan: Plan, spans: Any, starts: Any, extreme: bool, totals: Any) -> Binned:
+    copies, fullest, crowding = totals
+    # The tags of a copy behind its edges, so that it is written to one cache line and not to two: a million
+    # 3-D boxes, each with two copies in 3,600 strips, are scattered in 10 ms and not in 26.
+    width = 2 * task.dim + (2 if task.boxes.dtype == np.float32 else 1)
+    edges = task.scratch.array("copies", (copies, width), task.boxes.dtype)
+    tags = edges.view(np.int32)
+    begins = task.scratch.array("begins", starts.shape, np.int64)
+    begins[:] = starts
+    strips = int(plan.lattice[0, LAST]) + 1
+    later = task.scratch.array("later", (len(starts), int(BLOCK)), np.int32)
+
+    def scatter(part: int, first: int, last: int) -> None:
+        for begin, end in paced(first, last):
+            scatter_copies(
+                *(task.boxes, plan.axes, strips, task.touching, task.filter.classes),
+                *(begin, end, later[part], spans, starts[part], edges, tags),
+            )
+
+    spread = threads.shares(len(task.boxes), len(starts))
+    threads.run_all([partial(scatter, part, *share) for part, share in enumerate(spread)], len(starts))
+    return Binned(edges, tags, begins, starts, copies, fullest, extreme, crowding / max(copies, 1))
 
 
 def find(task: Task) -> Found:
@@ -74,16 +352,13 @@ def find_at_once(task: Task, plan: Plan | None = None, most_crowding: float = 0.
 
     With a plan, it is cut by that, as long as copies are no more crowded than said.
     """
-    if len(task.boxes) >= at_once.TOO_MANY or (plan is not None and plan.borders.size):
+    if len(task.boxes) >= TOO_MANY or (plan is not None and plan.borders.size):
         return None
-    if plan is None:
-        found = at_once.begin(task)
-    else:
-        found = at_once.begin(task, plan.axes, plan.lattice, most_crowding)
-    return _finish(task, found) if isinstance(found, at_once.Begun) else found
+    found = begin(task) if plan is None else begin(task, plan.axes, plan.lattice, most_crowding)
+    return _finish(task, found) if isinstance(found, Begun) else found
 
 
-def _finish(task: Task, begun: at_once.Begun) -> Found:
+def _finish(task: Task, begun: Begun) -> Found:
     """Go on where there was no room for more pairs."""
     room, strips = begun.room, begun.strips
     found = Found([begun.out[: begun.pairs]] if task.store else [], begun.pairs, begun.tests, strips)
@@ -251,7 +526,7 @@ def _begin(strip: int) -> Position:
 
 
 def _without_subtraction(task: Task) -> Found:
-    """For boxes that hold the largest finite number itself; see `broadphase.kernels.boxes.edges`."""
+    """For boxes that hold the largest finite number itself; see `broadphase.kernels.boxes.overlap`."""
     if task.boxes.dtype == np.float32:
         return _find_among(replace(task, boxes=task.boxes.astype(np.float64)))
     return finder("sort_and_sweep")(task)

@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from broadphase import threads
-from broadphase.boxes import BoxArray, PairArray, copy_sound
-from broadphase.kernels.arrays.emit import LEAST_ROOM
-from broadphase.kernels.boxes.filters import PairFilter
-from broadphase.memory import MOST_KEPT, Scratch
+from broadphase.boxes import BoxArray, copy_sound
+from broadphase.kernels.arrays.results import LEAST_ROOM
+from broadphase.kernels.boxes.overlap import PairFilter
 from broadphase.numeric import whole
-from broadphase.slices import (
+from broadphase.runtime import threads
+from broadphase.runtime.memory import MOST_KEPT, PairArray, Scratch
+from broadphase.runtime.slices import (
     FIRST,
     FIRST_OF_FEW,
     MOST,

@@ -3,7 +3,7 @@
 Boxes that lie close together share a leaf, leaves share a node, and each node knows the smallest box
 around all that is below it.  Two nodes whose bounds do not overlap are left out with everything below
 them.  The tree is a binary one, divided from the top at the middle of the boxes' centres, with boxes too
-large for their surroundings set apart (`kernels.tree.build` says how).
+large for their surroundings set apart (`kernels.tree.bvh` says how).
 
 Source: the ray tracers' bounding volume hierarchy (Rubin and Whitted 1980; Kay and Kajiya 1986), and the
 R-tree (Guttman 1984) for large boxes among small ones.  Cost: n log n to build, about log n plus its
@@ -14,10 +14,9 @@ evenly, because it compares in order to sort what they place by arithmetic.
 
 from functools import partial
 
-from broadphase import threads
-from broadphase.kernels.tree.build import build_tree
-from broadphase.kernels.tree.pairs import join_leaves, lay_out
+from broadphase.kernels.tree.bvh import build_tree, join_leaves, lay_out
 from broadphase.methods.task import Found, Task, own_copy, search_in_shares
+from broadphase.runtime import threads
 
 
 def find(task: Task) -> Found:

@@ -18,13 +18,15 @@ Overfull cells are swept along an axis, which costs about ``n ** 1.5`` and not `
 import numpy as np
 
 from broadphase.boxes import BoxArray
-from broadphase.kernels.cells.binning import Layout
-from broadphase.methods.cell_search import assign_levels, enter, search
-from broadphase.methods.cell_size import (
+from broadphase.kernels.cells.one_shot import Layout
+from broadphase.methods.cells import (
+    assign_levels,
     at_most,
     check_cell_size,
+    enter,
     grid_cell,
     level_sizes,
+    search,
     take_sample,
     world_of,
 )

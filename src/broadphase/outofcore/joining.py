@@ -21,17 +21,17 @@ import numpy.typing as npt
 import pyarrow as pa
 from pyarrow import parquet
 
-from broadphase.boxes import BoxArray, PairArray
+from broadphase.api.one_shot import search
+from broadphase.boxes import BoxArray
 from broadphase.errors import PairLimitExceeded
-from broadphase.kernels.boxes.filters import IN_A, IN_B, STATIC, PairFilter, rules_of
+from broadphase.kernels.boxes.overlap import IN_A, IN_B, STATIC, PairFilter, rules_of
 from broadphase.kernels.partition import rows_of_pairs
-from broadphase.memory import borrowed_scratch
+from broadphase.methods.pair_order import one_array
 from broadphase.methods.task import Task
-from broadphase.one_shot import search
 from broadphase.outofcore.inputs import TEXT, file_system
 from broadphase.outofcore.tiling import Columns, Tiling, began_before, read_copies, touches
 from broadphase.outofcore.work import Mark, WorkFolder, part_name
-from broadphase.pair_order import one_array
+from broadphase.runtime.memory import PairArray, borrowed_scratch
 
 LATER = np.uint8(128)
 """Class bit of the boxes after the range whose pairs are looked for: they do not pair with each other."""

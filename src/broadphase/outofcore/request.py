@@ -13,12 +13,12 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from broadphase import threads
 from broadphase.boxes import bit_sets, settled, static_flags
 from broadphase.errors import path_of
 from broadphase.methods.task import pair_limit
 from broadphase.numeric import whole
 from broadphase.outofcore.inputs import InputFile, identity
+from broadphase.runtime import threads
 
 FORMAT = 1
 """Version of the files in a work folder; a run does not resume the work of another version."""

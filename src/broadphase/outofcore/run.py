@@ -16,7 +16,6 @@ from typing import Any
 
 from pyarrow import parquet
 
-from broadphase import threads
 from broadphase.errors import PairLimitExceeded
 from broadphase.outofcore.inputs import (
     InputFile,
@@ -41,6 +40,7 @@ from broadphase.outofcore.work import (
     run_tasks,
     with_checksum,
 )
+from broadphase.runtime import threads
 
 _log = logging.getLogger("broadphase.outofcore")
 _DISK_FULL = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}

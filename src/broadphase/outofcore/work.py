@@ -22,8 +22,8 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from broadphase import threads
 from broadphase.errors import FileError
+from broadphase.runtime import threads
 
 Tasks = Iterator[tuple[int, tuple[Any, ...]]]
 """The number of each task, and the arguments of its function."""

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import PairArray
 from broadphase.indexes import Choice, make_index
 from broadphase.indexes.results import Stats
 from broadphase.recording.reader import RecordedFrame, Recording
+from broadphase.runtime.memory import PairArray
 
 
 class FrameRun(NamedTuple):

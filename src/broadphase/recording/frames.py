@@ -39,9 +39,8 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.boxes import BoxArray
-from broadphase.shapes.kinds import Box, Circle, Polygon, Shape
-from broadphase.shapes.rounded import Capsule, RoundedBox, from_outline
-from broadphase.shapes.table import ShapeTable, table_of
+from broadphase.geometry.shapes import Box, Capsule, Circle, Polygon, RoundedBox, Shape, from_outline
+from broadphase.geometry.table import ShapeTable, table_of
 from broadphase.world.tiles import TileMap
 
 MAGIC = b"broadphase recording\n"

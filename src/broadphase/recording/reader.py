@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import BoxArray, PairArray
+from broadphase.api.one_shot import Method, pairs
+from broadphase.boxes import BoxArray
 from broadphase.errors import FileError, path_of
+from broadphase.geometry.shapes import Shape
 from broadphase.numeric import whole
-from broadphase.one_shot import Method, pairs
 from broadphase.recording.frames import (
     FRESH,
     FrameRows,
@@ -25,7 +26,7 @@ from broadphase.recording.frames import (
     read_frames,
     read_head,
 )
-from broadphase.shapes.kinds import Shape
+from broadphase.runtime.memory import PairArray
 from broadphase.world.tiles import TileMap
 
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from broadphase.errors import path_of
 from broadphase.indexes.base import Index
-from broadphase.kernels.boxes.filters import STATIC
+from broadphase.kernels.boxes.overlap import STATIC
 from broadphase.recording.frames import FrameRows, Part, Steps, TileDifferences, Writer, difference
 from broadphase.world.tiles import TileMap
 from broadphase.world.world import World

@@ -8,10 +8,9 @@ import numpy.typing as npt
 
 from broadphase.boxes import as_float_array
 from broadphase.foreign import BOXES, NUMBERS, POINTS, Wanted
+from broadphase.geometry.shapes import Bounds, Box, Circle, Polygon, Shape, finite
 from broadphase.kernels.movement.sweep import FARTHEST
 from broadphase.numeric import plain
-from broadphase.shapes.check import finite
-from broadphase.shapes.kinds import Bounds, Box, Circle, Polygon, Shape
 
 _PLAIN = frozenset((float, int))
 _LARGEST = 2.0**1000  # what is not so far away fits into a float

@@ -19,6 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.boxes import as_boxes
+from broadphase.geometry.shapes import Bounds, Box, Circle, Polygon, Shape, boxes_of, finite, turned_point
+from broadphase.geometry.table import ShapeTable
 from broadphase.indexes import arguments
 from broadphase.indexes.storage import EVERY_BIT, expect
 from broadphase.kernels.movement.bodies import (
@@ -30,9 +32,6 @@ from broadphase.kernels.movement.bodies import (
     put_many,
 )
 from broadphase.kernels.shapes.table import BOX
-from broadphase.shapes.check import finite
-from broadphase.shapes.kinds import Bounds, Box, Circle, Polygon, Shape, boxes_of, turned_point
-from broadphase.shapes.table import ShapeTable
 from broadphase.world.arguments import as_place, as_shape, as_two
 from broadphase.world.space import Space
 from broadphase.world.tags import ALL, TagSets, as_tags

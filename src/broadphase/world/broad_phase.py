@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from broadphase.boxes import BoxArray
 from broadphase.errors import PairLimitExceeded
+from broadphase.geometry.shapes import Bounds
 from broadphase.indexes import Choice, make_index
 from broadphase.indexes.arguments import NO_RULE
 from broadphase.indexes.base import Index
@@ -25,9 +26,8 @@ from broadphase.indexes.protocol import Structure
 from broadphase.indexes.storage import expect
 from broadphase.kernels.movement.bodies import take_list
 from broadphase.kernels.movement.motion import Room
-from broadphase.kernels.shapes.near import FEW, put_near
+from broadphase.kernels.shapes.queries import FEW, put_near
 from broadphase.methods.task import NO_LIMIT
-from broadphase.shapes.kinds import Bounds
 from broadphase.world.bodies import BodyStore, Floats, Rows
 from broadphase.world.space import Images, PeriodicSpace
 from broadphase.world.tags import ALL, MOVING

@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from broadphase.geometry.shapes import extent
 from broadphase.kernels.movement import walk as kernel
 from broadphase.kernels.movement.walk import Ends, Log, Scene
 from broadphase.kernels.movement.walk_obstacles import Rules, WalkRoom
-from broadphase.kernels.shapes.table import BOX
-from broadphase.kernels.shapes.turn import cosine_sine
-from broadphase.kernels.tiles.ground import no_ground
-from broadphase.shapes.check import extent
+from broadphase.kernels.shapes.table import BOX, cosine_sine
+from broadphase.kernels.tiles.slopes import no_ground
 from broadphase.world.arguments import as_two
 from broadphase.world.bodies import Body, Floats, Rows
 from broadphase.world.broad_phase import closed_many

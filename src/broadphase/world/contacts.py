@@ -20,6 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.errors import PairLimitExceeded
+from broadphase.geometry.narrow_phase import ContactArrays
+from broadphase.geometry.table import ShapeTable
 from broadphase.kernels.pairs.contacts import (
     put_candidates,
     put_candidates_of_many,
@@ -27,12 +29,10 @@ from broadphase.kernels.pairs.contacts import (
     split_rows,
     touched_rows,
 )
-from broadphase.kernels.shapes.contact_rows import contact_boxes, contact_circles, contact_shapes
+from broadphase.kernels.shapes.contact import contact_boxes, contact_circles, contact_shapes
 from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns
-from broadphase.memory import available_memory
 from broadphase.methods.task import NO_LIMIT
-from broadphase.shapes.narrow_phase import ContactArrays
-from broadphase.shapes.table import ShapeTable
+from broadphase.runtime.memory import available_memory
 from broadphase.world.bodies import Body, BodyStore
 from broadphase.world.broad_phase import BroadPhase
 from broadphase.world.listeners import Contact, Listeners, Match, Matcher
@@ -580,8 +580,8 @@ def contacts_of(table: ShapeTable, pairs: npt.NDArray[np.int32]) -> ContactArray
 
     Examples
     --------
-    >>> from broadphase.shapes.kinds import Box, Circle
-    >>> from broadphase.shapes.table import table_of
+    >>> from broadphase.geometry.shapes import Box, Circle
+    >>> from broadphase.geometry.table import table_of
     >>> table = table_of([Box(0, 0, 4, 4), Box(3, 0, 4, 4), Circle(7, 7, 3.5)])
     >>> contacts_of(table, np.array([[0, 1], [1, 2]], np.int32)).depths.round(3)
     array([1. , 0.5])

@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from broadphase.geometry.shapes import Box, Shape
+from broadphase.geometry.table import columns_of
 from broadphase.kernels.movement import sweep_shapes
 from broadphase.kernels.movement.depenetration import overlapping_shapes
 from broadphase.kernels.movement.sweep import cross_rows
 from broadphase.kernels.shapes.table import BOX
-from broadphase.shapes.kinds import Box, Shape
-from broadphase.shapes.table import columns_of
 from broadphase.world.bodies import Body, Rows
 from broadphase.world.depenetration import NO_TILES
 from broadphase.world.hits import Hit, HitArrays, Movement, Movements
@@ -308,7 +308,7 @@ def _solid(hits: HitArrays) -> Crossings:
 
 def _passed(state: State, rows: Rows, before: Before, movements: Movements, response: str) -> Crossings:
     """Sensors and bodies that do not block here, and their images."""
-    from broadphase.one_shot import join  # here, because few games move thousands at once
+    from broadphase.api.one_shot import join  # here, because few games move thousands at once
 
     store, space, crossable = state.store, state.space, before.crossable
     table = store.table

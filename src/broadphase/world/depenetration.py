@@ -8,16 +8,14 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from broadphase.geometry.shapes import Bounds, Box, Shape
+from broadphase.geometry.table import columns_of
 from broadphase.kernels.movement import depenetration as kernel
 from broadphase.kernels.movement.sweep import CROSS, FARTHEST
-from broadphase.kernels.shapes.bounds import bound_rows
 from broadphase.kernels.shapes.contact import box_box
-from broadphase.kernels.shapes.table import BOX, ShapeColumns
-from broadphase.kernels.tiles.grid import TileGrid, no_tiles
-from broadphase.kernels.tiles.list import bounds_of_cell
-from broadphase.shapes.kinds import Bounds, Box, Shape
-from broadphase.shapes.table import columns_of
-from broadphase.slices import whole
+from broadphase.kernels.shapes.table import BOX, ShapeColumns, bound_rows
+from broadphase.kernels.tiles.grid import TileGrid, bounds_of_cell, no_tiles
+from broadphase.runtime.slices import whole
 from broadphase.world.hits import Around, Blockers, Hit, Response, answered
 from broadphase.world.tiles import Tile, TileMap
 

@@ -7,9 +7,9 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from broadphase.geometry.shapes import Bounds
 from broadphase.kernels.movement import sweep
 from broadphase.kernels.shapes.table import ShapeColumns
-from broadphase.shapes.kinds import Bounds
 from broadphase.world.tiles import Tile
 
 Floats = npt.NDArray[np.float64]

@@ -12,12 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from broadphase.geometry.narrow_phase import overlap
+from broadphase.geometry.shapes import Bounds, Polygon, Shape, finite, turned_point
+from broadphase.geometry.table import table_of
 from broadphase.kernels.movement import motion as kernel
 from broadphase.kernels.movement.sweep import BOUNCE, CROSS
-from broadphase.shapes.check import finite
-from broadphase.shapes.kinds import Bounds, Polygon, Shape, turned_point
-from broadphase.shapes.narrow_phase import overlap
-from broadphase.shapes.table import table_of
 from broadphase.world.arguments import as_shape, as_two
 from broadphase.world.bodies import Body, Rows
 from broadphase.world.broad_phase import closed

@@ -7,13 +7,12 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.boxes import as_float_array
+from broadphase.geometry.shapes import Bounds, finite
 from broadphase.kernels.movement.motion import travel
 from broadphase.kernels.movement.sweep import FARTHEST
 from broadphase.kernels.shapes.table import BOX
-from broadphase.kernels.tiles.ground import near_slopes
-from broadphase.shapes.check import finite
-from broadphase.shapes.kinds import Bounds
-from broadphase.slices import first_of
+from broadphase.kernels.tiles.slopes import near_slopes
+from broadphase.runtime.slices import first_of
 from broadphase.world.bodies import Body, Floats, Rows
 from broadphase.world.broad_phase import closed_many
 from broadphase.world.crossing import before_moving, cross_many
@@ -175,7 +174,7 @@ class ManyMotion:
 
     def _with_movers(self, rows: Rows, reach: Floats, images: Images) -> Images:
         """Movers count wherever they may come to, not only where they are."""
-        from broadphase.one_shot import pairs  # here, because few games move thousands at once
+        from broadphase.api.one_shot import pairs  # here, because few games move thousands at once
 
         moves = np.zeros(len(self._store.bodies), np.bool_)
         moves[rows] = True

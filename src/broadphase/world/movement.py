@@ -19,12 +19,11 @@ from typing import Any
 
 import numpy as np
 
+from broadphase.geometry.shapes import Bounds, Box, Shape, finite
+from broadphase.geometry.table import columns_of
 from broadphase.kernels.movement import sweep, sweep_shapes
 from broadphase.kernels.movement.motion import HAIR
 from broadphase.kernels.tiles.grid import TileGrid
-from broadphase.shapes.check import finite
-from broadphase.shapes.kinds import Bounds, Box, Shape
-from broadphase.shapes.table import columns_of
 from broadphase.world.depenetration import (
     NO_TILES,
     Place,
@@ -81,7 +80,7 @@ def resolve(
 
     Examples
     --------
-    >>> from broadphase.shapes.kinds import Circle
+    >>> from broadphase.geometry.shapes import Circle
     >>> wall = np.array([[10.0, 0.0, 20.0, 100.0]])
     >>> move = resolve(Box(0, 0, 5, 5), 20, 8, lambda bounds: Blockers(wall, ["wall"]))
     >>> move.x, move.y, move.right, move.hits[0].other, move.hits[0].time

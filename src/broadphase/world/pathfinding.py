@@ -8,10 +8,17 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.boxes import as_float_array
-from broadphase.kernels.tiles.flood import flood
-from broadphase.kernels.tiles.follow import distances_at, trace, ways_at
 from broadphase.kernels.tiles.grid import TileGrid
-from broadphase.kernels.tiles.steps import COLUMN_STEPS, ROW_STEPS, find_room, find_steps
+from broadphase.kernels.tiles.pathfinding import (
+    COLUMN_STEPS,
+    ROW_STEPS,
+    directions_at,
+    distances_at,
+    find_free_tiles,
+    find_steps,
+    flood,
+    trace,
+)
 from broadphase.world.arguments import as_points
 
 Tiles = npt.NDArray[np.int64]
@@ -100,7 +107,7 @@ class FlowField:
         """
         middles = self._middles(points)
         out = np.empty(middles.shape)
-        ways_at(self._grid, *self.size, self._ways, middles, out)
+        directions_at(self._grid, *self.size, self._ways, middles, out)
         return out
 
     def path(self, start: Any) -> Tiles:
@@ -188,7 +195,7 @@ def search(grid: TileGrid, goals: Tiles, walker: Walker, target: int) -> FlowFie
     room, steps = np.empty(shape, np.bool_), np.empty(shape, np.uint8)
     parts = _row_ranges(*shape)
     for begin, end in parts:
-        find_room(grid, *size, begin, end, room)
+        find_free_tiles(grid, *size, begin, end, room)
     for begin, end in parts:
         find_steps(grid, *size, walker.diagonal, begin, end, room, steps)
     starts = _standing_on(goals, size, room)

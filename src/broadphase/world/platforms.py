@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from broadphase.shapes.kinds import Bounds
+from broadphase.geometry.shapes import Bounds
 from broadphase.world.arguments import as_two
 from broadphase.world.bodies import Body
 from broadphase.world.broad_phase import closed

@@ -15,21 +15,22 @@ import numpy.typing as npt
 
 from broadphase.boxes import as_boxes
 from broadphase.foreign import WAYS
+from broadphase.geometry.shapes import Bounds, Box, Circle, Shape
+from broadphase.geometry.table import columns_of
 from broadphase.indexes import arguments
 from broadphase.indexes.results import Nearest
-from broadphase.kernels.shapes.near import (
+from broadphase.kernels.shapes.queries import (
     FEW,
+    distances_of_rows,
+    first_on_rays,
     keep_on_ray,
     keep_overlapping,
     keep_overlapping_rows,
     rank_near,
 )
-from broadphase.kernels.shapes.rays import distances_of_rows, first_on_rays
 from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns
-from broadphase.kernels.tiles.rays import cast_rays_each
+from broadphase.kernels.tiles.slopes import cast_rays_each
 from broadphase.numeric import as_numpy, real
-from broadphase.shapes.kinds import Bounds, Box, Circle, Shape
-from broadphase.shapes.table import columns_of
 from broadphase.space import check_ray_lengths
 from broadphase.world.arguments import as_bounds, as_points, as_shape, as_two, of_one_length
 from broadphase.world.bodies import Body, Floats, Rows

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from broadphase.geometry.shapes import Shape
 from broadphase.kernels.movement.bodies import list_many_replaced
-from broadphase.shapes.kinds import Shape
 from broadphase.world.bodies import Body, BodyStore, Floats
 from broadphase.world.contacts import Crossed, Events, Found
 from broadphase.world.dispatch import Dispatch

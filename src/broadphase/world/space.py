@@ -12,9 +12,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.kernels.shapes.bounds import bound_rows
-from broadphase.kernels.shapes.table import BOX, ShapeColumns
-from broadphase.shapes.kinds import Bounds, Shape
+from broadphase.geometry.shapes import Bounds, Shape
+from broadphase.kernels.shapes.table import BOX, ShapeColumns, bound_rows
 from broadphase.space import Period
 
 Floats = npt.NDArray[np.float64]

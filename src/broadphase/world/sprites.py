@@ -11,7 +11,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from broadphase.errors import SpriteWarning
-from broadphase.shapes.kinds import Bounds
+from broadphase.geometry.shapes import Bounds
 from broadphase.world.bodies import Body
 
 _ROUNDING = 1.0  # pixels: pictures lie on whole ones

@@ -16,10 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.foreign import WAYS
-from broadphase.kernels.tiles import list as list_tiles
-from broadphase.kernels.tiles import walk as walk_tiles
+from broadphase.geometry.shapes import Bounds, Polygon, finite
+from broadphase.kernels.tiles import grid as list_tiles
+from broadphase.kernels.tiles import grid as walk_tiles
 from broadphase.kernels.tiles.grid import SIDES, Side, TileGrid
-from broadphase.kernels.tiles.ground import (
+from broadphase.kernels.tiles.slopes import (
     LADDER,
     PROFILE,
     Ground,
@@ -28,9 +29,7 @@ from broadphase.kernels.tiles.ground import (
     no_ground,
     slope_of,
 )
-from broadphase.shapes.check import finite
-from broadphase.shapes.kinds import Bounds, Polygon
-from broadphase.slices import whole
+from broadphase.runtime.slices import whole
 from broadphase.world.arguments import (
     as_bounds,
     as_cells,

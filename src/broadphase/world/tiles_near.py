@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from broadphase.geometry.shapes import Bounds
 from broadphase.kernels.tiles.grid import TileGrid
-from broadphase.shapes.kinds import Bounds
 from broadphase.world.depenetration import NO_TILES
 from broadphase.world.space import Floats, Space
 from broadphase.world.tiles import Tile, TileMap

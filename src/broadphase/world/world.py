@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import numpy as np
 
+from broadphase.geometry.shapes import Bounds, Shape
 from broadphase.indexes import Choice, arguments
 from broadphase.indexes.base import Index
 from broadphase.indexes.storage import EVERY_BIT
 from broadphase.methods.task import pair_limit
 from broadphase.numeric import whole
-from broadphase.shapes.kinds import Bounds, Shape
 from broadphase.space import as_period
 from broadphase.world.bodies import Body, Floats
 from broadphase.world.contacts import Events

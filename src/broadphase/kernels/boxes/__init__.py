@@ -1,9 +1,6 @@
 """Boxes one by one or all with all: the tests that every structure ends in.
 
-`overlap` says it for two boxes and `overlap_lanes` for one against 16; `edges` makes touching or not a
-matter of the edges; `filters` says which pairs may count at all.  `brute_force` and `scan` look at every
-box and are what all else is measured against.  `query_tests` and `ranking` are the questions: box, point,
-ray, nearest; `given` reads them as they were written, `packets` answers many that lie side by side.
-`survey` looks once over all boxes, `put` moves one.  `torus` carries boxes into a world without edges,
-`torus_queries` asks there.
+`overlap` decides whether boxes overlap and which pairs may count.  `brute_force` looks at every box and is
+what all else is measured against.  `queries` are the tests of box, point, ray and nearest queries; `checks`
+looks at what the caller wrote.  `periodic` wraps boxes into a period and queries them there.
 """

@@ -1,6 +1,16 @@
-"""Do two boxes overlap?  The one definition that every textbook method calls."""
+"""Whether two boxes overlap: one pair, one box against `LANES`, exact edges, and which pairs may count."""
 
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.kernels.machine.floats import next_down
 from broadphase.kernels.machine.jit import inline
+from broadphase.kernels.machine.simd import load, lowest_lane, mask_of, splat
+
+# -----------------------------------------------------------------------------------------------------------
+# Do two boxes overlap?  The one definition that every textbook method calls.
 
 
 @inline
@@ -19,3 +29,136 @@ def overlap(boxes, i, j, touching):
         for axis in range(dim):
             together &= (boxes[i, axis] < boxes[j, dim + axis]) & (boxes[j, axis] < boxes[i, dim + axis])
     return together
+
+
+# -----------------------------------------------------------------------------------------------------------
+# Edges of boxes, brought into the form in which one subtraction decides an overlap.
+#
+# The fast kernels take the sign of ``a.max - b.min``, which is exact in IEEE arithmetic once three
+# things are out of the way:
+#
+# - ``-0.0 - 0.0`` is negative though the edges touch: adding 0.0 turns -0.0 into 0.0;
+# - ``inf - inf`` is NaN: infinite edges become the largest finite number;
+# - ``touching=False`` means ``a.min < b.max``.  For floats that is the same as ``a.min <= b.max`` with every
+#   max moved down to the next float, so that no kernel needs a second comparison.
+#
+# A box that holds the largest finite number itself must not come here (`is_extreme`).
+
+
+@inline
+def low_edge(value, smallest, largest, zero):
+    """A box's min, comparable by subtraction."""
+    return min(max(value, smallest), largest) + zero
+
+
+@inline
+def high_edge(value, touching, smallest, largest, zero):
+    """A box's max, comparable by subtraction."""
+    if touching:
+        return min(max(value, smallest), largest) + zero
+    return max(next_down(value), smallest)
+
+
+@inline
+def overlaps_nothing(boxes, i):
+    """Whether a box lies at infinity, where nothing overlaps it unless touching counts."""
+    dim = boxes.shape[1] // 2
+    nothing = False
+    for axis in range(dim):
+        nothing |= (boxes[i, axis] == np.inf) | (boxes[i, dim + axis] == -np.inf)
+    return nothing
+
+
+@inline
+def is_extreme(boxes, i):
+    """Whether a box holds the largest finite number, with which subtraction cannot deal."""
+    largest = np.finfo(boxes.dtype).max
+    extreme = False
+    for column in range(boxes.shape[1]):
+        extreme |= abs(boxes[i, column]) == largest
+    return extreme
+
+
+# -----------------------------------------------------------------------------------------------------------
+# Which pairs may count at all, decided before or after the boxes are compared.
+#
+# `PairFilter` is what every kernel takes.  Its arrays have one entry a box, or none where the caller did
+# not ask for that rule, so that an unfiltered search reads nothing.
+
+
+# Two boxes that share a class bit are never paired.
+STATIC = np.uint8(1)
+IN_A = np.uint8(2)
+IN_B = np.uint8(4)
+
+
+class PairFilter(NamedTuple):
+    """Rules that forbid a pair whatever its boxes do."""
+
+    classes: npt.NDArray[np.uint8]
+    categories: npt.NDArray[np.uint32]
+    masks: npt.NDArray[np.uint32]
+
+
+_NO_FILTER = PairFilter(np.empty(0, np.uint8), np.empty(0, np.uint32), np.empty(0, np.uint32))
+
+
+def no_filter() -> PairFilter:
+    """Every pair may count."""
+    return _NO_FILTER
+
+
+def rules_of(filter: PairFilter, rows: npt.NDArray[np.int32]) -> PairFilter:  # noqa: A002
+    """The rules of some of the boxes."""
+    classes, categories, masks = filter
+    return PairFilter(
+        classes[rows] if len(classes) else classes,
+        categories[rows] if len(categories) else categories,
+        masks[rows] if len(masks) else masks,
+    )
+
+
+@inline
+def may_pair(filter, i, j):  # noqa: A002
+    """Whether no rule forbids the pair of boxes ``i`` and ``j``."""
+    if filter.classes.shape[0] > 0 and filter.classes[i] & filter.classes[j] != 0:
+        return False
+    if filter.categories.shape[0] > 0:
+        return filter.categories[i] & filter.masks[j] != 0 and filter.categories[j] & filter.masks[i] != 0
+    return True
+
+
+# -----------------------------------------------------------------------------------------------------------
+# One box against `LANES` boxes that lie side by side in columns of ordered keys.
+
+
+@inline
+def overlapping_lanes(axes, columns, i, j):
+    """Mask of the boxes from ``j`` that overlap box ``i``.
+
+    ``columns``: see `ordered_bits.ordered_columns`.  ``axes`` is a tuple that is only looked at for its
+    length, which the compiler knows: 2 or 3.
+    """
+    dim = len(axes)
+    hits = load(columns, 0, j) <= splat(columns[dim, i])
+    hits = hits & (splat(columns[0, i]) <= load(columns, dim, j))
+    hits = hits & (load(columns, 1, j) <= splat(columns[dim + 1, i]))
+    hits = hits & (splat(columns[1, i]) <= load(columns, dim + 1, j))
+    if len(axes) == 3:
+        hits = hits & (load(columns, 2, j) <= splat(columns[5, i]))
+        hits = hits & (splat(columns[2, i]) <= load(columns, 5, j))
+    return hits
+
+
+@inline
+def allowed_lanes(filter, ids, i, j, lanes):  # noqa: A002
+    """Mask of those of the boxes from ``j``, in the bits of ``lanes``, that the filter lets pair with ``i``.
+
+    ``ids``: ``(1, n)``, the boxes' ids in the order of the columns.
+    """
+    allowed = lanes
+    while lanes != 0:
+        if not may_pair(filter, ids[0, i], ids[0, j + lowest_lane(lanes)]):
+            allowed ^= lanes & -lanes
+        lanes &= lanes - 1
+    return mask_of(allowed)

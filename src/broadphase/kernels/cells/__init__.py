@@ -6,7 +6,6 @@
     │ a  │ ab │ b  │    a and b share one cell: their pair is reported there, and in no other
     └────┴────┴────┘
 
-Once through: `binning`, then `search` with the keys of a `uniform_grid` or a `spatial_hash`.  Living cells:
-`lattice` says where they are, `lists` keeps who is in them, `pairs`, `query`, `rays` and `nearest` search
-them, `ask` answers one question at a time, `check` proves that they are sound.
+For one call: `one_shot`.  Kept between frames: `dynamic_cells` says which boxes lie in which cell and finds
+their pairs, `queries` searches them.
 """

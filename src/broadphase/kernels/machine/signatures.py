@@ -6,7 +6,7 @@
 
 ``f4[2]`` is a two-dimensional C-contiguous array of float32, ``i8`` a number, ``(i8, i8)`` a tuple,
 ``f8<4|6>`` a tuple of four or six numbers as a row of float64 (`broadphase.kernels.machine.jit.numbers`),
-``boxes.filters.PairFilter(u1[1], ...)`` a named tuple of a kernel module.  What is called with other types is
+``boxes.overlap.PairFilter(u1[1], ...)`` a named tuple of a kernel module.  What is called with other types is
 compiled when it is called, where there is a compiler.  ``python -m broadphase.compiler --record`` writes the
 file.
 """

@@ -15,10 +15,8 @@ from broadphase.kernels.machine.jit import inline, jit
 from broadphase.kernels.machine.scratch import few
 from broadphase.kernels.movement.sweep import flush_before
 from broadphase.kernels.movement.sweep_shapes import ROW, set_tile, slack
-from broadphase.kernels.shapes.bounds import bounds_of
-from broadphase.kernels.shapes.contact import length, part_intervals
-from broadphase.kernels.shapes.contact_rows import contact_of
-from broadphase.kernels.shapes.table import ShapeColumns
+from broadphase.kernels.shapes.contact import contact_of, length, part_intervals
+from broadphase.kernels.shapes.table import ShapeColumns, bounds_of
 from broadphase.kernels.tiles.grid import cells_between, edge
 
 MOST_EDGES = 256

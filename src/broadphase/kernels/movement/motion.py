@@ -32,10 +32,9 @@ from broadphase.kernels.movement.sweep import (
 )
 from broadphase.kernels.movement.sweep_shapes import BEFORE_ALL as BEFORE_ALL_SHAPES
 from broadphase.kernels.movement.sweep_shapes import ROW, first_shape_hit
-from broadphase.kernels.shapes.bounds import bounds_of
 from broadphase.kernels.shapes.contact import length
-from broadphase.kernels.shapes.near import sort_near
-from broadphase.kernels.shapes.table import BOX, ShapeColumns
+from broadphase.kernels.shapes.queries import sort_near
+from broadphase.kernels.shapes.table import BOX, ShapeColumns, bounds_of
 
 ALWAYS, IF_FREE, NEVER = 0, 1, 2  # when a body goes, and is not only asked what it would hit
 

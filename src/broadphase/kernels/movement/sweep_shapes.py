@@ -28,7 +28,6 @@ from broadphase.kernels.movement.sweep import (
     pass_by,
     place_at,
 )
-from broadphase.kernels.shapes.bounds import bounds_at, bounds_of
 from broadphase.kernels.shapes.contact import length
 from broadphase.kernels.shapes.table import (
     BOX,
@@ -36,6 +35,8 @@ from broadphase.kernels.shapes.table import (
     POLYGON,
     ShapeColumns,
     axes_of,
+    bounds_at,
+    bounds_of,
     is_rounded,
     points_of,
     rounding,

@@ -35,7 +35,7 @@ from broadphase.kernels.movement.walk_obstacles import (
 )
 from broadphase.kernels.shapes.table import ShapeColumns
 from broadphase.kernels.tiles.grid import BOTTOM, TOP, TileGrid
-from broadphase.kernels.tiles.ground import Ground
+from broadphase.kernels.tiles.slopes import Ground
 
 DONE, MORE_ROOM, MORE_LOG, INSIDE = 0, 1, 2, 3
 

@@ -22,11 +22,10 @@ import numpy.typing as npt
 
 from broadphase.kernels.machine.jit import inline
 from broadphase.kernels.movement.sweep import ALL_SIDES, NEVER, pass_by
-from broadphase.kernels.shapes.bounds import bounds_of
 from broadphase.kernels.shapes.contact import length
-from broadphase.kernels.shapes.table import BOX, CIRCLE, corner_at, corners
+from broadphase.kernels.shapes.table import BOX, CIRCLE, bounds_of, corner_at, corners
 from broadphase.kernels.tiles.grid import BOTTOM, LEFT, RIGHT, TOP, cells_between, edge, sides_at
-from broadphase.kernels.tiles.ground import is_ladder, profile_at, slope_of
+from broadphase.kernels.tiles.slopes import is_ladder, profile_at, slope_of
 
 HAIR = 5e-14  # of the largest coordinate
 TOUCH = 8.0  # so many hairs apart are together

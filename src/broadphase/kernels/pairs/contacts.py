@@ -7,7 +7,7 @@ hundred times as long as the work itself.
 import numpy as np
 
 from broadphase.kernels.machine.jit import inline, jit
-from broadphase.kernels.shapes.contact_rows import contact_of
+from broadphase.kernels.shapes.contact import contact_of
 
 
 @jit

@@ -1,7 +1,5 @@
 """Whether and how two shapes touch: boxes, circles, convex polygons, sharp or grown by a radius.
 
-`table` holds shapes of any kind as columns, `bounds` is their box, `contact` compares two
-(`contact_rounded` where corners are rounded) and `contact_rows` many, `turn` turns them, `ask` asks shapes
-of any kind exactly, `near` does so for a handful, `rays` for many.  `rects` reads those of pygame,
-`sprite_hits` is what pygame and arcade mean by a hit, `sprite_ways` what their sprites meet on a way.
+`table` holds shapes of any kind as columns, with their bounding boxes, and turns them; `contact` compares two
+shapes or many; `queries` are rays and distances, exactly; `sprites` is what pygame and arcade mean by a hit.
 """

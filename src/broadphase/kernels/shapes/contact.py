@@ -12,8 +12,19 @@ unit normal makes the two flush.  The normal points out of the second shape, tow
 
 import math
 
-from broadphase.kernels.machine.jit import brief, inline
-from broadphase.kernels.shapes.table import span_of_points
+from broadphase.kernels.machine.jit import brief, common, inline, jit
+from broadphase.kernels.shapes.table import (
+    BOX,
+    CIRCLE,
+    axes_of,
+    axis_at,
+    corner_at,
+    corners,
+    is_rounded,
+    points_of,
+    rounding,
+    span_of_points,
+)
 
 # Beyond these the square of a coordinate leaves the range of float64.
 _HUGE, _TINY = 1e150, 1e-150
@@ -221,3 +232,202 @@ def circle_polygon(x, y, radius, polygon_x, polygon_y, points, axes, touching):
     if height >= 0.0 and radius == 0.0 and not touching:
         return APART
     return True, nx, ny, radius - height
+
+
+# -----------------------------------------------------------------------------------------------------------
+# Contacts where corners are rounded: capsules, rounded boxes, polygons that are grown by a radius.
+#
+# Such a shape is a core (a polygon, a box, a line of two points, the centre of a circle) grown by a radius.
+# Where the cores are apart, their distance decides, which is that of a corner of one from a side of the
+# other; where they are not, the shortest way to part the cores, by the separating axis theorem, and the radii
+# on top.
+
+
+@inline
+def _shadow(table, i, nx, ny):
+    """The shadow of a core on an axis, seen from its place."""
+    x, y = corner_at(table, i, 0)
+    lo = x * nx + y * ny
+    hi = lo
+    for k in range(1, corners(table, i)):
+        x, y = corner_at(table, i, k)
+        at = x * nx + y * ny
+        lo, hi = min(lo, at), max(hi, at)
+    return lo, hi
+
+
+@inline
+def _try_axis(best, nx, ny, a, i, b, j, dx, dy):
+    """One more axis, see `part_shadows`; one without length is none."""
+    if not best[0] or (nx == 0.0 and ny == 0.0):
+        return best
+    a_lo, a_hi = _shadow(a, i, nx, ny)
+    b_lo, b_hi = _shadow(b, j, nx, ny)
+    return part_shadows(best, nx, ny, a_lo, a_hi, b_lo, b_hi, dx * nx + dy * ny, True)
+
+
+@common
+def _part_cores(a, i, b, j):
+    """The shortest way to part two cores, `APART` where they are apart."""
+    dx, dy = b.x[j] - a.x[i], b.y[j] - a.y[i]
+    best = (True, 0.0, 0.0, math.inf)
+    for part in range(2):
+        table, row = (a, i) if part == 0 else (b, j)
+        count = corners(table, row)
+        for k in range(count if count > 1 else 0):
+            nx, ny = axis_at(table, row, k)
+            best = _try_axis(best, nx, ny, a, i, b, j, dx, dy)
+        if count == 2:  # two lines behind each other are parted by none of their normals
+            nx, ny = axis_at(table, row, 0)
+            along = (ny, -nx) if ny > 0.0 else (0.0 - ny, nx)
+            best = _try_axis(best, along[0], along[1], a, i, b, j, dx, dy)
+    return best
+
+
+@inline
+def _from_side(x, y, table, i, k):
+    """From side ``k`` of a core to a point that is seen from the core's place: a vector."""
+    px, py = corner_at(table, i, k)
+    after = k + 1 if k + 1 < corners(table, i) else 0
+    qx, qy = corner_at(table, i, after)
+    side_x, side_y = qx - px, qy - py
+    size = length(side_x, side_y)
+    from_x, from_y = x - px, y - py
+    if size == 0.0:
+        return from_x, from_y
+    along = from_x * (side_x / size) + from_y * (side_y / size)
+    if along <= 0.0:
+        return from_x, from_y
+    if along >= size:
+        return x - qx, y - qy
+    nx, ny = axis_at(table, i, k)
+    axis = length(nx, ny)
+    over = (from_x * nx + from_y * ny) / axis
+    return over * (nx / axis), over * (ny / axis)
+
+
+@common
+def _nearest(a, i, b, j):
+    """The shortest vector from core b to core a, which are apart."""
+    near, best_x, best_y = math.inf, 0.0, 0.0
+    for part in range(2):
+        sign = 1.0 if part == 0 else -1.0
+        one, m, other, n = (a, i, b, j) if part == 0 else (b, j, a, i)
+        place_x, place_y = one.x[m] - other.x[n], one.y[m] - other.y[n]
+        for corner in range(corners(one, m)):
+            x, y = corner_at(one, m, corner)
+            for side in range(corners(other, n)):
+                dx, dy = _from_side(x + place_x, y + place_y, other, n, side)
+                distance = length(dx, dy)
+                # Of two that are equally near, not the first, which depends on the order of a and b.
+                if distance < near or (distance == near and abs(dx) > abs(best_x)):
+                    near, best_x, best_y = distance, sign * dx, sign * dy
+    return near, best_x, best_y
+
+
+@inline
+def contact_rounded(a, i, b, j, touching):
+    """Shape ``i`` of table a against ``j`` of b, of any kind: ``hit, normal_x, normal_y, depth``."""
+    reach = rounding(a, i) + rounding(b, j)
+    hit, nx, ny, depth = _part_cores(a, i, b, j)
+    if hit:
+        if depth + reach == 0.0 and not touching:
+            return APART
+        return True, nx, ny, depth + reach
+    near, dx, dy = _nearest(a, i, b, j)
+    if not reaches(near, reach, touching):
+        return APART
+    if near == 0.0:  # by a rounding alone
+        return True, -1.0, 0.0, reach
+    return True, dx / near + 0.0, dy / near + 0.0, reach - near
+
+
+@brief
+def touch_rounded(a, b, touching):
+    """The only shape of a table against the only one of another."""
+    return contact_rounded(a, 0, b, 0, touching)
+
+
+# -----------------------------------------------------------------------------------------------------------
+# Contacts for whole arrays of pairs: boxes, circles, or shapes of any kind in one table.
+
+
+@jit
+def contact_boxes(a, b, pairs, touching, overlapping, normals, depths):
+    """Box ``a[i]`` against ``b[j]`` for every pair ``i, j``; without pairs, row by row.
+
+    A loop over the axes instead of `box_box`, for boxes of any dimension: the axis with the smallest
+    overlap is the displacement, and of equal ones the first.
+    """
+    dim = a.shape[1] // 2
+    for k in range(overlapping.shape[0]):
+        i = pairs[k, 0] if pairs.shape[0] > 0 else k
+        j = pairs[k, 1] if pairs.shape[0] > 0 else k
+        together = True
+        for axis in range(dim):
+            if touching:
+                together &= (a[i, axis] <= b[j, dim + axis]) & (b[j, axis] <= a[i, dim + axis])
+            else:
+                together &= (a[i, axis] < b[j, dim + axis]) & (b[j, axis] < a[i, dim + axis])
+        overlapping[k] = together
+        if together:
+            out = -1
+            for axis in range(dim):
+                sign, depth = part_intervals(a[i, axis], a[i, dim + axis], b[j, axis], b[j, dim + axis])
+                if out < 0 or depth < depths[k]:
+                    if out >= 0:
+                        normals[k, out] = 0.0
+                    out = axis
+                    normals[k, axis] = sign
+                    depths[k] = depth
+
+
+@jit
+def contact_circles(a, b, pairs, touching, overlapping, normals, depths):
+    """Circle ``a[i]`` against ``b[j]``, rows ``x, y, radius``; without pairs, row by row."""
+    for k in range(overlapping.shape[0]):
+        i = pairs[k, 0] if pairs.shape[0] > 0 else k
+        j = pairs[k, 1] if pairs.shape[0] > 0 else k
+        overlapping[k], normals[k, 0], normals[k, 1], depths[k] = circle_circle(
+            a[i, 0], a[i, 1], a[i, 2], b[j, 0], b[j, 1], b[j, 2], touching
+        )
+
+
+@jit
+def contact_shapes(table, pairs, touching, overlapping, normals, depths):
+    """Shape ``i`` against shape ``j`` of a table, whatever they are, for every pair ``i, j``."""
+    for k in range(pairs.shape[0]):
+        overlapping[k], normals[k, 0], normals[k, 1], depths[k] = contact_of(
+            table, pairs[k, 0], table, pairs[k, 1], touching
+        )
+
+
+@inline
+def contact_of(a, i, b, j, touching):
+    """Shape ``i`` of table a against ``j`` of b: the kinds in order, the answer turned if they were not."""
+    if is_rounded(a, i) or is_rounded(b, j):
+        return contact_rounded(a, i, b, j, touching)
+    if a.kinds[i] <= b.kinds[j]:
+        return _in_order(a, i, b, j, touching)
+    hit, nx, ny, depth = _in_order(b, j, a, i, touching)
+    return hit, 0.0 - nx, 0.0 - ny, depth
+
+
+@inline
+def _in_order(a, i, b, j, touching):
+    """Circles before polygons before boxes."""
+    ax, ay, bx, by = a.x[i], a.y[i], b.x[j], b.y[j]
+    b_right, b_bottom = bx + b.width[j], by + b.height[j]
+    if a.kinds[i] == CIRCLE:
+        radius = a.width[i]
+        if b.kinds[j] == CIRCLE:
+            return circle_circle(ax, ay, radius, bx, by, b.width[j], touching)
+        if b.kinds[j] == BOX:
+            return circle_box(ax, ay, radius, bx, by, b_right, b_bottom, touching)
+        return circle_polygon(ax, ay, radius, bx, by, points_of(b, j), axes_of(b, j), touching)
+    if a.kinds[i] == BOX:
+        return box_box(ax, ay, ax + a.width[i], ay + a.height[i], bx, by, b_right, b_bottom, touching)
+    points, axes = points_of(a, i), axes_of(a, i)
+    if b.kinds[j] == BOX:
+        return polygon_box(ax, ay, points, axes, bx, by, b.width[j], b.height[j], touching)
+    return polygon_polygon(ax, ay, points, axes, bx, by, points_of(b, j), axes_of(b, j), touching)

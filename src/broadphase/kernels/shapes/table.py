@@ -1,11 +1,17 @@
-"""Shapes of any kind as columns: what kernels take where boxes, circles and polygons come mixed."""
+"""Shapes of any kind as columns, their bounding boxes, and shapes that turn."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.kernels.machine.jit import inline
+from broadphase.kernels.machine.floats import below_one
+from broadphase.kernels.machine.jit import brief, inline, jit
+
+# -----------------------------------------------------------------------------------------------------------
+# Shapes of any kind as columns: what kernels take where boxes, circles and polygons come mixed.
+
 
 # In the order in which the pair functions of `contact` take them: circles first, boxes last.
 CIRCLE = np.uint8(0)
@@ -96,3 +102,161 @@ def span_of_points(points, nx, ny):
         lo = min(lo, at)
         hi = max(hi, at)
     return lo, hi
+
+
+# -----------------------------------------------------------------------------------------------------------
+# The bounding boxes of shapes of any kind: what a broad phase is given.
+
+
+@inline
+def bounds_at(table, i, x, y):
+    """The bounding box of one shape if it were at ``x, y``: left, top, right, bottom."""
+    if table.kinds[i] == BOX:
+        return x, y, x + table.width[i], y + table.height[i]
+    if table.kinds[i] == CIRCLE:
+        radius = table.width[i]
+        return x - radius, y - radius, x + radius, y + radius
+    points, grown = points_of(table, i), table.width[i]
+    left, right = span_of_points(points, 1.0, 0.0)
+    top, bottom = span_of_points(points, 0.0, 1.0)
+    return x + (left - grown), y + (top - grown), x + (right + grown), y + (bottom + grown)
+
+
+@inline
+def bounds_of(table, i):
+    """The bounding box of one shape: left, top, right, bottom."""
+    return bounds_at(table, i, table.x[i], table.y[i])
+
+
+@jit
+def bound_rows(table, rows, out):
+    """Write the bounding box of each shape in ``rows`` into ``out``; no rows: of every shape."""
+    for k in range(out.shape[0]):
+        left, top, right, bottom = bounds_of(table, rows[k] if rows.shape[0] > 0 else k)
+        out[k, 0], out[k, 1], out[k, 2], out[k, 3] = left, top, right, bottom
+
+
+# -----------------------------------------------------------------------------------------------------------
+# Shapes turned about a point, in degrees, by nothing but IEEE arithmetic: the same on every machine.
+#
+# The C library's sine differs between machines in the last bit.  This one is the polynomial of fdlibm (Sun
+# Microsystems, 1993), within an eighth of a turn.  In degrees that part is cut out without rounding, so that
+# quarter turns are exact.
+
+
+_RADIANS = math.pi / 180.0
+
+
+@inline
+def _sine(x):
+    z = x * x
+    tail = 8.33333333332248946124e-03 + z * (
+        -1.98412698298579493134e-04
+        + z
+        * (2.75573137070700676789e-06 + z * (-2.50507602534068634195e-08 + z * 1.58969099521155010221e-10))
+    )
+    return x + z * x * (-1.66666666666666324348e-01 + z * tail)
+
+
+@inline
+def _cosine(x):
+    z = x * x
+    tail = z * (
+        4.16666666666666019037e-02
+        + z
+        * (
+            -1.38888888888741095749e-03
+            + z
+            * (
+                2.48015872894767294178e-05
+                + z
+                * (
+                    -2.75573143513906633035e-07
+                    + z * (2.08757232129817482790e-09 - z * 1.13596475577881948265e-11)
+                )
+            )
+        )
+    )
+    half = 0.5 * z
+    rest = 1.0 - half
+    return rest + ((1.0 - rest - half) + z * tail)
+
+
+@brief
+def cosine_sine(angle):
+    """``cosine, sine`` of an angle in degrees; exact at quarter turns."""
+    within = angle if abs(angle) < 1e12 else _within_a_turn(angle)
+    quarter = math.floor(within / 90.0 + 0.5)
+    rest = (within - 90.0 * quarter) * _RADIANS
+    cosine, sine = (1.0, 0.0) if rest == 0.0 else (_cosine(rest), _sine(rest))
+    turns = int(quarter) % 4
+    if turns == 1:
+        cosine, sine = -sine, cosine
+    elif turns == 2:
+        cosine, sine = -cosine, -sine
+    elif turns == 3:
+        cosine, sine = sine, -cosine
+    return cosine + 0.0, sine + 0.0
+
+
+@inline
+def _within_a_turn(angle):
+    """The rest of a division by 360, without rounding: the parts are taken off by powers of two."""
+    rest, part = abs(angle), 360.0
+    while part <= rest:
+        part *= 2.0
+    while part >= 360.0:
+        if rest >= part:
+            rest -= part
+        part *= 0.5
+    return rest if angle >= 0.0 else 360.0 - rest
+
+
+@inline
+def _turn(base, begin, count, centre_x, centre_y, cosine, sine, points, axes):
+    """Corners seen from the place of their shape, turned about a centre that is seen from there.
+
+    At angle 0 they are the corners of ``base`` to the bit: to subtract and add the centre would round them.
+    """
+    straight = cosine == 1.0 and sine == 0.0
+    for k in range(begin, begin + count):
+        if straight:
+            points[k, 0], points[k, 1] = base[k, 0], base[k, 1]
+            continue
+        x, y = base[k, 0] - centre_x, base[k, 1] - centre_y
+        points[k, 0] = centre_x + (x * cosine - y * sine)
+        points[k, 1] = centre_y + (x * sine + y * cosine)
+    for k in range(begin, begin + count):
+        after = k + 1 if k + 1 < begin + count else begin
+        nx, ny = points[k, 1] - points[after, 1], points[after, 0] - points[k, 0]
+        # As `geometry.polygons` has them: towards larger x, or straight towards larger y, of a modest length.
+        sign = 1.0 if nx > 0.0 or (nx == 0.0 and ny > 0.0) else -1.0
+        nx, ny = below_one(sign * nx, sign * ny)
+        axes[k, 0], axes[k, 1] = nx + 0.0, ny + 0.0
+
+
+@brief
+def turn_points(base, centre_x, centre_y, angle, points, axes):
+    """Corners turned by an angle, and the axes of their sides."""
+    cosine, sine = cosine_sine(angle)
+    _turn(base, 0, base.shape[0], centre_x, centre_y, cosine, sine, points, axes)
+
+
+@jit
+def turn_rows(table, base, centres, rows, angles):
+    """Turn the shapes in ``rows``; ``base`` holds their corners as they are at angle 0.
+
+    Rows of ``centres`` are x, y, and 1 for a box: turned, it is a polygon, and a box again at angle 0.
+    """
+    for k in range(rows.shape[0]):
+        i = rows[k]
+        begin, count = table.starts[i], table.counts[i]
+        if table.kinds[i] == CIRCLE or count == 0:
+            continue
+        cosine, sine = cosine_sine(angles[k])
+        _turn(base, begin, count, centres[i, 0], centres[i, 1], cosine, sine, table.points, table.axes)
+        if centres[i, 2] == 1.0:
+            straight = cosine == 1.0 and sine == 0.0
+            table.kinds[i] = BOX if straight else POLYGON
+            table.width[i] = base[begin + 2, 0] if straight else 0.0
+            table.height[i] = base[begin + 2, 1] if straight else 0.0

@@ -1,6 +1,6 @@
 """Boxes in the order of their lower edges on one axis, kept by insertion, and how far they reach.
 
-The boxes lie as columns of keys (`broadphase.kernels.arrays.ordered_bits.ordered_columns`): one row an edge,
+The boxes lie as columns of keys (`broadphase.kernels.arrays.sorting.ordered_columns`): one row an edge,
 the sorted axis first, so that `LANES` of them are compared at a time.  ``places[i]`` is the column of box
 ``i``, or -1.
 
@@ -12,7 +12,7 @@ giant lies far to the left.
 
 import numpy as np
 
-from broadphase.kernels.arrays.ordered_bits import ordered
+from broadphase.kernels.arrays.sorting import ordered
 from broadphase.kernels.machine.jit import inline, jit
 from broadphase.kernels.machine.simd import LANES, bits, load
 

@@ -10,9 +10,9 @@ and ``rules``: categories and masks by id, then category and mask of the query.
 
 import numpy as np
 
-from broadphase.kernels.arrays.found_ids import ROOM, finished, put_row
-from broadphase.kernels.arrays.ordered_bits import ordered
-from broadphase.kernels.boxes.query_tests import passes, set_array
+from broadphase.kernels.arrays.results import ROOM, finished, put_row
+from broadphase.kernels.arrays.sorting import ordered
+from broadphase.kernels.boxes.queries import passes, set_array
 from broadphase.kernels.machine.jit import inline, jit, numbers
 from broadphase.kernels.machine.scratch import few, many
 from broadphase.kernels.machine.simd import LANES, bits, load, lowest_lane, splat

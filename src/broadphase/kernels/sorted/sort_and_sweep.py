@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from broadphase.kernels.boxes.overlap_lanes import allowed_lanes
+from broadphase.kernels.boxes.overlap import allowed_lanes
 from broadphase.kernels.machine.jit import jit
 from broadphase.kernels.machine.simd import LANES, bits, count_lanes, load, put_pairs, splat
 
@@ -13,7 +13,7 @@ def sweep(axes, columns, ids, filter, at, end, out, most, store):  # noqa: A002
 
     ``columns`` and ``ids`` hold the boxes in sorted order, with `LANES` of padding (`ordered_columns`).
     ``axes``: a tuple of the dimension's length.  A test is a box that begins before this one ends.
-    Returns ``at, found, tests`` (`broadphase.kernels.arrays.emit`).
+    Returns ``at, found, tests`` (`broadphase.kernels.arrays.results`).
     """
     i, j = at
     found = tests = np.int64(0)

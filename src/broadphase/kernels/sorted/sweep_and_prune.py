@@ -5,7 +5,7 @@ only begin or end where a lower end of one passes an upper end of the other.
 
 The arrays, a row for each axis, with the ends in order in the first ``count`` columns:
 
-- ``keys``: the keys of the ends (`broadphase.kernels.arrays.ordered_bits`), upper ones one lower unless
+- ``keys``: the keys of the ends (`broadphase.kernels.arrays.sorting`), upper ones one lower unless
   ``touching``; of equal keys, lower ends come first;
 - ``items``: whose end it is, ``2 * id`` for a lower end and ``2 * id + 1`` for an upper one;
 - ``places[item]``: its column, or -1.
@@ -13,9 +13,8 @@ The arrays, a row for each axis, with the ends in order in the first ``count`` c
 
 import numpy as np
 
-from broadphase.kernels.arrays.ordered_bits import ordered
-from broadphase.kernels.boxes.filters import may_pair
-from broadphase.kernels.boxes.overlap import overlap
+from broadphase.kernels.arrays.sorting import ordered
+from broadphase.kernels.boxes.overlap import may_pair, overlap
 from broadphase.kernels.machine.jit import inline, jit
 
 

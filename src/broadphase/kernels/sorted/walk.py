@@ -7,15 +7,16 @@ smaller: the walk begins where the nearest are to be expected, and ends where th
 
 import numpy as np
 
-from broadphase.kernels.arrays.found_ids import ROOM, finished, result
-from broadphase.kernels.boxes.query_tests import (
+from broadphase.kernels.arrays.results import ROOM, finished, result
+from broadphase.kernels.boxes.queries import (
     distance_to_box,
+    keep_nearest,
     passes,
     ray_distance,
     set_array,
     set_ray,
+    sort_by_distance,
 )
-from broadphase.kernels.boxes.ranking import keep_nearest, sort_by_distance
 from broadphase.kernels.machine.jit import inline, jit, numbers
 from broadphase.kernels.machine.scratch import few, many
 from broadphase.kernels.machine.simd import LANES, lowest_lane

@@ -18,7 +18,7 @@ each that does.
 
 import numpy as np
 
-from broadphase.kernels.boxes.edges import high_edge, is_extreme, low_edge, overlaps_nothing
+from broadphase.kernels.boxes.overlap import high_edge, is_extreme, low_edge, overlaps_nothing
 from broadphase.kernels.machine.jit import always_inline, inline, jit, unsigned
 from broadphase.kernels.machine.prefetch import prefetch
 from broadphase.kernels.machine.simd import LANES, bits, load, splat
@@ -145,7 +145,7 @@ def count_copies(boxes, flat, axes, touching, lattice, borders, begin, end, numb
     3-D; `broadphase.methods.strips` sums that up.  No loop over a box's strips, so no branch to be guessed
     wrong: half the time in 3-D.  ``flat`` is ``boxes`` as one row, ``numbers`` scratch: a row for each cut
     axis, for all numbers of `BLOCK` boxes.  Returns whether a box holds the largest
-    finite number, for which the sign of a difference does not decide (`broadphase.kernels.boxes.edges`).
+    finite number, for which the sign of a difference does not decide (`broadphase.kernels.boxes.overlap`).
     """
     row = unsigned(lattice[0, LAST]) + TWO
     width = 2 * len(axes)

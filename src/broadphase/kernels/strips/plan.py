@@ -9,7 +9,7 @@ equal shares of a larger sample, but never narrower than the boxes that lie ther
 
 import numpy as np
 
-from broadphase.kernels.arrays.merge_sort import argsort
+from broadphase.kernels.arrays.sorting import argsort
 from broadphase.kernels.machine.floats import inverse_root
 from broadphase.kernels.machine.jit import common, inline, jit
 from broadphase.kernels.strips.bin import HALF_ORIGIN, LAST, SCALE, all_ordinary

@@ -8,8 +8,6 @@
     │ └───┘   └───┘ │
     └───────────────┘
 
-Once through: a binary tree from the top down (`build`), then its `pairs`.  A living tree has up to 16
-children a node: `nodes` says how it lies in memory, `pack` makes one of a binary tree, `insert`, `remove`
-and `move` change it, `query`, `query_one`, `nearest`, `ray` and `leaf_pairs` search it, `ask` answers one
-question at a time.
+For one call: a binary tree, built top down, and its pairs (`bvh`).  Kept between frames: `dynamic_tree`, with
+up to 16 children a node; `queries` and `pairs` search it.
 """

@@ -1,17 +1,17 @@
-"""All overlapping pairs of the boxes of one tree: every leaf against itself and the leaves after it.
+"""All pairs within the tree of moving boxes, and between it and the tree of static ones.
 
-From a leaf the walk goes forward through the nodes in depth-first order, past whatever none of its boxes
-meets.  Later nodes only: so each pair of leaves meets once, and each pair of boxes is found once.
+Two nodes that overlap are replaced by those of their children that do, level by level, until pairs of leaves
+are left; then the boxes of these are compared, one against 16.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.kernels.arrays.emit import LEAST_ROOM
-from broadphase.kernels.arrays.ordered_bits import bits_of, ordered_columns, ordered_rows
-from broadphase.kernels.boxes.overlap_lanes import allowed_lanes, overlapping_lanes
+from broadphase.kernels.arrays.results import LEAST_ROOM, put
+from broadphase.kernels.arrays.sorting import AT_ONCE
+from broadphase.kernels.boxes.overlap import may_pair, overlap
 from broadphase.kernels.machine.jit import inline, jit
 from broadphase.kernels.machine.simd import (
     LANES,
@@ -20,128 +20,168 @@ from broadphase.kernels.machine.simd import (
     load,
     lowest_lane,
     mask_of,
+    put_lanes,
     put_pairs,
     splat,
 )
-from broadphase.kernels.tree.build import LEAF, Tree
+from broadphase.kernels.machine.simd import store as store_lanes
+from broadphase.kernels.tree.dynamic_tree import HEIGHT, MOVING, WIDTH, count_of, place_above
+
+IdPairs = npt.NDArray[np.int32]
+_FIRST_ROOM = 1024
 
 
-class Leaves(NamedTuple):
-    """A tree and its boxes as the search wants them."""
-
-    begin: npt.NDArray[np.int32]
-    after: npt.NDArray[np.int32]
-    bounds: npt.NDArray[np.signedinteger[Any]]
-    """Of the nodes, as ordered keys."""
-    common: npt.NDArray[np.uint8]
-    """The class bits that all boxes below a node share; two nodes that share one cannot make a pair."""
-    columns: npt.NDArray[np.signedinteger[Any]]
-    """The boxes in the tree's order, as ordered keys, one row an edge."""
-    ids: npt.NDArray[np.int32]
-    """``(1, n)``, in the same order."""
-
-
-def lay_out(tree: Tree, boxes: npt.NDArray[np.floating[Any]], classes: Any, touching: bool) -> Leaves:
-    """Prepare a tree over ``boxes`` for `join_leaves`."""
-    common = np.zeros(len(tree.after), np.uint8)
-    if len(classes):
-        find_common_classes(tree.order, tree.begin, tree.after, classes, common)
-    columns, ids = ordered_columns(bits_of(boxes), tree.order, 0, touching)
-    return Leaves(tree.begin, tree.after, ordered_rows(bits_of(tree.bounds), touching), common, columns, ids)
+@inline
+def meeting(edges, node, lane, at, slot, dim):
+    """Which of the slots of ``node`` from ``lane`` on meet a slot of node ``at``."""
+    row = node * (2 * dim)
+    own = at * (2 * dim)
+    meets = load(edges, row, lane) <= splat(edges[own + dim, slot])
+    meets = meets & (splat(edges[own, slot]) <= load(edges, row + dim, lane))
+    meets = meets & (load(edges, row + 1, lane) <= splat(edges[own + dim + 1, slot]))
+    meets = meets & (splat(edges[own + 1, slot]) <= load(edges, row + dim + 1, lane))
+    if dim == 3:
+        meets = meets & (load(edges, row + 2, lane) <= splat(edges[own + 5, slot]))
+        meets = meets & (splat(edges[own + 2, slot]) <= load(edges, row + 5, lane))
+    return meets
 
 
-@jit
-def find_common_classes(order, begin, after, classes, common):
-    """Write for every node the class bits that all boxes below it share."""
-    for node in range(after.shape[0] - 1, -1, -1):
-        if after[node] == node + 1:
-            common[node] = classes[order[begin[node]]]  # a leaf holds boxes of one class
-        else:
-            common[node] = common[node + 1] & common[after[node + 1]]
+@inline
+def meeting_bits(edges, node, at, slot, dim):
+    """The same for all 16 slots, as bits."""
+    found = bits(meeting(edges, node, 0, at, slot, dim))
+    for lane in range(LANES, WIDTH, LANES):
+        found |= bits(meeting(edges, node, lane, at, slot, dim)) << lane
+    return found
 
 
-@jit
-def join_leaves(axes, leaves, filter, at, end, out, most, store):  # noqa: A002
-    """Pairs whose earlier leaf is a node before ``end``, from ``at = leaf, node`` on.
+@inline
+def _add_children(edges, children, links, a, b, dim, out, end):
+    """Append the pairs of children of ``a`` and ``b`` that meet; a node with itself: each once."""
+    above, place = place_above(links, b)
+    candidates = (1 << count_of(links, a)) - 1
+    if a != b:
+        candidates = meeting_bits(edges, a, above, place, dim)
+    while candidates != 0:
+        i = lowest_lane(candidates)
+        candidates &= candidates - 1
+        later = -1 if a != b else -1 << i
+        for lane in range(0, WIDTH, LANES):
+            wanted = mask_of(later >> lane) & meeting(edges, b, lane, a, i, dim)
+            store_lanes(out, 0, end, splat(children[a, i]))
+            end += put_lanes(out, 1, end, load(children, b, lane), wanted)
+    return end
 
-    Returns ``at, found, tests`` (`broadphase.kernels.arrays.emit`).  ``axes``: a tuple of the dimension's
-    length.  Tests are those of a node with a node, of a box with a node, and of a box with a box.
+
+@inline
+def _add_lower(edges, children, links, a, b, dim, out, end):
+    """Append the pairs of a child of ``a`` with ``b``."""
+    above, place = place_above(links, b)
+    for lane in range(0, WIDTH, LANES):
+        store_lanes(out, 1, end, splat(np.int32(b)))
+        end += put_lanes(out, 0, end, load(children, a, lane), meeting(edges, a, lane, above, place, dim))
+    return end
+
+
+def leaves_that_meet(edges: Any, children: Any, links: Any, other: int) -> tuple[IdPairs, int]:
+    """Pairs of leaves that overlap: of the moving tree with itself or (``other`` 1) with the static tree.
+
+    Returns ``leaves, tests``; the first row of ``leaves`` names moving ones.
     """
-    begin, after, bounds, common, columns, ids = leaves
-    filtered = filter.classes.shape[0] > 0 or filter.categories.shape[0] > 0
-    nodes = after.shape[0]
-    leaf, node = at
+    roots = children[0, [MOVING, other]]
+    level, other_level = (children[0, [HEIGHT + MOVING, HEIGHT + other]] - 1).tolist()
+    if not roots.all():
+        return np.empty((2, 0), np.int32), 0
+    now, then = np.empty((2, 2, _FIRST_ROOM), np.int32)
+    now[:, 0] = roots
+    count, tests = 1, 0
+    while level > 0 or other_level > 0:
+        at = found = 0
+        while at < count:
+            at, found, made = pair_children(
+                edges, children, links, now, count, then, level - other_level, at, found, AT_ONCE
+            )
+            tests += made
+            if found + LEAST_ROOM > then.shape[1]:
+                larger = np.empty((2, 2 * then.shape[1]), np.int32)
+                larger[:, :found] = then[:, :found]
+                then = larger
+        level, other_level = level - (level >= other_level), other_level - (other_level >= level)
+        now, then, count = then, now, found
+        if then.shape[1] < now.shape[1]:
+            then = np.empty_like(now)
+    return np.ascontiguousarray(now[:, :count]), tests
+
+
+@jit
+def pair_children(edges, children, links, now, count, then, higher, at, found, most):
+    """For the pairs of nodes from ``at`` on, the pairs of children that meet, from ``then[:, found]`` on.
+
+    ``higher`` than the second nodes by so many levels are the first: the children of the higher ones are
+    paired with the others as they are.  Stops where there is no room, or ``most`` tests are made; returns
+    ``at, found, tests``.
+    """
+    dim = edges.shape[0] // children.shape[0] // 2
+    tests = np.int64(0)
+    while at < count and tests <= most and found + LEAST_ROOM <= then.shape[1]:
+        a = np.int64(now[0, at])
+        b = np.int64(now[1, at])
+        tests += count_of(links, a)
+        if higher == 0:
+            found = _add_children(edges, children, links, a, b, dim, then, found)
+        elif higher > 0:
+            found = _add_lower(edges, children, links, a, b, dim, then, found)
+        else:
+            before = found
+            found = _add_lower(edges, children, links, b, a, dim, then, found)
+            for k in range(before, found):
+                then[0, k], then[1, k] = then[1, k], then[0, k]
+        at += 1
+    return at, found, tests
+
+
+@jit
+def join_leaves(
+    edges, children, links, leaves, boxes, exact, touching, filter, at, end, out, most, store,  # noqa: A002
+):  # fmt: skip
+    """Pairs of boxes of the leaf pairs before ``end``, from ``at = row,`` on.
+
+    Returns ``at, found, tests`` (`broadphase.kernels.arrays.results`).  ``exact``: a slot that meets is a
+    pair, without another look at boxes and rules.
+    """
+    dim = boxes.shape[1] // 2
+    row = at[0]
     found = tests = np.int64(0)
-    while leaf < end:
-        node = max(node, leaf)
-        if after[leaf] > leaf + 1:
-            node = np.int64(nodes)
-        own, own_end = begin[leaf], begin[leaf + 1]
-        while node < nodes:
-            if tests > most or (store and found + LEAST_ROOM > out.shape[0]):
-                return (leaf, node), found, tests
-            tests += 1
-            if common[leaf] & common[node] != 0 or not _bounds_overlap(axes, bounds, leaf, node):
-                node = np.int64(after[node])
-                continue
-            # A leaf of few boxes far apart (three movers among ten thousand walls) has bounds that meet
-            # almost everything; its boxes do not.
-            tests += own_end - own
-            some = _boxes_that_meet(axes, columns, own, own_end, bounds, node)
-            if some == 0:
-                node = np.int64(after[node])
-                continue
-            last = begin[node + 1] if after[node] == node + 1 else 0
-            while last > 0 and some != 0:
-                i = own + lowest_lane(some)
-                some &= some - 1
-                j = i + 1 if node == leaf else begin[node]
-                while j < last:
-                    rest = min(last - j, LANES)
-                    hits = overlapping_lanes(axes, columns, i, j) & mask_of((1 << rest) - 1)
-                    if filtered:
-                        hits = allowed_lanes(filter, ids, i, j, bits(hits))
-                    if store:
-                        found += put_pairs(out, found, splat(ids[0, i]), load(ids, 0, j), hits)
-                    else:
-                        found += count_lanes(bits(hits))
-                    tests += rest
-                    j += LANES
-            node += 1
-        leaf += 1
-        node = np.int64(0)
-    return (leaf, node), found, tests
-
-
-@inline
-def _bounds_overlap(axes, bounds, a, b):
-    """Whether the bounds of two nodes overlap."""
-    dim = len(axes)
-    together = (bounds[a, 0] <= bounds[b, dim]) & (bounds[b, 0] <= bounds[a, dim])
-    together &= (bounds[a, 1] <= bounds[b, dim + 1]) & (bounds[b, 1] <= bounds[a, dim + 1])
-    if len(axes) == 3:
-        together &= (bounds[a, 2] <= bounds[b, 5]) & (bounds[b, 2] <= bounds[a, 5])
-    return together
-
-
-@inline
-def _boxes_that_meet(axes, columns, begin, end, bounds, node):
-    """The boxes ``begin <= i < end`` of a leaf that overlap the bounds of a node, as bits from ``begin``."""
-    found = bits(_lanes_that_meet(axes, columns, begin, bounds, node))
-    if LANES < LEAF and end - begin > LANES:
-        found |= bits(_lanes_that_meet(axes, columns, begin + LANES, bounds, node)) << LANES
-    return found & ((1 << int(end - begin)) - 1)
-
-
-@inline
-def _lanes_that_meet(axes, columns, j, bounds, node):
-    """Mask of the boxes from ``j`` that overlap the bounds of a node."""
-    dim = len(axes)
-    hits = load(columns, 0, j) <= splat(bounds[node, dim])
-    hits = hits & (splat(bounds[node, 0]) <= load(columns, dim, j))
-    hits = hits & (load(columns, 1, j) <= splat(bounds[node, dim + 1]))
-    hits = hits & (splat(bounds[node, 1]) <= load(columns, dim + 1, j))
-    if len(axes) == 3:
-        hits = hits & (load(columns, 2, j) <= splat(bounds[node, 5]))
-        hits = hits & (splat(bounds[node, 2]) <= load(columns, 5, j))
-    return hits
+    while row < end and tests <= most:
+        if store and found + LEAST_ROOM > out.shape[0]:
+            break
+        a = np.int64(leaves[0, row])
+        b = np.int64(leaves[1, row])
+        candidates = (1 << count_of(links, a)) - 1
+        if a != b:
+            above, place = place_above(links, b)
+            candidates = meeting_bits(edges, a, above, place, dim)
+            tests += count_of(links, a)
+        while candidates != 0:
+            i = lowest_lane(candidates)
+            candidates &= candidates - 1
+            later = -1 if a != b else -2 << i
+            tests += count_of(links, b) - (0 if a != b else i + 1)
+            for lane in range(0, WIDTH, LANES):
+                wanted = mask_of(later >> lane) & meeting(edges, b, lane, a, i, dim)
+                if exact and store:
+                    found += put_pairs(out, found, splat(children[a, i]), load(children, b, lane), wanted)
+                elif exact:
+                    found += count_lanes(bits(wanted))
+                else:
+                    left = bits(wanted)
+                    one = np.int64(children[a, i])
+                    while left != 0:
+                        two = np.int64(children[b, lane + lowest_lane(left)])
+                        left &= left - 1
+                        if overlap(boxes, one, two, touching) and may_pair(filter, one, two):
+                            if store:
+                                put(out, found, one, two)
+                            found += 1
+        row += 1
+    return (row,), found, tests

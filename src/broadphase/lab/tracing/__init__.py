@@ -9,11 +9,11 @@ The session does the same for every frame and does not show a trace that disagre
 from collections.abc import Callable
 from typing import Any
 
-from broadphase.choose import FEW_BOXES
 from broadphase.indexes.base import Index
 from broadphase.indexes.classes import BoxTree, BruteForce, CellIndex, SortAndSweep, Strips, SweepAndPrune
 from broadphase.lab.tracing import cells, sorted_ends, strips, tree
 from broadphase.lab.tracing.trace import Ids, Trace, some_pairs, trace_brute_force
+from broadphase.methods.choose import FEW_BOXES
 
 MOST_TRACED = FEW_BOXES
 """Up to this many bodies, every comparison is traced, and sweep and prune is shown swapping."""

@@ -9,10 +9,9 @@ from broadphase.boxes import BoxArray
 from broadphase.indexes.cells import CellLists
 from broadphase.indexes.classes import CellIndex
 from broadphase.indexes.storage import BoxStore
-from broadphase.kernels.cells import lattice as columns
-from broadphase.kernels.cells.lists import HEADER, UNIT
-from broadphase.kernels.cells.pairs import OVERFULL
-from broadphase.kernels.cells.spatial_hash import LOW_31_BITS, PRIME_X, PRIME_Y
+from broadphase.kernels.cells import dynamic_cells as columns
+from broadphase.kernels.cells.dynamic_cells import HEADER, OVERFULL, UNIT
+from broadphase.kernels.cells.one_shot import LOW_31_BITS, PRIME_X, PRIME_Y
 from broadphase.lab.tracing.trace import Ids, Numbers, Trace, counting, walks
 
 MOST_CELLS = 4_000
@@ -55,7 +54,7 @@ def _cells_of(lists: CellLists, boxes: BoxArray, levels: Numbers) -> Cells:
 
 
 def _spans(lists: CellLists, boxes: BoxArray, levels: Numbers) -> Numbers:
-    """``(n, 4)``: first and last cell on x, first and last on y, as `kernels.cells.lattice` computes them."""
+    """``(n, 4)``: first and last cell on x, then on y, as `kernels.cells.dynamic_cells` computes them."""
     lattice = lists.lattice[levels]
     spans = np.empty((len(boxes), 4), np.int64)
     for axis in range(2):

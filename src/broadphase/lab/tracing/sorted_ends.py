@@ -4,11 +4,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from broadphase import choose
 from broadphase.indexes.classes import SortAndSweep, SweepAndPrune
 from broadphase.indexes.sweep_and_prune import MOST_TOUCHED
-from broadphase.kernels.arrays.ordered_bits import bits_of, ordered_rows
+from broadphase.kernels.arrays.sorting import bits_of, ordered_rows
 from broadphase.lab.tracing.trace import Ids, Numbers, Trace, trace_brute_force, walks
+from broadphase.methods import choose
 
 # ---- sort and sweep
 

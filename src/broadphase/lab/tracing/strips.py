@@ -10,10 +10,10 @@ from broadphase.indexes.arguments import NO_RULE
 from broadphase.indexes.classes import Strips
 from broadphase.indexes.protocol import find_rows
 from broadphase.kernels.strips.bin import CONTINUED_Y, HALF_ORIGIN, LAST, NEW, SCALE
-from broadphase.kernels.strips.end_to_end import buckets_of
-from broadphase.kernels.strips.sort import CROWDED, buckets_for
+from broadphase.kernels.strips.small_worlds import buckets_of
+from broadphase.kernels.strips.sweep import CROWDED, buckets_for
 from broadphase.lab.tracing.trace import Ids, Numbers, Trace, walks
-from broadphase.methods.strip_copies import Plan
+from broadphase.methods.strips import Plan
 
 MOST_STRIPS = 2_000
 
@@ -117,7 +117,7 @@ def _copies(plan: Plan, boxes: BoxArray) -> tuple[Numbers, Numbers, Numbers]:
 
 
 def _end_to_end(boxes: BoxArray, plan: Plan, strip: Numbers, body: Numbers) -> Ids:
-    """The rows compared in all strips, by the keys that `broadphase.kernels.strips.end_to_end` sorts."""
+    """The rows compared in all strips, by the keys that `broadphase.kernels.strips.small_worlds` sorts."""
     low, high = boxes[:, plan.axes[0]], boxes[:, 2 + plan.axes[0]]
     buckets = buckets_of(len(boxes), plan.strips)
     finite = low[np.isfinite(low)]
@@ -149,7 +149,7 @@ def _buckets(
 
 
 def _in_strip(boxes: BoxArray, axis: int, rows: Numbers) -> Ids:
-    """The rows compared in one strip, by the buckets of `broadphase.kernels.strips.sort`."""
+    """The rows compared in one strip, by the buckets of `broadphase.kernels.strips.sweep`."""
     limits = np.finfo(boxes.dtype)
     low = np.clip(boxes[rows, axis], limits.min, limits.max)
     high = np.clip(boxes[rows, 2 + axis], limits.min, limits.max)

@@ -5,9 +5,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import PairArray
 from broadphase.indexes.base import Index
 from broadphase.indexes.results import Stats
+from broadphase.runtime.memory import PairArray
 
 Ids = npt.NDArray[np.int32]
 Numbers = npt.NDArray[np.int64]

@@ -9,7 +9,7 @@ from broadphase.indexes.arguments import NO_RULE
 from broadphase.indexes.box_tree import _SPARSE
 from broadphase.indexes.classes import BoxTree
 from broadphase.indexes.protocol import find_rows
-from broadphase.kernels.tree.nodes import ABOVE, COUNT, HEIGHT, HELD, MOVING, STATIC_TREE, WIDTH
+from broadphase.kernels.tree.dynamic_tree import ABOVE, COUNT, HEIGHT, HELD, MOVING, STATIC_TREE, WIDTH
 from broadphase.lab.tracing.trace import Ids, Numbers, Trace
 
 Edges = npt.NDArray[np.floating[Any]]

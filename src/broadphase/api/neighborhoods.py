@@ -1,0 +1,354 @@
+"""Neighbour search of points: `neighbors` within a distance, and the `nearest` k."""
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.kernels.points.distance import find_offsets
+from broadphase.kernels.points.fixed_radius import count_both, put_both
+from broadphase.methods.fixed_radius import Reach, find_near_mixed, one_reach
+from broadphase.methods.nearest_points import as_count, find_nearest_points
+from broadphase.methods.task import pair_limit
+from broadphase.points import Points, Question, as_distance, as_question, as_radii, settled_reach
+from broadphase.runtime import threads as own_threads
+from broadphase.runtime.slices import ranges
+from broadphase.runtime.threads import resolve
+
+if TYPE_CHECKING:
+    import networkx  # type: ignore[import-untyped]
+    import scipy.sparse  # type: ignore[import-untyped]
+
+_ENOUGH_FOR_THREADS = 100_000
+
+
+class Csr(NamedTuple):
+    """Neighbours row by row: those of point ``i`` are ``indices[indptr[i] : indptr[i + 1]]``."""
+
+    indptr: npt.NDArray[np.int64]
+    indices: npt.NDArray[np.int32]
+    distances: Points
+
+
+class Neighbors:
+    """Pairs of points near each other; made by `neighbors`.
+
+    Attributes
+    ----------
+    i, j : numpy.ndarray
+        ``(m,)`` int32 row numbers, ``i < j``; with ``other=`` rows of the points and rows of the others.
+    distance : numpy.ndarray
+        ``(m,)``, in the points' dtype.
+    offset : numpy.ndarray or None
+        ``(m, dim)``: from ``i`` to the nearest image of ``j``; only with ``offsets=True``.
+    shape : tuple of int
+        How many points were searched from, and how many could be found.
+    """
+
+    __slots__ = ("_among", "_sorted", "distance", "i", "j", "offset", "shape")
+
+    def __init__(
+        self,
+        i: npt.NDArray[np.int32],
+        j: npt.NDArray[np.int32],
+        distance: Points,
+        shape: tuple[int, int],
+        *,
+        offset: Points | None = None,
+        among: bool = True,
+        in_order: bool = True,
+    ) -> None:
+        self.i, self.j, self.distance, self.offset, self.shape = i, j, distance, offset, shape
+        self._among, self._sorted = among, in_order
+
+    def __len__(self) -> int:
+        """How many pairs there are."""
+        return len(self.i)
+
+    def __repr__(self) -> str:
+        """How many pairs of how many points."""
+        return f"<Neighbors: {len(self)} pairs, shape {self.shape}>"
+
+    def csr(self) -> Csr:
+        """The neighbours of each point side by side, in both directions, each row sorted.
+
+        With ``other=`` there is one row for each of the points, of rows of the others.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> near = bp.neighbors([[0.0, 0.0], [3.0, 4.0], [0.0, 1.0]], 5.0)
+        >>> near.csr().indptr, near.csr().indices
+        (array([0, 2, 4, 6]), array([1, 2, 0, 2, 0, 1], dtype=int32))
+        """
+        starts = np.zeros(self.shape[0] + 1, np.int64)
+        i, j, distance = self.i, self.j, self.distance
+        if not self._sorted:
+            order = np.lexsort((j, i))
+            i, j, distance = i[order], j[order], distance[order]
+        if not self._among:
+            np.cumsum(np.bincount(i, minlength=self.shape[0]), out=starts[1:])
+            return Csr(starts, j.copy(), distance.copy())
+        for span in ranges(0, len(i)):
+            count_both(i, j, *span, starts)
+        np.cumsum(starts, out=starts)
+        columns, values = np.empty(2 * len(i), np.int32), np.empty(2 * len(i), distance.dtype)
+        ends = starts[:-1].copy()
+        for span in ranges(0, len(i)):
+            put_both(i, j, distance, *span, ends, columns, values)
+        return Csr(starts, columns, values)
+
+    def edge_index(self, *, both: bool = False) -> npt.NDArray[np.int64]:
+        """Rows ``i`` and ``j`` as an array of shape ``(2, m)``, as graph libraries take it.
+
+        Parameters
+        ----------
+        both : bool
+            Also each pair the other way around, behind the others: ``(2, 2 * m)``.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> bp.neighbors([[0.0, 0.0], [3.0, 4.0], [0.0, 1.0]], 5.0).edge_index()
+        array([[0, 0, 1],
+               [1, 2, 2]])
+        """
+        if both and not self._among:
+            raise ValueError("both=True has no meaning with other=, whose rows are not those of the points")
+        first, second = ((self.i, self.j), (self.j, self.i)) if both else ((self.i,), (self.j,))
+        return np.stack((np.concatenate(first), np.concatenate(second))).astype(np.int64)
+
+    def to_scipy(self) -> "scipy.sparse.csr_array":
+        """Distances as a sparse array of SciPy, both directions; a distance of 0 is stored, too.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> bp.neighbors([[0.0, 0.0], [3.0, 4.0]], 5.0).to_scipy().toarray()
+        array([[0., 5.],
+               [5., 0.]])
+        """
+        from scipy.sparse import csr_array
+
+        rows = self.csr()
+        return csr_array((rows.distances, rows.indices, rows.indptr), shape=self.shape)
+
+    def to_networkx(self) -> "networkx.Graph":
+        """A graph of networkx with all points as nodes, and edges with their ``distance``.
+
+        With ``other=`` nodes are ``("point", i)`` and ``("other", j)``.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> bp.neighbors([[0.0, 0.0], [3.0, 4.0]], 5.0).to_networkx().edges(data="distance")
+        EdgeDataView([(0, 1, 5.0)])
+        """
+        import networkx
+
+        graph = networkx.Graph()
+        edges = zip(self.i.tolist(), self.j.tolist(), self.distance.tolist(), strict=True)
+        if self._among:
+            graph.add_nodes_from(range(self.shape[0]))
+            graph.add_weighted_edges_from(edges, weight="distance")
+            return graph
+        graph.add_nodes_from(("point", i) for i in range(self.shape[0]))
+        graph.add_nodes_from(("other", j) for j in range(self.shape[1]))
+        graph.add_weighted_edges_from(
+            ((("point", i), ("other", j), distance) for i, j, distance in edges), weight="distance"
+        )
+        return graph
+
+
+def neighbors(
+    points: Any,
+    r: Any,
+    *,
+    other: Any = None,
+    period: Any = None,
+    env: Any = None,
+    sort: bool = True,
+    threads: int | None = None,
+    max_pairs: int | None = None,
+    offsets: bool = False,
+) -> Neighbors:
+    """All pairs of points within a distance ``r`` of each other, with their distances.
+
+    Parameters
+    ----------
+    points : array_like
+        ``(n, 2)`` or ``(n, 3)``, finite.  float32 is computed in float32, or in float64 where there is a
+        period; everything else in float64.  Tables and tensors as for `broadphase.pairs`.
+    r : float or array_like
+        The distance.  Or a radius for each point: two are near where their distance is at most the sum of
+        their radii, as circles touch.  With ``other=`` the others are points then, unless ``r`` is a tuple
+        of two, the radii of the points and those of the others.
+    other : array_like, optional
+        Look for rows of these near the points, and not for points near each other.
+    period : sequence of float or None, optional
+        The world's period on each axis, None or inf for axes without one.  Coordinates outside of 0 to the
+        period are wrapped as by `numpy.mod`.  Two points are as far apart as their nearest images are, and
+        each pair is found once, however large ``r`` is.
+    env : array_like of int, optional
+        The environment of each point: only points of the same environment meet.  With ``other=`` a pair of
+        arrays.
+    sort : bool
+        Sorted by ``i``, then ``j``.  ``False`` leaves the order open.
+    threads : int, optional
+        The most threads to use; by default all cores.  The result is the same.
+    max_pairs : int, optional
+        Raise rather than return more pairs than this.
+    offsets : bool
+        Also return for each pair the offset from ``i`` to the nearest image of ``j``.
+
+    Returns
+    -------
+    Neighbors
+        Arrays ``i``, ``j`` and ``distance``; ``csr()``, ``edge_index()``, ``to_scipy()``, ``to_networkx()``.
+
+    Raises
+    ------
+    TypeError
+        Something is no number, or ``env`` holds no whole numbers.
+    ValueError
+        A wrong shape; coordinates that are not finite; an ``r`` that is NaN or negative; a period that is not
+        positive; an ``env`` of the wrong length.  Argument, row and value are named.
+    PairLimitExceeded
+        There are more than ``max_pairs`` pairs.
+
+    Notes
+    -----
+    What counts at exactly ``r`` is decided in the points' dtype, by IEEE arithmetic, whatever the order of
+    the points and the number of threads: a pair counts when its ``distance`` is at most ``r``, both as
+    numbers of that dtype.  ``distance`` is ``sqrt(dx * dx + dy * dy (+ dz * dz))`` with every step rounded,
+    added from left to right, where ``dx`` is the difference of the coordinates or, where ``period - |dx|``
+    is less, that; and as if exponents had no limits, so nothing overflows or vanishes on the way.  The sum
+    of two radii is rounded, too.
+
+    With a period, all of that is done in float64, also for float32 points: wrapped in float32, a point near
+    the seam would lose its last digits.  ``r`` and radii are rounded to the points' dtype first; distances
+    and offsets at the end, after it is decided what counts.  For float32 points that takes up to two and a
+    half times as long in `neighbors` (`nearest` is as fast), and twice the memory.
+
+    Cells are as wide as the largest ``r``, or two of the largest radii.  A few radii many times as large as
+    all others are searched apart; where radii of all sizes are mixed it is slow.
+
+    Examples
+    --------
+    >>> import broadphase as bp
+    >>> near = bp.neighbors([[1.0, 1.0], [9.0, 1.0], [4.0, 5.0]], 5.0, period=(10, 10), offsets=True)
+    >>> near.i, near.j, near.distance
+    (array([0, 0], dtype=int32), array([1, 2], dtype=int32), array([2., 5.]))
+    >>> near.offset
+    array([[-2.,  0.],
+           [ 3.,  4.]])
+    """
+    parts, limit, r = resolve(threads), pair_limit(max_pairs), settled_reach(r)
+    question = as_question(points, other, period, env)
+    i, j, distance = find_near_mixed(question, _as_reach(r, question), bool(sort), parts, limit)
+    offset = _offsets(question, i, j, parts) if offsets else None
+    return Neighbors(
+        i,
+        j,
+        _rounded(distance, question.kind),
+        (len(question.points), len(question.found)),
+        offset=None if offset is None else _rounded(offset, question.kind),
+        among=question.others is None,
+        in_order=bool(sort),
+    )
+
+
+class NearestPoints(NamedTuple):
+    """The nearest points of each point, by distance, then number."""
+
+    ids: npt.NDArray[np.int32]
+    """``(n, k)``; -1 where there are fewer."""
+    distances: Points
+    """``(n, k)``, in the points' dtype; inf where there are fewer."""
+
+
+def nearest(
+    points: Any,
+    k: int,
+    *,
+    other: Any = None,
+    r: float = np.inf,
+    period: Any = None,
+    env: Any = None,
+    threads: int | None = None,
+) -> NearestPoints:
+    """The ``k`` nearest of each point.
+
+    Parameters
+    ----------
+    points, period, env, threads
+        As for `neighbors`.
+    k : int
+        How many.
+    other : array_like, optional
+        The points that are looked for.  Left out, they are the points themselves, and no point is its own
+        neighbour; ``other=points`` finds each itself, too.
+    r : float
+        No further than this.
+
+    Returns
+    -------
+    NearestPoints
+        ``ids`` and ``distances``, ``(n, k)``, by distance, equal ones by number; -1 and inf where there are
+        fewer.  Distances are those of `neighbors`, number for number.  With a period, float32 points are
+        put in order by their distances in float64, before these are rounded.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As of `neighbors`; also where ``k`` is not a positive int.
+
+    Examples
+    --------
+    >>> import broadphase as bp
+    >>> near = bp.nearest([[0.0, 0.0], [3.0, 4.0], [0.0, 1.0]], 2, r=4.5)
+    >>> near.ids
+    array([[ 2, -1],
+           [ 2, -1],
+           [ 0,  1]], dtype=int32)
+    """
+    parts, wanted, r = resolve(threads), as_count(k), settled_reach(r)
+    question = as_question(points, other, period, env)
+    limit = as_distance(r, question.kind)
+    ids, distances = find_nearest_points(question, wanted, limit, parts)
+    return NearestPoints(ids, _rounded(distances, question.kind))
+
+
+def _rounded(values: Points, kind: "np.dtype[Any]") -> Points:
+    """In the type of the points as they came."""
+    with np.errstate(over="ignore", under="ignore"):
+        return values.astype(kind, copy=False)
+
+
+def _as_reach(r: Any, question: Question) -> Reach:
+    n, m, kind = len(question.points), len(question.found), question.kind
+    if question.others is not None and isinstance(r, tuple) and len(r) == 2:
+        own, others = as_radii(r[0], n, kind, "r[0]"), as_radii(r[1], m, kind, "r[1]")
+    elif np.ndim(r) == 0:
+        return one_reach(as_distance(r, kind), question.points.dtype)
+    else:
+        own = as_radii(r, n, kind, "r")
+        others = own if question.others is None else np.zeros(m, kind)
+    if n == 0 or m == 0:
+        return one_reach(0.0, question.points.dtype)
+    own, others = (radii.astype(question.points.dtype, copy=False) for radii in (own, others))
+    with np.errstate(over="ignore"):
+        return Reach(float(own.max() + others.max()), own, others)
+
+
+def _offsets(question: Question, i: Any, j: Any, parts: int) -> Points:
+    offsets = np.empty((len(i), question.points.shape[1]), question.points.dtype)
+
+    def find(first: int, last: int) -> None:
+        for span in ranges(first, last):
+            find_offsets(question.points, question.found, question.period, i, j, *span, offsets)
+
+    spans = own_threads.shares(len(i), parts if len(i) >= _ENOUGH_FOR_THREADS else 1)
+    own_threads.run_all([partial(find, *span) for span in spans], parts)
+    return offsets

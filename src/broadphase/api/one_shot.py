@@ -1,0 +1,352 @@
+"""Arrays in, arrays out: `pairs`, `join`, `count_pairs` and `explain`."""
+
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from broadphase import methods
+from broadphase.boxes import BoxArray, as_boxes, as_filter, join_filter, settled
+from broadphase.errors import PairLimitExceeded
+from broadphase.foreign import BOXES, check_same_crs
+from broadphase.kernels.boxes.overlap import PairFilter
+from broadphase.methods import choose
+from broadphase.methods.few_among_many import boxes_near
+from broadphase.methods.in_space import Space, as_envs, as_space, find_in_space
+from broadphase.methods.pair_order import one_array
+from broadphase.methods.task import Found, Task, pair_limit
+from broadphase.runtime.memory import PairArray, borrowed_scratch
+from broadphase.runtime.slices import joined, ranges
+from broadphase.runtime.threads import resolve
+from broadphase.space import as_period, settled_period
+
+Method = Literal[methods.Name, "auto"]
+METHODS: tuple[Method, ...] = get_args(Method)
+"""The names that ``method=`` takes."""
+
+
+def pairs(
+    boxes: Any,
+    *,
+    method: Method = "auto",
+    touching: bool = True,
+    sort: bool = True,
+    static: Any = None,
+    categories: Any = None,
+    masks: Any = None,
+    period: Any = None,
+    env: Any = None,
+    threads: int | None = None,
+    max_pairs: int | None = None,
+) -> PairArray:
+    """Every pair of boxes that overlap.
+
+    Parameters
+    ----------
+    boxes : array_like
+        ``(n, 4)`` rows ``[min_x, min_y, max_x, max_y]`` or ``(n, 6)`` rows
+        ``[min_x, min_y, min_z, max_x, max_y, max_z]``.  float32 is computed in float32, everything else
+        in float64.  Infinite edges are legal.  Tables (pandas, polars, pyarrow, structured arrays) are read
+        by the names of their columns: ``min_x, min_y, max_x, max_y``, or ``x, y, width, height``, or what
+        `broadphase.files.read_boxes` knows besides.  Shapes (GeoDataFrame, GeoSeries, arrays and lists of
+        shapely) are taken by their bounds in x and y.  Arrays and tensors of other libraries are read by
+        ``__array__`` or ``__dlpack__``, from main memory; of those that only the latter can hand out, half
+        precision (float16, bfloat16) becomes float32.
+    method : str
+        One of `METHODS`.  All find the same pairs; ``"auto"`` picks a fast one for these boxes, and `explain`
+        says which and why.
+    touching : bool
+        Whether boxes that share only an edge or a corner overlap.
+    sort : bool
+        Sorted by ``i``, then by ``j``.  ``False`` leaves the order open and saves up to a third of the
+        time; every row still has ``i < j``.
+    static : array_like of bool, shape (n,), optional
+        Boxes that never move: two static boxes are not paired.  Like all that is given for each box it
+        comes in the order of the rows; labels of rows, such as an index of pandas, do not count.
+    categories, masks : array_like of int, shape (n,), optional
+        Sets of 32 bits.  A pair counts when ``categories[i] & masks[j]`` and
+        ``categories[j] & masks[i]`` are both non-zero.  Left out, categories are 1 and masks are full.
+    period : sequence of float or None, float, optional
+        The period of the world on each axis, or None or inf for an axis that is not periodic.  A box may lie
+        anywhere and reach over the seam; one that is as long as the world covers the axis and meets
+        everything on it.  See the notes.
+    env : array_like of int, shape (n,), optional
+        The environment of each box: many worlds in one call, only boxes of the same environment meet.
+    threads : int, optional
+        The most threads to use; by default all cores, where that pays.  The result is the same.
+    max_pairs : int, optional
+        Raise rather than return more pairs than this.
+
+    Returns
+    -------
+    numpy.ndarray
+        ``(m, 2)`` int32, rows ``i < j`` of row numbers.
+
+    Raises
+    ------
+    TypeError
+        The boxes are not numbers (column and value are named), ``static`` is not bool, or ``threads`` or
+        ``max_pairs`` is not an int.
+    ValueError
+        A wrong shape, NaN, null or ``min > max`` (argument, row and value are named), columns that are not
+        found, or an unknown method.
+    PairLimitExceeded
+        There are more than ``max_pairs`` pairs; memory was never taken for more than about that many.
+
+    Notes
+    -----
+    With ``period=P`` on an axis, a box that begins in ``0 <= min < P`` lies in the world.  Any other is first
+    wrapped: both edges are computed as ``edge - n * P`` with ``n = floor(min / P)``, in the
+    type of the boxes (as is P).  Two boxes in the world overlap when one of them, shifted by any number
+    of periods, overlaps the other; this is decided without rounding.  Each pair counts once.  With
+    ``touching=False`` a box covers an axis when it is longer than P, and not when it is just as long.
+    Infinitely long boxes cover their axis; a box at infinity, or one so many periods away that its place is
+    lost in rounding, is refused.
+
+    Examples
+    --------
+    >>> import broadphase as bp
+    >>> boxes = [[0, 0, 2, 2], [1, 1, 3, 3], [3, 3, 4, 4]]
+    >>> bp.pairs(boxes)
+    array([[0, 1],
+           [1, 2]], dtype=int32)
+    >>> bp.pairs(boxes, touching=False)
+    array([[0, 1]], dtype=int32)
+    >>> bp.pairs(boxes, period=(4, 4))
+    array([[0, 1],
+           [0, 2],
+           [1, 2]], dtype=int32)
+    >>> bp.pairs(boxes, env=[7, 8, 8])
+    array([[1, 2]], dtype=int32)
+    """
+    threads, max_pairs, touching = resolve(threads), _settled_limit(max_pairs), bool(touching)
+    boxes, static, categories, masks, period, env = _settled(boxes, static, categories, masks, period, env)
+    array = as_boxes(boxes, threads=threads)
+    pair_filter = as_filter(len(array), static, categories, masks)
+    space = as_space(period, env, array)
+    return _stored(array, pair_filter, method, touching, sort, threads, max_pairs, space)
+
+
+def join(
+    a: Any,
+    b: Any,
+    *,
+    method: Method = "auto",
+    touching: bool = True,
+    sort: bool = True,
+    period: Any = None,
+    env: tuple[Any, Any] | None = None,
+    threads: int | None = None,
+    max_pairs: int | None = None,
+) -> PairArray:
+    """Every row of ``a`` with every row of ``b`` that it overlaps.
+
+    Parameters
+    ----------
+    a, b : array_like
+        Boxes as for `pairs`, both 2-D or both 3-D; if only one is float32, both are computed in float64.
+    method, touching, sort, period, threads, max_pairs
+        As for `pairs`.
+    env : (array_like of int, array_like of int), optional
+        The environments of the rows of ``a`` and of those of ``b``; one number counts for all rows of a side.
+
+    Returns
+    -------
+    numpy.ndarray
+        ``(m, 2)`` int32, rows ``[row of a, row of b]``.
+
+    Raises
+    ------
+    TypeError, ValueError, PairLimitExceeded
+        As for `pairs`; also when the dimensions differ, or the coordinate systems (``.crs``) of two tables.
+
+    Examples
+    --------
+    >>> import broadphase as bp
+    >>> shots = [[0, 0, 1, 1], [8, 8, 9, 9]]
+    >>> ships = [[5, 5, 7, 7], [8, 8, 10, 10], [0, 0, 2, 2]]
+    >>> bp.join(shots, ships)
+    array([[0, 2],
+           [1, 1]], dtype=int32)
+    >>> bp.join(shots, ships, env=([0, 0], [0, 0, 1]))
+    array([[1, 1]], dtype=int32)
+    """
+    check_same_crs(a, "a", b, "b")
+    threads, max_pairs, touching = resolve(threads), _settled_limit(max_pairs), bool(touching)
+    a, b, period = settled(a, "a", BOXES), settled(b, "b", BOXES), settled_period(period)
+    if isinstance(env, (tuple, list)) and len(env) == 2:
+        env = settled(env[0], "env[0]"), settled(env[1], "env[1]")
+    first, second = _same_dimension(as_boxes(a, "a"), as_boxes(b, "b"))
+    if period is not None or env is not None:
+        return _joined_in_space(first, second, method, touching, sort, threads, max_pairs, (period, env))
+    with borrowed_scratch() as scratch:
+        near = None
+        if method in ("auto", "strips") and first.dtype == second.dtype:
+            few, many = (first, second) if len(first) < len(second) else (second, first)
+            near = boxes_near(few, many, resolve(threads), scratch)
+        if near is None:
+            both, rows_of_a = _both(first, second), len(first)
+        elif few is first:
+            both, rows_of_a = near.both, len(first)
+        else:
+            both, rows_of_a = joined((near.others, near.few)), len(near.rows)
+        pair_filter = join_filter(rows_of_a, len(both) - rows_of_a)
+        result = _stored(both, pair_filter, method, touching, sort, threads, max_pairs)
+        result[:, 1] -= rows_of_a
+        if near is not None:
+            column = result[:, 1 if few is first else 0]
+            for begin, end in ranges(0, len(column)):
+                column[begin:end] = near.rows.take(column[begin:end])
+    return result
+
+
+def count_pairs(
+    boxes: Any,
+    *,
+    method: Method = "auto",
+    touching: bool = True,
+    static: Any = None,
+    categories: Any = None,
+    masks: Any = None,
+    period: Any = None,
+    env: Any = None,
+    threads: int | None = None,
+) -> int:
+    """How many pairs of boxes overlap, without storing them.
+
+    Parameters
+    ----------
+    boxes, method, touching, static, categories, masks, period, env, threads
+        As for `pairs`.
+
+    Returns
+    -------
+    int
+        ``len(pairs(boxes, ...))``.
+
+    Examples
+    --------
+    >>> import broadphase as bp
+    >>> bp.count_pairs([[0, 0, 2, 2], [1, 1, 3, 3], [3, 3, 4, 4]])
+    2
+    """
+    threads, touching = resolve(threads), bool(touching)
+    boxes, static, categories, masks, period, env = _settled(boxes, static, categories, masks, period, env)
+    array = as_boxes(boxes, threads=threads)
+    pair_filter = as_filter(len(array), static, categories, masks)
+    space = as_space(period, env, array)
+    with borrowed_scratch() as scratch:
+        task = Task(array, bool(touching), pair_filter, resolve(threads), store=False, scratch=scratch)
+        return search(method, task, space).pairs
+
+
+def explain(boxes: Any) -> choose.Explanation:
+    """What ``method="auto"`` picks for these boxes, and why.
+
+    Parameters
+    ----------
+    boxes : array_like
+        As for `pairs`.
+
+    Returns
+    -------
+    Explanation
+        Printable; its fields hold what was seen (sizes, spread, density, crowding), the method, the
+        cell size, and the estimated time of every method.
+
+    Examples
+    --------
+    >>> import broadphase as bp
+    >>> bp.explain([[0, 0, 2, 2], [1, 1, 3, 3]]).method
+    'brute_force'
+    """
+    return choose.explain(as_boxes(boxes))
+
+
+def search(method: str, task: Task, space: Space | None = None) -> Found:
+    """Run a method by name; what `pairs`, `join` and `count_pairs` share, and the command's tables."""
+    if method not in METHODS:
+        raise ValueError(f"unknown method {method!r}; choose one of {', '.join(METHODS)}")
+    if space is not None:
+        found = find_in_space(method, task, space)
+    elif len(task.boxes) < 2:
+        return Found([], 0, 0)
+    else:
+        name = choose.choose(task.boxes) if method == "auto" else method
+        found = methods.finder(name)(task)
+    if found.pairs > task.limit:
+        raise PairLimitExceeded(task.limit)
+    return found
+
+
+def _stored(
+    boxes: BoxArray,
+    pair_filter: PairFilter,
+    method: Method,
+    touching: bool,
+    sort: bool,
+    threads: int | None,
+    max_pairs: int | None,
+    space: Space | None = None,
+) -> PairArray:
+    limit = pair_limit(max_pairs)
+    with borrowed_scratch() as scratch:
+        parts, sorting = resolve(threads), sort and space is None
+        task = Task(boxes, bool(touching), pair_filter, parts, limit, sort=sorting, scratch=scratch)
+        found = search(method, task, space)
+        # A copy in any case: the chunks may lie in scratch memory.
+        return one_array(found.chunks, len(boxes), sort and not found.ordered, scratch, task.threads)
+
+
+def _joined_in_space(
+    first: BoxArray,
+    second: BoxArray,
+    method: Method,
+    touching: bool,
+    sort: bool,
+    threads: int | None,
+    max_pairs: int | None,
+    where: tuple[Any, Any],
+) -> PairArray:
+    period, env = where
+    both = _both(first, second)
+    rules = join_filter(len(first), len(second))
+    space = Space(as_period(period, both.shape[1] // 2), as_envs(env, len(first), len(second)))
+    rows = _stored(both, rules, method, touching, sort, threads, max_pairs, space)
+    rows[:, 1] -= len(first)
+    return rows
+
+
+def _settled(boxes: Any, static: Any, categories: Any, masks: Any, period: Any, env: Any) -> tuple[Any, ...]:
+    """All that may run code of the caller's, run before anything is looked at."""
+    return (
+        settled(boxes, "boxes", BOXES),
+        settled(static, "static"),
+        settled(categories, "categories"),
+        settled(masks, "masks"),
+        settled_period(period),
+        settled(env, "env"),
+    )
+
+
+def _settled_limit(max_pairs: int | None) -> int | None:
+    return None if max_pairs is None else pair_limit(max_pairs)
+
+
+def _both(a: BoxArray, b: BoxArray) -> BoxArray:
+    """The rows of both, in the finer type of the two."""
+    kind = np.result_type(a, b)
+    return joined((a.astype(kind, copy=False), b.astype(kind, copy=False)))
+
+
+def _same_dimension(a: BoxArray, b: BoxArray) -> tuple[BoxArray, BoxArray]:
+    if a.shape[1] == b.shape[1]:
+        return a, b
+    # An empty list has no dimension of its own.
+    if len(a) == 0:
+        return np.empty((0, b.shape[1]), b.dtype), b
+    if len(b) == 0:
+        return a, np.empty((0, a.shape[1]), a.dtype)
+    raise ValueError(
+        f"a is {a.shape[1] // 2}-D and b is {b.shape[1] // 2}-D (shapes {a.shape} and {b.shape}); "
+        "both sides of a join must have the same dimension"
+    )

@@ -1,0 +1,216 @@
+"""Continuous collision: which boxes meet during a frame, `swept_pairs`.
+
+Two fast boxes may be apart at the beginning and at the end of a frame and have met in between.  The broad
+phase takes the swept AABB of each box; the pairs that it finds are tested exactly
+(`broadphase.kernels.movement.on_the_way`), and where two moments are too near to each other for floating
+point, with rational numbers.
+
+Cost: that of the pairs of the swept AABBs.  Long diagonal motions have large bounds: where most boxes fly far
+across a crowded world, divide the frame.
+"""
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.boxes import BoxArray, as_boxes, as_filter, as_float_array, settled
+from broadphase.errors import PairLimitExceeded
+from broadphase.foreign import BOXES, WAYS, check_same_crs
+from broadphase.kernels.boxes.overlap import PairFilter
+from broadphase.kernels.movement.on_the_way import UNSURE, meeting_times
+from broadphase.methods.in_space import Space, as_space, find_in_space
+from broadphase.methods.pair_order import one_array
+from broadphase.methods.task import NO_LIMIT, Task, pair_limit
+from broadphase.runtime import threads
+from broadphase.runtime.memory import PairArray, Scratch, borrowed_scratch
+from broadphase.runtime.slices import ranges
+from broadphase.runtime.threads import resolve
+
+Times = npt.NDArray[np.float64]
+
+_AXES = "xyz"
+_AT_ONCE = 500_000  # pairs
+
+
+class SweptPairs(NamedTuple):
+    """The pairs that meet during the frame, and when."""
+
+    pairs: PairArray
+    """``(m, 2)`` int32 rows ``i < j``, sorted by ``i``, then by ``j``."""
+    times: Times
+    """``(m,)``: the first moment at which they overlap, from 0, the beginning, to 1, the end."""
+
+    def in_time(self) -> "SweptPairs":
+        """The same by time, then by pair: in the order in which they happen.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> boxes = [[0, 0, 1, 1], [9, 0, 10, 1], [4, 0, 5, 1]]
+        >>> bp.swept_pairs(boxes, [[10, 0], [0, 0], [0, 0]]).in_time().pairs
+        array([[0, 2],
+               [0, 1]], dtype=int32)
+        """
+        order = np.argsort(self.times, kind="stable")
+        return SweptPairs(self.pairs[order], self.times[order])
+
+
+def swept_pairs(
+    boxes: Any,
+    motion: Any,
+    *,
+    touching: bool = True,
+    static: Any = None,
+    categories: Any = None,
+    masks: Any = None,
+    env: Any = None,
+    threads: int | None = None,
+    max_pairs: int | None = None,
+) -> SweptPairs:
+    """Every pair of boxes that meet while they move straight within a frame, and when.
+
+    Parameters
+    ----------
+    boxes : array_like, shape (n, 2 * dim)
+        Where the frame begins; as for `pairs`.
+    motion : array_like, shape (n, dim), or a table with columns ``dx, dy`` (and ``dz``)
+        How far each box goes; finite.
+    touching : bool
+        Whether it is enough to touch.  Without, they must overlap at some moment: two boxes that both have no
+        thickness on an axis never do.
+    static, categories, masks, env, threads
+        As for `pairs`.
+    max_pairs : int, optional
+        Raise rather than return more pairs than this.  (Memory is taken for all pairs whose bounds overlap.)
+
+    Returns
+    -------
+    SweptPairs
+        ``pairs`` and ``times``.  A pair that overlaps in the beginning has time 0.
+
+    Raises
+    ------
+    TypeError, ValueError, PairLimitExceeded
+        As for `pairs`; also where a motion is not finite or a goal is too far away for a float, or
+        ``boxes`` and ``motion`` have different coordinate systems (``.crs``).
+
+    Notes
+    -----
+    A box ends at ``boxes + motion``, rounded in the type of the boxes, and each of its edges moves there at
+    constant speed.  Which pairs meet is decided exactly, as by rational numbers; so nothing tunnels, however
+    fast, and what overlaps at the end is always found.  The time is rounded: to within
+    three units in the last place of a float64.
+
+    Examples
+    --------
+    >>> import broadphase as bp
+    >>> bullet, wall = [0, 0, 1, 1], [50, -9, 50.1, 9]
+    >>> bp.swept_pairs([bullet, wall], [[98, 0], [0, 0]])
+    SweptPairs(pairs=array([[0, 1]], dtype=int32), times=array([0.5]))
+    """
+    check_same_crs(boxes, "boxes", motion, "motion")
+    most_threads, touching = None if threads is None else resolve(threads), bool(touching)
+    max_pairs = None if max_pairs is None else pair_limit(max_pairs)
+    boxes, motion, env = (
+        settled(boxes, "boxes", BOXES),
+        settled(motion, "motion", WAYS),
+        settled(env, "env"),
+    )
+    static, categories = settled(static, "static"), settled(categories, "categories")
+    masks = settled(masks, "masks")
+    starts = as_boxes(boxes)
+    rules = as_filter(len(starts), static, categories, masks)
+    ways = _ways(motion, starts)
+    with np.errstate(over="ignore"):
+        goals = starts + np.hstack((ways, ways))
+    space = as_space(None, env, starts)
+    return meeting_pairs(starts, goals, "motion", touching, rules, space, most_threads, max_pairs)
+
+
+def meeting_pairs(
+    starts: BoxArray,
+    goals: BoxArray,
+    name: str,
+    touching: bool,
+    rules: PairFilter,
+    space: Space | None,
+    most_threads: int | None,
+    max_pairs: int | None,
+) -> SweptPairs:
+    """The pairs of sound boxes that meet between ``starts`` and ``goals``, of the same type and shape."""
+    limit = pair_limit(max_pairs)
+    unlike = np.argwhere(np.isinf(starts) != np.isinf(goals))
+    if len(unlike):
+        row, column = unlike[0].tolist()
+        axis = f"{('min', 'max')[column // (starts.shape[1] // 2)]}_{_AXES[column % (starts.shape[1] // 2)]}"
+        raise ValueError(
+            f"{name}[{row}] brings {axis} from {starts[row, column]:g} to {goals[row, column]:g}; an edge "
+            "cannot come from infinity or go there within a frame"
+        )
+    parts = threads.resolve(most_threads)
+    with borrowed_scratch() as scratch:
+        task = Task(_bounds(starts, goals), True, rules, parts, scratch=scratch)
+        found = find_in_space("auto", task, space or Space(None, None))
+        near = one_array(found.chunks, len(starts), not found.ordered, Scratch(), parts)
+    times = _times(starts, goals, near, bool(touching), parts)
+    kept = np.flatnonzero(times >= 0.0)
+    if limit != NO_LIMIT and len(kept) > limit:
+        raise PairLimitExceeded(limit, "meet on their way; raise max_pairs, or divide the frame")
+    return SweptPairs(near[kept], times[kept])
+
+
+def _ways(motion: Any, boxes: BoxArray) -> BoxArray:
+    dim = boxes.shape[1] // 2
+    ways = as_float_array(motion, "motion")
+    if ways.size == 0 and len(boxes) == 0:
+        return np.empty((0, dim), boxes.dtype)
+    if ways.shape != (len(boxes), dim):
+        raise ValueError(
+            f"motion must have shape ({len(boxes)}, {dim}), a row for each box; got {ways.shape}"
+        )
+    bad = np.flatnonzero(~np.isfinite(ways).all(axis=1))
+    if len(bad):
+        raise ValueError(f"motion[{bad[0]}] = {ways[bad[0]].tolist()} is not finite")
+    return ways
+
+
+def _bounds(starts: BoxArray, goals: BoxArray) -> BoxArray:
+    dim = starts.shape[1] // 2
+    return np.hstack((np.minimum(starts, goals)[:, :dim], np.maximum(starts, goals)[:, dim:]))
+
+
+def _times(starts: BoxArray, goals: BoxArray, near: PairArray, touching: bool, parts: int) -> Times:
+    """When each pair meets; -1 for never."""
+    times = np.empty(len(near))
+    first, last = starts.astype(np.float64), goals.astype(np.float64)
+
+    def test(begin: int, end: int) -> None:
+        for low, high in ranges(begin, end, _AT_ONCE):
+            meeting_times(first, last, near[low:high], touching, times[low:high])
+
+    shares = threads.shares(len(near), parts if len(near) > _AT_ONCE // 10 else 1)
+    threads.run_all([partial(test, *share) for share in shares], parts)
+    for row in np.flatnonzero(times == UNSURE).tolist():
+        times[row] = _exactly(first, last, near[row].tolist(), touching)
+    return times
+
+
+def _exactly(starts: BoxArray, goals: BoxArray, pair: list[int], touching: bool) -> float:
+    """The same for one pair with rational numbers."""
+    from fractions import Fraction  # here: hardly ever needed
+
+    dim = starts.shape[1] // 2
+    since, until = Fraction(0), Fraction(1)
+    for a, b in (pair, pair[::-1]):
+        for axis in range(dim):
+            ends = starts[a, axis], starts[b, dim + axis], goals[a, axis], goals[b, dim + axis]
+            if not np.isfinite(ends).all():
+                continue  # infinite at both ends, so the same all the time
+            low, high, low_goal, high_goal = map(Fraction, map(float, ends))
+            before, after = low - high, low_goal - high_goal
+            if before != after:
+                when = before / (before - after)
+                since, until = (max(since, when), until) if after < before else (since, min(until, when))
+    return float(since) if since < until or (touching and since == until) else -1.0

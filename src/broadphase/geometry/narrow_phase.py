@@ -1,0 +1,309 @@
+"""Do two shapes overlap, and how deep?  For single shapes and for arrays of boxes or circles.
+
+Box against box is exact.  Where a circle or a slanted side takes part, lengths are rounded, so that shapes
+within a few units in the last place of touching may be called either way, the same way every time.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.boxes import BoxArray, as_boxes, as_float_array, as_plain_array, settled
+from broadphase.foreign import BOXES, CIRCLES
+from broadphase.geometry.shapes import Box, Circle, Polygon, Shape, columns_of
+from broadphase.kernels.shapes import contact as kernel
+from broadphase.kernels.shapes.contact import touch_rounded
+from broadphase.runtime.memory import PairArray
+
+_Answer = tuple[bool, float, float, float]
+
+
+class ShapeContact(NamedTuple):
+    """Two shapes that overlap, and the shortest way to part them."""
+
+    a: Shape
+    b: Shape
+    normal: tuple[float, float]
+    """Unit vector out of ``b``, towards ``a``: moving ``a`` by ``depth`` along it makes the two flush."""
+    depth: float
+
+
+class ContactArrays(NamedTuple):
+    """Contacts of many pairs, one row a pair."""
+
+    overlapping: npt.NDArray[np.bool_]
+    normals: BoxArray
+    """``(m, dim)``: as `ShapeContact.normal`; zero where the two do not overlap."""
+    depths: BoxArray
+    """As `ShapeContact.depth`; zero where the two do not overlap."""
+
+
+def overlap(a: Shape, b: Shape, *, touching: bool = False) -> bool:
+    """Whether two shapes overlap.
+
+    Parameters
+    ----------
+    a, b : Box, Circle or Polygon
+        In any combination.
+    touching : bool
+        Whether shapes that only share an edge or a point count.
+
+    Returns
+    -------
+    bool
+
+    Raises
+    ------
+    TypeError
+        An argument is not one of the three shapes.
+
+    Examples
+    --------
+    >>> overlap(Box(0, 0, 2, 2), Circle(3, 1, 1)), overlap(Box(0, 0, 2, 2), Circle(3, 1, 1), touching=True)
+    (False, True)
+    """
+    return contact(a, b, touching=touching) is not None
+
+
+def contact(a: Shape, b: Shape, *, touching: bool = False) -> ShapeContact | None:
+    """The shortest way to part two shapes, or ``None`` where they do not overlap.
+
+    Parameters
+    ----------
+    a, b : Box, Circle or Polygon
+        In any combination.
+    touching : bool
+        Whether shapes that only share an edge or a point count; their depth is 0.
+
+    Returns
+    -------
+    ShapeContact or None
+        ``a``, ``b``, ``normal`` and ``depth``: moving ``a`` by ``depth`` along ``normal``, or ``b`` the other
+        way, makes them flush.  ``contact(b, a)`` has the same depth and the opposite normal.  Of ways of
+        the same length, the one along x comes first, then the one towards smaller coordinates; only where
+        nothing tells the two sides apart (the same shape twice, circles with one centre) do both orders
+        give the same normal.
+
+    Raises
+    ------
+    TypeError
+        An argument is not one of the three shapes.
+
+    Examples
+    --------
+    >>> found = contact(Box(0, 0, 10, 10), Box(8, 1, 10, 10))
+    >>> found.normal, found.depth
+    ((-1.0, 0.0), 2.0)
+    """
+    forward, pair = _PAIRS.get((type(a), type(b))) or _any_pair(a, b)
+    if not _bounds_overlap(a, b, touching):
+        return None
+    hit, nx, ny, depth = pair(a, b, bool(touching)) if forward else pair(b, a, bool(touching))
+    if not hit:
+        return None
+    return ShapeContact(a, b, (nx, ny) if forward else (0.0 - nx, 0.0 - ny), depth)
+
+
+def contact_boxes(a: Any, b: Any, pairs: Any = None, *, touching: bool = False) -> ContactArrays:
+    """Contacts of many pairs of boxes, in 2-D or 3-D.
+
+    Parameters
+    ----------
+    a, b : array_like
+        Boxes, rows ``[min..., max...]``, of the same dimension.
+    pairs : array_like, optional
+        ``(m, 2)`` integers: row of ``a``, row of ``b``; as `broadphase.pairs` and `broadphase.join` return
+        them.  Without it, row ``k`` of ``a`` is held against row ``k`` of ``b``.
+    touching : bool
+        Whether boxes that only share an edge or a corner count; their depth is 0.
+
+    Returns
+    -------
+    ContactArrays
+        ``overlapping`` ``(m,)`` bool, ``normals`` ``(m, dim)`` and ``depths`` ``(m,)``, the latter two
+        float32 where both ``a`` and ``b`` are, else float64.
+
+    Raises
+    ------
+    TypeError, ValueError
+        The boxes are unsound, or ``pairs`` names a row that is not there.
+
+    Examples
+    --------
+    >>> found = contact_boxes([[0, 0, 10, 10]], [[8, 1, 18, 11]])
+    >>> found.normals, found.depths
+    (array([[-1.,  0.]]), array([2.]))
+    """
+    touching = bool(touching)
+    a, b, pairs = settled(a, "a", BOXES), settled(b, "b", BOXES), settled(pairs, "pairs")
+    first, second = _same_type(as_boxes(a, "a"), as_boxes(b, "b"))
+    if first.shape[1] != second.shape[1]:
+        raise ValueError(f"a and b must have the same dimension; got shapes {first.shape} and {second.shape}")
+    return _run(kernel.contact_boxes, first, second, pairs, touching, first.shape[1] // 2)
+
+
+def contact_circles(a: Any, b: Any, pairs: Any = None, *, touching: bool = False) -> ContactArrays:
+    """Contacts of many pairs of circles.
+
+    Parameters
+    ----------
+    a, b : array_like
+        ``(n, 3)``: rows ``[x, y, radius]``.
+    pairs, touching
+        As for `contact_boxes`.
+
+    Returns
+    -------
+    ContactArrays
+        As for `contact_boxes`.
+
+    Raises
+    ------
+    TypeError
+        The values are not real numbers.
+    ValueError
+        A shape is wrong, a value is NaN or infinite, a radius is negative, or ``pairs`` names a row that
+        is not there.
+
+    Examples
+    --------
+    >>> contact_circles([[0, 0, 2]], [[3, 0, 2]]).depths
+    array([1.])
+    """
+    touching = bool(touching)
+    a, b, pairs = settled(a, "a", CIRCLES), settled(b, "b", CIRCLES), settled(pairs, "pairs")
+    first, second = _same_type(_as_circles(a, "a"), _as_circles(b, "b"))
+    return _run(kernel.contact_circles, first, second, pairs, touching, 2)
+
+
+def as_pairs(pairs: Any, rows_of_a: int, rows_of_b: int) -> PairArray:
+    """Check an ``(m, 2)`` array of row numbers."""
+    array = as_plain_array(pairs, "pairs")
+    if array.size == 0:
+        return np.empty((0, 2), np.int32)
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"pairs must hold integers; got dtype {array.dtype}")
+    if array.ndim != 2 or array.shape[1] != 2:
+        raise ValueError(f"pairs must have shape (m, 2); got shape {array.shape}")
+    for column, rows in enumerate((rows_of_a, rows_of_b)):
+        outside = np.flatnonzero((array[:, column] < 0) | (array[:, column] >= rows))
+        if len(outside):
+            row = int(outside[0])
+            raise ValueError(
+                f"pairs[{row}, {column}] = {array[row, column]} is no row: {'ab'[column]} has {rows} rows"
+            )
+    return np.ascontiguousarray(array, np.int32)
+
+
+def _run(
+    contacts: Callable[..., None], a: BoxArray, b: BoxArray, pairs: Any, touching: bool, dim: int
+) -> ContactArrays:
+    rows = np.empty((0, 2), np.int32)
+    if pairs is not None:
+        rows = as_pairs(pairs, len(a), len(b))
+    elif len(a) != len(b):
+        raise ValueError(f"a has {len(a)} rows and b has {len(b)}; give pairs=, or as many of both")
+    count = len(a) if pairs is None else len(rows)
+    found = ContactArrays(
+        np.zeros(count, np.bool_), np.zeros((count, dim), a.dtype), np.zeros(count, a.dtype)
+    )
+    contacts(a, b, rows, bool(touching), *found)
+    return found
+
+
+def _same_type(a: BoxArray, b: BoxArray) -> tuple[BoxArray, BoxArray]:
+    dtype = np.result_type(a, b)
+    return np.asarray(a, dtype), np.asarray(b, dtype)
+
+
+def _as_circles(circles: Any, name: str) -> BoxArray:
+    array = as_float_array(circles, name, CIRCLES)
+    if array.ndim == 1 and array.size == 0:
+        array = array.reshape(0, 3)
+    if array.ndim != 2 or array.shape[1] != 3:
+        raise ValueError(f"{name} must have shape (n, 3), rows [x, y, radius]; got shape {array.shape}")
+    unsound = np.flatnonzero(~np.isfinite(array).all(axis=1) | (array[:, 2] < 0))
+    if len(unsound):
+        row = int(unsound[0])
+        raise ValueError(
+            f"{name}[{row}] = {array[row].tolist()}: "
+            "x and y must be finite, the radius finite and not negative"
+        )
+    return array
+
+
+def _bounds_overlap(a: Shape, b: Shape, touching: bool) -> bool:
+    """The test of the broad phase, so that both phases agree to the last bit."""
+    ax, ay, a_right, a_bottom = a.bounds
+    bx, by, b_right, b_bottom = b.bounds
+    if touching:
+        return ax <= b_right and bx <= a_right and ay <= b_bottom and by <= a_bottom
+    return ax < b_right and bx < a_right and ay < b_bottom and by < a_bottom
+
+
+def _any_pair(a: Any, b: Any) -> tuple[bool, Callable[[Any, Any, bool], _Answer]]:
+    """For kinds of polygons that have a name of their own."""
+    kinds = []
+    for shape in (a, b):
+        if not isinstance(shape, (Box, Circle, Polygon)):
+            raise TypeError(f"a and b must be Box, Circle or Polygon; got {a!r} and {b!r}")
+        kinds.append(Polygon if isinstance(shape, Polygon) else type(shape))
+    return _PAIRS[kinds[0], kinds[1]]
+
+
+def _rounded(a: Shape, b: Shape, touching: bool) -> _Answer:
+    answer: _Answer = touch_rounded(columns_of(a), columns_of(b), touching)
+    return answer
+
+
+def _circle_circle(a: Circle, b: Circle, touching: bool) -> _Answer:
+    answer: _Answer = kernel.circle_circle(a.x, a.y, a.radius, b.x, b.y, b.radius, touching)
+    return answer
+
+
+def _circle_polygon(a: Circle, b: Polygon, touching: bool) -> _Answer:
+    if b.radius:
+        return _rounded(a, b, touching)
+    answer: _Answer = kernel.circle_polygon(a.x, a.y, a.radius, b.x, b.y, b.offsets, b.axes, touching)
+    return answer
+
+
+def _circle_box(a: Circle, b: Box, touching: bool) -> _Answer:
+    answer: _Answer = kernel.circle_box(a.x, a.y, a.radius, *b.bounds, touching)
+    return answer
+
+
+def _polygon_polygon(a: Polygon, b: Polygon, touching: bool) -> _Answer:
+    if a.radius or b.radius:
+        return _rounded(a, b, touching)
+    answer: _Answer = kernel.polygon_polygon(
+        a.x, a.y, a.offsets, a.axes, b.x, b.y, b.offsets, b.axes, touching
+    )
+    return answer
+
+
+def _polygon_box(a: Polygon, b: Box, touching: bool) -> _Answer:
+    if a.radius:
+        return _rounded(a, b, touching)
+    answer: _Answer = kernel.polygon_box(a.x, a.y, a.offsets, a.axes, b.x, b.y, b.width, b.height, touching)
+    return answer
+
+
+def _box_box(a: Box, b: Box, touching: bool) -> _Answer:
+    answer: _Answer = kernel.box_box(*a.bounds, *b.bounds, touching)
+    return answer
+
+
+_PAIRS: dict[tuple[type, type], tuple[bool, Callable[[Any, Any, bool], _Answer]]] = {
+    (Circle, Circle): (True, _circle_circle),
+    (Circle, Polygon): (True, _circle_polygon),
+    (Polygon, Circle): (False, _circle_polygon),
+    (Circle, Box): (True, _circle_box),
+    (Box, Circle): (False, _circle_box),
+    (Polygon, Polygon): (True, _polygon_polygon),
+    (Polygon, Box): (True, _polygon_box),
+    (Box, Polygon): (False, _polygon_box),
+    (Box, Box): (True, _box_box),
+}

@@ -1,0 +1,323 @@
+"""Where results go: pairs and ids, how a search stops and goes on, and ids sorted.
+
+Where found pairs go, and how a search stops and goes on.
+
+A kernel can neither be interrupted nor allocate memory.  So a search is called as often as it takes::
+
+    at, found, tests = kernel(..., at, end, out, most, store)
+
+- ``at`` is where it starts: a tuple of integers, first the row (a box, a place in an order, a strip), then
+  where in that row; ``(row, 0, ...)`` is the beginning of a row.  What comes back is where it stopped, and
+  the next call goes on there.  It is done when ``at[0] == end``.
+- It stops when ``out``, an ``(m, 2)`` int32 array, has no room for what the next comparisons may give.
+  Pairs are written from row 0 on; ``found`` says how many.  With `LEAST_ROOM` rows it makes
+  at least one step.
+- It stops when it has made more than ``most`` comparisons, or what takes as long; with 0 it still makes
+  a step.
+- Without ``store`` it only counts: ``out`` is scratch then, of `LEAST_ROOM` rows, and never full.
+- Its other state (the strip that it has sorted) lies in arrays that the caller allocates and leaves alone
+  until the search is done.  Nothing is found twice or dropped, whatever the sizes of the arrays and
+  the budgets are, and the pairs come in the same order.
+
+`broadphase.runtime.slices.search_from` is the caller: it looks for signals between two calls, and brings
+another array when one is full.  `broadphase.kernels.boxes.brute_force` is the shortest example.
+
+A batch of queries is simpler: rows ``[query, id]`` from the query ``begin`` on, each answered wholly or not
+at all; ``next, found, tests`` says which query comes next (`broadphase.runtime.slices.in_chunks` is the
+caller).
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.kernels.machine.jit import always_inline, inline, jit, unsigned
+from broadphase.kernels.machine.simd import LANES, bits, count_lanes, load, lowest_lane, splat
+
+# What a kernel that only counts is given for `out`; it never stores.
+FIRST_ROOM = 1024
+# Rows that are enough for what any kernel finds between two looks at the room: two leaves of a tree of 16
+# boxes each, and the lanes that are written behind the last pair.
+LEAST_ROOM = 16 * 16 + LANES
+
+
+@inline
+def put(out, at, i, j):
+    """Write the pair at row ``at``, smaller id first."""
+    out[at, 0] = min(i, j)
+    out[at, 1] = max(i, j)
+
+
+# -----------------------------------------------------------------------------------------------------------
+# Where found ids go: onto the stack, and from there into an array of just their number.
+#
+# The idiom of a kernel that answers one query and returns ``ids, tests``::
+#
+#     out = many(ROOM, np.int32)
+#     found = search(..., out)  # writes what there is room for, and counts all
+#     if found > ROOM:
+#         ids = result(found, np.int32)
+#         search(..., ids)  # again, or from where the array was full
+#         return ids, tests
+#     return finished(out, found), tests
+#
+# The kernel makes the array that it returns: ``np.empty`` and a slice in Python take 0.17 microseconds, a
+# third of the time of such a call.  A batch kernel writes rows ``[query, id]`` with `put_row` into memory
+# that the caller brings.
+
+
+# Up to this many results are sorted where they were found; beyond it NumPy's sort is faster.
+FEW = 32
+# So many ids lie on the stack: more are looked for twice.  Half of what a kernel should have there.
+ROOM = 512
+
+
+@inline
+def result(count, dtype):
+    """An array that the kernel returns: the only memory that a kernel allocates."""
+    return np.empty(count, dtype)
+
+
+@inline
+def begun(out, kept, found):
+    """The result for ``found`` ids with those that are known already, the first ``kept`` of ``out``."""
+    ids = result(found, np.int32)
+    for k in range(kept):  # a slice assignment costs seconds of compile time
+        ids[k] = out[k]
+    return ids
+
+
+@inline
+def finished(out, found):
+    """The found ids as the result; in order when they are few."""
+    if found <= FEW:
+        for k in range(1, found):
+            value = out[k]
+            at = k
+            while at > 0 and out[at - 1] > value:
+                out[at] = out[at - 1]
+                at -= 1
+            out[at] = value
+    return begun(out, found, found)
+
+
+@inline
+def put_row(out, at, query, i):
+    """Write the row ``[query, id]``."""
+    out[at, 0] = query
+    out[at, 1] = i
+
+
+# -----------------------------------------------------------------------------------------------------------
+# Sort the ids that queries found: few by counting which are smaller, many by marking bits.
+#
+# Neither compares in order to branch, which would cost 15 cycles for each wrong guess: 14 million rows of
+# 50,000 queries took 917 ms as pairs of any order (`broadphase.methods.pair_order`), and take 40 so.
+
+
+# Up to this many ids are sorted by rank.
+RANKED = 32
+# Shifts from an id to its word of 64 bits and to its block of 64 words.
+_WORD, _BLOCK = unsigned(6), unsigned(12)
+_BIT, _ONE = unsigned(63), unsigned(1)
+
+
+@inline
+def rank(ids, begin, count, value):
+    """How many of ``ids[0, begin : begin + count]`` are less than ``value``, which is one of them.
+
+    Reads up to ``LANES`` entries more.
+    """
+    wanted = splat(value)
+    not_larger = np.int64(0)
+    for lane in range(0, count, LANES):
+        left = min(count - lane, LANES)
+        not_larger += count_lanes(bits(load(ids, 0, begin + lane) <= wanted) & ((1 << left) - 1))
+    return not_larger - 1
+
+
+@inline
+def group_by_query(found, begin, end, grouped, starts, count):
+    """Copy the columns ``begin .. end - 1`` of ``found`` to ``grouped``, ordered by ``found[1] < count``."""
+    for k in range(count + 1):
+        starts[k] = 0
+    for at in range(begin, end):
+        starts[found[1, at] + 1] += 1
+    for k in range(count):
+        starts[k + 1] += starts[k]
+    for at in range(begin, end):
+        place = starts[found[1, at]]
+        starts[found[1, at]] = place + 1
+        grouped[0, place] = found[0, at]
+        grouped[1, place] = found[1, at]
+
+
+@inline
+def count_rows(found, begin, end, starts, count):
+    """How many rows a query has at most; ``starts`` becomes where those of each begin, counted from 0.
+
+    ``found[1, begin:end]`` are the queries ``< count`` of what was found; they come in order.
+    """
+    for k in range(count + 1):
+        starts[k] = 0
+    for at in range(begin, end):
+        starts[found[1, at] + 1] = at + 1 - begin
+    most = np.int64(0)
+    for k in range(count):
+        starts[k + 1] = max(starts[k + 1], starts[k])
+        most = max(most, starts[k + 1] - starts[k])
+    return most
+
+
+@inline
+def put_rows(found, begin, starts, count, sort, rows, first_row, first_query):
+    """Write ids ``found[0]`` and their queries ``found[1] < count`` as rows, from ``first_row`` on.
+
+    With ``sort`` the ids of each query, of which there are no more than `RANKED`, in order.
+    """
+    for at in range(starts[count]):
+        k = np.int64(found[1, begin + at])
+        row = first_row + at
+        if sort:
+            row = first_row + starts[k]
+            row += rank(found, begin + starts[k], starts[k + 1] - starts[k], found[0, begin + at])
+        rows[row, 0] = first_query + k
+        rows[row, 1] = found[0, begin + at]
+
+
+@inline
+def put_long_rows(found, begin, starts, count, rows, first_row, first_query, words, end):
+    """The same in order, however many ids a query has; all are less than ``end``.
+
+    ``words`` are zeros before and after (`words_for`).
+    """
+    for k in range(count):
+        row = first_row + starts[k]
+        few = starts[k + 1] - starts[k]
+        if few <= RANKED:
+            for at in range(begin + starts[k], begin + starts[k + 1]):
+                place = row + rank(found, begin + starts[k], few, found[0, at])
+                rows[place, 0] = first_query + k
+                rows[place, 1] = found[0, at]
+            continue
+        for at in range(begin + starts[k], begin + starts[k + 1]):
+            mark(words, end, found[0, at], True)
+        put_marked(words, end, rows, row, first_query + k)
+
+
+def words_for(end_of_ids: int) -> npt.NDArray[np.uint64]:
+    """Zeros to mark ids in: one bit an id, and behind them one bit for each of these words of 64."""
+    return np.zeros(end_of_ids // 64 + end_of_ids // 4096 + 2, np.uint64)
+
+
+@always_inline
+def mark(words, end, i, meets):
+    """Mark id ``i < end``, if it ``meets``; without a branch."""
+    i, yes = unsigned(i), unsigned(meets)
+    summary = unsigned(end) // unsigned(64) + _ONE
+    words[i >> _WORD] |= yes << (i & _BIT)
+    words[summary + (i >> _BLOCK)] |= yes << ((i >> _WORD) & _BIT)
+
+
+@inline
+def put_marked(words, end, out, at, query):
+    """Write the marked ids in order into ``out`` from ``at`` on, and clear their marks.
+
+    ``out``, which has room for all, is an array of ids or of rows ``[query, id]``.  Returns where it ends.
+    """
+    summary = unsigned(end) // unsigned(64) + _ONE
+    at = unsigned(at)
+    for block in range(unsigned(end) // unsigned(4096) + _ONE):
+        marked = words[summary + block]
+        words[summary + block] = unsigned(0)
+        while marked != unsigned(0):
+            word = (block << _WORD) + unsigned(lowest_lane(np.int64(marked)))
+            marked &= marked - _ONE
+            left = words[word]
+            words[word] = unsigned(0)
+            while left != unsigned(0):
+                i = (word << _WORD) + unsigned(lowest_lane(np.int64(left)))
+                left &= left - _ONE
+                if out.ndim == 1:
+                    out[at] = i
+                else:
+                    out[at, 0] = query
+                    out[at, 1] = i
+                at += _ONE
+    return np.int64(at)
+
+
+@inline
+def count_marked(words, end):
+    """How many ids are marked."""
+    count = np.int64(0)
+    for word in range(unsigned(end) // unsigned(64) + _ONE):
+        count += count_lanes(np.int64(words[word]))
+    return count
+
+
+@inline
+def clear_marks(words):
+    """Mark nothing."""
+    for word in range(len(words)):
+        words[word] = unsigned(0)
+
+
+@jit
+def sort_rows_of_each(rows, begin, end, words, end_of_ids):
+    """Sort the ids, all less than ``end_of_ids``, of every query that has a row in ``begin .. end - 1``.
+
+    The rows of a query lie together, and those before ``begin`` are in order, with all of their queries.
+    ``words`` are zeros before and after (`words_for`).
+    """
+    at = np.int64(begin)
+    while at < end:
+        first = at
+        query = rows[first, 0]
+        at += 1
+        ordered = True
+        while at < rows.shape[0] and rows[at, 0] == query:
+            ordered &= rows[at - 1, 1] <= rows[at, 1]
+            at += 1
+        if ordered:
+            continue
+        if at - first <= RANKED:
+            for k in range(first + 1, at):
+                value = rows[k, 1]
+                place = k
+                while place > first and rows[place - 1, 1] > value:
+                    rows[place, 1] = rows[place - 1, 1]
+                    place -= 1
+                rows[place, 1] = value
+        else:
+            for k in range(first, at):
+                mark(words, end_of_ids, rows[k, 1], True)
+            put_marked(words, end_of_ids, rows, first, query)
+
+
+# -----------------------------------------------------------------------------------------------------------
+# Are these ids all in use, and each named once?
+
+
+FEW_IDS = 16
+
+
+@jit
+def first_bad_id(ids, alive, end, named):
+    """Row of the first id that is not in use or that came before; -1 when all are good.
+
+    ``named`` is false for each of the ids below ``end``; up to `FEW_IDS` ids do without.
+    """
+    count = ids.shape[0]
+    if count <= FEW_IDS:
+        for k in range(count):
+            if ids[k] < 0 or ids[k] >= end or not alive[ids[k]]:
+                return k
+            for earlier in range(k):
+                if ids[earlier] == ids[k]:
+                    return k
+        return -1
+    for k in range(count):
+        if ids[k] < 0 or ids[k] >= end or not alive[ids[k]] or named[ids[k]]:
+            return k
+        named[ids[k]] = True
+    return -1

@@ -1,0 +1,278 @@
+"""Periodic worlds: boxes wrapped into the period, ghosts across the seam, and queries."""
+
+import numpy as np
+
+from broadphase.kernels.boxes.overlap import overlap
+from broadphase.kernels.boxes.queries import distance_to_box, keep_nearest, sort_by_distance
+from broadphase.kernels.machine.jit import always_inline, inline, jit
+from broadphase.kernels.machine.scratch import few
+
+# -----------------------------------------------------------------------------------------------------------
+# Periodic worlds: boxes wrapped into the period, and the ghosts of those that cross the seam.
+#
+# On an axis with a period an interval lies *in the world* when it begins in ``0 <= min < period``.  One that
+# reaches the seam at ``period`` has a second piece, its *ghost*, one period lower.  Two boxes overlap on such
+# an axis when a piece of one overlaps a piece of the other.  For boxes in the world that is decided without
+# rounding: ``max - period`` is exact between one and two periods, and the min of a ghost lies below 0, where
+# every comparison with it comes out the same however it was rounded.
+#
+# What covers a whole axis is from -inf to inf on it: it meets everything there, and has no ghost.
+#
+# ``period`` has an entry for each axis, in the type of the boxes: inf for an axis that goes on.
+
+
+# Why a box cannot be wrapped: it lies at infinity, or so far away that rounding loses its place.
+AT_INFINITY, TOO_FAR = np.int64(1), np.int64(2)
+_ROUNDS = 8
+
+
+@inline
+def crosses_seam(low, high, period, touching):
+    """Whether an interval in the world has a ghost; none that covers the axis has."""
+    if low == -np.inf:
+        return False
+    return high >= period if touching else high > period
+
+
+@inline
+def _wrapped(low, high, periods, axis, touching):
+    """An interval as it lies in the world, and what is wrong with it: 0 if nothing is."""
+    kind, period = periods.dtype.type, periods[axis]
+    everywhere = kind(np.inf)  # not np.inf, which would make float64 of float32
+    if low == everywhere or high == -everywhere:
+        return low, high, AT_INFINITY
+    if low == -everywhere or high == everywhere:
+        return -everywhere, everywhere, np.int64(0)
+    farthest = kind(1.0) / np.finfo(periods.dtype).eps
+    for _ in range(_ROUNDS):
+        if kind(0.0) <= low < period:
+            break
+        times = low / period
+        if not abs(times) < farthest:
+            return low, high, TOO_FAR
+        whole = kind(np.int64(times))
+        if whole > times or (low < kind(0.0) and whole == kind(0.0)):  # down, also where -0.0 is left
+            whole -= kind(1.0)
+        low -= whole * period
+        high -= whole * period
+    if high >= period and (high - period >= low if touching else high - period > low):
+        return -everywhere, everywhere, np.int64(0)
+    return low, high, np.int64(0)
+
+
+@always_inline
+def _lies_inside(boxes, i, period):
+    """Whether a box lies in the world and reaches no seam, so that it stays as it is."""
+    # Both dimensions written out, as in `survey`: nearly all boxes end here.
+    if boxes.shape[1] == 4:
+        return (boxes[i, 0] >= 0) & (boxes[i, 2] < period[0]) & (boxes[i, 1] >= 0) & (boxes[i, 3] < period[1])
+    return (
+        (boxes[i, 0] >= 0)
+        & (boxes[i, 3] < period[0])
+        & (boxes[i, 1] >= 0)
+        & (boxes[i, 4] < period[1])
+        & (boxes[i, 2] >= 0)
+        & (boxes[i, 5] < period[2])
+    )
+
+
+@jit
+def wrap_boxes(boxes, period, touching, begin, end, into, crossing):
+    """Wrap sound boxes into the period: ``crossed, ghosts, row, axis, trouble``.
+
+    The rows that cross a seam are written to ``crossing``; how many these are, and how many ghosts they have.
+    Then what is wrong with the first that cannot be wrapped; row -1 for none.
+    """
+    dim = boxes.shape[1] // 2
+    crossed = ghosts = np.int64(0)
+    for i in range(begin, end):
+        for column in range(boxes.shape[1]):
+            into[i, column] = boxes[i, column]
+        if _lies_inside(into, i, period):
+            continue
+        pieces = np.int64(1)
+        for axis in range(dim):
+            if period[axis] < np.inf:
+                low, high, trouble = _wrapped(into[i, axis], into[i, dim + axis], period, axis, touching)
+                if trouble != 0:
+                    return crossed, ghosts, np.int64(i), np.int64(axis), trouble
+                if crosses_seam(low, high, period[axis], touching):
+                    pieces *= 2
+                into[i, axis] = low
+                into[i, dim + axis] = high
+        if pieces > 1:
+            crossing[crossed] = i
+            crossed += 1
+            ghosts += pieces - 1
+    return crossed, ghosts, np.int64(-1), np.int64(0), np.int64(0)
+
+
+@jit
+def wrap_points(points, period):
+    """Wrap points into the period, in place; returns the first row and axis that cannot be, or -1."""
+    for i in range(points.shape[0]):
+        for axis in range(points.shape[1]):
+            if period[axis] < np.inf:
+                at, _, trouble = _wrapped(points[i, axis], points[i, axis], period, axis, True)
+                if trouble != 0:
+                    return np.int64(i), np.int64(axis)
+                points[i, axis] = at
+    return np.int64(-1), np.int64(0)
+
+
+@jit
+def make_ghosts(boxes, crossing, period, touching, ghosts, sources, reach):
+    """Write all ghosts of the rows ``crossing``, in the world, and the row of each; returns how many.
+
+    ``reach`` becomes, for each axis, the highest max of a ghost that is shifted along it; -inf for none.
+    """
+    dim = boxes.shape[1] // 2
+    made = np.int64(0)
+    for axis in range(dim):
+        reach[axis] = -np.inf
+    for k in range(crossing.shape[0]):
+        i = crossing[k]
+        crossed = np.int64(0)
+        for axis in range(dim):
+            if period[axis] < np.inf and crosses_seam(
+                boxes[i, axis], boxes[i, dim + axis], period[axis], touching
+            ):
+                crossed |= 1 << axis
+        for shifted in range(1, 1 << dim):
+            if shifted & ~crossed != 0:
+                continue
+            for axis in range(dim):
+                low, high = boxes[i, axis], boxes[i, dim + axis]
+                if shifted >> axis & 1 != 0:
+                    low, high = low - period[axis], high - period[axis]
+                    reach[axis] = max(reach[axis], high)
+                ghosts[made, axis], ghosts[made, dim + axis] = low, high
+            sources[made] = i
+            made += 1
+    return made
+
+
+@jit
+def rows_near_seam(boxes, reach, begin, end, rows):
+    """The rows of boxes in the world that a ghost may meet, into ``rows``; returns how many."""
+    found = np.int64(0)
+    for i in range(begin, end):
+        near = (boxes[i, 0] <= reach[0]) | (boxes[i, 1] <= reach[1])
+        if boxes.shape[1] == 6:
+            near |= boxes[i, 2] <= reach[2]
+        rows[found] = i
+        found += np.int64(near)
+    return found
+
+
+@jit
+def new_pairs(pairs, sources, boxes, touching, keys):
+    """Of pairs of pieces, those whose boxes are two and do not overlap as they lie, as keys ``i << 32 | j``.
+
+    ``boxes`` lie in the world; ``sources``: the row of each piece.  Returns how many; some may be the same.
+    """
+    found = np.int64(0)
+    for row in range(pairs.shape[0]):
+        i, j = sources[pairs[row, 0]], sources[pairs[row, 1]]
+        if i == j or overlap(boxes, i, j, touching):
+            continue
+        keys[found] = np.int64(min(i, j)) << 32 | np.int64(max(i, j))
+        found += 1
+    return found
+
+
+# -----------------------------------------------------------------------------------------------------------
+# Queries in a periodic world: the distance to the nearest image of a box, and what follows from it.
+#
+# The distance to a box is that to its nearest image.  On each axis the point is looked at where it is, one
+# period lower and one higher (both rounded as any sum): of a box and a point in the world, no other image is
+# nearer.
+#
+# ``period`` is float64 here: inf for an axis that goes on.
+
+
+@inline
+def _gap(boxes, i, axis, at):
+    dim = boxes.shape[1] // 2
+    return max(float(boxes[i, axis]) - at, at - float(boxes[i, dim + axis]), 0.0)
+
+
+@inline
+def periodic_distance(boxes, i, points, q, period, image):
+    """From point ``q`` to the nearest image of box ``i``; ``image`` is scratch, a number for each axis."""
+    for axis in range(points.shape[1]):
+        at = points[q, axis]
+        image[axis] = at
+        if period[axis] < np.inf:
+            gap = _gap(boxes, i, axis, at)
+            lower, higher = at - period[axis], at + period[axis]
+            if _gap(boxes, i, axis, lower) < gap:
+                image[axis] = lower
+                gap = _gap(boxes, i, axis, lower)
+            if _gap(boxes, i, axis, higher) < gap:
+                image[axis] = higher
+    return distance_to_box(boxes, i, image)
+
+
+@jit
+def crossing_rows(boxes, period, touching, rows):
+    """The rows of boxes in the world that reach over a seam, into ``rows``: how many, and how many ghosts.
+
+    The rows of removed ids hold NaN, which reaches nowhere.
+    """
+    dim = boxes.shape[1] // 2
+    crossed = ghosts = np.int64(0)
+    for i in range(boxes.shape[0]):
+        pieces = np.int64(1)
+        for axis in range(dim):
+            if period[axis] < np.inf and crosses_seam(
+                boxes[i, axis], boxes[i, dim + axis], period[axis], touching
+            ):
+                pieces *= 2
+        if pieces > 1:
+            rows[crossed] = i
+            crossed += 1
+            ghosts += pieces - 1
+    return crossed, ghosts
+
+
+@jit
+def keep_rows_within(boxes, rows, points, radii, period, touching):
+    """Of rows ``[query, id]`` those within the radius of their point, in their order; returns how many."""
+    image = few(points.shape[1], np.float64)
+    kept = 0
+    for h in range(rows.shape[0]):
+        query = rows[h, 0]
+        distance = periodic_distance(boxes, rows[h, 1], points, query, period, image)
+        if distance < radii[query] or (touching and distance == radii[query]):
+            rows[kept, 0] = query
+            rows[kept, 1] = rows[h, 1]
+            kept += 1
+    return kept
+
+
+@jit
+def farthest_of(boxes, ids, points, period, radii):
+    """Into ``radii``: how far the farthest of each row of ``ids`` is from its point; -1 ends a row."""
+    image = few(points.shape[1], np.float64)
+    for q in range(ids.shape[0]):
+        farthest = 0.0
+        for k in range(ids.shape[1]):
+            if ids[q, k] < 0:
+                break
+            farthest = max(farthest, periodic_distance(boxes, ids[q, k], points, q, period, image))
+        radii[q] = farthest
+
+
+@jit
+def nearest_of_rows(boxes, rows, points, period, ids, distances):
+    """The nearest of each point among rows ``[query, id]``, sorted by query: into rows of -1 and inf."""
+    image = few(points.shape[1], np.float64)
+    h = 0
+    for q in range(ids.shape[0]):
+        kept = 0
+        while h < rows.shape[0] and rows[h, 0] == q:
+            distance = periodic_distance(boxes, rows[h, 1], points, q, period, image)
+            kept = keep_nearest(distances[q], ids[q], kept, distance, rows[h, 1])
+            h += 1
+        sort_by_distance(distances[q], ids[q], kept)

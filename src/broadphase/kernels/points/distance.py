@@ -1,0 +1,208 @@
+"""Distances of points, with a period or without, and the vector arithmetic for them."""
+
+import math
+
+import numpy as np
+
+from broadphase.kernels.machine.jit import always_inline, inline, jit, unsigned
+from broadphase.kernels.machine.mode import COMPILING
+from broadphase.kernels.machine.prefetch import AHEAD, prefetch
+from broadphase.kernels.machine.simd import LANES
+
+# -----------------------------------------------------------------------------------------------------------
+# The distance of two points, without overflow and underflow.
+#
+# Squares overflow and underflow long before numbers do, so very large and very small differences are
+# multiplied by a power of two first, which changes no digit.
+
+
+@inline
+def minimum_image(way, period):
+    """A difference of two coordinates, to the nearest image; unchanged where two images are equally near."""
+    if way > 0 and period - way < way:
+        return way - period
+    if way < 0 and period + way < -way:
+        return way + period
+    return way
+
+
+@inline
+def length(x, y, z, small, large, up, down):
+    """The length of an offset; what is less than small or more than large is taken up or down first."""
+    largest = max(abs(x), abs(y), abs(z))
+    if largest == 0 or largest == np.inf:
+        return largest
+    if small < largest < large:
+        return math.sqrt(x * x + y * y + z * z)
+    if largest <= small:
+        x, y, z = x * up, y * up, z * up
+        return math.sqrt(x * x + y * y + z * z) * down
+    x, y, z = x * down, y * down, z * down
+    return math.sqrt(x * x + y * y + z * z) * up
+
+
+@always_inline
+def distance(points, others, i, j, around):
+    """From row ``i`` to row ``j`` of the others."""
+    kind = points.dtype.type
+    dim = points.shape[1]
+    small, large = kind(2.0**-30), kind(2.0**60)
+    up, down = kind(2.0**92), kind(2.0**-92)
+    if points.itemsize == 8:
+        small, large = kind(2.0**-200), kind(2.0**500)
+        up, down = kind(2.0**600), kind(2.0**-600)
+    x = minimum_image(others[j, 0] - points[i, 0], around[0])
+    y = minimum_image(others[j, 1] - points[i, 1], around[1])
+    z = kind(0)
+    if dim == 3:
+        z = minimum_image(others[j, dim - 1] - points[i, dim - 1], around[dim - 1])
+    return length(x, y, z, small, large, up, down)
+
+
+# -----------------------------------------------------------------------------------------------------------
+# From each point of a pair to the nearest image of the other.
+
+
+@inline
+def _offset(points, others, i, j, axis, around):
+    return minimum_image(others[j, axis] - points[i, axis], around)
+
+
+@jit
+def find_offsets(points, others, around, i, j, begin, end, offsets):
+    """Where row ``j`` of the others is, seen from row ``i``: ``offsets[begin:end]``."""
+    three = points.shape[1] == 3
+    x, y, z = around[0], around[1], around[around.shape[0] - 1]
+    for at in range(begin, end):
+        # Sorted by ``i``, pairs meet ``j`` at random.
+        prefetch(others, j[min(at + AHEAD, end - 1)], 0)
+        a, b, row = unsigned(i[at]), unsigned(j[at]), unsigned(at)
+        offsets[row, 0] = _offset(points, others, a, b, 0, x)
+        offsets[row, 1] = _offset(points, others, a, b, 1, y)
+        if three:
+            offsets[row, 2] = _offset(points, others, a, b, 2, z)
+
+
+# -----------------------------------------------------------------------------------------------------------
+# Arithmetic on vectors of `LANES` numbers, beside what `broadphase.kernels.machine.simd` has.
+#
+# As there each function is plain Python, and another form of it stands below for the compiler.
+
+
+def times(a, b):
+    """The products, lane by lane."""
+    return a * b
+
+
+def plus(a, b):
+    """The sums, lane by lane."""
+    return a + b
+
+
+def root(a):
+    """The square roots, rounded as IEEE says."""
+    return np.sqrt(a)
+
+
+def size(a):
+    """The numbers without their signs."""
+    return np.abs(a)
+
+
+def lesser(a, b):
+    """The smaller of each two floats; none is NaN."""
+    return np.where(a < b, a, b)
+
+
+def greater(a, b):
+    """The larger of each two floats; none is NaN."""
+    return np.where(a > b, a, b)
+
+
+def put_floats(out, row, at, vector, mask):
+    """Write the floats of the lanes in ``mask`` to ``out[row, at:]``, side by side.
+
+    `LANES` numbers from ``at`` are overwritten, and for float64 up to half as many behind them.
+    """
+    chosen = vector[mask]
+    out[row, at : at + len(chosen)] = chosen
+
+
+if COMPILING:
+    from llvmlite import ir
+    from numba.core import types
+    from numba.extending import intrinsic
+
+    from broadphase.kernels.machine.intrinsics import _BITS, _I32, _I64, _address, _compress, _llvm_type
+
+    def _two(name):
+        @intrinsic
+        def operation(typingctx, a, b):
+            def codegen(context, builder, signature, args):
+                return getattr(builder, name)(*args)
+
+            return a(a, b), codegen
+
+        return operation
+
+    def _one(name):
+        @intrinsic
+        def operation(typingctx, a):
+            def codegen(context, builder, signature, args):
+                kind = _llvm_type(a)
+                short = f"v{LANES}f{a.dtype.bitwidth}"
+                function = builder.module.declare_intrinsic(
+                    f"llvm.{name}.{short}", (), ir.FunctionType(kind, [kind])
+                )
+                return builder.call(function, args)
+
+            return a(a), codegen
+
+        return operation
+
+    times, plus = _two("fmul"), _two("fadd")
+    root, size = _one("sqrt"), _one("fabs")
+
+    def _chosen(comparison):
+        @intrinsic
+        def operation(typingctx, a, b):
+            def codegen(context, builder, signature, args):
+                return builder.select(builder.fcmp_ordered(comparison, *args), *args)
+
+            return a(a, b), codegen
+
+        return operation
+
+    lesser, greater = _chosen("<"), _chosen(">")
+
+    @intrinsic
+    def put_floats(  # noqa: D103 - what its namesake says
+        typingctx, out, row, at, vector, mask
+    ):
+        words = ir.VectorType(_I32, LANES)
+
+        def put(context, builder, signature, place, vector, mask):
+            out, row, at = place
+            begin = _address(context, builder, signature.args[0], out, row, at, words)
+            together = _compress(builder, builder.bitcast(vector, words), mask)
+            builder.store(together, begin, align=4)
+
+        def codegen(context, builder, signature, args):
+            out, row, at, floats, mask = args
+            if vector.dtype == types.float32:
+                put(context, builder, signature, (out, row, at), floats, mask)
+                return context.get_dummy_value()
+            # Half of the doubles fill a register; each is moved as two words with one bit of the mask.
+            for half in range(2):
+                lanes = list(range(half * LANES // 2, (half + 1) * LANES // 2))
+                some = builder.shuffle_vector(
+                    floats, floats, ir.Constant(ir.VectorType(_I32, len(lanes)), lanes)
+                )
+                twice = [lane for lane in lanes for _ in range(2)]
+                wide = builder.shuffle_vector(mask, mask, ir.Constant(words, twice))
+                put(context, builder, signature, (out, row, at), some, wide)
+                number = builder.zext(builder.ctpop(builder.bitcast(wide, _BITS)), _I64)
+                at = builder.add(at, builder.lshr(number, ir.Constant(_I64, 1)))
+            return context.get_dummy_value()
+
+        return types.none(out, types.intp, types.intp, vector, mask), codegen

@@ -1,0 +1,517 @@
+"""Fixed-radius search: points sorted into cells, compared with the cells around, and put in order."""
+
+import numpy as np
+
+from broadphase.kernels.arrays.results import rank
+from broadphase.kernels.machine.jit import always_inline, inline, jit, unsigned
+from broadphase.kernels.machine.prefetch import AHEAD, prefetch
+from broadphase.kernels.machine.simd import (
+    LANES,
+    bits,
+    count_lanes,
+    load,
+    lowest_lane,
+    mask_of,
+    put_lanes,
+    splat,
+    store,
+)
+from broadphase.kernels.points.distance import distance, lesser, plus, put_floats, root, size, times
+
+# -----------------------------------------------------------------------------------------------------------
+# Points into cells for the time of one call: which cell, and a counting sort.
+#
+# A ``grid`` is an array of five rows, one column an axis: where cells begin, cells a unit, the first and the
+# last cell, and the period (inf where the axis does not begin again).  What lies outside belongs to the cells
+# at the edge.
+#
+# The place of a cell in memory is its *slot*.  Either all cells have slots, row by row; or, where there would
+# be too many of them, the slots are a table and blocks of neighbouring cells of a row are thrown into it:
+# cells far apart may share a slot then, which costs comparisons and changes nothing.  Both ways cells that
+# follow each other in a row mostly have slots that do.
+
+
+ORIGIN, PER_UNIT, FIRST, LAST, PERIOD = 0, 1, 2, 3, 4
+# Truncation makes the cell at zero twice as wide as the others where there are negative ones: no harm.
+BLOCK = 16  # cells that stay together in the table
+_BITS = 4
+
+
+@inline
+def cell_on(value, grid, axis):
+    """The cell of a coordinate on one axis."""
+    place = (np.float64(value) - grid[ORIGIN, axis]) * grid[PER_UNIT, axis]
+    # In an order of the two bounds in which a NaN, written by another thread, becomes a cell too.
+    return np.int64(max(grid[FIRST, axis], min(grid[LAST, axis], place)))
+
+
+@inline
+def slot_of(x, y, z, env, steps, blocks):
+    """Where a cell lies: ``steps`` are those from row to row, plane to plane and world to world."""
+    if blocks == 0:
+        return x + y * steps[0] + z * steps[1] + env * steps[2]
+    # Multiplication by odd numbers and shifts mix all bits (after Knuth and Stafford).
+    key = np.int64(x >> _BITS) * np.int64(-7046029254386353131)
+    key = (key ^ np.int64(y)) * np.int64(-4417276706812531889)
+    key ^= (key >> np.int64(29)) & np.int64(0x7FFFFFFFF)
+    key = (key ^ np.int64(z)) * np.int64(-7723592293110705685)
+    key ^= (key >> np.int64(31)) & np.int64(0x1FFFFFFFF)
+    key = (key ^ np.int64(env)) * np.int64(-4658895280553007687)
+    key ^= (key >> np.int64(30)) & np.int64(0x3FFFFFFFF)
+    return (key & (blocks - 1)) * BLOCK + (x & (BLOCK - 1))
+
+
+@jit
+def find_extent(points, begin, end, part, low, high):
+    """Into ``low[part]`` and ``high[part]`` how far a share of the points reaches; the first bad row, or -1.
+
+    A row is bad that holds NaN or infinity.
+    """
+    dim = points.shape[1]
+    kind = points.dtype.type
+    x0 = y0 = z0 = kind(np.inf)
+    x1 = y1 = z1 = kind(-np.inf)
+    odd = kind(0)
+    for i in range(begin, end):
+        x, y, z = points[i, 0], points[i, 1], points[i, dim - 1]
+        x0, x1 = min(x0, x), max(x1, x)
+        y0, y1 = min(y0, y), max(y1, y)
+        z0, z1 = min(z0, z), max(z1, z)
+        odd += (x - x) + (y - y) + (z - z)  # NaN from the first that is not finite on
+    low[part, 0], low[part, 1], low[part, dim - 1] = x0, y0, z0 if dim == 3 else y0
+    high[part, 0], high[part, 1], high[part, dim - 1] = x1, y1, z1 if dim == 3 else y1
+    if odd == 0:
+        return -1
+    for i in range(begin, end):
+        for axis in range(dim):
+            if not abs(points[i, axis]) < np.inf:
+                return i
+    return -1
+
+
+@jit
+def count_cells(points, envs, grid, steps, blocks, begin, end, part, slots, counts):
+    """The slot of each point of a share into ``slots``, and how many are in each into ``counts[part]``."""
+    dim = points.shape[1]
+    for i in range(begin, end):
+        x, y = cell_on(points[i, 0], grid, 0), cell_on(points[i, 1], grid, 1)
+        z = cell_on(points[i, dim - 1], grid, dim - 1) if dim == 3 else np.int64(0)
+        env = np.int64(envs[i]) if envs.shape[0] > 0 else np.int64(0)
+        slot = slot_of(x, y, z, env, steps, blocks)
+        slots[i] = slot
+        counts[part, slot] += 1
+
+
+@jit
+def place_points(points, envs, radii, begin, end, part, slots, counts, columns, own):
+    """Copy the points of a share to their places: a row of ``columns`` an axis, the radii behind them.
+
+    ``own`` becomes their numbers, in its second row their environments.
+    """
+    dim = points.shape[1]
+    for i in range(begin, end):
+        # Places are all over memory; with prefetching a point among a million takes 14 ns, not 19.
+        if i + 2 * AHEAD < end:
+            prefetch(counts, part, slots[i + 2 * AHEAD])
+            place = counts[part, slots[i + AHEAD]]
+            prefetch(own, 0, place)
+            prefetch(columns, 0, place)
+            prefetch(columns, 1, place)
+        slot = slots[i]
+        at = np.uint64(counts[part, slot])
+        counts[part, slot] = at + np.uint64(1)
+        own[0, at] = i
+        columns[0, at] = points[i, 0]
+        columns[1, at] = points[i, 1]
+        if dim == 3:
+            columns[2, at] = points[i, 2]
+        if radii.shape[0] > 0:
+            columns[dim, at] = radii[i]
+        if envs.shape[0] > 0:
+            own[1, at] = envs[i]
+
+
+# -----------------------------------------------------------------------------------------------------------
+# All points within a distance of each point, through cells that are no narrower than it.
+#
+# Each point is compared with those in its cell and in the cells around: three cells that follow each other in
+# a row are one range, and of a range `LANES` points are compared at a time.  What one point finds lies side
+# by side, so the answer is put in order row by row (`broadphase.kernels.points.fixed_radius`) and never pair
+# by pair.
+#
+# Which pairs count is decided by the coordinates' own arithmetic: the differences, rounded, on an axis with a
+# period the smaller of ``d`` and ``period - d``; their squares, rounded, added up x, y, z.  None of it
+# depends on the cells.
+
+
+MOST_RANGES = 27
+
+
+@inline
+def _around(cell, grid, axis):
+    """From which cell on to look, how many cells, and whether differences there may go around the world."""
+    first, last = np.int64(grid[FIRST, axis]), np.int64(grid[LAST, axis])
+    if grid[PERIOD, axis] == np.inf:
+        begin = max(cell - 1, first)
+        return begin, min(cell + 1, last) - begin + 1, False
+    cells = last + 1
+    if cells < 4:
+        return np.int64(0), cells, True
+    return cell - 1, np.int64(3), cell == 0 or cell == last
+
+
+@inline
+def _wrapped(cell, grid, axis):
+    cells = np.int64(grid[LAST, axis]) + 1
+    if grid[PERIOD, axis] == np.inf:
+        return cell
+    return cell + cells if cell < 0 else (cell - cells if cell >= cells else cell)
+
+
+@inline
+def _collect_ranges(x, y, z, env, grid, steps, blocks, starts, ranges):
+    """The places of the points in the cells around one: ``ranges``; how many, and whether they are folded."""
+    dim = grid.shape[1]
+    x0, wide, folded = _around(x, grid, 0)
+    y0, tall, fold = _around(y, grid, 1)
+    folded |= fold
+    z0, deep = np.int64(0), np.int64(1)
+    if dim == 3:
+        z0, deep, fold = _around(z, grid, dim - 1)
+        folded |= fold
+    found = 0
+    slots = 0  # ranges of slots, in rows 2 and 3: the last of them may still grow
+    for c in range(z0, z0 + deep):
+        plane = _wrapped(c, grid, dim - 1) if dim == 3 else np.int64(0)
+        for b in range(y0, y0 + tall):
+            row = _wrapped(b, grid, 1)
+            if blocks == 0 and x0 >= 0 and x0 + wide <= np.int64(grid[LAST, 0]) + 1:
+                slot = slot_of(x0, row, plane, env, steps, blocks)
+                begin, end = starts[unsigned(slot)], starts[unsigned(slot + wide)]
+                if begin < end:
+                    ranges[0, found], ranges[1, found] = begin, end
+                    found += 1
+                continue
+            for a in range(x0, x0 + wide):
+                slot = slot_of(_wrapped(a, grid, 0), row, plane, env, steps, blocks)
+                if slots > 0 and slot == ranges[3, slots - 1]:
+                    ranges[3, slots - 1] = slot + 1
+                    continue
+                ranges[2, slots] = slot
+                ranges[3, slots] = slot + 1
+                slots += 1
+    for k in range(slots):
+        begin, end = ranges[2, k], ranges[3, k]
+        if blocks > 0:
+            # In the table cells may meet; none is looked at twice.
+            begin, end = _not_yet(begin, end, k, ranges)
+        if begin < end and starts[begin] < starts[end]:
+            ranges[0, found], ranges[1, found] = starts[begin], starts[end]
+            found += 1
+    return found, folded
+
+
+@inline
+def _not_yet(begin, end, k, ranges):
+    """A range of slots without those that earlier ranges hold."""
+    for before in range(k):
+        low, high = ranges[2, before], ranges[3, before]
+        if low < end and begin < high:
+            # A range is at most three cells, so what is left is at one end; the rest becomes single cells.
+            while begin < end and low <= begin < high:
+                begin += 1
+            while begin < end and low < end <= high:
+                end -= 1
+    return begin, end
+
+
+@jit
+def search_near(
+    columns, own, starts, grid, steps, blocks, asked, askers, upward, reach, scale, careful,
+    ranges, rows, base, ids, squares, at, end, most, limit,
+):  # fmt: skip
+    """What is near the points ``asked[:, at : end]``, in their order by cells; returns ``at, found, tests``.
+
+    Parameters
+    ----------
+    columns, own, starts, grid, steps, blocks
+        The points that may be found: see `broadphase.kernels.points.fixed_radius`.
+    asked, askers
+        The query points, in the same form.
+    upward
+        Whether only points with a higher number are found, as among points of one set.
+    reach
+        Squares of distances up to this count; with radii it has no meaning.
+    scale, careful
+        A power of two by which differences are multiplied; where it is 1, all radii are the same and there is
+        one environment, or each has slots of its own, the search need not be careful.
+    ranges
+        Scratch, ``(4, MOST_RANGES)``.
+    rows, base
+        ``rows[i]`` becomes where the finds of point ``i`` begin, counted from ``base``, and how many there
+        are.
+    ids, squares
+        Where the finds go, ``(1, room)``.
+    most, limit
+        It stops after so many tests, or more than so many finds; and where there is no more room for a point.
+    """
+    kind = columns.dtype.type
+    dim = grid.shape[1]
+    found = tests = np.int64(0)
+    mixed = columns.shape[0] > dim
+    worlds = own.shape[0] > 1
+    room = ids.shape[1] - 2 * LANES
+    cell = (np.int64(-1), np.int64(-1), np.int64(-1), np.int64(-2))
+    number, folded = 0, False
+    factor, bound = kind(scale), kind(reach)
+    around = (
+        kind(grid[PERIOD, 0]), kind(grid[PERIOD, 1]), kind(grid[PERIOD, dim - 1])
+    )  # fmt: skip
+    while at < end:
+        point = (asked[0, at], asked[1, at], asked[dim - 1, at])
+        env = np.int64(askers[1, at]) if worlds else np.int64(0)
+        x, y = cell_on(point[0], grid, 0), cell_on(point[1], grid, 1)
+        z = cell_on(point[2], grid, dim - 1) if dim == 3 else np.int64(0)
+        if not (x == cell[0] and y == cell[1] and z == cell[2] and env == cell[3]):
+            cell = (x, y, z, env)
+            number, folded = _collect_ranges(x, y, z, env, grid, steps, blocks, starts, ranges)
+        begin = found
+        i = np.int64(askers[0, at])
+        least = askers[0, at] if upward else np.int32(-1)
+        radius = asked[dim, at] if mixed else kind(0)
+        for k in range(number):
+            first, last = ranges[0, k], ranges[1, k]
+            if found + last - first > room:
+                return at, begin, tests
+            tests += last - first
+            if careful or folded:
+                found = _compare_with_care(
+                    columns, own, first, last, point, env, least, radius, bound, factor, around, dim, mixed,
+                    worlds, ids, squares, found,
+                )  # fmt: skip
+            else:
+                found = _compare(columns, own, first, last, point, least, bound, dim, ids, squares, found)
+        rows[i, 0] = base + begin
+        rows[i, 1] = found - begin
+        at += 1
+        if tests > most or found > limit:
+            break
+    return at, found, tests
+
+
+@always_inline
+def _compare(columns, own, first, last, point, least, bound, dim, ids, squares, found):
+    """Put those of a range that are near behind the others; how many there are now."""
+    px, py, pz = splat(point[0]), splat(point[1]), splat(point[2])
+    low, most = splat(least), splat(bound)
+    for at in range(first, last, LANES):
+        x, y = load(columns, 0, at) - px, load(columns, 1, at) - py
+        square = plus(times(x, x), times(y, y))
+        if dim == 3:
+            z = load(columns, dim - 1, at) - pz
+            square = plus(square, times(z, z))
+        names = load(own, 0, at)
+        hits = bits((square <= most) & (low < names))
+        if last - at < LANES:
+            hits &= (1 << (last - at)) - 1
+        if hits != 0:
+            mask = mask_of(hits)
+            put_floats(squares, 0, found, square, mask)
+            put_lanes(ids, 0, found, names, mask)
+            found += count_lanes(hits)
+    return found
+
+
+@always_inline
+def _apart(columns, axis, at, point, around, factor):
+    """How far the points are from this one on an axis, the shorter way around, scaled."""
+    way = size(load(columns, axis, at) - point)
+    return times(lesser(way, around - way), factor)
+
+
+@inline
+def _compare_with_care(
+    columns, own, first, last, point, env, least, radius, bound, factor, around, dim, mixed, worlds,
+    ids, squares, found,
+):  # fmt: skip
+    """As `_compare`, where the world begins again, radii differ or numbers are very large or small."""
+    px, py, pz = splat(point[0]), splat(point[1]), splat(point[2])
+    wide, tall, deep = splat(around[0]), splat(around[1]), splat(around[2])
+    low, most, by, own_radius = splat(least), splat(bound), splat(factor), splat(radius)
+    world = splat(np.int32(env))
+    for at in range(first, last, LANES):
+        x = _apart(columns, 0, at, px, wide, by)
+        y = _apart(columns, 1, at, py, tall, by)
+        square = plus(times(x, x), times(y, y))
+        if dim == 3:
+            z = _apart(columns, dim - 1, at, pz, deep, by)
+            square = plus(square, times(z, z))
+        names = load(own, 0, at)
+        near = low < names
+        if mixed:
+            near = near & (root(square) <= times(plus(own_radius, load(columns, dim, at)), by))
+        else:
+            near = near & (square <= most)
+        if worlds:
+            theirs = load(own, 1, at)
+            near = near & (theirs <= world) & (world <= theirs)
+        hits = bits(near)
+        if last - at < LANES:
+            hits &= (1 << (last - at)) - 1
+        if hits != 0:
+            mask = mask_of(hits)
+            put_floats(squares, 0, found, square, mask)
+            put_lanes(ids, 0, found, names, mask)
+            found += count_lanes(hits)
+    return found
+
+
+# -----------------------------------------------------------------------------------------------------------
+# The neighbours that were found, written to the result: row by row, each row sorted by number.
+#
+# The finds of a point lie side by side and are few, so their places are counted (how many are less) and no
+# comparison steers a branch; the many of a crowd are marked as bits and read off.
+
+
+RANKED = 128
+_AHEAD = 12
+_WORD, _BLOCK = unsigned(6), unsigned(12)
+_BIT, _ONE = unsigned(63), unsigned(1)
+
+
+@jit
+def count_finds(order, rows, first, last):
+    """How many finds the points ``order[first : last]`` have, and the most of one; no order is 0, 1, ..."""
+    total = most = np.int64(0)
+    for turn in range(first, last):
+        count = rows[np.int64(order[turn]) if order.shape[0] > 0 else turn, 1]
+        total += count
+        most = max(most, count)
+    return total, most
+
+
+@jit
+def put_rows(
+    order, sort, rows, ids, squares, points, others, around, scale, first, last, at, roots, words, summary,
+    first_ids, second_ids, distances,
+):  # fmt: skip
+    """Write the finds of the points ``order[first : last]`` from ``at`` on.
+
+    ``roots`` is scratch for `RANKED` numbers and `LANES` more; ``words`` and ``summary``, where
+    rows may be longer than that, hold one bit for each point that may be found, and one for each word of 64;
+    they are zeros before and after.
+    """
+    kind = squares.dtype.type
+    back = kind(1.0 / scale)
+    # Roots of squares so small or so large are not what they ought to be.
+    least, largest = (2.0**-60, 2.0**100) if squares.itemsize == 4 else (2.0**-400, 2.0**900)
+    low, high = splat(kind(least)), splat(kind(largest))
+    ends = at
+    for turn in range(first, last):
+        ends += rows[np.int64(order[turn]) if order.shape[0] > 0 else turn, 1]
+    for turn in range(first, last):
+        i = np.int64(order[turn]) if order.shape[0] > 0 else np.int64(turn)
+        if turn + _AHEAD < last and sort:
+            # The finds lie in the order of the cells: without asking for them early half of the time is
+            # waiting.
+            ahead = rows[turn + _AHEAD, 0]
+            prefetch(ids, 0, ahead)
+            prefetch(squares, 0, ahead)
+        begin, count = rows[i, 0], rows[i, 1]
+        if sort and count > RANKED:
+            _put_long_row(begin, count, ids, words, summary, second_ids, at)
+            for k in range(at, at + count):
+                first_ids[0, k] = i
+                distances[0, k] = distance(points, others, i, np.int64(second_ids[0, k]), around)
+            at += count
+            continue
+        for part in range(0, count, RANKED):
+            few = min(count - part, RANKED)
+            odd = np.int64(0)
+            for k in range(0, few, LANES):
+                square = load(squares, 0, begin + part + k)
+                outside = bits((square < low) | (high < square))
+                if few - k < LANES:
+                    outside &= (1 << (few - k)) - 1
+                odd |= outside
+                store(roots, 0, k, times(root(square), splat(back)))
+            if odd != 0:
+                for k in range(few):
+                    j = np.int64(ids[0, begin + part + k])
+                    roots[0, k] = distance(points, others, i, j, around)
+            _put_few(
+                begin + part, few, sort, i, ids, roots, at + part, ends, first_ids, second_ids, distances
+            )
+        at += count
+
+
+@inline
+def _put_few(begin, few, sort, i, ids, roots, at, ends, first_ids, second_ids, distances):
+    if few <= LANES and at + LANES <= ends:  # what is too much is overwritten by the next row
+        store(first_ids, 0, at, splat(np.int32(i)))
+    else:
+        for k in range(at, at + few):
+            first_ids[0, k] = i
+    if not sort:
+        for k in range(few):
+            second_ids[0, at + k] = ids[0, begin + k]
+            distances[0, at + k] = roots[0, k]
+    elif few <= LANES:
+        names = load(ids, 0, begin)
+        held = (1 << few) - 1
+        for k in range(few):
+            name = ids[0, begin + k]
+            place = unsigned(at + count_lanes(bits(names < splat(name)) & held))
+            second_ids[0, place] = name
+            distances[0, place] = roots[0, k]
+    else:
+        for k in range(few):
+            name = ids[0, begin + k]
+            place = at + rank(ids, begin, few, name)
+            second_ids[0, place] = name
+            distances[0, place] = roots[0, k]
+
+
+@inline
+def _put_long_row(begin, count, ids, words, summary, second_ids, at):
+    """Mark the finds as bits, and the words with marks in the summary; then read them off."""
+    for k in range(begin, begin + count):
+        i = unsigned(ids[0, k])
+        words[i >> _WORD] |= _ONE << (i & _BIT)
+        summary[i >> _BLOCK] |= _ONE << ((i >> _WORD) & _BIT)
+    at = unsigned(at)
+    for block in range(unsigned(summary.shape[0])):
+        marked = summary[block]
+        summary[block] = unsigned(0)
+        while marked != unsigned(0):
+            word = (block << _WORD) + unsigned(lowest_lane(np.int64(marked)))
+            marked &= marked - _ONE
+            left = words[word]
+            words[word] = unsigned(0)
+            while left != unsigned(0):
+                second_ids[0, at] = (word << _WORD) + unsigned(lowest_lane(np.int64(left)))
+                at += _ONE
+                left &= left - _ONE
+
+
+@jit
+def count_both(first_ids, second_ids, begin, end, starts):
+    """Add to ``starts[i + 1]`` how many of the pairs have row ``i``."""
+    for at in range(begin, end):
+        starts[unsigned(first_ids[at]) + _ONE] += 1
+        starts[unsigned(second_ids[at]) + _ONE] += 1
+
+
+@jit
+def put_both(first_ids, second_ids, distances, begin, end, ends, columns, values):
+    """Write pairs into the rows of both; sorted pairs make sorted rows.  ``ends`` move on."""
+    for at in range(begin, end):
+        i, j = first_ids[at], second_ids[at]
+        place = unsigned(ends[unsigned(i)])
+        ends[unsigned(i)] = place + _ONE
+        columns[place] = j
+        values[place] = distances[at]
+        place = unsigned(ends[unsigned(j)])
+        ends[unsigned(j)] = place + _ONE
+        columns[place] = i
+        values[place] = distances[at]

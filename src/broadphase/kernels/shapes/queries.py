@@ -1,0 +1,313 @@
+"""Exact queries of shapes: rays and distances, for one, for a handful, and for many."""
+
+import math
+
+from broadphase.kernels.machine.floats import next_up
+from broadphase.kernels.machine.jit import brief, inline, jit
+from broadphase.kernels.shapes.contact import contact_of, length
+from broadphase.kernels.shapes.table import BOX, CIRCLE, points_of
+
+# -----------------------------------------------------------------------------------------------------------
+# Rays against shapes, and the distance of a shape from a point: for shapes of any kind, exactly.
+#
+# Shapes are open sets: what only touches an edge does not count.
+
+
+@inline
+def distance_of(table, i, x, y):
+    """From a point to shape ``i``; 0 inside."""
+    from_x, from_y = x - table.x[i], y - table.y[i]
+    if table.kinds[i] == CIRCLE:
+        return max(length(from_x, from_y) - table.width[i], 0.0)
+    if table.kinds[i] == BOX:
+        right, bottom = table.x[i] + table.width[i], table.y[i] + table.height[i]
+        return length(max(-from_x, 0.0, x - right), max(-from_y, 0.0, y - bottom))
+    return max(_distance_to_polygon(points_of(table, i), from_x, from_y) - table.width[i], 0.0)
+
+
+@inline
+def _distance_to_polygon(points, x, y):
+    """The points run counter-clockwise: outside is to the right of a side."""
+    nearest = math.inf
+    count = points.shape[0]
+    inside = count > 2  # a line has no inside
+    for k in range(count):
+        after = k + 1 if k + 1 < count else 0
+        side_x, side_y = points[after, 0] - points[k, 0], points[after, 1] - points[k, 1]
+        size = length(side_x, side_y)
+        side_x, side_y = side_x / size, side_y / size
+        from_x, from_y = x - points[k, 0], y - points[k, 1]
+        height = from_x * side_y - from_y * side_x
+        along = from_x * side_x + from_y * side_y
+        inside &= height <= 0.0
+        if along <= 0.0:
+            distance = length(from_x, from_y)
+        elif along >= size:
+            distance = length(x - points[after, 0], y - points[after, 1])
+        else:
+            distance = abs(height)
+        nearest = min(nearest, distance)
+    return 0.0 if inside else nearest
+
+
+@inline
+def ray_of(table, i, x, y, dx, dy, furthest):
+    """How far along a ray shape ``i`` begins, and the normal there; -1 where it misses.
+
+    ``dx, dy`` is a unit vector.  A ray that starts inside meets the shape at 0, with a normal of zeros.
+    """
+    from_x, from_y = x - table.x[i], y - table.y[i]
+    if table.kinds[i] == CIRCLE:
+        enter, leave, nx, ny = _through_circle(from_x, from_y, dx, dy, table.width[i])
+    elif table.kinds[i] == BOX:
+        enter, leave, nx, ny = _through_box(from_x, from_y, dx, dy, table.width[i], table.height[i])
+    elif table.width[i] > 0.0:
+        points, grown = points_of(table, i), table.width[i]
+        enter, leave, nx, ny = _through_rounded(points, grown, from_x, from_y, dx, dy)
+    else:
+        enter, leave, nx, ny = _through_polygon(points_of(table, i), from_x, from_y, dx, dy)
+    if not (enter < leave and leave > 0.0 and enter < furthest):
+        return -1.0, 0.0, 0.0
+    if enter >= 0.0:
+        return max(enter, 0.0), nx, ny
+    return 0.0, 0.0, 0.0
+
+
+@inline
+def _through_circle(x, y, dx, dy, radius):
+    """When the ray enters and leaves, and the normal at the entry; infinity before minus infinity: never."""
+    across = x * dy - y * dx
+    if not abs(across) < radius:
+        return math.inf, -math.inf, 0.0, 0.0
+    half = radius * math.sqrt((1.0 - across / radius) * (1.0 + across / radius))
+    middle = -(x * dx + y * dy)
+    enter = middle - half
+    nx, ny = (x + enter * dx) / radius, (y + enter * dy) / radius
+    size = length(nx, ny)
+    return enter, middle + half, nx / size, ny / size
+
+
+@inline
+def _through_box(x, y, dx, dy, width, height):
+    enter, leave, nx, ny = -math.inf, math.inf, 0.0, 0.0
+    for axis in range(2):
+        at, step, size = (x, dx, width) if axis == 0 else (y, dy, height)
+        if step == 0.0:
+            if at <= 0.0 or at >= size:
+                return math.inf, -math.inf, 0.0, 0.0
+            continue
+        first, last = -at / step, (size - at) / step
+        if first > last:
+            first, last = last, first
+        if size == 0.0:  # a wall without thickness is hit by what crosses it
+            last = next_up(first)
+        if first > enter:
+            enter = first
+            sign = -1.0 if step > 0.0 else 1.0
+            nx, ny = (sign, 0.0) if axis == 0 else (0.0, sign)
+        leave = min(leave, last)
+    return enter, leave, nx, ny
+
+
+@inline
+def _through_polygon(points, x, y, dx, dy):
+    """Cut the ray at the line through each side (M. Cyrus and J. Beck, 1978)."""
+    enter, leave, nx, ny = -math.inf, math.inf, 0.0, 0.0
+    count = points.shape[0]
+    for k in range(count):
+        after = k + 1 if k + 1 < count else 0
+        out_x, out_y = points[after, 1] - points[k, 1], points[k, 0] - points[after, 0]
+        size = length(out_x, out_y)
+        out_x, out_y = out_x / size, out_y / size
+        height = (x - points[k, 0]) * out_x + (y - points[k, 1]) * out_y
+        towards = dx * out_x + dy * out_y
+        if towards == 0.0:
+            if height >= 0.0:
+                return math.inf, -math.inf, 0.0, 0.0
+        elif towards < 0.0:
+            if -height / towards > enter:
+                enter, nx, ny = -height / towards, out_x, out_y
+        else:
+            leave = min(leave, -height / towards)
+    return enter, leave, nx + 0.0, ny + 0.0
+
+
+@inline
+def _beside_side(points, k, grown, x, y, dx, dy):
+    """Through the box that stands on side ``k`` of a polygon, as high as it is grown."""
+    after = k + 1 if k + 1 < points.shape[0] else 0
+    side_x, side_y = points[after, 0] - points[k, 0], points[after, 1] - points[k, 1]
+    size = length(side_x, side_y)
+    side_x, side_y = side_x / size, side_y / size
+    from_x, from_y = x - points[k, 0], y - points[k, 1]
+    enter, leave, along, out = _through_box(
+        from_x * side_x + from_y * side_y,
+        from_x * side_y - from_y * side_x,
+        dx * side_x + dy * side_y,
+        dx * side_y - dy * side_x,
+        size,
+        grown,
+    )
+    return enter, leave, along * side_x + out * side_y, along * side_y - out * side_x
+
+
+@inline
+def _through_rounded(points, grown, x, y, dx, dy):
+    """A grown polygon is its core, a box on each side and a circle about each corner.
+
+    All of it is convex: the ray is inside from the first that it enters to the last that it leaves.
+    """
+    enter, leave, nx, ny = math.inf, -math.inf, 0.0, 0.0
+    count = points.shape[0]
+    for k in range(2 * count + 1):
+        if k < count:
+            found = _through_circle(x - points[k, 0], y - points[k, 1], dx, dy, grown)
+        elif k < 2 * count:
+            found = _beside_side(points, k - count, grown, x, y, dx, dy)
+        elif count > 2:
+            found = _through_polygon(points, x, y, dx, dy)
+        else:
+            break
+        if found[0] < found[1]:
+            if found[0] < enter:
+                enter, nx, ny = found[0], found[2], found[3]
+            leave = max(leave, found[1])
+    return enter, leave, nx + 0.0, ny + 0.0
+
+
+# -----------------------------------------------------------------------------------------------------------
+# Which shape each of many rays meets first, and how far many points are from some shapes.
+
+
+@jit
+def first_on_rays(rays, asked, ends, ids, rows, table, fits, own, found, hits):
+    """Renew ``found`` and ``hits`` where a ray meets a shape sooner; among equals the lowest row counts.
+
+    ``rays`` are ``x, y, dx, dy, furthest``; ray ``asked[k]`` may meet the shapes in
+    ``rows[ids[ends[k] : ends[k + 1]]]``, but for those that do not fit, and for the row ``own`` of the ray.
+    """
+    for k in range(asked.shape[0]):
+        ray = asked[k]
+        x, y, dx, dy, furthest = rays[ray, 0], rays[ray, 1], rays[ray, 2], rays[ray, 3], rays[ray, 4]
+        best, nearest = found[ray], hits[ray, 0]
+        for at in range(ends[k], ends[k + 1]):
+            row = rows[ids[at]]
+            if row == own[ray] or not fits[row]:
+                continue
+            distance, nx, ny = ray_of(table, row, x, y, dx, dy, furthest)
+            if distance < 0.0 or distance > nearest or (distance == nearest and 0 <= best < row):
+                continue
+            best, nearest = row, distance
+            hits[ray, 0], hits[ray, 1], hits[ray, 2] = distance, nx, ny
+        found[ray] = best
+
+
+@jit
+def distances_of_rows(points, rows, table, distances):
+    """From each point to the shapes in its row of ``rows``; what is there stays where that is -1."""
+    for k in range(rows.shape[0]):
+        for at in range(rows.shape[1]):
+            if rows[k, at] >= 0:
+                distances[k, at] = distance_of(table, rows[k, at], points[k, 0], points[k, 1])
+
+
+# -----------------------------------------------------------------------------------------------------------
+# What the broad phase has found near a place, as rows of a table of shapes: put together, sorted, sifted.
+
+
+FEW = 64  # so many are sorted here; more, the caller sorts
+
+
+@brief
+def put_near(near, count, ids, rows):
+    """Write ``rows[ids]`` behind the first ``count`` of ``near``; how many there are then, -1: no room."""
+    if count < 0 or count + ids.shape[0] > near.shape[0]:
+        return -1
+    for k in range(ids.shape[0]):
+        near[count + k] = rows[ids[k]]
+    return count + ids.shape[0]
+
+
+@inline
+def sort_near(near, count):
+    """Ascending; the few that are near are sorted by putting each into its place."""
+    for k in range(1, count):
+        row = near[k]
+        at = k
+        while at > 0 and near[at - 1] > row:
+            near[at] = near[at - 1]
+            at -= 1
+        near[at] = row
+
+
+@brief
+def keep_overlapping(near, count, asked, table):
+    """Sort ``near`` and leave what overlaps shape 0 of ``asked``; how many are left.
+
+    Of boxes the broad phase has said already whether they overlap a box.
+    """
+    sort_near(near, count)
+    left = 0
+    for k in range(count):
+        row = near[k]
+        known = asked.kinds[0] == BOX and table.kinds[row] == BOX
+        if known or contact_of(asked, 0, table, row, False)[0]:
+            near[left] = row
+            left += 1
+    return left
+
+
+@jit
+def keep_overlapping_rows(rows, asked, table):
+    """Leave the rows ``[k, row]`` where shape ``k`` of ``asked`` overlaps one of the table; how many.
+
+    Of boxes the broad phase has said already whether they overlap a box.
+    """
+    left = 0
+    for at in range(rows.shape[0]):
+        k, row = rows[at, 0], rows[at, 1]
+        known = asked.kinds[k] == BOX and table.kinds[row] == BOX
+        if known or contact_of(asked, k, table, row, False)[0]:
+            rows[left, 0], rows[left, 1] = k, row
+            left += 1
+    return left
+
+
+@inline
+def _put_by_distance(near, hits, left, row, distance, nx, ny):
+    """Into its place among the first ``left``, by distance, then by row; of many just behind them."""
+    at = left
+    while FEW > at > 0:
+        before = hits[at - 1, 0]
+        if before < distance or (before == distance and near[at - 1] < row):
+            break
+        near[at] = near[at - 1]
+        for column in range(3):
+            hits[at, column] = hits[at - 1, column]
+        at -= 1
+    near[at] = row
+    hits[at, 0], hits[at, 1], hits[at, 2] = distance, nx, ny
+
+
+@brief
+def keep_on_ray(near, count, table, x, y, dx, dy, furthest, hits):
+    """Leave what a ray meets; rows of ``hits`` are distance and normal.
+
+    By distance, then by row, as long as no more than `FEW` are met.
+    """
+    left = 0
+    for k in range(count):
+        row = near[k]
+        distance, nx, ny = ray_of(table, row, x, y, dx, dy, furthest)
+        if distance >= 0.0:
+            _put_by_distance(near, hits, left, row, distance, nx, ny)
+            left += 1
+    return left
+
+
+@brief
+def rank_near(near, count, table, x, y, hits):
+    """Sort by the distance from a point, as `keep_on_ray` does; the distances come into ``hits``."""
+    for k in range(count):
+        row = near[k]
+        _put_by_distance(near, hits, k, row, distance_of(table, row, x, y), 0.0, 0.0)

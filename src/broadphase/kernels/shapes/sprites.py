@@ -1,0 +1,211 @@
+"""Sprites of pygame and arcade: their rects as boxes, which of them hit, and when on a path."""
+
+import math
+
+from broadphase.kernels.machine.jit import inline, jit
+
+# -----------------------------------------------------------------------------------------------------------
+# Rects of sprites, ``x, y, width, height``, as boxes.
+
+
+@jit
+def edges_of_rects(rects, boxes):
+    """Boxes of rects; a negative size reaches to the left or up.
+
+    Returns how many have no width or no height, and the number that is farthest from zero; NaN where one
+    is no number.
+    """
+    flat = 0
+    largest = 0.0
+    for k in range(rects.shape[0]):
+        flat += rects[k, 2] == 0.0 or rects[k, 3] == 0.0
+        for axis in range(2):
+            begin, end = rects[k, axis], rects[k, axis] + rects[k, 2 + axis]
+            boxes[k, axis], boxes[k, 2 + axis] = min(begin, end), max(begin, end)
+        for column in range(4):
+            size = abs(rects[k, column])
+            if size > largest or size != size:  # NaN stays
+                largest = size
+    return flat, largest
+
+
+# -----------------------------------------------------------------------------------------------------------
+# One sprite of arcade against a list: which sprites are near, and whose hit boxes overlap.
+#
+# Reads the arrays that arcade keeps for the graphics card, float32.  The arithmetic of the second kernel is
+# arcade's, operation for operation, so that the answers are the same to the last bit.
+
+
+# What float32 may have rounded off places and sizes.
+_ROUNDING = 1e-6
+# Half of a diagonal, as arcade has it.
+_REACH = 0.71
+
+
+@jit
+def near_sprites(places, sizes, slots, x, y, size, out):
+    """Positions in ``slots`` of the sprites that arcade's first test could let through; returns how many.
+
+    ``places`` holds four numbers a slot, x and y first, ``sizes`` two.  What is no number is let through.
+    """
+    found = 0
+    for k in range(slots.shape[0]):
+        slot = slots[k]
+        px, py = places[4 * slot], places[4 * slot + 1]
+        other = max(sizes[2 * slot], sizes[2 * slot + 1])
+        seen = abs(px) + abs(py) + abs(other) + abs(x) + abs(y) + abs(size)
+        reach = _REACH * abs(size + other) + _ROUNDING * seen
+        dx, dy = px - x, py - y
+        if not (dx * dx + dy * dy > reach * reach):
+            out[found] = k
+            found += 1
+    return found
+
+
+@jit
+def hit_polygons(points, ends, hits):
+    """Whether polygon 0 meets each of the others; polygon k ends before row ``ends[k]`` of ``points``."""
+    first = ends[0]
+    for k in range(1, ends.shape[0]):
+        low, high = ends[k - 1], ends[k]
+        hits[k - 1] = (
+            first > 0
+            and high > low
+            and not _parted(points, 0, first, 0, first, low, high)
+            and not _parted(points, low, high, 0, first, low, high)
+        )
+
+
+@inline
+def _parted(points, begin, end, a_begin, a_end, b_begin, b_end):
+    """Whether, seen along one of the edges from ``begin`` to ``end``, a lies beside b."""
+    for i in range(begin, end):
+        j = i + 1 if i + 1 < end else begin
+        nx, ny = points[j, 1] - points[i, 1], points[i, 0] - points[j, 0]
+        a_low, a_high = _shadow(points, a_begin, a_end, nx, ny)
+        b_low, b_high = _shadow(points, b_begin, b_end, nx, ny)
+        if a_high <= b_low or b_high <= a_low:
+            return True
+    return False
+
+
+@inline
+def _shadow(points, begin, end, nx, ny):
+    low, high = math.inf, -math.inf
+    for i in range(begin, end):
+        along = nx * points[i, 0] + ny * points[i, 1]
+        if along < low:
+            low = along
+        if along > high:
+            high = along
+    return low, high
+
+
+# -----------------------------------------------------------------------------------------------------------
+# One outline against others: which it overlaps at a place, and when it meets them along a path.
+#
+# The arithmetic of the first kernel is arcade's, operation for operation, as that of `sprite_hits` is.
+# Outlines that share only an edge or a corner do not meet.
+
+
+# A part of a way that is nothing but rounding: what is only left behind is not met.
+TOLERANCE = 1e-9
+
+
+@jit
+def meets(outline, x, y, points, ends, hits):
+    """The outlines that ``outline``, moved by x and y, overlaps; returns how many.
+
+    Outline k of the others ends before row ``ends[k]`` of ``points``.
+    """
+    count, low = 0, 0
+    for k in range(ends.shape[0]):
+        high = ends[k]
+        hits[k] = (
+            outline.shape[0] > 0
+            and high > low
+            and not _is_parted_at(outline, x, y, 0, outline.shape[0], True, points, low, high)
+            and not _is_parted_at(outline, x, y, low, high, False, points, low, high)
+        )
+        count += hits[k]
+        low = high
+    return count
+
+
+@jit
+def times_on_path(outline, x, y, dx, dy, points, ends, enter, leave):
+    """When ``outline``, which goes from x, y by dx, dy, enters and leaves each of the others.
+
+    In parts of the way, and 0 for what it stands in; ``inf`` for both where it meets it on no part of the
+    way.  Returns how much of the way is clear: 0 to 1.
+    """
+    low, clear = 0, 1.0
+    for k in range(ends.shape[0]):
+        high = ends[k]
+        enter[k], leave[k] = -math.inf, math.inf
+        if high == low or outline.shape[0] == 0:
+            enter[k] = math.inf
+        for i in range(outline.shape[0]):
+            nx, ny = _normal(outline, i, 0, outline.shape[0], x, y)
+            _narrow(outline, x, y, dx, dy, points, low, high, nx, ny, k, enter, leave)
+        for i in range(low, high):
+            nx, ny = _normal(points, i, low, high, 0.0, 0.0)
+            _narrow(outline, x, y, dx, dy, points, low, high, nx, ny, k, enter, leave)
+        if not (enter[k] < leave[k] and enter[k] < 1.0 and leave[k] > TOLERANCE):
+            enter[k], leave[k] = math.inf, math.inf
+        enter[k] = max(enter[k], 0.0)
+        clear = min(clear, enter[k])
+        low = high
+    return clear
+
+
+@inline
+def _normal(points, i, begin, end, x, y):
+    """Across the edge that begins at row i; of points that are moved by x and y."""
+    j = i + 1 if i + 1 < end else begin
+    return (points[j, 1] + y) - (points[i, 1] + y), (points[i, 0] + x) - (points[j, 0] + x)
+
+
+@inline
+def _is_parted_at(outline, x, y, begin, end, own, points, low, high):
+    """Whether, seen along one edge of the outline or of the other, they lie beside each other."""
+    for i in range(begin, end):
+        if own:
+            nx, ny = _normal(outline, i, begin, end, x, y)
+        else:
+            nx, ny = _normal(points, i, begin, end, 0.0, 0.0)
+        a_low, a_high = _shadow_at(outline, 0, outline.shape[0], x, y, nx, ny)
+        b_low, b_high = _shadow_at(points, low, high, 0.0, 0.0, nx, ny)
+        if a_high <= b_low or b_high <= a_low:
+            return True
+    return False
+
+
+@inline
+def _narrow(outline, x, y, dx, dy, points, low, high, nx, ny, k, enter, leave):
+    """Cut the time in which they meet down to that in which their shadows do."""
+    if nx == 0.0 and ny == 0.0:
+        return
+    a_low, a_high = _shadow_at(outline, 0, outline.shape[0], x, y, nx, ny)
+    b_low, b_high = _shadow_at(points, low, high, 0.0, 0.0, nx, ny)
+    speed = nx * dx + ny * dy
+    if speed > 0.0:
+        first, last = (b_low - a_high) / speed, (b_high - a_low) / speed
+    elif speed < 0.0:
+        first, last = (b_high - a_low) / speed, (b_low - a_high) / speed
+    elif a_high <= b_low or b_high <= a_low:
+        first, last = math.inf, -math.inf
+    else:
+        first, last = -math.inf, math.inf
+    enter[k] = max(enter[k], first)
+    leave[k] = min(leave[k], last)
+
+
+@inline
+def _shadow_at(points, begin, end, x, y, nx, ny):
+    low, high = math.inf, -math.inf
+    for i in range(begin, end):
+        along = nx * (points[i, 0] + x) + ny * (points[i, 1] + y)
+        low = min(low, along)
+        high = max(high, along)
+    return low, high

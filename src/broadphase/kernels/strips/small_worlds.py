@@ -1,0 +1,418 @@
+"""A small world in one call: its strips laid end to end, sorted by one counting sort, and swept."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.kernels.boxes.overlap import high_edge, is_extreme, low_edge, overlaps_nothing
+from broadphase.kernels.machine.jit import always_inline, common, inline, jit, unsigned
+from broadphase.kernels.machine.simd import LANES, load, put_lanes, splat
+from broadphase.kernels.pairs.order import put_in_order
+from broadphase.kernels.strips.bin import (
+    BLOCK,
+    CONTINUED_Y,
+    CONTINUED_Z,
+    HALF_ORIGIN,
+    LAST,
+    ONE,
+    SCALE,
+    all_ordinary,
+    class_bits_of,
+)
+from broadphase.kernels.strips.plan import are_crowded, plan_equal_widths
+from broadphase.kernels.strips.sweep import (
+    BUCKET,
+    CLASS,
+    CROWDED,
+    ID,
+    REACH,
+    TOGETHER,
+    WORK_OF_A_COPY,
+    buckets_for,
+    close,
+    sweep_sorted,
+)
+
+# -----------------------------------------------------------------------------------------------------------
+# The strips of a small world end to end: all copies in order of strip and place, by one counting sort.
+#
+# Where all boxes lie in a near cache, copying them strip by strip and sorting each strip then
+# (`broadphase.kernels.strips.bin`, `broadphase.kernels.strips.sweep`) moves each of them once more than it
+# must.  Here every copy gets a *key*: its strip, and within that its bucket along the swept axis.  What is
+# counted and put in place are the numbers of boxes; their edges are fetched once, in the order in which they
+# are swept.  The keys of a strip are above those of all strips before it, so that no box reaches into the
+# next one, and all of them are swept as if they were one.
+#
+# A thousand boxes are searched in 19 us so, and strip by strip in 23.  Beyond some ten thousand what is
+# fetched comes from further away, and little is gained.
+
+
+# Rows of `copies`: of each copy its key and its box, with the axes on which it is continued above that; how
+# many strips it spans on each cut axis; then a list of copies, and the boxes in their order.
+KEY, BOX, SPAN_Y, SPAN_Z, LISTED, SORTED = 0, 1, 2, 3, 4, 5
+ROWS = 6
+
+TILE = 48  # numbers: whole boxes of four or six, and whole vectors
+_FLAGS = np.int32(29)
+_NUMBER = np.int32((1 << 29) - 1)
+
+
+@inline
+def buckets_of(n, strips):
+    """How many buckets a strip gets: a power of two."""
+    return buckets_for(n // strips + 1)
+
+
+@inline
+def _finite_extent(flat, column, width, extents):
+    """The least and the largest finite number of a column, or the wrong way round where none is finite.
+
+    ``extents`` is scratch, two rows of `TILE`.
+    """
+    most = np.finfo(flat.dtype).max
+    lows, highs = extents[0, :TILE], extents[1, :TILE]
+    for k in range(TILE):
+        lows[k], highs[k] = most, -most
+    whole = flat.shape[0] // TILE * TILE
+    # All columns and not one: in vectors that takes a third of the time.
+    for begin in range(0, whole, TILE):
+        for k in range(TILE):
+            number = flat[begin + k]
+            lows[k] = min(lows[k], number if number >= -most else lows[k])
+            highs[k] = max(highs[k], number if number <= most else highs[k])
+    low, high = most, -most
+    for k in range(column, TILE, width):
+        low, high = min(low, lows[k]), max(high, highs[k])
+    for k in range(whole + column, flat.shape[0], width):
+        if abs(flat[k]) <= most:
+            low, high = min(low, flat[k]), max(high, flat[k])
+    return low, high
+
+
+@inline
+def place_buckets(flat, axes, lattice, buckets, extents, places):
+    """Write to ``places`` how each axis is cut, as `strip_of` takes it: the swept one into buckets."""
+    kind = flat.dtype.type
+    low, high = _finite_extent(flat[0], axes[0], 2 * len(axes), extents)
+    half_low = low * kind(0.5)
+    half_width = high * kind(0.5) - half_low
+    places[axes[0], HALF_ORIGIN] = half_low
+    places[axes[0], SCALE] = np.finfo(flat.dtype).tiny  # not 0, which makes NaN of infinite edges
+    if half_width > 0:
+        places[axes[0], SCALE] = min(kind(buckets) / half_width, np.finfo(flat.dtype).max)
+    places[axes[0], LAST] = kind(buckets - 1)
+    for cut in range(len(axes) - 1):
+        for column in (HALF_ORIGIN, SCALE, LAST):
+            places[axes[cut + 1], column] = lattice[cut, column]
+
+
+@always_inline
+def _place(number, half_origin, scale, last):
+    """Into which strip or bucket a number falls; as `broadphase.kernels.strips.bin.strip_of`."""
+    kind = type(number)
+    return np.int32(min(max(kind(0), (number * kind(0.5) - half_origin) * scale), last))
+
+
+@inline
+def _find_places(flat, axes, places, numbers):
+    """Into which strip or bucket each number of ``flat`` falls; a row of ``numbers`` for each column."""
+    # All of it from numbers at hand, or LLVM makes no vectors of it.
+    dim = len(axes)
+    x_origin, x_scale, x_last = places[0, HALF_ORIGIN], places[0, SCALE], places[0, LAST]
+    y_origin, y_scale, y_last = places[1, HALF_ORIGIN], places[1, SCALE], places[1, LAST]
+    z_origin, z_scale, z_last = places[dim - 1, HALF_ORIGIN], places[dim - 1, SCALE], places[dim - 1, LAST]
+    for i in range(flat.shape[0] // (2 * dim)):
+        k = i * 2 * dim
+        numbers[0, i] = _place(flat[k], x_origin, x_scale, x_last)
+        numbers[1, i] = _place(flat[k + 1], y_origin, y_scale, y_last)
+        numbers[dim, i] = _place(flat[k + dim], x_origin, x_scale, x_last)
+        numbers[dim + 1, i] = _place(flat[k + dim + 1], y_origin, y_scale, y_last)
+        if dim == 3:
+            numbers[2, i] = _place(flat[k + 2], z_origin, z_scale, z_last)
+            numbers[5, i] = _place(flat[k + 5], z_origin, z_scale, z_last)
+
+
+@inline
+def find_keys(boxes, flat, axes, touching, places, buckets, nowhere, numbers, copies):
+    """Write the key of each box's first copy, and how many strips it spans on each cut axis.
+
+    ``numbers`` is scratch: a row for each column, for `BLOCK` boxes.
+    Boxes that overlap nothing get the key ``nowhere``, behind all others.  Returns whether a box holds the
+    largest finite number, for which the sign of a difference does not decide.
+    """
+    dim = len(axes)
+    x0, y0, y1 = unsigned(axes[0]), unsigned(axes[1]), unsigned(axes[1] + dim)
+    z0, z1 = unsigned(axes[-1]), unsigned(axes[-1] + dim)
+    one, row = np.int32(1), np.int32(places[axes[1], LAST]) + np.int32(1)
+    n, buckets = boxes.shape[0], np.int32(buckets)
+    extreme = False
+    for start in range(0, n, np.int64(BLOCK)):
+        stop = min(start + np.int64(BLOCK), n)
+        begin, end = 2 * dim * start, 2 * dim * stop
+        _find_places(flat[0, begin:end], axes, places, numbers)
+        keys, owners = copies[KEY, start:stop], copies[BOX, start:stop]
+        across, along = copies[SPAN_Y, start:stop], copies[SPAN_Z, start:stop]
+        for i in range(stop - start):
+            strip = numbers[y0, i]
+            across[i] = max(strip, numbers[y1, i]) - strip + one
+            if dim == 3:
+                first = numbers[z0, i]
+                along[i] = max(first, numbers[z1, i]) - first + one
+                strip += first * row
+            keys[i] = strip * buckets + numbers[x0, i]
+            owners[i] = np.int32(start + i)
+        if not all_ordinary(flat, begin, end):
+            for i in range(start, stop):
+                extreme |= is_extreme(boxes, i)
+                if not touching and overlaps_nothing(boxes, i):
+                    copies[KEY, i] = nowhere
+                    copies[SPAN_Y, i] = copies[SPAN_Z, i] = 1
+    return extreme
+
+
+@common
+def add_copies(axes, row, buckets, n, copies):
+    """Add the further copies of boxes that span several strips, ``row`` strips in each row of them.
+
+    Returns how many copies there are now; -1 where the room for them does not suffice.
+    """
+    # One axis after the other: nearly every loop over a box's further copies has one turn then, and the
+    # processor does not guess wrong.
+    made = np.int64(n)
+    if len(axes) == 3:
+        made = _add_along(SPAN_Z, CONTINUED_Z, np.int32(row * buckets), made, copies)
+    return _add_along(SPAN_Y, CONTINUED_Y, np.int32(buckets), made, copies)
+
+
+@inline
+def _add_along(spans, continued, step, made, copies):
+    room = np.int64(copies.shape[1] - LANES)
+    if made < 0 or made > room:
+        return np.int64(-1)
+    for copy in range(made, made + LANES):
+        copies[spans, copy] = 1
+    for copy in range(made):
+        copies[SORTED, copy] = copy
+    listed, one = np.int64(0), splat(np.int32(1))
+    for copy in range(0, made, LANES):
+        listed += put_lanes(
+            copies, LISTED, listed, load(copies, SORTED, copy), one < load(copies, spans, copy)
+        )
+    for k in range(listed):
+        first = unsigned(copies[LISTED, k])
+        key, span_y = copies[KEY, first], copies[SPAN_Y, first]
+        box = copies[BOX, first] | continued << _FLAGS
+        further = copies[spans, first] - 1
+        if made + further > room:
+            return np.int64(-1)
+        for copy in range(unsigned(made), unsigned(made + further)):
+            key += step
+            copies[KEY, copy], copies[BOX, copy], copies[SPAN_Y, copy] = key, box, span_y
+        made += further
+    return made
+
+
+@common
+def count_keys(strips, buckets, made, copies, ends):
+    """Write to ``ends`` where the copies of each key begin.
+
+    Returns how many copies there are, without those of boxes that overlap nothing, and how many share its
+    strip, and its bucket, with a copy, summed over the copies.
+    """
+    for key in range(strips * buckets + 2):
+        ends[key] = 0
+    for copy in range(unsigned(made)):
+        ends[unsigned(copies[KEY, copy]) + ONE] += 1
+    total, crowding, crush = np.int64(0), np.float64(0), np.int64(0)
+    key = unsigned(0)
+    for _ in range(strips):
+        before = total
+        for _ in range(buckets):
+            key += ONE
+            count = np.int64(ends[key])
+            total += count
+            crush += count * count
+            ends[key] = total
+        crowding += np.float64(total - before) ** 2
+    return total, crowding, crush
+
+
+@inline
+def put_in_place(flat, axes, touching, classes, places, buckets, made, total, copies, starts, columns, marks):
+    """Sort ``made`` copies by key, and fetch the edges of the first ``total`` for the sweep.
+
+    ``starts`` moves on to where copies of a key would go next.
+    """
+    for copy in range(unsigned(made)):
+        key = unsigned(copies[KEY, copy])
+        at = unsigned(starts[key])
+        starts[key] = at + ONE
+        copies[SORTED, at] = copies[BOX, copy]
+        marks[BUCKET, at] = key
+    _fetch(flat, axes, total, copies, columns)
+    for at in range(total):
+        marks[ID, at] = copies[SORTED, at] & _NUMBER
+        marks[CLASS, at] = copies[SORTED, at] >> _FLAGS
+    if classes.shape[0] > 0:
+        for at in range(total):
+            marks[CLASS, at] |= class_bits_of(classes, unsigned(marks[ID, at]))
+    # From the edges as they are, as the keys were: infinite ones become finite below.
+    half_origin, scale, last = places[axes[0], HALF_ORIGIN], places[axes[0], SCALE], places[axes[0], LAST]
+    strip = np.int32(-buckets)
+    for at in range(total):
+        marks[REACH, at] = (marks[BUCKET, at] & strip) + _place(columns[1, at], half_origin, scale, last)
+    smallest, largest, zero = np.finfo(flat.dtype).min, np.finfo(flat.dtype).max, flat.dtype.type(0)
+    for axis in range(len(axes)):
+        for at in range(total):
+            columns[2 * axis, at] = low_edge(columns[2 * axis, at], smallest, largest, zero)
+        for at in range(total):
+            high = high_edge(columns[2 * axis + 1, at], touching, smallest, largest, zero)
+            columns[2 * axis + 1, at] = high
+    close(marks, total)
+
+
+@inline
+def _fetch(flat, axes, total, copies, columns):
+    # A row at a time and not a column: each row lies in one line of the cache.
+    dim = len(axes)
+    x0, x1 = unsigned(axes[0]), unsigned(axes[0] + dim)
+    y0, y1 = unsigned(axes[1]), unsigned(axes[1] + dim)
+    z0, z1 = unsigned(axes[-1]), unsigned(axes[-1] + dim)
+    for at in range(unsigned(total)):
+        row = unsigned(copies[SORTED, at] & _NUMBER) * unsigned(2 * dim)
+        columns[0, at] = flat[0, row + x0]
+        columns[1, at] = flat[0, row + x1]
+        columns[2, at] = flat[0, row + y0]
+        columns[3, at] = flat[0, row + y1]
+        if dim == 3:
+            columns[4, at] = flat[0, row + z0]
+            columns[5, at] = flat[0, row + z1]
+
+
+# -----------------------------------------------------------------------------------------------------------
+# A small world in one call: planned, its strips laid end to end, and swept as far as there is room.
+#
+# Each call from Python costs half a microsecond, and what Python does between two of them several: to search
+# 3,000 boxes takes 36 us so, and call by call 87; a third of what it saves is how the copies are put in order
+# (`broadphase.kernels.strips.small_worlds`).  What does not suit (crowds, worlds that need borders from the
+# data) takes the general path, call by call, and where there is no room for more pairs the same sweep goes on
+# (`broadphase.methods.strips`).
+
+
+# What became of it: nothing, for it must go the long way; something, with more to be done; all; or all, and
+# the pairs lie in order in ``room.ordered``.
+NOTHING, BEGUN, DONE, ORDERED = np.int64(0), np.int64(1), np.int64(2), np.int64(3)
+
+
+class Room(NamedTuple):
+    """Memory for one search, for so many boxes, copies and keys as the arrays are long."""
+
+    edges: npt.NDArray[np.float64]
+    """This and the next five are what `broadphase.kernels.strips.plan.equal_widths` takes."""
+    spanned: npt.NDArray[np.float64]
+    statistics: npt.NDArray[np.float64]
+    cuts: npt.NDArray[np.int64]
+    counts: npt.NDArray[np.int64]
+    lattice: npt.NDArray[np.floating[Any]]
+    extents: npt.NDArray[np.floating[Any]]
+    """This and the next six are what the functions of `broadphase.kernels.strips.small_worlds` take."""
+    places: npt.NDArray[np.floating[Any]]
+    numbers: npt.NDArray[np.int32]
+    copies: npt.NDArray[np.int32]
+    ends: npt.NDArray[np.int32]
+    columns: npt.NDArray[np.floating[Any]]
+    marks: npt.NDArray[np.int32]
+    found: npt.NDArray[np.int64]
+    """One number; this and the next three are to put pairs in order."""
+    order: npt.NDArray[np.int32]
+    """One number more than boxes."""
+    keys: npt.NDArray[np.int64]
+    ordered: npt.NDArray[np.int32]
+
+
+@jit
+def search_plane(boxes, flat, touching, rules, planned, axes, most_crowding, room, out, most, store, sort):
+    """All pairs of a small 2-D world, as far as there is room.
+
+    With ``planned``, ``axes`` and ``room.lattice`` say how to cut it, and a copy may share its strip with no
+    more than ``most_crowding`` others on average.  Returns what became of it (`NOTHING` to `ORDERED`), how
+    many strips there are, and the swept axis; then what `sweep_strips` does, as of one strip that holds all.
+    """
+    if not planned:
+        axes = (_plan(boxes, flat, room), room.cuts[0])
+    return _search(boxes, flat, touching, rules, planned, axes, most_crowding, room, out, most, store, sort)
+
+
+@jit
+def search_space(boxes, flat, touching, rules, planned, axes, most_crowding, room, out, most, store, sort):
+    """As `search_plane`, of a 3-D world."""
+    if not planned:
+        axes = (_plan(boxes, flat, room), room.cuts[0], room.cuts[1])
+    return _search(boxes, flat, touching, rules, planned, axes, most_crowding, room, out, most, store, sort)
+
+
+@inline
+def _plan(boxes, flat, room):
+    """Say in ``room`` how to cut the world; the swept axis."""
+    swept, _ = plan_equal_widths(
+        boxes, flat, room.edges, room.spanned, room.statistics, room.cuts, room.counts, room.lattice
+    )
+    return swept
+
+
+@inline
+def _search(boxes, flat, touching, rules, planned, axes, most_crowding, room, out, most, store, sort):
+    n, row, strips = boxes.shape[0], np.int64(room.lattice[0, LAST]) + 1, np.int64(1)
+    for cut in range(len(axes) - 1):
+        strips *= np.int64(room.lattice[cut, LAST]) + 1
+    copies = _lay_end_to_end(
+        boxes, flat, axes, touching, rules.classes, planned, most_crowding, strips, row, room
+    )
+    if copies < 0:
+        at = (np.int64(0), np.int64(0), np.int64(0), np.int64(0), TOGETHER, np.int64(0))
+        return NOTHING, strips, axes[0], at, np.int64(0), np.int64(0)
+    (i, j, lanes, partner), counted, found, tests = sweep_sorted(
+        axes, copies, room.columns, room.marks, rules.categories, rules.masks,
+        np.int64(0), np.int64(1), TOGETHER, np.int64(0),
+        out, np.int64(0), np.int64(0), np.int64(0), most - WORK_OF_A_COPY * copies, store,
+    )  # fmt: skip
+    state = BEGUN
+    if i >= copies:
+        state = _put_in_order(n, room, out, found) if store and sort else DONE
+    return state, strips, axes[0], (np.int64(0), copies, i, j, lanes, partner), counted + found, tests
+
+
+@inline
+def _lay_end_to_end(boxes, flat, axes, touching, classes, planned, most_crowding, strips, row, room):
+    """Have all copies ready to be swept; how many, or -1 where that is not to be done here."""
+    n = boxes.shape[0]
+    buckets = buckets_of(n, strips)
+    if strips * buckets + 2 > room.ends.shape[0]:
+        return np.int64(-1)
+    place_buckets(flat, axes, room.lattice, buckets, room.extents, room.places)
+    extreme = find_keys(
+        boxes, flat, axes, touching, room.places, buckets, strips * buckets, room.numbers, room.copies
+    )
+    made = add_copies(axes, row, buckets, n, room.copies)
+    if extreme or made < 0:
+        return np.int64(-1)
+    copies, crowding, crush = count_keys(strips, buckets, made, room.copies, room.ends)
+    too_crowded = crowding > most_crowding * copies if planned else are_crowded(crowding, copies, strips)
+    if too_crowded or crush > CROWDED * copies:
+        return np.int64(-1)
+    put_in_place(
+        flat, axes, touching, classes, room.places, buckets, made, copies,
+        room.copies, room.ends, room.columns, room.marks,
+    )  # fmt: skip
+    return copies
+
+
+@inline
+def _put_in_order(n, room, out, found):
+    """Put all pairs in order, if there is room."""
+    if found > room.keys.shape[0]:
+        return DONE
+    room.found[0] = found
+    put_in_order(out, room.found, 32, 0, 1, room.order[: n + 1], room.order[:0], room.keys, room.ordered)
+    return ORDERED

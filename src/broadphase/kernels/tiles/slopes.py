@@ -1,0 +1,206 @@
+"""Slopes and ladders: their profiles, and rays that meet a slope."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.kernels.machine.floats import below_one
+from broadphase.kernels.machine.jit import brief, inline, jit
+from broadphase.kernels.shapes.contact import length
+from broadphase.kernels.tiles.grid import cast_ray_far, cells_between, edge
+
+# -----------------------------------------------------------------------------------------------------------
+# Slopes and ladders: their profiles, and rays against slopes.
+
+
+LADDER = np.uint16(0x8000)
+PROFILE = np.uint16(0x7FFF)  # the bits of a cell that number its slope; 0: none
+
+
+class Ground(NamedTuple):
+    """Slopes and ladders by ``[row, column]``."""
+
+    cells: npt.NDArray[np.uint16]
+    """Shape ``(0, 0)`` where there are none."""
+    profiles: npt.NDArray[np.float64]
+    """``(k, 3)``: heights at the left and at the right edge, in parts of a tile; 1 where it hangs from the
+    side of the smaller y, 0 where it stands on that of the larger."""
+
+
+def no_ground() -> Ground:
+    """Neither slopes nor ladders."""
+    return Ground(np.empty((0, 0), np.uint16), np.empty((0, 3)))
+
+
+@inline
+def profile_at(grid, ground, column, row):
+    """The number of a tile's slope, 0 for none; a solid tile has none."""
+    if ground.cells.shape[0] == 0 or grid.solid[row, column]:
+        return np.int64(0)
+    return np.int64(ground.cells[row, column] & PROFILE)
+
+
+@inline
+def is_ladder(ground, column, row):
+    """Whether a tile is a ladder; none is outside the map."""
+    rows, columns = ground.cells.shape
+    return 0 <= column < columns and 0 <= row < rows and ground.cells[row, column] & LADDER != 0
+
+
+@inline
+def _height(top, bottom, part, hangs):
+    """Where the surface is; whole heights are the edges of the tile, to the last bit."""
+    if part == 0.0:
+        return top if hangs else bottom
+    if part == 1.0:
+        return bottom if hangs else top
+    return top + part * (bottom - top) if hangs else bottom - part * (bottom - top)
+
+
+@brief
+def slope_of(grid, ground, column, row):
+    """Of a tile with a slope: ``left, top, right, bottom, y at the left, y at the right, hangs``."""
+    left, right = edge(grid.x, grid.width, column), edge(grid.x, grid.width, column + 1)
+    top, bottom = edge(grid.y, grid.height, row), edge(grid.y, grid.height, row + 1)
+    profile = np.int64(ground.cells[row, column] & PROFILE) - 1
+    hangs = ground.profiles[profile, 2] != 0.0
+    from_y = _height(top, bottom, ground.profiles[profile, 0], hangs)
+    to_y = _height(top, bottom, ground.profiles[profile, 1], hangs)
+    return left, top, right, bottom, from_y, to_y, hangs
+
+
+@jit
+def near_slopes(grid, ground, boxes, near):
+    """Mark the boxes that overlap a tile with a slope; how many."""
+    count = 0
+    rows, columns = ground.cells.shape
+    for k in range(boxes.shape[0]):
+        near[k] = False
+        first, end = cells_between(boxes[k, 0], boxes[k, 2], grid.x, grid.width, columns)
+        top, low = cells_between(boxes[k, 1], boxes[k, 3], grid.y, grid.height, rows)
+        for row in range(top, low):
+            for column in range(first, end):
+                near[k] |= profile_at(grid, ground, column, row) != 0
+        count += near[k]
+    return count
+
+
+@inline
+def _through(grid, ground, column, row, x, y, dx, dy):
+    """Where a ray enters a slope, and its normal there; infinity where it misses.
+
+    Cut at the line of each side, as of any polygon; see `kernels.shapes.queries`.
+    """
+    left, top, right, bottom, from_y, to_y, hangs = slope_of(grid, ground, column, row)
+    if hangs:
+        bottom = max(from_y, to_y)
+    else:
+        top = min(from_y, to_y)
+    size = length(right - left, to_y - from_y)
+    up = -1.0 if hangs else 1.0
+    enter, leave, normal_x, normal_y = -math.inf, math.inf, 0.0, 0.0
+    for side in range(5):
+        if side == 0:
+            nx, ny, height = -1.0, 0.0, left - x
+        elif side == 1:
+            nx, ny, height = 1.0, 0.0, x - right
+        elif side == 2:
+            nx, ny, height = 0.0, -1.0, top - y
+        elif side == 3:
+            nx, ny, height = 0.0, 1.0, y - bottom
+        else:
+            nx, ny = up * (to_y - from_y) / size, up * (left - right) / size
+            height = (x - left) * nx + (y - from_y) * ny
+        towards = dx * nx + dy * ny
+        if towards == 0.0:
+            if height >= 0.0:
+                return math.inf, 0.0, 0.0
+        elif towards < 0.0:
+            if -height / towards > enter:
+                enter, normal_x, normal_y = -height / towards, nx, ny
+        else:
+            leave = min(leave, -height / towards)
+    if not (enter < leave and leave > 0.0):
+        return math.inf, 0.0, 0.0
+    if enter < 0.0:
+        return 0.0, 0.0, 0.0
+    return enter, normal_x + 0.0, normal_y + 0.0
+
+
+@brief
+def cast_at_slopes(grid, ground, x, y, dx, dy, longest):
+    """The first slope on the way of a ray: ``column, row, distance, normal``; column -1 for none.
+
+    Column by column, and in each the rows that the ray passes there.
+    """
+    dx, dy = below_one(dx, dy)
+    size = length(dx, dy)
+    dx, dy = dx / size, dy / size
+    rows, columns = ground.cells.shape
+    best = (-1, -1, math.inf, 0.0, 0.0)
+    reach = length(grid.width * columns, grid.height * rows)
+    reach += length(x - grid.x, y - grid.y)
+    way = min(longest, reach)
+    for step in range(columns):
+        column = step if dx >= 0.0 else columns - 1 - step
+        left, right = edge(grid.x, grid.width, column), edge(grid.x, grid.width, column + 1)
+        begin, end = 0.0, way
+        if dx == 0.0:
+            if not left <= x <= right:
+                continue
+        else:
+            first, last = (left - x) / dx, (right - x) / dx
+            begin, end = max(begin, min(first, last)), min(end, max(first, last))
+        if begin > best[2]:
+            break
+        if not begin <= end:
+            continue
+        low, high = y + begin * dy, y + end * dy
+        if high < low:
+            low, high = high, low
+        top, beyond = cells_between(low, high, grid.y, grid.height, rows)
+        for row in range(max(top - 1, 0), min(beyond + 1, rows)):
+            if profile_at(grid, ground, column, row) == 0:
+                continue
+            distance, nx, ny = _through(grid, ground, column, row, x, y, dx, dy)
+            if distance <= longest and distance < best[2]:
+                best = (column, row, distance, nx, ny)
+    return best
+
+
+@jit
+def cast_rays_at_slopes(grid, ground, origins, directions, longest, tiles, distances, normals):
+    """`cast_at_slopes` for every row; what is nearer than what is written there replaces it."""
+    for k in range(origins.shape[0]):
+        column, row, distance, nx, ny = cast_at_slopes(
+            grid, ground, origins[k, 0], origins[k, 1], directions[k, 0], directions[k, 1], longest
+        )
+        if column >= 0 and distance < distances[k]:
+            tiles[k, 0], tiles[k, 1], distances[k], normals[k, 0], normals[k, 1] = (
+                column,
+                row,
+                distance,
+                nx,
+                ny,
+            )
+
+
+# -----------------------------------------------------------------------------------------------------------
+# Many rays through a tile map with slopes, each of a length of its own.
+
+
+@jit
+def cast_rays_each(grid, ground, rays, tiles, distances, normals):
+    """The first solid tile or slope on each of ``x, y, dx, dy, furthest``; column -1 for none."""
+    for k in range(rays.shape[0]):
+        x, y, dx, dy, furthest = rays[k, 0], rays[k, 1], rays[k, 2], rays[k, 3], rays[k, 4]
+        column, row, distance, nx, ny, _, _ = cast_ray_far(grid, x, y, dx, dy, furthest)
+        if ground.cells.shape[0] > 0:
+            longest = min(furthest, distance)
+            at_column, at_row, sooner, slope_x, slope_y = cast_at_slopes(grid, ground, x, y, dx, dy, longest)
+            if at_column >= 0:
+                column, row, distance, nx, ny = at_column, at_row, sooner, slope_x, slope_y
+        tiles[k, 0], tiles[k, 1], distances[k] = column, row, distance
+        normals[k, 0], normals[k, 1] = nx, ny

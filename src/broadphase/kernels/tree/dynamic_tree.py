@@ -1,0 +1,772 @@
+"""The dynamic tree: its nodes, and how boxes are inserted, removed and moved.
+
+The nodes of the dynamic tree: 16 children each, all leaves equally deep, in flat arrays.
+
+A node has `WIDTH` slots, the first ``count`` of them in use.  A slot holds a box and a child: in a leaf the
+id of a box, in any other node the number of a node.  Three arrays with one entry a node:
+
+- ``edges``, ``(nodes * 2 * dim, WIDTH)``: ``2 * dim`` rows a node, one an edge (``min..., max...``), so that
+  the 16 boxes of a node are compared at once.  Unused slots hold NaN, which meets nothing;
+- ``children``, ``(nodes, WIDTH)`` int32;
+- ``links``, ``(nodes, 2)`` int32: the place of the slot above (``node * WIDTH + slot``) and the count.
+
+Node 0 is no node of a tree: its slots `MOVING` and `STATIC_TREE` hold the two roots with their bounds (0
+where a tree is empty), and the rest of its ``children`` row the bookkeeping named below.  So every root has
+a slot above it like any other node, and a query is given everything in two arrays.
+
+``where[id]`` is the place of a box's own slot.
+"""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.kernels.arrays.sorting import AT_ONCE
+from broadphase.kernels.machine.jit import inline, jit
+
+WIDTH = 16
+# A node other than a root is merged with another when it has fewer children than this.
+LEAST = 5
+
+# No tree is taller: ``node << 6 | level`` says where a search goes on.
+TALLEST = 64
+# So many entries may wait on the stack: those of a tree of 8 levels (`stack_room`).  As trees grow, with ten
+# children a node, that is a hundred million boxes.
+WAITING = 2 + WIDTH + (WIDTH - 1) * 8
+
+# As arguments these are 64-bit numbers and not literals, for each of which Numba would compile a helper.
+NODE_0 = np.int64(0)
+LEAVES = np.int64(0)  # the lowest level
+FIRST = np.int64(0)  # slot
+
+# Slots of node 0.
+MOVING = 0
+STATIC_TREE = 1
+# Further entries of children[0]; the first three have one for each tree.
+HEIGHT = 2  # levels: 1 where the root is a leaf
+LOOSE = 4  # 1 once a slot may hold more than its box: then a hit has to be looked at
+HELD = 6  # boxes
+FREE = 8  # the first free node, 0 for none; links[node, ABOVE] is the next
+USED = 9  # nodes from here on were never used
+NODES = 10  # nodes in use, without node 0
+
+# Columns of links.
+ABOVE = 0
+COUNT = 1
+
+
+@jit
+def clear_nodes(edges, children, links):
+    """Empty both trees."""
+    for k in range(WIDTH):
+        children[0, k] = 0
+        for row in range(edges.shape[0] // children.shape[0]):
+            edges[row, k] = np.nan
+    children[0, USED] = 1
+    links[0, ABOVE] = -1
+    links[0, COUNT] = 2
+
+
+@inline
+def new_node(edges, children, links, rows):
+    """A node without children; the caller has seen to it that there is room."""
+    node = np.int64(children[0, FREE])
+    if node > 0:
+        children[0, FREE] = links[node, ABOVE]
+    else:
+        node = np.int64(children[0, USED])
+        children[0, USED] = node + 1
+    children[0, NODES] += 1
+    links[node, COUNT] = 0
+    for row in range(node * rows, node * rows + rows):
+        for k in range(WIDTH):
+            edges[row, k] = np.nan
+    return node
+
+
+@inline
+def free_node(children, links, node):
+    """Give a node back."""
+    links[node, ABOVE] = children[0, FREE]
+    children[0, FREE] = node
+    children[0, NODES] -= 1
+
+
+@inline
+def room_left(children):
+    """How many nodes can be made before the arrays must grow."""
+    return children.shape[0] - 1 - children[0, NODES]
+
+
+@inline
+def child_of(children, node, slot):
+    """The child of a slot.
+
+    All numbers are 64 bits wide in the kernels: of a helper that is given both widths, Numba makes two.
+    """
+    return np.int64(children[node, slot])
+
+
+@inline
+def count_of(links, node):
+    """How many slots of a node are in use."""
+    return np.int64(links[node, COUNT])
+
+
+@inline
+def place_above(links, node):
+    """The node above and the slot there."""
+    place = np.int64(links[node, ABOVE])
+    return place // WIDTH, place % WIDTH
+
+
+@inline
+def hang(children, links, where, node, slot, child, level):
+    """Make ``child`` the child of a slot; on level 0 it is a box."""
+    children[node, slot] = child
+    if level == 0:
+        where[child] = node * WIDTH + slot
+    else:
+        links[child, ABOVE] = node * WIDTH + slot
+
+
+@inline
+def empty_slot(edges, node, slot, rows):
+    """Mark a slot as unused."""
+    for row in range(node * rows, node * rows + rows):
+        edges[row, slot] = np.nan
+
+
+@inline
+def fit_above(edges, links, node, rows):
+    """Make the slot above a node the smallest box around its children; whether it changed."""
+    above, slot = place_above(links, node)
+    count = count_of(links, node)
+    changed = False
+    for row in range(rows):
+        bound = edges[node * rows + row, 0]
+        if 2 * row < rows:
+            for k in range(1, count):
+                bound = min(bound, edges[node * rows + row, k])
+        else:
+            for k in range(1, count):
+                bound = max(bound, edges[node * rows + row, k])
+        if edges[above * rows + row, slot] != bound:
+            edges[above * rows + row, slot] = bound
+            changed = True
+    return changed
+
+
+@inline
+def fit_upwards(edges, links, node, rows):
+    """The same for all nodes above, as far as anything changes."""
+    while node > 0 and fit_above(edges, links, node, rows):
+        node, _ = place_above(links, node)
+
+
+@inline
+def finite(value):
+    """An edge as a number with which costs can be reckoned: infinity is far away, and sums stay finite."""
+    return min(max(float(value), -1e300), 1e300)
+
+
+@inline
+def stack_room(children):
+    """Entries that a depth-first search has waiting at most."""
+    return 2 + WIDTH + (WIDTH - 1) * np.int64(max(children[0, HEIGHT], children[0, HEIGHT + 1]))
+
+
+@inline
+def stack_by_key(nodes, keys, left, begin, child, level, key):
+    """Put a child of a node of ``level`` among those that wait from ``begin`` on; how many wait now.
+
+    The one with the smallest key comes to lie on top; the others in any order.
+    """
+    nodes[left] = (child << 6) | (level - 1)
+    keys[left] = key
+    if left > begin and keys[left] > keys[left - 1]:
+        nodes[left], nodes[left - 1] = nodes[left - 1], nodes[left]
+        keys[left], keys[left - 1] = keys[left - 1], keys[left]
+    return left + 1
+
+
+@inline
+def push_roots(children, nodes, keys):
+    """Begin a depth-first search: ``node << 6 | level`` for both roots; how many there are."""
+    left = np.int64(0)
+    for tree in range(2):
+        if children[0, tree] > 0:
+            nodes[left] = (child_of(children, NODE_0, tree) << 6) | (children[0, HEIGHT + tree] - 1)
+            keys[left] = 0.0
+            left += 1
+    return left
+
+
+@jit
+def drop_tree(edges, children, links, tree, nodes):
+    """Give all nodes of a tree back; ``nodes`` is scratch for `stack_room` of them."""
+    rows = edges.shape[0] // children.shape[0]
+    if children[0, tree] > 0:
+        nodes[0] = (child_of(children, NODE_0, tree) << 6) | (children[0, HEIGHT + tree] - 1)
+        left = np.int64(1)
+        while left > 0:
+            left -= 1
+            node = nodes[left] >> 6
+            level = nodes[left] & 63
+            if level > 0:
+                for k in range(count_of(links, node)):
+                    nodes[left] = (child_of(children, node, k) << 6) | (level - 1)
+                    left += 1
+            free_node(children, links, node)
+    children[0, tree] = 0
+    children[0, HEIGHT + tree] = 0
+    children[0, HELD + tree] = 0
+    children[0, LOOSE + tree] = 0
+    empty_slot(edges, NODE_0, tree, rows)
+
+
+# -----------------------------------------------------------------------------------------------------------
+# Make a dynamic tree of a binary one that was built for all boxes.
+#
+# The binary tree of `tree_build` divides well, but its leaves are neither full nor equally deep.  From its
+# leaves upwards, what lies below a part of it is gathered as long as it fits into one node.  Where it does
+# not, both halves become nodes, and from there on upwards everything does that is large enough; what is too
+# small to stand alone is gathered with its neighbours further up.  Then the nodes made so are gathered in the
+# same way, level by level, until one is left.
+
+
+# Columns of what is gathered below a part of the binary tree: a list and its length.
+_FIRST, _LAST, _SIZE = 0, 1, 2
+_ONE = np.int64(1)
+PACKED = -1  # the level of a tree that is done
+
+
+def most_nodes(boxes: int) -> int:
+    """How many nodes a tree of so many boxes is packed into at most.
+
+    All nodes of a level but one have `LEAST` children or more.
+    """
+    return boxes // (LEAST - 1) + 16
+
+
+def pack_nodes(
+    nodes: tuple[npt.NDArray[Any], ...],
+    boxes: npt.NDArray[Any],
+    reach: npt.NDArray[Any],
+    order: npt.NDArray[np.int32],
+    begin: npt.NDArray[np.int32],
+    after: npt.NDArray[np.int32],
+    tree: int,
+) -> None:
+    """Fill an empty tree, of ``nodes = edges, children, links, where``, with the boxes ``order``.
+
+    There must be room for `most_nodes`.
+    """
+    parts = len(after)
+    following = np.empty(len(nodes[1]) + len(order), np.int64)
+    lists, made = np.zeros((parts, 3), np.int64), np.zeros(parts, np.int64)
+    cut = np.zeros(parts, np.bool_)
+    at = (0, parts, 0)
+    while at[0] != PACKED:
+        at = pack_some(
+            *nodes, boxes, reach, order, begin, after, tree, following, lists, made, cut, at, AT_ONCE
+        )
+
+
+@inline
+def _make_node(edges, children, links, where, boxes, reach, order, following, lists, k, level, tree):
+    """Make a node of the list of ``k``, and empty the list; returns the node."""
+    rows = boxes.shape[1]
+    dim = rows // 2
+    node = new_node(edges, children, links, rows)
+    part = lists[k, _FIRST]
+    for slot in range(lists[k, _SIZE]):
+        if level == 0:
+            i = np.int64(order[part - children.shape[0]])
+            for axis in range(dim):
+                edges[node * rows + axis, slot] = boxes[i, axis] - reach[i]
+                edges[node * rows + dim + axis, slot] = boxes[i, dim + axis] + reach[i]
+            if reach[i] > 0.0:
+                children[0, LOOSE + tree] = 1
+            hang(children, links, where, node, slot, i, level)
+        else:
+            hang(children, links, where, node, slot, part, level)
+            fit_above(edges, links, part, rows)
+        part = following[part]
+    links[node, COUNT] = lists[k, _SIZE]
+    lists[k, _SIZE] = 0
+    return node
+
+
+@inline
+def _append(following, lists, k, first, last, size):
+    """Put a list behind that of ``k``."""
+    if lists[k, _SIZE] == 0:
+        lists[k, _FIRST] = first
+    else:
+        following[lists[k, _LAST]] = first
+    lists[k, _LAST] = last
+    lists[k, _SIZE] += size
+
+
+@jit
+def pack_some(
+    edges, children, links, where, boxes, reach, order, begin, after, tree,
+    following, lists, made, cut, at, most,
+):  # fmt: skip
+    """Go on from ``at`` to fill an empty tree with the boxes ``order``, for about ``most`` of them.
+
+    There must be room for `most_nodes`.  ``at = level, part, made on it``, at first ``0, parts, 0``; returns
+    how far it came, and `PACKED` for the level when it is done.  Scratch: ``following`` for all nodes and the
+    boxes behind them, and by part of the binary tree, at first 0, the ``lists`` of what is gathered, the node
+    ``made`` there, and whether there is more below than fits into one, which is ``cut``.
+    """
+    rows = boxes.shape[1]
+    parts = after.shape[0]
+    boxes_from = children.shape[0]
+    level, k, total = at
+    while most > 0:
+        while k > 0 and most > 0:
+            k -= 1
+            most -= 1
+            if level == 0 and after[k] == k + 1:
+                most -= begin[k + 1] - begin[k]
+                for place in range(begin[k], begin[k + 1]):
+                    _append(following, lists, k, boxes_from + place, boxes_from + place, _ONE)
+            if made[k] > 0:
+                _append(following, lists, k, made[k], made[k], _ONE)
+                made[k] = 0
+            cut[k] = False
+            if after[k] > k + 1:
+                size = lists[k, _SIZE] + lists[k + 1, _SIZE] + lists[after[k + 1], _SIZE]
+                cut[k] = cut[k + 1] | cut[after[k + 1]] | (size > WIDTH)
+            for turn in range(2 if after[k] > k + 1 else 0):
+                c = k + 1 if turn == 0 else np.int64(after[k + 1])
+                if cut[k] and lists[c, _SIZE] >= LEAST:
+                    made[c] = _make_node(
+                        edges, children, links, where, boxes, reach, order, following, lists, c, level, tree
+                    )
+                    total += 1
+                if lists[c, _SIZE] > 0:
+                    _append(following, lists, k, lists[c, _FIRST], lists[c, _LAST], lists[c, _SIZE])
+                    lists[c, _SIZE] = 0
+        if k > 0:
+            break
+        if lists[0, _SIZE] > 0:
+            made[0] = _make_node(
+                edges, children, links, where, boxes, reach, order, following, lists, NODE_0, level, tree
+            )
+            total += 1
+        level += 1
+        if total <= 1:
+            root = made[0]
+            hang(children, links, where, NODE_0, tree, root, level)
+            fit_above(edges, links, root, rows)
+            children[0, HEIGHT + tree] = level
+            children[0, HELD + tree] = order.shape[0]
+            return np.int64(PACKED), k, total
+        k, total = np.int64(parts), np.int64(0)
+    return level, k, total
+
+
+# -----------------------------------------------------------------------------------------------------------
+# Insert boxes into the dynamic tree, one after the other.
+#
+# From the root downwards a box goes to the child that has to grow least to hold it, and among those that need
+# not grow to the smallest.  Size is the sum of the sides; a surface would say nothing about flat boxes.  A
+# full node is cut in two, and its parent gets one child more; so all leaves stay equally deep, and no order
+# of insertion makes the tree deeper than ``log(n) / log(LEAST)``.
+#
+# A node is cut where ``count * perimeter`` of both halves is least, along any axis or by size: a giant among
+# dust leaves with the largest.
+#
+# Source: Guttman's R-tree (1984); the cut along a sorted axis is that of Beckmann's R*-tree (1990), judged by
+# the surface area heuristic of the ray tracers (MacDonald and Booth, 1990).
+
+
+# How much worse it is to widen a child than to go to a wide one: measured on uniform, clustered and mixed
+# boxes.  With 8, every wide node attracts boxes and grows wider: ten times as many nodes are visited.
+_OTHERS = 1000.0
+_MANY = WIDTH + 1
+_FORWARDS, _BACKWARDS = np.int64(1), np.int64(-1)
+
+
+@inline
+def _best_child(edges, node, count, box, rows, costs):
+    """The slot where the box costs least."""
+    dim = rows // 2
+    for k in range(WIDTH):
+        costs[k] = 0.0
+    for axis in range(dim):
+        low_row = edges[node * rows + axis]
+        high_row = edges[node * rows + dim + axis]
+        low = finite(box[axis])
+        high = finite(box[dim + axis])
+        for k in range(WIDTH):
+            own_low = finite(low_row[k])
+            own_high = finite(high_row[k])
+            wider = max(own_low - low, 0.0) + max(high - own_high, 0.0)
+            costs[k] += (own_high - own_low) + _OTHERS * wider
+    best = np.int64(0)
+    for k in range(1, count):
+        if costs[k] < costs[best]:
+            best = k
+    return best
+
+
+@inline
+def _sort_by_key(keys, order):
+    """Insertion sort of few entries."""
+    for k in range(_MANY):
+        key = keys[k]
+        at = k
+        while at > 0 and keys[order[at - 1]] > key:
+            order[at] = order[at - 1]
+            at -= 1
+        order[at] = k
+
+
+@inline
+def _perimeters(boxes, order, step, sums):
+    """Write to ``sums[m]`` the sides of the box around ``m + 1`` entries: the first or, backwards, last."""
+    dim = boxes.shape[1] // 2
+    first = 0 if step > 0 else _MANY - 1
+    for m in range(_MANY):
+        sums[m] = 0.0
+    for axis in range(dim):
+        low = finite(boxes[order[first], axis])
+        high = finite(boxes[order[first], dim + axis])
+        for m in range(_MANY):
+            low = min(low, finite(boxes[order[first + m * step], axis]))
+            high = max(high, finite(boxes[order[first + m * step], dim + axis]))
+            sums[m] += high - low
+
+
+@inline
+def _choose_cut(boxes, order, best_order, keys, ahead, behind):
+    """Sort 17 entries into ``best_order``; returns how many of them make the first half."""
+    dim = boxes.shape[1] // 2
+    least = np.inf
+    cut = np.int64(_MANY // 2)
+    for axis in range(dim + 1):
+        for k in range(_MANY):
+            keys[k] = 0.0
+            if axis < dim:
+                keys[k] = finite(boxes[k, axis]) + finite(boxes[k, dim + axis])
+            else:
+                for side in range(dim):
+                    keys[k] = max(keys[k], finite(boxes[k, dim + side]) - finite(boxes[k, side]))
+        _sort_by_key(keys, order)
+        _perimeters(boxes, order, _FORWARDS, ahead)
+        _perimeters(boxes, order, _BACKWARDS, behind)
+        better = False
+        # From the middle outwards: where all cuts cost the same, both halves are equal.
+        for step in range(_MANY - 2 * LEAST + 1):
+            first = _MANY // 2 + ((step + 1) // 2 if step % 2 == 1 else -(step // 2))
+            cost = first * ahead[first - 1] + (_MANY - first) * behind[_MANY - first - 1]
+            if cost < least:
+                least = cost
+                cut = first
+                better = True
+        if better:
+            for k in range(_MANY):
+                best_order[k] = order[k]
+    return cut
+
+
+@inline
+def _append_child(edges, children, links, where, node, box, child, level, rows):
+    """Use the next slot of a node that has one left."""
+    slot = count_of(links, node)
+    for row in range(rows):
+        edges[node * rows + row, slot] = box[row]
+    hang(children, links, where, node, slot, child, level)
+    links[node, COUNT] = slot + 1
+
+
+@inline
+def _insert_one(edges, children, links, where, tree, box, new, scratch):
+    """Put one box into a tree."""
+    rows = box.shape[0]
+    boxes, ids, order, best_order, keys, ahead, behind = scratch
+    node = child_of(children, NODE_0, tree)
+    height = child_of(children, NODE_0, HEIGHT + tree)
+    if node == 0:
+        node = new_node(edges, children, links, rows)
+        hang(children, links, where, NODE_0, tree, node, LEAVES + 1)
+        children[0, HEIGHT + tree] = 1
+        _append_child(edges, children, links, where, node, box, new, LEAVES, rows)
+        fit_above(edges, links, node, rows)
+        return
+    for level in range(height - 1, -1, -1):
+        above, slot = place_above(links, node)
+        for row in range(rows // 2):
+            edges[above * rows + row, slot] = min(edges[above * rows + row, slot], box[row])
+        for row in range(rows // 2, rows):
+            edges[above * rows + row, slot] = max(edges[above * rows + row, slot], box[row])
+        if level > 0:
+            node = child_of(children, node, _best_child(edges, node, count_of(links, node), box, rows, keys))
+    # Upwards: `new` with the box boxes[WIDTH] is waiting for a place in `node`.
+    for row in range(rows):
+        boxes[WIDTH, row] = box[row]
+    level = np.int64(0)
+    while links[node, COUNT] == WIDTH:
+        for k in range(WIDTH):
+            ids[k] = child_of(children, node, k)
+            for row in range(rows):
+                boxes[k, row] = edges[node * rows + row, k]
+        ids[WIDTH] = new
+        cut = _choose_cut(boxes, order, best_order, keys, ahead, behind)
+        other = new_node(edges, children, links, rows)
+        links[node, COUNT] = 0
+        for k in range(_MANY):
+            half = node if k < cut else other
+            at = best_order[k]
+            _append_child(edges, children, links, where, half, boxes[at], ids[at], level, rows)
+        for row in range(rows):
+            for k in range(count_of(links, node), WIDTH):
+                edges[node * rows + row, k] = np.nan
+        above, _ = place_above(links, node)
+        level += 1
+        if above == 0:
+            above = new_node(edges, children, links, rows)
+            hang(children, links, where, NODE_0, tree, above, level)
+            children[0, HEIGHT + tree] += 1
+            hang(children, links, where, above, FIRST, node, level)
+            links[above, COUNT] = 1
+        fit_above(edges, links, node, rows)
+        # The other half's box: through the slot that it is about to get.
+        for row in range(rows):
+            bound = edges[other * rows + row, 0]
+            for k in range(1, count_of(links, other)):
+                value = edges[other * rows + row, k]
+                bound = min(bound, value) if 2 * row < rows else max(bound, value)
+            boxes[WIDTH, row] = bound
+        new = other
+        node = above
+    _append_child(edges, children, links, where, node, boxes[WIDTH], new, level, rows)
+
+
+def insert_scratch(columns: int, dtype: "np.dtype[Any]") -> tuple[npt.NDArray[Any], ...]:
+    """What `insert_boxes` works in: a box, then what a node that is cut in two holds, and how to cut it."""
+    whole = [np.empty(_MANY, np.int64) for _ in range(3)]
+    sums = [np.empty(_MANY, np.float64) for _ in range(3)]
+    return (np.empty(columns, dtype), np.empty((_MANY, columns), dtype), *whole, *sums)
+
+
+@jit
+def insert_boxes(edges, children, links, where, boxes, reach, classes, ids, first, fresh, scratch):
+    """Insert ``ids[first:]``, each with its box widened by its ``reach``; returns the first one left.
+
+    ``fresh`` ids have no reach yet.  It stops early when there might be too few nodes for the next.
+    ``scratch``: see `insert_scratch`.
+    """
+    dim = boxes.shape[1] // 2
+    box, held, own_ids, order, best_order, keys, ahead, behind = scratch
+    cut = (held, own_ids, order, best_order, keys, ahead, behind)
+    for at in range(first, ids.shape[0]):
+        i = np.int64(ids[at])
+        tree = np.int64(classes[i] & 1)
+        if room_left(children) < children[0, HEIGHT + tree] + 1:
+            return at
+        if fresh:
+            reach[i] = 0.0
+        for axis in range(dim):
+            box[axis] = boxes[i, axis] - reach[i]
+            box[dim + axis] = boxes[i, dim + axis] + reach[i]
+        if reach[i] > 0.0:
+            children[0, LOOSE + tree] = 1
+        _insert_one(edges, children, links, where, tree, box, i, cut)
+        children[0, HELD + tree] += 1
+    return ids.shape[0]
+
+
+# -----------------------------------------------------------------------------------------------------------
+# Remove boxes from the dynamic tree.
+#
+# The last slot of the leaf fills the hole, and the bounds above shrink as far as anything changes.  A node
+# that is left with few children gives them to the neighbour that has room for them and grows least; where all
+# neighbours are nearly full it stays as it is, for the tree is then full enough as a whole.  A root with one
+# child is replaced by it.
+
+
+@inline
+def _take_out(edges, children, links, where, node, slot, level, rows):
+    """Empty a slot; the last one in use takes its place."""
+    last = count_of(links, node) - 1
+    links[node, COUNT] = last
+    if slot != last:
+        for row in range(node * rows, node * rows + rows):
+            edges[row, slot] = edges[row, last]
+        hang(children, links, where, node, slot, child_of(children, node, last), level)
+    empty_slot(edges, node, last, rows)
+
+
+@inline
+def _best_neighbour(edges, children, links, node, rows):
+    """The slot of a neighbour with room for a node's children that would grow least; -1 if there is none."""
+    above, own = place_above(links, node)
+    best = np.int64(-1)
+    least = np.inf
+    for slot in range(count_of(links, above)):
+        neighbour = child_of(children, above, slot)
+        if slot != own and count_of(links, neighbour) + count_of(links, node) <= WIDTH:
+            cost = 0.0
+            for row in range(above * rows, above * rows + rows // 2):
+                high = max(finite(edges[row + rows // 2, slot]), finite(edges[row + rows // 2, own]))
+                cost += high - min(finite(edges[row, slot]), finite(edges[row, own]))
+            if cost < least:
+                least = cost
+                best = slot
+    return best
+
+
+@inline
+def _merge(edges, children, links, where, node, other, level, rows):
+    """Give all children of ``node`` to ``other``, which has room for them."""
+    for k in range(count_of(links, node)):
+        slot = count_of(links, other)
+        for row in range(rows):
+            edges[other * rows + row, slot] = edges[node * rows + row, k]
+        hang(children, links, where, other, slot, child_of(children, node, k), level)
+        links[other, COUNT] = slot + 1
+    fit_above(edges, links, other, rows)
+
+
+@inline
+def _remove_one(edges, children, links, where, tree, place, rows):
+    """Take out the box at a place of a leaf."""
+    node = place // WIDTH
+    slot = place % WIDTH
+    level = np.int64(0)
+    while True:
+        _take_out(edges, children, links, where, node, slot, level, rows)
+        count = count_of(links, node)
+        above, slot = place_above(links, node)
+        if above == 0:
+            break
+        if count >= LEAST:
+            fit_upwards(edges, links, node, rows)
+            return
+        if count > 0:
+            neighbour = _best_neighbour(edges, children, links, node, rows)
+            if neighbour < 0:
+                fit_upwards(edges, links, node, rows)
+                return
+            _merge(edges, children, links, where, node, child_of(children, above, neighbour), level, rows)
+        free_node(children, links, node)
+        node = above
+        level += 1
+    # `node` is the root.
+    if links[node, COUNT] == 0:
+        free_node(children, links, node)
+        children[0, tree] = 0
+        children[0, HEIGHT + tree] = 0
+        children[0, LOOSE + tree] = 0
+        empty_slot(edges, NODE_0, tree, rows)
+        return
+    while level > 0 and links[node, COUNT] == 1:
+        child = child_of(children, node, FIRST)
+        free_node(children, links, node)
+        hang(children, links, where, NODE_0, tree, child, level)
+        node = child
+        level -= 1
+        children[0, HEIGHT + tree] -= 1
+    fit_above(edges, links, node, rows)
+
+
+@jit
+def remove_boxes(edges, children, links, where, classes, ids):
+    """Take the boxes of these ids out of their trees."""
+    rows = edges.shape[0] // children.shape[0]
+    for k in range(ids.shape[0]):
+        i = np.int64(ids[k])
+        tree = np.int64(classes[i] & 1)
+        _remove_one(edges, children, links, where, tree, np.int64(where[i]), rows)
+        children[0, HELD + tree] -= 1
+        where[i] = -1
+
+
+# -----------------------------------------------------------------------------------------------------------
+# Move boxes of the dynamic tree that stay in their leaves.
+#
+# A box that stays within its slot costs this look, unless it has become much smaller than the slot.  One
+# that stays within the bounds of its leaf gets a new slot box there.  The others are handed back: they have
+# to be removed and inserted.
+
+
+@inline
+def _within(edges, row, slot, low, high, dim):
+    """Whether a slot reaches from ``low`` to ``high`` on the axis of ``row``, its row of lower edges."""
+    return (edges[row, slot] <= low) & (high <= edges[row + dim, slot])
+
+
+@inline
+def _widest_reach(rows, k):
+    """How far a box may be widened at most: half its longest side."""
+    dim = rows.shape[1] // 2
+    side = 0.0
+    for axis in range(dim):
+        side = max(side, float(rows[k, dim + axis]) - float(rows[k, axis]))
+    return 0.5 * side if side < np.inf else 0.0
+
+
+@inline
+def _step(boxes, i, rows, k):
+    """The longest way that an edge of box ``i`` goes when it moves to ``rows[k]``."""
+    step = 0.0
+    for column in range(rows.shape[1]):
+        way = abs(float(rows[k, column]) - float(boxes[i, column]))
+        if way > step:  # not where infinite edges differ by nan
+            step = way
+    return step
+
+
+@jit
+def move_boxes(edges, children, links, where, boxes, reach, tree, ids, rows, margin, steps, leaving, most):
+    """Move ``ids`` of one tree from ``boxes`` to ``rows``; returns how many must change their leaf.
+
+    Their places in ``ids`` are written to ``leaving``.  ``reach`` becomes how far each is to be widened: by
+    ``margin``, or where that is negative by ``steps`` times its step, but no more than half its longest side:
+    a box that jumps must not become a giant.  After ``most`` of them the rest is not looked at: it costs less
+    to rebuild the tree.
+    """
+    dim = boxes.shape[1] // 2
+    left = np.int64(0)
+    for k in range(ids.shape[0]):
+        i = np.int64(ids[k])
+        node = np.int64(where[i]) // WIDTH
+        slot = np.int64(where[i]) % WIDTH
+        widest = margin if margin >= 0.0 else _widest_reach(rows, k)
+        if left < most:
+            stays = True
+            slack = 4.0 * min(float(reach[i]), widest)
+            for axis in range(dim):
+                row = node * 2 * dim + axis
+                low, high = rows[k, axis], rows[k, dim + axis]
+                stays &= _within(edges, row, slot, low, high, dim)
+                stays &= edges[row + dim, slot] - edges[row, slot] <= (high - low) + slack
+            if stays:
+                children[0, LOOSE + tree] = 1
+                continue
+        if tree == MOVING:
+            reach[i] = margin if margin >= 0.0 else min(steps * _step(boxes, i, rows, k), widest)
+        if left >= most:
+            continue
+        above, place = place_above(links, node)
+        fits = True
+        for axis in range(dim):
+            low, high = rows[k, axis] - reach[i], rows[k, dim + axis] + reach[i]
+            fits &= _within(edges, above * 2 * dim + axis, place, low, high, dim)
+        if not fits:
+            leaving[left] = k
+            left += 1
+            continue
+        for axis in range(dim):
+            edges[node * 2 * dim + axis, slot] = rows[k, axis] - reach[i]
+            edges[node * 2 * dim + dim + axis, slot] = rows[k, dim + axis] + reach[i]
+        if reach[i] > 0.0:
+            children[0, LOOSE + tree] = 1
+        fit_upwards(edges, links, node, 2 * dim)
+    return left

@@ -1,0 +1,826 @@
+"""Queries of the dynamic tree: box, ray and nearest, in batches and one at a time."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.kernels.arrays.results import (
+    RANKED,
+    ROOM,
+    count_rows,
+    group_by_query,
+    put_long_rows,
+    put_row,
+    put_rows,
+    rank,
+    result,
+    words_for,
+)
+from broadphase.kernels.boxes.checks import take_box, take_point, take_ray
+from broadphase.kernels.boxes.queries import (
+    distance_to_box,
+    farthest,
+    keep_nearest,
+    passes,
+    ray_distance,
+    set_ray,
+    sort_by_distance,
+    write_normal,
+)
+from broadphase.kernels.machine.jit import always_inline, brief, common, inline, jit, numbers
+from broadphase.kernels.machine.prefetch import AHEAD, prefetch
+from broadphase.kernels.machine.scratch import few, many, one_row, some_rows
+from broadphase.kernels.machine.simd import (
+    LANES,
+    bits,
+    count_lanes,
+    load,
+    lowest_lane,
+    put_lanes,
+    splat,
+    store,
+)
+from broadphase.kernels.tree.dynamic_tree import (
+    HEIGHT,
+    LOOSE,
+    MOVING,
+    NODE_0,
+    STATIC_TREE,
+    TALLEST,
+    WAITING,
+    WIDTH,
+    child_of,
+    move_boxes,
+    push_roots,
+    stack_by_key,
+    stack_room,
+)
+
+# -----------------------------------------------------------------------------------------------------------
+# Box queries of the dynamic tree, many at a time (`query_one` has one).
+#
+# Level by level, for many queries at once: a queue holds every node of a level together with the query that
+# meets it; each is looked at, 16 slots at a time, and the children that the query meets are appended for the
+# next level.  Nothing in that depends on what the node before gave, so the processor has several nodes on
+# their way from memory at once, and there is no branch to be guessed wrong.  It is twice as fast as one query
+# after the other.
+#
+# What comes out are candidates: a slot may be wider than its box, and rules may keep a box from counting.
+
+
+BLOCK = 64  # queries that go down the tree together
+SPARE = RANKED + WIDTH  # entries after the last one that may be overwritten or read
+QUEUE_ROOM = 12_000  # queue entries, two rows of them below the size at which malloc asks the system
+
+
+@inline
+def set_limits(query, touching, limits, k):
+    """Write the edges of a query into ``limits[k]``, in the nodes' type, so that `row_meets` is exact."""
+    dim = limits.shape[1] // 2
+    kind = limits.dtype.type
+    for axis in range(dim):
+        limits[k, axis] = -farthest(-query[axis], touching, kind)
+        limits[k, dim + axis] = farthest(query[dim + axis], touching, kind)
+
+
+@always_inline
+def row_meets(boxes, i, limits, k):
+    """Whether box ``i`` overlaps a query, as in `box_meets`."""
+    dim = boxes.shape[1] // 2
+    meets = True
+    for axis in range(dim):
+        meets &= (boxes[i, axis] <= limits[k, dim + axis]) & (limits[k, axis] <= boxes[i, dim + axis])
+    return meets
+
+
+@always_inline
+def slots_met(edges, row, dim, lane, limits, k):
+    """Which slots from ``lane`` of the node whose edges begin at ``row`` meet a query; a mask."""
+    meets = load(edges, row, lane) <= splat(limits[k, dim])
+    meets = meets & (splat(limits[k, 0]) <= load(edges, row + dim, lane))
+    meets = meets & (load(edges, row + 1, lane) <= splat(limits[k, dim + 1]))
+    meets = meets & (splat(limits[k, 1]) <= load(edges, row + dim + 1, lane))
+    if dim == 3:
+        meets = meets & (load(edges, row + 2, lane) <= splat(limits[k, 5]))
+        meets = meets & (splat(limits[k, 2]) <= load(edges, row + 5, lane))
+    return meets
+
+
+@inline
+def descend(edges, children, root, height, limits, count, queue, start):
+    """Let queries ``0 .. count - 1`` go down a tree, in the queue from ``start`` on.
+
+    Returns where the candidates begin and end: ids in ``queue[0]`` and their queries in ``queue[1]``; -1 if
+    the queue is too short.
+    """
+    dim = limits.shape[1] // 2
+    begin = start
+    end = start + count
+    if end + SPARE > queue.shape[1]:
+        return np.int64(-1), end
+    for k in range(count):
+        queue[0, start + k] = root
+        queue[1, start + k] = k
+    for _ in range(height):
+        tail = end
+        for at in range(begin, end):
+            if tail + SPARE > queue.shape[1]:
+                return np.int64(-1), end
+            node = np.int64(queue[0, at])
+            k = np.int64(queue[1, at])
+            row = node * (2 * dim)
+            for lane in range(0, WIDTH, LANES):
+                meets = slots_met(edges, row, dim, lane, limits, k)
+                store(queue, 1, tail, splat(np.int32(k)))
+                tail += put_lanes(queue, 0, tail, load(children, node, lane), meets)
+        begin = end
+        end = tail
+    return begin, end
+
+
+@inline
+def find_in_block(
+    edges,
+    children,
+    boxes,
+    categories,
+    masks,
+    queries,
+    first,
+    count,
+    limits,
+    touching,
+    category,
+    mask,
+    queue,
+):
+    """What ``queries[first : first + count]`` meet; returns where in the queue that begins and ends.
+
+    Those of one tree come in the order of the queries.  Returns ``begin, end, tests``; ``begin`` is -1 if the
+    queue is too short.
+    """
+    for k in range(count):
+        set_limits(queries[first + k], touching, limits, k)
+    free = category < 0 and mask < 0
+    begin = end = tests = np.int64(0)
+    for tree in range(2):
+        root = np.int64(children[0, tree])
+        if root > 0:
+            height = np.int64(children[0, HEIGHT + tree])
+            start, stop = descend(edges, children, root, height, limits, count, queue, end)
+            if start < 0:
+                return np.int64(-1), end, tests
+            tests += (start - end) * WIDTH
+            if free and children[0, LOOSE + tree] == 0:
+                if end == 0:
+                    begin = start
+                    end = stop
+                    continue
+                for at in range(start, stop):
+                    queue[0, end] = queue[0, at]
+                    queue[1, end] = queue[1, at]
+                    end += 1
+            else:
+                tests += stop - start
+                for at in range(start, stop):
+                    prefetch(boxes, queue[0, min(at + AHEAD, stop - 1)], 0)
+                    i, k = np.int64(queue[0, at]), np.int64(queue[1, at])
+                    queue[0, end], queue[1, end] = i, k
+                    meets = row_meets(boxes, i, limits, k)
+                    end += np.int64(meets and passes(categories, masks, i, category, mask))
+    return begin, end, tests
+
+
+def query_scratch(
+    columns: int, dtype: "np.dtype[Any]", end_of_ids: int, room: int = QUEUE_ROOM
+) -> tuple[npt.NDArray[Any], ...]:
+    """What `search_boxes` works in; ``room`` is that of its queues."""
+    queue, grouped = np.empty((2, room), np.int32), np.empty((2, room), np.int32)
+    starts = np.empty(BLOCK + 1, np.int64)
+    return np.empty((BLOCK, columns), dtype), queue, grouped, starts, words_for(end_of_ids)
+
+
+@jit
+def search_boxes(
+    edges,
+    children,
+    boxes,
+    categories,
+    masks,
+    end_of_ids,
+    queries,
+    first,
+    last,
+    touching,
+    category,
+    mask,
+    sort,
+    scratch,
+    rows,
+):
+    """Rows ``[query, id]`` of the queries ``first .. last - 1``; returns ``next, found, tests, cramped``.
+
+    In the order of the queries, and with ``sort`` of the ids, which are all less than ``end_of_ids``.  Where
+    ``rows`` is too short for the answer of query ``next``, it stops, or where a queue of the ``scratch`` (see
+    `query_scratch`) is: then it is ``cramped``.
+    """
+    limits, queue, grouped, starts, words = scratch
+    cramped = False
+    both = children[0, MOVING] > 0 and children[0, STATIC_TREE] > 0
+    total = tests = np.int64(0)
+    block = np.int64(BLOCK)
+    at = np.int64(first)
+    while at < last:
+        count = min(block, last - at)
+        begin, end, made = find_in_block(
+            edges,
+            children,
+            boxes,
+            categories,
+            masks,
+            queries,
+            at,
+            count,
+            limits,
+            touching,
+            category,
+            mask,
+            queue,
+        )
+        if begin < 0 or total + (end - begin) > rows.shape[0]:
+            if count > 1:
+                block = max(count // 4, 1)
+            else:
+                cramped = begin < 0
+                break
+            continue
+        if both:
+            group_by_query(queue, begin, end, grouped, starts, count)
+            queue, grouped = grouped, queue
+            begin, end = NODE_0, end - begin
+        most = count_rows(queue, begin, end, starts, count)
+        if sort and most > RANKED:
+            put_long_rows(queue, begin, starts, count, rows, total, at, words, end_of_ids)
+        else:
+            put_rows(queue, begin, starts, count, sort, rows, total, at)
+        total += end - begin
+        tests += made
+        at += count
+        if 3 * (end + made // WIDTH) < queue.shape[1]:
+            block = min(2 * count, BLOCK)
+    return at, total, tests, cramped
+
+
+# -----------------------------------------------------------------------------------------------------------
+# A single box query of the dynamic tree.
+#
+# As `broadphase.kernels.tree.queries` does for many, level by level in a queue, which lies on the stack: all
+# that is allocated is the memory of the result.  Where the queue is too short for the ids, it holds the
+# leaves that they are in, and for each slot of these a bit: that is enough for thousands of ids.  Where there
+# are more, the tree is gone through twice, to count and to write.
+
+
+_FIRST = np.int64(0)  # not a plain 0, for which Numba would compile once more
+
+
+@jit
+@numbers(values=(4, 6))
+def search_box_by_rules(edges, children, boxes, categories, masks, values, touching, category, mask):
+    """Ids that meet a box of any numbers; returns ``ids, tests``."""
+    limits = one_row(len(values), edges.dtype)
+    set_limits(values, touching, limits, NODE_0)
+    return search_one(edges, children, boxes, categories, masks, limits, category, mask)
+
+
+@inline
+def search_one(edges, children, boxes, categories, masks, limits, category, mask):
+    """Ids that meet a box, sorted if they are few; returns ``ids, tests``.
+
+    ``limits``: its edges (`query.set_limits`).
+    """
+    queue = some_rows(1, ROOM, np.int32)
+    asked = (edges, children, boxes, categories, masks, limits, category, mask)
+    begin, end, tests = _find_one(*asked, queue)
+    if begin < 0:
+        leaves, found, tests = _walk(*asked, queue, many(0, np.int32))
+        ids = result(found, np.int32)
+        if leaves > ROOM // 2:
+            _walk(*asked, queue, ids)
+            return ids, tests
+        at = _FIRST
+        for leaf in range(leaves):
+            at = _put_slots(children, np.int64(queue[0, 2 * leaf]), np.int64(queue[0, 2 * leaf + 1]), ids, at)
+        return ids, tests
+    found = end - begin
+    ids = result(found, np.int32)
+    if found <= RANKED:
+        for at in range(begin, end):
+            ids[rank(queue, begin, found, queue[0, at])] = queue[0, at]
+    else:
+        for k in range(found):
+            ids[k] = queue[0, begin + k]
+    return ids, tests
+
+
+@inline
+def _find_one(edges, children, boxes, categories, masks, limits, category, mask, queue):
+    """Where in the queue the ids begin and end, and the tests; -1 where it is too short."""
+    free = category < 0 and mask < 0
+    begin = end = tests = np.int64(0)
+    for tree in range(2):
+        root = child_of(children, NODE_0, tree)
+        if root > 0:
+            start, stop = _descend(edges, children, root, tree, limits, queue, end)
+            if start < 0:
+                return np.int64(-1), end, tests
+            tests += (start - end) * WIDTH
+            if free and children[0, LOOSE + tree] == 0:
+                if end == 0:
+                    begin = start
+                    end = stop
+                    continue
+                for at in range(start, stop):
+                    queue[0, end] = queue[0, at]
+                    end += 1
+            else:
+                tests += stop - start
+                for at in range(start, stop):
+                    i = np.int64(queue[0, at])
+                    queue[0, end] = i
+                    meets = row_meets(boxes, i, limits, NODE_0)
+                    end += np.int64(meets and passes(categories, masks, i, category, mask))
+    return begin, end, tests
+
+
+@inline
+def _descend(edges, children, root, tree, limits, queue, start):
+    """As `query.descend`, for one query."""
+    dim = limits.shape[1] // 2
+    begin = start
+    end = start + 1
+    if end + SPARE > queue.shape[1]:
+        return np.int64(-1), end
+    queue[0, start] = root
+    for _ in range(children[0, HEIGHT + tree]):
+        tail = end
+        for at in range(begin, end):
+            if tail + SPARE > queue.shape[1]:
+                return np.int64(-1), end
+            node = np.int64(queue[0, at])
+            for lane in range(0, WIDTH, LANES):
+                meets = slots_met(edges, node * (2 * dim), dim, lane, limits, NODE_0)
+                tail += put_lanes(queue, 0, tail, load(children, node, lane), meets)
+        begin = end
+        end = tail
+    return begin, end
+
+
+@common
+def _walk(edges, children, boxes, categories, masks, limits, category, mask, queue, ids):
+    """Depth first, in the order in which a queue would have the ids: as many as there is room for.
+
+    Returns how many leaves hold any, how many ids there are, and the tests.  The leaves, as far as there is
+    room, come into the queue, each with its hits as bits.
+    """
+    free = category < 0 and mask < 0
+    # Of each level from the root down the node at hand, and which of its slots are left, as bits.
+    nodes, left = many(TALLEST, np.int64), many(TALLEST, np.int64)
+    leaves = found = tests = np.int64(0)
+    for tree in range(2):
+        root = child_of(children, NODE_0, tree)
+        lowest = np.int64(children[0, HEIGHT + tree]) - 1
+        sure = free and children[0, LOOSE + tree] == 0
+        depth = np.int64(-1)
+        if root > 0:
+            depth = np.int64(0)
+            nodes[0], left[0] = root, _slots(edges, root, limits)
+            tests += WIDTH
+        while depth >= 0:
+            node, hits = nodes[depth], left[depth]
+            if depth < lowest and hits != 0:
+                left[depth] = hits & (hits - 1)
+                depth += 1
+                nodes[depth] = child_of(children, node, lowest_lane(hits))
+                left[depth] = _slots(edges, nodes[depth], limits)
+                tests += WIDTH
+                continue
+            depth -= 1
+            if hits == 0:
+                continue
+            if not sure:
+                tests += count_lanes(hits)
+                met = hits
+                while met != 0:
+                    slot = lowest_lane(met)
+                    met &= met - 1
+                    i = child_of(children, node, slot)
+                    counts = row_meets(boxes, i, limits, NODE_0)
+                    counts = counts and passes(categories, masks, i, category, mask)
+                    hits ^= np.int64(not counts) << slot
+            if 2 * leaves < ROOM:
+                queue[0, 2 * leaves], queue[0, 2 * leaves + 1] = node, hits
+            if len(ids) > 0:
+                _put_slots(children, node, hits, ids, found)
+            leaves += np.int64(hits != 0)
+            found += count_lanes(hits)
+    return leaves, found, tests
+
+
+@inline
+def _slots(edges, node, limits):
+    """Which slots of a node meet the query, as bits."""
+    dim = limits.shape[1] // 2
+    slots = np.int64(0)
+    for lane in range(0, WIDTH, LANES):
+        slots |= bits(slots_met(edges, node * (2 * dim), dim, lane, limits, NODE_0)) << lane
+    return slots
+
+
+@inline
+def _put_slots(children, node, slots, ids, at):
+    """Write the ids in some slots of a leaf from ``at`` on, as far as there is room; returns where they end.
+
+    There is, unless another thread moves boxes between two walks.
+    """
+    while slots != 0 and at < len(ids):
+        ids[at] = children[node, lowest_lane(slots)]
+        slots &= slots - 1
+        at += 1
+    return at
+
+
+# -----------------------------------------------------------------------------------------------------------
+# Rays through the dynamic tree: nearer nodes first, and none that begins behind the first hit.
+
+
+# Rows of the times at which a ray is in the slots of a node.
+_NEAR, _FAR = 0, 1
+NO_BOX = np.int64(-1)
+
+
+@common
+def _slots_hit(edges, node, dim, ray, times):
+    """Which slots of a node the ray meets within its length, as bits, and in ``times`` when.
+
+    The operations are those of `query_tests.slab_times`, so that no rounding prunes a hit.
+    """
+    furthest = ray[2 * dim]
+    near = times[_NEAR]
+    far = times[_FAR]
+    for k in range(WIDTH):
+        near[k] = 0.0
+        far[k] = furthest
+    for axis in range(dim):
+        at = ray[axis]
+        step = ray[dim + axis]
+        first = edges[(2 * node) * dim + axis]
+        last = edges[(2 * node + 1) * dim + axis]
+        if step < 0.0:
+            first, last = last, first
+        if step == 0.0:
+            for k in range(WIDTH):
+                if not (first[k] <= at and at <= last[k]):
+                    far[k] = -1.0
+        else:
+            for k in range(WIDTH):
+                enter = (float(first[k]) - at) / step
+                leave = (float(last[k]) - at) / step
+                # In this form nan, from an unused slot, stays.
+                near[k] = near[k] if near[k] >= enter else enter
+                far[k] = far[k] if far[k] <= leave else leave
+    hit = np.int64(0)
+    for lane in range(0, WIDTH, LANES):
+        hit |= bits(load(times, _NEAR, lane) <= load(times, _FAR, lane)) << lane
+    return hit
+
+
+@common
+def first_hit(
+    edges, children, boxes, categories, masks, ray, touching, category, mask, ignored, nodes, keys, times
+):
+    """The box but ``ignored`` that the ray hits first, the lowest id among equals, or -1; and the tests."""
+    dim = boxes.shape[1] // 2
+    best = np.int64(-1)
+    nearest = np.inf
+    tests = np.int64(0)
+    left = push_roots(children, nodes, keys)
+    while left > 0:
+        left -= 1
+        if keys[left] > nearest:
+            continue
+        node = nodes[left] >> 6
+        level = nodes[left] & 63
+        hit = _slots_hit(edges, node, dim, ray, times)
+        tests += WIDTH
+        begin = left
+        while hit != 0:
+            k = lowest_lane(hit)
+            hit &= hit - 1
+            near = times[_NEAR, k]
+            if near > nearest:
+                continue
+            child = child_of(children, node, k)
+            if level > 0:
+                left = stack_by_key(nodes, keys, left, begin, child, level, near)
+            elif child != ignored and passes(categories, masks, child, category, mask):
+                tests += 1
+                distance = ray_distance(boxes, child, ray, touching)
+                if distance >= 0.0 and (distance < nearest or (distance == nearest and child < best)):
+                    best = child
+                    nearest = distance
+    return best, tests
+
+
+@jit
+@numbers(values=(5, 7))
+def search_first(edges, children, boxes, categories, masks, values, touching, category, mask):
+    """The box that the ray hits first, the lowest id among equals, or -1; returns ``id, tests``.
+
+    Tests of -2 where the tree is too tall for what a kernel has on the stack.
+    """
+    if stack_room(children) > WAITING:
+        return np.int64(-1), np.int64(-2)
+    times, keys = some_rows(2, WIDTH, np.float64), many(WAITING, np.float64)
+    nodes = many(WAITING, np.int64)
+    ray = few(len(values), np.float64)
+    set_ray(values, ray)
+    return first_hit(
+        edges, children, boxes, categories, masks, ray, touching, category, mask, NO_BOX, nodes, keys, times
+    )
+
+
+@jit
+def search_firsts(
+    edges, children, boxes, categories, masks, rays, first, last, touching, category, mask, ignored, scratch,
+    out,
+):  # fmt: skip
+    """The same for the rays ``first .. last - 1``, into ``out``; returns the tests.
+
+    ``ignored``: a box for each ray that it passes through, or -1; or none at all.
+    ``scratch``: nodes and keys of `stack_room`, two rows of `WIDTH` times, and one ray.
+    """
+    nodes, keys, times, ray = scratch
+    tests = np.int64(0)
+    for q in range(first, last):
+        set_ray(rays[q], ray)
+        own = np.int64(ignored[q]) if ignored.shape[0] > 0 else NO_BOX
+        out[q], made = first_hit(
+            edges, children, boxes, categories, masks, ray, touching, category, mask, own, nodes, keys, times
+        )
+        tests += made
+    return tests
+
+
+@jit
+def search_rays(
+    edges, children, boxes, categories, masks, rays, begin, touching, category, mask, scratch, out
+):
+    """Rows ``[ray, id]`` of all boxes that the rays from ``begin`` on hit, until ``out`` is full.
+
+    Returns the ray to go on with, the rows and the tests.  A ray is answered wholly or not at all.
+    ``scratch`` as above.
+    """
+    nodes, keys, times, ray = scratch
+    dim = boxes.shape[1] // 2
+    found = tests = np.int64(0)
+    for q in range(begin, rays.shape[0]):
+        set_ray(rays[q], ray)
+        before, before_tests = found, tests
+        left = push_roots(children, nodes, keys)
+        while left > 0:
+            left -= 1
+            node = nodes[left] >> 6
+            level = nodes[left] & 63
+            hit = _slots_hit(edges, node, dim, ray, times)
+            tests += WIDTH
+            while hit != 0:
+                child = child_of(children, node, lowest_lane(hit))
+                hit &= hit - 1
+                if level > 0:
+                    nodes[left] = (child << 6) | (level - 1)
+                    left += 1
+                elif passes(categories, masks, child, category, mask):
+                    tests += 1
+                    if ray_distance(boxes, child, ray, touching) >= 0.0:
+                        if found < out.shape[0]:
+                            put_row(out, found, q, child)
+                        found += 1
+        if found > out.shape[0]:
+            return q, before, before_tests
+    return rays.shape[0], found, tests
+
+
+# -----------------------------------------------------------------------------------------------------------
+# The nearest boxes to a point in the dynamic tree: nearer nodes first, and none that is too far.
+#
+# The result of a point bounds how far its neighbour has to look: points that are searched in an order in
+# which they lie close together begin with nearly the distance that they end with.
+
+
+@inline
+def _squares(edges, node, dim, point, squares):
+    """Squared distances of the 16 slots of a node; nan where a slot is not in use."""
+    for k in range(WIDTH):
+        squares[k] = 0.0
+    for axis in range(dim):
+        at = float(point[axis])
+        low = edges[(2 * node) * dim + axis]
+        high = edges[(2 * node + 1) * dim + axis]
+        for k in range(WIDTH):
+            below = float(low[k]) - at
+            above = at - float(high[k])
+            # In this form nan, from an unused slot, stays.
+            gap = above if above >= below else below
+            gap = 0.0 if gap <= 0.0 else gap
+            squares[k] += gap * gap
+
+
+@inline
+def _reach(distance):
+    """The square of a distance, a little more: no node beyond holds anything so near.
+
+    Distances are rounded, and squares may vanish or overflow: then nothing is left out.
+    """
+    return distance * distance * (1.0 + 1e-13) + 1e-300
+
+
+@inline
+def _way(point, other):
+    """From a point to another at most, along the axes: no square that could vanish."""
+    way = abs(point[0] - other[0]) + abs(point[1] - other[1])
+    return way + abs(point[2] - other[2]) if point.shape[0] == 3 else way
+
+
+@inline
+def search_around(
+    edges,
+    children,
+    boxes,
+    categories,
+    masks,
+    point,
+    category,
+    mask,
+    ids,
+    distances,
+    nodes,
+    keys,
+    squares,
+    furthest,
+):
+    """The nearest ids of a point, as many as there is room in ``ids``, as a heap; how many, and the tests.
+
+    ``furthest`` is a bound of the squared distance of the last of them that is known before, or infinity.
+    """
+    dim = boxes.shape[1] // 2
+    wanted = len(ids)
+    kept = tests = np.int64(0)
+    left = push_roots(children, nodes, keys)
+    while left > 0:
+        left -= 1
+        if keys[left] > furthest:
+            continue
+        node = nodes[left] >> 6
+        level = nodes[left] & 63
+        _squares(edges, node, dim, point, squares)
+        tests += WIDTH
+        begin = left
+        for k in range(WIDTH):
+            square = squares[k]
+            if not square <= furthest:  # also where the slot is not in use
+                continue
+            child = child_of(children, node, k)
+            if level > 0:
+                left = stack_by_key(nodes, keys, left, begin, child, level, square)
+            elif passes(categories, masks, child, category, mask):
+                tests += 1
+                distance = distance_to_box(boxes, child, point)
+                kept = keep_nearest(distances, ids, kept, distance, np.int32(child))
+                if kept == wanted:
+                    furthest = _reach(distances[0])
+    return kept, tests
+
+
+@jit
+def search_nearest(
+    edges, children, boxes, categories, masks, points, first, last, category, mask, scratch, out
+):  # fmt: skip
+    """The nearest ids of the points ``first .. last - 1`` into their rows of ``out``; returns the tests.
+
+    As many as a row is long, in no order; the rest of it is -1.  ``scratch``: nodes and keys of
+    `stack_room`, `WIDTH` squares and the distances of a row.
+    """
+    nodes, keys, squares, distances = scratch
+    wanted = out.shape[1]
+    tests = np.int64(0)
+    kept = np.int64(0)
+    for q in range(first, last):
+        furthest = np.inf  # squared
+        if q > first and kept == wanted:
+            way = _way(points[q], points[q - 1])
+            if way == 0.0:
+                for k in range(wanted):
+                    out[q, k] = out[q - 1, k]
+                continue
+            furthest = _reach(distances[0] + way)
+        kept, made = search_around(
+            edges, children, boxes, categories, masks, points[q], category, mask,
+            out[q], distances, nodes, keys, squares, furthest,
+        )  # fmt: skip
+        tests += made
+        for k in range(kept, wanted):
+            out[q, k] = -1
+    return tests
+
+
+# -----------------------------------------------------------------------------------------------------------
+# A single query in one call: the arguments read as the caller wrote them, the search, the result.
+#
+# Each kernel takes the query as tuples of numbers and checks it first (`broadphase.kernels.boxes.checks`).
+# Tests of -1 say that it is invalid, or of another dimension, and those of -2 that the tree is too tall for
+# what a kernel has on the stack.  No rules: these have calls of their own.
+
+
+_NO_RULE = np.int64(-1)
+
+# What has become of a box that was to be moved: nothing, for it is refused; it is where it should be; it has
+# its new row, and must be put into another leaf.
+REFUSED, STAYS, LEAVES = range(3)
+
+
+@brief
+@numbers(values=(4, 6))
+def query_box(edges, children, boxes, values, touching):
+    """Ids that meet a box, sorted if they are few; returns ``ids, tests``."""
+    limits = one_row(len(values), edges.dtype)
+    if not take_box(values, boxes, limits):
+        return result(0, np.int32), np.int64(-1)
+    if not touching:
+        set_limits(limits[NODE_0], touching, limits, NODE_0)  # as they were rounded
+    no_sets = few(0, np.uint32)
+    return search_one(edges, children, boxes, no_sets, no_sets, limits, _NO_RULE, _NO_RULE)
+
+
+@brief
+@numbers(origin=(2, 3), direction=(2, 3))
+def query_ray(edges, children, boxes, origin, direction, furthest, touching):
+    """What a ray hits first, or -1; returns ``id, tests, distance`` and the three numbers of the normal."""
+    values = few(2 * len(origin) + 1, np.float64)
+    if not take_ray(origin, direction, furthest, boxes, values):
+        return np.int64(-1), np.int64(-1), 0.0, 0.0, 0.0, 0.0
+    if stack_room(children) > WAITING:
+        return np.int64(-1), np.int64(-2), 0.0, 0.0, 0.0, 0.0
+    times, keys = some_rows(2, WIDTH, np.float64), many(WAITING, np.float64)
+    nodes = many(WAITING, np.int64)
+    ray = few(2 * len(origin) + 1, np.float64)
+    set_ray(values, ray)
+    no_sets = few(0, np.uint32)
+    hit, tests = first_hit(
+        edges, children, boxes, no_sets, no_sets, ray, touching, _NO_RULE, _NO_RULE, NO_BOX, nodes, keys,
+        times,
+    )  # fmt: skip
+    if hit < 0:
+        return hit, tests, 0.0, 0.0, 0.0, 0.0
+    normal = few(3, np.float64)
+    normal[2] = 0.0
+    distance = ray_distance(boxes, hit, ray, True)
+    write_normal(boxes, hit, ray, distance, normal)
+    return int(hit), tests, distance, float(normal[0]), float(normal[1]), float(normal[2])
+
+
+@brief
+@numbers(values=(2, 3))
+def query_nearest(edges, children, boxes, values, k):
+    """The ``k`` nearest boxes by distance, then id; returns ``ids, distances, tests``."""
+    point = few(len(values), np.float64)
+    ids, distances = result(k, np.int32), result(k, np.float64)
+    if not take_point(values, boxes, point):
+        return ids, distances, np.int64(-1)
+    if stack_room(children) > WAITING:
+        return ids, distances, np.int64(-2)
+    squares, keys = many(WIDTH, np.float64), many(WAITING, np.float64)
+    nodes = many(WAITING, np.int64)
+    no_sets = few(0, np.uint32)
+    kept, tests = search_around(
+        edges, children, boxes, no_sets, no_sets, point, _NO_RULE, _NO_RULE,
+        ids, distances, nodes, keys, squares, np.inf,
+    )  # fmt: skip
+    sort_by_distance(distances, ids, kept)
+    return ids[:kept], distances[:kept], tests
+
+
+@brief
+@numbers(values=(4, 6))
+def move_box(edges, children, links, where, boxes, reach, alive, end, i, values, margin, steps):
+    """Give box ``i`` of the moving tree a new row, and the tree what `move_boxes` does."""
+    rows = one_row(len(values), boxes.dtype)
+    if i < 0 or i >= end or not alive[i] or not take_box(values, boxes, rows):
+        return REFUSED
+    ids, leaving = few(1, np.int32), few(1, np.int64)
+    ids[0] = i
+    nodes = (edges, children, links, where)
+    left = move_boxes(*nodes, boxes, reach, MOVING, ids, rows, margin, steps, leaving, np.int64(2))
+    for column in range(boxes.shape[1]):
+        boxes[i, column] = rows[0, column]
+    return LEAVES if left > 0 else STAYS

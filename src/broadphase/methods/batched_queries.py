@@ -1,0 +1,537 @@
+"""Many queries at once: the nearest boxes of many points, and box queries that meet much, in packets."""
+
+import math
+from collections.abc import Callable
+from functools import partial
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.boxes import BoxArray
+from broadphase.kernels.arrays.sorting import starts_from_counts
+from broadphase.kernels.boxes.queries import (
+    compare_packets,
+    form_packets,
+    put_rows_of_packets,
+)
+from broadphase.kernels.machine.simd import LANES
+from broadphase.kernels.points.nearest_boxes import (
+    MOST_WANTED,
+    count_boxes,
+    count_points,
+    place_boxes,
+    place_points,
+    search_nearest,
+)
+from broadphase.runtime import threads
+from broadphase.runtime.memory import PairArray, Scratch, borrowed_scratch, pair_array
+from broadphase.runtime.slices import MOST, growing, paced, ranges, slices
+
+# -----------------------------------------------------------------------------------------------------------
+# The nearest boxes of many points: both are sorted into cells, and a point looks at the cells around it.
+#
+# A tree answers one point after another, each from its root.  Of many points the neighbours have nearly the
+# same answer: in the order of even cells what one has looked at lies in the nearest cache for the next, and
+# how far that one had to look bounds how far the next has to (`broadphase.kernels.points`).
+#
+# Cost: a counting sort of boxes and points, then for each point about three times as many comparisons as
+# boxes are wanted, 16 at a time.  It loses where no size of cells suits all places (clusters within clusters,
+# all on a slanted line, all equal) and where boxes are large: a sample shows it, and `plan_cells` returns
+# None.
+
+
+Rows = npt.NDArray[np.float64]
+Ids = npt.NDArray[np.int32]
+Sets = npt.NDArray[np.uint32]
+
+# Fewer points are answered faster one by one, also where there are so many times as many boxes.
+FEWEST = 500
+MOST_BOXES_EACH = 16
+_SAMPLE = 4096
+_GOLDEN = 0.6180339887498949
+_TRIMMED = 0.005
+# A world that reaches so many times as far as nearly all of its boxes do has outliers.
+_FAR_OUT = 1.6
+# Boxes in a cell, for each that is wanted.
+_PER_WANTED = 0.5
+_LEAST_IN_CELL, _MOST_IN_CELL = 2.0, 32.0
+# Where boxes crowd there are more cells, but no more than so many times as many; beyond, cells do not pay.
+_MOST_FINER = 32.0
+_MOST_CROWDED = 128.0
+# A box may reach so far from its middle, in cells; this share may reach further.
+_LARGEST = 0.5
+_MOST_LARGE = 1e-4
+# Points in a row of `side_by_side` that is as long as it is high.
+_IN_A_SQUARE = 8
+_ENOUGH_FOR_THREADS = 5_000
+_PIECES = 4  # for each thread, so that none waits long for the last
+_COMPARISONS = 300.0  # what a point costs, for `slices`
+
+
+class Plan(NamedTuple):
+    """The cells, and what may be expected."""
+
+    lattice: Rows
+    """See `broadphase.kernels.points.nearest_boxes`."""
+    size: float
+    """The side of a cell."""
+    in_cell: float
+    """Boxes in a cell, on average over all cells."""
+    crowded: float
+    """How many times as many a box has around it."""
+
+
+class Found(NamedTuple):
+    """``(m, k)`` ids and distances, by distance, then id; -1 and inf where there are fewer."""
+
+    ids: Ids
+    distances: Rows
+    found: int
+    """How many ids there are in all."""
+    tests: int
+
+
+def plan_cells(boxes: BoxArray, k: int) -> Plan | None:
+    """Cells that suit the boxes, or None where none do; rows of NaN are no boxes."""
+    n, dim = len(boxes), boxes.shape[1] // 2
+    sample = _sample(boxes).astype(np.float64)
+    sample = sample[np.isfinite(sample).all(axis=1)]
+    if len(sample) < 2:
+        return None
+    with np.errstate(over="ignore", under="ignore"):
+        middles = 0.5 * sample[:, :dim] + 0.5 * sample[:, dim:]
+        reach = (0.5 * sample[:, dim:] - 0.5 * sample[:, :dim]).max(axis=1)
+        low, high = _bulk(middles)
+        spread = high - low
+    if not (np.isfinite(spread).all() and spread.max() > 1e-140 and spread.max() < 1e140):
+        return None
+    in_cell = min(max(_PER_WANTED * k, _LEAST_IN_CELL), _MOST_IN_CELL)
+    plan = _cut(low, spread, n, in_cell)
+    crowded = _crowding(middles, plan.lattice)
+    if crowded > _MOST_CROWDED:
+        return None
+    if crowded > 1.5:
+        plan = _cut(low, spread, n, in_cell / min(crowded, _MOST_FINER))
+    if np.quantile(reach, 1.0 - 2.0 / len(reach)) > _LARGEST * plan.size:
+        return None
+    return plan._replace(crowded=max(crowded, 1.0))
+
+
+def _sample(boxes: BoxArray) -> BoxArray:
+    """Some of the rows, at distances that no lattice has."""
+    n = len(boxes)
+    if n <= 4 * _SAMPLE:
+        return boxes
+    return boxes[(np.arange(_SAMPLE) * _GOLDEN % 1.0 * n).astype(np.int64)]
+
+
+def _bulk(middles: Rows) -> tuple[Rows, Rows]:
+    """Where the boxes lie, a few outliers set aside; no further than that cells at the edge are usual."""
+    ordered = np.sort(middles, axis=0)
+    aside = int(_TRIMMED * len(ordered))
+    low, high = ordered[aside], ordered[-1 - aside]
+    far = ordered[-1] - ordered[0] > _FAR_OUT * (high - low)
+    margin = 0.1 * (high - low)
+    return np.where(far, low - margin, ordered[0]), np.where(far, high + margin, ordered[-1])
+
+
+def _cut(low: Rows, spread: Rows, n: int, in_cell: float) -> Plan:
+    """Cells of one size; an axis along which there is less than a cell has one."""
+    cells = max(n / in_cell, 1.0)
+    long = spread > 0.0
+    size = 0.0
+    while True:
+        size = float(np.exp((np.log(spread[long]).sum() - math.log(cells)) / long.sum()))
+        if (spread[long] >= size).all() or long.sum() == 1:
+            break
+        long &= spread >= size
+    counts = np.where(long, np.maximum(np.ceil(spread / size), 1.0), 1.0)
+    return Plan(np.array([low, np.full(len(low), 1.0 / size), counts]), size, in_cell, 1.0)
+
+
+def _crowding(middles: Rows, lattice: Rows) -> float:
+    """How many times as many boxes as the average share the cell of a box."""
+    at = np.clip((middles - lattice[0]) * lattice[1], 0.0, lattice[2] - 1.0).astype(np.int64)
+    place = at[:, 0]
+    cells = float(lattice[2, 0])
+    for axis in range(1, lattice.shape[1]):
+        place = place + at[:, axis] * int(cells)
+        cells *= float(lattice[2, axis])
+    together = np.unique(place, return_counts=True)[1].astype(np.float64)
+    # Of as many sampled in so many cells, so many pairs would meet by chance.
+    pairs = float((together * (together - 1.0)).sum())
+    return float(pairs * cells) / (len(middles) * (len(middles) - 1.0))
+
+
+def find_nearest(
+    boxes: BoxArray, sets: tuple[Sets, Sets], rule: tuple[int, int], points: Rows, k: int, parts: int
+) -> Found | None:
+    """The ``k`` nearest of each point among the rows that hold a box and pass the rule.
+
+    None where a tree does better: few points, many wanted, and see `plan_cells`.
+
+    Parameters
+    ----------
+    boxes : numpy.ndarray
+        ``(n, 2 * dim)``; a row of NaN is no box.
+    sets, rule : tuple
+        Categories and masks by row, and those of the query; -1 for none.
+    points : numpy.ndarray
+        ``(m, dim)``, float64.
+    k : int
+        At most as many as there are boxes.
+    parts : int
+        Threads.
+    """
+    if k > MOST_WANTED or len(points) < FEWEST or MOST_BOXES_EACH * len(points) < len(boxes):
+        return None
+    plan = plan_cells(boxes, k)
+    if plan is None:
+        return None
+    with borrowed_scratch() as scratch:
+        held = _sorted_boxes(plan, boxes, sets, rule, parts, scratch)
+        if held is None:
+            return None
+        order = order_by_cells(plan.lattice, points, parts, scratch)
+        return _search(plan, held, boxes, points, order, k, parts)
+
+
+def side_by_side(points: Rows) -> npt.NDArray[np.int64]:
+    """An order in which points that follow each other lie close together: row by row, as a page is read.
+
+    Rows hold about as many points each, wherever the points are.
+    """
+    m, dim = points.shape
+    rows = max(int((m / _IN_A_SQUARE) ** (1.0 / dim)), 1)
+    place = _ranks(points[:, 0])
+    for axis in range(1, dim):
+        place += (_ranks(points[:, axis]) * rows // m) * rows ** (axis - 1) * m
+    return np.argsort(place)
+
+
+def _ranks(values: Rows) -> npt.NDArray[np.int64]:
+    ranks = np.empty(len(values), np.int64)
+    ranks[np.argsort(values, kind="stable")] = np.arange(len(values))
+    return ranks
+
+
+class _Held(NamedTuple):
+    """Boxes by cells."""
+
+    columns: Rows
+    ids: Ids
+    starts: npt.NDArray[np.int64]
+    half: Rows
+
+
+def _shares(n: int, parts: int) -> list[tuple[int, int]]:
+    return threads.shares(n, parts if n >= _ENOUGH_FOR_THREADS else 1)
+
+
+def _sorted_boxes(
+    plan: Plan, boxes: BoxArray, sets: tuple[Sets, Sets], rule: tuple[int, int], parts: int, scratch: Scratch
+) -> _Held | None:
+    n, dim = len(boxes), boxes.shape[1] // 2
+    spans = _shares(n, parts)
+    bins = int(plan.lattice[2].prod()) + 1
+    cells = scratch.array("cells", (n,), np.int32)
+    counts = scratch.array("counts", (len(spans), bins), np.int64)
+    halves = np.empty((len(spans), dim))
+    threads.run_all(
+        [
+            partial(
+                count_boxes, boxes, *sets, *rule, plan.lattice, _LARGEST * plan.size, begin, end, part,
+                cells, counts, halves,
+            )
+            for part, (begin, end) in enumerate(spans)
+        ]
+    )  # fmt: skip
+    starts = scratch.array("starts", (bins + 1,), np.int64)
+    starts[0] = 0
+    count, _, crowding = starts_from_counts(counts, starts[1:])
+    large = int(starts[-1] - starts[-2])
+    if large > LANES + _MOST_LARGE * n:
+        return None
+    expected = 1.0 + plan.in_cell * plan.crowded
+    if crowding - float(large) ** 2 > 4.0 * expected * count:
+        return None  # the sample has missed a crowd
+    half = halves.max(axis=0)
+    columns = scratch.array("columns", ((2 if half.any() or large else 1) * dim, count + LANES), np.float64)
+    columns[:, count:] = np.nan
+    ids = scratch.array("ids", (count,), np.int32)
+
+    def place(part: int, begin: int, end: int) -> None:
+        for some in paced(begin, end):
+            place_boxes(boxes, *some, part, cells, counts, columns, ids)
+
+    threads.run_all([partial(place, part, *span) for part, span in enumerate(spans)])
+    return _Held(columns, ids, starts, half)
+
+
+def order_by_cells(lattice: Rows, points: Rows, parts: int, scratch: Scratch) -> Ids:
+    """The numbers of the points in the order of their cells, in scratch memory.
+
+    ``lattice``: see `broadphase.kernels.points.nearest_boxes`.
+    """
+    m = len(points)
+    spans = _shares(m, parts)
+    bins = int(lattice[2].prod())
+    cells = scratch.array("cells", (m,), np.int32)
+    counts = scratch.array("counts", (len(spans), bins), np.int64)
+    threads.run_all(
+        [
+            partial(count_points, points, lattice, begin, end, part, cells, counts)
+            for part, (begin, end) in enumerate(spans)
+        ]
+    )
+    starts_from_counts(counts, scratch.array("ends", (bins,), np.int64))
+    order: Ids = scratch.array("order", (m,), np.int32)
+
+    def place(part: int, begin: int, end: int) -> None:
+        for some in paced(begin, end):
+            place_points(*some, part, cells, counts, order)
+
+    threads.run_all([partial(place, part, *span) for part, span in enumerate(spans)])
+    return order
+
+
+def _search(plan: Plan, held: _Held, boxes: BoxArray, points: Rows, order: Ids, k: int, parts: int) -> Found:
+    m, dim = len(points), points.shape[1]
+    ids, distances = np.empty((m, k), np.int32), np.empty((m, k))
+    usual = plan.size * (k / plan.in_cell) ** (1.0 / dim)
+    kept = held.columns, held.ids, held.starts, plan.lattice, held.half
+
+    def search(begin: int, end: int) -> tuple[int, int]:
+        room = 4 * k + 8 * LANES  # for all that lies in the square around a point, mostly
+        near = np.empty((2, room)), np.empty((2, room), np.int32)
+        found = tests = 0
+        for span in slices(begin, end, _COMPARISONS * plan.crowded):
+            some, made = search_nearest(*kept, boxes, points, order, *span, usual, *near, ids, distances)
+            found += some
+            tests += made
+        return found, tests
+
+    pieces = _shares(m, _PIECES * parts if parts > 1 else 1)
+    done = threads.run_all([partial(search, *piece) for piece in pieces], parts)
+    return Found(ids, distances, sum(some for some, _ in done), sum(made for _, made in done))
+
+
+# -----------------------------------------------------------------------------------------------------------
+# Many box queries with many hits, a packet at a time; see `broadphase.kernels.boxes.queries`.
+#
+# An index finds what a packet may meet, as for any box.  It loses where the queries lie so far apart that few
+# are in a packet, or where the boxes between them are crowded; it finds that out early and gives up.
+
+
+Numbers = npt.NDArray[np.int64]
+Ask = Callable[[Rows], tuple[PairArray, int]]
+"""The rows ``[query, id]`` of some queries, in the order of both, and the tests."""
+
+_WIDER = 3.2
+"""What a packet may meet, in what each of its queries does: with less there are more packets."""
+_MOST_TOGETHER = 256
+_MET = 64
+"""The size of the sample of hits that stands for all others."""
+_FIRST = 16
+"""Packets that are looked at first, to see what they take."""
+_MOST_TESTS = 64
+"""Comparisons for a hit; there are three or four, unless a crowd lies between the queries."""
+
+
+class _Packets(NamedTuple):
+    """Queries in packets."""
+
+    order: Ids
+    """The numbers of the queries, one packet after the other."""
+    ends: Numbers
+    """Where in that order each packet ends."""
+    around: Rows
+    """The box around the queries of each."""
+
+
+class _Compared(NamedTuple):
+    """What the queries of some packets may meet, and do."""
+
+    each: Numbers
+    """How many boxes each packet may meet."""
+    rows: PairArray
+    """Those boxes, packet after packet, as rows ``[packet, id]``."""
+    met: npt.NDArray[np.uint16]
+    """Masks of those that each query does."""
+    tests: int
+
+
+def find(
+    ask: Ask,
+    boxes: BoxArray,
+    queries: Rows,
+    touching: bool,
+    few: Rows,
+    sample: PairArray,
+    together: int,
+    parts: int,
+) -> tuple[PairArray, int] | None:
+    """The rows ``[query, id]`` of all queries, in order, and the tests; None where each does better alone.
+
+    Parameters
+    ----------
+    ask : callable
+        Answers any queries, with all rules; threads call it at the same time.
+    boxes : numpy.ndarray
+        ``(n, 2 * dim)``, by id.
+    queries : numpy.ndarray
+        ``(m, 2 * dim)``, float64.
+    few, sample : numpy.ndarray
+        Some of the queries, from anywhere among them, and their rows, of which there are some.
+    together : int
+        With fewer queries in a packet, on average, it costs more to find what a packet may meet.
+    parts : int
+        Threads.
+    """
+    met = boxes[sample[:: max(len(sample) // _MET, 1), 1]]
+    reach, each = _usual_sides(met), len(sample) / len(few)
+    wider = _WIDER ** (1.0 / (queries.shape[1] // 2))
+    lattice = _lattice(_middles(few), (wider - 1.0) * (_usual_sides(few) + reach), len(queries) / together)
+    if lattice is None:
+        return None  # most often, and a few of the queries are enough to see it
+    with borrowed_scratch() as scratch:
+        order = order_by_cells(lattice, _middles(queries), parts, scratch)
+        packets = _form(queries, order, reach, 1.01 * wider, each)
+        # The sample does not know everything, but now it has nearly been paid for.
+        if len(packets.ends) * together > 2 * len(queries):
+            return None
+        counts = scratch.array("counts", (len(queries) + 1,), np.int64)
+        places = scratch.array("places", (2, len(queries)), np.int32)
+        compare = partial(_compare, ask, boxes, queries, touching, packets, places, counts[1:])
+        pieces = _pieces(packets, _PIECES * parts if parts > 1 else 1)
+        done = threads.run_all([partial(compare, *piece) for piece in pieces], parts)
+        if None in done:
+            return None
+        compared = [some for piece in done if piece is not None for some in piece]
+        counts[0] = 0
+        begins = np.cumsum(counts, out=counts)
+        rows = _rows(packets, compared, places, begins, parts, scratch)
+    return rows, sum(some.tests for some in compared)
+
+
+def _pieces(packets: _Packets, count: int) -> list[tuple[int, int]]:
+    """Ranges of packets with equally many queries."""
+    m = len(packets.order)
+    inner = np.searchsorted(packets.ends, [m * piece // count for piece in range(1, count)]).tolist()
+    return [piece for piece in pairwise([0, *inner, len(packets.ends)]) if piece[0] < piece[1]]
+
+
+def _form(queries: Rows, order: Ids, reach: Rows, stretch: float, each: float) -> _Packets:
+    """Packets of queries in an order, that meet about so many boxes each; see `form_packets`."""
+    m = len(queries)
+    ends, around = np.empty(m, np.int64), np.empty((m, queries.shape[1]))
+    count = 0
+    most = int(min(max(MOST / (4.0 * each + 1.0), 1.0), _MOST_TOGETHER))
+    for span in ranges(0, m):
+        count += form_packets(queries, order, reach, stretch, *span, most, ends[count:], around[count:])
+    return _Packets(order, ends[:count], around[:count])
+
+
+def _middles(boxes: Rows) -> Rows:
+    """Their middles; what has none gets that of the world."""
+    dim = boxes.shape[1] // 2
+    with np.errstate(invalid="ignore", over="ignore"):
+        middles: Rows = 0.5 * boxes[:, :dim] + 0.5 * boxes[:, dim:]
+        if not np.isfinite(middles.sum()):  # a fourth of what it takes to look at each
+            middles[~np.isfinite(middles)] = 0.0
+    return middles
+
+
+def _lattice(points: Rows, sides: Rows, most: float) -> Rows | None:
+    """Cells of about these sides over all points and one beyond, as `count_points` wants them.
+
+    None where they are more than ``most``, those beyond not counted.
+    """
+    low = points.min(axis=0)
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        spread = np.maximum(points.max(axis=0) - low, np.finfo(np.float64).tiny)
+        cells = np.maximum(np.ceil(spread / sides), 1.0)
+        lattice = np.array([low - spread / cells, cells / spread, cells + 2.0])
+        # A world so small that cells a unit overflow has none.
+        return lattice if cells.prod() <= most and np.isfinite(lattice).all() else None
+
+
+def _usual_sides(boxes: npt.NDArray[Any]) -> Rows:
+    """Their sides, half of which are longer; 0 on an axis that they mostly fill."""
+    dim = boxes.shape[1] // 2
+    with np.errstate(over="ignore", invalid="ignore"):
+        sides = boxes[:, dim:].astype(np.float64) - boxes[:, :dim]
+    sides.sort(axis=0)
+    usual: Rows = sides[len(sides) // 2]
+    return np.where(np.isfinite(usual), usual, 0.0)
+
+
+def _compare(
+    ask: Ask,
+    boxes: BoxArray,
+    queries: Rows,
+    touching: bool,
+    packets: _Packets,
+    places: Ids,
+    counts: Numbers,
+    begin: int,
+    end: int,
+) -> list[_Compared] | None:
+    """What the packets ``begin .. end - 1`` may meet, and do; None where that is a crowd for nothing."""
+    done: list[_Compared] = []
+    tests = found = 0
+    columns = np.empty((boxes.shape[1], 0), boxes.dtype)
+    sizes = np.diff(packets.ends, prepend=0)
+    for first, last in growing(end, begin, _FIRST):
+        rows, made = ask(packets.around[first:last])
+        starts = np.searchsorted(rows[:, 0], np.arange(last - first + 1, dtype=np.int32))
+        each = np.diff(starts)
+        if columns.shape[1] < each.max() + LANES:
+            columns = np.empty((len(columns), 2 * each.max() + LANES), boxes.dtype)
+        met = np.empty(int(sizes[first:last] @ _words(each)), np.uint16)
+        some = packets.order, packets.ends, first, last
+        found += compare_packets(boxes, touching, rows, starts, queries, *some, columns, met, places, counts)
+        made += int(sizes[first:last] @ each)
+        tests += made
+        if tests > _MOST_TESTS * found + MOST:
+            return None
+        done.append(_Compared(each, rows, met, made))
+    return done
+
+
+def _rows(
+    packets: _Packets, compared: list[_Compared], places: Ids, begins: Numbers, parts: int, scratch: Scratch
+) -> PairArray:
+    """The rows of all queries, those of query ``q`` from ``begins[q]`` on."""
+    each = np.concatenate([some.each for some in compared])
+    sizes = np.diff(packets.ends, prepend=0)
+    starts, words = _starts(each), _starts(_words(each) * sizes)
+    ids = scratch.array("ids", (1, int(starts[-1]) + LANES), np.int32)
+    met = scratch.array("met", (int(words[-1]),), np.uint16)
+    held = marked = 0
+    for some in compared:
+        ids[0, held : held + len(some.rows)] = some.rows[:, 1]
+        met[marked : marked + len(some.met)] = some.met
+        held += len(some.rows)
+        marked += len(some.met)
+    out = pair_array(int(begins[-1]))
+
+    def put(begin: int, end: int) -> None:
+        own = np.empty((1, int(each.max()) + LANES), np.int32)
+        for span in growing(end, begin):
+            put_rows_of_packets(ids, starts, words, met, places, begins, *span, own, out)
+
+    threads.run_all([partial(put, *span) for span in threads.shares(len(places[0]), parts)])
+    return out
+
+
+def _words(each: Numbers) -> Numbers:
+    """How many masks a query has for so many boxes."""
+    return (each + (LANES - 1)) // LANES
+
+
+def _starts(each: Numbers) -> Numbers:
+    """Where those of each begin, and where the last ones end."""
+    return np.concatenate(([0], np.cumsum(each)))

@@ -1,0 +1,195 @@
+"""Environments: many worlds in one call, in which only boxes of one environment meet.
+
+The boxes are brought side by side with those of their environment, where they are not already.  Then a small
+world is one strip: all small worlds are sorted and swept in one kernel call a thread, each in the nearest
+cache, without being cut and without copies.  What is no small world (thousands of boxes that crowd, infinite
+edges) is searched as if it were alone.
+
+Cost: that of sweeping each world, so that a thousand worlds of a thousand boxes cost what one uniform world
+of a million does.  Methods other than strips search one world after the other, at some 20 microseconds a
+call.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.boxes import BoxArray
+from broadphase.kernels.arrays.sorting import argsort_keys, starts_from_counts
+from broadphase.kernels.boxes.overlap import rules_of
+from broadphase.kernels.pairs.environments import (
+    BY_ITSELF,
+    count_worlds,
+    place_boxes,
+    plan_worlds,
+    survey_envs,
+)
+from broadphase.kernels.strips.bin import FIRST_CLASS_BIT
+from broadphase.kernels.strips.sweep import MARKS, RAW_APART, RAW_TOUCHING, room_for, sweep_strips
+from broadphase.methods.task import Found, Task, together
+from broadphase.runtime import threads
+from broadphase.runtime.slices import Part, limit_of_shares, ranges, search_from
+from broadphase.space import Envs
+
+Find = Callable[[Task], Found]
+
+ENOUGH_FOR_THREADS = 20_000
+_FEW_WORLDS = 1024
+
+
+class Grouped(NamedTuple):
+    """Boxes side by side with those of their environment."""
+
+    boxes: BoxArray
+    tags: npt.NDArray[np.int32]
+    """The row and the class bits of each."""
+    starts: npt.NDArray[np.int64]
+    """Where each world begins, and the end."""
+
+    @property
+    def worlds(self) -> int:
+        """How many worlds there are room for; some may be empty."""
+        return len(self.starts) - 1
+
+
+def find_in_worlds(task: Task, env: Envs, find: Find, *, sweep: bool) -> Found:
+    """The pairs of boxes of one environment.
+
+    ``find`` searches one world; with ``sweep`` only those that are not swept together.
+    """
+    low, high, falls = _survey(env, task.threads)
+    if low == high:
+        return find(task)
+    groups = _mixed(task, env, low, high) if falls else _in_order(task, env)
+    ways = np.full(groups.worlds, BY_ITSELF)
+    if sweep:
+        plan_worlds(groups.boxes, groups.boxes.reshape(1, -1), groups.starts, ways)
+    found = [_sweep(task, groups, ways, axis) for axis in range(task.dim) if (ways == axis).any()]
+    for world in np.flatnonzero(ways == BY_ITSELF).tolist():
+        if sum(part.pairs for part in found) > task.limit:
+            break
+        begin, end = groups.starts[world : world + 2].tolist()
+        found.append(_alone(task, groups, begin, end, find))
+    return Found(
+        [chunk for part in found for chunk in part.chunks],
+        sum(part.pairs for part in found),
+        sum(part.tests for part in found),
+        sum(part.cells for part in found),
+    )
+
+
+def _survey(env: Envs, parts: int) -> tuple[int, int, bool]:
+    """The lowest and the highest environment, and whether rows are out of their order."""
+
+    def look(first: int, last: int) -> list[tuple[int, int, int]]:
+        return [survey_envs(env, *span) for span in ranges(first, last)]
+
+    spans = _shares(len(env), parts)
+    seen = [one for some in threads.run_all([partial(look, *span) for span in spans], parts) for one in some]
+    lows, highs, falls = zip(*seen, strict=True)
+    return int(min(lows)), int(max(highs)), any(falls)
+
+
+def _shares(n: int, parts: int) -> list[tuple[int, int]]:
+    return threads.shares(n, parts if n >= ENOUGH_FOR_THREADS else 1)
+
+
+def _in_order(task: Task, env: Envs) -> Grouped:
+    """Rows that lie by environment already."""
+    borders = np.flatnonzero(env[1:] != env[:-1])
+    starts = np.zeros(len(borders) + 2, np.int64)
+    starts[1:-1] = borders + 1
+    starts[-1] = len(env)
+    classes: Any = task.filter.classes
+    tags = np.zeros((len(env), 2), np.int32)
+    tags[:, 0] = np.arange(len(tags))
+    if len(classes):
+        np.left_shift(classes, FIRST_CLASS_BIT, out=tags[:, 1], dtype=np.int32)
+    return Grouped(task.boxes, tags, starts)
+
+
+def _mixed(task: Task, env: Envs, low: int, high: int) -> Grouped:
+    """Boxes brought side by side by one counting sort, together with their numbers.
+
+    Nothing is sorted before and nothing renamed behind: what is found are the caller's rows.
+    """
+    n, scratch, classes = len(env), task.scratch, task.filter.classes
+    worlds = high - low + 1
+    if worlds > 2 * n + _FEW_WORLDS:  # far apart: numbered in their order
+        env, low, worlds = _numbered(env)
+    spans = _shares(n, task.threads)
+    counts = scratch.array("world counts", (len(spans), worlds), np.int64)
+    numbers = scratch.array("world numbers", (n,), np.int32)
+    boxes = scratch.array("world boxes", task.boxes.shape, task.boxes.dtype)
+    tags = scratch.array("world tags", (n, 2), np.int32)
+    starts = np.zeros(worlds + 1, np.int64)
+
+    def count(part: int, first: int, last: int) -> None:
+        counts[part] = 0
+        for span in ranges(first, last):
+            count_worlds(env, low, *span, part, numbers, counts)
+
+    def place(part: int, first: int, last: int) -> None:
+        for span in ranges(first, last):
+            place_boxes(task.boxes, classes, FIRST_CLASS_BIT, numbers, *span, part, counts, boxes, tags)
+
+    threads.run_all([partial(count, part, *span) for part, span in enumerate(spans)], task.threads)
+    starts_from_counts(counts, starts[1:])
+    threads.run_all([partial(place, part, *span) for part, span in enumerate(spans)], task.threads)
+    return Grouped(boxes, tags, starts)
+
+
+def _numbered(env: Envs) -> tuple[Envs, int, int]:
+    """Numbers from 0 on for environments with wide gaps, the lowest of them, and how many there are."""
+    order = argsort_keys(env)
+    in_order = env[order]
+    numbers = np.empty(len(env), np.int64)
+    numbers[order] = np.concatenate(([0], np.cumsum(in_order[1:] != in_order[:-1])))
+    return numbers, 0, int(numbers[order[-1]]) + 1
+
+
+def _alone(task: Task, groups: Grouped, begin: int, end: int, find: Find) -> Found:
+    """The pairs of one world, in memory of their own: the next search writes into the same scratch.
+
+    Within a world rows ascend, so pairs of places in it are pairs of rows in the same order.
+    """
+    if end - begin < 2:
+        return Found([], 0, 0)
+    rows = np.ascontiguousarray(groups.tags[begin:end, 0])
+    found = find(replace(task, boxes=groups.boxes[begin:end], filter=rules_of(task.filter, rows)))
+    return found._replace(chunks=[rows.take(chunk) for chunk in found.chunks])
+
+
+def _sweep(task: Task, groups: Grouped, ways: npt.NDArray[np.int64], axis: int) -> Found:
+    """The pairs of all worlds that are swept along an axis."""
+    worlds = np.flatnonzero(ways == axis)
+    begins, ends = groups.starts[worlds], groups.starts[worlds + 1]
+    axes = (axis, *(other for other in range(task.dim) if other != axis))
+    crowded = np.zeros(len(worlds), np.bool_)
+    form = RAW_TOUCHING if task.touching else RAW_APART
+    strips = (groups.boxes, groups.tags, begins[None], ends[None], form, crowded, False)
+    fullest = int((ends - begins).max())
+
+    parts = min(4 * task.threads, len(worlds)) if len(task.boxes) >= ENOUGH_FOR_THREADS else 1
+    shares = threads.shares(len(worlds), parts if task.threads > 1 else 1)
+    left_of = limit_of_shares(task.limit, len(shares))
+
+    def search(share: int, first: int, last: int) -> Part:
+        columns = np.empty((2 * task.dim, room_for(fullest)), task.boxes.dtype)
+        marks = np.empty((MARKS, room_for(fullest)), np.int32)
+        kernel = partial(
+            sweep_strips, axes, *strips, task.filter.categories, task.filter.masks, columns, marks
+        )
+        room = 2 * int(ends[last - 1] - begins[first]) + 1024 if task.store else 0
+        out = np.empty((min(room, task.limit + 1024), 2), np.int32)
+        return search_from(kernel, (first, 0, 0, 0, 0, 0), last, out, left_of(share), task.store)
+
+    searches = [partial(search, share, *span) for share, span in enumerate(shares)]
+    found = together(threads.run_all(searches, task.threads), len(worlds))
+    # What crowds is seen only when it is sorted: it has been left out, and goes its own way.
+    ways[worlds[crowded]] = BY_ITSELF
+    return found

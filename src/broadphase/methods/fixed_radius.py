@@ -1,0 +1,529 @@
+"""Fixed-radius neighbours: all points within a distance of each other, through cells.
+
+Cost: linear in points and in comparisons, three to eight for each neighbour.  It loses where radii differ
+much: cells are as wide as two of the largest.  A few giants are searched apart (`find_near_mixed`).
+"""
+
+import math
+from functools import partial
+from itertools import count
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.errors import PairLimitExceeded
+from broadphase.kernels.arrays.sorting import argsort_keys, starts_from_counts
+from broadphase.kernels.machine.simd import LANES
+from broadphase.kernels.points.fixed_radius import (
+    BLOCK,
+    MOST_RANGES,
+    RANKED,
+    count_cells,
+    count_finds,
+    place_points,
+    put_rows,
+    search_near,
+)
+from broadphase.methods.task import NO_LIMIT
+from broadphase.points import Numbers, Points, Question
+from broadphase.runtime import threads
+from broadphase.runtime.memory import Scratch, borrowed_scratch, pair_array
+from broadphase.runtime.slices import FIRST, MOST, next_most, paced, slices
+from broadphase.runtime.threads import GivenUp, given_up
+
+# -----------------------------------------------------------------------------------------------------------
+# Points sorted into cells that are no narrower than the search distance.
+#
+# Even cells over all the world, row by row, where there are about as many of them as points; else (a few
+# points far away, worlds of their own sizes, crowds much closer than the points are on average) a table of
+# cells.
+#
+# Cost: linear in points and in comparisons, three to eight for each neighbour.  It loses where radii
+# differ much: cells are as wide as two of the largest.  A few giants are taken apart
+# (`broadphase.methods.fixed_radius`).
+
+
+Floats = npt.NDArray[np.float64]
+
+ENOUGH_FOR_THREADS = 20_000
+# So much wider than the distance that rounding never puts two points that near into cells apart.
+_WIDER = 1.0 + 2.0**-9
+_LAST_CELL = 2.0**41
+_NARROWEST, _WIDEST = 1e-290, 1e290
+# Cells for each point, at most; a point that shares its cell with so many more than expected is in a crowd.
+_CELLS_EACH = 1.0
+_CROWDED = 12.0
+_TABLE_EACH = 4
+_SAMPLE = 1024
+_FINEST = 2.0**-20
+
+
+class Grid(NamedTuple):
+    """See `broadphase.kernels.points.fixed_radius`."""
+
+    rows: Floats
+    steps: tuple[int, int, int]
+    blocks: int
+    slots: int
+    wider: bool
+    """Whether the cells are wider than they need be."""
+
+
+class Cells(NamedTuple):
+    """Points by cells."""
+
+    grid: Grid
+    columns: Points
+    own: Numbers
+    starts: npt.NDArray[np.int64]
+
+
+def sort_into_cells(question: Question, reach: float, radii: Points, parts: int, scratch: Scratch) -> Cells:
+    """The points that may be found, into cells no narrower than ``reach``."""
+    found, envs = question.found, question.other_envs
+    grid = _even_grid(question, reach)
+    if grid is not None:
+        cells = _placed(grid, found, envs, radii, parts, scratch, "found", crowd_counts=grid.wider)
+        if cells is not None:
+            return cells
+    cells = _placed(_table(question, reach), found, envs, radii, parts, scratch, "found")
+    assert cells is not None
+    return cells
+
+
+def sort_queries(question: Question, cells: Cells, radii: Points, parts: int, scratch: Scratch) -> Cells:
+    """The query points, sorted by the same cells."""
+    asking = _placed(cells.grid, question.points, question.envs, radii, parts, scratch, "asking")
+    assert asking is not None
+    return asking
+
+
+def _even_grid(question: Question, reach: float) -> Grid | None:
+    """Cells of one size over all the world; None where it is too large for that."""
+    periodic = np.isfinite(question.period)
+    low = np.where(periodic, 0.0, question.low)
+    with np.errstate(over="ignore"):
+        spread = np.where(periodic, question.period, question.high - low)
+    if not (spread < _WIDEST).all():
+        return None
+    budget = max(_CELLS_EACH * len(question.found) / question.worlds, 1.0)
+    least = max(reach * _WIDER, _NARROWEST)
+    side = max(least, _side_for(spread, budget))
+    cells = np.maximum(np.floor(spread / side), 1.0) + np.where(periodic | (spread == 0.0), 0.0, 1.0)
+    if side >= _WIDEST:
+        cells = np.ones(len(spread))
+    per_unit = np.full(len(spread), 1.0 / min(side, _WIDEST))
+    per_unit[periodic] = (cells / np.maximum(spread, _NARROWEST))[periodic]
+    rows = np.array([low, per_unit, np.zeros(len(low)), cells - 1.0, question.period])
+    counts = [int(count) for count in cells]
+    plane = counts[0] * counts[1]
+    world = math.prod(counts)
+    return Grid(rows, (counts[0], plane, world), 0, world * question.worlds, side > least)
+
+
+def _side_for(spread: Floats, cells: float) -> float:
+    """How wide cells are of which so many fill the world; an axis shorter than that has one."""
+    long = spread > 0.0
+    while long.any():
+        side = math.exp((float(np.log(spread[long]).sum()) - math.log(cells)) / int(long.sum()))
+        if (spread[long] >= side).all() or long.sum() == 1:
+            return side
+        long &= spread >= side
+    return 0.0
+
+
+def _table(question: Question, reach: float) -> Grid:
+    """Cells just as wide as they must be, wherever they are, in a table."""
+    found = question.found
+    step = max(len(found) // _SAMPLE, 1)
+    sample = np.sort(found[::step].astype(np.float64), axis=0)
+    middle = sample[len(sample) // 2]
+    with np.errstate(over="ignore"):
+        bulk = float((sample[(3 * len(sample)) // 4] - sample[len(sample) // 4]).max())
+        whole = float((question.high - question.low).max())
+    side = reach * _WIDER
+    if side == 0.0:
+        side = bulk * _FINEST if bulk > 0.0 else whole * _FINEST
+    side = min(max(side, _NARROWEST), _WIDEST)
+    periodic = np.isfinite(question.period)
+    around = np.where(periodic, question.period, 1.0)
+    cells = np.clip(np.floor(around / side), 1.0, _LAST_CELL)
+    rows = np.array(
+        [
+            np.where(periodic, 0.0, middle),
+            np.where(periodic, cells / around, 1.0 / side),
+            np.where(periodic, 0.0, -_LAST_CELL),
+            np.where(periodic, cells - 1.0, _LAST_CELL),
+            question.period,
+        ]
+    )
+    blocks = 1 << max(_TABLE_EACH * len(found) // BLOCK, 16).bit_length()
+    return Grid(rows, (0, 0, 0), blocks, blocks * BLOCK, False)
+
+
+def _placed(
+    grid: Grid,
+    points: Points,
+    envs: Numbers,
+    radii: Points,
+    parts: int,
+    scratch: Scratch,
+    name: str,
+    crowd_counts: bool = False,
+) -> Cells | None:
+    """The points in the order of their cells; None where they crowd in few of them and that counts."""
+    n, dim = points.shape
+    spans = threads.shares(n, parts if n >= ENOUGH_FOR_THREADS else 1)
+    slots = scratch.array(f"{name} slots", (n,), np.int32 if grid.slots < 2**31 else np.int64)
+    counts = scratch.array(f"{name} counts", (len(spans), grid.slots), np.int64)
+
+    def count(part: int, first: int, last: int) -> None:
+        counts[part] = 0
+        for begin, end in paced(first, last):
+            count_cells(points, envs, grid.rows, grid.steps, grid.blocks, begin, end, part, slots, counts)
+
+    threads.run_all([partial(count, part, *span) for part, span in enumerate(spans)], parts)
+    starts = scratch.array(f"{name} starts", (grid.slots + 1,), np.int64)
+    starts[0] = 0
+    _, _, crowding = starts_from_counts(counts, starts[1:])
+    if crowd_counts and crowding > _CROWDED * n:
+        return None
+    # What lies behind the last point is read and never used; but it must not be what stops the processor.
+    columns = scratch.array(f"{name} columns", (dim + (len(radii) > 0), n + LANES), points.dtype)
+    own = scratch.array(f"{name} own", (1 + (len(envs) > 0), n + LANES), np.int32)
+    columns[:, n:] = 0.0
+    own[:, n:] = 0
+
+    def place(part: int, first: int, last: int) -> None:
+        for begin, end in paced(first, last):
+            place_points(points, envs, radii, begin, end, part, slots, counts, columns, own)
+
+    threads.run_all([partial(place, part, *span) for part, span in enumerate(spans)], parts)
+    return Cells(grid, columns, own, starts)
+
+
+def none_of(kind: Any) -> Points:
+    """No radii."""
+    return np.empty(0, kind)
+
+
+# -----------------------------------------------------------------------------------------------------------
+# All points within a distance of each other: cells, a search row by row, and rows put in order.
+#
+# See `broadphase.methods.fixed_radius` for the cells and `broadphase.kernels.points.fixed_radius` for the
+# search.
+
+
+_PIECES = 4  # for each thread, so that none waits long for the last
+# Numbers of finds that do not lie in the memory that was made for all begin here.
+_ELSEWHERE = 1 << 48
+_MOST_ROOM = 1 << 24
+_ROW_COST = 30.0
+_USUAL = 8
+TOO_MANY = "of points are within r of each other; raise max_pairs, or give a smaller r"
+
+
+class Reach(NamedTuple):
+    """Up to which distance points are near."""
+
+    r: float
+    """The one distance, or the largest that any two radii make."""
+    radii: Points
+    """Of the points, and of those that may be found; empty where there is one distance for all."""
+    other_radii: Points
+
+
+class Answer(NamedTuple):
+    """What was found."""
+
+    i: Numbers
+    j: Numbers
+    distance: Points
+
+
+class _Rule(NamedTuple):
+    """The last arguments of the kernel that decide what is near."""
+
+    upward: bool
+    bound: float
+    scale: float
+    careful: bool
+
+
+def one_reach(r: float, kind: Any) -> Reach:
+    """The same distance for all."""
+    return Reach(r, none_of(kind), none_of(kind))
+
+
+def find_near(question: Question, reach: Reach, sort: bool, parts: int, limit: int = NO_LIMIT) -> Answer:
+    """All pairs, sorted or as they come."""
+    kind = question.points.dtype
+    if len(question.points) == 0 or len(question.found) == 0:
+        return Answer(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, kind))
+    rule = _rule(question, reach)
+    with borrowed_scratch() as scratch:
+        cells = sort_into_cells(question, reach.r, reach.other_radii, parts, scratch)
+        asking = cells
+        if question.others is not None:
+            asking = sort_queries(question, cells, reach.radii, parts, scratch)
+        finds = _search(question, cells, asking, rule, parts, limit, scratch)
+        order = np.empty(0, np.int32) if sort else asking.own[0, : len(question.points)]
+        return _in_order(question, finds, order, sort, rule.scale, parts, limit, scratch)
+
+
+def _rule(question: Question, reach: Reach) -> _Rule:
+    """Which squares count, and whether they need care."""
+    kind = question.points.dtype.type
+    safe = 30 if question.points.itemsize == 4 else 200
+    r = kind(reach.r)
+    scale = 1.0
+    if not (2.0**-safe <= r <= 2.0**safe or np.isinf(r)):
+        most = 126 if question.points.itemsize == 4 else 1022
+        scale = 2.0 ** min(max(-math.frexp(float(r))[1], -most), most) if r > 0 else 2.0**most
+    apart = question.worlds == 1
+    careful = scale != 1.0 or len(reach.radii) > 0 or not apart
+    return _Rule(question.others is None, _largest_square(kind(r * kind(scale))), scale, careful)
+
+
+def _largest_square(r: Any) -> float:
+    """The largest number whose root, rounded, is at most ``r``."""
+    kind = type(r)
+    if np.isinf(r):
+        return math.inf
+    with np.errstate(under="ignore", over="ignore"):
+        square = r * r
+        while np.sqrt(square) > r:
+            square = np.nextafter(square, kind(0))
+        while np.sqrt(np.nextafter(square, kind(np.inf))) <= r:
+            square = np.nextafter(square, kind(np.inf))
+    return float(square)
+
+
+class _Finds(NamedTuple):
+    """Finds of all points, side by side for each."""
+
+    rows: npt.NDArray[np.int64]
+    ids: Numbers
+    squares: Points
+
+
+def _search(
+    question: Question, cells: Cells, asking: Cells, rule: _Rule, parts: int, limit: int, scratch: Scratch
+) -> _Finds:
+    n, kind = len(question.points), question.points.dtype
+    pieces = threads.shares(n, _PIECES * parts if parts > 1 and n >= ENOUGH_FOR_THREADS else 1)
+    rows = scratch.array("near rows", (n, 2), np.int64)
+    # Where points find more than this, memory is taken as it is needed and moved together; next time it is
+    # there.
+    room = -(-max(_USUAL * n, scratch.room("near ids") // 5) // len(pieces)) + 64 * LANES
+    ids = scratch.array("near ids", (1, room * len(pieces)), np.int32)
+    squares = scratch.array("near squares", (1, room * len(pieces)), kind)
+    numbers = count()
+    grid = cells.grid
+    careful = rule.careful and not (
+        rule.scale == 1.0 and grid.blocks == 0 and cells.columns.shape[0] == grid.rows.shape[1]
+    )
+    fixed = (
+        *(cells.columns, cells.own, cells.starts, grid.rows, grid.steps, grid.blocks),
+        *(asking.columns, asking.own, rule.upward, rule.bound, rule.scale, careful),
+    )
+
+    def search(piece: int, at: int, end: int) -> tuple[int, list[Any]]:
+        base = piece * room
+        out = ids[:, base : base + room], squares[:, base : base + room]
+        more: list[Any] = []
+        ranges = np.empty((4, MOST_RANGES), np.int64)
+        total = filled = 0
+        most = int(min(MOST, FIRST))
+        while at < end:
+            before, started = at, perf_counter()
+            here = out[0][:, filled:], out[1][:, filled:]
+            at, found, tests = search_near(
+                *fixed, ranges, rows, base + filled, *here, at, end, most, limit - total
+            )
+            total += found
+            filled += found
+            if total > limit:
+                break
+            if given_up():
+                raise GivenUp
+            if at < end and (at == before or tests <= most):
+                size = min(max(2 * out[0].shape[1], 2 * total), _MOST_ROOM)
+                if at == before and out[0].shape[1] >= _MOST_ROOM:
+                    size = 2 * out[0].shape[1]
+                out = np.empty((1, size), np.int32), np.empty((1, size), kind)
+                base, filled = _ELSEWHERE * (1 + next(numbers)), 0
+                more.append((base, out))
+            else:
+                most = next_most(most, perf_counter() - started, int(MOST))
+        return total, more
+
+    done = threads.run_all([partial(search, piece, *span) for piece, span in enumerate(pieces)], parts)
+    if sum(total for total, _ in done) > limit:
+        raise PairLimitExceeded(limit, TOO_MANY)
+    chunks = [chunk for _, more in done for chunk in more]
+    if not chunks:
+        return _Finds(rows, ids, squares)
+    finds = _moved_together(rows, ids, squares, chunks)
+    scratch.ask_for("near ids", 4 * finds.ids.shape[1])
+    scratch.ask_for("near squares", kind.itemsize * finds.ids.shape[1])
+    return finds
+
+
+def _moved_together(rows: npt.NDArray[np.int64], ids: Numbers, squares: Points, chunks: list[Any]) -> _Finds:
+    """All finds in one array, where there were too many for the first."""
+    begins = np.cumsum([ids.shape[1], *(chunk[0].shape[1] for _, chunk in chunks)])
+    shifts = np.zeros(len(chunks) + 1, np.int64)
+    for (base, _), begin in zip(chunks, begins, strict=False):
+        shifts[base // _ELSEWHERE] = int(begin) - base
+    rows[:, 0] += shifts[rows[:, 0] // _ELSEWHERE]
+    return _Finds(
+        rows,
+        np.concatenate([ids, *(chunk[0] for _, chunk in chunks)], axis=1),
+        np.concatenate([squares, *(chunk[1] for _, chunk in chunks)], axis=1),
+    )
+
+
+def _in_order(
+    question: Question,
+    finds: _Finds,
+    order: Numbers,
+    sort: bool,
+    scale: float,
+    parts: int,
+    limit: int,
+    scratch: Scratch,
+) -> Answer:
+    n, kind = len(question.points), question.points.dtype
+    many = parts > 1 and n >= ENOUGH_FOR_THREADS
+    pieces = threads.shares(n, _PIECES * parts if many else 1)
+    counts = threads.run_all([partial(count_finds, order, finds.rows, *piece) for piece in pieces], parts)
+    ends = np.cumsum([total for total, _ in counts])
+    total, longest = int(ends[-1]), max(most for _, most in counts)
+    if total > limit:
+        raise PairLimitExceeded(limit, TOO_MANY)
+    answer, flat = _room_for(total, kind)
+    words = len(question.found) // 64 + 1 if longest > RANKED and sort else 0
+
+    def put(piece: int, first: int, last: int) -> None:
+        at = int(ends[piece]) - counts[piece][0]
+        roots = np.empty((1, RANKED + LANES), kind)
+        marks = np.zeros(words, np.uint64), np.zeros(words // 64 + 1 if words else 0, np.uint64)
+        for begin, end in slices(first, last, _ROW_COST + 4.0 * total / n):
+            put_rows(
+                *(order, sort, finds.rows, finds.ids, finds.squares, question.points, question.found),
+                *(question.period, scale, begin, end, at, roots, *marks, *flat),
+            )
+            at += count_finds(order, finds.rows, begin, end)[0] if end < last else 0
+
+    threads.run_all([partial(put, piece, *span) for piece, span in enumerate(pieces)], parts)
+    return answer
+
+
+def _room_for(total: int, kind: Any) -> tuple[Answer, tuple[Any, Any, Any]]:
+    """Arrays for so many pairs in one piece of memory that is recycled; and as the kernels want them."""
+    width = 2 + kind.itemsize // 4
+    flat = pair_array((total * width + 1) // 2).reshape(-1)
+    i, j = flat[:total], flat[total : 2 * total]
+    distance = flat[2 * total : width * total].view(kind)
+    return Answer(i, j, distance), (i.reshape(1, -1), j.reshape(1, -1), distance.reshape(1, -1))
+
+
+# -----------------------------------------------------------------------------------------------------------
+# Points near each other whose radii differ much: the few large ones apart from all others.
+#
+# Cells are as wide as the two largest radii together (`broadphase.methods.fixed_radius`), so one giant would
+# make every point look at all others.  The small ones are searched among themselves, then what is near the
+# giants.
+#
+# Cost: that of the small ones, and for each giant at most all points.
+
+
+Rows = npt.NDArray[np.int64]
+
+# Where no more than one in so many is so many times as large as all others, these few are giants.
+_FEW, _LARGE = 32, 4.0
+_ENOUGH = 500
+# From about here on squares of differences are taken of scaled numbers.
+_HUGE = 2.0**29
+
+
+def find_near_mixed(
+    question: Question, reach: Reach, sort: bool, parts: int, limit: int = NO_LIMIT
+) -> Answer:
+    """What `find_near` finds."""
+    same = question.others is None
+    own = _giants(reach.radii)
+    others = own if same else _giants(reach.other_radii)
+    if not (own.any() or others.any()) or len(question.points) + len(question.found) < _ENOUGH:
+        return _within_radii(reach, find_near(question, reach, sort, parts, limit))
+    large, small = np.flatnonzero(own), np.flatnonzero(~own)
+    other_large, other_small = np.flatnonzero(others), np.flatnonzero(~others)
+    if same:
+        searches = [(small, None), (large, None), (large, small)]
+    else:
+        searches = [(small, other_small), (small, other_large), (large, np.arange(len(others)))]
+    found = []
+    left = limit
+    for rows, among in searches:
+        some, ids = _some(question, rows, among), rows if among is None else among
+        own_reach = _reach_of(reach, rows, ids)
+        try:
+            answer = _within_radii(own_reach, find_near(some, own_reach, False, parts, left))
+        except PairLimitExceeded:
+            raise PairLimitExceeded(limit, TOO_MANY) from None  # the caller's, not what was left of it
+        left -= len(answer.i)
+        i, j = rows[answer.i].astype(np.int32), ids[answer.j].astype(np.int32)
+        if same:
+            i, j = np.minimum(i, j), np.maximum(i, j)
+        found.append(Answer(i, j, answer.distance))
+    i, j, distance = (np.concatenate(column) for column in zip(*found, strict=True))
+    if sort:
+        order = argsort_keys(i.astype(np.int64) << 32 | j)
+        i, j, distance = i[order], j[order], distance[order]
+    return Answer(i, j, distance)
+
+
+def _giants(radii: Points) -> npt.NDArray[np.bool_]:
+    """Which of the radii are far larger than nearly all others."""
+    n = len(radii)
+    if n < _FEW:
+        return np.zeros(n, np.bool_)
+    usual = np.partition(radii, n - n // _FEW - 1)[n - n // _FEW - 1]
+    with np.errstate(over="ignore"):
+        giants: npt.NDArray[np.bool_] = radii > _LARGE * usual
+    return giants
+
+
+def _within_radii(reach: Reach, answer: Answer) -> Answer:
+    """Without the pairs that were only found because beside a huge radius their distance is nothing."""
+    if len(reach.radii) == 0 or reach.r < _HUGE:
+        return answer
+    with np.errstate(over="ignore"):
+        near = answer.distance <= reach.radii[answer.i] + reach.other_radii[answer.j]
+    return answer if near.all() else Answer(answer.i[near], answer.j[near], answer.distance[near])
+
+
+def _some(question: Question, rows: Rows, among: Rows | None) -> Question:
+    """The same search for some of the points, among themselves or among some of those that may be found."""
+    envs = question.envs
+    found_envs = question.other_envs
+    points = question.points[rows]
+    others = None if among is None else question.found[among]
+    held = points if others is None else others
+    if len(held):
+        low, high = held.min(axis=0).astype(np.float64), held.max(axis=0).astype(np.float64)
+    else:
+        low = high = np.zeros(points.shape[1])
+    own = envs[rows] if len(envs) else envs
+    theirs = found_envs[rows if among is None else among] if len(envs) else envs
+    return question._replace(points=points, others=others, envs=own, other_envs=theirs, low=low, high=high)
+
+
+def _reach_of(reach: Reach, rows: Rows, ids: Rows) -> Reach:
+    own, others = reach.radii[rows], reach.other_radii[ids]
+    with np.errstate(over="ignore"):
+        most = own.max(initial=0) + others.max(initial=0)
+    return Reach(float(most), own, others)

@@ -1,0 +1,67 @@
+"""A search in a periodic world, in many environments, or in both, with any method.
+
+The modules that do the work are imported when they are first needed, so that plain calls do not pay for them.
+"""
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase import methods
+from broadphase.boxes import BoxArray
+from broadphase.methods import choose
+from broadphase.methods.task import Found, Task
+from broadphase.space import Envs, Period, as_env, as_period
+
+
+class Space(NamedTuple):
+    """The period and the environments of a search."""
+
+    period: Period | None
+    env: Envs | None
+
+
+def as_space(period: Any, env: Any, boxes: BoxArray) -> Space | None:
+    """Both arguments, checked; ``None`` for a plain world."""
+    if period is None and env is None:
+        return None
+    return Space(as_period(period, boxes.shape[1] // 2), as_env(env, len(boxes)))
+
+
+def as_envs(env: Any, rows_of_a: int, rows_of_b: int) -> Envs | None:
+    """The environments of both sides of a join, as of the rows of both."""
+    if env is None:
+        return None
+    if not isinstance(env, (tuple, list)) or len(env) != 2:
+        raise TypeError(f"env must be two, the environments of a and of b; got {type(env).__name__}")
+    first, second = as_env(env[0], rows_of_a, "env[0]"), as_env(env[1], rows_of_b, "env[1]")
+    if first is None or second is None:
+        raise TypeError("env must be two, the environments of a and of b; one of them is None")
+    return np.concatenate((first, second))
+
+
+def find_in_space(method: str, task: Task, space: Space) -> Found:
+    """Run a method by name in a periodic world, in many environments, or both."""
+    search = partial(_search, method, space.env)
+    if space.period is None:
+        return search(task, None)
+    from broadphase.methods.periodic import find_periodic
+
+    return find_periodic(task, space.period, search)
+
+
+def _search(method: str, env: Envs | None, task: Task, rows: npt.NDArray[np.int32] | None) -> Found:
+    if len(task.boxes) < 2:
+        return Found([], 0, 0)
+    if env is None:
+        return _find(method, task)
+    from broadphase.methods.environments import find_in_worlds
+
+    own = env if rows is None else env[rows]
+    return find_in_worlds(task, own, partial(_find, method), sweep=method in ("auto", "strips"))
+
+
+def _find(method: str, task: Task) -> Found:
+    return methods.finder(choose.choose(task.boxes) if method == "auto" else method)(task)

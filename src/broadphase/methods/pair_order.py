@@ -1,0 +1,136 @@
+"""Chunks of found pairs joined into one array, sorted by (i, j)."""
+
+from functools import partial
+
+import numpy as np
+
+from broadphase.kernels.arrays import results
+from broadphase.kernels.arrays.sorting import starts_from_counts
+from broadphase.kernels.pairs.order import (
+    MANY,
+    count_partitions,
+    partition_shift,
+    scatter_to_partitions,
+    sort_partitions,
+)
+from broadphase.runtime import threads
+from broadphase.runtime.memory import PairArray, Scratch, pair_array
+from broadphase.runtime.slices import MOST_ROWS, ranges
+
+# Below, a second thread costs more than it saves.
+ENOUGH_FOR_THREADS = 50_000
+# The counters of so many ids fit into a near cache.
+FEW_IDS = 1 << 17
+
+
+def one_array(
+    chunks: list[PairArray], n: int, sort: bool, scratch: Scratch | None = None, parts: int = 1
+) -> PairArray:
+    """The pairs of all chunks as an array of their own, sorted or as they come."""
+    filled = [chunk for chunk in chunks if len(chunk)]
+    if not filled:
+        return np.empty((0, 2), np.int32)
+    return sorted_pairs(filled, n, scratch, parts) if sort else joined_pairs(filled, parts)
+
+
+def sorted_pairs(
+    chunks: list[PairArray], n: int, scratch: Scratch | None = None, parts: int = 1
+) -> PairArray:
+    """All pairs of ``chunks``, rows ``i, j`` with ids ``i < n``, sorted by ``i``, then by ``j``."""
+    scratch = scratch or Scratch()
+    total = sum(map(len, chunks))
+    if total < ENOUGH_FOR_THREADS:
+        parts = 1
+    out = pair_array(total)
+    many = total >= MANY * (n + 1)  # partners for each id
+    if len(chunks) == 1 and n <= FEW_IDS and parts == 1 and total <= MOST_ROWS:
+        # All ids fit into one partition, so no pass to split the pairs is needed.
+        keys = scratch.array("order keys", (total,), np.int64)
+        rows = scratch.array("order rows", (n + 1,), np.int32)
+        seconds = scratch.array("order seconds", (n + 1 if many else 0,), np.int32)
+        sort_partitions(chunks[0], np.array([total]), n.bit_length(), 0, 1, rows, seconds, keys, out)
+        return out
+    chunks = _pieces(chunks)
+    shift = partition_shift(n)
+    partitions = ((max(n, 1) - 1) >> shift) + 1
+    counts = scratch.array("order counts", (len(chunks), partitions), np.int64)
+    counts[:] = 0
+    threads.run_all(
+        [partial(count_partitions, chunk, shift, row) for chunk, row in zip(chunks, counts, strict=True)],
+        parts,
+    )
+    ends = scratch.array("order ends", (partitions,), np.int64)
+    _, fullest, _ = starts_from_counts(counts, ends)
+    parted = scratch.array("order parted", (total, 2), np.int32)
+    threads.run_all(
+        [
+            partial(scatter_to_partitions, chunk, shift, row, parted)
+            for chunk, row in zip(chunks, counts, strict=True)
+        ],
+        parts,
+    )
+    shares = threads.shares(partitions, min(4 * parts, partitions) if parts > 1 else 1)
+    keys = scratch.array("order keys", (len(shares), fullest), np.int64)
+    rows = scratch.array("order rows", (len(shares), (1 << shift) + 1), np.int32)
+    seconds = scratch.array("order seconds", (len(shares), n + 1 if many else 0), np.int32)
+    at_once = max(MOST_ROWS * partitions // total, 1)
+
+    def sort(share: int, first: int, last: int) -> None:
+        for begin, end in ranges(first, last, at_once):
+            sort_partitions(parted, ends, shift, begin, end, rows[share], seconds[share], keys[share], out)
+
+    threads.run_all([partial(sort, number, *share) for number, share in enumerate(shares)], parts)
+    return out
+
+
+def sorted_rows(rows: PairArray, firsts: int, seconds: int) -> PairArray:
+    """Rows ``i, j`` with ``i < firsts`` and ``j < seconds``, sorted by ``i``, then by ``j``.
+
+    Examples
+    --------
+    >>> sorted_rows(np.array([[1, 0], [0, 4]], np.int32), 2, 5)
+    array([[0, 4],
+           [1, 0]], dtype=int32)
+    """
+    if len(rows) * 16 < max(firsts, seconds):  # the counting sort would look at every id
+        return rows[np.lexsort((rows[:, 1], rows[:, 0]))]
+    return sorted_pairs([rows], max(firsts, seconds))
+
+
+def sort_rows_of_each(rows: PairArray, end_of_ids: int) -> None:
+    """Sort the ids, all less than ``end_of_ids``, of every query, whose rows ``[query, id]`` lie together.
+
+    Examples
+    --------
+    >>> rows = np.array([[1, 5], [1, 2], [0, 4]], np.int32)
+    >>> sort_rows_of_each(rows, 6)
+    >>> rows
+    array([[1, 2],
+           [1, 5],
+           [0, 4]], dtype=int32)
+    """
+    words = results.words_for(end_of_ids)
+    for begin, end in ranges(0, len(rows)):
+        results.sort_rows_of_each(rows, begin, end, words, end_of_ids)
+
+
+def _pieces(chunks: list[PairArray]) -> list[PairArray]:
+    """The same chunks, long ones in pieces none of which takes long to copy."""
+    return [chunk[begin:end] for chunk in chunks for begin, end in ranges(0, len(chunk))]
+
+
+def joined_pairs(chunks: list[PairArray], parts: int = 1) -> PairArray:
+    """All pairs of ``chunks`` as they come."""
+    if len(chunks) == 1 and len(chunks[0]) < ENOUGH_FOR_THREADS:
+        return chunks[0].copy()
+    chunks = _pieces(chunks)
+    ends = np.cumsum([len(chunk) for chunk in chunks])
+    out = pair_array(int(ends[-1]))
+    threads.run_all(
+        [
+            partial(np.copyto, out[end - len(chunk) : end], chunk)
+            for chunk, end in zip(chunks, ends.tolist(), strict=True)
+        ],
+        parts if len(out) >= ENOUGH_FOR_THREADS else 1,
+    )
+    return out

@@ -1,0 +1,379 @@
+"""Long work in slices, so that a call can be interrupted between two of them.
+
+A compiled kernel cannot be interrupted.  So it runs for less than 0.1 s at a time, and what a signal's
+handler raises, such as KeyboardInterrupt, is raised between two such calls.  There are three ways:
+
+- Searches for pairs, and the building of a tree, stop by themselves at any point and resume there
+  (`search_from`; the rules stand in `broadphase.kernels.arrays.results`).
+- Batches of queries are run in slices (`slices`), whose size follows from how long the slice before took.
+- Work that costs about the same for each row is done for a fixed number of rows at a time (`ranges`,
+  `joined`, `rows_at`, and `broadphase.kernels.arrays.sorting`); where memory is accessed at random, such as
+  in copying boxes into strips, the number follows from how long those before took (`paced`).
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.kernels.arrays.results import FIRST_ROOM, LEAST_ROOM
+from broadphase.kernels.arrays.sorting import argsort_keys
+from broadphase.runtime.memory import PairArray, pair_array
+from broadphase.runtime.threads import GivenUp, given_up
+
+GOAL = 0.08
+"""Seconds that a slice may take; a call must end within 0.2 s of an interrupt."""
+MOST = 50_000_000
+"""Comparisons in a slice; they seldom take more than `GOAL`."""
+FIRST = 2_000_000
+"""Comparisons in the first slice, which measures their cost: ten times as much where memory is slow."""
+FIRST_OF_FEW = 10_000_000
+"""The same for boxes that fit into the near caches: nearly always enough for all of them in one call, and no
+more than 60 ms where each comparison ends in one of categories."""
+MOST_ROWS = 4_000_000
+"""Rows, of a range, that are copied or sorted at a time."""
+MOST_ROOM = 1 << 22
+"""Pairs for which memory is taken at a time."""
+MOST_ROOM_OF_ANSWERS = 1 << 24
+"""The same for the results of many queries, once the first ones have shown how many there will be."""
+MOST_CHANGES = 20_000
+"""Changes to a structure that are made at a time."""
+FIRST_CHANGES = 4_096
+"""Changes that are made at first, to measure their cost."""
+FIRST_ROWS = 1 << 17
+"""Rows that are written all over memory at first, to measure their cost."""
+FEW_QUESTIONS = 64
+"""Queries of a batch that are run first, to measure their cost."""
+
+Position = tuple[int, ...]
+Resumable = Callable[[Position, int, PairArray, int, bool], tuple[Position, int, int]]
+"""``kernel(at, end, out, most, store)`` returns ``at, found, tests``."""
+Left = Callable[[int], int]
+"""``left(pairs)``: how many pairs more are wanted when so many have been found; less than 0: none."""
+
+
+class Part(NamedTuple):
+    """What was found in a range of rows."""
+
+    chunks: list[PairArray]
+    pairs: int
+    tests: int
+
+
+def slices(begin: int, end: int, each: float) -> Iterator[tuple[int, int]]:
+    """``range(begin, end)`` in slices for a kernel to run over, where each row takes so many comparisons.
+
+    How many rows are in one also follows from how long the slice before took.
+
+    Raises
+    ------
+    GivenUp
+        In a helper, where the caller of `runtime.threads.run_all` was interrupted.
+
+    Examples
+    --------
+    >>> list(slices(0, 1000, 10))
+    [(0, 1000)]
+    >>> list(slices(0, 5, MOST))
+    [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5)]
+    """
+    at_most = max(1, int(MOST / max(each, 1e-9)))
+    most = max(1, int(FIRST / max(each, 1e-9)))
+    while end - begin > most:
+        stop_if_unwanted()
+        started = perf_counter()
+        yield begin, begin + most
+        took = perf_counter() - started
+        begin += most
+        most = next_most(most, took, at_most)
+    if begin < end:
+        yield begin, end
+
+
+def stop_if_unwanted() -> None:
+    """Raise, in a helper, when the caller of `runtime.threads.run_all` was interrupted.
+
+    Raises
+    ------
+    GivenUp
+        That is so.
+    """
+    if given_up():
+        raise GivenUp
+
+
+def next_most(most: int, took: float, at_most: int) -> int:
+    """How much the next slice may hold, when ``most`` took so many seconds.
+
+    Examples
+    --------
+    >>> next_most(1_000, 2 * GOAL, 10_000), next_most(1_000, 0.0, 10_000)
+    (501, 10000)
+    """
+    return min(at_most, int(most * GOAL / max(took, 1e-6)) + 1)
+
+
+def limit_of_shares(limit: int, shares: int) -> Callable[[int], Left]:
+    """``left`` of `search_from` for each share of one search: what one of them found, no other may.
+
+    Else each share might find as many as all together may, and the limit would not bound the memory.
+
+    Examples
+    --------
+    >>> left_of = limit_of_shares(10, 2)
+    >>> left_of(0)(4), left_of(1)(3), left_of(0)(8)
+    (6, 3, -1)
+    """
+    found = [0] * shares
+
+    def left(share: int, pairs: int) -> int:
+        found[share] = pairs
+        return limit - sum(found)
+
+    return lambda share: partial(left, share)
+
+
+def search_from(kernel: Resumable, at: Position, end: int, out: PairArray, left: Left, store: bool) -> Part:
+    """Run a resumable kernel from ``at`` to row ``end``, in as many calls as it needs.
+
+    Pairs fill ``out``, then further chunks.  It ends early when ``left`` says that no more are wanted.
+
+    Raises
+    ------
+    GivenUp
+        In a helper, where the caller of `runtime.threads.run_all` was interrupted.
+    """
+    chunks: list[PairArray] = []
+    pairs = tests = 0
+    most = int(min(MOST, FIRST))
+    wanted = left(0)
+    while at[0] < end and wanted >= 0:
+        if len(out) < LEAST_ROOM:
+            out = np.empty((min(max(2 * pairs, FIRST_ROOM), MOST_ROOM), 2), np.int32)
+        if len(out) > wanted + LEAST_ROOM:  # so that it does not go far beyond
+            out = out[: wanted + LEAST_ROOM]
+        started = perf_counter()
+        at, found, more = kernel(at, end, out, most, store)
+        pairs += int(found)
+        tests += int(more)
+        if store:
+            chunks.append(out[:found])
+            out = out[found:]
+        wanted = left(pairs)
+        if at[0] >= end or wanted < 0:
+            break
+        stop_if_unwanted()
+        took = perf_counter() - started
+        most = next_most(most, took, int(MOST))
+    return Part(chunks, pairs, tests)
+
+
+def ranges(begin: int, end: int, most: int = MOST_ROWS) -> Iterator[tuple[int, int]]:
+    """``range(begin, end)`` in ranges of at most so many rows.
+
+    Raises
+    ------
+    GivenUp
+        As of `slices`.
+
+    Examples
+    --------
+    >>> list(ranges(0, 1000))
+    [(0, 1000)]
+    """
+    while end - begin > most:
+        stop_if_unwanted()
+        yield begin, begin + most
+        begin += most
+    yield begin, end
+
+
+def joined(arrays: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    """Rows of all arrays, which are of one type, one below the other, as NumPy's ``concatenate``.
+
+    Examples
+    --------
+    >>> joined([np.arange(2), np.arange(3)])
+    array([0, 1, 0, 1, 2])
+    """
+    total = sum(map(len, arrays))
+    if total <= MOST_ROWS:
+        return np.concatenate(arrays)
+    out = np.empty((total, *arrays[0].shape[1:]), arrays[0].dtype)
+    at = 0
+    for array in arrays:
+        for begin, end in ranges(0, len(array)):
+            out[at + begin : at + end] = array[begin:end]
+        at += len(array)
+    return out
+
+
+def rows_at(array: npt.NDArray[Any], rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Some rows, which must exist, in the order in which they are named, as NumPy's ``take``.
+
+    Examples
+    --------
+    >>> rows_at(np.array([5, 6, 7]), np.array([2, 0]))
+    array([7, 5])
+    """
+    if len(rows) <= FIRST_ROWS:
+        return array.take(rows, 0)
+    out = np.empty((len(rows), *array.shape[1:]), array.dtype)
+    for begin, end in paced(0, len(rows)):
+        # With "clip" NumPy writes directly to `out`, and not to a copy first.
+        array.take(rows[begin:end], 0, out[begin:end], "clip")
+    return out
+
+
+def sorted_keys(parts: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
+    """The numbers of all parts, sorted.
+
+    Examples
+    --------
+    >>> sorted_keys([np.array([5, 7]), np.array([6])])
+    array([5, 6, 7])
+    """
+    keys = joined([np.empty(0, np.int64), *parts])
+    # As long as that is quick, for this is several times as fast.
+    return np.sort(keys) if len(keys) <= MOST_ROWS // 4 else rows_at(keys, argsort_keys(keys))
+
+
+def whole_runs(keys: npt.NDArray[Any]) -> Iterator[tuple[int, int]]:
+    """The range of sorted keys in ranges, none of which parts equal ones.
+
+    Examples
+    --------
+    >>> list(whole_runs(np.array([1, 1, 2])))
+    [(0, 3)]
+    """
+    begin = 0
+    for _, stop in ranges(0, len(keys), FIRST_ROWS):
+        end = stop if stop == len(keys) else int(np.searchsorted(keys, keys[stop]))
+        yield begin, end
+        begin = end
+
+
+def paced(begin: int, end: int) -> Iterator[tuple[int, int]]:
+    """``range(begin, end)`` in ranges, where rows are read or written at random, which may take long.
+
+    Raises
+    ------
+    GivenUp
+        As of `slices`.
+
+    Examples
+    --------
+    >>> list(paced(0, FIRST_ROWS))
+    [(0, 131072)]
+    """
+    return growing(end, begin, FIRST_ROWS)
+
+
+def growing(end: int, begin: int = 0, most: int = FEW_QUESTIONS) -> Iterator[tuple[int, int]]:
+    """``range(begin, end)`` in slices for a kernel, where the cost of a row is not known.
+
+    The first, of ``most`` rows, is short; what it takes says how long the next may be.
+
+    Raises
+    ------
+    GivenUp
+        As of `slices`.
+
+    Examples
+    --------
+    >>> list(growing(FEW_QUESTIONS))
+    [(0, 64)]
+    """
+    while end - begin > most:
+        started = perf_counter()
+        yield begin, begin + most
+        stop_if_unwanted()
+        took = perf_counter() - started
+        begin += most
+        most = int(min(8 * most, most * GOAL / max(took, 1e-6))) + 1
+    yield begin, end
+
+
+def few_at_a_time(count: int) -> Iterator[tuple[int, int]]:
+    """``range(count)`` in ranges, where each row is a change to a structure, which takes some microseconds.
+
+    Examples
+    --------
+    >>> list(few_at_a_time(5))
+    [(0, 5)]
+    """
+    return ranges(0, count, MOST_CHANGES)
+
+
+def whole(ask: Callable[[npt.NDArray[Any]], int], out: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """All rows of the result of one query, however many they are.
+
+    ``ask(out)`` writes as many as there is room for and returns how many there are.  It is called again, with
+    that much room, where they did not fit.
+
+    Examples
+    --------
+    >>> def ask(out):
+    ...     out[:] = np.arange(5)[: len(out)]
+    ...     return 5
+    >>> whole(ask, np.empty(2, int))
+    array([0, 1, 2, 3, 4])
+    """
+    found = ask(out)
+    while found > len(out):
+        out = np.empty((found, *out.shape[1:]), out.dtype)
+        found = ask(out)
+    return out[:found]
+
+
+def first_of(out: npt.NDArray[Any], count: int) -> npt.NDArray[Any]:
+    """The first rows of what a kernel has written to; a small result does not hold a large block.
+
+    Examples
+    --------
+    >>> first_of(np.arange(9), 2)
+    array([0, 1])
+    """
+    return out[:count].copy() if 2 * count < len(out) else out[:count]
+
+
+def in_chunks(
+    ask: Callable[[int, int, PairArray], tuple[int, int, int]], count: int, room: int | PairArray
+) -> tuple[PairArray, int]:
+    """The result rows of ``count`` queries, in their order, and the tests.
+
+    ``ask(begin, end, out)`` answers queries from ``begin`` on while there is room for all rows of one; it
+    returns the query to go on with, how many rows it wrote to ``out``, and the tests.  ``room`` is a guess of
+    the rows, or memory for them: the rows are written to it if they fit.
+    """
+    given = not isinstance(room, int)
+    out: PairArray = pair_array(min(room, MOST_ROOM)) if isinstance(room, int) else room
+    filled = tests = 0
+    chunks: list[PairArray] = []
+    for begin, end in growing(count):
+        at = begin
+        while True:
+            before = at
+            at, rows, made = ask(before, end, out[filled:])
+            filled += rows
+            tests += made
+            if at == end:
+                break
+            if filled == 0:  # it takes more to answer one
+                out = pair_array(4 * len(out))
+                continue
+            # As many for each query that is left as those before needed.
+            expected = (sum(map(len, chunks)) + filled) / max(at, 1) * (count - at)
+            more = pair_array(min(int(1.1 * expected) + len(out), MOST_ROOM_OF_ANSWERS))
+            if chunks or at == before or 8 * filled > len(more):
+                chunks.append(out[:filled])
+                filled = 0
+            else:
+                more[:filled] = out[:filled]
+            out = more
+    if chunks:
+        return joined([*chunks, out[:filled]]), tests
+    return (out[:filled] if given else first_of(out, filled)), tests
