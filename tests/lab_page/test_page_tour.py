@@ -83,7 +83,7 @@ def test_the_page_opens_with_the_tour_and_plays_slowly(tour):
     until(page, "!tour.playing")
     page.locator("#scrub").fill("5")
     until(page, "tour.end === 5")
-    page.get_by_role("button", name="One test on").click()
+    page.get_by_role("button", name="One test forward").click()
     until(page, "tour.end === 6")
     next_picture(page)
     assert "6 of 276" in page.locator("#numbers").inner_text()
@@ -186,7 +186,7 @@ def test_served_as_files_it_plays_slides_and_drags(site, tour, tabs):
     until(page, THERE)
     until(page, "tour.end > 0")
     assert page.get_by_role("link", name="Open the sandbox").count() == 0
-    assert "Recorded with the engine" in page.locator("#caption").inner_text()
+    assert "recorded search of the engine" in page.locator("#caption").inner_text()
     for slider, tests in ((3, 66), (6, 276)):
         slide(page, slider)
         assert shown_tests(page) == tests

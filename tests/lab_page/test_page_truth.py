@@ -32,7 +32,7 @@ def test_strips_are_cut_by_a_slider_and_copies_counted(show):
     page.get_by_label("Let the engine choose").check()
     until(page, "lab.frame.lanes[0].strips.length === 2")
     until(page, "location.search.includes('strips=auto')")
-    until(page, "document.querySelector('.note').textContent.includes('in one piece')")
+    until(page, "document.querySelector('.note').textContent.includes('so few bodies as one')")
 
 
 @pytest.mark.exhaustive
@@ -64,7 +64,7 @@ def test_figures_that_say_nothing_new_are_not_shown(show):
 @pytest.mark.exhaustive
 def test_the_rate_is_what_was_drawn_and_the_time_a_median(show):
     page = show("n=40&methods=strips")
-    until(page, "document.getElementById('frame-text').textContent.includes('drawn a second')")
+    until(page, "document.getElementById('frame-text').textContent.includes('drawn per second')")
     until(page, "Number.isFinite(lab.frame.lanes[0].numbers[9])")
     until(page, "lab.lanes[0].seconds === lab.frame.lanes[0].numbers[9]")
 
