@@ -209,7 +209,7 @@ def test_a_recording_holds_what_the_engine_did(name):
             number += 1
 
 
-def test_bytes_that_are_no_recording_are_told():
+def test_bytes_that_are_no_recording_are_reported():
     with pytest.raises(ValueError, match="no recording"):
         unpack(b"BPL1" + bytes(40), 0)
 
@@ -228,7 +228,7 @@ def test_an_export_is_the_page_and_its_recordings(tmp_path, exhaustive):
     assert seen[-1][1] == seen[-1][2]
 
 
-def test_a_folder_that_is_a_file_is_told(tmp_path, capsys):
+def test_a_folder_that_is_a_file_is_reported(tmp_path, capsys):
     there = tmp_path / "site"
     there.write_text("")
     assert call(["lab", "--export", str(there)]) == 2

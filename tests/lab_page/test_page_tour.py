@@ -163,7 +163,7 @@ def test_every_step_fits_at_every_width_light_and_dark(tour, exhaustive):
 
 
 @pytest.mark.exhaustive
-def test_who_wants_little_motion_gets_the_whole_picture_at_once(server, chromium):
+def test_reduced_motion_shows_the_whole_picture_immediately(server, chromium):
     with chromium.new_context(reduced_motion="reduce") as context:
         page = context.new_page()
         page.goto(server.address)
@@ -208,7 +208,7 @@ def test_served_as_files_it_plays_slides_and_drags(site, tour, tabs):
     assert recorded == drawn
 
 
-def test_a_server_that_is_gone_is_told(tour, tabs):
+def test_a_server_that_has_stopped_is_reported(tour, tabs):
     tabs.excused = ("ERR_FAILED",)
     page = tour("cells")
     page.route("**/tour/frame*", lambda route: route.abort())
