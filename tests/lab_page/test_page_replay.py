@@ -24,9 +24,7 @@ def path(tmp_path):
     return path
 
 
-def test_the_page_says_how_many_bodies_a_recording_has_and_if_there_was_a_listener(
-    tabs, tmp_path, path
-):
+def test_the_page_says_how_many_bodies_a_recording_has_and_if_there_was_a_listener(tabs, tmp_path, path):
     with running(tmp_path, recording=path) as server:
         page = tabs(f"{server.address}sandbox?n=25&scene=replay")
         until(page, "globalThis.lab?.drawn > 0")
