@@ -11,7 +11,7 @@ import numpy as np
 from broadphase.kernels.arrays.radix_sort import argsort_keys
 from broadphase.kernels.boxes.scan import scan_for_box
 from broadphase.kernels.boxes.survey import copy_sound_rows, first_unsound_row
-from broadphase.kernels.movement.travel import turn
+from broadphase.kernels.movement.sweep import turn
 
 BOXES = np.zeros((20, 4))
 KEYS = np.arange(2_000, dtype=np.int64)[::-1].copy()
@@ -22,7 +22,7 @@ SLOPPY = np.float32(1.5), np.int64(1)
 RIGHT: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (first_unsound_row, (BOXES,)),  # a number comes out
     (argsort_keys, (KEYS,)),  # an array of the kernel's
-    (turn, (1.0, 2.0, 3.0, 4.0, 1.0, 1)),  # a tuple
+    (turn, (1.0, 2.0, 3.0, 4.0, 1.0, 0.0, 1)),  # a tuple
     (scan_for_box, (BOXES, 20, SETS, SETS, (0.0, 0.0, 1.0, 1.0), True, 1, ANY)),
     (copy_sound_rows, (BOXES, BOXES.copy(), 0, 20)),
 ]
@@ -32,13 +32,13 @@ WRONG: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (first_unsound_row, (BOXES.astype(">f8"),)),
     (first_unsound_row, ()),
     (argsort_keys, ([1, 2, 3],)),
-    (turn, (1.0, 2.0, 3.0, 4.0, 1.0, 2**63)),
-    (turn, (1.0, 2.0, 3.0, 4.0, "text", 1)),
+    (turn, (1.0, 2.0, 3.0, 4.0, 1.0, 0.0, 2**63)),
+    (turn, (1.0, 2.0, 3.0, 4.0, "text", 0.0, 1)),
     (scan_for_box, (BOXES, 20, SETS, SETS, (0.0, 0.0, 1.0, "text"), True, 1, ANY)),
     (copy_sound_rows, (BOXES, BOXES.copy(), 0)),
 ]
 SLOW: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
-    (turn, (SLOPPY[0], 2.0, 3.0, 4.0, 1.0, SLOPPY[1])),
+    (turn, (SLOPPY[0], 2.0, 3.0, 4.0, 1.0, 0.0, SLOPPY[1])),
     (first_unsound_row, (BOXES.view(np.recarray),)),
 ]
 

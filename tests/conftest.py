@@ -93,11 +93,15 @@ def exhaustive(request):
 
 
 def pytest_terminal_summary(terminalreporter):
-    """Say how many cases the tests held: those without a loop are one each."""
+    """Say how many cases the tests held (those without a loop are one each), and how many lives of worlds."""
     reports = [
         report for some in terminalreporter.stats.values() for report in some if hasattr(report, "when")
     ]
-    inner = [dict(report.user_properties).get("cases", 0) for report in reports if report.when == "teardown"]
+    told = [dict(report.user_properties) for report in reports if report.when == "teardown"]
+    inner = [properties.get("cases", 0) for properties in told]
     tests = sum(report.when == "call" for report in reports)
     looped = [count for count in inner if count]
     terminalreporter.write_line(f"{tests - len(looped) + sum(looped)} cases in {tests} tests")
+    lives, acts = (sum(properties.get(name, 0) for properties in told) for name in ("lives", "acts"))
+    if lives:  # of tests/test_world_lives.py
+        terminalreporter.write_line(f"{lives} lives of worlds were seen, of {acts} acts")

@@ -1,10 +1,14 @@
 """A world as a list of shapes: every question and every movement compares all with all, in exact arithmetic.
 
-All coordinates are multiples of 1/8 and small, so sums, differences and squares of float64 have no error.  A
-period is a list of shifts: a shape stands for all of its images.  Rays and movements go along an axis.
+All coordinates are multiples of 1/8 and small, so sums, differences and squares of float64 have no error;
+only the way up to a circle has a square root.  A period is a list of shifts: a shape stands for all of its
+images.  Rays and movements go along an axis.
 """
 
+import math
 from itertools import product
+
+import numpy as np
 
 
 class Thing:
@@ -40,6 +44,7 @@ class Lives:
         self.things = {}
         self.listened = []
         self.before = {}
+        self.images = {reach: self.shifts(reach) for reach in (1, 2, 3)}
 
     def add(self, thing):
         new = next(k for k in range(len(self.things) + 1) if k not in self.things)
@@ -52,7 +57,7 @@ class Lives:
             x, y = x % self.period[0], y % self.period[1]
         thing.x, thing.y = x, y
 
-    def shifts(self, reach=2):
+    def shifts(self, reach):
         if self.period is None:
             return [(0.0, 0.0)]
         width, height = self.period
@@ -63,17 +68,34 @@ class Lives:
 
     def overlapping(self, asked):
         """The ids of all things that overlap a thing with more than an edge."""
-        return [k for k, other in sorted(self.things.items()) if self.overlap(asked, other)]
+        return self._overlapping(asked, *self._table())
+
+    def _table(self):
+        """The ids of all things, and the bounds of all their images: arrays, for there may be thousands."""
+        ids = sorted(self.things)
+        low_x, low_y, high_x, high_y = np.array([self.things[k].bounds for k in ids]).reshape(-1, 4).T
+        dx, dy = np.array(self.images[2]).T[:, :, None]
+        return ids, (low_x + dx, low_y + dy, high_x + dx, high_y + dy)
+
+    def _overlapping(self, asked, ids, bounds):
+        left, top, right, bottom = asked.bounds
+        low_x, low_y, high_x, high_y = bounds
+        near = (left < high_x) & (low_x < right) & (top < high_y) & (low_y < bottom)
+        some = (ids[at] for at in np.flatnonzero(near.any(axis=0)))
+        return [k for k in some if self.overlap(asked, self.things[k])]
 
     def overlap(self, a, b):
-        return any(overlap(a, b, dx, dy) for dx, dy in self.shifts())
+        return any(overlap(a, b, dx, dy) for dx, dy in self.images[2])
 
     def update(self, stopped=()):
         """The pairs of ids that began, stayed and ended; what ``stopped`` a mover is in contact with it."""
         now = {}
+        table = self._table()
+        heard = {tag for pair in self.listened for tag in pair}
         for i, a in self.things.items():
-            for j, b in self.things.items():
-                if i < j and self.concerned(a, b) and a.meets(b) and self.overlap(a, b):
+            for j in self._overlapping(a, *table) if a.tag in heard else ():
+                b = self.things[j]
+                if i < j and self.concerned(a, b) and a.meets(b):
                     now[i, j] = (a, b)
         ids = {thing: k for k, thing in self.things.items()}
         for a, b in stopped:
@@ -97,7 +119,7 @@ class Lives:
         for k, thing in self.things.items():
             if k == ignore:
                 continue
-            for sx, sy in self.shifts(3):
+            for sx, sy in self.images[3]:
                 lower, upper = along(thing, sx, sy, axis)
                 across_lower, across_upper = along(thing, sx, sy, 1 - axis)
                 start, other = (x, y) if axis == 0 else (y, x)
@@ -128,20 +150,26 @@ class Lives:
         ]
 
     def way(self, mover, axis, length, blockers):
-        """How far a box that is free gets along an axis."""
-        lower, upper = along(mover, 0.0, 0.0, axis)
-        across_lower, across_upper = along(mover, 0.0, 0.0, 1 - axis)
+        """How far a thing that is free gets along an axis.
+
+        A circle is a point with a radius: where the sides of two things are less than the sum of their
+        radiuses apart, they meet that much of a chord before their middles would.
+        """
         far = abs(length)
         for other in blockers:
-            for sx, sy in self.shifts(3):
-                low, high = along(other, sx, sy, axis)
-                if (
-                    along(other, sx, sy, 1 - axis)[0] < across_upper
-                    and across_lower < along(other, sx, sy, 1 - axis)[1]
-                ):
-                    gap = low - upper if length > 0 else lower - high
-                    if 0.0 <= gap < far:
-                        far = gap
+            radius = (mover.r or 0.0) + (other.r or 0.0)
+            for sx, sy in self.images[3]:
+                lower, upper = core(mover, 0.0, 0.0, axis)
+                low, high = core(other, sx, sy, axis)
+                across_lower, across_upper = core(mover, 0.0, 0.0, 1 - axis)
+                across_low, across_high = core(other, sx, sy, 1 - axis)
+                apart = max(across_low - across_upper, across_lower - across_high)
+                if not apart < radius:
+                    continue
+                chord = math.sqrt(radius * radius - max(apart, 0.0) ** 2)
+                gap = (low - upper if length > 0 else lower - high) - chord
+                if -1e-9 <= gap < far:  # of boxes it is exact, of a chord rounded
+                    far = max(gap, 0.0)
         return far if length > 0 else -far
 
     # ---- nearest
@@ -151,13 +179,19 @@ class Lives:
         found = []
         for k, thing in self.things.items():
             squares = []
-            for sx, sy in self.shifts(1):
+            for sx, sy in self.images[1]:
                 left, top, right, bottom = thing.bounds
                 dx = max(left + sx - x, x - right - sx, 0.0)
                 dy = max(top + sy - y, y - bottom - sy, 0.0)
                 squares.append(dx * dx + dy * dy)
             found.append((min(squares), k))
         return sorted(found)
+
+
+def core(thing, sx, sy, axis):
+    """As `along`, without the radius."""
+    lower, upper = along(thing, sx, sy, axis)
+    return (lower, upper) if thing.r is None else (lower + thing.r, upper - thing.r)
 
 
 def along(thing, sx, sy, axis):

@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from broadphase import Box
 from broadphase.world.hits import Blockers
 from broadphase.world.movement import resolve
 
@@ -24,7 +25,7 @@ def around_boxes(boxes, others=None):
 
 
 def go(box, way, boxes=(), tiles=None, response="slide"):
-    return resolve(tuple(map(float, box)), *way, around_boxes(boxes), tiles, response)
+    return resolve(Box(*map(float, box)), *way, around_boxes(boxes), tiles, response)
 
 
 def overlaps(x, y, width, height, box):

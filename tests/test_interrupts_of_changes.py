@@ -106,6 +106,34 @@ def test_a_world_is_as_it_was_or_all_is_done(call, each):
             assert scene.told() == told, f"moment {k}"
 
 
+@pytest.mark.smaller_set
+@pytest.mark.parametrize("call", ["insert_many", "move_many", "remove_many"])
+@pytest.mark.parametrize("done", [False, True])
+def test_an_index_of_a_world_whose_change_failed_is_filled_from_the_bodies(monkeypatch, call, done):
+    world = World()
+    bodies = world.add_many([[4 * k, 0, 4 * k + 5, 5] for k in range(20)], tag="a")
+    world.on("a", "a")
+    world.update()
+    world.remove_many(bodies[:3])
+    world.move_all(bodies[3:6], [[200, 0], [203, 0], [300, 0]])
+    world.add_many([[201, 1, 202, 2], [500, 0, 501, 1]], tag="a")
+    index = type(world._state.broad_phase._indexes[0])
+    change = getattr(index, call)
+
+    def fails(self, *given, **rules):
+        if done:
+            change(self, *given, **rules)
+        raise MemoryError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(index, call, fails)
+        with pytest.raises(MemoryError):
+            world.query_box((0, 0, 9, 9))
+    assert [body.id for body in world.query_box((200, 0, 204, 5))] == [0, 3, 4]
+    world.validate()
+    assert world.update().began.ids.tolist() == [[0, 3]]
+
+
 BOXES = scenes.make("uniform", 60, 2)
 INDEX = {
     "insert": lambda index: index.insert(BOXES[50], static=True),

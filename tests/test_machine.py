@@ -96,16 +96,16 @@ print("right")
 
 def test_arrays_that_nobody_may_write_and_numbers_of_numpy():
     from broadphase.kernels.boxes.survey import first_unsound_row
-    from broadphase.kernels.movement.travel import turn
+    from broadphase.kernels.movement.sweep import turn
 
     boxes = np.zeros((5, 4), np.float32)
     boxes[3, 0] = 1
     boxes.flags.writeable = False
     assert first_unsound_row(boxes) == first_unsound_row(boxes.view(np.recarray)) == 3
     assert first_unsound_row(boxes[:0]) == first_unsound_row(np.zeros((0, 6))) == -1
-    expected = turn(1.0, 2.0, 3.0, 4.0, 1.0, 1)
-    assert turn(np.float32(1), np.float64(2), 3, np.int32(4), np.uint8(1), np.int64(1)) == expected
-    assert np.isnan(turn(float("nan"), float("nan"), float("nan"), float("nan"), 1.0, 1)).any()
+    expected = turn(1.0, 2.0, 3.0, 4.0, 1.0, 0.0, 1)
+    assert turn(np.float32(1), np.float64(2), 3, np.int32(4), np.uint8(1), 0, np.int64(1)) == expected
+    assert np.isnan(turn(*[float("nan")] * 4, 1.0, 0.0, 1)).any()
 
 
 @pytest.mark.parametrize(
@@ -237,7 +237,7 @@ def ask(copy, before="", **environment):
 
 def edit(copy):
     """Rename the rows of one kernel, which no other kernel file imports."""
-    file = copy / "kernels" / "boxes" / "survey.py"
+    file = copy / "kernels/boxes/survey.py"
     text = file.read_text()
     line = "        if not _is_sound(boxes, i):\n            return i\n    return -1\n"
     assert text.count(line) == 1
@@ -399,4 +399,22 @@ user = os.geteuid()
 os.geteuid = lambda: user + 1
 print(cache.folder())
 """
-    assert run(script, BROADPHASE_CACHE=str(tmp_path)).strip() != str(tmp_path)
+    used = run(script, BROADPHASE_CACHE=str(tmp_path)).strip()
+    assert used != str(tmp_path)
+    assert not Path(used).exists()  # it was for this process, and went with it
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no fork")
+def test_a_forked_process_leaves_the_temporary_cache_to_its_parent(copy, tmp_path):
+    tmp_path.chmod(0o777)
+    script = f"""
+import os, sys; sys.path.insert(0, {str(copy.parent)!r})
+from broadphase.kernels.machine import cache
+folder = cache.folder()
+if os.fork() == 0:
+    sys.exit()
+os.wait()
+print(folder.exists(), folder)
+"""
+    still_there, _, folder = run(script, BROADPHASE_CACHE=str(tmp_path)).strip().partition(" ")
+    assert (still_there, Path(folder).exists()) == ("True", False)

@@ -1,5 +1,6 @@
 """`nearest`: the same as brute force says, ties by number, wherever the points are."""
 
+import time
 from itertools import product
 
 import numpy as np
@@ -125,3 +126,37 @@ def test_one_point_far_away_does_not_make_all_others_look_at_all(dtype, far):
     with np.errstate(over="raise", under="raise"):
         assert kind.type(1e-4 * scale) ** 2 > np.finfo(kind).tiny
         assert kind.type(2.0 * far * scale) ** 2 * kind.type(3) < np.finfo(kind).max
+
+
+@pytest.mark.parametrize(("dim", "dtype"), KINDS)
+def test_many_points_at_few_places(each, dim, dtype):
+    random = np.random.default_rng(7)
+    env = random.integers(0, 3, N)
+
+    def check(places, k, period):
+        spots = random.integers(0, 16, (places, dim)).astype(dtype) / 4
+        points = spots[random.integers(0, places, N)]
+        for rest in ({}, {"env": env}, {"r": 0.75}):
+            expect(
+                bp.nearest(points, k, period=period, **rest),
+                point_scenes.nearest(points, k, period=period, **rest),
+            )
+        expect(
+            bp.nearest(points, k, other=spots, period=period),
+            point_scenes.nearest(points, k, spots, period=period),
+        )
+
+    each(check, product((1, 2, 30), (1, 3, 40), (None, (4.0,) * dim)), of=3, turn=dim)
+
+
+def test_points_at_one_place_do_not_look_at_each_other_all():
+    def seconds(points):
+        took = []
+        for _ in range(3):
+            start = time.process_time()
+            bp.nearest(points, 3, threads=1)
+            took.append(time.process_time() - start)
+        return min(took)
+
+    spread = seconds(np.random.default_rng(8).random((20_000, 2)))
+    assert seconds(np.full((20_000, 2), 0.5)) < 20 * spread  # it was 1,800 times as long

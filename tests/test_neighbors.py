@@ -101,10 +101,11 @@ def test_a_few_giants_among_many(dim, dtype):
 
 def test_a_giant_does_not_make_all_points_look_at_each_other(monkeypatch):
     reaches = []
+    find_near = engine.find_near
 
     def watched(question, reach, *rest):
         reaches.append((reach.r, len(question.points)))
-        return engine.find_near(question, reach, *rest)
+        return find_near(question, reach, *rest)
 
     monkeypatch.setattr(near_mixed, "find_near", watched)
     radii = np.full(1000, 1e-3)

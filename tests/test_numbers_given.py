@@ -113,6 +113,41 @@ def test_balls_take_numbers_without_axes(of):
 
 
 @pytest.mark.parametrize("of", KINDS)
+def test_worlds_take_numbers_without_axes(of):
+    def asked(of):
+        world = bp.World(period=(of(50), of(50.0)), max_pairs=of(99))
+        body = world.add(bp.Box(0, 0, 4, 4), category=of(1), mask=of(3))
+        world.add(bp.Box(9, 0, 4, 4), static=True)
+        yield world.move(body, of(2.5), of(1))[:2]
+        yield world.move_many([body], of(1), of(1)).places
+        yield world.walk(body, of(1), of(1), snap=of(0.5))[:2]
+        yield world.walk_many([body], of(1), of(1)).places
+        body.turn_to(of(30))
+        body.move_to(of(1), of(2))
+        yield body.bounds
+        yield [one.id for one in world.query_radius((of(0), of(0)), of(9.0), category=of(1))]
+        yield [one.id for one in world.query_box((of(0), of(0), of(9), of(9)))]
+        yield world.raycast((of(0), of(1)), (of(1), of(0)), of(40)).distance
+        yield world.nearest((of(0), of(0)), of(2)).distances
+        yield world.raycast_many([(0, 1)], [(1, 0)], of(40)).distances
+
+    for found, wanted in zip(asked(of), asked(lambda number: number), strict=True):
+        assert np.array_equal(found, wanted)
+
+
+def test_worlds_and_periods_take_arrays_of_dlpack_alone():
+    wanted = bp.pairs(BOXES, period=(3.5, 9.0))
+    assert np.array_equal(bp.pairs(BOXES, period=DLPackOnly([3.5, 9.0])), wanted)
+    world = bp.World(period=DLPackOnly([50.0, 60.0]))
+    world.add_many(DLPackOnly(BOXES))
+    assert world.period == (50.0, 60.0)
+    assert np.array_equal(world.query_box(DLPackOnly(BOXES)), world.query_box(BOXES))
+    assert np.array_equal(world.query_point(DLPackOnly(BOXES[:, :2])), world.query_point(BOXES[:, :2]))
+    assert world.query_box(DLPackOnly(BOXES[0])) == world.query_box(BOXES[0].tolist())
+    assert world.query_point(DLPackOnly([1.5, 1.5])) == world.query_point((1.5, 1.5))
+
+
+@pytest.mark.parametrize("of", KINDS)
 def test_what_has_axes_or_is_no_number_is_none(of):
     for wrong in (of([1]), of([1.0, 2.0]), np.str_("1"), np.datetime64(3, "ns"), True, np.True_):
         with pytest.raises(TypeError, match="threads must be an int or None"):

@@ -8,9 +8,9 @@ from sweep_scenes import around_boxes
 from test_sweep_shapes import around_shapes
 
 from broadphase import Box, Circle, Polygon, Tile, TileMap
+from broadphase.world.depenetration import blocker_at
 from broadphase.world.hits import NOTHING
-from broadphase.world.movement_shapes import resolve_shape
-from broadphase.world.overlap_test import beside, blocker_at
+from broadphase.world.movement import beside, resolve
 
 DOWN, UP, LEFT, RIGHT = (0, 1), (0, -1), (-1, 0), (1, 0)
 
@@ -74,7 +74,7 @@ def test_whatever_stopped_a_body_is_beside_it(shape, offset):
     slope = Polygon([(0, 10), (10, 7), (10, 10)])
     blockers = around_shapes([slope.moved_to(offset, offset + 10), Box(offset - 20, offset + 30, 50, 5)])
     for x in (offset + 5, offset - 10):
-        move = resolve_shape(shape.moved_to(x, offset - 5), 0, 60, blockers, None, "touch")
+        move = resolve(shape.moved_to(x, offset - 5), 0, 60, blockers, None, "touch")
         landed = shape.moved_to(move.x, move.y)
         assert beside(landed, DOWN, blockers).other == move.hits[0].other
         assert beside(landed, UP, blockers) is None

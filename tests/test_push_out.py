@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sweep_scenes import boxes_of_tiles, go, overlaps
 
 from broadphase import Tile, TileMap
-from broadphase.kernels.movement.push_out import MOST_EDGES
+from broadphase.kernels.movement.depenetration import MOST_EDGES
 
 BLOCK = (0, 0, 10, 10)
 

@@ -6,8 +6,8 @@ import pytest
 import broadphase as bp
 from broadphase.indexes import changes
 from broadphase.slices import ranges
-from broadphase.world import depenetration, motion_many, movement_many, movement_shapes
-from broadphase.world.movement_many import all_hits, regions, resolve_many
+from broadphase.world import depenetration, motion_many
+from broadphase.world.motion_many import all_hits
 
 smaller_set = pytest.mark.smaller_set
 
@@ -30,8 +30,7 @@ def pile(count, mover):
 @pytest.mark.parametrize("first_room", [1, depenetration.FIRST_ROOM])
 def test_a_body_in_a_pile_meets_all_of_it(form, first_room, monkeypatch):
     count = depenetration.FIRST_ROOM + 20
-    for module in (depenetration, movement_shapes):
-        monkeypatch.setattr(module, "FIRST_ROOM", first_room)
+    monkeypatch.setattr(depenetration, "FIRST_ROOM", first_room)
     world, mover = pile(count, form)
     met = [hit.other for hit in world.move(mover, 0, 0, "cross").hits]
     assert [body.id for body in met[:count]] == list(range(count))
@@ -56,9 +55,8 @@ def form_meets(form, tile):
 
 def begin_with(room, monkeypatch):
     """So little room for hits at first."""
-    monkeypatch.setattr(movement_many, "_LEAST_ROOM", room)
-    for module in (movement_many, motion_many):
-        monkeypatch.setattr(module, "all_hits", lambda go, begin, guess: all_hits(go, begin, 0))
+    monkeypatch.setattr(motion_many, "_LEAST_ROOM", room)
+    monkeypatch.setattr(motion_many, "all_hits", lambda go, begin, guess: all_hits(go, begin, 0))
 
 
 def crowd(count=60):
@@ -104,38 +102,13 @@ def test_one_mover_crosses_more_than_there_is_room_for(movers_block):
     np.testing.assert_array_equal(moved.places, [[1000, 20], [1000, 4], [1000, 30]])
 
 
-@pytest.mark.parametrize("threads", [1, 3])
-def test_movers_that_do_not_see_each_other_neither(threads, monkeypatch):
-    random = np.random.default_rng(7)
-    monkeypatch.setattr(movement_many, "_MOVERS_PER_THREAD", 20)
-    ways = random.normal(size=(100, 2)) * 80
-    movers = np.hstack((random.random((100, 2)) * 300, np.full((100, 2), 2.0), ways))
-    walls = np.hstack(
-        (np.arange(0, 300, 6)[:, None] + [0.0, -1000], np.arange(0, 300, 6)[:, None] + [2.0, 1000])
-    )
-    near = bp.join(regions(movers), walls)
-    inside = bp.join(np.hstack((movers[:, :2], movers[:, :2] + 2)), walls)
-    near = near[~np.isin(near[:, 0], inside[:, 0])]
-    near = near[np.lexsort((near[:, 1], near[:, 0]))]
-    codes = random.integers(0, 4, 100)
-
-    def run():
-        return resolve_many(movers, walls, near, None, responses=codes, threads=threads)
-
-    wanted = run()
-    assert np.bincount(wanted.hits.movers).max() > 10
-    begin_with(1, monkeypatch)
-    for column, other in zip((run().places, *run().hits), (wanted.places, *wanted.hits), strict=True):
-        np.testing.assert_array_equal(column, other)
-
-
 def test_growing_goes_no_further_than_memory(monkeypatch):
     """Where there is none for the hits, nobody has moved."""
     world, movers = crowd()
     before = world.positions
 
     def no_more(go, begin, guess):
-        go(begin, np.empty((5, 4), np.int64), np.empty((5, 5)))
+        go(begin, np.empty((5, 9)))
         raise MemoryError
 
     monkeypatch.setattr(motion_many, "all_hits", no_more)

@@ -140,8 +140,8 @@ def test_long_lists_of_pairs_are_sorted_in_pieces(monkeypatch):
     boxes[:, 2:] = boxes[:, :2] + 0.1
     right = bp.pairs(boxes)
     assert len(right) > 50_000
-    for module in ("pair_order", "slices"):
-        monkeypatch.setattr(sys.modules[f"broadphase.{module}"], "MOST_ROWS", 1_000)
+    for module in ("broadphase.pair_order", "broadphase.slices"):
+        monkeypatch.setattr(sys.modules[module], "MOST_ROWS", 1_000)
     monkeypatch.setattr(slices.ranges, "__defaults__", (1_000,))
     for threads in (1, 2):
         assert np.array_equal(bp.pairs(boxes, threads=threads), right)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from sweep_scenes import around_boxes, go, overlaps
 
-from broadphase import Tile, TileMap
-from broadphase.kernels.movement.travel import MOST_TURNS
+from broadphase import Box, Tile, TileMap
+from broadphase.kernels.movement.sweep import MOST_TURNS
 from broadphase.world.hits import Hit
 from broadphase.world.movement import resolve
 
@@ -290,7 +290,7 @@ def test_a_corner_of_a_platform_is_its_top():
 @pytest.mark.parametrize("scale", [2.0**-1000, 1e-300, 1e-30, 1.0, 1e30, 1e290])
 def test_any_scale(scale):
     box = (0.0, 0.0, 2 * scale, 2 * scale)
-    move = resolve(box, 8 * scale, 3 * scale, around_boxes([(4 * scale, -scale, 5 * scale, 9 * scale)]))
+    move = resolve(Box(*box), 8 * scale, 3 * scale, around_boxes([(4 * scale, -scale, 5 * scale, 9 * scale)]))
     assert (move.x, move.y) == (2 * scale, 3 * scale)
 
 

@@ -1,4 +1,4 @@
-"""Movement: what holds for every scene, and the same from `resolve_many`."""
+"""Movement: what holds for every scene, and the same from `World.move_many`."""
 
 from fractions import Fraction
 from itertools import pairwise
@@ -8,7 +8,6 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sweep_scenes import (
-    around_boxes,
     boxes_of_tiles,
     exact_first_hit,
     go,
@@ -16,10 +15,9 @@ from sweep_scenes import (
     passes_through,
 )
 
-from broadphase import TileMap
-from broadphase.world.hits import RESPONSES
+from broadphase import Box, TileMap, World
+from broadphase.world.motion_many import regions
 from broadphase.world.movement import region
-from broadphase.world.movement_many import regions, resolve_many
 
 # Whole numbers meet exactly, tenths and thirds by rounding, and far from the origin the rounding is coarse.
 grains = st.sampled_from([1.0, 0.1, 1 / 3])
@@ -143,25 +141,19 @@ def test_crossing_reports_what_is_on_the_way_and_changes_nothing(scene):
 
 
 @settings(deadline=None)
-@given(scenes(), st.lists(st.tuples(rows, st.sampled_from(sorted(RESPONSES))), max_size=4))
-def test_many_move_as_each_would_alone(scene, more):
+@given(scenes(), st.lists(rows, max_size=4), st.sampled_from(["slide", "touch", "bounce", "cross"]))
+def test_many_move_as_each_would_alone(scene, more, response):
     box, ways, boxes, tiles = scene
-    names = ["slide"] * len(ways) + [name for _, name in more]
-    movers = [(*box, *way) for way in ways] + [(*(float(v) for v in row), *ways[0]) for row, _ in more]
-    movers = np.array(movers, np.float64)
-    codes = np.array([RESPONSES[name] for name in names])
-    bounds = np.array(boxes, np.float64).reshape(-1, 4)
-    reach = regions(movers, codes)
-    pairs = [
-        (m, k)
-        for m in range(len(movers))
-        for k in range(len(bounds))
-        if (reach[m, :2] <= bounds[k, 2:]).all() and (bounds[k, :2] <= reach[m, 2:]).all()
-    ]
-    candidates = np.array(pairs, np.int64).reshape(-1, 2)
-    moved = resolve_many(movers, bounds, candidates, around_boxes(boxes), tiles, codes)
-    for m, name in enumerate(names):
-        alone = go(movers[m, :4], movers[m, 4:].tolist(), boxes, tiles, name)
+    starts = [box] * len(ways) + [tuple(float(v) for v in row) for row in more]
+    ways = ways + [ways[0]] * len(more)
+    world = World()
+    world.tiles = tiles
+    walls = [world.add(Box(x, y, right - x, bottom - y), static=True) for x, y, right, bottom in boxes]
+    boxes = [wall.bounds for wall in walls]
+    movers = [world.add(Box(*start)) for start in starts]
+    moved = world.move_many(movers, *np.array(ways, np.float64).T, response)
+    for m, (start, way) in enumerate(zip(starts, ways, strict=True)):
+        alone = go(start, way, boxes, tiles, response)
         mine = moved.hits.movers == m
         assert tuple(moved.places[m]) == (alone.x, alone.y)
         assert moved.hits.times[mine].tolist() == [hit.time for hit in alone.hits]
@@ -174,25 +166,9 @@ def test_many_move_as_each_would_alone(scene, more):
     assert (np.diff(moved.hits.movers) >= 0).all()
 
 
-def test_threads_change_nothing():
-    random = np.random.default_rng(7)
-    tiles = TileMap(random.random((60, 60)) < 0.2, 10)
-    movers = np.concatenate(
-        [random.uniform(0, 600, (9_000, 2)), np.full((9_000, 2), 3.0), random.normal(0, 40, (9_000, 2))],
-        axis=1,
-    )
-    nobody = np.empty((0, 4))
-    none = np.empty((0, 2), np.int64)
-    runs = [resolve_many(movers, nobody, none, around_boxes([]), tiles, threads=n) for n in (1, 4)]
-    assert (runs[0].places == runs[1].places).all()
-    for one, other in zip(runs[0].hits, runs[1].hits, strict=True):
-        assert (one == other).all()
-    assert len(runs[0].hits.times) > 1_000
-
-
 @pytest.mark.smaller_set
 def test_no_movers():
-    moved = resolve_many(np.empty((0, 6)), np.empty((0, 4)), np.empty((0, 2), np.int64), around_boxes([]))
+    moved = World().move_many([], 1, 2)
     assert moved.places.shape == (0, 2)
     assert moved.hits.times.shape == (0,)
 
@@ -200,8 +176,10 @@ def test_no_movers():
 @pytest.mark.smaller_set
 def test_regions():
     movers = np.array([[0, 0, 2, 3, 5, -7], [1, 1, 1, 1, -4, 0.0]])
-    assert regions(movers).tolist() == [[0, -7, 7, 3], [-3, 1, 2, 2]]
-    assert [region(*mover, False) for mover in movers.tolist()] == [tuple(row) for row in regions(movers)]
+    assert regions(movers, "slide").tolist() == [[0, -7, 7, 3], [-3, 1, 2, 2]]
+    assert [region(*mover, False) for mover in movers.tolist()] == [
+        tuple(row) for row in regions(movers, "slide")
+    ]
     assert [region(*mover, True) for mover in movers.tolist()] == [
         tuple(row) for row in regions(movers, "bounce")
     ]
@@ -210,13 +188,11 @@ def test_regions():
 
 
 def test_bad_movers_are_named():
-    none, nobody = np.empty((0, 2), np.int64), np.empty((0, 4))
+    world = World()
+    movers = [world.add(Box(0, 0, 1, 1)) for _ in range(3)]
     for value in (np.nan, np.inf, 1e301):
-        movers = np.zeros((3, 6))
-        movers[2, 4] = value
-        with pytest.raises(ValueError, match=r"movers\[2\]"):
-            resolve_many(movers, nobody, none, around_boxes([]))
+        with pytest.raises(ValueError, match=r"bodies\[2\]|dx\[2\]"):
+            world.move_many(movers, [0, 0, value], 0)
     with pytest.raises(ValueError, match="unknown response"):
-        resolve_many(np.zeros((1, 6)), nobody, none, around_boxes([]), responses="stop")
-    with pytest.raises(ValueError, match="one number a mover"):
-        resolve_many(np.zeros((1, 6)), nobody, none, around_boxes([]), responses=[1, 2])
+        world.move_many(movers, 1, 0, "stop")
+    assert not world.positions.any()

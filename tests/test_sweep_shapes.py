@@ -13,7 +13,6 @@ from broadphase import Box, Capsule, Circle, Polygon, Tile, TileMap, contact, ov
 from broadphase.shapes.table import table_of
 from broadphase.world.hits import Blockers
 from broadphase.world.movement import resolve
-from broadphase.world.movement_shapes import resolve_shape
 
 HALF = math.sqrt(0.5)
 DIAMOND = Polygon([(0, -2), (2, 0), (0, 2), (-2, 0)])
@@ -32,7 +31,7 @@ def around_shapes(others):
 
 
 def go(shape, way, others=(), tiles=None, response="slide"):
-    return resolve_shape(shape, *way, around_shapes(others), tiles, response)
+    return resolve(shape, *way, around_shapes(others), tiles, response)
 
 
 # --- worked cases -------------------------------------------------------------------------------------
@@ -164,7 +163,7 @@ def test_boxes_among_boxes_are_exact():
     walls = [Box(10, -50, 3, 100), Box(-50, 7.3, 100, 2)]
     move = go(Box(0.1, 0.2, 1.7, 2.9), (33.3, 21.1), walls)
     bounds = np.array([wall.bounds for wall in walls])
-    exact = resolve((0.1, 0.2, 1.7, 2.9), 33.3, 21.1, lambda region: Blockers(bounds, [0, 1]))
+    exact = resolve(Box(0.1, 0.2, 1.7, 2.9), 33.3, 21.1, lambda region: Blockers(bounds, [0, 1]))
     assert move == exact
 
 

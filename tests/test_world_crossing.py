@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import broadphase as bp
 from broadphase import ANY, Box, Circle, Polygon, World
 from broadphase.world.hits import Blockers
-from broadphase.world.movement_shapes import resolve_shape
+from broadphase.world.movement import resolve
 
 
 def ids(hits):
@@ -315,7 +315,7 @@ def test_a_sensor_is_crossed_where_it_would_have_blocked(shape, other, dx, dy):
         world._state.store.table.columns,
         np.array([1]),
     )
-    hits = resolve_shape(shape, dx, dy, lambda bounds: blockers, None, "cross").hits
+    hits = resolve(shape, dx, dy, lambda bounds: blockers, None, "cross").hits
     crossed = world.move(body, dx, dy).crossed
     assert [(hit.time, hit.touch) for hit in crossed] == [(hit.time, hit.touch) for hit in hits[:1]]
 

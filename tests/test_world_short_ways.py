@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from broadphase import Box, Circle, Polygon, TileMap, World
+from broadphase import Box, Capsule, Circle, Polygon, TileMap, World
 
 RESPONSES = ("slide", "touch", "cross", "bounce")
 
@@ -77,6 +77,40 @@ def test_the_short_ways_say_what_the_long_ones_do(seed, shapes):
         world.validate()
         stories.append(story)
     assert stories[0] == stories[1]
+
+
+@pytest.mark.smaller_set
+@pytest.mark.parametrize("shapes", [False, True])
+@pytest.mark.parametrize("form", [Circle(0, 0, 2), Polygon([(0, 0), (4, 1), (1, 4)]), Capsule(0, 0, 3, 1, 1)])
+def test_the_fast_path_of_a_shape_says_what_the_general_way_does(form, shapes):
+    stories = []
+    for kind in (World, LongWay):
+        rng = np.random.default_rng(5)
+        world, player = filled(kind, rng, shapes)
+        assert world.resize(player, form.moved_to(75, 75)) is None
+        player.turn_to(30)
+        story = []
+        for step in range(250):
+            way = (rng.normal(size=2) * rng.choice((2, 30, 300))).round(int(rng.integers(0, 3))).tolist()
+            if step % 2:
+                story.append(plain(world.try_move(player, *way)))
+            else:
+                story.append(plain(world.move(player, *way, RESPONSES[rng.integers(4)])))
+            story.append((plain(world.grounded(player)), player.position))
+            if step % 10 == 0:
+                player.move_to(75, 75)
+        stories.append(story)
+    assert stories[0] == stories[1]
+
+
+@pytest.mark.smaller_set
+@pytest.mark.parametrize("kind", [World, LongWay])
+def test_a_circle_crosses_more_than_it_may_turn(kind):
+    world = kind()
+    walls = [world.add(Box(10 + 2 * k, 0, 1, 5)) for k in range(300)]
+    ball = world.add(Circle(0, 2, 1))
+    assert [hit.other for hit in world.move(ball, 1_000, 0, "cross").hits] == walls
+    assert ball.x == 1_000
 
 
 @pytest.mark.smaller_set

@@ -99,6 +99,71 @@ CALLS = {  # the argument, what is no such thing, and the call
     "write_pairs ids": ("ids", ALL, lambda it: files.write_pairs("never.csv", [[0, 1]], ids=it)),
 }
 
+WORLD_CALLS = {  # the argument, what is no such thing, and the call
+    "World period": ("period", (STRANGER,), lambda w, it: bp.World(period=it)),
+    "World broadphase": ("broadphase", (THREE, NOTHING, STRANGER), lambda w, it: bp.World(it)),
+    "World max_pairs": ("max_pairs", (TEXT, STRANGER), lambda w, it: bp.World(max_pairs=it)),
+    "add": ("shape", ALL, lambda w, it: w.add(it)),
+    "add category": ("category", NO_NUMBERS, lambda w, it: w.add(bp.Circle(0, 0, 1), category=it)),
+    "add_many": ("shapes", NO_NUMBERS, lambda w, it: w.add_many(it)),
+    "body": ("id", NO_NUMBERS, lambda w, it: w.body(it)),
+    "remove": ("body", ALL, lambda w, it: w.remove(it)),
+    "remove_many": ("bodies", (*ALL, Stranger), lambda w, it: w.remove_many(it)),
+    "on a": ("a", (NOTHING,), lambda w, it: w.on(it, "b")),
+    "on begin": ("begin", (THREE, TEXT, STRANGER), lambda w, it: w.on("a", "b", it)),
+    "on stay": ("stay", (THREE, TEXT, STRANGER), lambda w, it: w.on("a", "b", stay=it)),
+    "tiles": ("tiles", (THREE, TEXT, STRANGER), lambda w, it: setattr(w, "tiles", it)),
+    "restore": ("moment", ALL, lambda w, it: w.restore(it)),
+    "move body": ("body", ALL, lambda w, it: w.move(it, 1, 1)),
+    "move dx": ("dx", NO_NUMBERS, lambda w, it: w.move(w.body(0), it, 1)),
+    "move ignore": ("ignore", (THREE, TEXT, STRANGER), lambda w, it: w.move(w.body(0), 1, 1, ignore=it)),
+    "move_many bodies": ("bodies", ALL, lambda w, it: w.move_many(it, 1, 1)),
+    "move_many dy": ("dy", NO_NUMBERS, lambda w, it: w.move_many([w.body(0)], 1, it)),
+    "move_all bodies": ("bodies", ALL, lambda w, it: w.move_all(it, [(0, 0)])),
+    "move_all positions": ("positions", NO_NUMBERS, lambda w, it: w.move_all([w.body(0)], it)),
+    "try_move": ("body", ALL, lambda w, it: w.try_move(it, 1, 1)),
+    "walk": ("body", ALL, lambda w, it: w.walk(it, 1, 1)),
+    "walk snap": ("snap", NO_NUMBERS, lambda w, it: w.walk(w.body(0), 1, 1, snap=it)),
+    "walk down": ("down", ALL, lambda w, it: w.walk(w.body(0), 1, 1, down=it)),
+    "walk_many": ("bodies", ALL, lambda w, it: w.walk_many(it, 1, 1)),
+    "push": ("body", ALL, lambda w, it: w.push(it, 1, 1)),
+    "push dx": ("dx", NO_NUMBERS, lambda w, it: w.push(w.body(0), it, 1)),
+    "grounded": ("body", ALL, lambda w, it: w.grounded(it)),
+    "grounded direction": ("direction", ALL, lambda w, it: w.grounded(w.body(0), it)),
+    "blocker": ("shape", ALL, lambda w, it: w.blocker(it)),
+    "resize": ("shape", ALL, lambda w, it: w.resize(w.body(0), it)),
+    "try_turn": ("angle", NO_NUMBERS, lambda w, it: w.try_turn(w.body(0), it)),
+    "try_turn about": ("about", (THREE, TEXT, STRANGER), lambda w, it: w.try_turn(w.body(0), 9, it)),
+    "turn_many bodies": ("bodies", ALL, lambda w, it: w.turn_many(it, 1)),
+    "turn_many angles": ("angles", NO_NUMBERS, lambda w, it: w.turn_many([w.body(0)], it)),
+    "turn_to": ("angle", NO_NUMBERS, lambda w, it: w.body(0).turn_to(it)),
+    "move_to": ("x", NO_NUMBERS, lambda w, it: w.body(0).move_to(it, 0)),
+    "query_box": ("box", NO_NUMBERS, lambda w, it: w.query_box(it)),
+    "query_shape": ("shape", ALL, lambda w, it: w.query_shape(it)),
+    "query_point": ("point", ALL, lambda w, it: w.query_point(it)),
+    "query_radius center": ("center", ALL, lambda w, it: w.query_radius(it, 1)),
+    "query_radius r": ("r", NO_NUMBERS, lambda w, it: w.query_radius((0, 0), it)),
+    "query_box ignore": ("ignore", (THREE, TEXT, STRANGER), lambda w, it: w.query_box(BOX, ignore=it)),
+    "nearest": ("point", ALL, lambda w, it: w.nearest(it)),
+    "nearest k": ("k", NO_NUMBERS, lambda w, it: w.nearest((0, 0), it)),
+    "nearest_many": ("points", NO_NUMBERS, lambda w, it: w.nearest_many(it)),
+    "raycast origin": ("origin", ALL, lambda w, it: w.raycast(it, (1, 0))),
+    "raycast direction": ("direction", ALL, lambda w, it: w.raycast((0, 0), it)),
+    "query_ray": ("max_distance", NO_NUMBERS, lambda w, it: w.query_ray((0, 0), (1, 0), it)),
+    "raycast_many": ("origins", NO_NUMBERS, lambda w, it: w.raycast_many(it, [(1, 0)])),
+}
+
+
+@pytest.mark.parametrize("called", WORLD_CALLS)
+def test_worlds_refuse_it_by_name(called):
+    name, wrong, call = WORLD_CALLS[called]
+    world = bp.World()
+    world.add(bp.Box(0, 0, 1, 1), tag="a")
+    for it in wrong:
+        with pytest.raises(TypeError, match=rf"\b{name}\b"):
+            call(world, it)
+    assert [body.bounds for body in world] == [(0, 0, 1, 1)]
+
 
 @pytest.mark.parametrize("called", CALLS)
 def test_it_is_refused_by_name(called, tmp_path, monkeypatch):

@@ -57,6 +57,8 @@ from .world.contacts import Contacts as Contacts
 from .world.contacts import Events as Events
 from .world.hits import Hit as Hit
 from .world.hits import Movement as Movement
+from .world.hits import Walk as Walk
+from .world.hits import Walks as Walks
 from .world.listeners import Contact as Contact
 from .world.listeners import Listener as Listener
 from .world.pathfinding import FlowField as FlowField
@@ -69,8 +71,6 @@ from .world.tags import ANY as ANY
 from .world.tiles import Slope as Slope
 from .world.tiles import Tile as Tile
 from .world.tiles import TileMap as TileMap
-from .world.walks import Walk as Walk
-from .world.walks import Walks as Walks
 from .world.world import World as World
 
 __version__: str

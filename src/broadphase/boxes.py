@@ -1,4 +1,4 @@
-"""What a box array is: the only place where input is checked and converted.
+"""Box arrays: the only place where boxes are checked and converted.
 
 A box is a row ``[min..., max...]``; boxes are an ``(n, 4)`` array in 2-D, ``(n, 6)`` in 3-D.  float32
 is computed in float32, everything else in float64.  Infinite boxes are legal, NaN and ``min > max``
@@ -80,7 +80,7 @@ def as_boxes(boxes: Any, name: str = "boxes", threads: int = 1) -> BoxArray:
 def as_float_array(values: Any, name: str, wanted: Wanted = NUMBERS) -> BoxArray:
     """``values`` as a C-contiguous float32 or float64 array; anything but real numbers is refused.
 
-    ``wanted`` says what a row stands for, where rows may also come as named columns or as shapes.
+    ``wanted`` is the meaning of a row, where rows may also come as named columns or as shapes.
     """
     array = values if type(values) is np.ndarray else foreign.as_array(values, name, wanted)
     if array.dtype in _FLOATS:
@@ -142,7 +142,7 @@ def copy_sound(boxes: BoxArray, into: BoxArray, name: str, threads: int | None =
 
 
 def unsound_row_error(boxes: BoxArray, row: int, name: str) -> ValueError:
-    """Say what is wrong with a row that holds NaN or ``min > max``, and the way out."""
+    """Say what is wrong with a row that holds NaN or ``min > max``, and how to mend it."""
     return unsound_box_error(boxes[row], f"{name}[{row}]")
 
 

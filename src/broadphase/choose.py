@@ -1,4 +1,4 @@
-"""What ``"auto"`` picks, and why."""
+"""Which method ``"auto"`` picks, and why."""
 
 from dataclasses import dataclass
 
@@ -9,13 +9,13 @@ from broadphase.boxes import BoxArray, join_filter
 from broadphase.methods import finder
 from broadphase.methods.task import Task
 
-# Up to here comparing all pairs, 16 at a time, is over before the boxes could be sorted: of 250 in 10
-# microseconds, half of them Python's, where strips take 13.
+# Up to here brute force, 16 boxes at a time, is faster than sorting: 250 boxes take 10 microseconds, half of
+# it in Python, where strips take 13.
 FEW_BOXES = 250
 _SAMPLE = 1_000
 
-# What `explain` reckons with: measured by `benchmarks/methods.py --threads 1` on 100,000 uniform boxes in
-# float32, with AVX-512.  Rough, and meant to be: what counts is which method is ten times another.
+# Cost estimates of `explain`, measured by `benchmarks/methods.py --threads 1` on 100,000 uniform boxes in
+# float32, with AVX-512.  Rough on purpose: they tell apart methods that differ by a factor of ten.
 NANOSECONDS_PER_TEST = {"brute_force": 0.2, "sort_and_sweep": 0.2}
 NANOSECONDS_PER_BOX = {  # 2-D, 3-D
     "sort_and_sweep": (60.0, 70.0),
@@ -46,7 +46,7 @@ class Explanation:
     pairs_per_box: float
     """Estimate of the overlapping pairs, from a sample; each pair counts once."""
     crowding: float
-    """1 where the boxes are spread evenly; how many times more neighbours a box has than then."""
+    """Neighbours of a box, as a multiple of those in an even spread of the same boxes."""
     method: str
     """What ``"auto"`` picks."""
     cell_size: float
@@ -73,7 +73,7 @@ class Explanation:
 
 
 def explain(boxes: BoxArray) -> Explanation:
-    """Look closer than `choose` does, and say what there is to see."""
+    """Measure more than `choose` does, and report it."""
     from broadphase.methods.cell_size import suggest_cell_size  # `choose` alone must stay light
 
     n, dim = len(boxes), boxes.shape[1] // 2

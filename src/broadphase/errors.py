@@ -12,7 +12,7 @@ class PairLimitExceeded(MemoryError):  # noqa: N818 - the public name is part of
     max_pairs : int
         The limit that was given.
     said : str
-        What the pairs have in common, and the way out.
+        What the pairs have in common, and what to do about it.
     """
 
     def __init__(

@@ -1,7 +1,6 @@
-"""A search in a world without edges, in many worlds, or in both: what lies above the methods.
+"""A search in a periodic world, in many environments, or in both, with any method.
 
-Imported with them, so that an ordinary call pays for none of it: what does the work is imported when it is
-asked for.
+The modules that do the work are imported when they are first needed, so that plain calls do not pay for them.
 """
 
 from functools import partial
@@ -17,14 +16,14 @@ from broadphase.space import Envs, Period, as_env, as_period
 
 
 class Space(NamedTuple):
-    """What a world is besides its boxes."""
+    """The period and the environments of a search."""
 
     period: Period | None
     env: Envs | None
 
 
 def as_space(period: Any, env: Any, boxes: BoxArray) -> Space | None:
-    """The two arguments, checked; ``None`` where there is nothing to them."""
+    """Both arguments, checked; ``None`` for a plain world."""
     if period is None and env is None:
         return None
     return Space(as_period(period, boxes.shape[1] // 2), as_env(env, len(boxes)))
@@ -43,7 +42,7 @@ def as_envs(env: Any, rows_of_a: int, rows_of_b: int) -> Envs | None:
 
 
 def find_in_space(method: str, task: Task, space: Space) -> Found:
-    """Run a method by name on a torus, in many worlds, or both."""
+    """Run a method by name in a periodic world, in many environments, or both."""
     search = partial(_search, method, space.env)
     if space.period is None:
         return search(task, None)

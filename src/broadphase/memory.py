@@ -1,4 +1,4 @@
-"""Recycled memory: fresh pages cost more than finding the pairs.
+"""Recycled memory: clearing fresh pages costs more than finding the pairs.
 
 The operating system hands out memory in pages that it must clear first, at about 3 GB/s.  For two
 million pairs that is 5 ms, a quarter of the whole search.  So scratch arrays are kept between calls, and
@@ -55,7 +55,7 @@ class Scratch:
         """Bytes held."""
 
     def array(self, name: str, shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-        """An array of undefined content; valid until this name is asked for again."""
+        """An array of undefined content; valid until the next call with this name."""
         made = self._made.get(name)
         if made is not None and made[0] == shape and made[1] is dtype:
             return made[2]  # as in the frame before: 0.2 us, not 1.2, and a search asks for twenty
@@ -72,7 +72,7 @@ class Scratch:
         return array
 
     def pairs(self, rows: int) -> PairArray:
-        """Room for at least so many pairs, by a shorter way than `array`; earlier ones stay as they are."""
+        """Room for at least so many pairs, cheaper than `array`; pairs that were there stay."""
         if len(self._pairs) < rows:
             self.size -= self._pairs.nbytes
             self._pairs = np.empty((rows + rows // 4, 2), np.int32)
@@ -121,10 +121,10 @@ _idle_scratch: list[Scratch] = []
 
 
 class borrowed_scratch:  # noqa: N801 - reads as the function that it replaces, at a third of the cost
-    """Scratch that nobody else uses until the block ends; callers at the same time get others.
+    """Scratch for this caller alone until the block ends.
 
-    Where the block ends by an exception the scratch is not kept: it is no loss then, and nobody has to show
-    that no thread writes to it any more.
+    If the block ends by an exception the scratch is dropped, so that it does not matter whether a thread
+    still writes to it.
     """
 
     __slots__ = ("_scratch",)
@@ -169,7 +169,7 @@ _shelf: list[npt.NDArray[np.int32]] = []
 
 
 def let_go() -> None:
-    """Keep nothing: what nobody uses goes back to the system, and the next calls begin anew.
+    """Free all memory that is kept but not in use; the next calls allocate it again.
 
     >>> let_go()
     """
@@ -204,7 +204,7 @@ class SharedRows:
         self.parts = [
             self._memory[begin : begin + room] for begin, room in zip(self._begins, rooms, strict=True)
         ]
-        """What each thread may fill, from its first row on."""
+        """The part that each thread may fill, from its first row on."""
 
     def gathered(self, counts: list[int]) -> PairArray:
         """The rows that the threads have filled, so many each, moved together."""

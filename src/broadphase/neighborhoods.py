@@ -1,4 +1,4 @@
-"""Which points are near each other: `neighbors` within a distance, and the `nearest`."""
+"""Neighbour search of points: `neighbors` within a distance, and the `nearest` k."""
 
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -42,9 +42,9 @@ class Neighbors:
     distance : numpy.ndarray
         ``(m,)``, in the points' dtype.
     offset : numpy.ndarray or None
-        ``(m, dim)``: where ``j`` is, seen from ``i``, the shorter way around; only with ``offsets=True``.
+        ``(m, dim)``: from ``i`` to the nearest image of ``j``; only with ``offsets=True``.
     shape : tuple of int
-        How many points there are that ask, and that may be found.
+        How many points were searched from, and how many could be found.
     """
 
     __slots__ = ("_among", "_sorted", "distance", "i", "j", "offset", "shape")
@@ -174,7 +174,7 @@ def neighbors(
     max_pairs: int | None = None,
     offsets: bool = False,
 ) -> Neighbors:
-    """All pairs of points at a distance of at most ``r``, with their distances.
+    """All pairs of points within a distance ``r`` of each other, with their distances.
 
     Parameters
     ----------
@@ -188,19 +188,20 @@ def neighbors(
     other : array_like, optional
         Look for rows of these near the points, and not for points near each other.
     period : sequence of float or None, optional
-        The world's length on each axis that begins again, None or inf for the others.  Coordinates outside of
-        0 to the period are brought in as `numpy.mod` does.  Two points are as far apart as their nearest
-        images are, and each pair is found once, however large ``r`` is.
+        The world's period on each axis, None or inf for axes without one.  Coordinates outside of 0 to the
+        period are wrapped as by `numpy.mod`.  Two points are as far apart as their nearest images are, and
+        each pair is found once, however large ``r`` is.
     env : array_like of int, optional
-        The world of each point: only points of one world meet.  With ``other=`` a pair of arrays.
+        The environment of each point: only points of the same environment meet.  With ``other=`` a pair of
+        arrays.
     sort : bool
-        Sorted by ``i``, then ``j``.  ``False`` leaves the order up.
+        Sorted by ``i``, then ``j``.  ``False`` leaves the order open.
     threads : int, optional
         The most threads to use; by default all cores.  The result is the same.
     max_pairs : int, optional
         Raise rather than return more pairs than this.
     offsets : bool
-        Also return for each pair where ``j`` is, seen from ``i``.
+        Also return for each pair the offset from ``i`` to the nearest image of ``j``.
 
     Returns
     -------
@@ -226,10 +227,10 @@ def neighbors(
     is less, that; and as if exponents had no limits, so nothing overflows or vanishes on the way.  The sum
     of two radii is rounded, too.
 
-    With a period, all of that is done in float64, also for float32 points: brought into the period in
-    float32, a point near a seam would lose its last digits.  ``r`` and radii are rounded to the points'
-    dtype first; distances and offsets at the end, after it is decided what counts.  For float32 points that
-    takes up to two and a half times as long in `neighbors` (`nearest` is as fast), and twice the memory.
+    With a period, all of that is done in float64, also for float32 points: wrapped in float32, a point near
+    the seam would lose its last digits.  ``r`` and radii are rounded to the points' dtype first; distances
+    and offsets at the end, after it is decided what counts.  For float32 points that takes up to two and a
+    half times as long in `neighbors` (`nearest` is as fast), and twice the memory.
 
     Cells are as wide as the largest ``r``, or two of the largest radii.  A few radii many times as large as
     all others are searched apart; where radii of all sizes are mixed it is slow.

@@ -51,8 +51,8 @@ def pairs(
         ``__array__`` or ``__dlpack__``, from main memory; of those that only the latter can hand out, half
         precision (float16, bfloat16) becomes float32.
     method : str
-        One of `METHODS`.  All find the same pairs; ``"auto"`` picks what is fast for these boxes, and
-        `explain` says what and why.
+        One of `METHODS`.  All find the same pairs; ``"auto"`` picks a fast one for these boxes, and `explain`
+        says which and why.
     touching : bool
         Whether boxes that share only an edge or a corner overlap.
     sort : bool
@@ -65,11 +65,11 @@ def pairs(
         Sets of 32 bits.  A pair counts when ``categories[i] & masks[j]`` and
         ``categories[j] & masks[i]`` are both non-zero.  Left out, categories are 1 and masks are full.
     period : sequence of float or None, float, optional
-        The length of the world on each axis, after which it begins again; None or inf for an axis that goes
-        on.  A box may lie anywhere and reach over the seam; one that is as long as the world covers the axis
-        and meets everything on it.  See the notes.
+        The period of the world on each axis, or None or inf for an axis that is not periodic.  A box may lie
+        anywhere and reach over the seam; one that is as long as the world covers the axis and meets
+        everything on it.  See the notes.
     env : array_like of int, shape (n,), optional
-        The environment of each box: many worlds in one call, only boxes of one of them meet.
+        The environment of each box: many worlds in one call, only boxes of the same environment meet.
     threads : int, optional
         The most threads to use; by default all cores, where that pays.  The result is the same.
     max_pairs : int, optional
@@ -94,9 +94,9 @@ def pairs(
     Notes
     -----
     With ``period=P`` on an axis, a box that begins in ``0 <= min < P`` lies in the world.  Any other is first
-    carried in: both edges are computed as ``edge - n * P`` with ``n = floor(min / P)``, rounded as any such
-    computation in the type of the boxes (and so is P).  Of boxes in the world it is decided without rounding
-    whether one of them, shifted by any number of periods, overlaps the other.  Each pair counts once.  With
+    wrapped: both edges are computed as ``edge - n * P`` with ``n = floor(min / P)``, in the
+    type of the boxes (as is P).  Two boxes in the world overlap when one of them, shifted by any number
+    of periods, overlaps the other; this is decided without rounding.  Each pair counts once.  With
     ``touching=False`` a box covers an axis when it is longer than P, and not when it is just as long.
     Infinitely long boxes cover their axis; a box at infinity, or one so many periods away that its place is
     lost in rounding, is refused.

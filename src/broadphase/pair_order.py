@@ -1,4 +1,4 @@
-"""Found pairs into one array, in the order that was promised."""
+"""Chunks of found pairs joined into one array, sorted by (i, j)."""
 
 from functools import partial
 
@@ -45,7 +45,7 @@ def sorted_pairs(
     out = pair_array(total)
     many = total >= MANY * (n + 1)  # partners for each id
     if len(chunks) == 1 and n <= FEW_IDS and parts == 1 and total <= MOST_ROWS:
-        # All ids fit into one partition, so the pairs need not be parted first.
+        # All ids fit into one partition, so no pass to split the pairs is needed.
         keys = scratch.array("order keys", (total,), np.int64)
         rows = scratch.array("order rows", (n + 1,), np.int32)
         seconds = scratch.array("order seconds", (n + 1 if many else 0,), np.int32)

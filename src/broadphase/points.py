@@ -1,4 +1,4 @@
-"""What a point array is, and a distance: input of `neighbors` and `nearest`, checked and converted once."""
+"""Point arrays and distances: the input of `neighbors` and `nearest`, checked and converted once."""
 
 from functools import partial
 from typing import Any, NamedTuple
@@ -20,12 +20,12 @@ _ENOUGH_FOR_THREADS = 200_000
 
 
 class Question(NamedTuple):
-    """Points that ask and points that may be found, all of one type."""
+    """Query points and points that may be found, all of one type."""
 
     points: Points
     """``(n, dim)``, finite, between 0 and the period."""
     others: Points | None
-    """None where the points ask about each other."""
+    """None where the points are searched among themselves."""
     period: Points
     """One length an axis, in the type of the points; inf where the world does not begin again."""
     envs: Numbers
@@ -160,7 +160,7 @@ def _unsound(points: Points, row: int, name: str) -> ValueError:
 
 
 def _brought_in(points: Points, around: Points, axes: npt.NDArray[np.intp]) -> Points:
-    """A copy whose coordinates lie between 0 and the period: what `numpy.mod` says."""
+    """A copy whose coordinates lie between 0 and the period, as by `numpy.mod`."""
     points = points.copy()
     for axis in axes.tolist():
         column = points[:, axis]

@@ -1,15 +1,14 @@
-"""Long work in slices, with a look at whether anybody still wants it between two of them.
+"""Long work in slices, so that a call can be interrupted between two of them.
 
-A compiled kernel can not be interrupted.  So it runs for less than 0.1 s at a time, and what a signal's
+A compiled kernel cannot be interrupted.  So it runs for less than 0.1 s at a time, and what a signal's
 handler raises, such as KeyboardInterrupt, is raised between two such calls.  There are three ways:
 
-- Searches for pairs, and the building of a tree, stop by themselves, wherever they are, and go on there
+- Searches for pairs, and the building of a tree, stop by themselves at any point and resume there
   (`search_from`; the rules stand in `broadphase.kernels.arrays.emit`).
-- Questions in batches are handed to a kernel so many at a time (`slices`); how many follows from how long the
-  slice before took.
-- What takes about the same for each row goes over so many rows at a time (`ranges`, `joined`, `rows_at`, and
-  `broadphase.kernels.arrays.pieces`); where memory is met at random, such as in copying boxes into strips,
-  how many follows from how long those before took (`paced`).
+- Batches of queries are run in slices (`slices`), whose size follows from how long the slice before took.
+- Work that costs about the same for each row is done for a fixed number of rows at a time (`ranges`,
+  `joined`, `rows_at`, and `broadphase.kernels.arrays.pieces`); where memory is accessed at random, such as in
+  copying boxes into strips, the number follows from how long those before took (`paced`).
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -27,11 +26,11 @@ from broadphase.memory import pair_array
 from broadphase.threads import GivenUp, given_up
 
 GOAL = 0.08
-"""Seconds that a slice may take; less than half of what a call may go on after it was interrupted."""
+"""Seconds that a slice may take; a call must end within 0.2 s of an interrupt."""
 MOST = 50_000_000
 """Comparisons in a slice; they seldom take more than `GOAL`."""
 FIRST = 2_000_000
-"""Comparisons in the first slice, which shows what they take: ten times as much where memory is slow."""
+"""Comparisons in the first slice, which measures their cost: ten times as much where memory is slow."""
 FIRST_OF_FEW = 10_000_000
 """The same for boxes that fit into the near caches: nearly always enough for all of them in one call, and no
 more than 60 ms where each comparison ends in one of categories."""
@@ -40,15 +39,15 @@ MOST_ROWS = 4_000_000
 MOST_ROOM = 1 << 22
 """Pairs for which memory is taken at a time."""
 MOST_ROOM_OF_ANSWERS = 1 << 24
-"""The same for the answers to many questions, when the first ones have told how many there will be."""
+"""The same for the results of many queries, once the first ones have shown how many there will be."""
 MOST_CHANGES = 20_000
 """Changes to a structure that are made at a time."""
 FIRST_CHANGES = 4_096
-"""Changes that are made at first, to see what they take."""
+"""Changes that are made at first, to measure their cost."""
 FIRST_ROWS = 1 << 17
-"""Rows that are written to places all over memory at first, to see what they take."""
+"""Rows that are written all over memory at first, to measure their cost."""
 FEW_QUESTIONS = 64
-"""Questions of a batch that are asked first, to see what they take."""
+"""Queries of a batch that are run first, to measure their cost."""
 
 Position = tuple[int, ...]
 Resumable = Callable[[Position, int, PairArray, int, bool], tuple[Position, int, int]]
@@ -96,7 +95,7 @@ def slices(begin: int, end: int, each: float) -> Iterator[tuple[int, int]]:
 
 
 def stop_if_unwanted() -> None:
-    """Leave, in a helper, where the caller of `threads.run_all` was interrupted.
+    """Raise, in a helper, when the caller of `threads.run_all` was interrupted.
 
     Raises
     ------
@@ -121,7 +120,7 @@ def next_most(most: int, took: float, at_most: int) -> int:
 def limit_of_shares(limit: int, shares: int) -> Callable[[int], Left]:
     """``left`` of `search_from` for each share of one search: what one of them found, no other may.
 
-    Else each might find as many as all may together, and a limit would bound a fraction of the memory.
+    Else each share might find as many as all together may, and the limit would not bound the memory.
 
     Examples
     --------
@@ -139,9 +138,9 @@ def limit_of_shares(limit: int, shares: int) -> Callable[[int], Left]:
 
 
 def search_from(kernel: Resumable, at: Position, end: int, out: PairArray, left: Left, store: bool) -> Part:
-    """Let a kernel that can stop search from ``at`` to row ``end``, in as many calls as it takes.
+    """Run a resumable kernel from ``at`` to row ``end``, in as many calls as it needs.
 
-    What it finds fills ``out``, then further chunks.  It ends early when nothing more is wanted.
+    Pairs fill ``out``, then further chunks.  It ends early when ``left`` says that no more are wanted.
 
     Raises
     ------
@@ -225,7 +224,7 @@ def rows_at(array: npt.NDArray[Any], rows: npt.NDArray[Any]) -> npt.NDArray[Any]
         return array.take(rows, 0)
     out = np.empty((len(rows), *array.shape[1:]), array.dtype)
     for begin, end in paced(0, len(rows)):
-        # With "clip" NumPy writes to `out` at once, and not to a copy first.
+        # With "clip" NumPy writes directly to `out`, and not to a copy first.
         array.take(rows[begin:end], 0, out[begin:end], "clip")
     return out
 
@@ -275,7 +274,7 @@ def paced(begin: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def growing(end: int, begin: int = 0, most: int = FEW_QUESTIONS) -> Iterator[tuple[int, int]]:
-    """``range(begin, end)`` in slices for a kernel, where nobody knows what a row takes.
+    """``range(begin, end)`` in slices for a kernel, where the cost of a row is not known.
 
     The first, of ``most`` rows, is short; what it takes says how long the next may be.
 
@@ -311,9 +310,9 @@ def few_at_a_time(count: int) -> Iterator[tuple[int, int]]:
 
 
 def whole(ask: Callable[[npt.NDArray[Any]], int], out: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """All rows of an answer to one question, however many they are.
+    """All rows of the result of one query, however many they are.
 
-    ``ask(out)`` writes as many as there is room for and returns how many there are.  It is asked again, with
+    ``ask(out)`` writes as many as there is room for and returns how many there are.  It is called again, with
     that much room, where they did not fit.
 
     Examples
@@ -345,11 +344,11 @@ def first_of(out: npt.NDArray[Any], count: int) -> npt.NDArray[Any]:
 def in_chunks(
     ask: Callable[[int, int, PairArray], tuple[int, int, int]], count: int, room: int | PairArray
 ) -> tuple[PairArray, int]:
-    """The rows that answer ``count`` questions, in their order, and the tests.
+    """The result rows of ``count`` queries, in their order, and the tests.
 
-    ``ask(begin, end, out)`` answers those from ``begin`` on while there is room for the whole answer of one;
-    it returns the question to go on with, how many rows it wrote to ``out``, and the tests.  ``room`` is a
-    guess, or memory for as much: what fits is answered in it.
+    ``ask(begin, end, out)`` answers queries from ``begin`` on while there is room for all rows of one; it
+    returns the query to go on with, how many rows it wrote to ``out``, and the tests.  ``room`` is a guess of
+    the rows, or memory for them: the rows are written to it if they fit.
     """
     given = not isinstance(room, int)
     out: PairArray = pair_array(min(room, MOST_ROOM)) if isinstance(room, int) else room
@@ -367,7 +366,7 @@ def in_chunks(
             if filled == 0:  # it takes more to answer one
                 out = pair_array(4 * len(out))
                 continue
-            # As many for each question that is left as those before took.
+            # As many for each query that is left as those before needed.
             expected = (sum(map(len, chunks)) + filled) / max(at, 1) * (count - at)
             more = pair_array(min(int(1.1 * expected) + len(out), MOST_ROOM_OF_ANSWERS))
             if chunks or at == before or 8 * filled > len(more):

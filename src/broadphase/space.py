@@ -1,4 +1,4 @@
-"""What a world is besides its boxes: how long it is before it begins again, and which of many it is.
+"""The space of a search: its period on each axis, and the environment of each box.
 
 Both are checked here once, for everything that takes ``period=`` or ``env=``.
 """
@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.boxes import as_plain_array
-from broadphase.numeric import plain
+from broadphase.numeric import as_numpy, plain
 
 Period = npt.NDArray[np.float64]
 Envs = npt.NDArray[np.int64]
@@ -71,7 +71,7 @@ def settled_period(period: Any) -> Any:
     try:
         return tuple(_settled_length(value) for value in period)
     except TypeError:
-        return period
+        return as_numpy(period, "period").tolist() if hasattr(type(period), "__dlpack__") else period
 
 
 def _settled_length(value: Any) -> Any:

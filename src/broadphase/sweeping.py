@@ -1,12 +1,12 @@
-"""What meets during a frame: `swept_pairs`.
+"""Continuous collision: which boxes meet during a frame, `swept_pairs`.
 
-Two boxes whose ways are long may be apart in the beginning and at the end of a frame and have met in
-between.  The broad phase takes the bounds of each box's whole way; what these find is tested exactly
+Two fast boxes may be apart at the beginning and at the end of a frame and have met in between.  The broad
+phase takes the swept AABB of each box; the pairs that it finds are tested exactly
 (`broadphase.kernels.movement.on_the_way`), and where two moments are too near to each other for floating
 point, with rational numbers.
 
-Cost: that of the pairs of the bounds.  Long diagonal ways have large bounds: where most boxes fly far across
-a crowded world, divide the frame.
+Cost: that of the pairs of the swept AABBs.  Long diagonal motions have large bounds: where most boxes fly far
+across a crowded world, divide the frame.
 """
 
 from functools import partial
@@ -35,7 +35,7 @@ _AT_ONCE = 500_000  # pairs
 
 
 class SweptPairs(NamedTuple):
-    """The pairs that meet on their way, and when."""
+    """The pairs that meet during the frame, and when."""
 
     pairs: PairArray
     """``(m, 2)`` int32 rows ``i < j``, sorted by ``i``, then by ``j``."""
@@ -69,7 +69,7 @@ def swept_pairs(
     threads: int | None = None,
     max_pairs: int | None = None,
 ) -> SweptPairs:
-    """Every pair of boxes that meet on their straight ways within a frame, and when.
+    """Every pair of boxes that meet while they move straight within a frame, and when.
 
     Parameters
     ----------
@@ -98,9 +98,9 @@ def swept_pairs(
 
     Notes
     -----
-    A box ends at ``boxes + motion``, rounded in the type of the boxes, and each of its edges goes there
-    straight and evenly.  Which pairs meet on these ways is exact, as rational numbers say it; so nothing
-    tunnels, however fast, and what overlaps at the end is always found.  The time is rounded: to within
+    A box ends at ``boxes + motion``, rounded in the type of the boxes, and each of its edges moves there at
+    constant speed.  Which pairs meet is decided exactly, as by rational numbers; so nothing tunnels, however
+    fast, and what overlaps at the end is always found.  The time is rounded: to within
     three units in the last place of a float64.
 
     Examples
@@ -207,7 +207,7 @@ def _exactly(starts: BoxArray, goals: BoxArray, pair: list[int], touching: bool)
         for axis in range(dim):
             ends = starts[a, axis], starts[b, dim + axis], goals[a, axis], goals[b, dim + axis]
             if not np.isfinite(ends).all():
-                continue  # what it says at both ends, it says all the time
+                continue  # infinite at both ends, so the same all the time
             low, high, low_goal, high_goal = map(Fraction, map(float, ends))
             before, after = low - high, low_goal - high_goal
             if before != after:

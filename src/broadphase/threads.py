@@ -1,18 +1,18 @@
-"""Helper threads of our own, over kernels that release the GIL.
+"""A pool of helper threads for kernels that release the GIL.
 
-Not `concurrent.futures`: an exception may arrive at any instruction of a caller (Ctrl-C, an alarm), and its
-locks are not made for that: one that stays held stops every later call.
+Not `concurrent.futures`: an exception may arrive at any instruction of a caller (Ctrl-C, an alarm), and a
+lock that stays held would block every later call.
 
-What holds here, wherever such an exception arrives:
+What holds wherever such an exception arrives:
 
-- A call leaves `run_all` when no helper is inside its work and none can come in.  What they work on may then
+- A call leaves `run_all` when no helper works for it and none can start to.  The arrays of the call may then
   be used for something else.
-- There is no lock that Python code takes and must give back.  What threads share is changed by single
-  operations that are atomic, with the GIL and without: `append`, `popleft` and `clear` of a deque, `put` and
-  `get` of a `queue.SimpleQueue`.
-- Nobody counts on being seen: who has watched in vain (`_Pool.words`) sleeps until the queues wake him.
-- Helpers are an offer.  Where there are none (no thread may be started, the interpreter shuts down, all are
-  busy with the work of others) the caller does everything itself.
+- There is no lock that Python code acquires and must release.  Shared state is changed by single operations
+  that are atomic, with the GIL and without: `append`, `popleft` and `clear` of a deque, `put` and `get` of a
+  `queue.SimpleQueue`.
+- No wake-up is lost: a thread that has spun in vain (`_Pool.words`) blocks until a queue wakes it.
+- Helpers are optional.  Where there are none (no thread can be started, the interpreter shuts down, all are
+  busy with other calls) the caller does all the work itself.
 """
 
 import os
@@ -37,32 +37,32 @@ Result = TypeVar("Result")
 
 # Offers that wait for a helper; with more, all helpers have been busy for long.
 _MOST_OFFERS = 64
-# A caller that waits looks again after so many seconds, should a wake-up be lost to an exception.
+# A waiting caller looks again after so many seconds, in case an exception has cost it the wake-up.
 _LOOK_AGAIN = 0.05
-# For so many seconds a thread watches before it goes to sleep.  To be woken takes 60 microseconds, and a
-# search for pairs has seven steps whose work is shared: among 100,000 boxes it took 2.6 ms, and takes 2.1.
+# A thread spins for so many seconds before it blocks.  A wake-up takes 60 microseconds, and a search for
+# pairs has seven parallel steps: spinning brings 100,000 boxes from 2.6 ms to 2.1.
 _WATCHED = 2e-4
-# After an offer it takes a caller so long to begin its own work, and so to let the GIL go: who wants it
-# before is put to sleep.
+# After an offer a caller needs so long to start its own work and release the GIL; a thread that wants the GIL
+# earlier blocks.
 _UNTIL_BEGUN = 6e-6
 # Where in `_Pool.words`; each in a cache line of its own.
 _OFFERED, _LEFT = 0, 8
 
 
-class GivenUp(Exception):  # noqa: N818 - not an error: nobody waits for this work any more
-    """Ends a helper's work whose caller was interrupted."""
+class GivenUp(Exception):  # noqa: N818 - not an error: the work is no longer wanted
+    """Ends a helper's work when its caller was interrupted."""
 
 
 class Wish:
-    """Somebody's wish for what a thread of its own computes.
+    """A request that a thread of its own computes, and that can be cancelled.
 
-    The thread asks no one while it is at work.  Whoever no longer wants the result sets ``given_up``; what
-    runs under `wanted_by` then ends with `GivenUp`, as soon as it looks (see `broadphase.slices`).
+    Setting ``given_up`` cancels it: what runs under `wanted_by` then ends with `GivenUp` at its next check
+    (see `broadphase.slices`).
 
     Parameters
     ----------
     asker : Wish, optional
-        Who wants the work of which this is a part.
+        The request of which this is a part.
     """
 
     given_up = False
@@ -73,7 +73,7 @@ class Wish:
 
 @contextmanager
 def wanted_by(wish: Wish) -> Iterator[None]:
-    """What this thread does from here on, and its helpers do for it, is done for this wish alone.
+    """Within the block, this thread and its helpers work for this request and end when it is cancelled.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def wanted_by(wish: Wish) -> Iterator[None]:
 
 
 class _Job(Wish, Generic[Result]):
-    """The work of one call: who takes a piece owns it."""
+    """The work of one call: a thread that takes a piece owns it."""
 
     def __init__(self, calls: Sequence[Callable[[], Result]]) -> None:
         super().__init__(getattr(_inside, "job", None))
@@ -118,12 +118,12 @@ class _Job(Wish, Generic[Result]):
         self._whole = True
 
     def help(self) -> None:
-        """What a helper does: say that it is inside before it takes the first piece, and that it has left."""
+        """A helper's part: it reports that it has entered before it takes a piece, and that it has left."""
         self._entered.append(None)
         _inside.job = self
         try:
             self.work()
-        except BaseException as error:  # whatever it is, the caller is told
+        except BaseException as error:  # whatever it is, the caller gets it
             self._failures.append(error)
             self._todo.clear()  # after an error the others need not go on
         finally:
@@ -132,16 +132,17 @@ class _Job(Wish, Generic[Result]):
             self._bell.put(None)
 
     def close(self) -> None:
-        """Let nobody take a piece any more, and return when all helpers have left.
+        """Hand out no more pieces, and return when all helpers have left.
 
-        What arrives in the meantime is raised at the end.
+        An exception that arrives in the meantime is raised at the end.
         """
         arrived: BaseException | None = None
         while True:
             try:
                 if arrived is not None or not self._whole:
                     self.given_up = True
-                # From here on who enters takes nothing; who has taken something has entered before.
+                # A helper that enters from here on takes nothing; one that has taken a piece has entered
+                # before.
                 self._todo.clear()
                 self._watch_helpers()
                 while len(self._left) < len(self._entered) and self._pool is _pool:
@@ -164,7 +165,7 @@ class _Job(Wish, Generic[Result]):
                 return
 
     def results(self) -> list[Result]:
-        """What the calls returned, in order; or what the first failure of a helper was."""
+        """The results of the calls, in order; raises the first failure of a helper."""
         if self._failures:
             raise self._failures.popleft()
         if self._pool is not _pool and len(self._left) < len(self._entered):
@@ -173,7 +174,7 @@ class _Job(Wish, Generic[Result]):
 
 
 class _Pool:
-    """The helpers of this process, and what is offered to them."""
+    """The helper threads of this process, and the work offered to them."""
 
     def __init__(self) -> None:
         self._offers: SimpleQueue[_Job[object]] = SimpleQueue()
@@ -181,13 +182,13 @@ class _Pool:
         self._no_more = False
         """Whether a thread could not be started: no other is tried in this process."""
         self.words = np.zeros(16, np.int64)
-        """How often work was offered, and how often helpers left it, for those who watch.
+        """How often work was offered, and how often helpers left it, for threads that spin.
 
         Two callers at once may count one offer; a helper that does not see it sleeps and is woken.
         """
 
     def offer(self, job: _Job[Result], helpers: int) -> None:
-        """Ask so many helpers; whether any comes is left open."""
+        """Offer the work to so many helpers; none need come."""
         ready = len(self._helpers)
         while ready < min(helpers, _most_helpers()) and not self._no_more:
             try:
@@ -203,7 +204,7 @@ class _Pool:
         self.words[_OFFERED] += 1
 
     def _serve(self) -> None:
-        # Who serves counts itself, so that the number is right wherever the starting was interrupted.
+        # Helpers count themselves, so that the number is right wherever starting one was interrupted.
         self._helpers.append(None)
         if len(self._helpers) > _most_helpers():
             self._helpers.pop()
@@ -211,7 +212,8 @@ class _Pool:
         offers, words, rung = self._offers, self.words, -1
         while True:
             seen = int(words[_OFFERED])
-            # That this one has left is rung where the GIL is let go: who sees it can go on at once.
+            # That this one has left is signalled where the GIL is released, so that the waiting thread
+            # continues at once.
             turns = _turns(_WATCHED) if offers.empty() else 0
             watch(words, rung, _OFFERED, seen, turns, _turns(_UNTIL_BEGUN))
             offers.get().help()  # without a name for the job, which would keep its memory alive
@@ -232,7 +234,7 @@ def cores() -> int:
 
 @cache
 def _turns(seconds: float) -> int:
-    """How many turns of `watch` take so long; none where it is no machine code, for it would hold the GIL."""
+    """How many turns of `watch` take so long; 0 where it is plain Python, which would hold the GIL."""
     if not isinstance(watch, BuiltinFunctionType):
         return 0
     words, took = np.zeros(1, np.int64), []
@@ -260,10 +262,10 @@ def resolve(threads: int | None) -> int:
 def run_all(calls: Sequence[Callable[[], Result]], limit: int | None = None) -> list[Result]:
     """Run the calls on up to ``limit`` threads (all cores by default); their results in order.
 
-    The calling thread takes part, so one call costs no hand-over, and callers never wait for helpers
-    that are busy with others: what no other thread has begun, the caller does itself.
+    The calling thread takes part, so a single call needs no other thread, and a caller never waits for
+    helpers that are busy elsewhere: it does itself what no other thread has begun.
 
-    When this returns or raises, no other thread works on the calls any more.
+    When this returns or raises, no other thread works on the calls.
     """
     workers = min(len(calls), limit or cores(), cores())
     if workers <= 1:
@@ -273,8 +275,8 @@ def run_all(calls: Sequence[Callable[[], Result]], limit: int | None = None) -> 
 
 def _run_with_helpers(calls: Sequence[Callable[[], Result]], helpers: int) -> list[Result]:
     job = _Job(calls)
-    # A second exception may arrive just where `close` begins or deals with the first: whoever breaks
-    # off one `close` meets the next.
+    # A second exception may arrive just where `close` begins or handles the first; then the next `close`
+    # completes the work.
     try:
         try:
             try:
@@ -290,7 +292,7 @@ def _run_with_helpers(calls: Sequence[Callable[[], Result]], helpers: int) -> li
 
 
 def given_up() -> bool:
-    """Whether nobody wants what this thread does: its caller was interrupted, or gave the `Wish` up."""
+    """Whether this thread's work is cancelled: its caller was interrupted, or the `Wish` was given up."""
     wish: Wish | None = getattr(_inside, "job", None)
     while wish is not None:
         if wish.given_up:

@@ -53,8 +53,7 @@ from broadphase.indexes import make_index
 from broadphase.kernels.shapes import sprite_hits
 from broadphase.shapes.kinds import Box, Polygon, Shape
 from broadphase.world.bodies import Body
-from broadphase.world.hits import Movement, Response
-from broadphase.world.walks import Walk
+from broadphase.world.hits import Movement, Response, Walk
 
 __all__ = [
     "PhysicsEnginePlatformer",

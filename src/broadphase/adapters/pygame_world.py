@@ -12,8 +12,7 @@ from broadphase.extras import need
 from broadphase.plot import count_cells
 from broadphase.shapes.kinds import Box, Circle, Shape
 from broadphase.world.bodies import Body
-from broadphase.world.hits import Movement, Response
-from broadphase.world.walks import Walk
+from broadphase.world.hits import Movement, Response, Walk
 from broadphase.world.world import World
 
 

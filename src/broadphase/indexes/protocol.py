@@ -96,7 +96,7 @@ class Structure(ABC):
         self.store, self.touching, self.sort, self.threads = store, touching, sort, threads
         self._lock = Lock()
         self.settled = True
-        """Whether the structure is that of some earlier boxes and knows what has changed since."""
+        """False where a change or a refresh failed or was interrupted: the next read starts again."""
         self.stale = True
         """Whether `refresh` has to run before the next read."""
         self.reset()
@@ -360,7 +360,7 @@ def renamed(found: Found, ids: IdArray) -> Found:
     return found._replace(chunks=[ids[chunk] for chunk in found.chunks])
 
 
-# ---- many boxes at once: in packets, or in parts for threads
+# ---- a batch of boxes: in packets, or in parts for threads
 
 
 def find_rows(

@@ -45,7 +45,7 @@ class Begun(NamedTuple):
 def begin(
     task: Task, axes: tuple[int, ...] = (), lattice: Any = None, most_crowding: float = 0.0
 ) -> Found | Begun | None:
-    """Search a small world; what was found if there is room for all, ``None`` if it must go the long way.
+    """Search a small world; what was found if there is room for all, ``None`` if it needs the general path.
 
     With ``axes`` and ``lattice`` it is cut by these, as long as copies are no more crowded than said.
     """

@@ -1,11 +1,11 @@
-"""A few boxes among many: which of the many can meet any of the few at all.
+"""A few boxes against many: a prefilter that drops what can meet none of the few.
 
-Where ten thousand boxes are asked what they meet among a million, most of the million are near none of them,
-and putting these into strips is in vain.  One pass over the many, a question of one bit each
+Where ten thousand boxes are joined with a million, most of the million are near none of them, and putting
+these into strips is wasted.  One pass over the many, one bit each
 (`broadphase.kernels.strips.near_few`), leaves a tenth of them; the few and those are then searched as usual.
 
 Cost: a pass over the many, about a sixth of what it takes to find their pairs, and the cells of the few.  It
-loses where the few cover most of the world: a sample tells, and nothing is left out then.
+loses where the few cover most of the world: a sample shows it, and nothing is left out then.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""Points sorted into cells that are no narrower than the distance asked for.
+"""Points sorted into cells that are no narrower than the search distance.
 
 Even cells over all the world, row by row, where there are about as many of them as points; else (a few points
 far away, worlds of their own sizes, crowds much closer than the points are on average) a table of cells.
@@ -72,7 +72,7 @@ def sort_into_cells(question: Question, reach: float, radii: Points, parts: int,
 
 
 def sort_askers(question: Question, cells: Cells, radii: Points, parts: int, scratch: Scratch) -> Cells:
-    """The points that ask, by the same cells."""
+    """The query points, sorted by the same cells."""
     asking = _placed(cells.grid, question.points, question.envs, radii, parts, scratch, "asking")
     assert asking is not None
     return asking

@@ -81,7 +81,7 @@ def _within_radii(reach: Reach, answer: Answer) -> Answer:
 
 
 def _some(question: Question, rows: Rows, among: Rows | None) -> Question:
-    """The same question about some of the points, among themselves or some of those that may be found."""
+    """The same search for some of the points, among themselves or among some of those that may be found."""
     envs = question.envs
     found_envs = question.other_envs
     points = question.points[rows]

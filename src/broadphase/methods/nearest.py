@@ -1,12 +1,12 @@
-"""The nearest boxes of many points at once: both are sorted into cells, and cells ask the cells around them.
+"""The nearest boxes of many points: both are sorted into cells, and a point looks at the cells around it.
 
 A tree answers one point after another, each from its root.  Of many points the neighbours have nearly the
 same answer: in the order of even cells what one has looked at lies in the nearest cache for the next, and how
-far that one had to look tells how far the next has to (`broadphase.kernels.points`).
+far that one had to look bounds how far the next has to (`broadphase.kernels.points`).
 
 Cost: a counting sort of boxes and points, then for each point about three times as many comparisons as boxes
 are wanted, 16 at a time.  It loses where no size of cells suits all places (clusters within clusters, all on
-a slanted line, all equal) and where boxes are large: a sample tells, and `prepare` says None.
+a slanted line, all equal) and where boxes are large: a sample shows it, and `plan_cells` returns None.
 """
 
 import math
@@ -160,7 +160,7 @@ def find_nearest(
     boxes : numpy.ndarray
         ``(n, 2 * dim)``; a row of NaN is no box.
     sets, rule : tuple
-        Categories and masks by row, and those of the question; -1 for none.
+        Categories and masks by row, and those of the query; -1 for none.
     points : numpy.ndarray
         ``(m, dim)``, float64.
     k : int

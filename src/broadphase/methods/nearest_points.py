@@ -1,7 +1,7 @@
 """The nearest of many points: along a curve, with boxes around those that follow each other.
 
-See `broadphase.kernels.points.curve` and `broadphase.kernels.points.nearest_points`.  It asks nothing of
-where the points are: crowds within crowds, lines and a point far away are as fast as even ones, nearly.
+See `broadphase.kernels.points.curve` and `broadphase.kernels.points.nearest_points`.  It assumes nothing
+about where the points are: crowds within crowds, lines and a point far away are as fast as even ones, nearly.
 
 Cost: sorting, then for each point about four boxes of a level and a dozen leaves of 16 points.
 """

@@ -1,7 +1,7 @@
-"""Many questions that meet much, a packet at a time; see `broadphase.kernels.boxes.packets`.
+"""Many box queries with many hits, a packet at a time; see `broadphase.kernels.boxes.packets`.
 
-What a packet may meet is asked of an index, like any box.  It loses, and says so before it has cost much,
-where the questions lie so far apart that few are in a packet, or where what lies between them is crowded.
+An index finds what a packet may meet, as for any box.  It loses where the queries lie so far apart that few
+are in a packet, or where the boxes between them are crowded; it finds that out early and gives up.
 """
 
 from collections.abc import Callable
@@ -34,7 +34,7 @@ _WIDER = 3.2
 """What a packet may meet, in what each of its queries does: with less there are more packets."""
 _MOST_TOGETHER = 256
 _MET = 64
-"""So many of the boxes that are met tell what the others are like."""
+"""The size of the sample of hits that stands for all others."""
 _PIECES = 4  # for each thread, so that none waits long for the last
 _FIRST = 16
 """Packets that are looked at first, to see what they take."""

@@ -53,7 +53,7 @@ class Binned(NamedTuple):
 
 
 class Cut(NamedTuple):
-    """What a sample says about how to cut the world."""
+    """How to cut the world, as estimated from a sample."""
 
     swept: int
     cuts: npt.NDArray[np.int64]

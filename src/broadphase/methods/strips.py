@@ -204,7 +204,7 @@ def _sweep_some(
     strips = (binned.edges, binned.tags, binned.begins, binned.ends, COMPARABLE, crowded, again)
 
     left_of = limit_of_shares(task.limit, shares)
-    # Taken by who is at a share, of whom there are no more than threads.
+    # One for each share that is being searched, no more than there are threads.
     idle = [_memory(task, binned.fullest, number) for number in range(min(task.threads, shares))]
 
     def search(share: int, first: int, last: int, out: PairArray) -> Part:

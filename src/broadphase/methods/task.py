@@ -1,4 +1,4 @@
-"""What a method is asked, and what it answers."""
+"""`Task` and `Found`: the input and the result of every method."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -80,10 +80,10 @@ class Found(NamedTuple):
 
 
 def own_copy(task: Task) -> Task:
-    """The same task on a copy that nobody else can write to.
+    """The same task on a private copy of the boxes.
 
-    For methods that look at a box twice and expect to see the same: what counts boxes and then places them
-    would write beyond its arrays, should the caller's other threads move a box in between.
+    For methods that read a box twice and rely on it not to change: counting boxes and then placing them would
+    write beyond the arrays if another thread of the caller moved a box in between.
     """
     own = task.scratch.array("own boxes", task.boxes.shape, task.boxes.dtype)
     copy_sound(task.boxes, own, "boxes", task.threads)
@@ -99,7 +99,7 @@ def search_all(
     """
     limit, store = task.limit, task.store
     out = task.scratch.pairs(room)
-    # Nearly always one call does it: what small worlds take is Python's time, so there is no more of it.
+    # One call is nearly always enough; small worlds cost mostly Python's time, so this path has little of it.
     most = int(min(MOST, FIRST_OF_FEW if len(task.boxes) <= _FEW_BOXES else FIRST))
     at, found, tests = kernel(at, end, out, most, store)
     chunks = [out[:found]] if store else []
@@ -110,7 +110,7 @@ def search_all(
 
 
 def search_rest(task: Task, kernel: Resumable, at: Position, end: int, out: PairArray, found: int) -> Part:
-    """Let a kernel go on that has found so many pairs, which lie in the kept memory ``out``."""
+    """Resume a kernel that has found so many pairs, which lie in the kept memory ``out``."""
     left = (task.limit - found).__sub__
     rest = search_from(kernel, at, end, out[found:] if task.store else out, left, task.store)
     if task.store:

@@ -1,6 +1,6 @@
-"""Worlds without edges: any search, on a torus.
+"""Periodic worlds: any method, with ghosts of the boxes that cross the seam.
 
-The boxes are carried into the world and searched as usual: that finds all pairs that overlap as they lie.
+The boxes are wrapped into the period and searched as usual: that finds all pairs that overlap as they lie.
 Those that reach over the seam have ghosts, one period lower (`broadphase.kernels.boxes.torus`), and a second
 search asks what meets a ghost, among the boxes that lie near enough to the seam.  Only what that finds can
 be found twice, so only that is looked through.
@@ -110,7 +110,7 @@ def _has_no_place(
 
 
 def find_on_torus(task: Task, period: Period, search: Search) -> Found:
-    """All pairs that overlap on a torus."""
+    """All pairs that overlap in a periodic world."""
     into = task.scratch.array("torus boxes", task.boxes.shape, task.boxes.dtype)
     carried = carried_in(task.boxes, period, task.touching, into, task.threads)
     task = replace(task, boxes=into)

@@ -1,4 +1,4 @@
-"""Many worlds in one call: only boxes of one environment meet.
+"""Environments: many worlds in one call, in which only boxes of one environment meet.
 
 The boxes are brought side by side with those of their environment, where they are not already.  Then a small
 world is one strip: all small worlds are sorted and swept in one kernel call a thread, each in the nearest

@@ -1,4 +1,4 @@
-"""Box, circle and convex polygon: small values that are never changed, only copied to another place.
+"""Box, circle and convex polygon: immutable values; moving one makes a copy.
 
 All lengths are in the caller's own unit, and y may point up or down: nothing here depends on it.
 """

@@ -236,7 +236,7 @@ def _as_circles(circles: Any, name: str) -> BoxArray:
 
 
 def _bounds_overlap(a: Shape, b: Shape, touching: bool) -> bool:
-    """What a broad phase asks first; so that both phases agree to the last bit."""
+    """The test of the broad phase, so that both phases agree to the last bit."""
     ax, ay, a_right, a_bottom = a.bounds
     bx, by, b_right, b_bottom = b.bounds
     if touching:

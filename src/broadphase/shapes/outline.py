@@ -1,4 +1,4 @@
-"""From the corners of a convex polygon to what kernels take of it, checked on the way.
+"""Convex polygons: from their corners to the columns that kernels take, checked and measured.
 
 In plain floats.  A polygon has a handful of corners, and a game makes one for each sprite that turns; a call
 of NumPy costs as much as a corner does here, and to check them by NumPy takes thirty such calls.
@@ -124,7 +124,7 @@ def form_of(dxs: list[float], dys: list[float]) -> Form:
     flat[::2], flat[1::2] = dxs, dys
     for axis in axes:
         flat += axis
-    # From bytes, which nobody can change: neither are the arrays ever.
+    # Views of bytes, so the arrays cannot be made writeable again.
     both = np.frombuffer(array("d", flat).tobytes()).reshape(2, len(dxs), 2)
     return both[0], both[1], reach
 
@@ -159,7 +159,7 @@ def reach_of(offsets: Floats) -> tuple[float, float, float, float]:
 
 
 def read_only(points: Floats, axes: Floats) -> tuple[Floats, Floats]:
-    """Arrays that nobody writes to any more."""
+    """Arrays made read-only."""
     points.flags.writeable = axes.flags.writeable = False
     return points, axes
 
@@ -198,14 +198,15 @@ def _round(xs: list[float], ys: list[float]) -> tuple[int, list[tuple[float, flo
         if px < 0.0 <= sx:
             rounds += 1
         px, py = sx, sy
-    # Who turns to one side only, by less than half a round each time, and goes round once, is convex.
+    # An outline that turns to one side only, by less than half a turn each time, and goes round once, is
+    # convex.
     if left is not right and rounds == 1 and not back:
         return 1 if left else -1, axes
     return _measured_round(xs, ys), axes
 
 
 def _measured_round(xs: list[float], ys: list[float]) -> int:
-    """The direction by the angles: says what is wrong, and knows how rounding bends nearly straight sides."""
+    """The direction by the angles, for messages and for nearly straight sides that rounding has bent."""
     corners = list(zip(xs, ys, strict=True))
     sides = [(bx - ax, by - ay) for (ax, ay), (bx, by) in pairwise([*corners, corners[0]])]
     angles = []  # at the corner where each side ends

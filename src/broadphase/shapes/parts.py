@@ -1,15 +1,16 @@
-"""Polygons that are not convex, cut into convex ones: ears are clipped, then cut off triangles merged again.
+"""Convex decomposition: concave polygons are cut by ear clipping, then triangles are merged.
 
 Ear clipping after G. H. Meisters (1975), merging after S. Hertel and K. Mehlhorn (1983): at most four times
 as many parts as are needed.  The time grows with the square of the corners, at worst with their cube.
 """
 
 from collections.abc import Iterator, Sequence
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+Floats: TypeAlias = npt.NDArray[np.float64]
 Point = tuple[float, float]
 
 MOST_CORNERS = 1_000

@@ -1,4 +1,4 @@
-"""Many shapes of mixed kinds as columns, so that one kernel call serves thousands of them."""
+"""Many shapes of mixed kinds as columns, so that one kernel call handles thousands of them."""
 
 from collections.abc import Iterable, Sequence
 from operator import attrgetter
@@ -112,7 +112,7 @@ class ShapeTable:
             self._put(row, shape, CIRCLE, shape.radius, 0.0, _AS_IT_IS)
 
     def put_many(self, rows: npt.NDArray[np.integer[Any]], shapes: Sequence[Shape]) -> None:
-        """As `put` for ascending rows, some of them behind the last; nobody may look at them meanwhile."""
+        """As `put` for ascending rows, some of them behind the last; nothing may read them meanwhile."""
         if set(map(type, shapes)) != {Box}:
             for row, shape in zip(rows.tolist(), shapes, strict=True):
                 self.put(row, shape)
@@ -139,7 +139,7 @@ class ShapeTable:
 
     @property
     def forms(self) -> list[Shape]:
-        """The shapes by row as they are turned now, at any place; nobody writes to it."""
+        """The shapes by row as they are turned now, at any place; read-only."""
         if not self._turning[: len(self), 3].any():
             return self._shapes
         return [self.form(row) for row in range(len(self))]

@@ -8,7 +8,8 @@ import numpy.typing as npt
 
 from broadphase.boxes import as_float_array
 from broadphase.foreign import BOXES, NUMBERS, POINTS, Wanted
-from broadphase.kernels.movement.travel import FARTHEST
+from broadphase.kernels.movement.sweep import FARTHEST
+from broadphase.numeric import plain
 from broadphase.shapes.check import finite
 from broadphase.shapes.kinds import Bounds, Box, Circle, Polygon, Shape
 
@@ -89,15 +90,19 @@ def as_cells(values: Any, dtype: type[np.generic], name: str, advice: str) -> np
     return array
 
 
-def as_two(value: Any, name: str) -> tuple[float, float]:
-    """Two finite numbers; a single one stands for both."""
+def as_two(value: Any, name: str, *, one_for_both: bool = False) -> tuple[float, float]:
+    """Two finite numbers; where ``one_for_both`` a single one stands for both."""
     if isinstance(value, tuple):  # the usual case, without an array
         if len(value) != 2:
             raise ValueError(f"{name} must be 2 numbers; got {len(value)}")
         x, y = value
         return finite(x, name), finite(y, name)
-    if np.ndim(value) == 0 and not isinstance(value, np.void) and not hasattr(value, "geom_type"):
+    value = plain(value, name)
+    is_row = isinstance(value, np.void) or hasattr(value, "geom_type") or hasattr(type(value), "__dlpack__")
+    if not is_row and np.ndim(value) == 0:
         number = finite(value, name)
+        if not one_for_both:
+            raise TypeError(f"{name} must be 2 numbers; got {value!r}")
         return number, number
     first, second = as_row(value, 2, name, POINTS)
     return finite(float(first), name), finite(float(second), name)

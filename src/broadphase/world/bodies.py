@@ -384,6 +384,8 @@ class BodyStore:
                 at = int(np.flatnonzero(~known)[0])
                 raise ValueError(f"{name}[{at}] = {ids[at]} is the id of no body")
             return ids.astype(np.int32)
+        if not isinstance(bodies, Iterable):
+            raise TypeError(f"{name} must be several Body, or an array of their ids; got {bodies!r}")
         listed = bodies if isinstance(bodies, list) else list(bodies)
         try:
             rows = np.array([body._row for body in listed], np.int32)

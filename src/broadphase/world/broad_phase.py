@@ -21,9 +21,10 @@ from broadphase.errors import PairLimitExceeded
 from broadphase.indexes import Choice, make_index
 from broadphase.indexes.arguments import NO_RULE
 from broadphase.indexes.base import Index
+from broadphase.indexes.protocol import Structure
 from broadphase.indexes.storage import expect
 from broadphase.kernels.movement.bodies import take_list
-from broadphase.kernels.movement.go import Room
+from broadphase.kernels.movement.motion import Room
 from broadphase.kernels.shapes.near import FEW, put_near
 from broadphase.methods.task import NO_LIMIT
 from broadphase.shapes.kinds import Bounds
@@ -49,9 +50,10 @@ class BroadPhase:
         """By layer and id: the row."""
         self._unsettled: set[int] = set()
         """The layers whose index was being changed when a call was interrupted."""
+        # Scratch for short lists.
         self._few = np.empty(FEW, np.int32), np.empty(FEW, np.int32), np.empty(FEW, np.int32)
         self.room = _room(FEW)
-        """What questions write to, and what kernels go on with: good until the next question."""
+        """What queries write to, and what kernels go on with: good until the next query."""
         self._filled: list[int] = []
         """The layers that ever held a body."""
 
@@ -172,11 +174,8 @@ class BroadPhase:
     def _ask(self, layer: int, box: Bounds) -> Rows:
         """The ids whose bounds overlap a box, in any order."""
         index = self._indexes[layer]
-        asked = index._space.asked
-        if asked.stale:
-            asked.ready()
         # The kernel behind `query_box`, without checking the arguments again.
-        answer = asked.find_in_box(box, index._space.touching, NO_RULE, NO_RULE)
+        answer = self._structure(layer).find_in_box(box, index._space.touching, NO_RULE, NO_RULE)
         return index.query_box(box) if answer is None or answer[1] < 0 else answer[0]
 
     def gather_on_ray(self, origin: Point, direction: Point, furthest: float) -> int:
@@ -184,10 +183,8 @@ class BroadPhase:
         self.hand_over()
         count, ray = 0, (*origin, *direction, furthest)
         for layer in self._filled:
-            index = self._indexes[layer]
-            asked = index._space.asked
-            asked.ready()
-            ids, _ = asked.find_on_ray(ray, NO_RULE, NO_RULE)  # `query_ray` would rank them by bounds
+            # `query_ray` would rank them by bounds.
+            ids, _ = self._structure(layer).find_on_ray(ray, NO_RULE, NO_RULE)
             if len(ids):
                 count = self._put(count, ids, layer)
         return count
@@ -199,12 +196,16 @@ class BroadPhase:
         """
         self.hand_over()
         for layer in self._filled:
-            index = self._indexes[layer]
-            if len(index):
-                asked = index._space.asked
-                asked.ready()
-                ids, counts, _ = asked.find_on_rays(rays, NO_RULE, NO_RULE)
+            if len(self._indexes[layer]):
+                ids, counts, _ = self._structure(layer).find_on_rays(rays, NO_RULE, NO_RULE)
                 yield ids, np.concatenate(([0], np.cumsum(counts, dtype=np.int64))), self._rows[layer]
+
+    def _structure(self, layer: int) -> Structure:
+        """The structure of an index, ready to be searched."""
+        structure = self._indexes[layer]._space.asked
+        if structure.stale:
+            structure.ready()
+        return structure
 
     def _put(self, count: int, ids: Rows, layer: int) -> int:
         more: int = put_near(self.room.near, count, ids, self._rows[layer])
@@ -318,7 +319,7 @@ def _longer(numbers: Rows, least: int) -> Rows:
 
 def _room(count: int) -> Room:
     near, sensors = np.empty((2, count), np.int32)
-    return Room(near, sensors, np.empty((count, 4)), np.arange(count), np.empty((count, 8)))
+    return Room(near, sensors, np.empty((count, 4)), np.arange(count), np.empty((count, 9)))
 
 
 def _made(broadphase: Any) -> Index:

@@ -5,32 +5,30 @@ Loaded when somebody walks: with the kernels below it takes 3 ms, and a first up
 
 import math
 from collections.abc import Collection
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from broadphase.kernels.movement import walk as kernel
-from broadphase.kernels.movement.walk_scene import Rules, WalkRoom
-from broadphase.kernels.movement.walk_trip import Log
-from broadphase.kernels.shapes.table import BOX, ShapeColumns
+from broadphase.kernels.movement.walk import Ends, Log, Scene
+from broadphase.kernels.movement.walk_obstacles import Rules, WalkRoom
+from broadphase.kernels.shapes.table import BOX
 from broadphase.kernels.shapes.turn import cosine_sine
 from broadphase.kernels.tiles.ground import no_ground
 from broadphase.shapes.check import extent
 from broadphase.world.arguments import as_two
 from broadphase.world.bodies import Body, Floats, Rows
 from broadphase.world.broad_phase import closed_many
-from broadphase.world.crossing_many import before_moving, cross_many
-from broadphase.world.hits import Hit
+from broadphase.world.crossing import before_moving, cross_many
+from broadphase.world.hits import Hit, HitArrays, Integers, Movements, Walk, Walks
 from broadphase.world.motion import Motion, Whole
-from broadphase.world.motion_many import ManyMotion
-from broadphase.world.movement import checked_way
-from broadphase.world.movement_many import HitArrays, Movements, as_rows, hit_arrays
+from broadphase.world.motion_many import ManyMotion, as_rows, hit_arrays
+from broadphase.world.movement import checked_way, resolve
 from broadphase.world.space import Images
 from broadphase.world.state import State
 from broadphase.world.tags import ALL, STATICS
 from broadphase.world.tiles import Tile
 from broadphase.world.tiles_near import TilesNear
-from broadphase.world.walks import Integers, Walk, Walks
 
 _NO_GROUND = no_ground()
 _RING = np.array([cosine_sine(360.0 * k / 32) for k in range(32)])
@@ -127,19 +125,6 @@ class Character:
         )
 
 
-class Scene(NamedTuple):
-    """Walkers and what is around them, as kernels take it."""
-
-    columns: ShapeColumns
-    rows: Integers
-    """Who walks."""
-    near: Integers
-    """What may lie in the way, by walker."""
-    starts: Integers
-    owners: Integers | None = None
-    """Whose columns these are, where they are not those of the world."""
-
-
 class Trip:
     """Walkers on their way, and the memory for it."""
 
@@ -159,36 +144,25 @@ class Trip:
         self.rows, self.ways, self.rules, self.layers, self.unseen = rows, ways, rules, layers, unseen
         self.places, self.tops = np.empty((count, 2)), np.empty((count, 2))
         self.floors: Integers = np.empty((count, 5), np.int64)
+        self._owners: Integers | None = None
+        """Whose columns the scene has, where they are not those of the world."""
         self.room = _room(64, 256)
         self.log = _log(2 * count + 8, 4 * count + 8)
-        self._pushed: list[tuple[Integers, Floats]] = []
+        self._pushed: list[Floats] = []
         reach = self._reach()
         self.inner = state.space.are_inner(reach)
         self.near: TilesNear = many.tiles_near(rows, reach, self.inner)
 
     def go(self) -> None:
         """All the way."""
-        tiles = self.near.tiles
-        ground = _NO_GROUND if tiles is None else tiles.ground
-        scene = self._scene()
+        scene, ends = self._scene(), Ends(self.places, self.floors, self.tops)
         begin, through = 0, -1
         while begin < len(self.rows):
             before = self._before()
             done, state = kernel.walk_rows(
-                *(
-                    scene.columns,
-                    scene.rows,
-                    self.ways,
-                    begin,
-                    through,
-                    scene.near,
-                    scene.starts,
-                    self.near.grid,
-                    ground,
-                ),
-                *(_RING, self.rules, self.room, self.log, self.places, self.floors, self.tops),
+                scene, self.ways, begin, through, self.rules, self.room, self.log, ends
             )
-            self._have_walked(scene, begin, int(done), before)
+            self._have_walked(begin, int(done), before)
             if state == kernel.MORE_ROOM:
                 self.room = _room(2 * len(self.room.boxes), 2 * len(self.room.planes))
             elif state == kernel.MORE_LOG:
@@ -202,30 +176,31 @@ class Trip:
     def hits(self) -> HitArrays:
         """What stopped them, what they started in included."""
         found = int(self.log.counts[0])
-        numbers, values = self.log.numbers[:found], self.log.values[:found]
+        hits = self.log.hits[:found]
         if self._pushed:
-            numbers = np.concatenate([*(part for part, _ in self._pushed), numbers])
-            values = np.concatenate([*(part for _, part in self._pushed), values])
-            order = np.argsort(numbers[:, 0], kind="stable")
-            numbers, values = numbers[order], values[order]
-        return hit_arrays(numbers, values)
+            hits = np.concatenate([*self._pushed, hits])
+            hits = hits[np.argsort(hits[:, 8], kind="stable")]
+        return hit_arrays(hits)
 
     def _scene(self) -> Scene:
-        """Who walks, and what may lie in the way of each.
+        """The walkers, and what may lie in the way of each.
 
         A plain world's own columns: walkers see each other where they have come to.  In a periodic one the
         walkers and images of what is near, in columns of their own.
         """
         images = self._many.images_near(self.rows, self._reach(), self.layers, self.unseen)
+        tiles = self.near.tiles
+        around = self.near.grid, _NO_GROUND if tiles is None else tiles.ground, _RING
         count, columns = len(self.rows), self._state.store.table.columns
         starts = np.searchsorted(images.asked, np.arange(count + 1))
         if not self._state.space.periodic:
-            return Scene(columns, self.rows.astype(np.int64), images.rows, starts)
+            return Scene(columns, self.rows.astype(np.int64), images.rows, starts, *around)
         rows = np.concatenate((self.rows, images.rows)).astype(np.int64)
         turns = np.concatenate((np.zeros((count, 2), np.int64), images.turns))
         columns = self._state.space.gathered(columns, Images(np.zeros_like(rows), rows, turns))
         near = count + np.arange(len(images.rows))
-        return Scene(columns, np.arange(count), near, starts, rows)
+        self._owners = rows
+        return Scene(columns, np.arange(count), near, starts, *around)
 
     def _reach(self) -> Floats:
         table = self._state.store.table.columns
@@ -240,27 +215,27 @@ class Trip:
         store = self._state.store
         return store.x[self.rows], store.y[self.rows], self.log.counts.item(0)
 
-    def _have_walked(self, scene: Scene, begin: int, end: int, before: tuple[Any, Any, int]) -> None:
+    def _have_walked(self, begin: int, end: int, before: tuple[Any, Any, int]) -> None:
         """Some walkers have come to other places: in the store, or in the columns of the scene."""
         store = self._state.store
-        if scene.owners is None:
+        if self._owners is None:
             moved = (store.x[self.rows] != before[0]) | (store.y[self.rows] != before[1])
             if moved.any():
                 store.have_moved(self.rows[moved])
             return
         store.put_many(self.rows[begin:end], self.places[begin:end])
         # What they met is named by its row in the scene.
-        for names in (self.floors[begin:end, 0], self.log.numbers[before[2] : self.log.counts.item(0), 1]):
+        for names in (self.floors[begin:end, 0], self.log.hits[before[2] : self.log.counts.item(0), 5]):
             bodies = names >= 0
-            names[bodies] = scene.owners[names[bodies]]
+            names[bodies] = self._owners[names[bodies].astype(np.int64)]
 
     def _push_out(self, mover: int) -> None:
         row, tiles = int(self.rows[mover]), self.near.tiles
         around = self._motion.around(row, self.unseen, self.layers, by_id=True, tiles=tiles)
-        move = self._motion.resolve(row, 0.0, 0.0, around, "slide", tiles)
+        move = resolve(self._state.store.shape(row), 0.0, 0.0, around, tiles)
         self._state.store.put(row, move.x, move.y)
         if move.hits:
-            self._pushed.append(as_rows(mover, move))
+            self._pushed.append(as_rows(mover, move.hits))
 
 
 def rules_of(
@@ -297,14 +272,12 @@ def _room(boxes: int, planes: int) -> WalkRoom:
 
 
 def _log(hits: int, bends: int) -> Log:
-    return Log(
-        np.empty((hits, 4), np.int64), np.empty((hits, 5)), np.empty((bends, 4)), np.zeros(2, np.int64)
-    )
+    return Log(np.empty((hits, 9)), np.empty((bends, 4)), np.zeros(2, np.int64))
 
 
 def _grown(log: Log) -> Log:
-    larger = _log(2 * len(log.numbers), 2 * len(log.bends))
-    for column in range(3):
+    larger = _log(2 * len(log.hits), 2 * len(log.bends))
+    for column in range(2):
         larger[column][: len(log[column])] = log[column]
     larger.counts[:] = log.counts
     return larger

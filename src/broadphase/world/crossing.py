@@ -1,27 +1,39 @@
 """What is passed on the way without being stopped: sensors, and whatever else does not block.
 
 The way of a body is a row of straight legs, from its start over all places at which it was stopped or turned
-to its end.  Each leg is held against what is near by the very test that blocks, so that what is told to be
+to its end.  Each leg is tested against what is near by the very test that blocks, so that what is reported as
 crossed is what would have been hit.
+
+`cross` is for one body, which brings what lies near its way; `cross_many` for thousands, and finds that.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.kernels.movement import travel_shapes
-from broadphase.kernels.movement.cross import cross_rows
+from broadphase.kernels.movement import sweep_shapes
+from broadphase.kernels.movement.depenetration import overlapping_shapes
+from broadphase.kernels.movement.sweep import cross_rows
+from broadphase.kernels.shapes.table import BOX
 from broadphase.shapes.kinds import Box, Shape
 from broadphase.shapes.table import columns_of
+from broadphase.world.bodies import Body, Rows
 from broadphase.world.depenetration import NO_TILES
+from broadphase.world.hits import Hit, HitArrays, Movement, Movements
+from broadphase.world.space import bounds_of
+from broadphase.world.state import State
+from broadphase.world.tags import ALL, MOVING
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.integer[Any]]
 
-_FIRST = np.zeros(1, np.int64)
+_FIRST = np.zeros(1, np.int32)
 _Values = tuple[float, float, float, float, float]
+
+
+# ---- ways, and what lies near them
 
 
 class Legs(NamedTuple):
@@ -36,7 +48,7 @@ class Legs(NamedTuple):
 
 
 class Crossings(NamedTuple):
-    """Who passed what, each once, by mover, then by time, then by id."""
+    """Which mover passed what, each once, by mover, then by time, then by id."""
 
     movers: Integers
     ids: Integers
@@ -144,12 +156,11 @@ def first_of_each(found: Crossings) -> Crossings:
 def _shapes(shape: Shape, goal_x: float, goal_y: float, other: Shape) -> _Values:
     mover, table = columns_of(shape), columns_of(other)
     inside = np.empty((1, 7))
-    if travel_shapes.overlapping(mover, table, _FIRST, NO_TILES, inside):
+    if overlapping_shapes(mover, table, _FIRST, NO_TILES, inside):
         nx, ny = inside[0, 3:5].tolist()
         return 0.0, nx, ny, shape.x, shape.y
-    scratch = travel_shapes.shape_scratch()
-    _, hit, (x, y) = travel_shapes.next_hit(
-        mover, goal_x, goal_y, table, _FIRST, NO_TILES, travel_shapes.BEFORE_ALL, scratch
+    _, hit, (x, y), _ = sweep_shapes.next_hit(
+        mover, goal_x, goal_y, table, _FIRST, NO_TILES, sweep_shapes.BEFORE_ALL
     )
     return hit[0], hit[5], hit[6], x, y
 
@@ -160,3 +171,224 @@ def _on_the_whole_way(legs: Legs, ids: Integers, pairs: Integers, values: Floats
     begin, end = legs.times[leg].T
     values[:, 0] = begin + values[:, 0] * (end - begin)
     return Crossings(legs.movers[leg], ids[pairs[met, 1]], values)
+
+
+# ---- one body
+
+
+class Start(NamedTuple):
+    """What moves, and from where."""
+
+    form: Shape
+    x: float
+    y: float
+
+
+def cross(
+    state: State, body: Body, start: Start, movement: Movement, passed: set[int], ignored: list[Hit]
+) -> Movement:
+    """The movement with what it crossed, which listeners will be told of.
+
+    ``passed`` are the rows of what lies near the way and does not block.
+    """
+    hits = [
+        hit
+        for hit in (*movement.hits, *ignored)
+        if hit.response == "cross" and isinstance(hit.other, Body) and hit.other.alive
+    ]
+    if passed:
+        hits += _passed_by_one(state, start, movement, sorted(passed))
+    if not hits:
+        return movement
+    hits.sort(key=lambda hit: (hit.time, hit.other.id))
+    first = {hit.other: hit for hit in reversed(hits)}
+    found = tuple(hit for hit in hits if first[hit.other] is hit)
+    for hit in found:
+        state.contacts.note(body, hit.other, hit.normal)
+    return movement._replace(crossed=found)
+
+
+def _passed_by_one(state: State, start: Start, movement: Movement, rows: list[int]) -> list[Hit]:
+    """Those of the bodies near the way that the body has passed."""
+    store, space = state.store, state.space
+    table = store.table
+    bends = [hit for hit in movement.hits if hit.response != "cross"]
+    legs = legs_of(
+        np.array([[start.x, start.y]]),
+        np.array([[movement.x, movement.y]]),
+        np.zeros(len(bends), np.int64),
+        np.array([hit.touch for hit in bends]).reshape(-1, 2),
+        np.array([hit.time for hit in bends]),
+    )
+    known = np.array([row for row in rows if store.alive[row]], np.int32)
+    low = np.minimum(legs.ways[:, :2], legs.ways[:, 2:]).min(axis=0) - space.longest
+    high = np.maximum(legs.ways[:, :2], legs.ways[:, 2:]).max(axis=0) + space.longest
+    (left, top), (right, bottom) = low.tolist(), high.tolist()
+    images = space.images_of(table.columns, known, (left, top, right, bottom))
+    columns = space.gathered(table.columns, images)
+
+    def shape(at: int) -> Shape:
+        return table.form(images.rows.item(at)).moved_to(columns.x.item(at), columns.y.item(at))
+
+    others = Shapes(columns.kinds == BOX, bounds_of(columns), shape)
+    pairs = np.indices((len(legs.movers), len(images.rows))).reshape(2, -1).T
+    found = crossed(mover_shapes([start.form]), legs, others, images.rows.astype(np.int32), pairs)
+    bodies: list[Any] = store.bodies
+    return [
+        Hit(bodies[row], time, (nx, ny), (x, y), "cross")
+        for row, (time, nx, ny, x, y) in zip(found.ids.tolist(), found.values.tolist(), strict=True)
+    ]
+
+
+# ---- many bodies
+
+
+class Before(NamedTuple):
+    """What is remembered until the movers have moved."""
+
+    starts: Floats
+    """``(m, 2)``: where they were."""
+    crossable: Rows
+    """What may be crossed."""
+    lets_through: npt.NDArray[np.bool_]
+    """By row: whether a body does not block those that are no sensors."""
+    bounds: Floats
+    """Where that was."""
+    places: Floats
+
+
+def before_moving(state: State, rows: Rows, layers: tuple[int, ...], unseen: Collection[int] = ()) -> Before:
+    """To be asked before movers move among what is in these layers and not unseen."""
+    store = state.store
+    n = len(store.bodies)
+    wanted = np.zeros(n, np.bool_)
+    if store.sensors:
+        wanted |= store.sensor[:n]
+    if layers != ALL:
+        wanted |= store.layer[:n] == MOVING
+    lets_through = wanted
+    if store.sensor[rows].any():  # a moving sensor crosses all bodies
+        wanted = np.ones(n, np.bool_)
+    wanted = wanted & store.alive[:n]
+    wanted[list(unseen)] = False
+    crossable = np.flatnonzero(wanted).astype(np.int32)
+    return Before(
+        np.column_stack((store.x[rows], store.y[rows])),
+        crossable,
+        lets_through,
+        _bounds(state, crossable),
+        np.column_stack((store.x[crossable], store.y[crossable])),
+    )
+
+
+def cross_many(state: State, rows: Rows, before: Before, movements: Movements, response: str) -> Movements:
+    """The movements with what was crossed, which listeners will be told of."""
+    parts = []
+    if response == "cross":
+        parts.append(_solid(movements.hits))
+    if len(before.crossable) and len(rows):
+        parts.append(_passed(state, rows, before, movements, response))
+    if not parts:
+        return movements
+    found = first_of_each(Crossings(*map(np.concatenate, zip(*parts, strict=True))))
+    values = found.values
+    movers, ids = found.movers.astype(np.int64), found.ids.astype(np.int64)
+    state.contacts.note_many(rows[movers], ids, values[:, 1:3])
+    tiles = np.full((len(ids), 2), -1)
+    times, normals, places = values[:, 0], values[:, 1:3], values[:, 3:5]
+    return movements._replace(crossed=HitArrays(movers, ids, tiles, times, normals, places))
+
+
+def _solid(hits: HitArrays) -> Crossings:
+    """Bodies that would have blocked."""
+    bodies = hits.others >= 0
+    values = np.column_stack((hits.times, hits.normals, hits.touches))
+    return Crossings(hits.movers[bodies], hits.others[bodies], values[bodies])
+
+
+def _passed(state: State, rows: Rows, before: Before, movements: Movements, response: str) -> Crossings:
+    """Sensors and bodies that do not block here, and their images."""
+    from broadphase.one_shot import join  # here, because few games move thousands at once
+
+    store, space, crossable = state.store, state.space, before.crossable
+    table = store.table
+    legs = _legs_between(before, movements, response)
+    reach = _reach_of(state, rows, legs)
+    of, turns = space.turns_near(reach)
+    # Where each stands: as it was when the call began, and behind all of these as it is now.
+    bounds = np.concatenate((before.bounds, _bounds(state, crossable)))
+    places = np.concatenate((before.places, np.column_stack((store.x[crossable], store.y[crossable]))))
+    near = join(reach[of] - np.tile(space.shift(turns), 2), _hull(*np.split(bounds, 2)))
+    movers, shift, others = of[near[:, 0]], space.shift(turns[near[:, 0]]), crossable[near[:, 1]]
+    met = _may_cross(state, before, rows[movers], others)
+    movers, shift, others, at = movers[met], shift[met], others[met], near[met, 1]
+    # A mover meets those before it where they have come to.
+    turn = np.full(len(store.bodies), len(rows))
+    turn[rows] = np.arange(len(rows))
+    at = at + np.where(turn[others] < movers, len(crossable), 0)
+    places, bounds = places[at] + shift, bounds[at] + np.tile(shift, 2)
+
+    def shape(number: int) -> Shape:
+        return table.form(int(others[number])).moved_to(*places[number].tolist())
+
+    columns = table.columns
+    sizes = np.column_stack((np.zeros((len(rows), 2)), columns.width[rows], columns.height[rows]))
+    return crossed(
+        Shapes(columns.kinds[rows] == BOX, sizes, lambda at: table.form(int(rows[at]))),
+        legs,
+        Shapes(columns.kinds[others] == BOX, bounds, shape),
+        others,
+        _by_leg(legs, np.column_stack((movers, np.arange(len(movers)))), len(rows)),
+    )
+
+
+def _legs_between(before: Before, movements: Movements, response: str) -> Legs:
+    """The ways of movers that have moved."""
+    hits = movements.hits
+    turns = slice(0, 0) if response == "cross" else slice(None)
+    return legs_of(
+        before.starts, movements.places, hits.movers[turns], hits.touches[turns], hits.times[turns]
+    )
+
+
+def _may_cross(state: State, before: Before, movers: Rows, others: Rows) -> npt.NDArray[np.bool_]:
+    """Of movers and others row by row: which somebody is told of."""
+    store = state.store
+    may: npt.NDArray[np.bool_] = (movers != others) & (before.lets_through[others] | store.sensor[movers])
+    if store.ruled:
+        may &= store.category[movers] & store.mask[others] != 0
+        may &= store.category[others] & store.mask[movers] != 0
+    may &= (
+        store.sensor[others]
+        | store.sensor[movers]
+        | state.contacts.concerned(np.column_stack((movers, others)))
+    )
+    return may
+
+
+def _reach_of(state: State, rows: Rows, legs: Legs) -> Floats:
+    """The bounds of each mover's whole way, and a little more."""
+    first = np.searchsorted(legs.movers, np.arange(len(rows)))
+    low = np.minimum.reduceat(np.minimum(legs.ways[:, :2], legs.ways[:, 2:]), first)
+    high = np.maximum.reduceat(np.maximum(legs.ways[:, :2], legs.ways[:, 2:]), first)
+    places = np.column_stack((state.store.x[rows], state.store.y[rows]))
+    own = state.store.table.bounds(rows) - np.hstack((places, places))
+    reach = np.hstack((low, high)) + own
+    pad = 1e-9 * np.abs(np.hstack((reach, own))).max(axis=1, keepdims=True)
+    return np.hstack((reach[:, :2] - pad, reach[:, 2:] + pad))
+
+
+def _bounds(state: State, rows: Rows) -> Floats:
+    return state.store.table.bounds(rows).astype(np.float64, copy=False)
+
+
+def _hull(a: Floats, b: Floats) -> Floats:
+    return np.hstack((np.minimum(a[:, :2], b[:, :2]), np.maximum(a[:, 2:], b[:, 2:])))
+
+
+def _by_leg(legs: Legs, near: Integers, count: int) -> Integers:
+    """Rows ``leg, other`` from rows ``mover, other``."""
+    starts = np.searchsorted(legs.movers, np.arange(count + 1))
+    parts = np.diff(starts)[near[:, 0]]
+    number = np.arange(parts.sum()) - np.repeat(np.cumsum(parts) - parts, parts)
+    return np.column_stack((np.repeat(starts[near[:, 0]], parts) + number, np.repeat(near[:, 1], parts)))

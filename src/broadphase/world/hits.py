@@ -1,4 +1,4 @@
-"""The words of movement: what blocks, what was hit, where a body came to."""
+"""What goes into a movement and what comes out: what blocks, what was hit, where bodies came to."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -7,17 +7,21 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.kernels.movement import travel
+from broadphase.kernels.movement import sweep
 from broadphase.kernels.shapes.table import ShapeColumns
 from broadphase.shapes.kinds import Bounds
+from broadphase.world.tiles import Tile
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
 
 Answer = Literal["slide", "touch", "cross", "bounce"]
 
 RESPONSES: dict[Answer, int] = {
-    "slide": travel.SLIDE,
-    "touch": travel.TOUCH,
-    "cross": travel.CROSS,
-    "bounce": travel.BOUNCE,
+    "slide": sweep.SLIDE,
+    "touch": sweep.TOUCH,
+    "cross": sweep.CROSS,
+    "bounce": sweep.BOUNCE,
 }
 """The names of the responses: keep the free axis, stop, only report, mirror what is left of the way."""
 
@@ -31,7 +35,7 @@ class Blockers(NamedTuple):
     """What a hit names for each of them."""
     table: ShapeColumns | None = None
     """Their shapes; ``None`` where all are boxes."""
-    rows: npt.NDArray[np.int64] | None = None
+    rows: npt.NDArray[np.int32] | None = None
     """``(n,)``: the row of each of them in the table."""
     repeats: float = math.inf
     """Farther away than this there is no place that is free if none is within it: the world begins again."""
@@ -122,6 +126,119 @@ def answered(hit: Hit, response: Response) -> tuple[Hit | None, int]:
     """The hit with its response, and the response as a number; an ignored hit is crossed in silence."""
     name = response(hit) if callable(response) else response
     if name is None:
-        return None, travel.CROSS
+        return None, sweep.CROSS
     code = code_of(name)
     return hit._replace(response=name), code
+
+
+# ---- of many movers, as arrays
+
+
+class HitArrays(NamedTuple):
+    """What many movers met, by mover, then by time."""
+
+    movers: Integers
+    """``(h,)``: row of the mover."""
+    others: Integers
+    """``(h,)``: row of the body that was hit, or -1 for a tile."""
+    tiles: Integers
+    """``(h, 2)``: column and row of the tile, or -1 for a body."""
+    times: Floats
+    """``(h,)``, in 0..1 of the whole way."""
+    normals: Floats
+    """``(h, 2)``"""
+    touches: Floats
+    """``(h, 2)``: where the mover was then."""
+
+
+_NO_HITS = HitArrays(
+    np.empty(0, np.int64),
+    np.empty(0, np.int64),
+    np.empty((0, 2), np.int64),
+    np.empty(0),
+    np.empty((0, 2)),
+    np.empty((0, 2)),
+)
+
+
+class Movements(NamedTuple):
+    """Where many movers came to, and what they met."""
+
+    places: Floats
+    """``(m, 2)``"""
+    hits: HitArrays
+    crossed: HitArrays = _NO_HITS
+    """What they passed without being stopped, each once a mover; see `World.move_many`."""
+
+
+# ---- of walkers
+
+
+class Walk(NamedTuple):
+    """Where a walker came to, what stopped it, and what it stands on."""
+
+    x: float
+    y: float
+    hits: tuple[Hit, ...]
+    """What stopped or held it, in order; what the body started in comes first."""
+    crossed: tuple[Hit, ...]
+    """As of `Movement`."""
+    floor: Any
+    """The body or `Tile` that it stands on now, ``None`` in the air and on what is too steep: no memory of
+    the frame before, and no need for one."""
+    normal: tuple[float, float] | None
+    """Out of the floor: straight up on level ground."""
+    ladder: Tile | None
+    """The ladder in which its middle is, or its feet."""
+
+    @property
+    def blocked(self) -> bool:
+        """Whether anything stopped or held it."""
+        return self._movement.blocked
+
+    @property
+    def left(self) -> bool:
+        """Whether its left side was blocked."""
+        return self._movement.left
+
+    @property
+    def right(self) -> bool:
+        """Whether its right side was blocked."""
+        return self._movement.right
+
+    @property
+    def top(self) -> bool:
+        """Whether its side of the smaller y was blocked."""
+        return self._movement.top
+
+    @property
+    def bottom(self) -> bool:
+        """Whether its side of the larger y was blocked."""
+        return self._movement.bottom
+
+    @property
+    def _movement(self) -> Movement:
+        return Movement(self.x, self.y, self.hits)
+
+
+class Walks(NamedTuple):
+    """Where many walkers came to; see `World.walk_many`."""
+
+    places: Floats
+    """``(m, 2)``"""
+    hits: HitArrays
+    """What stopped or held them; ``others`` are ids, see `World.body`."""
+    crossed: HitArrays
+    floors: Integers
+    """``(m, 3)``: id of the body that each stands on, or column and row of the tile; -1 for what it is not,
+    and three times -1 in the air."""
+    normals: Floats
+    """``(m, 2)``: out of the floor; NaN in the air."""
+    ladders: Integers
+    """``(m, 2)``: column and row of the ladder that each is in, or -1."""
+
+    @property
+    def on_floor(self) -> npt.NDArray[np.bool_]:
+        """``(m,)``: which of them stand on something."""
+        standing: npt.NDArray[np.bool_] = self.floors.max(axis=1) >= 0
+        return standing

@@ -8,29 +8,25 @@ inside the period.
 """
 
 from collections.abc import Collection, Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from broadphase.kernels.movement import go as kernel
-from broadphase.kernels.movement.travel import BOUNCE, CROSS
-from broadphase.kernels.shapes.table import BOX
+from broadphase.kernels.movement import motion as kernel
+from broadphase.kernels.movement.sweep import BOUNCE, CROSS
 from broadphase.shapes.check import finite
-from broadphase.shapes.kinds import Bounds, Box, Polygon, Shape, turned_point
+from broadphase.shapes.kinds import Bounds, Polygon, Shape, turned_point
 from broadphase.shapes.narrow_phase import overlap
 from broadphase.shapes.table import table_of
 from broadphase.world.arguments import as_shape, as_two
 from broadphase.world.bodies import Body, Rows
 from broadphase.world.broad_phase import closed
 from broadphase.world.contacts import contacts_between
-from broadphase.world.crossing import Legs, Shapes, crossed, legs_of, mover_shapes
-from broadphase.world.depenetration import NO_TILES
+from broadphase.world.crossing import Start, cross
+from broadphase.world.depenetration import NO_TILES, blocker_at
 from broadphase.world.hits import NOTHING, RESPONSES, Answer, Around, Blockers, Hit, Movement, Response
-from broadphase.world.movement import region, resolve, way_around
-from broadphase.world.movement_shapes import resolve_shape
-from broadphase.world.overlap_test import beside, blocker_at, first_against, step_beside
-from broadphase.world.space import TOLERANCE, Floats, Images, PeriodicSpace, bounds_of
+from broadphase.world.movement import beside, first_against, region, resolve, step_beside
+from broadphase.world.space import TOLERANCE, Floats, PeriodicSpace, bounds_of, moved_columns
 from broadphase.world.state import State
 from broadphase.world.tags import ALL
 from broadphase.world.tiles import Tile, TileMap
@@ -67,12 +63,15 @@ class Motion:
         """See `World.grounded`."""
         row, towards = self._store.row(body), as_two(direction, "direction")
         unseen = self._store.ignored(ignore)
-        move = self._go_compiled(row, *self._step(row, towards), "touch", kernel.NEVER, unseen)
+        # As far as a body may stand off what has stopped it: it may have been a period away.
+        bounds, largest = self._store.bounds(row), self._space.largest
+        step = step_beside(bounds, towards, largest)
+        move = self._go_compiled(row, *step, "touch", kernel.NEVER, unseen)
         if move is not None:
             return first_against(towards, move)
-        bounds = self._store.bounds(row)
         near = self._tiles_near(bounds, bounds)
-        hit = self.beside(row, towards, self.around(row, unseen, tiles=near.tiles), near.tiles)
+        around = self.around(row, unseen, tiles=near.tiles)
+        hit = beside(self._store.shape(row), towards, around, near.tiles, largest)
         return None if hit is None else self._inside(hit, near)
 
     def blocker(self, shape: Shape | Body, ignore: Any) -> object | None:
@@ -138,47 +137,60 @@ class Motion:
     def _go_compiled(
         self, row: int, dx: float, dy: float, response: Answer, when: int, unseen: Collection[int] = ()
     ) -> Movement | None:
-        """The movement of a box among boxes, in one kernel call; ``None`` where that is not enough."""
+        """The fast path: the movement in one kernel call, mostly; ``None`` where that is not enough.
+
+        The general way takes functions as responses, what starts inside something, slopes of tiles, and what
+        comes near the edge of a period.
+        """
         code = RESPONSES.get(response)
         if code is None:
             return None
         if type(dx) is not float or type(dy) is not float:
             dx, dy = finite(dx, "dx"), finite(dy, "dy")
-        store, broad_phase = self._store, self._broad_phase
-        shapes, tiles = store.table.places, self._state.tiles
-        way = kernel.way_of_box(shapes, row, dx, dy, code == BOUNCE)
-        if (
-            way[0] != way[0]
-            or (tiles is not None and tiles.has_slopes and tiles.slopes_in(way))
-            or (self._space.periodic and not self._space.is_inner(way))
-        ):
-            return None
-        near = broad_phase.gather(way, row)
-        room = broad_phase.room
-        if unseen:
-            seen = [other for other in room.near[:near].tolist() if other not in unseen]
-            near = len(seen)
-            room.near[:near] = seen
-        grid = NO_TILES if tiles is None else tiles.grid
-        found, passed, x, y, start_x, start_y = kernel.go(
-            shapes, store.marks, row, dx, dy, code, when, near, room, grid
-        )
-        if found < 0:
+        store, broad_phase, tiles = self._store, self._broad_phase, self._state.tiles
+        shapes = store.table.columns if store.round else store.table.places
+        state = kernel.EXACT
+        while state >= kernel.EXACT:  # what it needs next: all that is near in a region of this reach
+            reach = state
+            way = kernel.region_of(shapes, row, dx, dy, code == BOUNCE, reach)
+            if (
+                way[0] != way[0]
+                or (tiles is not None and tiles.has_slopes and tiles.slopes_in(way))
+                or (self._space.periodic and not self._space.is_inner(way))
+            ):
+                return None
+            near = broad_phase.gather(way, row)
+            room = broad_phase.room
+            if unseen:
+                seen = [other for other in room.near[:near].tolist() if other not in unseen]
+                near = len(seen)
+                room.near[:near] = seen
+            grid = NO_TILES if tiles is None else tiles.grid
+            state, found, passed, x, y, start_x, start_y = kernel.go(
+                shapes, store.marks, row, dx, dy, code, when, near, room, grid, reach
+            )
+        if state == kernel.NOT_HERE:
             return None
         if not found and not passed:
             return _new(Movement, (x, y, (), ()))
-        bodies: list[Any] = store.bodies
-        hits = []
-        for time, nx, ny, at_x, at_y, other, column, cell in room.hits[:found].tolist():
-            met = bodies[int(other)] if other >= 0.0 else Tile(int(column), int(cell))
-            if other >= 0.0 and code != CROSS and when == kernel.ALWAYS:
-                self._contacts.note_stop(row, int(other), (nx, ny))
-            hits.append(_new(Hit, (met, time, (nx, ny), (at_x, at_y), response)))
+        hits = self._hits_found(row, room.hits[:found], response, when)
         movement = _new(Movement, (x, y, tuple(hits), ()))
         if (passed or code == CROSS) and (when == kernel.ALWAYS or (when == kernel.IF_FREE and not hits)):
-            start = _Start(store.table.form(row), start_x, start_y)
-            return self._cross(bodies[row], start, movement, set(room.sensors[:passed].tolist()), [])
+            start = Start(store.table.form(row), start_x, start_y)
+            near_by = set(room.sensors[:passed].tolist())
+            return cross(self._state, self.body(row), start, movement, near_by, [])
         return movement
+
+    def _hits_found(self, row: int, found: Floats, response: Answer, when: int) -> list[Hit]:
+        """What a kernel has written, by name; a body that was stopped is in contact with what stopped it."""
+        hits, bodies = [], self._store.bodies
+        stops = response != "cross" and when == kernel.ALWAYS
+        for time, nx, ny, x, y, other, column, cell, _ in found.tolist():
+            met: Any = bodies[int(other)] if other >= 0.0 else Tile(int(column), int(cell))
+            if stops and other >= 0.0:
+                self._contacts.note_stop(row, int(other), (nx, ny))
+            hits.append(_new(Hit, (met, time, (nx, ny), (x, y), response)))
+        return hits
 
     def _go_in_steps(
         self,
@@ -194,20 +206,21 @@ class Motion:
         dx, dy = finite(dx, "dx"), finite(dy, "dy")
         self._space.check_way(dx, dy)
         body, form, bounds = self.body(row), store.table.form(row), store.bounds(row)
-        start = _Start(form, store.x.item(row), store.y.item(row))
+        start = Start(form, store.x.item(row), store.y.item(row))
         way = _all_around(bounds, dx, dy)
         near = self._tiles_near(way, bounds)
         passed: set[int] = set()
         ignored: list[Hit] = []
         around = self.around(row, unseen, passed=passed, tiles=near.tiles)
-        movement = self.resolve(row, dx, dy, around, self._answers(response, near, ignored), near.tiles)
+        answers = self._answers(response, near, ignored)
+        movement = resolve(store.shape(row), dx, dy, around, near.tiles, answers)
         if not body.alive or (only_if_free and movement.hits):  # a response may have removed it
             return self._seen(movement, near)
         store.put(row, movement.x, movement.y)
         for hit in movement.hits:
             if hit.response != "cross" and isinstance(hit.other, Body) and hit.other.alive:
                 self._contacts.note_stop(row, hit.other.id, hit.normal)
-        movement = self._cross(body, start, movement, passed, ignored)
+        movement = cross(self._state, body, start, movement, passed, ignored)
         if not self._space.periodic:
             return movement
         movement = self._seen(movement, near)
@@ -220,7 +233,7 @@ class Motion:
     def go_through(self, row: int, dx: float, dy: float, unseen: Collection[int]) -> None:
         """Move a body all the way, whatever is there, and note what it crosses."""
         store = self._store
-        start = _Start(store.table.form(row), store.x.item(row), store.y.item(row))
+        start = Start(store.table.form(row), store.x.item(row), store.y.item(row))
         passed: set[int] = set()
         if store.sensors:
             left, top, right, bottom = store.bounds(row)
@@ -228,83 +241,7 @@ class Motion:
             self.around(row, unseen, passed=passed)(way)
         movement = Movement(start.x + dx, start.y + dy, ())
         store.put(row, movement.x, movement.y)
-        self._cross(self.body(row), start, movement, passed, [])
-
-    def resolve(
-        self, row: int, dx: float, dy: float, around: Around, response: Response, tiles: TileMap | None
-    ) -> Movement:
-        """How far a body goes among what is around it; it stays where it is."""
-        store = self._store
-        shape = store.table.form(row)
-        if isinstance(shape, Box):
-            place = (store.x.item(row), store.y.item(row), shape.width, shape.height)
-            if not store.round and not (tiles is not None and tiles.has_slopes):
-                return resolve(place, dx, dy, around, tiles, response)
-            first = way_around(place, dx, dy, around, response)
-            if first.table is None:  # only boxes near the way
-                return resolve(place, dx, dy, _known_first(first, around), tiles, response)
-        return resolve_shape(store.shape(row), dx, dy, around, tiles, response)
-
-    # ---- what is crossed
-
-    def _cross(
-        self, body: Body, start: "_Start", movement: Movement, passed: set[int], ignored: list[Hit]
-    ) -> Movement:
-        """The movement with what it crossed, which listeners will be told of."""
-        hits = [
-            hit
-            for hit in (*movement.hits, *ignored)
-            if hit.response == "cross" and isinstance(hit.other, Body) and hit.other.alive
-        ]
-        if passed:
-            hits += self._sensors(start, movement, sorted(passed))
-        if not hits:
-            return movement
-        hits.sort(key=lambda hit: (hit.time, hit.other.id))
-        first = {hit.other: hit for hit in reversed(hits)}
-        found = tuple(hit for hit in hits if first[hit.other] is hit)
-        for hit in found:
-            self._contacts.note(body, hit.other, hit.normal)
-        return movement._replace(crossed=found)
-
-    def _sensors(self, start: "_Start", movement: Movement, rows: list[int]) -> list[Hit]:
-        """Those of the sensors near the way that the body has passed."""
-        bends = [hit for hit in movement.hits if hit.response != "cross"]
-        legs = legs_of(
-            np.array([[start.x, start.y]]),
-            np.array([[movement.x, movement.y]]),
-            np.zeros(len(bends), np.int64),
-            np.array([hit.touch for hit in bends]).reshape(-1, 2),
-            np.array([hit.time for hit in bends]),
-        )
-        known = np.array([row for row in rows if self._store.alive[row]], np.int32)
-        images = self._space.images_of(self._store.table.columns, known, self._reach(legs))
-        leg, other = np.indices((len(legs.movers), len(images.rows))).reshape(2, -1)
-        found = crossed(
-            *(mover_shapes([start.form]), legs, self._shapes_of(images), images.rows.astype(np.int32)),
-            np.column_stack((leg, other)),
-        )
-        return [
-            Hit(self.body(row), time, (nx, ny), (x, y), "cross")
-            for row, (time, nx, ny, x, y) in zip(found.ids.tolist(), found.values.tolist(), strict=True)
-        ]
-
-    def _reach(self, legs: Legs) -> Bounds:
-        """Where a body may be whose way this is."""
-        low = np.minimum(legs.ways[:, :2], legs.ways[:, 2:]).min(axis=0) - self._space.longest
-        high = np.maximum(legs.ways[:, :2], legs.ways[:, 2:]).max(axis=0) + self._space.longest
-        (left, top), (right, bottom) = low.tolist(), high.tolist()
-        return left, top, right, bottom
-
-    def _shapes_of(self, images: Images) -> Shapes:
-        """Images, as something to be crossed."""
-        table = self._store.table
-        columns = self._space.gathered(table.columns, images)
-
-        def shape(at: int) -> Shape:
-            return table.form(images.rows.item(at)).moved_to(columns.x.item(at), columns.y.item(at))
-
-        return Shapes(columns.kinds == BOX, bounds_of(columns), shape)
+        cross(self._state, self.body(row), start, movement, passed, [])
 
     # ---- what is in the way
 
@@ -373,19 +310,15 @@ class Motion:
             table = table_of([*shapes, *(slope for _, slope in slopes)])
             bounds = table.bounds().astype(np.float64, copy=False)
             tiles = [Tile(*tile) for tile, _ in slopes]
-            return Blockers(bounds, [*others, *tiles], table.columns, np.arange(len(table)), repeats)
-        bounds = np.array([store.bounds(row) for row in rows])
-        only_boxes = not store.round or all(isinstance(store.table.form(row), Box) for row in rows)
+            return Blockers(
+                bounds, [*others, *tiles], table.columns, np.arange(len(table), dtype=np.int32), repeats
+            )
+        columns = store.table.columns
         if shift is None:
-            if only_boxes:
-                return Blockers(bounds, others, repeats=repeats)
-            return Blockers(bounds, others, store.table.columns, np.array(rows, np.int64), repeats)
-        columns = self._space.gathered(store.table.columns, Images(*_none(rows)))
-        columns.x[:] += shift[:, 0]
-        columns.y[:] += shift[:, 1]
-        if only_boxes:
-            return Blockers(bounds_of(columns), others, repeats=repeats)
-        return Blockers(bounds_of(columns), others, columns, np.arange(len(rows)), repeats)
+            bounds = store.table.bounds(np.array(rows)).astype(np.float64, copy=False)
+            return Blockers(bounds, others, columns, np.array(rows, np.int32), repeats)
+        columns = moved_columns(columns, np.array(rows), shift)
+        return Blockers(bounds_of(columns), others, columns, np.arange(len(rows), dtype=np.int32), repeats)
 
     def _blocker_at(self, shape: Shape, row: int | None, unseen: Collection[int] = ()) -> object | None:
         """The first thing that a shape would overlap at its place."""
@@ -430,16 +363,6 @@ class Motion:
         middles = 0.5 * (bounds[:, :2] + bounds[:, 2:])
         left, top, right, bottom = (bounds[1] + np.tile(self._space.nearest_shift(*middles), 2)).tolist()
         return left, top, right, bottom
-
-    def beside(
-        self, row: int, direction: tuple[float, float], around: Around, tiles: TileMap | None = None
-    ) -> Hit | None:
-        """What is right beside a body."""
-        return beside(self._store.shape(row), direction, around, tiles, self._space.largest)
-
-    def _step(self, row: int, direction: tuple[float, float]) -> tuple[float, float]:
-        """As far as a body may stand off what has stopped it: it may have been a period away."""
-        return step_beside(self._store.bounds(row), direction, self._space.largest)
 
     # ---- inside a period
 
@@ -516,14 +439,6 @@ class Motion:
         return blocker_at(shape, lambda _: NOTHING, self._tiles_near(shape.bounds).tiles) is not None
 
 
-class _Start(NamedTuple):
-    """What moves, and from where."""
-
-    form: Shape
-    x: float
-    y: float
-
-
 class Whole:
     """``with Whole(state, rows):`` what moves bodies and is done altogether or, interrupted, not at all.
 
@@ -554,15 +469,3 @@ def _all_around(bounds: Bounds, dx: float, dy: float) -> Bounds:
     left, top, right, bottom = bounds
     far = abs(dx) + abs(dy)
     return left - far, top - far, right + far, bottom + far
-
-
-def _known_first(first: Blockers, around: Around) -> Around:
-    """As ``around``, but the answer to the first question is known."""
-    answers = [first]
-    return lambda bounds: answers.pop() if answers else around(bounds)
-
-
-def _none(rows: list[int]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """The columns of `Images` that are the bodies themselves."""
-    nothing = np.zeros((len(rows), 2), np.int64)
-    return nothing[:, 0], np.array(rows, np.int64), nothing

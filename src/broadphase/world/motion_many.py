@@ -1,37 +1,33 @@
 """Movement of thousands of bodies in one call."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from broadphase.boxes import as_float_array
-from broadphase.kernels.movement.travel import FARTHEST
+from broadphase.kernels.movement.motion import travel
+from broadphase.kernels.movement.sweep import FARTHEST
 from broadphase.kernels.shapes.table import BOX
 from broadphase.kernels.tiles.ground import near_slopes
 from broadphase.shapes.check import finite
 from broadphase.shapes.kinds import Bounds
-from broadphase.world.bodies import Floats, Rows
+from broadphase.slices import first_of
+from broadphase.world.bodies import Body, Floats, Rows
 from broadphase.world.broad_phase import closed_many
-from broadphase.world.crossing_many import before_moving, cross_many
-from broadphase.world.hits import Answer, Hit, code_of
+from broadphase.world.crossing import before_moving, cross_many
+from broadphase.world.hits import Answer, Hit, HitArrays, Movements, code_of
 from broadphase.world.motion import Motion, Whole
-from broadphase.world.movement_many import (
-    HitArrays,
-    HitRows,
-    Movements,
-    all_hits,
-    as_rows,
-    hit_arrays,
-    joined_hits,
-    regions,
-)
+from broadphase.world.movement import resolve
 from broadphase.world.space import Images, bounds_of
 from broadphase.world.state import State
 from broadphase.world.tags import ALL, STATICS
 from broadphase.world.tiles import Tile
 from broadphase.world.tiles_near import TilesNear, tiles_near, union
+
+# A mover that crosses meets many; for fewer hits than this no call is worth a second one.
+_LEAST_ROOM = 32
 
 _Inner = npt.NDArray[np.bool_]
 
@@ -67,7 +63,7 @@ class ManyMotion:
                 movements = self._boxes(rows, ways, response, layers, unseen, near)
             else:
                 places, hits = self._one_by_one(rows, ways, response, layers, unseen, near)
-                movements = Movements(places, hit_arrays(*hits))
+                movements = Movements(places, hit_arrays(hits))
             if response != "cross":
                 self.note_stops(rows, movements.hits)
             movements = cross_many(self._state, rows, before, movements, response)
@@ -140,7 +136,7 @@ class ManyMotion:
         return tiles_near(tiles, self._space, union(reach), tuple(map(tuple, starts)))
 
     def seen(self, rows: Rows, moved: Movements, inner: _Inner, near: TilesNear) -> Movements:
-        """Movements as users get to see them; who was stopped across an edge keeps off what stopped it."""
+        """Movements as users get to see them; movers that were stopped across an edge keep off what did."""
         if not self._space.periodic:
             return moved
         hits, bodies = moved.hits, self._motion.body
@@ -199,9 +195,9 @@ class ManyMotion:
             for row, (dx, dy) in zip(rows.tolist(), ways.tolist(), strict=True)
         ]
         places = np.array([move[:2] for move in moved]).reshape(-1, 2)
-        return Movements(
-            places, _arrays([move.hits for move in moved]), _arrays([move.crossed for move in moved])
-        )
+        hits = joined_hits([as_rows(at, move.hits) for at, move in enumerate(moved)])
+        crossed = joined_hits([as_rows(at, move.crossed) for at, move in enumerate(moved)])
+        return Movements(places, hit_arrays(hits), hit_arrays(crossed))
 
     def _any_round(self, rows: Rows, layers: tuple[int, ...]) -> bool:
         """Whether a mover, or a body that it may meet, is no box."""
@@ -238,15 +234,12 @@ class ManyMotion:
         One that does is pushed out by itself.  If it ends where those after it have not looked for it,
         they go one by one.
         """
-        from broadphase.kernels.movement.travel_in_turn import travel_in_turn  # here: most move one by one
-
         scene = self._scene(rows, ways, response, layers, unseen)
-        codes = np.full(len(rows), code_of(response), np.int64)
         places, inside = np.empty((len(rows), 2)), np.zeros(len(rows), np.bool_)
 
-        def go(at: int, *room: Any) -> tuple[int, int, bool]:
-            gone: tuple[int, int, bool] = travel_in_turn(
-                scene.movers, codes, at, scene.boxes, *scene.near, near.grid, places, inside, *room
+        def go(at: int, hits: Floats) -> tuple[int, int, bool]:
+            gone: tuple[int, int, bool] = travel(
+                scene.movers, code_of(response), at, scene.boxes, *scene.near, near.grid, places, inside, hits
             )
             return gone
 
@@ -254,11 +247,11 @@ class ManyMotion:
         done = 0
         while done < len(rows):
             begin = done
-            (numbers, values), done = all_hits(go, begin, len(rows) - begin)
+            hits, done = all_hits(go, begin, len(rows) - begin)
             self._store.put_many(rows[begin:done], places[begin:done])
-            hit = numbers[:, 1] >= 0
-            numbers[hit, 1] = scene.rows[numbers[hit, 1]]
-            parts.append((numbers, values))
+            bodies = hits[:, 5] >= 0.0
+            hits[bodies, 5] = scene.rows[hits[bodies, 5].astype(np.int64)]
+            parts.append(hits)
             if inside[done - 1]:
                 own = slice(done - 1, done)
                 places[own], hits = self._one_by_one(
@@ -274,7 +267,7 @@ class ManyMotion:
                     )
                     parts.append(hits)
                     break
-        return Movements(places, hit_arrays(*joined_hits(parts)))
+        return Movements(places, hit_arrays(joined_hits(parts)))
 
     def _scene(
         self,
@@ -313,22 +306,22 @@ class ManyMotion:
         unseen: Collection[int],
         near: TilesNear,
         first: int = 0,
-    ) -> tuple[Floats, HitRows]:
+    ) -> tuple[Floats, Floats]:
         """Each as `move` would take it; the first is mover number ``first``."""
         places = np.empty((len(rows), 2))
         parts = []
         for at, (row, (dx, dy)) in enumerate(zip(rows.tolist(), ways.tolist(), strict=True)):
             around = self._motion.around(row, unseen, layers, by_id=True, tiles=near.tiles)
-            move = self._motion.resolve(row, dx, dy, around, response, near.tiles)
+            move = resolve(self._store.shape(row), dx, dy, around, near.tiles, response)
             self._store.put(row, move.x, move.y)
             places[at] = move.x, move.y
             if move.hits:
-                parts.append(as_rows(first + at, move))
+                parts.append(as_rows(first + at, move.hits))
         return places, joined_hits(parts)
 
 
 class _Near(NamedTuple):
-    """Which boxes may lie in the way of which mover, as `travel_in_turn` takes it."""
+    """Which boxes may lie in the way of which mover, as `travel` takes it."""
 
     own: npt.NDArray[np.int64]
     chosen: npt.NDArray[np.int64]
@@ -366,16 +359,63 @@ def _one_each(given: float | Floats, count: int, name: str) -> Floats:
     return np.ascontiguousarray(given)
 
 
-def _arrays(hits: list[tuple[Hit, ...]]) -> HitArrays:
-    """The hits of movers, as arrays."""
-    movers = np.repeat(np.arange(len(hits)), np.array([len(some) for some in hits], np.int64))
-    each = [hit for some in hits for hit in some]
-    tiles = [hit.other if isinstance(hit.other, Tile) else (-1, -1) for hit in each]
-    return HitArrays(
-        movers,
-        np.array([-1 if isinstance(hit.other, Tile) else hit.other.id for hit in each], np.int64),
-        np.array(tiles, np.int64).reshape(-1, 2),
-        np.array([hit.time for hit in each], np.float64),
-        np.array([hit.normal for hit in each], np.float64).reshape(-1, 2),
-        np.array([hit.touch for hit in each], np.float64).reshape(-1, 2),
-    )
+def regions(movers: Floats, response: Answer) -> Floats:
+    """``(m, 4)``: `movement.region` of rows ``x, y, width, height, dx, dy``.
+
+    Examples
+    --------
+    >>> regions(np.array([[0, 0, 1, 1, 5, -2.0]]), "slide")
+    array([[ 0., -2.,  6.,  1.]])
+    """
+    start, size, way = movers[:, 0:2], movers[:, 2:4], movers[:, 4:6]
+    out = np.empty((len(movers), 4))
+    if response == "bounce":
+        pad = np.abs(way) + 1e-12 * (np.abs(start) + np.abs(way) + size)
+        out[:, :2], out[:, 2:] = start - pad, start + size + pad
+    else:
+        goal = start + way
+        out[:, :2], out[:, 2:] = np.minimum(start, goal), np.maximum(start + size, goal + size)
+    return out
+
+
+# ---- hits as kernels write them: rows of `kernels.movement.motion.Room`
+
+
+def all_hits(
+    go: Callable[[int, Floats], tuple[int, int, bool]], begin: int, guess: int
+) -> tuple[Floats, int]:
+    """The hits of movers from ``begin`` on, however many there are, and with which mover to go on.
+
+    ``go(begin, hits)`` is the kernel `travel`, and called until it is not cramped.  ``guess`` is how many
+    hits there may be.
+    """
+    parts: list[Floats] = []
+    room, cramped = max(guess, _LEAST_ROOM), True
+    while cramped:
+        hits = np.empty((room, 9))
+        begin, found, cramped = go(begin, hits)
+        parts.append(first_of(hits, found))
+        room *= 2
+    return joined_hits(parts), begin
+
+
+def joined_hits(parts: list[Floats]) -> Floats:
+    """Hits of several calls, one behind the other."""
+    return parts[0] if len(parts) == 1 else np.concatenate([np.empty((0, 9)), *parts])
+
+
+def as_rows(mover: int, hits: Sequence[Hit]) -> Floats:
+    """The hits of one mover as rows; its bodies may be named by number."""
+    rows: list[Sequence[float]] = []
+    for hit in hits:
+        other = hit.other
+        number = other.id if isinstance(other, Body) else other
+        names = (-1, *other) if isinstance(other, Tile) else (number, -1, -1)
+        rows.append((hit.time, *hit.normal, *hit.touch, *names, mover))
+    return np.array(rows, np.float64).reshape(-1, 9)
+
+
+def hit_arrays(hits: Floats) -> HitArrays:
+    """Rows of hits, by name."""
+    names = hits[:, 5:].astype(np.int64)
+    return HitArrays(names[:, 3], names[:, 0], names[:, 1:3], hits[:, 0], hits[:, 1:3], hits[:, 3:5])

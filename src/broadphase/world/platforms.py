@@ -7,8 +7,7 @@ from broadphase.world.arguments import as_two
 from broadphase.world.bodies import Body
 from broadphase.world.broad_phase import closed
 from broadphase.world.motion import Motion
-from broadphase.world.movement import checked_way, region
-from broadphase.world.movement_shapes import resolve_shape
+from broadphase.world.movement import beside, checked_way, region, resolve
 
 _Way = tuple[float, float]
 
@@ -66,7 +65,8 @@ def _standing_on(motion: Motion, row: int, down: _Way, unseen: frozenset[int]) -
                 and other not in found
                 and other not in unseen
                 and _can_be_taken(motion, other, ground)
-                and motion.beside(other, down, motion.only(ground)) is not None
+                and beside(store.shape(other), down, motion.only(ground), largest=motion._space.largest)
+                is not None
             ):
                 found.add(other)
                 below.append(other)
@@ -80,7 +80,7 @@ def _met(motion: Motion, row: int, way: _Way, but: set[int]) -> dict[int, float]
     found = {}
     for other in motion.rows_near(closed(region(left, top, right - left, bottom - top, *way, False))):
         if other not in but and _can_be_taken(motion, other, row):
-            move = resolve_shape(store.shape(row), *way, motion.only(other), None, "cross")
+            move = resolve(store.shape(row), *way, motion.only(other), None, "cross")
             if move.hits and not motion.overlap(row, other):
                 found[other] = 1.0 - move.hits[0].time
     return found
@@ -125,7 +125,7 @@ def _can_be_taken(motion: Motion, row: int, by: int) -> bool:
 
 
 def _widened(bounds: Bounds) -> Bounds:
-    """Bounds that hold all that may stand on a body, a hair off included."""
-    hair = 1e-9 * max(map(abs, bounds))
+    """Bounds that hold all that may stand on a body, a rounding off included."""
+    pad = 1e-9 * max(map(abs, bounds))
     left, top, right, bottom = bounds
-    return closed((left - hair, top - hair, right + hair, bottom + hair))
+    return closed((left - pad, top - pad, right + pad, bottom + pad))

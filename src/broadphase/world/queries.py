@@ -27,7 +27,7 @@ from broadphase.kernels.shapes.near import (
 from broadphase.kernels.shapes.rays import distances_of_rows, first_on_rays
 from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns
 from broadphase.kernels.tiles.rays import cast_rays_each
-from broadphase.numeric import real
+from broadphase.numeric import as_numpy, real
 from broadphase.shapes.kinds import Bounds, Box, Circle, Shape
 from broadphase.shapes.table import columns_of
 from broadphase.space import check_ray_lengths
@@ -584,6 +584,8 @@ def is_batch(values: Any) -> bool:
     """
     if isinstance(values, (list, tuple)):
         return len(values) > 0 and np.ndim(values[0]) == 1 and not hasattr(values, "_fields")
+    if hasattr(type(values), "__dlpack__") and not hasattr(type(values), "ndim"):
+        return as_numpy(values, "values").ndim == 2
     return getattr(values, "ndim", 0) == 2
 
 

@@ -139,7 +139,7 @@ class TileMap:
         one_way: Any = None,
     ) -> None:
         cells = as_cells(solid, np.bool_, "solid", "bool; a map of tile numbers becomes one by ids > 0")
-        width, height = as_two(tile_size, "tile_size")
+        width, height = as_two(tile_size, "tile_size", one_for_both=True)
         x, y = as_two(origin, "origin")
         check_edges(x, width, cells.shape[1], "tile_size")
         check_edges(y, height, cells.shape[0], "tile_size")

@@ -1,7 +1,7 @@
 """The tiles around a way: the map itself, or, across the edge of a period, the part of it that is needed.
 
-What moves is reckoned in coordinates that go on beyond the edge.  Who cannot come near the edge looks at
-the map itself.  For all others the tiles around their way are copied, the first column behind the last, into
+Movement is computed in coordinates that go on beyond the edge.  What cannot come near the edge uses the
+map itself.  For all others the tiles around their way are copied, the first column behind the last, into
 a map of their own: the copy is as large as the way, and made from scratch each time, because a map may be
 written to at any moment.
 """

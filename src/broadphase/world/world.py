@@ -27,7 +27,7 @@ from broadphase.space import as_period
 from broadphase.world.bodies import Body, Floats
 from broadphase.world.contacts import Events
 from broadphase.world.dispatch import Dispatch
-from broadphase.world.hits import Answer, Hit, Movement, Response
+from broadphase.world.hits import Answer, Hit, Movement, Movements, Response, Walk, Walks
 from broadphase.world.listeners import Callback, Listener
 from broadphase.world.motion import Motion, Whole
 from broadphase.world.queries import BodyHit, BodyHits, NearestBodies, Queries
@@ -41,10 +41,8 @@ if TYPE_CHECKING:
     from broadphase.indexes.results import Nearest
     from broadphase.world.character import Character
     from broadphase.world.motion_many import ManyMotion
-    from broadphase.world.movement_many import Movements
     from broadphase.world.platforms import Push
     from broadphase.world.snapshot import Snapshot
-    from broadphase.world.walks import Walk, Walks
 
 Bodies: TypeAlias = Body | Iterable[Body]
 

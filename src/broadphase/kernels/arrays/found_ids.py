@@ -1,17 +1,17 @@
 """Where found ids go: onto the stack, and from there into an array of just their number.
 
-The idiom of a kernel that answers one question, and returns ``ids, tests``::
+The idiom of a kernel that answers one query and returns ``ids, tests``::
 
     out = many(ROOM, np.int32)
     found = search(..., out)  # writes what there is room for, and counts all
     if found > ROOM:
         ids = result(found, np.int32)
-        search(..., ids)  # again, or from where the room was full
+        search(..., ids)  # again, or from where the array was full
         return ids, tests
     return finished(out, found), tests
 
-What it returns is made in the call, because that is what makes one question fast: ``np.empty`` and a slice in
-Python take 0.17 microseconds, a third of all that such a call takes.  A batch kernel writes rows
+The kernel makes the array that it returns: ``np.empty`` and a slice in Python take 0.17 microseconds, a third
+of the time of such a call.  A batch kernel writes rows
 ``[query, id]`` with `put_row` into memory that the caller brings.
 """
 
@@ -27,7 +27,7 @@ ROOM = 512
 
 @inline
 def result(count, dtype):
-    """An array that the kernel returns: the only memory that a kernel asks for."""
+    """An array that the kernel returns: the only memory that a kernel allocates."""
     return np.empty(count, dtype)
 
 

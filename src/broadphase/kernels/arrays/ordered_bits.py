@@ -1,4 +1,4 @@
-"""Floats as integers that compare the same way: edges, once turned, need no care any more.
+"""Floats as integers of the same order, so that edges are compared as plain integers.
 
 The bits of an IEEE float, read as an integer, already rise with the value; for negative values they
 fall, so all but the sign bit are flipped there.  What that buys:

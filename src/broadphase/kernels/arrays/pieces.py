@@ -1,4 +1,4 @@
-"""Long arrays in pieces: a kernel can not be interrupted, so none is handed ten million rows at once.
+"""Long arrays in pieces: a kernel cannot be interrupted, so no call gets ten million rows.
 
 Between two calls Python looks whether a signal has come.
 """

@@ -20,7 +20,7 @@ from broadphase.kernels.machine.jit import common, inline, jit
 from broadphase.kernels.machine.prefetch import prefetch
 
 _LOW_HALF = 0xFFFFFFFF
-# Of so many words, more than a near cache holds, memory is asked for some behind the one that is written:
+# From so many words on, more than a near cache holds, memory ahead of the written word is prefetched:
 # four million keys are sorted in 13 ns each instead of 19.
 _MANY, _FURTHER = 1 << 19, 16
 _WIDTH = 11

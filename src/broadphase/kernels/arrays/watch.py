@@ -1,4 +1,4 @@
-"""Wait for another thread without going to sleep."""
+"""Spin until another thread changes a number; a wake-up would cost more than most waits."""
 
 from broadphase.kernels.machine.jit import jit
 from broadphase.kernels.machine.waiting import give_way, look, ring

@@ -1,11 +1,11 @@
 """Edges of boxes, brought into the form in which one subtraction decides an overlap.
 
-The fast kernels ask for the sign of ``a.max - b.min``, which is exact in IEEE arithmetic once three
+The fast kernels take the sign of ``a.max - b.min``, which is exact in IEEE arithmetic once three
 things are out of the way:
 
 - ``-0.0 - 0.0`` is negative though the edges touch: adding 0.0 turns -0.0 into 0.0;
 - ``inf - inf`` is NaN: infinite edges become the largest finite number;
-- ``touching=False`` asks ``a.min < b.max``.  For floats that is the same as ``a.min <= b.max`` with every
+- ``touching=False`` means ``a.min < b.max``.  For floats that is the same as ``a.min <= b.max`` with every
   max moved down to the next float, so that no kernel needs a second comparison.
 
 A box that holds the largest finite number itself must not come here (`is_extreme`).

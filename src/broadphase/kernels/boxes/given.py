@@ -1,7 +1,7 @@
-"""What callers write, read by the kernel that answers it: rounded as the boxes are, and refused if unsound.
+"""Arguments of a query, read by the kernel that answers it: rounded as the boxes are, and refused if invalid.
 
-A game asks thousands of times a frame, and each look at a query in Python costs as much as the search.  A
-kernel only says no; the message is made in `broadphase.indexes.arguments`, which looks again.
+A game makes thousands of queries a frame, and checking one in Python costs as much as the search.  The kernel
+only refuses it; `broadphase.indexes.arguments` then checks again and raises with a message.
 """
 
 import numpy as np
@@ -37,7 +37,7 @@ def take_point(values, boxes, point):
 
 @inline
 def take_ray(origin, direction, furthest, boxes, ray):
-    """Write a ray as `query_tests.set_ray` reads it; whether a ray of this kind may be asked about."""
+    """Write a ray as `query_tests.set_ray` reads it; whether it is a valid ray."""
     dim = len(origin)
     if len(direction) != dim or not take_point(origin, boxes, ray):
         return False

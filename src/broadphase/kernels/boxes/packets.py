@@ -1,7 +1,7 @@
 """Queries that lie side by side, a packet at a time: all of a packet against all that one of them may meet.
 
 As rays that go the same way are traced in packets (I. Wald and others, 2001), so that the way down the tree
-is paid once for many.  Here what a packet may meet is found by one question, in the order of the ids.  Then
+is paid once for many.  Here one query finds what a packet may meet, in the order of the ids.  Then
 each query is compared with all of that, `LANES` boxes at a time, and what it meets comes in order by itself,
 where sorting a hit costs more than finding it.
 

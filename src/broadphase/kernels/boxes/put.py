@@ -1,4 +1,4 @@
-"""One box of an index anew, as the caller wrote it."""
+"""Replace one box of an index by the one that the caller wrote."""
 
 from broadphase.kernels.boxes.given import take_box
 from broadphase.kernels.machine.jit import brief, numbers

@@ -1,4 +1,4 @@
-"""What a query asks of one box: the geometry that every index shares, written once.
+"""The tests of one query against one box: the geometry that all indexes share.
 
 All of it is computed in float64, whatever the boxes are.  Every rounded operation is monotone in the
 edges of the box, so a box that contains another is never judged farther away, and a tree may prune by

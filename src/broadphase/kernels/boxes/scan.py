@@ -1,4 +1,4 @@
-"""Queries by looking at every box: what an index does that has nothing better, and the oracle."""
+"""Queries by brute force: every box is tested.  The oracle, and the fallback of small indexes."""
 
 import numpy as np
 

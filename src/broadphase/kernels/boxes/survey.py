@@ -1,4 +1,4 @@
-"""One pass over the boxes: is every row sound, and where and how large are they?"""
+"""One pass over all boxes: whether every row is valid, and the bounds and sizes of the boxes."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ BLOCK = 256  # rows that are looked at together
 
 @always_inline
 def _is_sound(boxes, i):
-    """Whether a row has no NaN and no ``min > max``: one comparison an axis tells both."""
+    """Whether a row has no NaN and no ``min > max``: one comparison an axis decides both."""
     # Both dimensions written out: a loop over axes whose number the compiler does not know takes three
     # times as long.
     if boxes.shape[1] == 4:
@@ -30,7 +30,7 @@ def first_unsound_row(boxes):
 def _first_unsound(boxes):
     n = boxes.shape[0]
     begin = np.int64(0)
-    while begin < n:  # in blocks, for a loop with a way out is not done in vectors
+    while begin < n:  # in blocks: LLVM does not vectorise a loop with an early exit
         end = min(begin + BLOCK, n)
         unsound = np.int32(0)
         for i in range(begin, end):

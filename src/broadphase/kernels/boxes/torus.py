@@ -1,4 +1,4 @@
-"""A world without edges: boxes carried into it, and the ghosts of those that cross its seam.
+"""Periodic worlds: boxes wrapped into the period, and the ghosts of those that cross the seam.
 
 On an axis with a period an interval lies *in the world* when it begins in ``0 <= min < period``.  One that
 reaches the seam at ``period`` has a second piece, its *ghost*, one period lower.  Two boxes overlap on such
@@ -16,7 +16,7 @@ import numpy as np
 from broadphase.kernels.boxes.overlap import overlap
 from broadphase.kernels.machine.jit import always_inline, inline, jit
 
-# A box begins so many of its last places away from the world that places in it are no longer told apart.
+# Why a box cannot be wrapped: it lies at infinity, or so far away that rounding loses its place.
 AT_INFINITY, TOO_FAR = np.int64(1), np.int64(2)
 _ROUNDS = 8
 
@@ -57,7 +57,7 @@ def _carried(low, high, periods, axis, touching):
 
 @always_inline
 def _lies_inside(boxes, i, period):
-    """Whether a box lies in the world and reaches no seam: then there is nothing to do about it."""
+    """Whether a box lies in the world and reaches no seam, so that it stays as it is."""
     # Both dimensions written out, as in `survey`: nearly all boxes end here.
     if boxes.shape[1] == 4:
         return (boxes[i, 0] >= 0) & (boxes[i, 2] < period[0]) & (boxes[i, 1] >= 0) & (boxes[i, 3] < period[1])
@@ -73,10 +73,10 @@ def _lies_inside(boxes, i, period):
 
 @jit
 def carry_in(boxes, period, touching, begin, end, into, crossing):
-    """Carry sound boxes into the world: ``crossed, ghosts, row, axis, trouble``.
+    """Wrap sound boxes into the period: ``crossed, ghosts, row, axis, trouble``.
 
     The rows that cross a seam are written to ``crossing``; how many these are, and how many ghosts they have.
-    Then what is wrong with the first that cannot be carried; row -1 for none.
+    Then what is wrong with the first that cannot be wrapped; row -1 for none.
     """
     dim = boxes.shape[1] // 2
     crossed = ghosts = np.int64(0)
@@ -104,7 +104,7 @@ def carry_in(boxes, period, touching, begin, end, into, crossing):
 
 @jit
 def carry_points(points, period):
-    """Carry points into the world, in place; returns the first row and axis that cannot be, or -1."""
+    """Wrap points into the period, in place; returns the first row and axis that cannot be, or -1."""
     for i in range(points.shape[0]):
         for axis in range(points.shape[1]):
             if period[axis] < np.inf:

@@ -1,4 +1,4 @@
-"""Questions on a torus: how far a box is, whichever way round, and what follows from it.
+"""Queries in a periodic world: the distance to the nearest image of a box, and what follows from it.
 
 The distance to a box is that to its nearest image.  On each axis the point is looked at where it is, one
 period lower and one higher (both rounded as any sum): of a box and a point in the world, no other image is

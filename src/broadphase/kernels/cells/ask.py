@@ -1,7 +1,7 @@
-"""One question to living cells in one call: read as the caller wrote it, answered, described.
+"""A single query in one call: the arguments read as the caller wrote them, the search, the result.
 
-Each kernel takes what is asked as tuples of numbers and looks at it first (`broadphase.kernels.boxes.given`).
-Tests of -1 say that it is not sound, or of another dimension.  No rules: these have calls of their own.
+Each kernel takes the query as tuples of numbers and checks it first (`broadphase.kernels.boxes.given`).
+Tests of -1 say that it is invalid, or of another dimension.  Queries with categories have calls of their own.
 """
 
 import numpy as np
@@ -35,7 +35,7 @@ def ask_box(boxes, end, heads, pool, lattice, levels, table, words, values, touc
     """Ids that meet a box, sorted if they are few; returns ``ids, tests``.
 
     ``words`` are zeros before and after (`broadphase.kernels.arrays.sort_ids.words_for`), and behind them one
-    more.  Threads may share them: who comes while another has them is told so, with tests of -2.
+    more.  Threads may share them: a call that comes while another has them returns tests of -2.
     """
     query = one_row(len(values), np.float64)
     if not take_box(values, boxes, query):

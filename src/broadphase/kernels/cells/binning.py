@@ -25,7 +25,7 @@ from broadphase.kernels.machine.jit import inline, jit
 # Copies of one box, at most.  Four cells are enough for a square of one cell's size, eight for a cube.
 MOST_PLACES = 12
 
-# The farthest cell of an endless level, where float64 stops to tell neighbouring cells apart.
+# The farthest cell of an endless level, beyond which float64 cannot tell neighbouring cells apart.
 FARTHEST = 2**53
 
 

@@ -1,4 +1,4 @@
-"""Do living cells hold what they should?  For tests."""
+"""Checks the invariants of the cells of a dynamic index, for tests."""
 
 import numpy as np
 

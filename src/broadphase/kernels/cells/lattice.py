@@ -1,8 +1,8 @@
-"""Where living cells lie: boxes into the cells of levels that are kept between frames.
+"""The levels of a dynamic index: the cells that a box covers, on levels that are kept between frames.
 
 The same idea as `kernels.cells.binning`, with its function from a coordinate to a cell, its hash and its
 limit of copies.  All that is known of the levels is one table of numbers here, a row for each level, because
-a living index hands it to a kernel thousands of times a frame.
+an index hands it to a kernel thousands of times a frame.
 
 Every ``lattice`` below is that table, ``(levels, WIDTH)`` float64; ``table`` is the number of slots of a hash
 table, or 0 for a grid, where each cell has a place of its own.

@@ -1,4 +1,4 @@
-"""Living cells: who lies in which place, kept right while boxes come, move and go.
+"""The lists of a dynamic index: which boxes lie in which cell, kept up to date between frames.
 
 ``heads[place]`` is 0 for an empty place, else the number of a *block* in ``pool``: an array of ids that grows
 by doubling.  A block of class ``c`` has ``UNIT << c`` numbers: how many ids it holds, its class, the ids.

@@ -1,4 +1,4 @@
-"""Pairs among the boxes of living cells: in each place, and of each box with larger ones above it."""
+"""Pairs in a dynamic index: within each cell, and of each box with larger boxes on coarser levels."""
 
 from typing import Any, NamedTuple
 

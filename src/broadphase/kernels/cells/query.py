@@ -1,8 +1,8 @@
-"""What lies in a box: the living cells that it covers, or all boxes of a level where those are fewer.
+"""Box queries: the cells that the box covers, or all boxes of a level where those are fewer.
 
-A look into a cell is three steps, place, block, boxes, and among many boxes each step waits for memory.  So
-the cells of several queries are collected first and every step is taken for all of them: the processor
-then fetches a dozen things at a time, which is five times as fast among a million boxes.
+Reading a cell takes three steps, place, block, boxes, and among many boxes each step waits for memory.  So
+the cells of several queries are collected first and every step is taken for all of them: the processor then
+fetches a dozen lines at a time, which is five times as fast among a million boxes.
 
 A query that covers many cells is answered cell by cell: what it meets is marked, a bit for each id, and read
 off in order, so that a box in several cells is found once.  Most of these cells lie within the query on one
@@ -143,7 +143,7 @@ def _look_into(
 def _compare(boxes, pool, first, until, queries, q, c, touching, near, close):
     """Add those of some ids in the pool to ``near`` that overlap query ``q``; how many there are then.
 
-    What `box_meets` says, without branches: while one box is on its way from memory, the next are asked for.
+    As `box_meets`, without branches: while one box comes from memory, the next ones are fetched too.
     """
     if boxes.shape[1] == 4:
         x0, y0, x1, y1 = queries[q, 0], queries[q, 1], queries[q, 2], queries[q, 3]

@@ -1,7 +1,7 @@
 """The pairs inside cells: boxes of one level with each other, and with the larger boxes above them.
 
 Where some cells are overfull the boxes were entered in the order of their lower edge on one axis
-(``axis >= 0``): then the search in a cell is a sweep with an early way out.  ``axis = -1``: no order.
+(``axis >= 0``): then the search in a cell is a sweep with an early exit.  ``axis = -1``: no order.
 """
 
 from typing import Any, NamedTuple

@@ -1,5 +1,6 @@
 """Where what was compiled on this machine is kept: a folder of the user's."""
 
+import atexit
 import os
 import shutil
 import stat
@@ -15,7 +16,7 @@ def folder() -> Path:
 
     What lies there is loaded into the process.  So a folder is used only if it is this user's and nobody else
     may write to it.  Where there is none that can be written (a container, a service without a home, a full
-    disk) it is a fresh temporary one.
+    disk) it is a fresh temporary one, which is removed when the process ends.
     """
     wanted = _wanted()
     try:
@@ -24,7 +25,14 @@ def folder() -> Path:
             return wanted
     except OSError:
         pass
-    return Path(tempfile.mkdtemp(prefix="broadphase-"))  # readable and writable by this user alone
+    made, owner = tempfile.mkdtemp(prefix="broadphase-"), os.getpid()  # only this user can read or write it
+
+    def remove() -> None:
+        if os.getpid() == owner:  # a forked process that ends leaves the folder to its parent
+            shutil.rmtree(made, ignore_errors=True)
+
+    atexit.register(remove)
+    return Path(made)
 
 
 def subfolder(name: str) -> Path:

@@ -1,7 +1,8 @@
 """The columns of a world's bodies that kernels read and mark, and lists of what the broad phase has to learn.
 
-A world has one list for each of its indexes.  A row stands in a list once, however often it changes before
-the index is read.  To list a row in vain costs a look and is never wrong: so a change lists its rows first.
+A world has one list for each of its indexes.  A row is in a list once, however often it changes before the
+index is read.  A row that is listed without a change costs little and is never wrong, so every change lists
+its rows first and writes afterwards.  Both happen in one kernel where a body only moves.
 """
 
 from typing import NamedTuple

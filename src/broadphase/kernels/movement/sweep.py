@@ -1,23 +1,45 @@
-"""When does a moving box meet a box that stands still?
+"""Swept boxes (swept AABB): when and where a moving box hits boxes and tiles that stand still.
 
-A swept box test: on each axis the times at which the two intervals begin and cease to overlap; the boxes
-meet when the later axis begins, if the other has not ceased by then.  Source: the slab method of T. L. Kay
-and J. T. Kajiya, *Ray Tracing Complex Scenes*, SIGGRAPH 1986, on the sum of the two boxes.
+`meet` is the test of two boxes: on each axis the times at which the two intervals begin and cease to overlap;
+the boxes meet when the later axis begins, if the other has not ceased by then.  Source: the slab method of
+T. L. Kay and J. T. Kajiya, *Ray Tracing Complex Scenes*, SIGGRAPH 1986, on the sum of the two boxes.
 
 What decides is never a rounded time where it can be an edge.  Edges are the numbers that every overlap
 test of the library uses, ``x`` and ``x + width`` as rounded, at the start and at the goal.  So a goal that
 overlaps a blocker is always a hit, and one that is flush with it never is, whatever the divisions say.
 Only whether a box clips or clears a corner in passing is left to them, where both are right.
+
+`first_hit` is the first of all.  A hit is ``time, corner, body, row, column, axis``: hits come in the order
+of these, so by time, faces before corners, bodies in their order before tiles, tiles row by row.  For a tile,
+``body`` is the number of bodies.  Tiles are visited column by column along the way, in each column only the
+rows that the box can touch while it passes; every solid one is then tested exactly as a body would be.
+Cost: one step a tile of the swept area at most, and none behind the first hit.
+
+`cross_rows` tests legs of a way against boxes that they pass without being stopped.
 """
+
+import math
 
 import numpy as np
 
 from broadphase.kernels.machine.floats import next_down, next_up
-from broadphase.kernels.machine.jit import inline
-from broadphase.kernels.tiles.grid import BOTTOM, LEFT, RIGHT, TOP
+from broadphase.kernels.machine.jit import common, inline, jit
+from broadphase.kernels.shapes.contact import box_box
+from broadphase.kernels.tiles.grid import BOTTOM, LEFT, RIGHT, TOP, cells_between, edge, sides_at
+
+SLIDE, TOUCH, CROSS, BOUNCE = 0, 1, 2, 3
+
+# A box that bounces in a gap of its own size would never end.
+MOST_TURNS = 256
+
+# Movement ends here: beyond, differences of coordinates would overflow.
+FARTHEST = 1e300
 
 NEVER = 4.0
 ALL_SIDES = np.int64(15)  # not 15: Numba would compile every function that takes it once more
+
+NO_HIT = (math.inf, 0.0, 0.0, 0.0, 0.0, 0.0)
+BEFORE_ALL = (-1.0, 0.0, -1.0, -1.0, -1.0, 0.0)
 
 
 @inline
@@ -112,3 +134,257 @@ def place_at(start, goal, time):
     if time >= 1.0 or (at > goal) == (goal > start):
         return goal
     return at
+
+
+@inline
+def comes_before(a, b):
+    """Whether hit ``a`` comes before hit ``b``."""
+    for k in range(4):
+        if a[k] != b[k]:
+            return a[k] < b[k]
+    return a[4] < b[4]
+
+
+@inline
+def _edges_of_body(boxes, row):
+    return boxes[row, 0], boxes[row, 1], boxes[row, 2], boxes[row, 3]
+
+
+@inline
+def _edges_of_tile(grid, column, row):
+    return (
+        edge(grid.x, grid.width, column),
+        edge(grid.y, grid.height, row),
+        edge(grid.x, grid.width, column + 1),
+        edge(grid.y, grid.height, row + 1),
+    )
+
+
+@common
+def first_hit(x, y, width, height, goal_x, goal_y, boxes, rows, grid, after):
+    """The first hit that comes after the hit ``after``; `NO_HIT` where the way is free.
+
+    ``boxes[rows]`` are the bodies; the number of a body in a hit is its place in ``rows``.
+    """
+    right, bottom = x + width, y + height
+    goal_right, goal_bottom = goal_x + width, goal_y + height
+    best = NO_HIT
+    for k in range(rows.shape[0]):
+        time, corner, axis = meet(
+            x,
+            y,
+            right,
+            bottom,
+            goal_x,
+            goal_y,
+            goal_right,
+            goal_bottom,
+            _edges_of_body(boxes, rows[k]),
+            ALL_SIDES,
+        )
+        if time != NEVER:
+            hit = (time, corner, float(k), 0.0, 0.0, axis)
+            if comes_before(hit, best) and comes_before(after, hit):
+                best = hit
+    if grid.solid.shape[0] > 0:
+        best = _first_tile(x, y, width, height, goal_x, goal_y, rows.shape[0], grid, after, best)
+    return best
+
+
+@inline
+def _first_tile(x, y, width, height, goal_x, goal_y, bodies, grid, after, best):
+    rows, columns = grid.solid.shape
+    right, bottom = x + width, y + height
+    goal_right, goal_bottom = goal_x + width, goal_y + height
+    from_x, to_x = (x, goal_right) if goal_x >= x else (goal_x, right)
+    first, end = cells_between(from_x, to_x, grid.x, grid.width, columns)
+    for step in range(first, end):
+        column = step if goal_x >= x else first + end - 1 - step
+        left_edge, right_edge = edge(grid.x, grid.width, column), edge(grid.x, grid.width, column + 1)
+        enter, leave = pass_by(x, right, goal_x, goal_right, left_edge, right_edge)
+        if enter == NEVER:
+            continue
+        if enter > best[0]:
+            break
+        y_in = place_at(y, goal_y, enter) if enter > 0.0 else y
+        y_out = place_at(y, goal_y, leave)
+        if y_out < y_in:
+            y_in, y_out = y_out, y_in
+        top, low = cells_between(y_in, y_out + height, grid.y, grid.height, rows)
+        for row_step in range(top, low):
+            row = row_step if goal_y >= y else top + low - 1 - row_step
+            sides = sides_at(grid, column, row)
+            if sides == 0:
+                continue
+            time, corner, axis = meet(
+                x,
+                y,
+                right,
+                bottom,
+                goal_x,
+                goal_y,
+                goal_right,
+                goal_bottom,
+                _edges_of_tile(grid, column, row),
+                sides,
+            )
+            if time != NEVER:
+                hit = (time, corner, float(bodies), float(row), float(column), axis)
+                if comes_before(hit, best) and comes_before(after, hit):
+                    best = hit
+    return best
+
+
+@inline
+def _draw_back(way, at, other, sides, rank, after):
+    """Back from ``at`` as far as needed to clear one box, along the axis on which it was met.
+
+    Nothing happens where the box was inside from the start, where the other was let through before (it
+    does not come after ``after``), and for a one-way tile that came through a side that does not block.
+    ``rank`` is what a hit on the other would be, but for its time.
+    """
+    x, y, width, height, goal_x, goal_y = way
+    right, bottom = at[0] + width, at[1] + height
+    if at[0] >= other[2] or right <= other[0] or at[1] >= other[3] or bottom <= other[1]:
+        return at
+    right, bottom = x + width, y + height
+    goal_right, goal_bottom = goal_x + width, goal_y + height
+    enter_x, _ = pass_by(x, right, goal_x, goal_right, other[0], other[2])
+    enter_y, _ = pass_by(y, bottom, goal_y, goal_bottom, other[1], other[3])
+    time, corner, axis = meet(x, y, right, bottom, goal_x, goal_y, goal_right, goal_bottom, other, sides)
+    if time != NEVER:
+        if not comes_before(after, (time, corner, rank[0], rank[1], rank[2], axis)):
+            return at
+    elif sides == ALL_SIDES and (enter_x >= 0.0 or enter_y >= 0.0):
+        axis = 0.0 if enter_x >= enter_y else 1.0  # the times say that it clears the corner: by a rounding
+    else:
+        return at
+    if axis == 0.0:
+        return flush_place(x, width, goal_x, other[0], other[2]), at[1]
+    return at[0], flush_place(y, height, goal_y, other[1], other[3])
+
+
+@common
+def free_place(x, y, width, height, goal_x, goal_y, boxes, rows, grid, after, hit):
+    """Where the box is when it hits: flush with the other, to the last bit, and clear of everything else.
+
+    On the free axis the place is rounded, and two hits at the same rounded time need not be at the same
+    place: either may leave the box a unit in the last place inside something that is not hit yet.  Drawing
+    back from each once is enough, because a box that is clear of something stays so on its way back.
+    """
+    if hit[2] < rows.shape[0]:
+        other = _edges_of_body(boxes, rows[int(hit[2])])
+    else:
+        other = _edges_of_tile(grid, int(hit[4]), int(hit[3]))
+    if hit[5] == 0.0:
+        at = (flush_place(x, width, goal_x, other[0], other[2]), place_at(y, goal_y, hit[0]))
+    else:
+        at = (place_at(x, goal_x, hit[0]), flush_place(y, height, goal_y, other[1], other[3]))
+    way = (x, y, width, height, goal_x, goal_y)
+    for k in range(rows.shape[0]):
+        other = _edges_of_body(boxes, rows[k])
+        at = _draw_back(way, at, other, ALL_SIDES, (float(k), 0.0, 0.0), after)
+    if grid.solid.shape[0] > 0:
+        count_rows, count_columns = grid.solid.shape
+        first, last = cells_between(at[0], at[0] + width, grid.x, grid.width, count_columns)
+        top, low = cells_between(at[1], at[1] + height, grid.y, grid.height, count_rows)
+        for row in range(top, low):
+            for column in range(first, last):
+                sides = sides_at(grid, column, row)
+                if sides != 0:
+                    other = _edges_of_tile(grid, column, row)
+                    at = _draw_back(
+                        way, at, other, sides, (float(rows.shape[0]), float(row), float(column)), after
+                    )
+    return at
+
+
+@inline
+def is_inside(x, y, width, height, boxes, rows, grid):
+    """Whether a box overlaps a body or a solid tile."""
+    right, bottom = x + width, y + height
+    for k in range(rows.shape[0]):
+        left, top, far, low = _edges_of_body(boxes, rows[k])
+        if x < far and left < right and y < low and top < bottom:
+            return True
+    if grid.solid.shape[0] > 0:
+        count_rows, count_columns = grid.solid.shape
+        first, last = cells_between(x, right, grid.x, grid.width, count_columns)
+        top_row, low_row = cells_between(y, bottom, grid.y, grid.height, count_rows)
+        for row in range(top_row, low_row):
+            for column in range(first, last):
+                if grid.solid[row, column]:
+                    return True
+    return False
+
+
+@inline
+def normal_of(hit, x, y, goal_x, goal_y):
+    """Out of the side that was hit."""
+    if hit[5] == 0.0:
+        return (-1.0 if goal_x > x else 1.0), 0.0
+    return 0.0, (-1.0 if goal_y > y else 1.0)
+
+
+@jit
+def next_hit(x, y, width, height, goal_x, goal_y, boxes, rows, grid, after, first):
+    """One step of one box: ``inside, hit, place, normal``; where it starts inside, no more is asked."""
+    if first and is_inside(x, y, width, height, boxes, rows, grid):
+        return True, NO_HIT, (x, y), (0.0, 0.0)
+    hit = first_hit(x, y, width, height, goal_x, goal_y, boxes, rows, grid, after)
+    if hit[0] > 1.0:
+        return False, hit, (goal_x, goal_y), (0.0, 0.0)
+    place = free_place(x, y, width, height, goal_x, goal_y, boxes, rows, grid, after, hit)
+    return False, hit, place, normal_of(hit, x, y, goal_x, goal_y)
+
+
+@jit
+def turn(x, y, goal_x, goal_y, nx, ny, response):
+    """The new goal of a box or shape that was stopped at ``x, y`` by something with this normal."""
+    if response == TOUCH:
+        return x, y
+    if nx == 0.0:
+        return goal_x, (y if response == SLIDE else y + (y - goal_y))
+    if ny == 0.0:
+        return (x if response == SLIDE else x + (x - goal_x)), goal_y
+    into = (goal_x - x) * nx + (goal_y - y) * ny
+    if into >= 0.0:
+        return goal_x, goal_y
+    if response == BOUNCE:
+        into *= 2.0
+    return goal_x - into * nx, goal_y - into * ny
+
+
+@jit
+def cross_rows(legs, boxes, pairs, values):
+    """For every pair ``leg, box``, when and where the one begins to overlap the other.
+
+    ``legs`` are rows ``x, y, width, height, goal_x, goal_y``; a row of ``values`` is ``time, normal, place``
+    as a hit has them, with the time in 0..1 of the leg: 0 for what it starts in, `NEVER` for what it misses.
+    """
+    for k in range(pairs.shape[0]):
+        leg, row = pairs[k, 0], pairs[k, 1]
+        x, y, width, height = legs[leg, 0], legs[leg, 1], legs[leg, 2], legs[leg, 3]
+        goal_x, goal_y = legs[leg, 4], legs[leg, 5]
+        other = (boxes[row, 0], boxes[row, 1], boxes[row, 2], boxes[row, 3])
+        inside, nx, ny, _ = box_box(
+            x, y, x + width, y + height, other[0], other[1], other[2], other[3], False
+        )
+        values[k, 0], values[k, 1], values[k, 2], values[k, 3], values[k, 4] = 0.0, nx, ny, x, y
+        if inside:
+            continue
+        goal_right, goal_bottom = goal_x + width, goal_y + height
+        time, _, axis = meet(
+            x, y, x + width, y + height, goal_x, goal_y, goal_right, goal_bottom, other, ALL_SIDES
+        )
+        values[k, 0] = time
+        if time == NEVER:
+            continue
+        if axis == 0.0:
+            values[k, 1], values[k, 2] = (-1.0 if goal_x > x else 1.0), 0.0
+            values[k, 3] = flush_place(x, width, goal_x, other[0], other[2])
+            values[k, 4] = place_at(y, goal_y, time)
+        else:
+            values[k, 1], values[k, 2] = 0.0, (-1.0 if goal_y > y else 1.0)
+            values[k, 3] = place_at(x, goal_x, time)
+            values[k, 4] = flush_place(y, height, goal_y, other[1], other[3])

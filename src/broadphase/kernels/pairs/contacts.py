@@ -1,4 +1,4 @@
-"""From few bodies that were touched to all contacts of a world: what is asked, tested and compared at once.
+"""From the few bodies that were touched to all contacts of a world, in few calls.
 
 A frame in which little moves is the usual one in a game.  What NumPy does here in thirty small calls is a
 hundred times as long as the work itself.
@@ -130,7 +130,7 @@ def split_rows(before, now, renewed, began, stayed, ended, were):
     """One merge of two sorted lists of pairs: which rows of ``now`` began and stayed, and how many did.
 
     Beside them which rows of ``before`` ended, and where those that have stayed were.  A pair in both has
-    stayed, unless one of its ids was given out anew in between.
+    stayed, unless one of its ids was freed and reused in between.
     """
     come = stay = gone = 0
     b = n = 0

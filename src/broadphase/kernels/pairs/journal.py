@@ -12,7 +12,7 @@ from broadphase.kernels.arrays.emit import put
 from broadphase.kernels.machine.jit import always_inline, jit
 from broadphase.kernels.machine.prefetch import AHEAD, prefetch
 
-# Which of a box's two places a query asks about.
+# Which of a box's two places a query is for.
 OLD, NEW = 1, 2
 
 
@@ -47,7 +47,7 @@ def note(ids, fresh, columns, slots, kept, count, most):
 
 @jit
 def forget(ids, count, slots, renewed):
-    """Empty the journal: no id has an entry, none of them counts as given out anew."""
+    """Empty the journal: no id has an entry, none of them counts as reused."""
     for k in range(count):
         slots[ids[k]] = -1
         renewed[ids[k]] = False
@@ -55,10 +55,10 @@ def forget(ids, count, slots, renewed):
 
 @jit
 def plan_queries(ids, count, old, boxes, queries, asked):
-    """Write the boxes to ask about; returns how many.
+    """Write the boxes to query; returns how many.
 
-    Where a box is and where it was are asked in one query around both, if they are no farther apart than
-    they are large, else in two.  ``asked[q]`` is ``4 * entry + OLD and/or NEW``.
+    The new and the old place of a box are covered by one query around both, if they are no farther apart than
+    they are large, else by two.  ``asked[q]`` is ``4 * entry + OLD and/or NEW``.
     """
     dim = boxes.shape[1] // 2
     planned = 0
@@ -123,7 +123,7 @@ def _may(classes, categories, masks, i, other_classes, other_categories, other_m
 def mark_noted(ids, count, marks):
     """Set the bits of the ids in the journal.
 
-    A bit and not a slot is what nearly all finds are asked about: bits stay in the near cache.
+    Nearly all finds are looked up here, and bits, unlike slots, stay in the near cache.
     """
     for k in range(count):
         marks[ids[k] >> 3] |= np.uint8(1 << (ids[k] & 7))
@@ -136,7 +136,7 @@ def compare_found(rows, asked, columns, marks, slots, new, kept, renewed, ruled,
     Those that began are written over ``rows``, the others into ``ended``, which has as many rows.
 
     ``rows`` are ``[query, id]``, ``marks`` the bits of `mark_noted`, ``new`` where the entries of the journal
-    are now, ``renewed`` whether their ids were given out anew, ``ruled`` whether any box has rules.  Of two
+    are now, ``renewed`` whether their ids were reused, ``ruled`` whether any box has rules.  Of two
     ids in the journal, the one with the smaller number reports that they began; what ended between them is
     not reported here (`compare_old`).
     """

@@ -18,7 +18,7 @@ FEW = 24  # partners; beyond, exchanging neighbours takes too many rounds
 # Pairs for each id of which to sort by second id first.
 MANY = 4
 ONE = unsigned(1)
-# So many pairs behind the one that is written memory is asked for: in a search that finds two million, to
+# Memory is prefetched so many pairs ahead of the one that is written: in a search that finds two million, to
 # part them takes 4 ns a pair, and took 7.
 FURTHER = unsigned(16)
 

@@ -1,4 +1,4 @@
-"""Sorted pair lists side by side: what came, what went, and a list with some pairs changed."""
+"""Two sorted pair lists compared: which pairs began and which ended; and a list with some pairs toggled."""
 
 import numpy as np
 
@@ -18,7 +18,7 @@ def split_changes(before, now, renewed, b, n, began, ended):
     How many began and ended.  Where there is no room for more, it stops, and goes on at the rows that it
     returns; it is done when these are the ends of both lists.
 
-    A pair in both lists has stayed, unless one of its ids was given out anew in between: then what was
+    A pair in both lists has stayed, unless one of its ids was reused in between: then what was
     has ended, and what is has begun.
     """
     come = np.int64(0)

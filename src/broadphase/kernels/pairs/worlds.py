@@ -1,4 +1,4 @@
-"""Many small worlds: their boxes side by side, and how each of them is searched, decided for all in one pass.
+"""Many small environments: their boxes grouped, and how each is searched, decided for all in one pass.
 
 A small world is one strip of `broadphase.kernels.strips.sweep`: sorted along an axis and swept, in the
 nearest cache and in the same kernel call as all others.  That is the fastest way there is for a few thousand
@@ -48,7 +48,7 @@ def count_worlds(envs, low, begin, end, part, numbers, counts):
 def place_boxes(boxes, classes, shift, numbers, begin, end, part, places, placed, tags):
     """Write the boxes of a share side by side with those of their world, and their rows and class bits.
 
-    ``places[part, number]`` says where the next of a world goes, and moves on.  The bits are shifted.
+    ``places[part, number]`` is where the next box of a world goes, and is advanced.  The bits are shifted.
     """
     three = boxes.shape[1] == 6
     for i in range(begin, end):

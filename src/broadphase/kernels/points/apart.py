@@ -1,6 +1,6 @@
-"""How far two points are apart: the one place where it stands in full.
+"""The distance of two points, without overflow and underflow.
 
-Squares overflow and vanish long before numbers do, so where a difference is very large or very small all are
+Squares overflow and underflow long before numbers do, so very large and very small differences are
 multiplied by a power of two first, which changes no digit.
 """
 
@@ -13,7 +13,7 @@ from broadphase.kernels.machine.jit import always_inline, inline
 
 @inline
 def shorter_way(way, period):
-    """A difference of two coordinates, the shorter way around; of two that are as long, as it is."""
+    """A difference of two coordinates, to the nearest image; unchanged where two images are equally near."""
     if way > 0 and period - way < way:
         return way - period
     if way < 0 and period + way < -way:

@@ -109,7 +109,7 @@ def search_near(
     columns, own, starts, grid, steps, blocks
         The points that may be found: see `broadphase.kernels.points.lattice`.
     asked, askers
-        The points that ask, in the same form.
+        The query points, in the same form.
     upward
         Whether only points with a higher number are found, as among points of one set.
     reach

@@ -1,6 +1,6 @@
-"""The nearest boxes of many points, through cells that were made for the question.
+"""The nearest boxes of many points, through cells that are made for the call.
 
-Neighbours ask one after the other, and what the one before has found says how far it can be for this one:
+Neighbours are searched one after the other, and the result of one bounds the distance for the next:
 the square around a point is searched once, row of cells by row of cells, 16 boxes at a time.  Only where it
 turns out to hold too few it is searched again, twice as wide.
 """

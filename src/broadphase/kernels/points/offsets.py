@@ -1,4 +1,4 @@
-"""From each point of a pair to the other, the shorter way around."""
+"""From each point of a pair to the nearest image of the other."""
 
 from broadphase.kernels.machine.jit import inline, jit, unsigned
 from broadphase.kernels.machine.prefetch import AHEAD, prefetch

@@ -1,4 +1,4 @@
-"""What points have found, into the arrays of the answer: row by row, each row by number.
+"""The neighbours that were found, written to the result: row by row, each row sorted by number.
 
 The finds of a point lie side by side and are few, so their places are counted (how many are less) and no
 comparison steers a branch; the many of a crowd are marked as bits and read off.

@@ -1,4 +1,4 @@
-"""A counting sort of boxes and of questions by cells.
+"""A counting sort of boxes and of query points by cells.
 
 A ``lattice`` is a ``(3, dim)`` array: where the cells begin on each axis, cells a unit, and how many cells.
 What lies outside belongs to the cells at the edge.
@@ -43,7 +43,7 @@ def count_boxes(
 ):
     """The cell of each box of a share into ``cells``, and how many are in each into ``counts[part]``.
 
-    The last bin is for boxes that reach further than ``largest`` from their middles.  Who is not asked for,
+    The last bin is for boxes that reach further than ``largest`` from their middles.  What is not searched,
     or not alive, is in none: -1.  ``halves[part]`` becomes how far the others reach on each axis.
     """
     dim = lattice.shape[1]

@@ -1,4 +1,4 @@
-"""Where a ray meets a shape, and how far it is from a point: for shapes of any kind, exactly.
+"""Rays against shapes, and the distance of a shape from a point: for shapes of any kind, exactly.
 
 Shapes are open sets: what only touches an edge does not count.
 """

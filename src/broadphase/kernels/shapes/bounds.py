@@ -1,8 +1,7 @@
 """The bounding boxes of shapes of any kind: what a broad phase is given."""
 
 from broadphase.kernels.machine.jit import inline, jit
-from broadphase.kernels.shapes.contact import span_of_points
-from broadphase.kernels.shapes.table import BOX, CIRCLE, points_of
+from broadphase.kernels.shapes.table import BOX, CIRCLE, points_of, span_of_points
 
 
 @inline

@@ -1,4 +1,4 @@
-"""How deep two shapes lie in each other, and the shortest way out: one function a pair of kinds.
+"""Contacts of two shapes: the smallest displacement that parts them, a function for each pair of kinds.
 
 Boxes and convex polygons by the separating axis theorem: two convex shapes are apart if and only if they
 are apart along the normal of some edge, and where they are not, the axis of the smallest overlap is the
@@ -13,6 +13,7 @@ unit normal makes the two flush.  The normal points out of the second shape, tow
 import math
 
 from broadphase.kernels.machine.jit import brief, inline
+from broadphase.kernels.shapes.table import span_of_points
 
 # Beyond these the square of a coordinate leaves the range of float64.
 _HUGE, _TINY = 1e150, 1e-150
@@ -111,18 +112,6 @@ def circle_box(x, y, radius, left, top, right, bottom, touching):
 
 
 @inline
-def span_of_points(points, nx, ny):
-    """The shadow of a polygon on an axis: smallest and largest product of a point with the axis."""
-    lo = points[0, 0] * nx + points[0, 1] * ny
-    hi = lo
-    for k in range(1, points.shape[0]):
-        at = points[k, 0] * nx + points[k, 1] * ny
-        lo = min(lo, at)
-        hi = max(hi, at)
-    return lo, hi
-
-
-@inline
 def span_of_box(width, height, nx, ny):
     """The shadow on an axis of a box whose min corner is the origin."""
     along_x = width * nx
@@ -149,7 +138,7 @@ def part_shadows(best, nx, ny, a_lo, a_hi, b_lo, b_hi, offset, touching):
     if depth > best[3]:
         return best
     if depth == best[3]:
-        # Not the axis that came first, which depends on who is a: the one closer to x, then to +y.
+        # Not the axis that came first, which depends on the order: the one closer to x, then to +y.
         best_ny = -best[2] if best[1] < 0.0 or (best[1] == 0.0 and best[2] < 0.0) else best[2]
         if nx < abs(best[1]) or (nx == abs(best[1]) and ny <= best_ny):
             return best

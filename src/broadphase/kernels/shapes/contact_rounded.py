@@ -88,7 +88,7 @@ def _nearest(a, i, b, j):
             for side in range(corners(other, n)):
                 dx, dy = _from_side(x + place_x, y + place_y, other, n, side)
                 distance = length(dx, dy)
-                # Of two that are as near, not the first, which depends on who is a.
+                # Of two that are equally near, not the first, which depends on the order of a and b.
                 if distance < near or (distance == near and abs(dx) > abs(best_x)):
                     near, best_x, best_y = distance, sign * dx, sign * dy
     return near, best_x, best_y

@@ -19,7 +19,7 @@ def contact_boxes(a, b, pairs, touching, overlapping, normals, depths):
     """Box ``a[i]`` against ``b[j]`` for every pair ``i, j``; without pairs, row by row.
 
     A loop over the axes instead of `box_box`, for boxes of any dimension: the axis with the smallest
-    overlap is the way out, and of equal ones the first.
+    overlap is the displacement, and of equal ones the first.
     """
     dim = a.shape[1] // 2
     for k in range(overlapping.shape[0]):

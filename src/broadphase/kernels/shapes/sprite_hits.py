@@ -1,4 +1,4 @@
-"""One sprite of arcade against a list: who is near, and whose hit boxes meet.
+"""One sprite of arcade against a list: which sprites are near, and whose hit boxes overlap.
 
 Reads the arrays that arcade keeps for the graphics card, float32.  The arithmetic of the second kernel is
 arcade's, operation for operation, so that the answers are the same to the last bit.

@@ -1,4 +1,4 @@
-"""One outline against others: whom it meets at a place, and when it meets them on a way.
+"""One outline against others: which it overlaps at a place, and when it meets them along a path.
 
 The arithmetic of the first kernel is arcade's, operation for operation, as that of `sprite_hits` is.
 Outlines that share only an edge or a corner do not meet.
@@ -14,7 +14,7 @@ HAIR = 1e-9
 
 @jit
 def meets(outline, x, y, points, ends, hits):
-    """Whom ``outline``, moved by x and y, meets; returns how many.
+    """The outlines that ``outline``, moved by x and y, overlaps; returns how many.
 
     Outline k of the others ends before row ``ends[k]`` of ``points``.
     """

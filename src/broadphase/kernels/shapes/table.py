@@ -84,3 +84,15 @@ def axis_at(table, i, k):
         return 0.0, 0.0
     at = table.starts[i] + k
     return table.axes[at, 0], table.axes[at, 1]
+
+
+@inline
+def span_of_points(points, nx, ny):
+    """The shadow of a polygon on an axis: smallest and largest product of a point with the axis."""
+    lo = points[0, 0] * nx + points[0, 1] * ny
+    hi = lo
+    for k in range(1, points.shape[0]):
+        at = points[k, 0] * nx + points[k, 1] * ny
+        lo = min(lo, at)
+        hi = max(hi, at)
+    return lo, hi

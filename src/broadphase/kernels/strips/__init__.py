@@ -1,4 +1,4 @@
-"""The fast way: rows of the world, each sorted along x and swept 16 boxes at a time.
+"""The fast method: rows of the world, each sorted along x and swept 16 boxes at a time.
 
 ::
 

@@ -3,7 +3,7 @@
 Each call from Python costs half a microsecond, and what Python does between two of them several: to search
 3,000 boxes takes 36 us so, and call by call 87; a third of what it saves is how the copies are put in order
 (`broadphase.kernels.strips.end_to_end`).  What does not suit (crowds, worlds that need borders from the data)
-goes the long way, call by call, and where there is no room for more pairs the same sweep goes on
+takes the general path, call by call, and where there is no room for more pairs the same sweep goes on
 (`broadphase.methods.strips`).
 """
 

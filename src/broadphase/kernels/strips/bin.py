@@ -10,7 +10,7 @@ Mamoulis, 2023).
 ends of a box (`strip_of`): two boxes that overlap always share a strip, whatever rounding does.
 
 Boxes are taken in blocks, in rounds of their own for each step.  First the strip of every number of the
-block, also of those on the swept axis: computing what nobody asks for, in vectors, takes 0.5 ns a box, and
+block, also of those on the swept axis: computing it for all boxes, in vectors, takes 0.5 ns a box, and
 only what is needed, box by box, 2.5.  Then a box's first copy is made without a branch, and those that reach
 into further strips are noted for another round: asking each box how far it reaches would be guessed wrong at
 each that does.
@@ -33,7 +33,7 @@ FIRST_CLASS_BIT = 2
 HALF_ORIGIN, SCALE, LAST = 0, 1, 2
 
 BLOCK = unsigned(256)
-# So many copies behind the one that is written memory is asked for.  The next one of a strip comes after
+# Memory is prefetched so many copies ahead of the one that is written.  The next one of a strip comes after
 # those of hundreds of others, and the processor foresees no more than some dozens of places: the copies of
 # a million boxes in 351 strips take 9 ns a box, and took 23.
 FURTHER = unsigned(12)

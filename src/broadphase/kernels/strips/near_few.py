@@ -1,8 +1,8 @@
 """Which of many boxes lie near any of a few: a coarse picture of the few, and one look at each of the many.
 
 The picture is a lattice of cells, one bit each.  A cell is marked when a box that begins there, and is no
-longer than ``slack`` on any axis, may overlap one of the few.  So each of the many asks for a single bit;
-those that are longer than ``slack`` are taken without a question.  What is left out overlaps none of the few:
+longer than ``slack`` on any axis, may overlap one of the few.  So each of the many looks at a single bit;
+those that are longer than ``slack`` are always kept.  What is left out overlaps none of the few:
 the cell of a coordinate (`broadphase.kernels.strips.bin.strip_of`) is a monotone function of it, whatever
 rounding does.
 """
@@ -16,7 +16,7 @@ from broadphase.kernels.strips.bin import HALF_ORIGIN, LAST, SCALE, strip_of
 _WORD, _BIT = unsigned(6), unsigned(63)
 _ONE, _ALL = unsigned(1), unsigned(0xFFFFFFFFFFFFFFFF)
 BLOCK = 256
-_LONG = np.int32(-1)  # instead of a cell: taken without a question
+_LONG = np.int32(-1)  # instead of a cell: always kept
 
 
 @inline

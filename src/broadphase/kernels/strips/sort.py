@@ -54,7 +54,7 @@ def sort_strip(axes, edges, tags, begins, ends, strip, form, columns, marks, cro
     """Sort the copies of a strip into ``columns`` (edges) and ``marks`` (integers); returns how many.
 
     They lie in one segment for each part that binned boxes: ``begins[part, strip]`` to
-    ``ends[part, strip]``.  ``form`` says in which form the edges are.  A crowded strip is noted in
+    ``ends[part, strip]``.  ``form`` is the form of the edges.  A crowded strip is noted in
     ``crowded`` instead.  Plain arrays and not one named tuple of them: Numba
     counts references at each access to a field, which made this three times slower.
     """

@@ -1,4 +1,4 @@
-"""The least distances to a goal from everywhere, and the step that leads there.
+"""Dijkstra's distances to a goal from all tiles, and the step that leads there.
 
 Source: E. W. Dijkstra, *A note on two problems in connexion with graphs*, 1959.  There are only three lengths
 of a step (along a row, along a column, across a corner), so three queues stand in for the heap: what is put
@@ -47,7 +47,7 @@ def flood(steps, columns, costs, farthest, target, most, distances, ways, settle
             return True
         row = tile // columns
         column = tile - row * columns
-        for k in range(8):  # who comes here with step k
+        for k in range(8):  # the tile from which step k leads here
             y, x = row - ROW_STEPS[k], column - COLUMN_STEPS[k]
             if not (0 <= y < rows and 0 <= x < columns):
                 continue

@@ -1,4 +1,4 @@
-"""Where does a flow field lead: from points, and tile by tile?"""
+"""Following a flow field: from points, and tile by tile."""
 
 from broadphase.kernels.machine.jit import inline, jit
 from broadphase.kernels.shapes.contact import length

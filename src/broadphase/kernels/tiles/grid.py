@@ -1,7 +1,7 @@
 """A grid of tiles, and which of its cells a coordinate or an interval falls into.
 
 There is one definition of where a tile begins: `edge`.  Neighbours share it to the last bit, so that no
-seam can open between two tiles, and every cell number found by division is checked against it.
+gap can open between two tiles, and every cell number found by division is checked against it.
 """
 
 from typing import Literal, NamedTuple, TypeAlias

@@ -1,4 +1,4 @@
-"""What tiles that are not solid have for walkers: slopes and ladders, and where a ray meets a slope."""
+"""Slopes and ladders: their profiles, and rays against slopes."""
 
 import math
 from typing import NamedTuple

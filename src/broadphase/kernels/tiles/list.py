@@ -1,4 +1,4 @@
-"""Which tiles does a box overlap, which holds a point, and where does a tile lie?"""
+"""The tiles that a box overlaps, the tile at a point, and the bounds of a tile."""
 
 from broadphase.kernels.machine.jit import brief, jit
 from broadphase.kernels.tiles.grid import cell_at, cells_between, edge

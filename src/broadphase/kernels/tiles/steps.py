@@ -1,4 +1,4 @@
-"""Which steps may a body take that covers whole tiles?
+"""The steps that a body of whole tiles may take.
 
 A body stands with its first tile, the one of the smallest column and row, and covers ``wide`` times ``high``.
 Step ``k`` takes it to the next tile, straight (0 to 3) or across a corner (4 to 7).

@@ -1,7 +1,7 @@
 """Rays through a grid of tiles, cell by cell.
 
 Source: J. Amanatides and A. Woo, *A Fast Voxel Traversal Algorithm for Ray Tracing*, Eurographics 1987.
-Cost: one step a cell that the ray crosses.  Where theirs adds up a constant step, this divides anew at
+Cost: one step a cell that the ray crosses.  Where theirs adds up a constant step, this divides again at
 every edge: a division costs little more, and on a map of 10,000 columns no error adds up.
 """
 

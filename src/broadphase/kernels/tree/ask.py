@@ -1,7 +1,7 @@
-"""One question to the living tree in one call: read as the caller wrote it, answered, described.
+"""A single query in one call: the arguments read as the caller wrote them, the search, the result.
 
-Each kernel takes what is asked as tuples of numbers and looks at it first (`broadphase.kernels.boxes.given`).
-Tests of -1 say that it is not sound, or of another dimension, and those of -2 that the tree is too tall for
+Each kernel takes the query as tuples of numbers and checks it first (`broadphase.kernels.boxes.given`).
+Tests of -1 say that it is invalid, or of another dimension, and those of -2 that the tree is too tall for
 what a kernel has on the stack.  No rules: these have calls of their own.
 """
 

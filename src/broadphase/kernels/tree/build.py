@@ -227,7 +227,7 @@ def _choose_row(keys, begin, end, may_split_by_size, one, one_bits):
         limit = int(one_bits[0])
         if short <= limit and limit < long and may_split_by_size:
             return long_row, limit, np.int64(0), np.int64(1)
-        # All are too large, or all centres are equal: sizes tell the boxes apart if anything does.
+        # All are too large, or all centres are equal: only their sizes can still tell the boxes apart.
         if length - _value(short, one, one_bits) > spread:
             row, smallest, largest = long_row, short, long
     return row, smallest, largest, np.int64(0)

@@ -1,4 +1,4 @@
-"""Put boxes into the living tree, one after the other.
+"""Insert boxes into the dynamic tree, one after the other.
 
 From the root downwards a box goes to the child that has to grow least to hold it, and among those that need
 not grow to the smallest.  Size is the sum of the sides; a surface would say nothing about flat boxes.  A full

@@ -1,4 +1,4 @@
-"""Give boxes of the living tree new places, as far as that needs no other leaf.
+"""Move boxes of the dynamic tree that stay in their leaves.
 
 A box that stays within its slot costs this look, unless it has become much smaller than the slot.  One
 that stays within the bounds of its leaf gets a new slot box there.  The others are handed back: they have to
@@ -45,7 +45,7 @@ def move_boxes(edges, children, links, where, boxes, reach, tree, ids, rows, mar
     Their places in ``ids`` are written to ``leaving``.  ``reach`` becomes how far each is to be widened: by
     ``margin``, or where that is negative by ``steps`` times its step, but no more than half its longest side:
     a box that jumps must not become a giant.  After ``most`` of them the rest is not looked at: it costs less
-    to build the tree anew.
+    to rebuild the tree.
     """
     dim = boxes.shape[1] // 2
     left = np.int64(0)

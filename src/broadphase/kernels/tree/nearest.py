@@ -1,6 +1,6 @@
-"""The nearest boxes to a point in the living tree: nearer nodes first, and none that is too far.
+"""The nearest boxes to a point in the dynamic tree: nearer nodes first, and none that is too far.
 
-What a point has found says how far its neighbour has to look at most: points that are asked in an order in
+The result of a point bounds how far its neighbour has to look: points that are searched in an order in
 which they lie close together begin with nearly the distance that they end with.
 """
 

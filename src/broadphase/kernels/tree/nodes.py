@@ -1,4 +1,4 @@
-"""The nodes of the living tree: 16 children each, all leaves equally deep, in flat arrays.
+"""The nodes of the dynamic tree: 16 children each, all leaves equally deep, in flat arrays.
 
 A node has `WIDTH` slots, the first ``count`` of them in use.  A slot holds a box and a child: in a leaf the
 id of a box, in any other node the number of a node.  Three arrays with one entry a node:
@@ -29,7 +29,7 @@ TALLEST = 64
 # children a node, that is a hundred million boxes.
 WAITING = 2 + WIDTH + (WIDTH - 1) * 8
 
-# As arguments these are 64-bit numbers and not literals, for each of which Numba would compile a helper anew.
+# As arguments these are 64-bit numbers and not literals, for each of which Numba would compile a helper.
 NODE_0 = np.int64(0)
 LEAVES = np.int64(0)  # the lowest level
 FIRST = np.int64(0)  # slot

@@ -1,4 +1,4 @@
-"""Make a living tree of a binary one that was built for all boxes at once.
+"""Make a dynamic tree of a binary one that was built for all boxes.
 
 The binary tree of `tree_build` divides well, but its leaves are neither full nor equally deep.  From its
 leaves upwards, what lies below a part of it is gathered as long as it fits into one node.  Where it does not,

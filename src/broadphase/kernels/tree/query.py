@@ -1,4 +1,4 @@
-"""Ask the living tree what boxes overlap, many queries at a time (`query_one` has one).
+"""Box queries of the dynamic tree, many at a time (`query_one` has one).
 
 Level by level, for many queries at once: a queue holds every node of a level together with the query that
 meets it; each is looked at, 16 slots at a time, and the children that the query meets are appended for the
@@ -45,7 +45,7 @@ def set_limits(query, touching, limits, k):
 
 @always_inline
 def row_meets(boxes, i, limits, k):
-    """Whether box ``i`` overlaps a query: what `box_meets` says of it."""
+    """Whether box ``i`` overlaps a query, as in `box_meets`."""
     dim = boxes.shape[1] // 2
     meets = True
     for axis in range(dim):

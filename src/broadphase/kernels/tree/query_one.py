@@ -1,7 +1,7 @@
-"""Ask the living tree what overlaps one box.
+"""A single box query of the dynamic tree.
 
 As `broadphase.kernels.tree.query` does for many, level by level in a queue, which lies on the stack: all that
-is asked for is the memory of the answer.  Where the queue is too short for the ids, it holds the leaves that
+is allocated is the memory of the result.  Where the queue is too short for the ids, it holds the leaves that
 they are in, and for each slot of these a bit: that is enough for thousands of ids.  Where there are more, the
 tree is gone through twice, to count and to write.
 """

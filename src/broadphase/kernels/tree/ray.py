@@ -1,4 +1,4 @@
-"""Send rays through the living tree: nearer nodes first, and none that begins behind the first hit."""
+"""Rays through the dynamic tree: nearer nodes first, and none that begins behind the first hit."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Take boxes out of the living tree.
+"""Remove boxes from the dynamic tree.
 
 The last slot of the leaf fills the hole, and the bounds above shrink as far as anything changes.  A node
 that is left with few children gives them to the neighbour that has room for them and grows least; where all

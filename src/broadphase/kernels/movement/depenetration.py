@@ -1,17 +1,24 @@
-"""The shortest way for a box out of everything that it overlaps.
+"""Depenetration: what a box or shape overlaps, and the shortest way for a box out of everything that it does.
 
 Where a box may stand is all places but a union of rectangles: each blocker, grown by the box.  The nearest
 free place lies on the edge of one of them, straight ahead, or where two edges cross.  So it is enough to
 try every x at which the box would be flush with some blocker, and its own, with every such y, nearest
-first.  Cost: blockers nearby, squared, times the few that each place is held against; beyond 256 edges on
+first.  Cost: blockers nearby, squared, times the few that each place is compared with; beyond 256 edges on
 an axis only the four straight ways are walked.
 """
 
 import math
 
+import numpy as np
+
 from broadphase.kernels.machine.jit import inline, jit
+from broadphase.kernels.machine.scratch import few
 from broadphase.kernels.movement.sweep import flush_before
+from broadphase.kernels.movement.sweep_shapes import ROW, set_tile, slack
+from broadphase.kernels.shapes.bounds import bounds_of
 from broadphase.kernels.shapes.contact import length, part_intervals
+from broadphase.kernels.shapes.contact_rows import contact_of
+from broadphase.kernels.shapes.table import ShapeColumns
 from broadphase.kernels.tiles.grid import cells_between, edge
 
 MOST_EDGES = 256
@@ -190,5 +197,41 @@ def overlapping(x, y, width, height, boxes, grid, out):
             if grid.solid[row, column]:
                 if found < out.shape[0]:
                     out[found, 0], out[found, 1], out[found, 2] = -1, column, row
+                found += 1
+    return found
+
+
+@jit
+def overlapping_shapes(mover, table, rows, grid, out):
+    """Everything that ``mover[0]`` is in, deeper than flush, as far as there is room in ``out``; how much.
+
+    Rows ``body, column, row, normal, depth, slack``, bodies first.  Body is -1 for a tile, and column and row
+    are for a body.  Slack is how far apart counts as flush.
+    """
+    left, top, right, bottom = bounds_of(mover, ROW)
+    first, end = cells_between(left, right, grid.x, grid.width, grid.solid.shape[1])
+    first_row, end_row = cells_between(top, bottom, grid.y, grid.height, grid.solid.shape[0])
+    kind, x, y = few(1, np.uint8), few(1, np.float64), few(1, np.float64)
+    width, height = few(1, np.float64), few(1, np.float64)
+    tile = ShapeColumns(kind, x, y, width, height, mover.starts, mover.counts, mover.points, mover.axes)
+    found = 0
+    # First the bodies, then the tiles row by row: one place that asks, as in `sweep_shapes.first_shape_hit`.
+    for row in range(first_row - 1, end_row):
+        for k in range(0 if row < first_row else first, rows.shape[0] if row < first_row else end):
+            body, column, i, others = k, -1, ROW, tile
+            if row < first_row:
+                i, others = rows[k], table
+            elif grid.solid[row, k]:
+                body, column = -1, k
+                set_tile(tile, grid, column, row)
+            else:
+                continue
+            hit, nx, ny, depth = contact_of(mover, ROW, others, i, False)
+            flush = slack(mover, ROW, others, i)
+            if hit and depth > flush:
+                if found < out.shape[0]:
+                    out[found, 0], out[found, 1] = float(body), float(column)
+                    out[found, 2] = float(row) if body < 0 else -1.0
+                    out[found, 3], out[found, 4], out[found, 5], out[found, 6] = nx, ny, depth, flush
                 found += 1
     return found

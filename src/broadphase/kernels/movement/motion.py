@@ -1,0 +1,346 @@
+"""Moves bodies: from hit to hit, each answered with a response, until the goal or a stop.
+
+`go` moves one body of a world in one call.  Calling costs more than moving, so what lies near the way is
+sorted and filtered here, and the place that was found is written back.  `travel` moves many boxes in turn.
+
+The way is kept as a goal and not as a rest that shrinks: where an axis stays free, a body arrives at its
+start plus the movement, to the last bit.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from broadphase.kernels.machine.floats import next_down, next_up
+from broadphase.kernels.machine.jit import brief, inline, jit
+from broadphase.kernels.machine.scratch import few, some_rows
+from broadphase.kernels.movement.bodies import moved
+from broadphase.kernels.movement.sweep import (
+    BEFORE_ALL,
+    BOUNCE,
+    CROSS,
+    FARTHEST,
+    MOST_TURNS,
+    SLIDE,
+    first_hit,
+    free_place,
+    is_inside,
+    normal_of,
+    turn,
+)
+from broadphase.kernels.movement.sweep_shapes import BEFORE_ALL as BEFORE_ALL_SHAPES
+from broadphase.kernels.movement.sweep_shapes import ROW, first_shape_hit
+from broadphase.kernels.shapes.bounds import bounds_of
+from broadphase.kernels.shapes.contact import length
+from broadphase.kernels.shapes.near import sort_near
+from broadphase.kernels.shapes.table import BOX, ShapeColumns
+
+ALWAYS, IF_FREE, NEVER = 0, 1, 2  # when a body goes, and is not only asked what it would hit
+
+# What `go` says.
+NOT_HERE = -1  # nothing has changed; the general way does it
+DONE = 0
+# Nothing has changed; call again with what is near in a region that reaches so far.
+EXACT, PADDED, WIDE = 1, 2, 3
+
+HAIR = 1e-9  # of the coordinates
+# So many surfaces may hold a shape at one place.
+_MOST_HELD = 16
+
+
+class Room(NamedTuple):
+    """Memory for one movement, used for all of them."""
+
+    near: npt.NDArray[np.int32]
+    """Rows of bodies near the way; then those that block."""
+    sensors: npt.NDArray[np.int32]
+    boxes: npt.NDArray[np.float64]
+    """Of those that block."""
+    every: npt.NDArray[np.int64]
+    """0, 1, 2, ..."""
+    hits: npt.NDArray[np.float64]
+    """``(h, 9)``: time, normal, place, body, column and row of the tile, mover; -1 for what it is not."""
+
+
+# ---- the region of a way
+
+
+@inline
+def _hair(bounds):
+    """More than the gap that is kept before slanted surfaces, and less than anyone sees."""
+    left, top, right, bottom = bounds
+    return HAIR * max(max(abs(left), abs(right)), max(abs(top), abs(bottom)))
+
+
+@inline
+def _swept(bounds, dx, dy, pad):
+    """All that bounds can touch on a straight way, and so much more."""
+    left, top, right, bottom = bounds
+    from_x, to_x = min(left, left + dx) - pad, max(right, right + dx) + pad
+    from_y, to_y = min(top, top + dy) - pad, max(bottom, bottom + dy) + pad
+    return from_x, from_y, to_x, to_y
+
+
+@inline
+def _padded(bounds, dx, dy, reach):
+    """The region of a way whose legs have hairs of their own; `WIDE`: however it turns."""
+    far = abs(dx) + abs(dy)
+    pad = 4.0 * (HAIR * far + _hair(bounds))
+    if reach == WIDE:
+        return _swept(bounds, 0.0, 0.0, far + pad)
+    return _swept(bounds, dx, dy, pad)
+
+
+@inline
+def _exact(x, y, width, height, dx, dy, mirrored):
+    """The region of a box's way; one that may be mirrored leads to both sides."""
+    if mirrored:
+        pad_x = abs(dx) + 1e-12 * (abs(x) + abs(dx) + width)
+        pad_y = abs(dy) + 1e-12 * (abs(y) + abs(dy) + height)
+        return x - pad_x, y - pad_y, x + width + pad_x, y + height + pad_y
+    goal_x, goal_y = x + dx, y + dy
+    return min(x, goal_x), min(y, goal_y), max(x + width, goal_x + width), max(y + height, goal_y + height)
+
+
+@brief
+def region_of(shapes, row, dx, dy, mirrored, reach):
+    """A box that touches all that body ``row`` can meet on its way; NaN where `go` is no help.
+
+    `EXACT` is for boxes among boxes; for other shapes it is `PADDED`.
+    """
+    x, y = shapes.x[row], shapes.y[row]
+    far_x, far_y = max(abs(dx), abs(x + dx)), max(abs(dy), abs(y + dy))
+    if not (far_x < FARTHEST and far_y < FARTHEST):
+        return math.nan, math.nan, math.nan, math.nan
+    if reach == EXACT and shapes.kinds[row] == BOX:
+        left, top, right, bottom = _exact(x, y, shapes.width[row], shapes.height[row], dx, dy, mirrored)
+    else:
+        left, top, right, bottom = _padded(bounds_of(shapes, row), dx, dy, reach)
+    if not (right - left < math.inf and bottom - top < math.inf):
+        return math.nan, math.nan, math.nan, math.nan
+    return next_down(left), next_down(top), next_up(right), next_up(bottom)
+
+
+# ---- all the way
+
+
+@inline
+def _write(hits, at, mover, names, bodies, hit, time, normal, place):
+    is_body = hit[2] < bodies
+    hits[at, 0] = time
+    hits[at, 1], hits[at, 2] = normal
+    hits[at, 3], hits[at, 4] = place
+    hits[at, 5] = float(names[int(hit[2])]) if is_body else -1.0
+    hits[at, 6] = -1.0 if is_body else hit[4]
+    hits[at, 7] = -1.0 if is_body else hit[3]
+    hits[at, 8] = float(mover)
+
+
+@inline
+def box_along(mover, box, dx, dy, boxes, rows, names, grid, response, hits, found):
+    """All the way of a box among ``boxes[rows]``: ``found, x, y``.
+
+    ``found`` is how many hits there are then, -1 where they have no room; ``names[k]`` is what a hit calls
+    the body ``rows[k]``.
+    """
+    x, y, width, height = box
+    goal_x, goal_y = x + dx, y + dy
+    passed, after, turns = 0.0, BEFORE_ALL, 0
+    while turns < MOST_TURNS and (goal_x != x or goal_y != y):
+        hit = first_hit(x, y, width, height, goal_x, goal_y, boxes, rows, grid, after)
+        if hit[0] > 1.0:
+            return found, goal_x, goal_y
+        if found == hits.shape[0]:
+            return np.int64(-1), x, y
+        at = free_place(x, y, width, height, goal_x, goal_y, boxes, rows, grid, after, hit)
+        normal = normal_of(hit, x, y, goal_x, goal_y)
+        time = passed + (1.0 - passed) * hit[0]
+        _write(hits, found, mover, names, rows.shape[0], hit, time, normal, at)
+        found += 1
+        if response == CROSS:
+            after = hit
+        else:
+            x, y = at
+            goal_x, goal_y = turn(x, y, goal_x, goal_y, normal[0], normal[1], response)
+            passed, after = time, BEFORE_ALL
+            turns += 1
+    return found, x, y
+
+
+@inline
+def _is_held(dx, dy, normals, count):
+    """Whether a way leads into something that the shape slid along at this very place."""
+    least = -1e-12 * length(dx, dy)
+    for k in range(count):
+        if dx * normals[k, 0] + dy * normals[k, 1] < least:
+            return True
+    return False
+
+
+@inline
+def _holds(region, part):
+    return region[0] <= part[0] and region[1] <= part[1] and part[2] <= region[2] and part[3] <= region[3]
+
+
+@inline
+def _shape_along(name, mover, dx, dy, shapes, rows, grid, response, hits, reach):
+    """As `box_along` for a shape among ``shapes[rows]``: ``state, found``; the mover comes to its place.
+
+    Along a slant a shape leaves the straight way: its next leg may need what is near in a wider region.
+    """
+    x, y = mover.x[0], mover.y[0]
+    goal_x, goal_y = x + dx, y + dy
+    if goal_x == x and goal_y == y:
+        return NOT_HERE, 0
+    region = _padded(bounds_of(mover, ROW), dx, dy, reach)
+    normals = some_rows(_MOST_HELD, 2, np.float64)
+    passed, after, turns, held, found = 0.0, BEFORE_ALL_SHAPES, 0, 0, 0
+    while turns < MOST_TURNS:
+        inside, hit, place = first_shape_hit(mover, goal_x, goal_y, shapes, rows, grid, after)
+        if (inside and found == 0) or (hit[0] <= 1.0 and found == hits.shape[0]):
+            return NOT_HERE, 0
+        if hit[0] > 1.0:
+            mover.x[0], mover.y[0] = goal_x, goal_y
+            break
+        time, nx, ny = passed + (1.0 - passed) * hit[0], hit[5], hit[6]
+        _write(hits, found, name, rows, rows.shape[0], hit, time, (nx, ny), place)
+        found += 1
+        if response == CROSS:
+            after = hit
+            continue
+        if length(place[0] - x, place[1] - y) > _hair(bounds_of(mover, ROW)):
+            held = 0
+        x, y = place
+        mover.x[0], mover.y[0] = x, y
+        goal_x, goal_y = turn(x, y, goal_x, goal_y, nx, ny, response)
+        if goal_x == x and goal_y == y:
+            break
+        if response == SLIDE and _is_held(goal_x - x, goal_y - y, normals, held):
+            break
+        bounds = bounds_of(mover, ROW)
+        if not _holds(region, _swept(bounds, goal_x - x, goal_y - y, _hair(bounds))):
+            return (NOT_HERE if reach == WIDE else WIDE), 0
+        if held == _MOST_HELD:
+            return NOT_HERE, 0
+        normals[held, 0], normals[held, 1] = nx, ny
+        held += 1
+        passed, after, turns = time, BEFORE_ALL_SHAPES, turns + 1
+    return DONE, found
+
+
+# ---- one body
+
+
+@inline
+def _sift(shapes, bodies, row, near, count, boxes, sensors):
+    """What blocks comes to the front of ``near``: how many, how many ``sensors``, whether all are boxes.
+
+    A moving sensor is blocked by no body: it passes all of them.  Boxes come into ``boxes``.
+    """
+    blockers = met = 0
+    only_boxes = shapes.kinds[row] == BOX
+    for k in range(count):
+        other = near[k]
+        meets = bodies.category[row] & bodies.mask[other] and bodies.mask[row] & bodies.category[other]
+        if other == row or not meets:
+            continue
+        if bodies.sensor[other] or bodies.sensor[row]:
+            sensors[met] = other
+            met += 1
+            continue
+        only_boxes &= shapes.kinds[other] == BOX
+        if only_boxes:
+            x, y = shapes.x[other], shapes.y[other]
+            boxes[blockers, 0], boxes[blockers, 1] = x, y
+            boxes[blockers, 2], boxes[blockers, 3] = x + shapes.width[other], y + shapes.height[other]
+        near[blockers] = other
+        blockers += 1
+    return blockers, met, only_boxes
+
+
+@brief
+def go(shapes, bodies, row, dx, dy, response, when, count, room, grid, reach):
+    """Move body ``row`` among the first ``count`` of ``room.near``, and mark it as moved.
+
+    Returns ``state, hits, sensors, x, y, start_x, start_y``; sensors near the way stand in ``room.sensors``.
+    With `IF_FREE` the body stays where it is when it hits anything.  ``reach`` says of which `region_of` what
+    is near was asked for.
+    """
+    start_x, start_y = shapes.x[row], shapes.y[row]
+    width, height = shapes.width[row], shapes.height[row]
+    sort_near(room.near, count)
+    blockers, sensors, only_boxes = _sift(shapes, bodies, row, room.near, count, room.boxes, room.sensors)
+    state, found, x, y = NOT_HERE, 0, start_x, start_y
+    if reach == EXACT and shapes.kinds[row] != BOX:
+        reach = PADDED
+    if only_boxes and reach == EXACT:
+        mine = room.every[:blockers]
+        if not is_inside(x, y, width, height, room.boxes, mine, grid):
+            box = x, y, width, height
+            found, x, y = box_along(
+                row, box, dx, dy, room.boxes, mine, room.near, grid, response, room.hits, 0
+            )
+            state = DONE if found >= 0 else NOT_HERE
+    elif reach != EXACT:
+        xs, ys = few(1, np.float64), few(1, np.float64)
+        xs[0], ys[0] = x, y
+        mover = ShapeColumns(
+            shapes.kinds[row : row + 1],
+            xs,
+            ys,
+            shapes.width[row : row + 1],
+            shapes.height[row : row + 1],
+            shapes.starts[row : row + 1],
+            shapes.counts[row : row + 1],
+            shapes.points,
+            shapes.axes,
+        )
+        rows = room.near[:blockers]
+        state, found = _shape_along(row, mover, dx, dy, shapes, rows, grid, response, room.hits, reach)
+        x, y = xs[0], ys[0]
+    elif response != BOUNCE:  # something round is near; where it is only behind, the general way decides
+        state = PADDED
+    if state != DONE:
+        return state, 0, 0, start_x, start_y, start_x, start_y
+    goes = when == ALWAYS or (when == IF_FREE and found == 0)
+    if goes and (x != start_x or y != start_y):
+        moved(bodies, row)
+        shapes.x[row], shapes.y[row] = x, y
+    return state, found, sensors, x, y, start_x, start_y
+
+
+# ---- many boxes
+
+
+@jit
+def travel(movers, response, begin, boxes, own, rows, starts, grid, places, inside, hits):
+    """Move many boxes one after the other; each finds those before it where they have come to.
+
+    ``movers`` are rows ``x, y, width, height, dx, dy``; ``boxes[own[m]]`` is mover ``m`` itself and follows
+    it, ``rows[starts[m]:starts[m + 1]]`` are the boxes that may lie in its way.
+
+    Returns ``next, found, cramped``: what they hit is written into ``hits``, ``found`` rows as of `Room`.
+    Where there is no room for all hits of mover ``next``, it stops, ``cramped``, and goes on with that one
+    when it is called again.  It also ends behind a mover that starts inside something, which is marked and
+    stays.
+    """
+    found = np.int64(0)
+    for m in range(begin, movers.shape[0]):
+        x, y, width, height = movers[m, 0], movers[m, 1], movers[m, 2], movers[m, 3]
+        mine = rows[starts[m] : starts[m + 1]]
+        inside[m] = is_inside(x, y, width, height, boxes, mine, grid)
+        if inside[m]:
+            places[m, 0], places[m, 1] = x, y
+            return m + 1, found, False
+        box, dx, dy = (x, y, width, height), movers[m, 4], movers[m, 5]
+        more, x, y = box_along(m, box, dx, dy, boxes, mine, mine, grid, response, hits, found)
+        if more < 0:
+            return m, found, True
+        found = more
+        places[m, 0], places[m, 1] = x, y
+        at = own[m]
+        boxes[at, 0], boxes[at, 1] = x, y
+        boxes[at, 2], boxes[at, 3] = x + width, y + height
+    return movers.shape[0], found, False
