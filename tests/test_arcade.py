@@ -90,7 +90,7 @@ def test_the_answers_are_arcades(count, hashed):
     assert hits
 
 
-def test_long_lists_with_a_hash_are_asked_through_it(monkeypatch):
+def test_long_lists_with_a_hash_are_queried_through_it(monkeypatch):
     monkeypatch.setattr(ours, "_MANY_SPRITES", 50)
     monkeypatch.setattr(ours, "near_slots", lambda *_: pytest.fail("passed over the arrays"))
     sprites = scatter(3, 300)
@@ -188,7 +188,7 @@ def test_several_lists():
     assert ours.check_for_collision_with_lists(lists[0][0], []) == []
 
 
-def test_ours_may_be_put_in_the_place_of_arcades(monkeypatch):
+def test_our_functions_may_replace_those_of_arcade(monkeypatch):
     whole = live(scatter(1, 60))
     expected = by_the_book(whole[0], whole)
     monkeypatch.setattr(arcade, "check_for_collision_with_list", ours.check_for_collision_with_list)

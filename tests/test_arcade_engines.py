@@ -264,7 +264,7 @@ def test_it_goes_with_the_platform_that_holds_most_of_it(x, moved):
 
 
 @pytest.mark.parametrize("walk", [0, 3])
-def test_a_platform_carries_also_who_walks_but_not_into_walls(walk):
+def test_a_platform_also_carries_a_walking_sprite_but_not_into_walls(walk):
     row = listed(block(400, 32, 100, 16, change_x=2))
     player, wall = block(32, 32, 100, 48), block(20, 200, 171, 150)
     engine = ours.PhysicsEnginePlatformer(player, row, 1, None, listed(wall))

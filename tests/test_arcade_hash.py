@@ -1,4 +1,4 @@
-"""The spatial hash that stands in for arcade's: both are told the same, and asked the same."""
+"""The replacement of arcade's spatial hash: the same changes and queries give the same results."""
 
 import os
 import random
@@ -46,7 +46,7 @@ def change(rng, whole):
 
 
 @pytest.mark.parametrize("cell_size", [7, 32])
-def test_both_are_told_the_same_and_asked_the_same(cell_size):
+def test_the_same_changes_and_queries_give_the_same_results(cell_size):
     rng, hits = random.Random(cell_size), 0
     whole = arcade.SpriteList(lazy=True)
     whole.extend(some(rng) for _ in range(30))
@@ -75,7 +75,7 @@ def test_both_are_told_the_same_and_asked_the_same(cell_size):
     assert hits
 
 
-def test_nothing_is_looked_at_before_it_is_asked(monkeypatch):
+def test_nothing_is_updated_before_a_query(monkeypatch):
     whole = arcade.SpriteList(lazy=True)
     whole.extend(some(random.Random(1)) for _ in range(10))
     made = ours.SpatialHash.of(whole, 32)
@@ -94,7 +94,7 @@ def test_nothing_is_looked_at_before_it_is_asked(monkeypatch):
     assert looked == [10, 1]
 
 
-def test_who_is_not_in_is_named():
+def test_an_unknown_sprite_is_named():
     made, sprite = ours.SpatialHash(cell_size=10), some(random.Random(1))
     for call in (made.move, made.remove):
         with pytest.raises(KeyError):

@@ -92,7 +92,7 @@ class TestTiming:
         best, _ = best_of_searches({"a": Search(lambda _: 7.0, seconds=lambda said: said)}, 0.0)
         assert best == {"a": 7.0}
 
-    def test_who_is_done_quickly_is_called_again_in_its_turn(self, monkeypatch):
+    def test_a_fast_contestant_is_called_several_times_per_turn(self, monkeypatch):
         clock, order = SimpleNamespace(now=0.0), []
 
         def does(name, milliseconds):
@@ -130,7 +130,7 @@ class TestPeers:
             took_part += 1
         assert took_part > 2
 
-    def test_who_is_missing_is_told_apart_from_who_cannot(self, monkeypatch):
+    def test_a_missing_peer_differs_from_one_that_cannot(self, monkeypatch):
         def missing(case):
             raise ModuleNotFoundError("No module named 'gone'", name="gone")
 
@@ -160,7 +160,7 @@ class TestPeers:
         assert captured.out == ""
         assert captured.err == f"broadphase: shapely finds {there + off} pairs where there are {there}\n"
 
-    def test_one_of_ours_that_is_wrong_stops_the_run_too(self, two_peers, monkeypatch):
+    def test_a_wrong_method_stops_the_run_too(self, two_peers, monkeypatch):
         ask = contest.search
         monkeypatch.setattr(
             contest, "search", lambda case, **how: ask(case, **how)[1 if how.get("method") == "tree" else 0 :]
@@ -200,7 +200,7 @@ class TestRun:
         assert only.boxes == 240
         assert only.left_out["shapely"].endswith("s for 60 boxes")
 
-    def test_who_would_be_slow_at_the_next_size_is_spared_it(self):
+    def test_a_contestant_that_would_be_slow_skips_the_next_size(self):
         assert run._too_slow(1.1, 2, slow=1.0)
         assert run._too_slow(0.4, 10, slow=1.0)
         assert not run._too_slow(0.2, 10, slow=1.0)
@@ -347,7 +347,7 @@ class TestMemory:
         assert len(some.boxes) == 100
         assert len(contest.search(some)) == expected(some)
 
-    def test_what_fails_is_not_told(self, tmp_path):
+    def test_a_failed_measurement_is_left_out(self, tmp_path):
         assert contest.memory_per_box(tmp_path / "none.npz", "sort=False", 1, None) is None
 
 

@@ -25,7 +25,7 @@ class TestPairs:
         assert numbers(captured.out) == expected
         assert captured.err == ""
 
-    def test_touching_boxes_count_unless_told_otherwise(self, tmp_path, capfd):
+    def test_touching_boxes_count_by_default(self, tmp_path, capfd):
         path = save_csv(tmp_path / "a.csv", np.array([[0, 0, 1, 1], [1, 0, 2, 1.0]]))
         for options, count in (([], "1"), (["--touching"], "1"), (["--no-touching"], "0")):
             assert run(["pairs", str(path), "--count", *options]) == 0

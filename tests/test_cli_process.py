@@ -37,7 +37,7 @@ class TestProcess:
         assert result.stderr == "broadphase: standard input: row 1 (line 4), column height: is empty\n"
 
     @pytest.mark.parametrize("package", ["cyclopts", "rich"])
-    def test_without_the_extra_the_way_out_is_named(self, package):
+    def test_without_the_extra_the_missing_extra_is_named(self, package):
         program = f"import sys; sys.modules['{package}'] = None; from broadphase.cli import main; main()"
         result = subprocess.run(
             [sys.executable, "-c", program, "demo"], capture_output=True, text=True, check=False
@@ -50,7 +50,7 @@ class TestProcess:
         )
 
     @on_unix
-    def test_nobody_reads_any_more(self, tmp_path):
+    def test_the_reader_has_closed_the_pipe(self, tmp_path):
         low = np.random.default_rng(1).random((700, 2))
         path = save_csv(tmp_path / "a.csv", np.hstack([low, low + 1]))  # 245,000 pairs: no pipe holds them
         with subprocess.Popen(

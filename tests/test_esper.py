@@ -109,7 +109,7 @@ class EveryPair:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_game_of_many_kinds_is_told_what_every_pair_would_tell(seed):
+def test_a_game_of_many_kinds_gets_the_events_of_every_pair(seed):
     """Entities come, go and move; each kind keeps its tags and functions."""
     rng = random.Random(seed)
     log, model, calls = [], EveryPair(), 0
@@ -176,7 +176,7 @@ def test_components_may_change():
     assert [body.data for body in esper.get_processor(CollisionProcessor).world] == [b]
 
 
-def test_who_is_deleted_on_the_way_is_told_no_more():
+def test_a_deleted_entity_gets_no_more_calls():
     log = []
 
     def eat(entity, other, contact):
@@ -235,7 +235,7 @@ def test_a_tag_has_a_name():
         Tag()
 
 
-def test_who_cannot_be_moved_is_told_why():
+def test_an_entity_that_cannot_move_raises_with_the_reason():
     late = esper.create_entity(Collider(bp.Box(0, 0, 10, 10)))
     without = esper.create_entity(Tag("ghost"))
     collisions = processor()

@@ -95,7 +95,7 @@ def test_all_tabs_share_the_room():
 
 
 class Busy(Lane):
-    """A lane whose engine is at work until nobody wants it any more."""
+    """A lane whose engine works until it is cancelled."""
 
     begun, ended, enough = threading.Event(), threading.Event(), threading.Event()
     crowd = np.repeat(np.arange(12_000.0)[:, None], 4, axis=1)

@@ -99,7 +99,7 @@ def test_a_grid_over_far_clusters_never_has_more_cells_than_memory(exhaustive):
     assert lane.report()["cells"]["places"] < 3_000_000
 
 
-def test_growth_reports_every_method_and_stops_when_told():
+def test_growth_reports_every_method_and_stops_when_cancelled():
     points = []
     frames = scene_frames("balls", 1, None)
     measure_growth(("brute_force", "strips"), frames, 100, points.append)
@@ -157,7 +157,7 @@ def test_a_lane_that_was_slow_is_shown_as_it_was_and_does_not_look_again():
     assert not asked
 
 
-def test_what_a_slow_lane_failed_with_is_raised_where_it_is_asked_again():
+def test_the_error_of_a_slow_lane_is_raised_by_the_next_start():
     asked = []
 
     def fail():

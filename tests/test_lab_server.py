@@ -95,7 +95,7 @@ def test_frames_say_what_the_python_api_says(server):
     assert len(frame.get(Kind.TESTS, 0)) == 2 * tests
 
 
-def test_a_step_is_one_frame_and_a_restart_begins_anew(server):
+def test_a_step_is_one_frame_and_a_restart_starts_over(server):
     with Tab(server) as tab:
         tab.say("play", playing=False, rate=60)
         tab.send(setup_message(count=5))
@@ -269,7 +269,7 @@ def test_broken_frames_and_half_handshakes_do_no_harm(server):
     still_works(server)
 
 
-def test_ten_tabs_run_side_by_side_and_too_many_are_told_so(server):
+def test_ten_tabs_run_side_by_side_and_too_many_are_refused(server):
     tabs = [Tab(server) for _ in range(MOST_SESSIONS)]
     try:
         for seed, tab in enumerate(tabs[:10]):
@@ -321,7 +321,7 @@ def command(*arguments):
     )
 
 
-def test_a_port_in_use_is_told_in_one_line(server):
+def test_a_port_in_use_is_reported_in_one_line(server):
     done = command("--port", str(server.port))
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
@@ -329,7 +329,7 @@ def test_a_port_in_use_is_told_in_one_line(server):
     )
 
 
-def test_a_host_that_is_not_this_machine_is_told_in_one_line():
+def test_a_host_that_is_not_this_machine_is_reported_in_one_line():
     done = command("--host", "192.0.2.1", "--port", "0")
     assert done.returncode == 2
     assert done.stderr.startswith("broadphase: 192.0.2.1 is no address of this machine")

@@ -141,7 +141,7 @@ def test_among_many_the_grid_tests_least():
     }
     assert min(tests, key=tests.__getitem__) == "uniform_grid"
     assert tests["uniform_grid"] < 1.2 * BY_NAME["together"].values[last]
-    assert 0.8 < tests["uniform_grid"] / 12288 < 1, "not quite one for each ball"
+    assert 0.8 < tests["uniform_grid"] / 12288 < 1, "slightly less than one per ball"
     assert tests["strips"] / tests["uniform_grid"] == pytest.approx(2, rel=0.05), "twice as many"
     assert tests["brute_force"] == 12288 * 12287 // 2
 
@@ -160,11 +160,11 @@ def test_the_words_say_what_is_counted():
     tour = (Path(__file__).parent.parent / "docs" / "tour.md").read_text()
     one, sorted_once = numbers("strips", 0)[TESTS], numbers("sorted", 0)[TESTS]
     assert f"one strip makes {one:.0f} tests where step two made {sorted_once:.0f}" in page
-    assert f"Cells are {BEST_CELL:.0f} wide, as step four found best" in page
+    assert f"Cells are {BEST_CELL:.0f} wide, the best width of step four" in page
     assert len(BY_NAME["together"].methods) == 6
-    assert "<h2>Six ways side by side</h2>" in page
+    assert "<h2>Six methods side by side</h2>" in page
     assert "to six methods side by side" in tour
-    for words in ("not quite one for each ball", "with twice as many:"):  # as the test above counts them
+    for words in ("slightly less than one per ball", "with twice as many:"):  # as the test above counts them
         assert words in page
 
 
@@ -209,7 +209,7 @@ def test_a_recording_holds_what_the_engine_did(name):
             number += 1
 
 
-def test_bytes_that_are_no_recording_are_told():
+def test_bytes_that_are_no_recording_are_reported():
     with pytest.raises(ValueError, match="no recording"):
         unpack(b"BPL1" + bytes(40), 0)
 
@@ -228,7 +228,7 @@ def test_an_export_is_the_page_and_its_recordings(tmp_path, exhaustive):
     assert seen[-1][1] == seen[-1][2]
 
 
-def test_a_folder_that_is_a_file_is_told(tmp_path, capsys):
+def test_a_folder_that_is_a_file_is_reported(tmp_path, capsys):
     there = tmp_path / "site"
     there.write_text("")
     assert call(["lab", "--export", str(there)]) == 2

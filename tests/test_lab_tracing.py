@@ -89,7 +89,7 @@ def test_a_retelling_that_does_not_add_up_is_seen():
 @pytest.mark.parametrize("cell_scale", [0.2, None, 8.0])
 @pytest.mark.parametrize("name", SCENES)
 @pytest.mark.parametrize("method", ["uniform_grid", "spatial_hash"])
-def test_cells_hold_who_the_engine_has_in_them(method, name, cell_scale):
+def test_cells_hold_the_bodies_that_the_engine_has_in_them(method, name, cell_scale):
     scene = make_scene(name, count=150, seed=4)
     *_, (lane, outcome) = moving(method, scene, frames=4, cell_scale=cell_scale)
     index = lane.index

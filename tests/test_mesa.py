@@ -60,7 +60,7 @@ def world(request):
     return request.param
 
 
-def test_who_is_near_is_as_mesa_says(world):
+def test_neighbours_are_those_of_mesa(world):
     theirs, ours = both(world, 70)
     for radius in (0, 0.3125, 1.5, 4.7, 100):
         near = ours.neighbors_of_all(radius)
@@ -107,7 +107,7 @@ def test_offsets_lead_to_the_neighbour(world):
         assert np.isclose(np.linalg.norm(offset), distance, atol=1e-12)
 
 
-def test_exactly_at_the_radius_counts_and_a_hair_less_does_not():
+def test_exactly_at_the_radius_counts_and_slightly_less_does_not():
     theirs, ours = (
         made(kind, [[-7.3, 2.1], [-3.7, 5.2]], True, 12) for kind in (MesasSpace, ContinuousSpace)
     )
@@ -168,7 +168,7 @@ def test_mesas_boids_fly_the_same_ways(vision, monkeypatch):
         assert np.array_equal(theirs, ours)
 
 
-def test_nobody_is_moved_when_one_goes():
+def test_no_agent_moves_when_another_is_removed():
     space = made(ContinuousSpace, [[0, 10], [0, 10]], True, 50)
     before = space.agent_positions.copy()
     space.active_agents[7].remove()
@@ -185,7 +185,7 @@ def test_an_empty_space_answers():
     assert numbers(space.agents) == [0]
 
 
-def test_who_has_no_position_is_near_nobody_and_named():
+def test_an_agent_without_a_position_is_near_none_and_named():
     space = made(ContinuousSpace, [[0, 10], [0, 10]], True, 3)
     lost = ContinuousSpaceAgent(space, Model(seed=1))
     assert lost not in space.get_agents_in_radius((5, 5), 100)[0]

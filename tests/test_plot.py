@@ -255,7 +255,7 @@ def test_nothing_global_is_touched_and_no_display_is_needed():
     assert result.stdout.startswith(b"\x89PNG")
 
 
-def test_without_matplotlib_the_way_out_is_named(monkeypatch):
+def test_without_matplotlib_the_missing_extra_is_named(monkeypatch):
     for module in [name for name in sys.modules if name.partition(".")[0] == "matplotlib"]:
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, "matplotlib", None)

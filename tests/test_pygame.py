@@ -223,7 +223,7 @@ def test_groups_of_ones_own_and_plain_lists_are_taken_as_pygame_takes_them():
 
 
 class Fickle(sprite.Group):
-    """A group that shows another half of its sprites each time somebody looks."""
+    """A group that returns another half of its sprites at each iteration."""
 
     looks = 0
 
@@ -232,7 +232,7 @@ class Fickle(sprite.Group):
         return super().sprites()[self.looks % 2 :: 2]
 
 
-def test_a_group_that_says_itself_who_is_in_it_is_left_to_pygame():
+def test_a_group_with_its_own_list_of_sprites_is_left_to_pygame():
     results = []
     for module in (ours, sprite):
         a, b, _ = world(4)
@@ -242,7 +242,7 @@ def test_a_group_that_says_itself_who_is_in_it_is_left_to_pygame():
 
 
 def test_circles_that_pygame_would_not_ask_get_no_radius():
-    """The first takes all of the other group with it, so the second meets nobody."""
+    """The first kills all of the other group, so the second overlaps none."""
     for module in (ours, sprite):
         rects = [pygame.Rect(0, 0, 8, 8), pygame.Rect(0, 0, 8, 8), pygame.Rect(2, 2, 8, 8)]
         things = [Thing(f"s{k}", rect) for k, rect in enumerate(rects)]
@@ -253,7 +253,7 @@ def test_circles_that_pygame_would_not_ask_get_no_radius():
 
 
 def broken_worlds():
-    """Worlds in which pygame raises, or does what nobody expects."""
+    """Worlds in which pygame raises or does something unexpected."""
     good = {"number": 1, "image": IMAGES[0]}
     yield "no rect", lambda: [Thing("a", pygame.Rect(0, 0, 5, 5), **good), sprite.Sprite()]
     yield "rect is None", lambda: [Thing("a", None, **good)]
@@ -355,7 +355,7 @@ def test_the_module_stands_in_for_pygame_sprite():
         ours.no_such_name  # noqa: B018
 
 
-def test_ours_may_be_put_in_the_place_of_pygames(monkeypatch):
+def test_our_functions_may_replace_those_of_pygame(monkeypatch):
     a, b, _ = world(2)
     expected = names(sprite.groupcollide(a, b, False, False, any_odd))
     monkeypatch.setattr(sprite, "groupcollide", ours.groupcollide)

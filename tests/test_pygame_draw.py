@@ -32,7 +32,7 @@ def test_boxes_are_outlined_where_the_camera_sees_them():
     assert infinite[:, 10, 0].all()
 
 
-def test_contacts_show_what_two_boxes_share_and_the_way_out():
+def test_contacts_show_the_overlap_of_two_boxes_and_the_normal():
     boxes = [[10, 10, 40, 40], [30, 10, 60, 40], [0, 50, 5, 55]]
     drawn = picture(lambda s: ours.draw_contacts(s, boxes, [[0, 1]], [[-1, 0]], color="red"))
     red = np.argwhere(drawn[:, :, 0] == 255)

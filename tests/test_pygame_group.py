@@ -26,7 +26,7 @@ def members(world):
     return {body.data for body in world}
 
 
-def test_who_comes_has_a_body_and_who_goes_has_none():
+def test_a_sprite_has_a_body_while_it_is_in_the_group():
     balls = WorldGroup(tag="ball", round=True)
     first, second = Ball(balls), Ball(balls, rect=(9, 9, 8, 8))
     assert len(balls.world) == 0  # they had no rect when they joined

@@ -77,7 +77,7 @@ class Heard(Session):
                 return words
 
 
-def test_a_page_goes_to_any_frame_and_is_told_what_the_program_did_there(recording):
+def test_a_page_goes_to_any_frame_and_shows_what_the_program_did_there(recording):
     session = Heard(Named("game.bprec", recording))
     try:
         session.put(parse('{"type": "play", "playing": false, "rate": 60}'))
@@ -106,7 +106,7 @@ def test_a_page_goes_to_any_frame_and_is_told_what_the_program_did_there(recordi
         session.join(WAIT)
 
 
-def test_a_frame_says_whether_somebody_listened(tmp_path):
+def test_a_frame_says_whether_there_was_a_listener(tmp_path):
     world, path = bp.World(), tmp_path / "listened.bprec"
     world.add(bp.Box(0, 0, 2, 2), tag="a")
     world.add(bp.Box(1, 1, 2, 2), tag="a")
@@ -178,7 +178,7 @@ def test_the_table_has_a_line_a_frame_and_tells_of_the_slowest(path, recording, 
     assert slowest == [f"frame {number}" for number in recording.slowest(2)]
 
 
-def test_files_that_are_no_recordings_are_told_in_one_line(tmp_path, path, capsys):
+def test_files_that_are_no_recordings_are_reported_in_one_line(tmp_path, path, capsys):
     (tmp_path / "a.csv").write_text("0,0,1,1\n")
     assert run(["replay", str(tmp_path / "a.csv"), "--table"]) == 2
     assert capsys.readouterr().err.endswith("is no recording that can be read: it is no recording\n")

@@ -93,7 +93,7 @@ def test_a_polygon_that_is_not_convex_becomes_several_bodies(tmp_path):
     assert not loaded.world.query_point((32 + 25, 48 + 25))
 
 
-def test_a_polygon_that_crosses_itself_is_told_of(tmp_path):
+def test_a_polygon_that_crosses_itself_gives_a_warning(tmp_path):
     bow = ring((0, 0), (10, 10), (10, 0), (0, 10))
     path = map_with(tmp_path, {**THING, "polygon": bow}, {**THING, "id": 8})
     with pytest.warns(UserWarning, match=r"object 7 becomes no body: its outline crosses itself") as caught:
@@ -250,7 +250,7 @@ def test_a_map_that_blocks_nothing_says_how_it_would(tmp_path, sensors):
     assert load(file, layers="walls").tiles.solid.sum() == 1
 
 
-def test_an_object_whose_tile_is_in_no_tileset_is_told_of(tmp_path):
+def test_an_object_whose_tile_is_in_no_tileset_gives_a_warning(tmp_path):
     file = map_with(tmp_path, {**THING, "gid": 9}, level=[("tilesets", [])])
     with pytest.warns(UserWarning, match="object 7 has the tile 9, which is in no tileset"):
         loaded = load(file)

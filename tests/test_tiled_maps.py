@@ -227,7 +227,7 @@ def test_tilesets_of_their_own(tmp_path, kind):
 
 @pytest.mark.parametrize("source", [":/automap-tiles.tsx", "qrc:/automap-tiles.tsx"])
 @pytest.mark.parametrize("read", [TileMap.from_tiled, load])
-def test_tilesets_inside_tiled_itself_are_told_of(tmp_path, source, read):
+def test_tilesets_of_tiled_itself_give_a_warning(tmp_path, source, read):
     """Those of its rules for automapping: no file, and the map is sound without."""
 
     def add(level):

@@ -75,7 +75,7 @@ def test_whole_cells(tmp_path, shapes):
 
 
 @pytest.mark.parametrize("shapes", [[LEFT_HALF], [CORNER], [HALF, LEFT_HALF], [{**WHOLE, "rotation": 5}]])
-def test_a_shape_that_no_cell_can_have_is_told_of(tmp_path, shapes):
+def test_a_shape_that_a_cell_cannot_have_gives_a_warning(tmp_path, shapes):
     path = level_of(tmp_path, [[1, 0]], *shapes)
     with pytest.warns(UserWarning, match=r"tileset 't', tile 0 has a collision shape that no cell") as caught:
         tiles = TileMap.from_tiled(path)
@@ -92,7 +92,7 @@ def test_a_shape_that_no_cell_can_have_is_told_of(tmp_path, shapes):
     assert loaded.bodies[0].data == TiledTile("ground", 0, 0, "", {})
 
 
-def test_shapes_of_one_way_tiles_are_told_of(tmp_path):
+def test_shapes_of_one_way_tiles_give_a_warning(tmp_path):
     words = [{"name": "one_way", "value": "top"}]
     path = level_of(tmp_path, [[1, 1 | MIRROR_Y, 1 | TRANSPOSE]], HALF, tile={"properties": words})
     with pytest.warns(UserWarning, match="tile 0 has a collision shape") as caught:

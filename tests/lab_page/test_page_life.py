@@ -69,7 +69,7 @@ def test_a_server_that_comes_back_finds_its_pages_again(tabs, tmp_path):
         until(page, "lab.frame.epoch === 1 && lab.frame.frame > 2 && lab.frame.centers.length === 50")
 
 
-def test_a_file_is_shown_and_one_that_is_none_is_told(show, tmp_path):
+def test_a_file_is_shown_and_one_that_is_not_valid_is_reported(show, tmp_path):
     page = show("n=20")
     boxes = tmp_path / "three boxes.csv"
     boxes.write_text("0,0,2,2\n1,1,3,3\n9,9,10,10\n")
@@ -84,7 +84,7 @@ def test_a_file_is_shown_and_one_that_is_none_is_told(show, tmp_path):
 
 
 @pytest.mark.exhaustive
-def test_a_file_that_holds_no_boxes_is_told(server, show, tabs, tmp_path):
+def test_a_file_without_boxes_is_reported(server, show, tabs, tmp_path):
     tabs.excused = ("400",)  # the browser notes the answer
     page = show("n=20")
     nonsense = tmp_path / "letters.csv"

@@ -10,7 +10,7 @@ import broadphase as bp
 
 @pytest.fixture
 def path(tmp_path):
-    """Three frames with 40 bodies, then three with 41; in the last two somebody listens."""
+    """Three frames with 40 bodies, then three with 41; in the last two there is a listener."""
     world, path = bp.World(), tmp_path / "game.bprec"
     for x, y in np.random.default_rng(2).uniform(0, 50, (40, 2)).tolist():
         world.add(bp.Box(x, y, 6, 6), tag="a")
@@ -24,7 +24,7 @@ def path(tmp_path):
     return path
 
 
-def test_the_page_says_how_many_bodies_a_recording_holds_and_whether_somebody_listened(tabs, tmp_path, path):
+def test_the_page_says_how_many_bodies_a_recording_has_and_if_there_was_a_listener(tabs, tmp_path, path):
     with running(tmp_path, recording=path) as server:
         page = tabs(f"{server.address}sandbox?n=25&scene=replay")
         until(page, "globalThis.lab?.drawn > 0")

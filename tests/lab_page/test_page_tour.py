@@ -83,7 +83,7 @@ def test_the_page_opens_with_the_tour_and_plays_slowly(tour):
     until(page, "!tour.playing")
     page.locator("#scrub").fill("5")
     until(page, "tour.end === 5")
-    page.get_by_role("button", name="One test on").click()
+    page.get_by_role("button", name="One test forward").click()
     until(page, "tour.end === 6")
     next_picture(page)
     assert "6 of 276" in page.locator("#numbers").inner_text()
@@ -163,7 +163,7 @@ def test_every_step_fits_at_every_width_light_and_dark(tour, exhaustive):
 
 
 @pytest.mark.exhaustive
-def test_who_wants_little_motion_gets_the_whole_picture_at_once(server, chromium):
+def test_reduced_motion_shows_the_whole_picture_immediately(server, chromium):
     with chromium.new_context(reduced_motion="reduce") as context:
         page = context.new_page()
         page.goto(server.address)
@@ -186,7 +186,7 @@ def test_served_as_files_it_plays_slides_and_drags(site, tour, tabs):
     until(page, THERE)
     until(page, "tour.end > 0")
     assert page.get_by_role("link", name="Open the sandbox").count() == 0
-    assert "Recorded with the engine" in page.locator("#caption").inner_text()
+    assert "recorded search of the engine" in page.locator("#caption").inner_text()
     for slider, tests in ((3, 66), (6, 276)):
         slide(page, slider)
         assert shown_tests(page) == tests
@@ -208,7 +208,7 @@ def test_served_as_files_it_plays_slides_and_drags(site, tour, tabs):
     assert recorded == drawn
 
 
-def test_a_server_that_is_gone_is_told(tour, tabs):
+def test_a_server_that_has_stopped_is_reported(tour, tabs):
     tabs.excused = ("ERR_FAILED",)
     page = tour("cells")
     page.route("**/tour/frame*", lambda route: route.abort())

@@ -32,11 +32,11 @@ def test_strips_are_cut_by_a_slider_and_copies_counted(show):
     page.get_by_label("Let the engine choose").check()
     until(page, "lab.frame.lanes[0].strips.length === 2")
     until(page, "location.search.includes('strips=auto')")
-    until(page, "document.querySelector('.note').textContent.includes('in one piece')")
+    until(page, "document.querySelector('.note').textContent.includes('so few bodies as one')")
 
 
 @pytest.mark.exhaustive
-def test_a_body_that_touches_is_told_from_one_whose_box_overlaps(show):
+def test_a_body_that_touches_differs_from_one_whose_box_overlaps(show):
     page = show("n=200&play=0&seed=3&methods=brute_force")
     states = page.evaluate(
         """async () => {
@@ -64,7 +64,7 @@ def test_figures_that_say_nothing_new_are_not_shown(show):
 @pytest.mark.exhaustive
 def test_the_rate_is_what_was_drawn_and_the_time_a_median(show):
     page = show("n=40&methods=strips")
-    until(page, "document.getElementById('frame-text').textContent.includes('drawn a second')")
+    until(page, "document.getElementById('frame-text').textContent.includes('drawn per second')")
     until(page, "Number.isFinite(lab.frame.lanes[0].numbers[9])")
     until(page, "lab.lanes[0].seconds === lab.frame.lanes[0].numbers[9]")
 
@@ -114,7 +114,7 @@ def test_an_emptied_field_says_what_it_wants(show):
 
 
 @pytest.mark.exhaustive
-def test_a_file_that_is_gone_and_one_that_is_wrong_are_told(show, tabs, server, tmp_path):
+def test_a_missing_file_and_a_wrong_file_are_reported(show, tabs, server, tmp_path):
     tabs.excused = ("400",)
     gone = tabs(f"{server.address}sandbox?scene=file&file=nobodyknows")
     until(gone, "!document.getElementById('problem').hidden")
@@ -129,7 +129,7 @@ def test_a_file_that_is_gone_and_one_that_is_wrong_are_told(show, tabs, server, 
 
 
 @pytest.mark.exhaustive
-def test_a_tab_too_many_says_so_and_goes_on_when_there_is_room(server, tabs):
+def test_one_tab_too_many_says_so_and_continues_when_another_closes(server, tabs):
     tabs.excused = ("WebSocket",)
     few = [tabs(f"{server.address}sandbox?n=5&play=0&methods=strips") for _ in range(MOST_SESSIONS)]
     for page in few:

@@ -294,7 +294,10 @@ def _one_part(
     first, enter, leave = around.way(x, y, dx, 0.0)
     if first >= 1.0:
         return x + dx, y, [], True
-    length, met = abs(dx), [around.others[k] for k in _met_along(enter, leave, first).tolist()]
+    length = abs(dx)
+    # What it would overlap at the end, and what it would enter first.
+    hits = (enter < 1.0) & (leave > 1.0) | (enter <= first + _TOLERANCE)
+    met = [around.others[k] for k in np.flatnonzero(hits).tolist()]
     clear = length * first
     for far in _lengths(length):
         there = x + math.copysign(far, dx)
@@ -305,11 +308,6 @@ def _one_part(
             if height is not None:
                 return there, height, met, far == length
     return x, y, met, False
-
-
-def _met_along(enter: Floats, leave: Floats, first: float) -> Any:
-    """The obstacles that it would overlap at the end, and those that it would enter first."""
-    return np.flatnonzero((enter < 1.0) & (leave > 1.0) | (enter <= first + _TOLERANCE))
 
 
 def _lengths(length: float) -> Iterator[float]:

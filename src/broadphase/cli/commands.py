@@ -477,8 +477,12 @@ def export_tour(folder: Path) -> int:
 
 def is_on_disk(names: list[str], disk: DiskOptions) -> bool:
     """Whether to search these files on disk: an option says so, or they are many, remote or too large."""
-    if disk.wanted or any("://" in name or _is_folder(name) or _is_pattern(name) for name in names):
-        return True
+    for name in names:
+        path = Path(name)
+        is_folder = path.is_dir() and path.suffix.lower() not in _TEXT
+        is_pattern = glob.has_magic(name) and not path.exists()
+        if disk.wanted or "://" in name or is_folder or is_pattern:
+            return True
     free = available_memory()
     if free is None or not all(Path(name).suffix.lower() in _BINARY for name in names):
         return False
@@ -486,14 +490,6 @@ def is_on_disk(names: list[str], disk: DiskOptions) -> bool:
     if sum(Path(name).stat().st_size for name in names if Path(name).exists()) * 16 < free:
         return False
     return _rows(names) * _BYTES_PER_BOX > free
-
-
-def _is_folder(name: str) -> bool:
-    return Path(name).is_dir() and Path(name).suffix.lower() not in _TEXT
-
-
-def _is_pattern(name: str) -> bool:
-    return glob.has_magic(name) and not Path(name).exists()
 
 
 def _rows(names: list[str]) -> int:

@@ -17,7 +17,7 @@ from broadphase.boxes import BoxArray
 from broadphase.indexes import Choice, make_index
 from broadphase.lab.lanes import Lane, Outcome
 from broadphase.lab.messages import REPLAY
-from broadphase.lab.scenes import Bounds, Scene, Start, stand_still
+from broadphase.lab.scenes import Bounds, Scene, Start, region_of, stand_still
 from broadphase.recording.reader import RecordedFrame, Recording
 
 SLOWEST = 6
@@ -215,9 +215,4 @@ def _bounds(recording: Recording) -> Bounds:
     sampled = sorted({int(k) for k in np.linspace(0, len(recording) - 1, _SAMPLED)})
     half = recording[0].boxes.shape[1] // 2
     boxes = np.vstack([recording[number].boxes[:, [0, 1, half, half + 1]] for number in sampled])
-    boxes = boxes[(np.abs(boxes) < 1e15).all(axis=1)]
-    if not len(boxes):
-        return (-100.0, -100.0, 100.0, 100.0)
-    low, high = np.quantile(boxes[:, :2], 0.01, axis=0), np.quantile(boxes[:, 2:], 0.99, axis=0)
-    margin = np.maximum(high - low, 1e-6) * 0.04
-    return (*(low - margin).tolist(), *(high + margin).tolist())
+    return region_of(boxes)

@@ -318,7 +318,7 @@ def still(boxes: BoxArray) -> Scene:
         halves = flat[:, 2:] / 2 - flat[:, :2] / 2
         centers = flat[:, :2] / 2 + flat[:, 2:] / 2
     scene = _Still(
-        Start(np.nan_to_num(centers), np.nan_to_num(halves), np.zeros((len(flat), 2)), _view(flat))
+        Start(np.nan_to_num(centers), np.nan_to_num(halves), np.zeros((len(flat), 2)), region_of(flat))
     )
     scene.given = flat
     return scene
@@ -345,7 +345,7 @@ class _Still(Scene):
         self._moved.add(body)
 
 
-def _view(boxes: BoxArray) -> Bounds:
+def region_of(boxes: BoxArray) -> Bounds:
     """The region of most boxes, ignoring outliers and infinite edges."""
     finite = boxes[(np.abs(boxes) < 1e15).all(axis=1)]
     if not len(finite):

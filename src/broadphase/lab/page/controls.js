@@ -81,7 +81,7 @@ export class Controls {
     this.#showCount();
     this.#write("seed", state.seed);
     find("speed").value = stepOfRate(state.rate);
-    find("speed-text").value = `${short(state.rate)} frames a second`;
+    find("speed-text").value = `${short(state.rate)} frames per second`;
     find("show-tests").checked = state.tests;
     find("show-structure").checked = state.structure;
     find("play").textContent = state.playing ? "Pause" : "Play";

@@ -43,6 +43,6 @@ export class Pace {
     const recent = this.#drawnAt.filter((when) => when > now - RATED);
     if (recent.length < 3) return "";
     const rate = ((recent.length - 1) * 1000) / (recent[recent.length - 1] - recent[0]);
-    return ` · ${rate < 10 ? rate.toFixed(1) : Math.round(rate)} drawn a second`;
+    return ` · ${rate < 10 ? rate.toFixed(1) : Math.round(rate)} drawn per second`;
   }
 }

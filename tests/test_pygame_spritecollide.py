@@ -101,7 +101,7 @@ def test_groups_of_ones_own_are_gone_through_once():
         assert outcome(ours.spritecollide, made[0], iter(made[1:]), False, test) == expected
 
 
-def test_masks_far_away_are_not_asked(monkeypatch):
+def test_masks_far_away_are_not_tested(monkeypatch):
     made, asked = things(5, 40, small=True), []
     for k, thing in enumerate(made):
         thing.rect.topleft = 50 * k, 0
