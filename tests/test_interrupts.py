@@ -13,7 +13,7 @@ import pytest
 import scenes
 from checks import assert_same
 from hammer_interrupts import hammer
-from test_process import run
+from test_no_warm_up import run
 
 import broadphase as bp
 from broadphase.kernels.machine.mode import PLAIN

@@ -15,7 +15,7 @@ import oracle
 import pytest
 import scenes
 from checks import assert_same
-from test_process import run
+from test_no_warm_up import run
 
 import broadphase as bp
 from broadphase.indexes import CLASSES

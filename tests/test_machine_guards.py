@@ -1,7 +1,7 @@
 """What compiled kernels do with arguments that they were not made for: never a crash."""
 
 import pytest
-from test_process import run
+from test_no_warm_up import run
 
 from broadphase.kernels.machine.mode import PLAIN
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from checks import assert_same
 from method_checks import KINDS, scenes
-from test_stop_and_go import set_everywhere, small_budgets, small_rooms
+from test_nothing_dropped import set_everywhere, small_budgets, small_rooms
 
 import broadphase as bp
 from broadphase.kernels.arrays import sorting

@@ -1,6 +1,6 @@
-"""The house is built as ARCHITECTURE.md says: arrows run down, no circle closes, no file is too long to read.
+"""Imports only point to lower layers, as ARCHITECTURE.md draws them; no cycles; no file is too long to read.
 
-The rooms are written down in `pyproject.toml`, where import-linter reads them.
+The layers are listed in `pyproject.toml`, where import-linter reads them.
 """
 
 import ast
@@ -33,7 +33,7 @@ def check(source):
     return done.returncode == 0, done.stdout + done.stderr
 
 
-def test_arrows_run_down_and_no_circle_closes():
+def test_imports_point_down_and_there_is_no_cycle():
     well, said = check(SOURCE.parent)
     assert well, said
 
@@ -42,27 +42,27 @@ def test_imports_for_type_checkers_count():
     assert SETTINGS["exclude_type_checking_imports"] is False
 
 
-# Where an arrow is drawn, and what is said of it under which contract.
+# A forbidden import, and the complaint about it under which contract.
 WRONG = {
     "up": (
         "geometry/shapes.py",
         "from broadphase.world import world",
-        ("house", "broadphase.geometry.shapes -> broadphase.world.world"),
+        ("layers", "broadphase.geometry.shapes -> broadphase.world.world"),
     ),
     "up, for type checkers": (
         "runtime/threads.py",
         "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from broadphase.boxes import BoxArray",
-        ("house", "broadphase.runtime.threads -> broadphase.boxes"),
+        ("layers", "broadphase.runtime.threads -> broadphase.boxes"),
     ),
     "up, in a function": (
         "kernels/boxes/brute_force.py",
         "def late():\n    import broadphase.boxes",
-        ("house", "broadphase.kernels.boxes.brute_force -> broadphase.boxes"),
+        ("layers", "broadphase.kernels.boxes.brute_force -> broadphase.boxes"),
     ),
     "sideways": (
         "bench/report.py",
         "import broadphase.lab.frames",
-        ("house", "broadphase.bench.report -> broadphase.lab.frames"),
+        ("layers", "broadphase.bench.report -> broadphase.lab.frames"),
     ),
     "up in the kernels": (
         "kernels/arrays/results.py",
@@ -74,28 +74,28 @@ WRONG = {
         "import broadphase.kernels.cells.queries",
         ("kernels", "broadphase.kernels.tree.queries -> broadphase.kernels.cells.queries"),
     ),
-    "a room that nobody knows": (
+    "a package that is not listed": (
         "attic.py",
         "",
-        ("house", "The following modules are not listed as layers:\n\n- broadphase.attic\n"),
+        ("layers", "The following modules are not listed as layers:\n\n- broadphase.attic\n"),
     ),
-    "a circle": (
+    "a cycle": (
         "indexes/storage.py",
         "def late():\n    import broadphase.indexes.base",
-        ("circles", "No cycles are allowed in broadphase.indexes.\n"),
+        ("cycles", "No cycles are allowed in broadphase.indexes.\n"),
     ),
-    "a circle of rooms": (
+    "a cycle of modules": (
         "lab/scenes.py",
         "import broadphase.lab.session",
-        ("circles", "No cycles are allowed in broadphase.lab.\n"),
+        ("cycles", "No cycles are allowed in broadphase.lab.\n"),
     ),
 }
 
 
 @pytest.fixture(scope="module")
 def complaints(tmp_path_factory):
-    """What is said under each contract of a house with all the wrong arrows."""
-    folder = tmp_path_factory.mktemp("house")
+    """The complaints under each contract about a package with all the forbidden imports."""
+    folder = tmp_path_factory.mktemp("layers")
     shutil.copytree(SOURCE, folder / "broadphase", ignore=shutil.ignore_patterns("__pycache__", "page"))
     for file, line, _ in WRONG.values():
         with (folder / "broadphase" / file).open("a") as module:
@@ -110,18 +110,18 @@ def complaints(tmp_path_factory):
 
 
 @pytest.mark.parametrize("wrong", WRONG)
-def test_a_wrong_arrow_is_found(complaints, wrong):
+def test_a_forbidden_import_is_found(complaints, wrong):
     _, _, (contract, words) = WRONG[wrong]
     assert words in complaints[contract]
 
 
-def circle(graph, ignored=()):
-    """Modules that import each other in a circle, or none.
+def cycle(graph, ignored=()):
+    """Modules that import each other in a cycle, or none.
 
-    import-linter looks for circles among siblings; this one also finds those between a package and what lies
-    in it.
+    import-linter looks for cycles among siblings; this one also finds those between a package and its
+    modules.
     """
-    arrows = {
+    imports = {
         module: {
             other
             for other in graph.find_modules_directly_imported_by(module)
@@ -130,22 +130,22 @@ def circle(graph, ignored=()):
         for module in graph.modules
     }
     try:
-        TopologicalSorter(arrows).prepare()
+        TopologicalSorter(imports).prepare()
     except CycleError as error:
         return error.args[1]
     return []
 
 
-def test_no_module_imports_itself_by_a_detour():
+def test_no_module_imports_itself_indirectly():
     graph = grimp.build_graph("broadphase", cache_dir=None)
-    ignored = CONTRACTS["circles"].get("ignore_imports", ())
-    assert not circle(graph, ignored)
+    ignored = CONTRACTS["cycles"].get("ignore_imports", ())
+    assert not cycle(graph, ignored)
     graph.add_import(importer="broadphase.cli.terminal", imported="broadphase.cli")
-    assert "broadphase.cli" in circle(graph, ignored)
+    assert "broadphase.cli" in cycle(graph, ignored)
 
 
-def floors(page, top):
-    """The rooms of the drawing whose highest floor this is, floor by floor."""
+def drawn_layers(page, top):
+    """The layers of the drawing that begins with this one."""
     for block in (ROOT / page).read_text("utf-8").replace("```", "").split("\n\n"):
         rows = [re.split(r"\s{2,}", row.strip())[0].split(" | ") for row in block.strip("\n").splitlines()]
         if rows[:1] == [top]:
@@ -154,24 +154,24 @@ def floors(page, top):
 
 
 def layers(contract):
-    return [floor.split(" | ") for floor in CONTRACTS[contract]["layers"] if floor != "__main__"]
+    return [layer.split(" | ") for layer in CONTRACTS[contract]["layers"] if layer != "__main__"]
 
 
 @pytest.mark.parametrize(
     ("page", "contract"),
     [
-        ("ARCHITECTURE.md", "house"),
+        ("ARCHITECTURE.md", "layers"),
         ("ARCHITECTURE.md", "kernels"),
         ("src/broadphase/kernels/__init__.py", "kernels"),
     ],
 )
 def test_the_drawings_show_what_is_checked(page, contract):
-    assert floors(page, layers(contract)[0]) == layers(contract)
+    assert drawn_layers(page, layers(contract)[0]) == layers(contract)
 
 
-@pytest.mark.parametrize("room", [room for floor in layers("kernels") for room in floor])
-def test_a_room_of_the_kernels_says_what_lies_in_it(room):
-    folder = SOURCE / "kernels" / room
+@pytest.mark.parametrize("package", [package for layer in layers("kernels") for package in layer])
+def test_a_package_of_kernels_names_its_files(package):
+    folder = SOURCE / "kernels" / package
     if not folder.is_dir():  # one file, whose docstring says it
         assert ast.get_docstring(ast.parse(folder.with_suffix(".py").read_text("utf-8")))
         return

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from test_many_rays import RULES, mixed_world
+from test_world_raycast_many import RULES, mixed_world
 
 from broadphase import Box, Circle, World
 
