@@ -49,9 +49,8 @@ class Quota:
     >>> quota.take("a tab", 100_000, 2)
     >>> quota.take("a tab", 100_000, 4)
     Traceback (most recent call last):
-    broadphase.lab.messages.BadMessage: 100,000 bodies times 4 methods are more than the 200,000 that a tab
-    may hold; take fewer bodies or fewer methods
-    """
+    broadphase.lab.messages.BadMessage: 100,000 bodies times 4 methods are more than the 200,000 that a tab may hold; take fewer bodies or fewer methods
+    """  # noqa: E501
 
     def __init__(self) -> None:
         self._held: dict[Any, int] = {}

@@ -6,7 +6,7 @@ import { named, several, whole } from "./palette.js";
 /** A sentence or two about what a method did in this frame. */
 export function noteOf(lane, own) {
   const { method } = lane;
-  const chosen = lane.select.value === "auto" ? `auto has chosen a ${named(method)}. ` : "";
+  const chosen = lane.select.value === "auto" && lane.report ? `auto has chosen a ${named(method)}. ` : "";
   return `${chosen}${summary(method, own)}${sketched(own)}`;
 }
 
