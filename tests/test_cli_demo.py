@@ -12,8 +12,7 @@ from PIL import Image
 import broadphase as bp
 from broadphase.api.one_shot import search
 from broadphase.cli import run
-from broadphase.cli.demo import Balls
-from broadphase.cli.picture import save_picture
+from broadphase.cli.demo import Balls, save_picture
 from broadphase.methods import NAMES
 
 

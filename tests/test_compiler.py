@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import broadphase
-from broadphase.kernels.machine import linker, scratch, signatures, sources
+from broadphase.kernels.machine import linker, memory, signatures, sources
 from broadphase.kernels.machine.level import level
 from broadphase.kernels.machine.library import SUFFIX
 from broadphase.kernels.machine.linker import linkers
@@ -78,11 +78,11 @@ def test_a_row_is_a_tuple_of_numbers_of_one_of_its_lengths(value, text):
 
 
 def test_scratch_is_an_array_of_the_length_and_type_that_were_asked_for():
-    assert scratch.few(3, np.float32).shape == (3,)
-    assert scratch.one_row(6, np.int64).shape == (1, 6)
-    assert scratch.one_row(6, np.int64).dtype == np.int64
-    assert scratch.many(300, np.int32).shape == (300,)
-    assert scratch.some_rows(2, 16, np.float64).shape == (2, 16)
+    assert memory.few(3, np.float32).shape == (3,)
+    assert memory.one_row(6, np.int64).shape == (1, 6)
+    assert memory.one_row(6, np.int64).dtype == np.int64
+    assert memory.many(300, np.int32).shape == (300,)
+    assert memory.some_rows(2, 16, np.float64).shape == (2, 16)
 
 
 def test_what_lies_on_the_stack_is_limited():
@@ -91,17 +91,17 @@ def test_what_lies_on_the_stack_is_limited():
     from broadphase.kernels.machine import intrinsics as stack
 
     kind = ir.IntType(64)
-    assert (stack.MOST, stack.MOST_BYTES) == (scratch.MOST, scratch.MOST_BYTES)
+    assert (stack.MOST, stack.MOST_BYTES) == (memory.MOST, memory.MOST_BYTES)
     assert stack._at_most_few(ir.Constant(kind, 7)) == stack._number(ir.Constant(kind, 7)) == 7
     unknown = ir.Argument(ir.Function(ir.Module(), ir.FunctionType(ir.VoidType(), [kind]), "f"), kind)
-    assert stack._at_most_few(unknown) == scratch.MOST
+    assert stack._at_most_few(unknown) == memory.MOST
     with pytest.raises(ValueError, match="not few"):
-        stack._at_most_few(ir.Constant(kind, scratch.MOST + 1))
+        stack._at_most_few(ir.Constant(kind, memory.MOST + 1))
     with pytest.raises(ValueError, match="stand in the source"):
         stack._number(unknown)
     with pytest.raises(ValueError, match="too many for the stack"):
-        stack._room(scratch.MOST_BYTES // 8 + 1, 8)
-    assert stack._room(scratch.MOST_BYTES // 8, 8) == scratch.MOST_BYTES // 8
+        stack._room(memory.MOST_BYTES // 8 + 1, 8)
+    assert stack._room(memory.MOST_BYTES // 8, 8) == memory.MOST_BYTES // 8
 
 
 def test_an_edited_compiler_compiles_again():

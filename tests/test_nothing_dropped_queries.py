@@ -11,7 +11,7 @@ import broadphase as bp
 from broadphase.indexes.cells import ladder
 from broadphase.kernels.arrays.results import FEW, ROOM
 from broadphase.kernels.cells.dynamic_cells import MOST_LEVELS
-from broadphase.kernels.machine import scratch
+from broadphase.kernels.machine import memory
 from broadphase.kernels.machine.mode import PLAIN
 from broadphase.kernels.machine.simd import LANES
 from broadphase.kernels.tree import queries
@@ -208,7 +208,7 @@ def test_what_waits_is_never_more_than_was_reckoned(monkeypatch):
     assert room > 2 + 2 * WIDTH
 
     def just_so_many(count, dtype):
-        return scratch.many(room if count == WAITING else count, dtype)
+        return memory.many(room if count == WAITING else count, dtype)
 
     monkeypatch.setattr(queries, "many", just_so_many)
     monkeypatch.setattr(queries, "many", just_so_many)

@@ -8,8 +8,7 @@ from method_checks import KINDS, assert_exact, odd_boxes, pairs_of, scenes, task
 
 from broadphase.boxes import as_filter
 from broadphase.indexes.classes import Strips
-from broadphase.kernels.strips.bin import HALF_ORIGIN, LAST, SCALE
-from broadphase.kernels.strips.plan import IN_STRIPS
+from broadphase.kernels.strips.bin import HALF_ORIGIN, IN_STRIPS, LAST, SCALE
 from broadphase.methods import strips
 from broadphase.methods.strips import Cut, Plan
 from broadphase.runtime.slices import FIRST_OF_FEW

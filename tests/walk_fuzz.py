@@ -11,8 +11,8 @@ from itertools import pairwise
 import numpy as np
 
 from broadphase import Box, Capsule, Circle, Polygon, TileMap, World
+from broadphase.world.bodies import ALL
 from broadphase.world.character import Trip, rules_of
-from broadphase.world.tags import ALL
 
 if __package__:
     from tests.walk_oracle import things_of

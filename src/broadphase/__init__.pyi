@@ -52,6 +52,7 @@ from .indexes.results import Stats as Stats
 from .recording.reader import RecordedFrame as RecordedFrame
 from .recording.reader import Recording as Recording
 from .recording.recorder import Recorder as Recorder
+from .world.bodies import ANY as ANY
 from .world.bodies import Body as Body
 from .world.contacts import Contacts as Contacts
 from .world.contacts import Events as Events
@@ -67,7 +68,6 @@ from .world.queries import BodyHit as BodyHit
 from .world.queries import BodyHits as BodyHits
 from .world.queries import NearestBodies as NearestBodies
 from .world.snapshot import Snapshot as Snapshot
-from .world.tags import ANY as ANY
 from .world.tiles import Slope as Slope
 from .world.tiles import Tile as Tile
 from .world.tiles import TileMap as TileMap

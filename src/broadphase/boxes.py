@@ -37,7 +37,7 @@ def as_boxes(boxes: Any, name: str = "boxes", threads: int = 1) -> BoxArray:
     ----------
     boxes : array_like
         Rows ``[min_x, min_y, max_x, max_y]`` or ``[min_x, min_y, min_z, max_x, max_y, max_z]``; a table
-        or structured array, read by the names of its columns (`broadphase.columns`); or shapes, taken by
+        or structured array, read by the names of its columns (`broadphase.foreign`); or shapes, taken by
         their bounds.  An empty list counts as no boxes in 2-D.
     name : str
         What the caller's argument is called, for the error messages.

@@ -14,7 +14,9 @@ from broadphase.geometry.polygons import convex_parts
 from broadphase.geometry.shapes import Box, Capsule, Circle, Polygon, Shape, extent
 from broadphase.io.tiled.level import (
     ENDINGS,
+    Frame,
     Ground,
+    Outline,
     Part,
     Shaped,
     blocking_rules,
@@ -25,14 +27,15 @@ from broadphase.io.tiled.level import (
     height_of,
     in_cells,
     is_staggered,
+    moved,
     named,
     outline_of_cell,
     outlines_in_cell,
+    outlines_of,
     warn_of_shapes,
 )
 from broadphase.io.tiled.maps import TURNED, Object, ObjectLayer, Placed, Point, read_map, read_world
 from broadphase.io.tiled.maps import Map as Level
-from broadphase.io.tiled.outlines import Frame, Outline, moved, outlines_of
 from broadphase.world.bodies import Body
 from broadphase.world.tiles import TileMap
 from broadphase.world.world import World

@@ -42,7 +42,7 @@ from broadphase.indexes.results import Distances
 from broadphase.indexes.storage import BoxStore, IdArray, expect
 from broadphase.kernels.boxes.overlap import STATIC
 from broadphase.kernels.machine.kernel import trial
-from broadphase.kernels.tree.bvh import build_tree
+from broadphase.kernels.tree.bvh import build_tree, join_leaf_pairs, leaves_that_meet
 from broadphase.kernels.tree.dynamic_tree import (
     ABOVE,
     COUNT,
@@ -65,7 +65,6 @@ from broadphase.kernels.tree.dynamic_tree import (
     remove_boxes,
     stack_room,
 )
-from broadphase.kernels.tree.pairs import join_leaves, leaves_that_meet
 from broadphase.kernels.tree.queries import (
     LEAVES,
     QUEUE_ROOM,
@@ -358,7 +357,7 @@ class TreeStructure(Structure):
         exact = self.touching and not store.any_sets and not bool(loose)
         # The two trees are what the classes say.
         rules = store.filter()._replace(classes=np.empty(0, np.uint8))
-        search = partial(join_leaves, *nodes, leaves, store.boxes, exact, self.touching, rules)
+        search = partial(join_leaf_pairs, *nodes, leaves, store.boxes, exact, self.touching, rules)
         parts = threads.resolve(self.threads) if count > _ENOUGH_FOR_THREADS else 1
         task = Task(store.boxes, self.touching, rules, parts, limit)
         found = search_in_shares(task, lambda: search, threads.shares(count, parts), ())

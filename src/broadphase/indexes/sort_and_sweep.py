@@ -29,8 +29,8 @@ from broadphase.indexes.results import Distances
 from broadphase.indexes.storage import IdArray, expect
 from broadphase.kernels.arrays.sorting import PADDING, argsort_keys, bits_of, ordered_column, ordered_columns
 from broadphase.kernels.machine.simd import LANES
-from broadphase.kernels.sorted import search, walk
-from broadphase.kernels.sorted.insertion import insertion_sort, make_maxima, write_boxes
+from broadphase.kernels.sorted import sorted_array
+from broadphase.kernels.sorted.sorted_array import insertion_sort, make_maxima, write_boxes
 from broadphase.methods.sort_and_sweep import Axis, choose_axis, sweep_ordered
 from broadphase.methods.task import Found, Task
 from broadphase.runtime import threads
@@ -80,7 +80,7 @@ class Touched:
 class SortStructure(Structure):
     """The order of a `broadphase.SortAndSweep`; its axis, checked, and what `Structure` takes.
 
-    The boxes lie in columns of keys, see `broadphase.kernels.sorted.insertion`.
+    The boxes lie in columns of keys, see `broadphase.kernels.sorted.sorted_array`.
     """
 
     changes_by_query = 0.1
@@ -184,7 +184,7 @@ class SortStructure(Structure):
 
     def find_in_box(self, box: Given, touching: bool, category: int, mask: int) -> tuple[IdArray, int]:
         asked = *self._asked(category, mask), box, touching, not self.touching
-        return _whole(partial(search.search_box, *asked))
+        return _whole(partial(sorted_array.search_box, *asked))
 
     def find_in_boxes(
         self, boxes: Rows, touching: bool, category: int, mask: int, out: PairArray | None = None
@@ -193,7 +193,7 @@ class SortStructure(Structure):
         edges = np.empty(boxes.shape[1], order[0].dtype)
 
         def ask(begin: int, end: int, out: PairArray) -> tuple[int, int, int]:
-            answer: tuple[int, int, int] = search.search_boxes(
+            answer: tuple[int, int, int] = sorted_array.search_boxes(
                 order, rules, boxes[:end], begin, edges, out, touching, not self.touching
             )
             return answer
@@ -202,14 +202,14 @@ class SortStructure(Structure):
 
     def find_on_ray(self, ray: Floats, category: int, mask: int) -> tuple[IdArray, int]:
         asked = *self._asked(category, mask), self.store.boxes, ray
-        return _whole(partial(walk.search_ray, *asked, self.touching, not self.touching))
+        return _whole(partial(sorted_array.search_ray, *asked, self.touching, not self.touching))
 
     def find_first_on_ray(
         self, origin: Given, direction: Given, furthest: float, category: int, mask: int
     ) -> FirstHit:
         ray = (*origin, *direction, furthest)
         asked = *self._asked(category, mask), self.store.boxes, ray
-        hit, tests = walk.search_first(*asked, self.touching, not self.touching)
+        hit, tests = sorted_array.search_first(*asked, self.touching, not self.touching)
         return described(self.store, hit, tests, ray)
 
     def find_first_on_rays(
@@ -219,14 +219,14 @@ class SortStructure(Structure):
             return None
         order, rules, lowered = *self._asked(category, mask), not self.touching
         found = [
-            walk.search_first(order, rules, self.store.boxes, tuple(ray), self.touching, lowered)
+            sorted_array.search_first(order, rules, self.store.boxes, tuple(ray), self.touching, lowered)
             for ray in rays.tolist()
         ]
         return np.array([hit for hit, _ in found], np.int32), sum(tests for _, tests in found)
 
     def find_nearest(self, point: Given, k: int, category: int, mask: int) -> tuple[IdArray, Distances, int]:
         asked = *self._asked(category, mask), self.store.boxes, point
-        found: tuple[IdArray, Distances, int] = walk.search_nearest(*asked, k, not self.touching)
+        found: tuple[IdArray, Distances, int] = sorted_array.search_nearest(*asked, k, not self.touching)
         return found
 
     # ---- about itself

@@ -22,8 +22,8 @@ import numpy.typing as npt
 import pyarrow as pa
 from pyarrow import ipc, parquet
 
-from broadphase.columns import Column, Layout
 from broadphase.errors import FileError
+from broadphase.foreign import Column, Layout
 from broadphase.io.tables import Limits, Table, boxes_from_columns, find_layout, object_array
 
 _NUMBERS = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)

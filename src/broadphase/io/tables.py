@@ -26,10 +26,10 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase import columns
+from broadphase import foreign as columns
 from broadphase.boxes import BoxArray, as_boxes
-from broadphase.columns import HEADERLESS, Column, Layout, names_without_header
 from broadphase.errors import FileError
+from broadphase.foreign import HEADERLESS, Column, Layout, names_without_header
 
 _ROWS_AT_ONCE = 1_000  # rows; larger batches leave the processor's cache and are slower
 _LONGEST_FIELD = 2**31 - 1  # outlines as text easily exceed the reader's own limit of 128 KiB
@@ -136,7 +136,7 @@ class Table(NamedTuple):
 
 
 def find_layout(names: Sequence[str], file: str, id_column: str | None = None) -> Layout:
-    """`broadphase.columns.find_layout`, which raises `FileError` here."""
+    """`broadphase.foreign.find_layout`, which raises `FileError` here."""
     try:
         return columns.find_layout(names, file, id_column)
     except ValueError as error:
@@ -146,7 +146,7 @@ def find_layout(names: Sequence[str], file: str, id_column: str | None = None) -
 def boxes_from_columns(
     layout: Layout, values: Mapping[str, Column], file: str, row_name: Callable[[int], str]
 ) -> BoxArray:
-    """`broadphase.columns.boxes_from_columns`, which raises `FileError` here."""
+    """`broadphase.foreign.boxes_from_columns`, which raises `FileError` here."""
     try:
         return columns.boxes_from_columns(layout, values, file, row_name)
     except ValueError as error:

@@ -32,8 +32,18 @@ from broadphase.kernels.arrays.sorting import (
     starts_from_steps,
 )
 from broadphase.kernels.boxes.overlap import rules_of
-from broadphase.kernels.strips.bin import BLOCK, FIRST_CLASS_BIT, LAST, count_copies, scatter_copies
-from broadphase.kernels.strips.plan import IN_STRIPS, WHOLE, are_crowded, equal_shares, equal_widths
+from broadphase.kernels.strips.bin import (
+    BLOCK,
+    FIRST_CLASS_BIT,
+    IN_STRIPS,
+    LAST,
+    WHOLE,
+    are_crowded,
+    count_copies,
+    equal_shares,
+    equal_widths,
+    scatter_copies,
+)
 from broadphase.kernels.strips.small_worlds import (
     BEGUN,
     NOTHING,
@@ -226,7 +236,7 @@ class Cut(NamedTuple):
     """How many strips the cost model wants on each cut axis."""
     lattice: npt.NDArray[Any]
     whole: int
-    """Whether the world may be swept in one piece; see `broadphase.kernels.strips.plan`."""
+    """Whether the world may be swept in one piece; see `broadphase.kernels.strips.bin`."""
 
     @property
     def axes(self) -> tuple[int, ...]:

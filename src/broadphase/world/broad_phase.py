@@ -24,13 +24,11 @@ from broadphase.indexes.arguments import NO_RULE
 from broadphase.indexes.base import Index
 from broadphase.indexes.protocol import Structure
 from broadphase.indexes.storage import expect
-from broadphase.kernels.movement.bodies import take_list
-from broadphase.kernels.movement.motion import Room
+from broadphase.kernels.movement.motion import Room, take_list
 from broadphase.kernels.shapes.queries import FEW, put_near
 from broadphase.methods.task import NO_LIMIT
-from broadphase.world.bodies import BodyStore, Floats, Rows
+from broadphase.world.bodies import ALL, MOVING, BodyStore, Floats, Rows
 from broadphase.world.space import Images, PeriodicSpace
-from broadphase.world.tags import ALL, MOVING
 
 Point = tuple[float, float]
 

@@ -16,7 +16,7 @@ from broadphase.kernels.movement.walk_obstacles import Rules, WalkRoom
 from broadphase.kernels.shapes.table import BOX, cosine_sine
 from broadphase.kernels.tiles.slopes import no_ground
 from broadphase.world.arguments import as_two
-from broadphase.world.bodies import Body, Floats, Rows
+from broadphase.world.bodies import ALL, STATICS, Body, Floats, Rows
 from broadphase.world.broad_phase import closed_many
 from broadphase.world.crossing import before_moving, cross_many
 from broadphase.world.hits import Hit, HitArrays, Integers, Movements, Walk, Walks
@@ -25,7 +25,6 @@ from broadphase.world.motion_many import ManyMotion, as_rows, hit_arrays
 from broadphase.world.movement import checked_way, resolve
 from broadphase.world.space import Images
 from broadphase.world.state import State
-from broadphase.world.tags import ALL, STATICS
 from broadphase.world.tiles import Tile
 from broadphase.world.tiles_near import TilesNear
 

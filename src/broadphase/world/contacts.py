@@ -22,7 +22,7 @@ import numpy.typing as npt
 from broadphase.errors import PairLimitExceeded
 from broadphase.geometry.narrow_phase import ContactArrays
 from broadphase.geometry.table import ShapeTable
-from broadphase.kernels.pairs.contacts import (
+from broadphase.kernels.pairs.changes import (
     put_candidates,
     put_candidates_of_many,
     renew_contacts,
@@ -33,11 +33,10 @@ from broadphase.kernels.shapes.contact import contact_boxes, contact_circles, co
 from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns
 from broadphase.methods.task import NO_LIMIT
 from broadphase.runtime.memory import available_memory
-from broadphase.world.bodies import Body, BodyStore
+from broadphase.world.bodies import LISTENED, MOVING, STATIC, Body, BodyStore
 from broadphase.world.broad_phase import BroadPhase
 from broadphase.world.listeners import Contact, Listeners, Match, Matcher
 from broadphase.world.space import Images, PeriodicSpace, Turns, bounds_of
-from broadphase.world.tags import LISTENED, MOVING, STATIC
 
 Floats = npt.NDArray[np.float64]
 RowPairs = npt.NDArray[np.int32]

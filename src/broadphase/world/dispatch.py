@@ -20,12 +20,11 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from broadphase.world.bodies import Body
+from broadphase.world.bodies import LISTENED, Body
 from broadphase.world.contacts import Changes, Events, Handed
 from broadphase.world.listeners import Contact, Listener
 from broadphase.world.sprites import SpriteWatch
 from broadphase.world.state import State
-from broadphase.world.tags import LISTENED
 
 
 class Call(NamedTuple):

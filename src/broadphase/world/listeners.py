@@ -7,8 +7,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.world.bodies import Body, BodyStore, setting
-from broadphase.world.tags import check_tag, has
+from broadphase.world.bodies import Body, BodyStore, check_tag, has, setting
 
 
 class Contact(NamedTuple):

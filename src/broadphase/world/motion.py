@@ -18,7 +18,7 @@ from broadphase.geometry.table import table_of
 from broadphase.kernels.movement import motion as kernel
 from broadphase.kernels.movement.sweep import BOUNCE, CROSS
 from broadphase.world.arguments import as_shape, as_two
-from broadphase.world.bodies import Body, Rows
+from broadphase.world.bodies import ALL, Body, Rows
 from broadphase.world.broad_phase import closed
 from broadphase.world.contacts import contacts_between
 from broadphase.world.crossing import Start, cross
@@ -27,7 +27,6 @@ from broadphase.world.hits import NOTHING, RESPONSES, Answer, Around, Blockers, 
 from broadphase.world.movement import beside, first_against, region, resolve, step_beside
 from broadphase.world.space import TOLERANCE, Floats, PeriodicSpace, bounds_of, moved_columns
 from broadphase.world.state import State
-from broadphase.world.tags import ALL
 from broadphase.world.tiles import Tile, TileMap
 from broadphase.world.tiles_near import FITS, TilesNear, tiles_near
 

@@ -13,7 +13,7 @@ from broadphase.kernels.movement.sweep import FARTHEST
 from broadphase.kernels.shapes.table import BOX
 from broadphase.kernels.tiles.slopes import near_slopes
 from broadphase.runtime.slices import first_of
-from broadphase.world.bodies import Body, Floats, Rows
+from broadphase.world.bodies import ALL, STATICS, Body, Floats, Rows
 from broadphase.world.broad_phase import closed_many
 from broadphase.world.crossing import before_moving, cross_many
 from broadphase.world.hits import Answer, Hit, HitArrays, Movements, code_of
@@ -21,7 +21,6 @@ from broadphase.world.motion import Motion, Whole
 from broadphase.world.movement import resolve
 from broadphase.world.space import Images, bounds_of
 from broadphase.world.state import State
-from broadphase.world.tags import ALL, STATICS
 from broadphase.world.tiles import Tile
 from broadphase.world.tiles_near import TilesNear, tiles_near, union
 

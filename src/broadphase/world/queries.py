@@ -33,10 +33,9 @@ from broadphase.kernels.tiles.slopes import cast_rays_each
 from broadphase.numeric import as_numpy, real
 from broadphase.space import check_ray_lengths
 from broadphase.world.arguments import as_bounds, as_points, as_shape, as_two, of_one_length
-from broadphase.world.bodies import Body, Floats, Rows
+from broadphase.world.bodies import ALL, Body, Floats, Rows, as_tags
 from broadphase.world.space import MOST_TURNS, PeriodicSpace, moved_columns
 from broadphase.world.state import State
-from broadphase.world.tags import ALL, as_tags
 from broadphase.world.tiles import Tile
 from broadphase.world.tiles_near import tiles_near, union
 

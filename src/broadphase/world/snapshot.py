@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.geometry.shapes import Shape
-from broadphase.kernels.movement.bodies import list_many_replaced
+from broadphase.kernels.movement.motion import list_many_replaced
 from broadphase.world.bodies import Body, BodyStore, Floats
 from broadphase.world.contacts import Crossed, Events, Found
 from broadphase.world.dispatch import Dispatch

@@ -24,7 +24,7 @@ from broadphase.indexes.storage import EVERY_BIT
 from broadphase.methods.task import pair_limit
 from broadphase.numeric import whole
 from broadphase.space import as_period
-from broadphase.world.bodies import Body, Floats
+from broadphase.world.bodies import LISTENED, Body, Floats
 from broadphase.world.contacts import Events
 from broadphase.world.dispatch import Dispatch
 from broadphase.world.hits import Answer, Hit, Movement, Movements, Response, Walk, Walks
@@ -33,7 +33,6 @@ from broadphase.world.motion import Motion, Whole
 from broadphase.world.queries import BodyHit, BodyHits, NearestBodies, Queries
 from broadphase.world.sprites import SpriteWatch
 from broadphase.world.state import State
-from broadphase.world.tags import LISTENED
 from broadphase.world.tiles import TileMap
 from broadphase.world.tiles_near import check_fills
 

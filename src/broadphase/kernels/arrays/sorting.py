@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.kernels.machine.jit import common, inline, jit
-from broadphase.kernels.machine.prefetch import prefetch
+from broadphase.kernels.machine.memory import prefetch
 from broadphase.kernels.machine.simd import LANES
 
 # -----------------------------------------------------------------------------------------------------------

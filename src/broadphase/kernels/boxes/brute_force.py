@@ -20,7 +20,7 @@ from broadphase.kernels.boxes.queries import (
     sort_by_distance,
 )
 from broadphase.kernels.machine.jit import inline, jit, numbers
-from broadphase.kernels.machine.scratch import few, many
+from broadphase.kernels.machine.memory import few, many
 from broadphase.kernels.machine.simd import (
     LANES,
     bits,

@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from broadphase.kernels.machine.columns import with_columns
 from broadphase.kernels.machine.jit import always_inline, brief, inline, jit, numbers
-from broadphase.kernels.machine.scratch import one_row
+from broadphase.kernels.machine.memory import one_row, with_columns
 
 # -----------------------------------------------------------------------------------------------------------
 # One pass over all boxes: whether every row is valid, and the bounds and sizes of the boxes.

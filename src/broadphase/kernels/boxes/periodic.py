@@ -5,7 +5,7 @@ import numpy as np
 from broadphase.kernels.boxes.overlap import overlap
 from broadphase.kernels.boxes.queries import distance_to_box, keep_nearest, sort_by_distance
 from broadphase.kernels.machine.jit import always_inline, inline, jit
-from broadphase.kernels.machine.scratch import few
+from broadphase.kernels.machine.memory import few
 
 # -----------------------------------------------------------------------------------------------------------
 # Periodic worlds: boxes wrapped into the period, and the ghosts of those that cross the seam.

@@ -6,8 +6,7 @@ import numpy as np
 
 from broadphase.kernels.machine.floats import next_down
 from broadphase.kernels.machine.jit import common, inline, jit, numbers
-from broadphase.kernels.machine.prefetch import AHEAD, prefetch
-from broadphase.kernels.machine.scratch import few
+from broadphase.kernels.machine.memory import AHEAD, few, prefetch
 from broadphase.kernels.machine.simd import (
     LANES,
     bits,

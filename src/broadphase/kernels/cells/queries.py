@@ -40,7 +40,7 @@ from broadphase.kernels.cells.dynamic_cells import (
 )
 from broadphase.kernels.cells.one_shot import MOST_PLACES
 from broadphase.kernels.machine.jit import brief, common, inline, jit, numbers, unsigned
-from broadphase.kernels.machine.scratch import few, many, one_row, some_rows
+from broadphase.kernels.machine.memory import few, many, one_row, some_rows
 from broadphase.kernels.machine.waiting import claim, let_go
 
 # -----------------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ program: a builtin out of a `library` for this `level` of processor, compiled fr
 hand.  Argument types that are not in `signatures` are compiled `on_demand` into the user's `cache` if there
 is a `linker`.  `python_api` is what machine code needs of the interpreter.
 
-`simd` has vectors of 8 or 16 lanes, `columns` states the length of rows, `prefetch` loads memory ahead,
-`scratch` is memory on the stack, `floats` has the neighbours of a float, `waiting` lets threads signal each
-other; `intrinsics` has their compiled forms.
+`simd` has vectors of 8 or 16 lanes, `memory` is the stack, rows of a known length and prefetching, `floats`
+has the neighbours of a float, `waiting` lets threads signal each other; `intrinsics` has their compiled
+forms.
 """

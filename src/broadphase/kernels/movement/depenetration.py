@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from broadphase.kernels.machine.jit import inline, jit
-from broadphase.kernels.machine.scratch import few
+from broadphase.kernels.machine.memory import few
 from broadphase.kernels.movement.sweep import flush_before
 from broadphase.kernels.movement.sweep_shapes import ROW, set_tile, slack
 from broadphase.kernels.shapes.contact import contact_of, length, part_intervals

@@ -12,7 +12,7 @@ floating point are left to the caller, unless nothing was rounded in them.
 import numpy as np
 
 from broadphase.kernels.machine.jit import inline, jit
-from broadphase.kernels.machine.scratch import few
+from broadphase.kernels.machine.memory import few
 
 NEVER, UNSURE = -1.0, -2.0
 # The relative error of a product of two differences is less than three units of rounding, each 1.2e-16.

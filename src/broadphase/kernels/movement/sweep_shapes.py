@@ -19,7 +19,7 @@ import numpy as np
 
 from broadphase.kernels.machine.floats import next_up
 from broadphase.kernels.machine.jit import common, inline, jit
-from broadphase.kernels.machine.scratch import few, some_rows
+from broadphase.kernels.machine.memory import few, some_rows
 from broadphase.kernels.movement.sweep import (
     ALL_SIDES,
     NEVER,

@@ -9,9 +9,8 @@ have many partners each, pairs are counted by second id before: what is then in 
 
 import numpy as np
 
-from broadphase.kernels.machine.columns import with_columns
 from broadphase.kernels.machine.jit import common, inline, jit, unsigned
-from broadphase.kernels.machine.prefetch import prefetch
+from broadphase.kernels.machine.memory import prefetch, with_columns
 
 MOST_PARTITIONS = 128
 FEW = 24  # partners; beyond, exchanging neighbours takes too many rounds

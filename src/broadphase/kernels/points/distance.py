@@ -5,8 +5,8 @@ import math
 import numpy as np
 
 from broadphase.kernels.machine.jit import always_inline, inline, jit, unsigned
+from broadphase.kernels.machine.memory import AHEAD, prefetch
 from broadphase.kernels.machine.mode import COMPILING
-from broadphase.kernels.machine.prefetch import AHEAD, prefetch
 from broadphase.kernels.machine.simd import LANES
 
 # -----------------------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ import numpy as np
 
 from broadphase.kernels.arrays.results import rank
 from broadphase.kernels.machine.jit import always_inline, inline, jit, unsigned
-from broadphase.kernels.machine.prefetch import AHEAD, prefetch
+from broadphase.kernels.machine.memory import AHEAD, prefetch
 from broadphase.kernels.machine.simd import (
     LANES,
     bits,

@@ -18,9 +18,10 @@ from broadphase.kernels.strips.bin import (
     ONE,
     SCALE,
     all_ordinary,
+    are_crowded,
     class_bits_of,
+    plan_equal_widths,
 )
-from broadphase.kernels.strips.plan import are_crowded, plan_equal_widths
 from broadphase.kernels.strips.sweep import (
     BUCKET,
     CLASS,
@@ -309,7 +310,7 @@ class Room(NamedTuple):
     """Memory for one search, for so many boxes, copies and keys as the arrays are long."""
 
     edges: npt.NDArray[np.float64]
-    """This and the next five are what `broadphase.kernels.strips.plan.equal_widths` takes."""
+    """This and the next five are what `broadphase.kernels.strips.bin.equal_widths` takes."""
     spanned: npt.NDArray[np.float64]
     statistics: npt.NDArray[np.float64]
     cuts: npt.NDArray[np.int64]

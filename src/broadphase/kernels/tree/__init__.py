@@ -8,6 +8,7 @@
     │ └───┘   └───┘ │
     └───────────────┘
 
-For one call: a binary tree, built top down, and its pairs (`bvh`).  Kept between frames: `dynamic_tree`, with
-up to 16 children a node; `queries` and `pairs` search it.
+Once through: a binary tree from the top down, and its pairs (`bvh`).  A `dynamic_tree` has up to 16 children
+a node and follows boxes that are inserted, removed and moved.  `queries` answers boxes, rays and nearest, one
+at a time or many.
 """

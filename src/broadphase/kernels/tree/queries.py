@@ -29,8 +29,7 @@ from broadphase.kernels.boxes.queries import (
     write_normal,
 )
 from broadphase.kernels.machine.jit import always_inline, brief, common, inline, jit, numbers
-from broadphase.kernels.machine.prefetch import AHEAD, prefetch
-from broadphase.kernels.machine.scratch import few, many, one_row, some_rows
+from broadphase.kernels.machine.memory import AHEAD, few, many, one_row, prefetch, some_rows
 from broadphase.kernels.machine.simd import (
     LANES,
     bits,

@@ -1,0 +1,465 @@
+"""Boxes in the order of their lower edges on one axis, kept by insertion, and how far they reach.
+
+The boxes lie as columns of keys (`broadphase.kernels.arrays.sorting.ordered_columns`): one row an edge,
+the sorted axis first, so that `LANES` of them are compared at a time.  ``places[i]`` is the column of box
+``i``, or -1.
+
+``maxima`` is a segment tree over blocks of `LANES` boxes: node 1 is the root, ``2 * k`` and ``2 * k + 1`` are
+below node ``k``, the second half of the array are the blocks.  A node holds the greatest upper edge on the
+sorted axis of what lies below it.  So a search leaves out at once what ends before it begins, also where one
+giant lies far to the left.
+"""
+
+import numpy as np
+
+from broadphase.kernels.arrays.results import ROOM, finished, put_row, result
+from broadphase.kernels.arrays.sorting import ordered
+from broadphase.kernels.boxes.queries import (
+    distance_to_box,
+    keep_nearest,
+    passes,
+    ray_distance,
+    set_array,
+    set_ray,
+    sort_by_distance,
+)
+from broadphase.kernels.machine.jit import inline, jit, numbers
+from broadphase.kernels.machine.memory import few, many
+from broadphase.kernels.machine.simd import LANES, bits, load, lowest_lane, splat
+
+
+@jit
+def write_boxes(edges, ids, places, first_axis, touching, columns, begin, end):
+    """Write the keys of the boxes ``ids[begin:end]`` where they stand, which may leave them out of order.
+
+    ``edges`` are the boxes as integers.
+    """
+    dim = edges.shape[1] // 2
+    top = 8 * edges.itemsize - 1
+    for k in range(begin, end):
+        i = ids[k]
+        at = places[i]
+        for turn in range(dim):
+            axis = (first_axis + turn) % dim
+            columns[turn, at] = ordered(edges[i, axis], top)
+            columns[dim + turn, at] = ordered(edges[i, dim + axis], top) - (not touching)
+
+
+@jit
+def insertion_sort(columns, ids, places, begin, end, most):
+    """Sort the boxes at ``begin .. end - 1`` in among those before them, which are in order.
+
+    Returns how many places they went, or -1 where it gave up because that would be more than ``most``.
+    """
+    lower = columns[0]
+    steps = 0
+    k = max(begin, 1)
+    while k < end:
+        if bits(load(columns, 0, k) < load(columns, 0, k - 1)) == 0:  # all in order: nearly always
+            k += LANES
+            continue
+        at = k
+        while at > 0 and lower[at - 1] > lower[k]:
+            at -= 1
+        steps += k - at
+        if steps > most:
+            return -1
+        if at < k:
+            for row in range(columns.shape[0]):
+                key = columns[row, k]
+                for slot in range(k, at, -1):
+                    columns[row, slot] = columns[row, slot - 1]
+                columns[row, at] = key
+            i = ids[0, k]
+            for slot in range(k, at, -1):
+                ids[0, slot] = ids[0, slot - 1]
+                places[ids[0, slot]] = slot
+            ids[0, at] = i
+            places[i] = at
+        k += 1
+    return steps
+
+
+@jit
+def make_maxima(columns, maxima):
+    """Fill the tree of maxima."""
+    upper = columns[columns.shape[0] // 2]
+    blocks = maxima.shape[0] // 2
+    taken = (columns.shape[1] - 1) // LANES  # the last of them with some of the padding
+    for block in range(taken):
+        most = upper[block * LANES]
+        for at in range(block * LANES + 1, (block + 1) * LANES):
+            most = max(most, upper[at])
+        maxima[blocks + block] = most
+    for block in range(taken, blocks):
+        maxima[blocks + block] = -1 << (8 * columns.itemsize - 1)
+    for node in range(blocks - 1, 0, -1):
+        maxima[node] = max(maxima[2 * node], maxima[2 * node + 1])
+
+
+@inline
+def next_block(maxima, block, low):
+    """The first block from ``block`` on with an upper edge of at least ``low``; their number if none has."""
+    blocks = maxima.shape[0] // 2
+    if block >= blocks:
+        return blocks
+    node = blocks + block
+    while maxima[node] < low:
+        node += 1
+        while node & 1 == 0:  # to the largest part of the tree that begins there
+            node >>= 1
+        if node == 1:
+            return blocks
+    while node < blocks:
+        node *= 2
+        node += maxima[node] < low
+    return node - blocks
+
+
+@inline
+def previous_block(maxima, block, low):
+    """The last block up to ``block`` with an upper edge of at least ``low``, or -1."""
+    blocks = maxima.shape[0] // 2
+    if block < 0:
+        return np.int64(-1)
+    node = blocks + block
+    while maxima[node] < low:
+        if node & (node - 1) == 0:  # the first of its level
+            return np.int64(-1)
+        node -= 1
+        while node & 1 == 1:  # to the largest part of the tree that ends there
+            node >>= 1
+    while node < blocks:
+        node = 2 * node + 1
+        node -= maxima[node] < low
+    return node - blocks
+
+
+@inline
+def first_above(columns, key):
+    """The first column whose lower edge is greater than ``key``."""
+    begin = 0
+    end = columns.shape[1] - LANES
+    while begin < end:
+        middle = (begin + end) >> 1
+        if columns[0, middle] <= key:
+            begin = middle + 1
+        else:
+            end = middle
+    return begin
+
+
+# -----------------------------------------------------------------------------------------------------------
+# Boxes that overlap a box, asked of boxes in the order of one axis
+# (`broadphase.kernels.sorted.sorted_array`).
+#
+# On the sorted axis, the boxes that begin before the query ends are those up to a place that binary search
+# finds.  Among these, the tree of maxima leaves out what ends before the query begins.  So the cost is that
+# of the boxes that overlap on the sorted axis, and a logarithm.
+#
+# What is asked of a kernel comes as ``order``: the columns, the ids, the tree of maxima and the sorted axis;
+# and ``rules``: categories and masks by id, then category and mask of the query.
+
+
+_FIRST = np.int64(0)  # not a plain 0, for which Numba would compile once more
+_LARGEST_SINGLE = 3.4028234663852886e38
+
+
+@inline
+def low_key(value, single, touching, lowered):
+    """The least key of an upper edge that reaches a query's lower edge ``value``, a float64.
+
+    ``single``: the columns hold float32, whose nearest number may lie on either side of ``value``.
+    ``lowered``: their upper edges are one lower.
+    """
+    near, key = _nearest_key(value, single)
+    return key + (not (near > value or (touching and near == value))) - lowered
+
+
+@inline
+def high_key(value, single, touching):
+    """The greatest key of a lower edge that a query's upper edge ``value`` reaches."""
+    near, key = _nearest_key(value, single)
+    return key - (not (near < value or (touching and near == value)))
+
+
+@inline
+def _nearest_key(value, single):
+    """The nearest number that the columns can hold, and its key."""
+    if not single:
+        double = np.float64(value)
+        return value, np.int64(ordered(double.view(np.int64), 63))
+    if abs(value) > _LARGEST_SINGLE:
+        value = np.inf if value > 0.0 else -np.inf
+    near = np.float32(value)
+    return float(near), np.int64(ordered(near.view(np.int32), 31))
+
+
+@inline
+def query_keys(query, first_axis, touching, lowered, edges):
+    """Write the keys to compare with, the axes in turn from ``first_axis``: lower edges, then upper ones."""
+    dim = edges.shape[0] // 2
+    single = edges.itemsize == 4
+    for turn in range(dim):
+        axis = (first_axis + turn) % dim
+        edges[turn] = low_key(float(query[axis]), single, touching, lowered)
+        edges[dim + turn] = high_key(float(query[dim + axis]), single, touching)
+
+
+@inline
+def overlapping(columns, at, edges):
+    """Which of the `LANES` boxes from column ``at`` overlap ``edges``, as bits."""
+    dim = columns.shape[0] // 2
+    hits = load(columns, 0, at) <= splat(edges[dim])
+    hits = hits & (splat(edges[0]) <= load(columns, dim, at))
+    hits = hits & (load(columns, 1, at) <= splat(edges[dim + 1]))
+    hits = hits & (splat(edges[1]) <= load(columns, dim + 1, at))
+    if dim == 3:
+        hits = hits & (load(columns, 2, at) <= splat(edges[5]))
+        hits = hits & (splat(edges[2]) <= load(columns, 5, at))
+    return bits(hits)
+
+
+@inline
+def blocks_before(columns, key):
+    """The boxes that begin at ``key`` or before lie in the blocks before this one."""
+    return (first_above(columns, key) + LANES - 1) // LANES
+
+
+@inline
+def boxes_in(columns, block):
+    """How many boxes there are in a block."""
+    return min(LANES, columns.shape[1] - LANES - block * LANES)
+
+
+@inline
+def _collect(order, rules, edges, block, query, out, found):
+    """Write rows ``[query, id]``, or ids where ``out`` has no columns, from ``block`` on until it is full.
+
+    Returns the block that is next, -1 where all are done, how many rows there are, and the tests.
+    """
+    columns, ids, maxima, _ = order
+    categories, masks, category, mask = rules
+    last = blocks_before(columns, edges[columns.shape[0] // 2])
+    tests = 0
+    block = next_block(maxima, block, edges[0])
+    while block < last:
+        if found + LANES > out.shape[0]:
+            return block, found, tests
+        hits = overlapping(columns, block * LANES, edges)
+        tests += boxes_in(columns, block)
+        while hits != 0:
+            i = ids[0, block * LANES + lowest_lane(hits)]
+            hits &= hits - 1
+            if passes(categories, masks, i, category, mask):
+                if out.ndim == 1:
+                    out[found] = i
+                else:
+                    put_row(out, found, query, i)
+                found += 1
+        block = next_block(maxima, block + 1, edges[0])
+    return np.int64(-1), found, tests
+
+
+@jit
+def search_boxes(order, rules, queries, begin, edges, out, touching, lowered):
+    """Rows ``[query, id]`` of the queries from ``begin`` on, until ``out`` is full.
+
+    Returns the query to go on with, the rows and the tests.  A query is answered wholly or not at all.
+    ``touching`` is the query's rule; ``lowered`` says whether upper edges in the columns are lowered.
+    ``edges`` is scratch for the keys of a query.
+    """
+    found = tests = np.int64(0)
+    for q in range(begin, queries.shape[0]):
+        query_keys(queries[q], order[3], touching, lowered, edges)
+        block, rows, made = _collect(order, rules, edges, _FIRST, q, out, found)
+        if block >= 0:
+            return q, found, tests
+        found = rows
+        tests += made
+    return queries.shape[0], found, tests
+
+
+@jit
+@numbers(values=(4, 6))
+def search_box(order, rules, values, touching, lowered, begin):
+    """Ids of the boxes in the blocks from ``begin`` on that overlap one box; returns ``ids, tests, next``.
+
+    Where the room for ids is full, it stops: ``next`` is the block to go on with, -1 when done.
+    """
+    query = few(len(values), np.float64)
+    set_array(values, query)
+    edges = few(len(values), order[0].dtype)
+    query_keys(query, order[3], touching, lowered, edges)
+    out = many(ROOM, np.int32)
+    block, found, tests = _collect(order, rules, edges, begin, _FIRST, out, _FIRST)
+    return finished(out, found), tests, block
+
+
+# -----------------------------------------------------------------------------------------------------------
+# Rays and nearest boxes, asked of boxes in the order of one axis (`broadphase.kernels.sorted.sorted_array`).
+#
+# Both are asked about the boxes in a window around the ray or the point.  What is found makes the window
+# smaller: the walk begins where the nearest are to be expected, and ends where the window does.
+# ``order`` and ``rules`` are as in `broadphase.kernels.sorted.sorted_array`.
+
+
+@inline
+def _around_point(point, radius, window):
+    """A box that certainly holds whatever is judged to lie within the radius."""
+    dim = point.shape[0]
+    for axis in range(dim):
+        at = float(point[axis])
+        far = radius + (abs(at) + radius) * 4e-15
+        window[axis] = at - far
+        window[dim + axis] = at + far
+
+
+@inline
+def _around_ray(ray, furthest, window):
+    """A box that certainly holds some of whatever the ray is judged to hit within ``furthest``."""
+    dim = window.shape[0] // 2
+    for axis in range(dim):
+        at, step = float(ray[axis]), float(ray[dim + axis])
+        way = step * furthest if step != 0.0 else 0.0
+        slack = (abs(at) + abs(way)) * 4e-15 + 1e-290
+        window[axis] = at + min(way, 0.0) - slack
+        window[dim + axis] = at + max(way, 0.0) + slack
+        if way == np.inf:
+            window[axis] = at - abs(at) * 4e-15 - 1e-290
+        if way == -np.inf:
+            window[dim + axis] = at + abs(at) * 4e-15 + 1e-290
+
+
+@jit
+@numbers(values=(2, 3))
+def search_nearest(order, rules, boxes, values, k, lowered):
+    """The ``k`` nearest boxes by distance, then id; returns ``ids, distances, tests``.
+
+    Outwards from the point on both sides, by turns, until the window ends.
+    """
+    columns, ids, maxima, first_axis = order
+    categories, masks, category, mask = rules
+    point = few(len(values), np.float64)
+    set_array(values, point)
+    dim = len(values)
+    blocks = maxima.shape[0] // 2
+    window, edges = few(2 * dim, np.float64), few(2 * dim, columns.dtype)
+    kept_ids, distances = result(k, np.int32), result(k, np.float64)
+    kept = 0
+    tests = 0
+    _around_point(point, 0.0, window)
+    query_keys(window, first_axis, True, lowered, edges)
+    right = blocks_before(columns, edges[dim])
+    left = right - 1
+    _around_point(point, np.inf, window)
+    query_keys(window, first_axis, True, lowered, edges)
+    while left >= 0 or right < blocks:
+        for side in range(2):
+            if side == 0:
+                left = previous_block(maxima, left, edges[0])
+                block = left
+                left -= 1
+            else:
+                right = next_block(maxima, right, edges[0])
+                block = right
+                right += 1
+                if block < blocks and columns[0, block * LANES] > edges[dim]:
+                    right = blocks
+                    continue
+            if block < 0 or block >= blocks:
+                continue
+            hits = overlapping(columns, block * LANES, edges)
+            tests += boxes_in(columns, block)
+            while hits != 0:
+                i = ids[0, block * LANES + lowest_lane(hits)]
+                hits &= hits - 1
+                if passes(categories, masks, i, category, mask):
+                    before = distances[0]
+                    kept = keep_nearest(distances, kept_ids, kept, distance_to_box(boxes, i, point), i)
+                    if kept == k and distances[0] != before:
+                        _around_point(point, distances[0], window)
+                        query_keys(window, first_axis, True, lowered, edges)
+    sort_by_distance(distances, kept_ids, kept)
+    return kept_ids[:kept], distances[:kept], tests
+
+
+@jit
+@numbers(values=(5, 7))
+def search_ray(order, rules, boxes, values, touching, lowered, begin):
+    """Ids of the boxes in the blocks from ``begin`` on that the ray hits; returns ``ids, tests, next``.
+
+    Where the room for ids is full, it stops: ``next`` is the block to go on with, -1 when done.
+    """
+    columns, ids, maxima, first_axis = order
+    categories, masks, category, mask = rules
+    ray = few(len(values), np.float64)
+    set_ray(values, ray)
+    dim = len(values) // 2
+    window, edges = few(2 * dim, np.float64), few(2 * dim, columns.dtype)
+    _around_ray(ray, float(ray[2 * dim]), window)
+    query_keys(window, first_axis, True, lowered, edges)
+    out = many(ROOM, np.int32)
+    found = np.int64(0)
+    tests = 0
+    last = blocks_before(columns, edges[dim])
+    block = next_block(maxima, begin, edges[0])
+    while block < last:
+        if found + LANES > ROOM:
+            return finished(out, found), tests, block
+        hits = overlapping(columns, block * LANES, edges)
+        tests += boxes_in(columns, block)
+        while hits != 0:
+            i = ids[0, block * LANES + lowest_lane(hits)]
+            hits &= hits - 1
+            hit = ray_distance(boxes, i, ray, touching) >= 0.0
+            if hit and passes(categories, masks, i, category, mask):
+                out[found] = i
+                found += 1
+        block = next_block(maxima, block + 1, edges[0])
+    return finished(out, found), tests, np.int64(-1)
+
+
+@jit
+@numbers(values=(5, 7))
+def search_first(order, rules, boxes, values, touching, lowered):
+    """The box that the ray hits first, the lowest id among equals, or -1; returns ``id, tests``.
+
+    Along the ray, so that what is hit first is found early and the window ends there.
+    """
+    columns, ids, maxima, first_axis = order
+    categories, masks, category, mask = rules
+    ray = few(len(values), np.float64)
+    set_ray(values, ray)
+    dim = len(values) // 2
+    blocks = maxima.shape[0] // 2
+    window, edges = few(2 * dim, np.float64), few(2 * dim, columns.dtype)
+    nearest = float(ray[2 * dim])
+    best = np.int64(-1)
+    tests = 0
+    _around_ray(ray, nearest, window)
+    query_keys(window, first_axis, True, lowered, edges)
+    backwards = ray[dim + first_axis] < 0.0
+    block = blocks_before(columns, edges[dim]) - 1 if backwards else np.int64(0)
+    while True:
+        if backwards:
+            block = previous_block(maxima, block, edges[0])
+            if block < 0:
+                return best, tests
+        else:
+            block = next_block(maxima, block, edges[0])
+            if block == blocks or columns[0, block * LANES] > edges[dim]:
+                return best, tests
+        hits = overlapping(columns, block * LANES, edges)
+        tests += boxes_in(columns, block)
+        while hits != 0:
+            i = np.int64(ids[0, block * LANES + lowest_lane(hits)])
+            hits &= hits - 1
+            if passes(categories, masks, i, category, mask):
+                distance = ray_distance(boxes, i, ray, touching)
+                if distance >= 0.0 and (best < 0 or distance < nearest or (distance == nearest and i < best)):
+                    best = i
+                    nearest = distance
+                    _around_ray(ray, nearest, window)
+                    query_keys(window, first_axis, True, lowered, edges)
+        block += -1 if backwards else 1
