@@ -23,17 +23,14 @@ that it handles wrongly:
 - Vertical motion stops where hit boxes touch, not up to a quarter of a pixel (falling) or a pixel (rising)
   before.  Motion is swept, so an obstacle stops a sprite that would have passed it in one frame.
 - A sprite that starts in a wall is pushed out by the shortest distance (depenetration), or up with a lift
-that
-  rises into it.  arcade tries positions 1, 2, 4, ... pixels away, forever if none is free.
+  that rises into it.  arcade tries positions 1, 2, 4, ... pixels away, forever if none is free.
 - A sprite on several platforms moves with the one that supports most of it, not with the sum of their speeds;
   also while it walks, and not into walls.
 - After ``update`` a sprite is in no wall that it can leave.  Rounding, turning, climbing and carrying may
-leave
-  it in one in arcade, and a sprite that is squeezed between floor and ceiling falls through the floor.
+  leave it in one in arcade, and a sprite that is squeezed between floor and ceiling falls through the floor.
 - In one step it climbs at most its own height, however fast it runs.
-- A sprite that jumps while it runs into a ramp continues along the ramp. arcade checks for space on the ramp
-at
-  the height where the jump started, and stops; on its ``test_map_7`` longer differences start there.
+- A sprite that jumps while it runs into a ramp continues along the ramp.  arcade checks for space on the
+  ramp at the height where the jump started, and stops; on its ``test_map_7`` longer differences start there.
 """
 
 import math
