@@ -81,7 +81,7 @@ def test_what_is_not_wanted_is_not_drawn(show):
     page = show("n=40&play=0&methods=uniform_grid")
     assert page.evaluate("!!lab.frame.lanes[0].cells && !!lab.frame.lanes[0].tests")
     page.get_by_label("Tests: which pairs are compared").uncheck()
-    page.get_by_label("What the method keeps: cells, strips, boxes, orders").uncheck()
+    page.get_by_label("The data of the method: cells, strips, boxes, orders").uncheck()
     until(page, "!lab.frame.lanes[0].cells && !lab.frame.lanes[0].tests")
     assert "show=none" in page.evaluate("new Promise(done => setTimeout(() => done(location.search), 300))")
 

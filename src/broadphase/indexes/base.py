@@ -216,7 +216,11 @@ class Index:
         else:
             self._use_worlds()
             new = self._store.add(row, flag, *sets, world.item(0))
-        self._enter(_just(new))
+        try:
+            self._enter(_just(new))
+        except BaseException:  # memory ran out, or the call was interrupted
+            self._take_out(new)
+            raise
         return new
 
     def insert_many(
@@ -256,8 +260,12 @@ class Index:
         if envs is not None and envs.any():
             self._use_worlds()
         ids = self._store.add_many(rows, *rules, envs)
-        if n:
-            self._enter(ids)
+        try:
+            if n:
+                self._enter(ids)
+        except BaseException:  # as in `insert`
+            self._take_out(ids)
+            raise
         return ids
 
     def remove(self, id: int) -> None:  # noqa: A002 - the word that users know
@@ -424,14 +432,14 @@ class Index:
 
     def _enter(self, ids: IdArray) -> None:
         """Let everything follow boxes that were just stored."""
-        try:
-            if self._journal.open:
-                self._journal.note(self._store, ids, fresh=True)
-            (self._worlds or self._space).enter(ids, True)
-        except BaseException:  # memory ran out, or the call was interrupted
-            self._unsettle()
-            self._store.drop(ids)
-            raise
+        if self._journal.open:
+            self._journal.note(self._store, ids, fresh=True)
+        (self._worlds or self._space).enter(ids, True)
+
+    def _take_out(self, ids: Any) -> None:
+        """Remove boxes that were just stored, which not everything has followed."""
+        self._unsettle()
+        self._store.drop(np.atleast_1d(np.asarray(ids, np.int32)))
 
     def _leave(self, ids: IdArray) -> None:
         try:

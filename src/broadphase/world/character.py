@@ -147,9 +147,9 @@ class Trip:
         self.room = _room(64, 256)
         self.log = _log(2 * count + 8, 4 * count + 8)
         self._pushed: list[Floats] = []
-        reach = self._reach()
-        self.inner = state.space.are_inner(reach)
-        self.near: TilesNear = many.tiles_near(rows, reach, self.inner)
+        self._reached = self._reach()
+        self.inner = state.space.are_inner(self._reached)
+        self.near: TilesNear = many.tiles_near(rows, self._reached, self.inner)
 
     def go(self) -> None:
         """All the way."""
@@ -167,6 +167,7 @@ class Trip:
                 self.log = _grown(self.log)
             elif state == kernel.INSIDE:
                 self._push_out(int(done))
+                self._reached = self._reach()
                 scene = self._scene()
                 through = int(done)
             begin = int(done)
@@ -186,7 +187,7 @@ class Trip:
         A plain world's own columns: walkers see each other where they have come to.  In a periodic one the
         walkers and images of what is near, in columns of their own.
         """
-        images = self._many.images_near(self.rows, self._reach(), self.layers, self.unseen)
+        images = self._many.images_near(self.rows, self._reached, self.layers, self.unseen)
         tiles = self.near.tiles
         around = self.near.grid, _NO_GROUND if tiles is None else tiles.ground, _RING
         count, columns = len(self.rows), self._state.store.table.columns

@@ -160,7 +160,7 @@ class ManyMotion:
         """What may block each mover within its reach, in order."""
         store = self._store
         images = self._broad_phase.images_near(reach, layers)
-        if layers == ALL and not self._space.periodic:
+        if layers == ALL and len(rows) > 1 and not self._space.periodic:
             images = self._with_movers(rows, reach, images)
         mover, other = rows[images.asked], images.rows
         blocks = ~store.sensor[other] & ~store.sensor[mover] & (other != mover)
