@@ -256,6 +256,7 @@ REPLACED = (
     "numba.np.arrayobj.make_array",
     "numba.np.arrayobj.fix_integer_index",
     "numba.core.types.functions:Dispatcher.get_call_type",
+    "numba.core.postproc:PostProcessor.run",
 )
 OVERRIDDEN = (
     "numba.core.base:BaseContext.call_internal",

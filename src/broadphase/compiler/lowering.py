@@ -23,7 +23,7 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from llvmlite import ir
-from numba.core import callconv, cgutils, codegen, cpu, types
+from numba.core import callconv, cgutils, codegen, cpu, postproc, transforms, types
 from numba.core import ir as python_ir
 from numba.core import lowering as numba_lowering
 from numba.core.analysis import compute_cfg_from_blocks
@@ -373,6 +373,13 @@ def call_without_literals(otherwise: Callable[..., Any]) -> Callable[..., Any]:
         return otherwise(self, context, kinds, {name: types.unliteral(kind) for name, kind in kws.items()})
 
     return get_call_type
+
+
+def post_process(self: Any, emit_dels: bool = False, extend_lifetimes: bool = False) -> None:
+    """Bring loops into their usual form; liveness of variables does not matter without reference counts."""
+    self.func_ir.blocks = transforms.canonicalize_cfg(self.func_ir.blocks)
+    self.func_ir.variable_lifetime = postproc.VariableLifetime(self.func_ir.blocks)
+    self.func_ir.generator_info = None
 
 
 def register() -> None:
