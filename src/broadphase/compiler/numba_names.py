@@ -23,7 +23,7 @@ def prepare() -> None:
     # A struct whose fields are known is not written to memory to be read from there (see `aggregates`).
     replace(cgutils, "ValueStructProxy", "context builder value ref", aggregates.known_struct_proxy)
     replace(arrayobj, "make_array", "array_type", lambda _: aggregates.make_array)
-    # An index counts from the start of an array: counting copies in strips takes a fifth of the time (`index`).
+    # An index counts from the start of an array: counting copies in strips takes a fifth of the time.
     replace(arrayobj, "fix_integer_index", "context builder idxty idx size", lambda _: lowering.index)
     # One version of a function for all literal arguments, so that fewer functions are compiled.
     replace(functions.Dispatcher, "get_call_type", "self context args kws", lowering.call_without_literals)
