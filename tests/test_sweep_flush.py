@@ -95,7 +95,7 @@ def test_a_box_in_a_corridor_of_its_own_width_never_jitters():
 
 @pytest.mark.parametrize("as_tiles", [True, False])
 def test_into_a_corner_at_the_same_time_but_for_the_rounding(as_tiles):
-    """Where the body is when it hits the one is rounded, and must not be a hair inside the other."""
+    """Where the body is when it hits the one is rounded, and must not be a tolerance inside the other."""
     random = np.random.default_rng(4)
     corner = np.zeros((4, 4), np.bool_)
     corner[3, :] = corner[:, 3] = True

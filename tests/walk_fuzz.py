@@ -135,7 +135,8 @@ class Walker:
         if two.floor is not None:
             still = self.world.walk(self.body, 0.0, 0.3 * size, **rules)
             if not rules["drop"]:
-                # To the last bit, but in wedges: what is within the hair of a long way may not be of a short.
+                # To the last bit, but in wedges: what is within the tolerance of a long way may not be of a
+                # short.
                 assert math.dist(self.body.position, one) < 1e-9, "it drifts"
                 assert still.floor == two.floor
         return stood is not None, stuck
@@ -157,21 +158,21 @@ class Walker:
         x, y = walk.hits[-1].touch if walk.hits else self.body.position
         way = math.copysign(_LITTLE * self.size, dx)
         most = abs(way) * math.tan(math.radians(rules["steepest"])) if stood else 0.0
-        hair = 1e-11 * (abs(x) + abs(y) + self.size)
+        tolerance = 1e-11 * (abs(x) + abs(y) + self.size)
         left, _, right, feet = self.box_at(x + way, y)
         heights = [feet]
         for thing in self.things:
             if thing.bounds[0] < right and left < thing.bounds[2]:
                 height = thing.surface(left, right)
-                if height is not None and abs(height - feet) <= most + hair:
-                    heights.append(height - hair)
+                if height is not None and abs(height - feet) <= most + tolerance:
+                    heights.append(height - tolerance)
         for height in heights if walk.blocked else [feet]:
             box = self.box_at(x + way, y + (height - feet))
             if rules["drop"] or self._one_way_near(box):
                 continue
-            # A way exactly as high as the walker is none: it keeps a hair off the slope under its feet.
+            # A way exactly as high as the walker is none: it keeps a tolerance off the slope under its feet.
             here, thin = self.box_at(x, y), 1e-6 * self.size
-            # It may end where the slope leads out of it: there the head meets a hair of what is above.
+            # It may end where the slope leads out of it: there the head meets a tolerance of what is above.
             setting_out = self.box_at(x + 1e-9 * way, y + 1e-9 * (height - feet))
             head = (*setting_out[:3], setting_out[1] + thin)
             ways = box, (here[0], here[1] - thin, here[2], here[1]), head

@@ -93,7 +93,7 @@ def stroll(rng, steps, flip=1.0):
         assert walk.floor is not None, f"step {number}: in the air at {walk.x, walk.y}"
         feet = body.bounds[3] if flip > 0 else body.bounds[1]
         ground = hills.surface(body.x, body.x + width)
-        hair = 1e-12 * (abs(body.x) + abs(body.y) + width + height)
-        assert abs(feet - ground) <= hair, f"step {number}: {feet - ground} over the ground"
+        tolerance = 1e-12 * (abs(body.x) + abs(body.y) + width + height)
+        assert abs(feet - ground) <= tolerance, f"step {number}: {feet - ground} over the ground"
         if not hills.origin[0] + 5 * size < body.x < hills.origin[0] + 32 * size:
             forward = -forward if (body.x - hills.origin[0] > 20 * size) == (forward > 0) else forward

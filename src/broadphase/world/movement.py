@@ -22,7 +22,7 @@ import numpy as np
 from broadphase.geometry.shapes import Bounds, Box, Shape, finite
 from broadphase.geometry.table import columns_of
 from broadphase.kernels.movement import sweep, sweep_shapes
-from broadphase.kernels.movement.motion import HAIR
+from broadphase.kernels.movement.motion import TOLERANCE
 from broadphase.kernels.tiles.grid import TileGrid
 from broadphase.world.depenetration import (
     NO_TILES,
@@ -270,7 +270,7 @@ def _padded(bounds: Bounds, dx: float, dy: float) -> Bounds:
 
 
 def _tolerance(bounds: Bounds) -> float:
-    return HAIR * max(map(abs, bounds))
+    return TOLERANCE * max(map(abs, bounds))
 
 
 def checked_way(start: float, way: float, name: str) -> float:

@@ -1,9 +1,9 @@
-"""The world: bodies with shapes and tags, and who hears when they meet.
+"""The world: bodies with shapes and tags, and listeners that are called when they touch.
 
-A frame is: move bodies (`Body.move_to`, `move`), then `update`, which finds what is in contact
-and calls whoever listens: of each pair ``begin``, ``stay``..., ``end``; see `on`.
+In each frame, move bodies (`Body.move_to`, `move`), then call `update`.  It finds the contacts and calls the
+listeners: for each pair ``begin``, ``stay``..., ``end``; see `on`.
 
-`World` is a face.  What it forwards to, in the order in which to read: `State` holds the bodies
+`World` only forwards calls.  Its parts, in the order in which to read them: `State` holds the bodies
 (`bodies.py`), the broad phase, the contacts and the space (with a period or without); `Dispatch` calls
 listeners; `Motion` and `ManyMotion` move; `Character` walks; `Queries` answers.
 """
@@ -53,7 +53,7 @@ class WorldStats:
     bodies: int
     static: int
     listened: int
-    """How many bodies somebody listens for."""
+    """How many bodies have listeners."""
     moved: int
     """How many boxes the last update handed to the broad phase."""
     candidates: int
@@ -78,9 +78,9 @@ class World:
         ``"auto"``, a name of `broadphase.INDEXES`, or an empty 2-D float64 index: it serves as the pattern
         for the indexes that the world keeps.
     period : (float, float), float, optional
-        The world begins again after so much on x and on y: it has no edges.  ``None`` or inf for an axis that
-        goes on; one number is for both.  Places are brought into ``0 <= x < period``; what lies across the
-        seam touches, blocks and is found at the other edge.  See `period`.
+        The world is periodic with these lengths on x and y.  ``None`` or inf is an axis without a period; one
+        number is for both axes.  Positions are wrapped into ``0 <= x < period``; a body across the border
+        touches, blocks and is found on both sides.  See `period`.
     check_sprites : bool
         For finding mistakes: whether each `update` looks at the bodies whose ``data`` is a sprite (of pygame,
         arcade, pyglet), and warns of those whose picture has moved while the body stayed, once each, with
@@ -304,16 +304,16 @@ class World:
     ) -> Listener:
         """Listen for contacts between bodies with tag ``a`` and bodies with tag ``b``.
 
-        Of each pair of bodies a listener is told ``begin``, then ``stay`` with each further update, then
-        ``end``.  A contact concerns it as long as both bodies touch and have the tags: one in progress begins
-        with the next update for who comes late, and for bodies that get the tags while they touch; it ends
-        for those that lose them, and goes on where other tags change.  A body that passes another within
-        one `move` begins and ends with the same update.  A body that was stopped by another is in
-        contact with it at the next update, although they are flush.  After ``off`` nothing is told any more,
-        no ``end`` either.  This holds in every order of `add`, `remove`, tags, `on`, `off`, `snapshot` and
-        `restore`, also within calls, and whatever a call raises.
+        For each pair of bodies a listener gets ``begin``, then ``stay`` in each further update, then ``end``.
+        A contact lasts as long as both bodies touch and have the tags.  A listener that is added during a
+        contact gets ``begin`` in the next update, and so do bodies that get the tags while they touch; bodies
+        that lose the tags get ``end``.  Changes of other tags do not matter.  A body that crosses another
+        within one `move` gets begin and end in the same update.  A body that was stopped by another is in
+        contact with it at the next update, although they only touch.  After ``off`` a listener gets no more
+        calls, not even ``end``.  These rules hold in every order of `add`, `remove`, tags, `on`, `off`,
+        `snapshot` and `restore`, also within calls, and whatever a call raises.
 
-        Pairs of tags that nobody listens for are not even tested.
+        Pairs of tags without a listener are not even tested.
 
         Parameters
         ----------
@@ -351,9 +351,9 @@ class World:
         return self._state.listeners.add(a, b, begin, stay, end)
 
     def off(self, what: Listener | Callback) -> None:
-        """Listen no longer: what `on` returned, or a function that was given to it (wherever it was).
+        """Remove a listener: pass what `on` returned, or a function that was passed to `on`.
 
-        Contacts that nobody listens for any more have ended with the next `update`, which calls nobody.
+        Contacts that have no listener any more end in the next `update`, without a call.
 
         Raises
         ------
@@ -363,23 +363,23 @@ class World:
         self._state.listeners.off(what)
 
     def update(self) -> Events:
-        """Find what is in contact, and call whoever listens; see `on` for the rule.
+        """Find all contacts and call the listeners; see `on` for the rules.
 
-        Calls come in this order: where bodies go on touching while tags or listeners changed, each ``end``,
-        then each ``begin``; all that began, all that stayed, all that ended.  In each they come by the ids
-        of the bodies, then by who listened first.  A function may add, move and remove bodies and listeners:
-        what it adds or moves counts from the next update on.  For a body that is removed on the way nobody
-        is told any more that a contact began or stayed; whoever was told, or has not asked, that it began is
-        told by the next update that it has ended.
+        The order of calls: for bodies that keep touching while tags or listeners changed, each ``end``, then
+        each ``begin``; then all contacts that began, all that stayed, all that ended.  Within a group calls
+        are ordered by the ids of the bodies, then by the age of the listener.  A function may add, move and
+        remove bodies and listeners; what it adds or moves counts from the next update on.  If a body is
+        removed by such a call, its remaining ``begin`` and ``stay`` are not called.  The next update calls
+        ``end`` for listeners that got ``begin``, and for listeners that have no ``begin`` function.
 
-        Pairs that `move` has brought past each other since the last update, and that were in contact
-        neither then nor now, begin and end, once each, with depth 0.
+        Pairs that crossed each other in a `move` since the last update, and that are in contact neither
+        before nor after it, begin and end, once each, with depth 0.
 
         Returns
         -------
         Events
-            ``began``, ``stayed``, ``ended``: all contacts between tags that somebody listens for, whether
-            or not a function was called.
+            ``began``, ``stayed``, ``ended``: all contacts between tags that have a listener, whether or not a
+            function was called.
 
         Raises
         ------
@@ -507,10 +507,10 @@ class World:
     ) -> Movements:
         """Move many bodies among static bodies and tiles, in one call.
 
-        Each goes as `move` would take it.  Bodies that are not static are no obstacles, unless
-        ``movers_block``: they are crossed like sensors, where somebody listens for the two.  A static body
-        among the movers is seen where it was when the call began.  Fast where all
-        that can meet are boxes; else as many calls of `move`.
+        Each body moves as with `move`.  Bodies that are not static are no obstacles, unless ``movers_block``
+        is set: they are crossed like sensors if the two have a listener.  A static body among the movers is
+        treated as if it stayed where it was when the call began.  The call is fast if only boxes can meet;
+        otherwise it costs as much as single calls of `move`.
 
         Parameters
         ----------
@@ -783,21 +783,22 @@ class World:
         down: tuple[float, float] = (0.0, 1.0),
         ignore: Bodies = (),
     ) -> Walk:
-        """Move a character: along by ``dx``, then up or down by ``dy``.
+        """Move a character: horizontally by ``dx``, then vertically by ``dy``.
 
-        A walk goes along first and then up or down, so that ``walk(body, dx, dy)`` and ``walk(body, dx, 0)``
-        followed by ``walk(body, 0, dy)`` are the same, to the last bit.
+        The order is fixed, so that ``walk(body, dx, dy)`` and ``walk(body, dx, 0)`` followed by
+        ``walk(body, 0, dy)`` are the same, to the last bit.
 
-        - **Along.**  Who stands on a floor follows it, up and down all slopes up to ``steepest``, at ``dx``
-          for each call however steep; seams between tiles and bodies of any kind are nothing.  Who walks off
-          an edge is set down on a floor no more than ``snap`` below.  In the air the way is straight.
-        - **Down.**  A fall ends on what is level enough to stand on, and there nothing slides or drifts; down
-          what is steeper it slides.
-        - **Up.**  A jump ends at a ceiling, unless ``corner`` lets it slip past its edge.
+        - **Horizontally.**  A character on a floor follows it up and down all slopes up to ``steepest``, by
+          ``dx`` in each call however steep the slope; it does not catch on seams between tiles and bodies.
+          If it walks off an edge, it steps down to a floor at most ``snap`` below.  In the air it moves
+          straight.
+        - **Down.**  A fall ends on any surface that is level enough to stand on, where a character neither
+          slides nor drifts; on a steeper surface it slides down.
+        - **Up.**  A jump ends at a ceiling, unless ``corner`` lets it slip past the edge of the ceiling.
 
-        What blocks is what blocks `move`, slopes of tiles and one-way tiles included.  A walker keeps off
-        slanted sides by about 1e-13 of its coordinates.  What is round is walked on as a polygon of 32 sides
-        around it.
+        The obstacles are those of `move`, including slopes and one-way tiles.  A character keeps a distance
+        of about 1e-13 of its coordinates from slanted sides.  Round shapes are walked on as a circumscribed
+        polygon of 32 sides.
 
         Parameters
         ----------
@@ -1318,21 +1319,21 @@ class World:
 
     @property
     def period(self) -> tuple[float | None, float | None] | None:
-        """The length of the world on x and y, ``None`` where it goes on; ``None`` alone if it does on both.
+        """The length of the world on x and y, ``None`` for an axis without one; ``None`` if both have none.
 
         In a world with a period:
 
-        - All places that it gives are inside it: ``0 <= x < period``, of bodies (by their ``x``, so that
-          ``bounds`` may reach beyond), of movements, of hits and rays.  What it is given may lie anywhere.
-        - A movement through the seam is one movement, up to 100 times around.  A body that it comes by again
-          is hit again; ``crossed`` names each once.
-        - A contact is with the nearest image.  Where long bodies touch on both sides, the deeper one counts.
-        - Rays go around until their greatest distance, which must be finite; each body is hit once, where it
-          is hit first.  ``query_box`` with a box that is longer than the world finds everything on that axis.
-        - A body may be as long as the period, and no longer.
-        - A tile map reaches from 0 to the period, on each axis that has one.
+        - All positions that it returns are wrapped into ``0 <= x < period``: those of bodies (their ``x``;
+          ``bounds`` may reach beyond), movements, hits and rays.  Positions that you pass may lie anywhere.
+        - A move across the border is one move, up to 100 times around.  A body that it reaches again is hit
+          again; ``crossed`` lists each body once.
+        - A contact is with the nearest image.  If long bodies touch on both sides, the deeper contact counts.
+        - Rays wrap around until their maximum distance, which must be finite; each body is hit once, where it
+          is hit first.  ``query_box`` with a box longer than the world finds everything on that axis.
+        - A body may be at most as long as the period.
+        - A tile map reaches from 0 to the period on each axis that has one.
 
-        Beyond the seam places are rounded as all of them are.
+        Positions beyond the border are rounded like all others.
 
         Examples
         --------

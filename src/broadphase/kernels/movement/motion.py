@@ -160,7 +160,7 @@ DONE = 0
 # Nothing has changed; call again with what is near in a region that reaches so far.
 EXACT, PADDED, WIDE = 1, 2, 3
 
-HAIR = 1e-9  # of the coordinates
+TOLERANCE = 1e-9  # of the coordinates
 # So many surfaces may hold a shape at one place.
 _MOST_HELD = 16
 
@@ -183,10 +183,10 @@ class Room(NamedTuple):
 
 
 @inline
-def _hair(bounds):
+def _tolerance(bounds):
     """More than the gap that is kept before slanted surfaces, and less than anyone sees."""
     left, top, right, bottom = bounds
-    return HAIR * max(max(abs(left), abs(right)), max(abs(top), abs(bottom)))
+    return TOLERANCE * max(max(abs(left), abs(right)), max(abs(top), abs(bottom)))
 
 
 @inline
@@ -200,9 +200,9 @@ def _swept(bounds, dx, dy, pad):
 
 @inline
 def _padded(bounds, dx, dy, reach):
-    """The region of a way whose legs have hairs of their own; `WIDE`: however it turns."""
+    """The region of a way whose legs have tolerances of their own; `WIDE`: however it turns."""
     far = abs(dx) + abs(dy)
-    pad = 4.0 * (HAIR * far + _hair(bounds))
+    pad = 4.0 * (TOLERANCE * far + _tolerance(bounds))
     if reach == WIDE:
         return _swept(bounds, 0.0, 0.0, far + pad)
     return _swept(bounds, dx, dy, pad)
@@ -325,7 +325,7 @@ def _shape_along(name, mover, dx, dy, shapes, rows, grid, response, hits, reach)
         if response == CROSS:
             after = hit
             continue
-        if length(place[0] - x, place[1] - y) > _hair(bounds_of(mover, ROW)):
+        if length(place[0] - x, place[1] - y) > _tolerance(bounds_of(mover, ROW)):
             held = 0
         x, y = place
         mover.x[0], mover.y[0] = x, y
@@ -335,7 +335,7 @@ def _shape_along(name, mover, dx, dy, shapes, rows, grid, response, hits, reach)
         if response == SLIDE and _is_held(goal_x - x, goal_y - y, normals, held):
             break
         bounds = bounds_of(mover, ROW)
-        if not _holds(region, _swept(bounds, goal_x - x, goal_y - y, _hair(bounds))):
+        if not _holds(region, _swept(bounds, goal_x - x, goal_y - y, _tolerance(bounds))):
             return (NOT_HERE if reach == WIDE else WIDE), 0
         if held == _MOST_HELD:
             return NOT_HERE, 0

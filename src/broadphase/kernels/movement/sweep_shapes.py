@@ -242,7 +242,7 @@ def meet_shapes(mover, m, goal_x, goal_y, table, i, scratch):
     """When and how the mover, on its way to a goal, hits shape ``i``: ``time, corner, normal, stop``.
 
     Time is `NEVER` where it does not, and -1 where it starts inside.  Stop is the time at which it is to
-    stop, a hair before.  ``scratch`` holds room for two outlines, and the axes of a box.
+    stop, a tolerance before.  ``scratch`` holds room for two outlines, and the axes of a box.
 
     Where the mover comes from farther away than `slack`, all is plain.  Where it starts flush, its way may
     enter the other by a rounding alone; that counts if it goes deeper than slack, or ends in a place that
@@ -324,7 +324,7 @@ def _stop_before(goes_up, lo, hi, other_lo, other_hi):
 
 @inline
 def _place_of(mover, vx, vy, others, i, hit):
-    """Where the mover stops: on an axis normal at the very edge of the other, else a hair before it."""
+    """Where the mover stops: on an axis normal at the very edge of the other, else a tolerance before it."""
     x, y = mover.x[0], mover.y[0]
     at_x, at_y = x + hit[7] * vx, y + hit[7] * vy
     left, top, right, bottom = bounds_of(mover, ROW)

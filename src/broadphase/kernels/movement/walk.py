@@ -15,7 +15,7 @@ from broadphase.kernels.machine.jit import inline, jit
 from broadphase.kernels.movement.sweep import ALL_SIDES, flush_before
 from broadphase.kernels.movement.walk_obstacles import (
     FIRST_PLANE,
-    HAIR,
+    TOLERANCE,
     TOUCH,
     X_FACE,
     first_meeting,
@@ -40,7 +40,7 @@ from broadphase.kernels.tiles.slopes import Ground
 DONE, MORE_ROOM, MORE_LOG, INSIDE = 0, 1, 2, 3
 
 MOST_LEGS = 256
-_BACK = 2.0  # so many hairs before a slanted side a leg ends
+_BACK = 2.0  # so many tolerances before a slanted side a leg ends
 _EVEN = 1.0 + 1e-9  # the steepest slope may itself be rounded
 
 
@@ -141,80 +141,86 @@ def log_bend(log, trip, gone, x, y):
 
 
 @inline
-def _surface(room, k, plane, x, trip, hair):
+def _surface(room, k, plane, x, trip, tolerance):
     """Where the feet are on a side of an obstacle, at a place."""
     if plane < 0:
         return room.boxes[k, 1]
-    return height_of(room.planes, plane, x, x + trip.width, hair)
+    return height_of(room.planes, plane, x, x + trip.width, tolerance)
 
 
 @inline
-def _end_of_side(room, k, plane, x, goal, trip, hair):
+def _end_of_side(room, k, plane, x, goal, trip, tolerance):
     """How far a walker can go along one side of what it stands on, up to a goal."""
     width = trip.width
     if goal > x:
         goal = min(goal, room.boxes[k, 2])
     elif goal + width < room.boxes[k, 0]:
         goal = flush_before(room.boxes[k, 0], width)
-    here, there = _surface(room, k, plane, x, trip, hair), _surface(room, k, plane, goal, trip, hair)
+    here, there = (
+        _surface(room, k, plane, x, trip, tolerance),
+        _surface(room, k, plane, goal, trip, tolerance),
+    )
     part = 1.0
     for j in range(room.first[k] - 1, room.first[k + 1]):
         other = -1 if j < room.first[k] else j
         if other == plane or (other >= 0 and room.planes[other, 1] >= 0.0):
             continue
-        before, after = _surface(room, k, other, x, trip, hair), _surface(room, k, other, goal, trip, hair)
-        if after > there + hair and before <= here:
+        before, after = (
+            _surface(room, k, other, x, trip, tolerance),
+            _surface(room, k, other, goal, trip, tolerance),
+        )
+        if after > there + tolerance and before <= here:
             part = min(part, (here - before) / ((here - before) + (after - there)))
     return goal if part == 1.0 else x + part * (goal - x)
 
 
 @inline
-def eased(room, count, x, y, trip, hair, rules):
+def eased(room, count, x, y, trip, tolerance, rules):
     """The y of a walker that may be a rounding too low, and whether it is clear of all: ``y, free``."""
     walker = edges_at(x, y, trip, rules)
-    if is_clear_of_all(room, count, walker, hair):
+    if is_clear_of_all(room, count, walker, tolerance):
         return y, True
     highest = walker[3]
     for k in range(count):
-        if not is_clear(room, k, walker, hair):
-            highest = min(highest, rest_on(room, k, walker[0], walker[2], hair)[0])
-    if walker[3] - highest > TOUCH * hair:
+        if not is_clear(room, k, walker, tolerance):
+            highest = min(highest, rest_on(room, k, walker[0], walker[2], tolerance)[0])
+    if walker[3] - highest > TOUCH * tolerance:
         return y, False
     up = place_with_feet(highest, trip, rules)
-    free = is_clear_of_all(room, count, edges_at(x, up, trip, rules), hair)
+    free = is_clear_of_all(room, count, edges_at(x, up, trip, rules), tolerance)
     return (up if free else y), free
 
 
 @inline
-def _lifted(room, count, feet, x, y, trip, hair, rules):
+def _lifted(room, count, feet, x, y, trip, tolerance, rules):
     """The y of a walker whose feet are a rounding too low."""
     if edges_at(x, y, trip, rules)[3] <= feet:
         return y
     up = place_with_feet(feet, trip, rules)
-    return up if is_clear_of_all(room, count, edges_at(x, up, trip, rules), hair) else y
+    return up if is_clear_of_all(room, count, edges_at(x, up, trip, rules), tolerance) else y
 
 
 @inline
-def _place_at_meeting(room, k, side, time, x, goal, trip, hair):
+def _place_at_meeting(room, k, side, time, x, goal, trip, tolerance):
     """The x at which a leg ends that meets something."""
     forward = 1.0 if goal > x else -1.0
     if side == X_FACE:
         at = flush_before(room.boxes[k, 0], trip.width) if forward > 0.0 else room.boxes[k, 2]
     else:
-        at = x + time * (goal - x) - forward * _BACK * hair
+        at = x + time * (goal - x) - forward * _BACK * tolerance
     return max(at, x) if forward > 0.0 else min(at, x)
 
 
 @inline
-def _can_rise(room, count, x, y, to_y, trip, hair, rules):
+def _can_rise(room, count, x, y, to_y, trip, tolerance, rules):
     """Whether a walker can go straight up."""
     here, there = edges_at(x, y, trip, rules), edges_at(x, to_y, trip, rules)
-    meets = first_meeting(room, count, here, there, hair)[1] >= 0
-    return not meets and is_clear_of_all(room, count, there, hair)
+    meets = first_meeting(room, count, here, there, tolerance)[1] >= 0
+    return not meets and is_clear_of_all(room, count, there, tolerance)
 
 
 @inline
-def go_along(room, count, x, y, goal, trip, hair, rules, log):
+def go_along(room, count, x, y, goal, trip, tolerance, rules, log):
     """Go to another x, along the floor where the walker stands on one: ``x, y``.
 
     One loop, because each leg follows from all that the one before has left: where it ended, on what, and
@@ -222,7 +228,7 @@ def go_along(room, count, x, y, goal, trip, hair, rules, log):
     """
     forward = 1.0 if goal > x else -1.0
     start = x
-    grounded = floor_under(room, count, edges_at(x, y, trip, rules), hair, rules)[0] >= 0
+    grounded = floor_under(room, count, edges_at(x, y, trip, rules), tolerance, rules)[0] >= 0
     stepped_x, stepped_y = math.nan, 0.0
     for _ in range(MOST_LEGS):
         if x == goal:
@@ -230,7 +236,7 @@ def go_along(room, count, x, y, goal, trip, hair, rules, log):
         walker = edges_at(x, y, trip, rules)
         floor, plane, slope, highest = -1, -1, 0.0, walker[3]
         if grounded:
-            floor, plane, slope, highest = floor_ahead(room, count, walker, forward, hair)
+            floor, plane, slope, highest = floor_ahead(room, count, walker, forward, tolerance)
         if slope > rules.rise * _EVEN:
             floor = -1  # it falls too steeply to be followed
         to_x, to_y = goal, y
@@ -238,16 +244,16 @@ def go_along(room, count, x, y, goal, trip, hair, rules, log):
             met, side, time = floor, FIRST_PLANE + plane, 0.0
         else:
             if floor >= 0:
-                y = _lifted(room, count, highest, x, y, trip, hair, rules)
+                y = _lifted(room, count, highest, x, y, trip, tolerance, rules)
                 walker, to_y = edges_at(x, y, trip, rules), y
-                to_x = _end_of_side(room, floor, plane, x, goal, trip, hair)
-                feet = _surface(room, floor, plane, to_x, trip, hair)
+                to_x = _end_of_side(room, floor, plane, x, goal, trip, tolerance)
+                feet = _surface(room, floor, plane, to_x, trip, tolerance)
                 if plane >= 0 or walker[3] > feet:
                     to_y = place_with_feet(feet, trip, rules)
             there = edges_at(to_x, to_y, trip, rules)
-            time, met, side = first_meeting(room, count, walker, there, hair)
+            time, met, side = first_meeting(room, count, walker, there, tolerance)
             if met < 0:
-                to_y, free = eased(room, count, to_x, to_y, trip, hair, rules)
+                to_y, free = eased(room, count, to_x, to_y, trip, tolerance, rules)
                 if not free:
                     break
                 x, y = to_x, to_y
@@ -255,22 +261,22 @@ def go_along(room, count, x, y, goal, trip, hair, rules, log):
                 continue
         at_x, at_y = x, y
         if time > 0.0 or side == X_FACE:
-            at_x = _place_at_meeting(room, met, side, time, x, to_x, trip, hair)
+            at_x = _place_at_meeting(room, met, side, time, x, to_x, trip, tolerance)
         if floor >= 0 and at_x != x:
-            feet = _surface(room, floor, plane, at_x, trip, hair)
+            feet = _surface(room, floor, plane, at_x, trip, tolerance)
             if plane >= 0 or walker[3] > feet:
                 at_y = place_with_feet(feet, trip, rules)
-        at_y, free = eased(room, count, at_x, at_y, trip, hair, rules)
+        at_y, free = eased(room, count, at_x, at_y, trip, tolerance, rules)
         if not free:
             at_x, at_y = x, y
         at = edges_at(at_x, at_y, trip, rules)
-        surface, its_plane = rest_on(room, met, at[0], at[2], hair)
-        if abs(at[3] - room.boxes[met, 1]) <= TOUCH * hair:  # at its very top, by a rounding on its side
+        surface, its_plane = rest_on(room, met, at[0], at[2], tolerance)
+        if abs(at[3] - room.boxes[met, 1]) <= TOUCH * tolerance:  # at its very top, by a rounding on its side
             surface, its_plane = min(surface, room.boxes[met, 1]), -1
         level = is_level(room, its_plane, rules) and room.names[met, 3] & TOP != 0
-        if level and at[3] - surface <= TOUCH * hair:  # a seam, or the foot of a slope
+        if level and at[3] - surface <= TOUCH * tolerance:  # a seam, or the foot of a slope
             up = place_with_feet(surface, trip, rules) if at[3] > surface else at_y
-            clear = is_clear_of_all(room, count, edges_at(at_x, up, trip, rules), hair)
+            clear = is_clear_of_all(room, count, edges_at(at_x, up, trip, rules), tolerance)
             if clear and (at_x != x or up != y or not grounded):
                 x, y, grounded = at_x, up, True
                 log_bend(log, trip, abs(x - start), x, y)
@@ -278,7 +284,7 @@ def go_along(room, count, x, y, goal, trip, hair, rules, log):
         top = surface if level else room.boxes[met, 1]
         up = place_with_feet(top, trip, rules)
         steps = grounded and 0.0 < at[3] - top <= rules.step and room.names[met, 3] & TOP != 0
-        if steps and at_x != stepped_x and _can_rise(room, count, at_x, at_y, up, trip, hair, rules):
+        if steps and at_x != stepped_x and _can_rise(room, count, at_x, at_y, up, trip, tolerance, rules):
             log_bend(log, trip, abs(at_x - start), at_x, at_y)
             stepped_x, stepped_y = at_x, at_y
             x, y = at_x, up
@@ -291,18 +297,18 @@ def go_along(room, count, x, y, goal, trip, hair, rules, log):
         log_hit(log, room, trip, rules, met, normal, abs(x - start), x, y)
         break
     if grounded and x != start and rules.snap > 0.0:
-        y = _snapped(room, count, x, y, trip, hair, rules)
+        y = _snapped(room, count, x, y, trip, tolerance, rules)
     return x, y
 
 
 @inline
-def _slack(room, plane, hair):
+def _slack(room, plane, tolerance):
     """How far feet (or a head) may be above a side that they touch: farther where it is steep."""
-    return TOUCH * hair if plane < 0 else TOUCH * hair / abs(room.planes[plane, 1])
+    return TOUCH * tolerance if plane < 0 else TOUCH * tolerance / abs(room.planes[plane, 1])
 
 
 @inline
-def _nearest_floor(room, count, walker, hair, rules):
+def _nearest_floor(room, count, walker, tolerance, rules):
     """The floor below, of several as near a level one: ``obstacle, plane, height``; -1 for none.
 
     The height is that of the nearest.
@@ -311,46 +317,46 @@ def _nearest_floor(room, count, walker, hair, rules):
     for k in range(count):
         if is_beside(room.boxes, k, walker) or room.names[k, 3] & TOP == 0:
             continue
-        height, plane = rest_on(room, k, walker[0], walker[2], hair)
-        room_below = _slack(room, plane, hair) if room.names[k, 3] == ALL_SIDES else 0.0
+        height, plane = rest_on(room, k, walker[0], walker[2], tolerance)
+        room_below = _slack(room, plane, tolerance) if room.names[k, 3] == ALL_SIDES else 0.0
         if walker[3] > height + room_below:
             continue
         nearest = min(nearest, height)
         flatter = is_level(room, plane, rules) and best >= 0 and not is_level(room, best_plane, rules)
-        as_near = TOUCH * hair if flatter else -TOUCH * hair
+        as_near = TOUCH * tolerance if flatter else -TOUCH * tolerance
         if best < 0 or height < best_height + as_near:
             best, best_plane, best_height = k, plane, height
     return best, best_plane, nearest
 
 
 @inline
-def _snapped(room, count, x, y, trip, hair, rules):
+def _snapped(room, count, x, y, trip, tolerance, rules):
     """Down to the floor that a walker has just walked off, where one is near."""
     walker = edges_at(x, y, trip, rules)
-    if floor_under(room, count, walker, hair, rules)[0] >= 0:
+    if floor_under(room, count, walker, tolerance, rules)[0] >= 0:
         return y
-    floor, plane, height = _nearest_floor(room, count, walker, hair, rules)
+    floor, plane, height = _nearest_floor(room, count, walker, tolerance, rules)
     if floor < 0 or height - walker[3] > rules.snap or not is_level(room, plane, rules):
         return y
-    down, free = eased(room, count, x, place_with_feet(height, trip, rules), trip, hair, rules)
+    down, free = eased(room, count, x, place_with_feet(height, trip, rules), trip, tolerance, rules)
     return down if free else y
 
 
 @inline
-def fall(room, count, x, y, way, gone, trip, hair, rules, log):
+def fall(room, count, x, y, way, gone, trip, tolerance, rules, log):
     """Go down, until something level holds the walker; it slides down what is steeper: ``x, y``."""
     left_over = way
     for _ in range(MOST_LEGS):
         walker = edges_at(x, y, trip, rules)
-        floor, plane = floor_under(room, count, walker, hair, rules)
+        floor, plane = floor_under(room, count, walker, tolerance, rules)
         height = walker[3]
         if floor < 0:
-            floor, plane, height = _nearest_floor(room, count, walker, hair, rules)
+            floor, plane, height = _nearest_floor(room, count, walker, tolerance, rules)
         drop = height - walker[3]
         if floor < 0 or drop > left_over:
             return x, y + rules.flip * left_over
-        if drop > TOUCH * hair:
-            down, free = eased(room, count, x, place_with_feet(height, trip, rules), trip, hair, rules)
+        if drop > TOUCH * tolerance:
+            down, free = eased(room, count, x, place_with_feet(height, trip, rules), trip, tolerance, rules)
             if free:
                 y = down
             left_over -= drop
@@ -363,23 +369,23 @@ def fall(room, count, x, y, way, gone, trip, hair, rules, log):
         goal = x + along
         if goal == x:
             return x, y
-        to_x = _end_of_side(room, floor, plane, x, goal, trip, hair)
-        feet = _surface(room, floor, plane, to_x, trip, hair)
+        to_x = _end_of_side(room, floor, plane, x, goal, trip, tolerance)
+        feet = _surface(room, floor, plane, to_x, trip, tolerance)
         to_y = place_with_feet(feet, trip, rules)
         walker = edges_at(x, y, trip, rules)
         there = edges_at(to_x, to_y, trip, rules)
-        time, met, side = first_meeting(room, count, walker, there, hair)
+        time, met, side = first_meeting(room, count, walker, there, tolerance)
         if met < 0:
-            to_y, free = eased(room, count, to_x, to_y, trip, hair, rules)
+            to_y, free = eased(room, count, to_x, to_y, trip, tolerance, rules)
             if to_x == x or not free:
                 return x, y
             left_over -= left_over * (to_x - x) / along
             x, y = to_x, to_y
             log_bend(log, trip, gone + way - left_over, x, y)
             continue
-        at_x = _place_at_meeting(room, met, side, time, x, to_x, trip, hair)
-        at_y = place_with_feet(_surface(room, floor, plane, at_x, trip, hair), trip, rules)
-        at_y, free = eased(room, count, at_x, at_y, trip, hair, rules)
+        at_x = _place_at_meeting(room, met, side, time, x, to_x, trip, tolerance)
+        at_y = place_with_feet(_surface(room, floor, plane, at_x, trip, tolerance), trip, rules)
+        at_y, free = eased(room, count, at_x, at_y, trip, tolerance, rules)
         if free:
             left_over -= left_over * (at_x - x) / along
             x, y = at_x, at_y
@@ -391,21 +397,21 @@ def fall(room, count, x, y, way, gone, trip, hair, rules, log):
 
 
 @inline
-def _nearest_ceiling(room, count, walker, hair):
+def _nearest_ceiling(room, count, walker, tolerance):
     """What the head would hit, and where it is then: ``obstacle, plane, height``; -1 for none."""
     best, best_plane, best_height = -1, -1, -math.inf
     for k in range(count):
         if is_beside(room.boxes, k, walker) or room.names[k, 3] & BOTTOM == 0:
             continue
-        height, plane = hang_from(room, k, walker[0], walker[2], hair)
-        room_above = _slack(room, plane, hair) if room.names[k, 3] == ALL_SIDES else 0.0
+        height, plane = hang_from(room, k, walker[0], walker[2], tolerance)
+        room_above = _slack(room, plane, tolerance) if room.names[k, 3] == ALL_SIDES else 0.0
         if walker[1] >= height - room_above and height > best_height:
             best, best_plane, best_height = k, plane, height
     return best, best_plane, best_height
 
 
 @inline
-def _around_corner(room, count, k, x, y, trip, hair, rules):
+def _around_corner(room, count, k, x, y, trip, tolerance, rules):
     """The x from which a walker gets past what its head has hit, the nearer side first; else its own."""
     to_left = flush_before(room.boxes[k, 0], trip.width)
     to_right = room.boxes[k, 2]
@@ -417,32 +423,32 @@ def _around_corner(room, count, k, x, y, trip, hair, rules):
         if abs(to_x - x) > rules.corner:
             continue
         there = edges_at(to_x, y, trip, rules)
-        if first_meeting(room, count, walker, there, hair)[1] >= 0:
+        if first_meeting(room, count, walker, there, tolerance)[1] >= 0:
             continue
-        ceiling, _, height = _nearest_ceiling(room, count, there, hair)
-        if ceiling < 0 or walker[1] - height > TOUCH * hair:
+        ceiling, _, height = _nearest_ceiling(room, count, there, tolerance)
+        if ceiling < 0 or walker[1] - height > TOUCH * tolerance:
             return to_x
     return x
 
 
 @inline
-def climb(room, count, x, y, way, gone, trip, hair, rules, log):
+def climb(room, count, x, y, way, gone, trip, tolerance, rules, log):
     """Go up; where only a corner is in the way, around it: ``x, y``."""
     left_over = way
     for _ in range(MOST_LEGS):
         walker = edges_at(x, y, trip, rules)
-        ceiling, plane, height = _nearest_ceiling(room, count, walker, hair)
+        ceiling, plane, height = _nearest_ceiling(room, count, walker, tolerance)
         rise = walker[1] - height
         if ceiling < 0 or rise > left_over:
             return x, y - rules.flip * left_over
-        if rise > TOUCH * hair:
+        if rise > TOUCH * tolerance:
             up = place_with_head(height, trip, rules)
-            if is_clear_of_all(room, count, edges_at(x, up, trip, rules), hair):
+            if is_clear_of_all(room, count, edges_at(x, up, trip, rules), tolerance):
                 y = up
             left_over -= rise
             log_bend(log, trip, gone + way - left_over, x, y)
         if rules.corner > 0.0 and left_over > 0.0:
-            to_x = _around_corner(room, count, ceiling, x, y, trip, hair, rules)
+            to_x = _around_corner(room, count, ceiling, x, y, trip, tolerance, rules)
             if to_x != x:
                 x = to_x
                 log_bend(log, trip, gone + way - left_over, x, y)
@@ -458,7 +464,7 @@ def climb(room, count, x, y, way, gone, trip, hair, rules, log):
 
 @inline
 def _power_above(size):
-    """A power of two: so that places a little apart have one hair."""
+    """A power of two: so that places a little apart have one tolerance."""
     power = 1.0
     while power < size:
         power *= 2.0
@@ -468,43 +474,43 @@ def _power_above(size):
 
 
 @inline
-def _hair(x, y, trip, reach_x, reach_y):
+def _tolerance(x, y, trip, reach_x, reach_y):
     """See `walk_obstacles`; of where a part of a walk may lead."""
     across = max(abs(x - reach_x), abs(x + trip.width + reach_x))
     along = max(abs(y - reach_y), abs(y + trip.height + reach_y))
-    return HAIR * _power_above(max(across, along))
+    return TOLERANCE * _power_above(max(across, along))
 
 
 @inline
-def _let_through(room, count, walker, hair):
+def _let_through(room, count, walker, tolerance):
     """What a walker is in, and can not get out of, is no obstacle to it."""
     for k in range(count):
-        if not is_clear(room, k, walker, hair):
+        if not is_clear(room, k, walker, tolerance):
             room.names[k, 3] = 0
 
 
 @inline
-def _set_back(room, count, walker, hair):
+def _set_back(room, count, walker, tolerance):
     """A side that a walker is flush with, as `World.move` leaves it, is set back by a rounding.
 
     Without, the walker would count as inside, and be let through.
     """
     for k in range(count):
         first, end = room.first[k], room.first[k + 1]
-        if first == end or is_clear(room, k, walker, hair):
+        if first == end or is_clear(room, k, walker, tolerance):
             continue
         for edge in range(4):  # left, top, right, bottom, and the opposite edge of the walker
             opposite = walker[(edge + 2) % 4]
             inside = opposite - room.boxes[k, edge] if edge < 2 else room.boxes[k, edge] - opposite
-            if inside <= TOUCH * hair:
+            if inside <= TOUCH * tolerance:
                 room.boxes[k, edge] = opposite
         best = first
         for j in range(first + 1, end):
             if gap(room.planes, j, walker) > gap(room.planes, best, walker):
                 best = j
         apart = gap(room.planes, best, walker)
-        if apart >= -TOUCH * hair:
-            room.planes[best, 2] -= hair - apart
+        if apart >= -TOUCH * tolerance:
+            room.planes[best, 2] -= tolerance - apart
 
 
 @inline
@@ -547,33 +553,33 @@ def walk_rows(scene, ways, begin, through, rules, room, log, ends):
             return m, MORE_ROOM
         hits, bends = log.counts[0], log.counts[1]
         reach = abs(dx) * rules.rise + rules.snap + rules.step
-        hair = _hair(x, y, trip, abs(dx), reach)
-        y, free = eased(room, count, x, y, trip, hair, rules)
+        tolerance = _tolerance(x, y, trip, abs(dx), reach)
+        y, free = eased(room, count, x, y, trip, tolerance, rules)
         if not free:
             count = gather(room, shapes, mine, grid, ground, ring, region, walker, True, rules)
             if count < 0:
                 return m, MORE_ROOM
-            _set_back(room, count, edges_at(x, y, trip, rules), hair)
-            y, free = eased(room, count, x, y, trip, hair, rules)
+            _set_back(room, count, edges_at(x, y, trip, rules), tolerance)
+            y, free = eased(room, count, x, y, trip, tolerance, rules)
         if not free:
             if through != m:
                 return m, INSIDE
-            _let_through(room, count, edges_at(x, y, trip, rules), hair)
+            _let_through(room, count, edges_at(x, y, trip, rules), tolerance)
         if dx != 0.0:
-            x, y = go_along(room, count, x, y, x + dx, trip, hair, rules, log)
-        hair = _hair(x, y, trip, 0.5 * abs(dy) + rules.corner, abs(dy))
+            x, y = go_along(room, count, x, y, x + dx, trip, tolerance, rules, log)
+        tolerance = _tolerance(x, y, trip, 0.5 * abs(dy) + rules.corner, abs(dy))
         down = dy * rules.flip
         if down > 0.0:
-            x, y = fall(room, count, x, y, down, abs(dx), trip, hair, rules, log)
+            x, y = fall(room, count, x, y, down, abs(dx), trip, tolerance, rules, log)
         elif down < 0.0:
-            x, y = climb(room, count, x, y, -down, abs(dx), trip, hair, rules, log)
+            x, y = climb(room, count, x, y, -down, abs(dx), trip, tolerance, rules, log)
         if log.counts[0] > log.hits.shape[0] or log.counts[1] > log.bends.shape[0]:
             log.counts[0], log.counts[1] = hits, bends
             return m, MORE_LOG
         ends.places[m, 0], ends.places[m, 1] = x, y
         floors, tops = ends.floors, ends.tops
         shapes.x[row], shapes.y[row] = x, y
-        floor, plane = floor_under(room, count, edges_at(x, y, trip, rules), hair, rules)
+        floor, plane = floor_under(room, count, edges_at(x, y, trip, rules), tolerance, rules)
         tops[m, 0], tops[m, 1] = math.nan, math.nan
         for column in range(3):
             floors[m, column] = -1 if floor < 0 else room.names[floor, column]

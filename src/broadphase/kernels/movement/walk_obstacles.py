@@ -6,8 +6,8 @@ the library, cut off by half planes ``nx * x + ny * y <= c``, one for each slant
 by the sides of a polygon around it, see ``ring``; for a walker that begins inside of that polygon also by its
 tangent where it is nearest to the walker: so a walker that is flush with it is outside.
 
-Along straight edges all comparisons are exact.  A slanted side is kept off by a ``hair``: some 200 units in
-the last place of the largest coordinate around.  That is so much more than any rounding here, and so much
+Along straight edges all comparisons are exact.  A slanted side is kept off by a ``tolerance``: some 200 units
+in the last place of the largest coordinate around.  That is so much more than any rounding here, and so much
 less than what `World.grounded` looks beyond, that a walker who rests on a slope is outside of it in exact
 arithmetic too.
 
@@ -27,9 +27,9 @@ from broadphase.kernels.shapes.table import BOX, CIRCLE, bounds_of, corner_at, c
 from broadphase.kernels.tiles.grid import BOTTOM, LEFT, RIGHT, TOP, cells_between, edge, sides_at
 from broadphase.kernels.tiles.slopes import is_ladder, profile_at, slope_of
 
-HAIR = 5e-14  # of the largest coordinate
-TOUCH = 8.0  # so many hairs apart are together
-OUTSIDE = 0.25  # so much of a hair is outside
+TOLERANCE = 5e-14  # of the largest coordinate
+TOUCH = 8.0  # so many tolerances apart are together
+OUTSIDE = 0.25  # so much of a tolerance is outside
 
 X_FACE, Y_FACE, FIRST_PLANE = 0, 1, 2
 NO_MEETING = (math.inf, -1, 0)
@@ -278,7 +278,7 @@ def is_beside(boxes, k, walker):
 
 
 @inline
-def is_clear(room, k, walker, hair):
+def is_clear(room, k, walker, tolerance):
     """Whether a walker is certainly outside of an obstacle; of what blocks on one side only it always is."""
     boxes = room.boxes
     if is_beside(boxes, k, walker) or walker[1] >= boxes[k, 3] or walker[3] <= boxes[k, 1]:
@@ -286,46 +286,46 @@ def is_clear(room, k, walker, hair):
     if room.names[k, 3] != ALL_SIDES:
         return True
     for j in range(room.first[k], room.first[k + 1]):
-        if gap(room.planes, j, walker) >= OUTSIDE * hair:
+        if gap(room.planes, j, walker) >= OUTSIDE * tolerance:
             return True
     return False
 
 
 @inline
-def is_clear_of_all(room, count, walker, hair):
+def is_clear_of_all(room, count, walker, tolerance):
     """As `is_clear`, of all."""
     for k in range(count):
-        if not is_clear(room, k, walker, hair):
+        if not is_clear(room, k, walker, tolerance):
             return False
     return True
 
 
 @inline
-def height_of(planes, j, left, right, hair):
+def height_of(planes, j, left, right, tolerance):
     """Where the feet (or the head) of a walker rest on a slanted side."""
     nx, ny = planes[j, 0], planes[j, 1]
-    return (planes[j, 2] + hair - nx * (left if nx > 0.0 else right)) / ny
+    return (planes[j, 2] + tolerance - nx * (left if nx > 0.0 else right)) / ny
 
 
 @inline
-def rest_on(room, k, left, right, hair):
+def rest_on(room, k, left, right, tolerance):
     """Where feet rest on an obstacle: the height, and the plane, -1 for its top."""
     best, plane = room.boxes[k, 1], -1
     for j in range(room.first[k], room.first[k + 1]):
         if room.planes[j, 1] < 0.0:
-            at = height_of(room.planes, j, left, right, hair)
+            at = height_of(room.planes, j, left, right, tolerance)
             if at > best:
                 best, plane = at, j
     return best, plane
 
 
 @inline
-def hang_from(room, k, left, right, hair):
+def hang_from(room, k, left, right, tolerance):
     """As `rest_on`, for the head, under an obstacle."""
     best, plane = room.boxes[k, 3], -1
     for j in range(room.first[k], room.first[k + 1]):
         if room.planes[j, 1] > 0.0:
-            at = height_of(room.planes, j, left, right, hair)
+            at = height_of(room.planes, j, left, right, tolerance)
             if at < best:
                 best, plane = at, j
     return best, plane
@@ -338,14 +338,14 @@ def is_level(room, plane, rules):
 
 
 @inline
-def floor_under(room, count, walker, hair, rules):
+def floor_under(room, count, walker, tolerance, rules):
     """What a walker stands on, the flattest, then the first: ``obstacle, plane``; -1 for none."""
     best, best_plane, best_up = -1, -1, 0.0
     for k in range(count):
         if is_beside(room.boxes, k, walker) or room.names[k, 3] & TOP == 0:
             continue
-        height, plane = rest_on(room, k, walker[0], walker[2], hair)
-        if abs(walker[3] - height) > TOUCH * hair or not is_level(room, plane, rules):
+        height, plane = rest_on(room, k, walker[0], walker[2], tolerance)
+        if abs(walker[3] - height) > TOUCH * tolerance or not is_level(room, plane, rules):
             continue
         if room.names[k, 3] != ALL_SIDES and walker[3] > height:
             continue
@@ -356,7 +356,7 @@ def floor_under(room, count, walker, hair, rules):
 
 
 @inline
-def floor_ahead(room, count, walker, forward, hair):
+def floor_ahead(room, count, walker, forward, tolerance):
     """Along what a walker goes: ``obstacle, plane, slope, height``; obstacle -1 where nothing holds it.
 
     Slope is how far down it goes for each step forward.  Of one obstacle the side that falls most is the
@@ -366,25 +366,28 @@ def floor_ahead(room, count, walker, forward, hair):
     best, best_plane, best_slope, highest = -1, -1, math.inf, walker[3]
     for k in range(count):
         boxes = room.boxes
-        left, right, near = walker[0], walker[2], TOUCH * hair
+        left, right, near = walker[0], walker[2], TOUCH * tolerance
         if forward > 0.0:
             beside = boxes[k, 2] <= left or boxes[k, 0] > right + near
         else:
             beside = boxes[k, 0] >= right or boxes[k, 2] < left - near
         if beside or room.names[k, 3] & TOP == 0:
             continue
-        height, _ = rest_on(room, k, left, right, hair)
-        if abs(walker[3] - height) > TOUCH * hair:
+        height, _ = rest_on(room, k, left, right, tolerance)
+        if abs(walker[3] - height) > TOUCH * tolerance:
             continue
         if room.names[k, 3] != ALL_SIDES and walker[3] > height:
             continue
         highest = min(highest, height)
         plane, slope = -1, -math.inf
-        if abs(walker[3] - boxes[k, 1]) <= TOUCH * hair:
+        if abs(walker[3] - boxes[k, 1]) <= TOUCH * tolerance:
             slope = 0.0
         for j in range(room.first[k], room.first[k + 1]):
             nx, ny = room.planes[j, 0], room.planes[j, 1]
-            if ny < 0.0 and abs(walker[3] - height_of(room.planes, j, left, right, hair)) <= TOUCH * hair:
+            if (
+                ny < 0.0
+                and abs(walker[3] - height_of(room.planes, j, left, right, tolerance)) <= TOUCH * tolerance
+            ):
                 falls = -forward * nx / ny
                 if falls > slope:
                     plane, slope = j, falls
@@ -404,7 +407,7 @@ def _blocks(sides, axis, forward, down):
 
 
 @inline
-def _meet(room, k, walker, goal, hair):
+def _meet(room, k, walker, goal, tolerance):
     """When and through what a walker on a straight way enters an obstacle: ``time, side``."""
     never = (math.inf, 0)
     boxes = room.boxes
@@ -418,15 +421,15 @@ def _meet(room, k, walker, goal, hair):
     leave = min(leave_x, leave_y)
     for j in range(room.first[k], room.first[k + 1]):
         before, after = gap(room.planes, j, walker), gap(room.planes, j, goal)
-        if before < OUTSIDE * hair:
-            if after >= OUTSIDE * hair and before >= -hair:
+        if before < OUTSIDE * tolerance:
+            if after >= OUTSIDE * tolerance and before >= -tolerance:
                 return never  # it was on the edge, and leaves
-            if after > hair:
-                leave = min(leave, (hair - before) / (after - before))
-        elif after >= OUTSIDE * hair:
+            if after > tolerance:
+                leave = min(leave, (tolerance - before) / (after - before))
+        elif after >= OUTSIDE * tolerance:
             return never  # outside of this side all the way
         else:
-            time = max((before - hair) / (before - after), 0.0)
+            time = max((before - tolerance) / (before - after), 0.0)
             if time > enter:
                 enter, side = time, FIRST_PLANE + j
     if enter < 0.0 or not enter < leave:
@@ -437,11 +440,11 @@ def _meet(room, k, walker, goal, hair):
 
 
 @inline
-def first_meeting(room, count, walker, goal, hair):
+def first_meeting(room, count, walker, goal, tolerance):
     """What a walker meets first on a straight way: ``time, obstacle, side``."""
     best, which, side = math.inf, -1, 0
     for k in range(count):
-        time, through = _meet(room, k, walker, goal, hair)
+        time, through = _meet(room, k, walker, goal, tolerance)
         if time < best:
             best, which, side = time, k, through
     return best, which, side

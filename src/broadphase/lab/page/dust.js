@@ -119,7 +119,7 @@ function paintTests(tests, centers, { left, top, scale, ratio }, end) {
     const y = (centers[i + 1] - top) * scale;
     const u = (centers[j] - left) * scale;
     const v = (centers[j + 1] - top) * scale;
-    if (thick === 1) picture.hair(x, y, u, v, shade, hidden);
+    if (thick === 1) picture.tolerance(x, y, u, v, shade, hidden);
     else picture.line(x, y, u, v, thick, 0, shade, hidden);
   }
 }

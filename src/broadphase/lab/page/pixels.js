@@ -110,7 +110,7 @@ export class Picture {
   }
 
   /** A line as wide as a pixel. */
-  hair(x, y, u, v, shade, opacity) {
+  tolerance(x, y, u, v, shade, opacity) {
     if (Math.abs(v - y) > Math.abs(u - x)) this.#along(y, x, v, u, this.width, 1, this.height, this.width, shade, opacity);
     else this.#along(x, y, u, v, 1, this.width, this.width, this.height, shade, opacity);
   }
