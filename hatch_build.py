@@ -1,7 +1,8 @@
-"""The build hook: compiles the kernels and makes a wheel for this platform and every Python from 3.11 on."""
+"""The build hook: compiles the kernels and makes a wheel for one platform and every Python from 3.11 on."""
 
 import os
 import runpy
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -10,33 +11,41 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-# The libraries ask nothing of the C library but memcpy and memset, which all of these have.
-_PUBLISHED = {"linux-x86_64": "manylinux2014_x86_64", "linux-aarch64": "manylinux2014_aarch64"}
-
 
 class KernelsHook(BuildHookInterface):
-    """``BROADPHASE_LEVELS=all`` builds for all processors of the platform, for a wheel that others get."""
+    """Builds for this processor, or with ``BROADPHASE_LEVELS=all`` for all processors of the platform.
+
+    With ``BROADPHASE_TARGET`` it builds for another platform (`broadphase.kernels.machine.target`).
+    """
+
+    def _target(self) -> Any:
+        source = runpy.run_path(str(Path(self.root, "src/broadphase/kernels/machine/target.py")))
+        return source["chosen"]()
 
     def dependencies(self) -> list[str]:
         """What to fetch besides: a linker, where the machine has none."""
-        linker = runpy.run_path(str(Path(self.root, "src/broadphase/kernels/machine/linker.py")))
-        return [] if linker["linkers"]() else ["ziglang>=0.13"]
+        return [] if self._target().linkers() else ["ziglang>=0.13"]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Compile, and say what belongs into the wheel."""
         levels = os.environ.get("BROADPHASE_LEVELS", "")
-        source = str(Path(self.root, "src"))
-        command = [
-            sys.executable,
-            "-m",
-            "broadphase.compiler",
-            *(["--levels", levels] if levels else []),
-        ]
+        is_published = levels == "all" or bool(os.environ.get("BROADPHASE_TARGET"))
+        # An editable installation runs from the source; a wheel for others holds nothing that happened to be
+        # compiled there before.
+        folder = Path("src/broadphase/kernels/compiled")
+        if is_published and version != "editable":
+            folder = Path("build/compiled", self._target().name)
+            shutil.rmtree(Path(self.root, folder), ignore_errors=True)
+        command = [sys.executable, "-m", "broadphase.compiler", "--folder", str(Path(self.root, folder))]
+        if levels:
+            command += ["--levels", levels]
         # Found as the folder that it runs in, not through PYTHONPATH: pip takes out of that what the
         # environment has on its path already, and an editable installation has put this folder there.
-        subprocess.run(command, check=True, cwd=source)
-        platform = sysconfig.get_platform()
-        tag = _PUBLISHED.get(platform, platform) if levels == "all" else platform
+        subprocess.run(command, check=True, cwd=Path(self.root, "src"))
+        tag = self._target().wheel_tag if is_published else sysconfig.get_platform()
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{tag.replace('-', '_').replace('.', '_')}"
-        build_data["artifacts"].append("src/broadphase/kernels/compiled/*")
+        if is_published and version != "editable":
+            build_data["force_include"][str(Path(self.root, folder))] = "broadphase/kernels/compiled"
+        else:
+            build_data["artifacts"].append(f"{folder.as_posix()}/*")

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 import broadphase
-from broadphase.kernels.machine import linker, memory, signatures, sources
+from broadphase.kernels.machine import memory, signatures, sources
+from broadphase.kernels.machine import target as targets
 from broadphase.kernels.machine.level import level
-from broadphase.kernels.machine.library import SUFFIX
-from broadphase.kernels.machine.linker import linkers
+from broadphase.kernels.machine.target import HOST
 
 KERNELS = Path(broadphase.__file__).parent / "kernels"
 COMPILER = KERNELS.parent / "compiler"
@@ -138,14 +138,14 @@ define i64 @nobody_asks() {
 @pytest.mark.parametrize("place", range(2))
 def test_any_linker_will_do(place, tmp_path):
     """The machine's own and ziglang's: what they make can be loaded and called."""
-    found = linkers()
+    found = HOST.linkers()
     if place >= len(found):
         pytest.skip("this machine has fewer linkers")
     from broadphase.compiler.machine_code import link_with
 
-    code, library = tmp_path / "answer.o", tmp_path / ("answer" + SUFFIX)
+    code, library = tmp_path / "answer.o", tmp_path / ("answer" + HOST.suffix)
     code.write_bytes(object_of(ANSWER))
-    link_with(found[place], [code], library)
+    link_with(found[place], [code], library, HOST)
     answer = ctypes.CDLL(str(library)).answer
     answer.argtypes, answer.restype = [ctypes.c_int64], ctypes.c_int64
     assert answer(7) == 42
@@ -157,13 +157,14 @@ def test_what_a_linker_says_is_said(tmp_path):
     from broadphase.compiler.machine_code import link_with
 
     with pytest.raises(RuntimeError, match=r"the linker failed.*\n.*nowhere"):
-        link_with(linkers()[0], [tmp_path / "nowhere.o"], tmp_path / "none.so")
+        link_with(HOST.linkers()[0], [tmp_path / "nowhere.o"], tmp_path / "none.so", HOST)
 
 
 def test_a_machine_without_a_linker_gets_one(monkeypatch, tmp_path):
     """`hatch_build.py` asks for ziglang only then."""
     monkeypatch.setattr(shutil, "which", lambda _: None)
-    assert [command[1:3] for command in runpy.run_path(linker.__file__)["linkers"]()] == (
+    here = runpy.run_path(targets.__file__)["HOST"]
+    assert [command[1:3] for command in here.linkers()] == (
         [("-m", "ziglang")] if find_spec("ziglang") else []
     )
 
@@ -171,9 +172,9 @@ def test_a_machine_without_a_linker_gets_one(monkeypatch, tmp_path):
 def object_of(text):
     from llvmlite import binding
 
-    from broadphase.compiler.machine_code import target_machine
+    from broadphase.compiler.target_machine import target_machine
 
-    return target_machine(level()).emit_object(binding.parse_assembly(text))
+    return target_machine(HOST, level()).emit_object(binding.parse_assembly(text))
 
 
 SHARING = ("boxes.queries.describe_first", "boxes.queries.describe_firsts")

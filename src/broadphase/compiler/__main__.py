@@ -5,21 +5,33 @@ import sys
 from pathlib import Path
 
 from broadphase.compiler.build import Job, build, jobs_of
-from broadphase.kernels.machine.level import able, levels
-from broadphase.kernels.machine.library import FOLDER, SUFFIX
+from broadphase.kernels.machine.level import able
+from broadphase.kernels.machine.library import FOLDER
 from broadphase.kernels.machine.signatures import FILE, listed
+from broadphase.kernels.machine.target import HOST, TARGETS, chosen
 
 
 def record(folder: Path) -> None:
     """Write ``signatures.txt``: the types that kernels were called with, as `Recorder` has noted them."""
-    lines = {line for file in folder.glob("*.txt") for line in file.read_text().splitlines()}
-    Path(FILE).write_text("".join(f"{line}\n" for line in sorted(lines)))
+    lines = {line for file in folder.glob("*.txt") for line in file.read_text(encoding="utf-8").splitlines()}
+    Path(FILE).write_text("".join(f"{line}\n" for line in sorted(lines)), encoding="utf-8", newline="\n")
 
 
 def main() -> None:
     """Build the libraries that the arguments name."""
     parser = argparse.ArgumentParser(prog="python -m broadphase.compiler", description=__doc__)
-    parser.add_argument("--levels", default=able()[0], help=f"'all' or some of {','.join(levels())}")
+    parser.add_argument(
+        "--target",
+        choices=TARGETS,
+        default=chosen().name,
+        help="by default BROADPHASE_TARGET, or this platform",
+    )
+    parser.add_argument(
+        "--levels",
+        help="'all' or some of the target's, with commas between them; by default what this processor has, "
+        "or all of another platform",
+    )
+    parser.add_argument("--folder", type=Path, default=Path(FOLDER), help="where the libraries are written")
     parser.add_argument(
         "--into", type=Path, help="a library of the lines 'kernel: types' from standard input"
     )
@@ -33,12 +45,18 @@ def main() -> None:
     if arguments.record:
         record(arguments.record)
         return
+    target = TARGETS[arguments.target]
+    wanted = arguments.levels or (able()[0] if target == HOST else "all")
+    levels = target.levels if wanted == "all" else wanted.split(",")
+    if unknown := set(levels) - set(target.levels):
+        parser.error(f"{target.name} has the levels {', '.join(target.levels)}; got {', '.join(unknown)}")
     if arguments.into:
-        build([Job(*line.rstrip().split(": ", 1)) for line in sys.stdin], arguments.levels, arguments.into)
+        jobs = [Job(*line.rstrip().split(": ", 1)) for line in sys.stdin]
+        build(jobs, target, levels[0], arguments.into)
         return
-    for name in levels() if arguments.levels == "all" else arguments.levels.split(","):
-        library = Path(FOLDER, f"{name}{SUFFIX}")
-        build(jobs_of(listed()), name, library)
+    for name in levels:
+        library = Path(arguments.folder, f"{name}{target.suffix}")
+        build(jobs_of(listed()), target, name, library)
         print(f"{library} ({library.stat().st_size / 1e6:.1f} MB)")
 
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from importlib.metadata import version
 from pathlib import Path
-from tempfile import TemporaryFile
+from tempfile import TemporaryDirectory, TemporaryFile
 from threading import Thread
 from typing import Literal, NamedTuple
 
@@ -21,6 +21,7 @@ from broadphase.kernels.machine import cache
 from broadphase.kernels.machine.library import digest_of
 from broadphase.kernels.machine.signatures import PACKAGE
 from broadphase.kernels.machine.sources import fingerprint
+from broadphase.kernels.machine.target import Target
 
 Task = Literal["compile", "link"]
 """What is to be done with jobs: an object file each; a library of them all."""
@@ -42,25 +43,25 @@ class Job(NamedTuple):
         """The name of the function in machine code."""
         return "call_" + blake2b(f"{self.kernel}: {self.types}".encode(), digest_size=12).hexdigest()
 
-    def object(self, level: str) -> Path:
+    def object(self, target: Target, level: str) -> Path:
         """Where its object file lies, when it was compiled."""
-        return part_object(self.symbol, PACKAGE + self.module, level)
+        return part_object(self.symbol, PACKAGE + self.module, target, level)
 
 
-def part_object(symbol: str, module: str, level: str) -> Path:
+def part_object(symbol: str, module: str, target: Target, level: str) -> Path:
     """Where the object file of a function lies, when it was compiled."""
-    made_of = [fingerprint(module), version("numba"), version("llvmlite"), sys.platform]
+    made_of = [fingerprint(module), version("numba"), version("llvmlite")]
     if "BROADPHASE_CHECKED" in os.environ:  # see `broadphase.compiler.lowering`
         made_of.append("checked")
     key = blake2b(" ".join(map(str, made_of)).encode(), digest_size=8).hexdigest()
-    return cache.subfolder("objects") / level / f"{symbol}-{key}.o"
+    return cache.subfolder("objects") / target.name / level / f"{symbol}-{key}.o"
 
 
-def table_object(jobs: Sequence[Job], level: str) -> Path:
+def table_object(jobs: Sequence[Job], target: Target, level: str) -> Path:
     """Where the table of a library of these kernels lies, when it was compiled."""
     names = blake2b(" ".join(job.symbol for job in jobs).encode(), digest_size=12).hexdigest()
     # It hangs on these names, and on the compiler, which the fingerprint of any module tells.
-    return part_object(f"table_{names}", PACKAGE + jobs[0].module, level)
+    return part_object(f"table_{names}", PACKAGE + jobs[0].module, target, level)
 
 
 def parts_beside(path: Path) -> Path:
@@ -83,22 +84,23 @@ def jobs_of(listed: Mapping[str, Sequence[str]]) -> list[Job]:
     return [Job(kernel, types) for kernel, lists in listed.items() for types in lists]
 
 
-def build(jobs: Sequence[Job], level: str, library: Path, processes: int | None = None) -> None:
+def build(
+    jobs: Sequence[Job], target: Target, level: str, library: Path, processes: int | None = None
+) -> None:
     """Compile what is not in the cache, and link all of it into ``library``; its index lies beside it."""
-    workers = compile_missing(jobs, level, processes or _cores())
+    workers = compile_missing(jobs, target, level, processes or _cores())
     library.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = library.with_name(f"{library.stem}-{os.getpid()}{library.suffix}")
     # By one that is there: to load Numba takes a second.
-    linker = workers[0] if workers else _Worker(level)
-    linker.do("link", jobs, into=unfinished)
-    linker.end()
-    index = f"library {digest_of(unfinished)}\n" + index_of(jobs)
-    # The index last: who finds it finds a whole library.
-    unfinished.replace(library)
-    beside = library.with_suffix(".index")
-    written = beside.with_name(f"{beside.name}-{os.getpid()}")
-    written.write_text(index)
-    written.replace(beside)
+    linker = workers[0] if workers else _Worker(target, level)
+    with TemporaryDirectory(dir=library.parent) as folder:  # under its own name, which some formats hold
+        linked = Path(folder, library.name)
+        linker.do("link", jobs, into=linked)
+        linker.end()
+        index = linked.with_suffix(".index")
+        index.write_text(f"library {digest_of(linked)}\n" + index_of(jobs), encoding="utf-8", newline="\n")
+        # The index last: who finds it finds a whole library.
+        linked.replace(library)
+        index.replace(library.with_suffix(".index"))
 
 
 def _cores() -> int:
@@ -113,13 +115,13 @@ def index_of(jobs: Sequence[Job]) -> str:
     return "\n".join(lines + [f"kernel {name}" for name in kernels]) + "\n"
 
 
-def compile_missing(jobs: Sequence[Job], level: str, processes: int) -> list["_Worker"]:
+def compile_missing(jobs: Sequence[Job], target: Target, level: str, processes: int) -> list["_Worker"]:
     """Compile in parallel what has no object file yet; one of the processes, if any was needed, stays."""
-    missing = [job for job in jobs if not _is_compiled(job.object(level))]
+    missing = [job for job in jobs if not _is_compiled(job.object(target, level))]
     if not missing:
         return []
     waiting = batches_of(missing)
-    workers = [_Worker(level) for _ in range(min(processes, len(waiting)))]
+    workers = [_Worker(target, level) for _ in range(min(processes, len(waiting)))]
     threads = [Thread(target=_compile, args=(k, worker, waiting)) for k, worker in enumerate(workers)]
     for thread in threads:
         thread.start()
@@ -145,18 +147,19 @@ def batches_of(jobs: Sequence[Job]) -> deque[list[Job]]:
 class _Worker:
     """A process that compiles and links (`broadphase.compiler.worker`)."""
 
-    def __init__(self, level: str) -> None:
+    def __init__(self, target: Target, level: str) -> None:
         environment = {
             **os.environ,
             "BROADPHASE_COMPILING": "1",
+            "BROADPHASE_TARGET": target.name,
             "BROADPHASE_LEVEL": level,
-            "NUMBA_CPU_NAME": "generic" if level == "arm64" else level,
+            "NUMBA_CPU_NAME": "generic",  # for what Numba compiles for itself
             "NUMBA_CPU_FEATURES": "",
             "NUMBA_DISABLE_JIT": "0",
             "PYTHONHASHSEED": "0",  # the same machine code each time
             "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")]),
         }
-        self._level = level
+        self._for = target, level
         self._errors = TemporaryFile("w+")  # noqa: SIM115 - closed in `end`; a full pipe would block the process
         self._process = subprocess.Popen(
             [sys.executable, "-m", "broadphase.compiler.worker"],
@@ -171,7 +174,7 @@ class _Worker:
         """Have something done with jobs, and wait until it is; whether it can go on."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        line = task, [[*job, str(job.object(self._level))] for job in jobs], str(into) if into else None
+        line = task, [[*job, str(job.object(*self._for))] for job in jobs], str(into) if into else None
         try:
             self._process.stdin.write(json.dumps(line) + "\n")
             self._process.stdin.flush()

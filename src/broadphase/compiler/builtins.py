@@ -353,9 +353,10 @@ def define(module: ir.Module) -> None:
         build(ir.IRBuilder(function.append_basic_block("entry")), *function.args)
 
 
-# The bits of the x86 control register that flush denormals to zero; the sign of a tiny difference would
-# be lost with it, and other libraries leave them set in whatever thread calls.
-_FLUSHING = 0x8040
+# The bits of the control registers that flush denormals to zero; the sign of a tiny difference would be lost
+# with them, and other libraries leave them set in whatever thread calls.
+_FLUSHING_X86 = 0x8040  # MXCSR: FZ and DAZ
+_FLUSHING_ARM = 0x1000001  # FPCR: FZ and FIZ
 
 
 class _Arguments:
@@ -512,30 +513,40 @@ class _exact_denormals:  # noqa: N801 - reads as the statement that it is
 
     def __init__(self, builder: Any) -> None:
         self.builder = builder
-        self._is_x86 = "x86_64" in str(builder.module.triple)
-
-    def _register(self, verb: str, place: Any) -> None:
-        module = self.builder.module
-        function = cgutils.get_or_insert_function(
-            module, ir.FunctionType(ir.VoidType(), [POINTER]), f"llvm.x86.sse.{verb}mxcsr"
+        is_x86 = "x86_64" in str(builder.module.triple)
+        self._kind, self._flushing = (I32, _FLUSHING_X86) if is_x86 else (I64, _FLUSHING_ARM)
+        self._read, self._write = (
+            (self._read_x86, self._write_x86) if is_x86 else (self._read_arm, self._write_arm)
         )
-        self.builder.call(function, [self.builder.bitcast(place, POINTER)])
 
     def __enter__(self) -> None:
-        if not self._is_x86:
-            return
         builder = self.builder
-        self._before = cgutils.alloca_once(builder, I32)
-        self._during = cgutils.alloca_once(builder, I32)
-        self._register("st", self._before)
-        before = builder.load(self._before)
-        flushes = builder.and_(before, ir.Constant(I32, _FLUSHING))
-        self._flushes = builder.icmp_unsigned("!=", flushes, ir.Constant(I32, 0))
+        self._before = self._read()
+        flushes = builder.and_(self._before, ir.Constant(self._kind, self._flushing))
+        self._flushes = builder.icmp_unsigned("!=", flushes, ir.Constant(self._kind, 0))
         with builder.if_then(self._flushes, likely=False):
-            builder.store(builder.and_(before, ir.Constant(I32, ~_FLUSHING)), self._during)
-            self._register("ld", self._during)
+            self._write(builder.and_(self._before, ir.Constant(self._kind, ~self._flushing)))
 
     def __exit__(self, *error: object) -> None:
-        if self._is_x86:
-            with self.builder.if_then(self._flushes, likely=False):
-                self._register("ld", self._before)
+        with self.builder.if_then(self._flushes, likely=False):
+            self._write(self._before)
+
+    def _call(self, name: str, result: Any, *arguments: Any) -> Any:
+        kind = ir.FunctionType(result, [argument.type for argument in arguments])
+        function = cgutils.get_or_insert_function(self.builder.module, kind, name)
+        return self.builder.call(function, arguments)
+
+    def _read_x86(self) -> Any:
+        self._place = cgutils.alloca_once(self.builder, I32)
+        self._call("llvm.x86.sse.stmxcsr", ir.VoidType(), self.builder.bitcast(self._place, POINTER))
+        return self.builder.load(self._place)
+
+    def _write_x86(self, value: Any) -> None:
+        self.builder.store(value, self._place)
+        self._call("llvm.x86.sse.ldmxcsr", ir.VoidType(), self.builder.bitcast(self._place, POINTER))
+
+    def _read_arm(self) -> Any:
+        return self._call("llvm.aarch64.get.fpcr", I64)
+
+    def _write_arm(self, value: Any) -> None:
+        self._call("llvm.aarch64.set.fpcr", ir.VoidType(), value)

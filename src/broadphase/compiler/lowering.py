@@ -34,8 +34,11 @@ from broadphase.compiler.aggregates import Builder, integer
 from broadphase.compiler.memory import DATA
 from broadphase.compiler.numba_checks import overrides
 from broadphase.compiler.python_api import I64, POINTER
+from broadphase.compiler.target_machine import target_machine
 from broadphase.compiler.types import parse, rows_of
 from broadphase.kernels.machine.jit import COMMON
+from broadphase.kernels.machine.level import level
+from broadphase.kernels.machine.target import chosen
 
 _CHECKED = "BROADPHASE_CHECKED" in os.environ
 _METADATA = re.compile(r", ![a-z]+ !\d+")
@@ -146,11 +149,17 @@ def whole_text(library: TextLibrary, *modules: Any) -> str:
     return "\n".join([head, *needed, *defined.values()])
 
 
-@overrides("_add_module")
+@overrides("_add_module", "_create_empty_module")
 class _TextCodegen(codegen.JITCPUCodegen):
     """Makes libraries of text; nothing is loaded into this process."""
 
     _library_class = TextLibrary
+
+    def _create_empty_module(self, name: str) -> ir.Module:
+        module = super()._create_empty_module(name)
+        module.triple = chosen().triple
+        module.data_layout = str(target_machine(chosen(), level()).target_data)
+        return module
 
     def _add_module(self, module: Any) -> None:
         pass

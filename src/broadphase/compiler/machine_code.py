@@ -4,9 +4,7 @@ The library has a table of its kernels that Python can call.
 """
 
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +12,7 @@ import llvmlite.binding as llvm
 from llvmlite import ir
 from numba.core import config
 
-from broadphase.compiler import builtins, memory
+from broadphase.compiler import builtins, memory, system
 from broadphase.compiler.builtins import build_call
 from broadphase.compiler.lowering import Lowered, whole_text
 from broadphase.compiler.python_api import (
@@ -27,37 +25,7 @@ from broadphase.compiler.python_api import (
     declare_key,
     declare_tables,
 )
-from broadphase.kernels.machine.linker import linkers
-
-_NAMES_OF_CPUS = {"arm64": "generic"}
-
-_OPTIONS_ON_X86 = (
-    # A function is inlined where it is called before either is optimised; LLVM would optimise it by itself,
-    # and again in each that calls it.  A seventh of LLVM's time; 230 calls take 1.00 of theirs.
-    "-enable-module-inliner",
-    # What LLVM does to loops last, for processors that compute addresses less freely than these, and vectors
-    # for the rest of a loop that was done in vectors: another seventh; 230 calls take 0.99 of their time.
-    "-disable-lsr",
-    "-disable-lftr",
-    "-enable-epilogue-vectorization=false",
-)
-
-
-def target_machine(level: str) -> Any:
-    """LLVM's description of a level, for code that may lie anywhere in memory."""
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    if level.startswith("x86"):
-        _set_options()
-    return llvm.Target.from_default_triple().create_target_machine(
-        cpu=_NAMES_OF_CPUS.get(level, level), features="", opt=3, reloc="pic", codemodel="small"
-    )
-
-
-@cache  # LLVM ends the process that says it twice
-def _set_options() -> None:
-    for option in _OPTIONS_ON_X86:
-        llvm.set_option("broadphase", option)
+from broadphase.kernels.machine.target import Target
 
 
 def emit_call(context: Any, lowered: Lowered, name: str, machine: Any) -> bytes:
@@ -78,6 +46,8 @@ def emit(module: Any, kept: set[str], machine: Any) -> bytes:
     """Optimise a module and emit it; the functions ``kept`` are what other objects see of it."""
     for function in module.functions:
         if not function.is_declaration:
+            if "windows" in module.triple:
+                function.add_function_attribute("uwtable")  # Windows walks the stack by tables
             if function.name in kept:
                 function.visibility = "hidden"  # called without a detour through the linker's table
             else:
@@ -97,45 +67,54 @@ def emit(module: Any, kept: set[str], machine: Any) -> bytes:
     return bytes(machine.emit_object(module))
 
 
-def link(objects: Sequence[Path], library: Path) -> None:
+def link(objects: Sequence[Path], library: Path, target: Target) -> None:
     """Make a library of object files."""
-    command, *_ = linkers()
-    link_with(command, objects, library)
+    linkers = target.linkers()
+    if not linkers:
+        raise RuntimeError(f"nothing here links libraries for {target.name}; python -m pip install ziglang")
+    link_with(linkers[0], objects, library, target)
 
 
-def link_with(command: tuple[str, ...], objects: Sequence[Path], library: Path) -> None:
-    """Make a library with one of `linkers`."""
+def link_with(command: tuple[str, ...], objects: Sequence[Path], library: Path, target: Target) -> None:
+    """Make a library with one of `Target.linkers`."""
     arguments = library.with_suffix(".link")
-    arguments.write_text("\n".join(f'"{path.as_posix()}"' for path in objects))
-    out = [f"/out:{library}"] if sys.platform == "win32" else ["-o", str(library)]
+    arguments.write_text("\n".join(f'"{path.as_posix()}"' for path in objects), encoding="utf-8")
     try:
-        done = subprocess.run([*command, *out, f"@{arguments}"], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [*command, *target.output(str(library)), f"@{arguments}"],
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            check=False,
+        )
     finally:
         arguments.unlink()
     if done.returncode != 0:
         raise RuntimeError(f"the linker failed ({command[0]}):\n{done.stderr}")
 
 
-def table_module(kernels: Mapping[str, Sequence[tuple[str, int]]]) -> Any:
+def table_module(kernels: Mapping[str, Sequence[tuple[str, int]]], target: Target) -> Any:
     """The object that holds it together: the tables of the interpreter, memory, and a builtin a kernel.
 
     ``kernels`` has for each kernel the functions that `wrapper` made and how many arguments they take.
     """
     module = ir.Module("broadphase_table")
-    module.triple = llvm.get_process_triple()
+    module.triple = target.triple
     for table in (*declare_tables(module), declare_key(module)):
         table.initializer = ir.Constant(table.value_type, None)
     memory.define(module)
     builtins.define(module)
+    system.define(module, target.system)
     builtin = ir.FunctionType(POINTER, [POINTER, OBJECTS, I64])
     entries = [_entry(module, builtin, f"entry_{k}", calls) for k, calls in enumerate(kernels.values())]
     kind = ir.ArrayType(builtin.as_pointer(), len(entries))
     table = ir.GlobalVariable(module, kind, "broadphase_table")
     table.initializer = ir.Constant(kind, entries)
     parsed = llvm.parse_assembly(str(module))
-    if sys.platform == "win32":
+    if target.system == "windows":
         for variable in parsed.global_variables:
-            variable.storage_class = "dllexport"
+            if variable.name in EXPORTED:
+                variable.storage_class = "dllexport"
     return parsed
 
 

@@ -10,12 +10,14 @@ from typing import Any
 
 from numba.core.registry import cpu_target
 
-from broadphase.compiler import builtins, machine_code, memory, numba_names
+from broadphase.compiler import builtins, machine_code, memory, numba_names, system
 from broadphase.compiler.build import Job, part_object, parts_beside, parts_of, table_object
 from broadphase.compiler.lowering import COMMON_SYMBOLS, common_parts, lower
+from broadphase.compiler.target_machine import target_machine
 from broadphase.compiler.types import parse
 from broadphase.kernels.machine.level import level
 from broadphase.kernels.machine.signatures import PACKAGE
+from broadphase.kernels.machine.target import chosen
 
 
 def compile_jobs(jobs: list[list[str]], machine: Any) -> None:
@@ -27,7 +29,7 @@ def compile_jobs(jobs: list[list[str]], machine: Any) -> None:
             lowered = lower(getattr(import_module(PACKAGE + module), name), types)
             parts = {}
             for symbol, library in common_parts(lowered.library).items():
-                part = parts[symbol] = part_object(symbol, COMMON_SYMBOLS[symbol], level())
+                part = parts[symbol] = part_object(symbol, COMMON_SYMBOLS[symbol], chosen(), level())
                 if not part.exists():
                     _write(part, machine_code.emit_common(library, symbol, machine))
             code = machine_code.emit_call(cpu_target.target_context, lowered, job.symbol, machine)
@@ -40,13 +42,13 @@ def compile_jobs(jobs: list[list[str]], machine: Any) -> None:
 
 def compile_table(jobs: list[list[str]], machine: Any) -> Path:
     """The object file of the table of ``[kernel, types, path]``, unless it is there."""
-    table = table_object([Job(kernel, types) for kernel, types, _ in jobs], level())
+    table = table_object([Job(kernel, types) for kernel, types, _ in jobs], chosen(), level())
     if not table.exists():
         kernels: dict[str, list[tuple[str, int]]] = {}
         for kernel, types, _ in jobs:
             kernels.setdefault(kernel, []).append((Job(kernel, types).symbol, len(parse(types))))
-        kept = machine_code.EXPORTED | {*memory.NAMES, *builtins.NAMES}
-        _write(table, machine_code.emit(machine_code.table_module(kernels), kept, machine))
+        kept = machine_code.EXPORTED | {*memory.NAMES, *builtins.NAMES, *system.NAMES}
+        _write(table, machine_code.emit(machine_code.table_module(kernels, chosen()), kept, machine))
     return table
 
 
@@ -54,7 +56,7 @@ def link_jobs(jobs: list[list[str]], library: Path, machine: Any) -> None:
     """A library of the object files of ``[kernel, types, path]``."""
     objects = [Path(path) for *_, path in jobs]
     parts = {part: None for path in objects for part in parts_of(path)}
-    machine_code.link([compile_table(jobs, machine), *objects, *parts], library)
+    machine_code.link([compile_table(jobs, machine), *objects, *parts], library, chosen())
 
 
 def _write(path: Path, code: bytes) -> None:
@@ -67,7 +69,7 @@ def _write(path: Path, code: bytes) -> None:
 def main() -> None:
     """Compile what comes in, or link it, and say so, until nothing more comes."""
     numba_names.prepare()
-    machine = machine_code.target_machine(level())
+    machine = target_machine(chosen(), level())
     for line in sys.stdin:
         task, jobs, library = json.loads(line)
         if task == "compile":

@@ -338,9 +338,8 @@ def _word(context, builder, words_type, words, at):
 @intrinsic
 def give_way(typingctx):
     def codegen(context, builder, signature, args):
-        if "windows" not in str(builder.module.triple):
-            function = ir.FunctionType(_I32, [])
-            builder.call(cgutils.get_or_insert_function(builder.module, function, "sched_yield"), [])
+        kind = ir.FunctionType(ir.VoidType(), [])  # `broadphase.compiler.system` defines it
+        builder.call(cgutils.get_or_insert_function(builder.module, kind, "broadphase_give_way"), [])
         return context.get_dummy_value()
 
     return types.none(), codegen

@@ -5,12 +5,13 @@ v2 has SSE 4.2, v3 AVX2 (2013 and later), v4 AVX-512.  Other kinds of processors
 """
 
 import os
-import platform
 from functools import cache
 from importlib import import_module
 from os.path import dirname, exists, join
 
-X86 = ("x86-64-v4", "x86-64-v3", "x86-64-v2")  # the best first
+from broadphase.kernels.machine.mode import COMPILING
+from broadphase.kernels.machine.target import HOST, X86, chosen
+
 # What NumPy calls the instructions of a level; the lower levels' are among them on every processor made.
 _NEEDED = {"x86-64-v4": ("AVX512_SKX",), "x86-64-v3": ("AVX2", "FMA3"), "x86-64-v2": ("SSE42", "POPCNT")}
 # Names of processors that people give to Numba to see what an older machine gets.
@@ -20,11 +21,8 @@ _COMPILED = join(dirname(dirname(__file__)), "compiled")
 
 
 def levels() -> tuple[str, ...]:
-    """The levels that a package for this kind of machine holds, the best first."""
-    machine = platform.machine().lower()
-    if machine in ("x86_64", "amd64"):
-        return X86
-    return (machine.replace("aarch64", "arm64"),)
+    """The levels that a package for this platform holds, or for the one that is compiled for."""
+    return (chosen() if COMPILING else HOST).levels
 
 
 @cache
@@ -35,11 +33,11 @@ def able() -> tuple[str, ...]:
         if named not in levels():
             raise ValueError(f"BROADPHASE_LEVEL must be one of {', '.join(levels())}; got {named!r}")
         return (named,)
-    if levels() != X86:
+    if levels()[-1] != X86[-1]:
         return levels()
     # NumPy has asked the processor already, and the operating system whether it keeps the wide registers.
     has = import_module("numpy._core._multiarray_umath").__cpu_features__
-    return tuple(name for name in X86 if all(has.get(feature) for feature in _NEEDED[name])) or X86[-1:]
+    return tuple(name for name in levels() if all(has.get(one) for one in _NEEDED[name])) or X86[-1:]
 
 
 @cache

@@ -17,10 +17,10 @@ import numpy as np
 
 from broadphase.kernels.machine import python_api
 from broadphase.kernels.machine.signatures import kind
+from broadphase.kernels.machine.target import HOST
 
 FOLDER = join(dirname(dirname(__file__)), "compiled")
 """Where the libraries lie that come with the package."""
-SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
 _FASTCALL = 0x80  # METH_FASTCALL
 
 
@@ -39,7 +39,7 @@ class Library:
     """Machine code of some kernels; loaded when the first of them is asked for."""
 
     def __init__(self, stem: str) -> None:
-        self._path = stem + SUFFIX
+        self._path = stem + HOST.suffix
         self._digest = ""
         """Of the file, as it was when it was made."""
         self._fingerprints: dict[str, str] = {}
@@ -97,9 +97,23 @@ def _array_function(place: int) -> int:
     return address
 
 
+def _address_of(function: Any) -> int:
+    return ctypes.cast(function, ctypes.c_void_p).value or 0
+
+
+def _system_function() -> Any:
+    """What lets other threads run on this core."""
+    if sys.platform == "win32":
+        return ctypes.windll.kernel32.SwitchToThread
+    return ctypes.CDLL(None).sched_yield
+
+
 def _fill_tables(loaded: ctypes.CDLL) -> None:
     """Tell a library where this interpreter keeps things (`broadphase.kernels.machine.python_api`)."""
     numbers = {
+        "memmove": _address_of(ctypes.memmove),
+        "memset": _address_of(ctypes.memset),
+        "give_way": _address_of(_system_function()),
         "object_size": object.__basicsize__,
         "tuple_items": tuple.__basicsize__,
         "type_array": id(np.ndarray),
@@ -119,7 +133,7 @@ def _fill_tables(loaded: ctypes.CDLL) -> None:
         if name in numbers:
             table[at] = numbers[name]
         else:
-            table[at] = ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0
+            table[at] = _address_of(getattr(ctypes.pythonapi, name))
     key = (ctypes.c_int8 * python_api.KEY_SIZE).in_dll(loaded, "broadphase_key")
     ctypes.pythonapi.PyThread_tss_create(ctypes.byref(key))
     kinds = (ctypes.c_int8 * python_api.KIND_NUMBERS).in_dll(loaded, "broadphase_kinds")

@@ -17,9 +17,9 @@ from typing import Any
 
 from broadphase.kernels.machine import cache as user_cache
 from broadphase.kernels.machine.level import level
-from broadphase.kernels.machine.library import SUFFIX, Library, library
-from broadphase.kernels.machine.linker import linkers
+from broadphase.kernels.machine.library import Library, library
 from broadphase.kernels.machine.signatures import describe_all, listed
+from broadphase.kernels.machine.target import HOST
 
 _SOURCE = str(Path(__file__).parents[3])  # where this package was imported from
 _compiling = Lock()
@@ -54,10 +54,10 @@ def compile_kernel(
 def _compile(stem: str, jobs: list[tuple[str, str]], asked: str) -> Library | None:
     if library(stem) is None:
         library.cache_clear()
-        if find_spec("numba") is None or not linkers():
+        if find_spec("numba") is None or not HOST.linkers():
             _warn_once()
             return None
-        error = _run_compiler(stem + SUFFIX, jobs)
+        error = _run_compiler(stem + HOST.suffix, jobs)
         if error:
             raise TypeError(f"a kernel cannot be called: {asked}: {error}")
     return Library(stem)
@@ -68,7 +68,11 @@ def _run_compiler(path: str, jobs: list[tuple[str, str]]) -> str:
     done = subprocess.run(
         [sys.executable, "-m", "broadphase.compiler", "--into", path, "--levels", level()],
         input="".join(f"{name}: {types}\n" for name, types in jobs),
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([_SOURCE, *sys.path])},
+        env={
+            **os.environ,
+            "BROADPHASE_TARGET": HOST.name,
+            "PYTHONPATH": os.pathsep.join([_SOURCE, *sys.path]),
+        },
         capture_output=True,
         text=True,
         check=False,

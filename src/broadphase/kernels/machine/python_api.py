@@ -33,6 +33,9 @@ FUNCTIONS = (
 )
 """Functions of the stable ABI of Python 3.11 and newer, and `PyObject_Vectorcall`."""
 
+SYSTEM = ("memmove", "memset", "give_way")
+"""Functions of the C library and the operating system, whose names differ between platforms."""
+
 NUMBERS = (
     "object_size",  # sizeof(PyObject): where the fields of an object begin
     "tuple_items",  # offset of a tuple's first item
@@ -49,7 +52,7 @@ NUMBERS = (
     "number_u8",
 )
 
-POSITION = {name: at for at, name in enumerate(FUNCTIONS + NUMBERS)}
+POSITION = {name: at for at, name in enumerate(FUNCTIONS + SYSTEM + NUMBERS)}
 
 KINDS = ("b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")
 """Kinds of numbers by their NumPy names; a kernel's arrays hold one of them."""

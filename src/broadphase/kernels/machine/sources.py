@@ -10,10 +10,10 @@ _PACKAGE = "broadphase.kernels"
 _IMPORTED = re.compile(rf"^from {re.escape(_PACKAGE)}\.([\w.]+) import".encode(), re.MULTILINE)
 # What else decides how machine code looks; the other modules of these packages only run it.
 _MAKERS = {
-    "kernels/machine": ("floats", "intrinsics", "jit", "level", "python_api", "simd"),
+    "kernels/machine": ("floats", "intrinsics", "jit", "level", "python_api", "simd", "target"),
     "compiler": (
         *("aggregates", "builtins", "lowering", "machine_code", "memory"),
-        *("numba_checks", "numba_names", "python_api", "types"),
+        *("numba_checks", "numba_names", "python_api", "system", "target_machine", "types"),
     ),
 }
 

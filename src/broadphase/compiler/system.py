@@ -1,0 +1,38 @@
+"""What machine code needs of the C library and the operating system, by the table of the interpreter.
+
+LLVM turns loops that copy into calls of ``memcpy``.  On Linux and macOS the loader finds it.  A library for
+Windows is linked without any C library, so these functions are defined here, and so is ``_fltused``, which
+LLVM's code for Windows names wherever it uses floats.
+"""
+
+from typing import Any
+
+from llvmlite import ir
+
+from broadphase.compiler.python_api import I32, I64, POINTER, Api
+
+GIVE_WAY = "broadphase_give_way"
+_COPIES = {"memcpy": "memmove", "memmove": "memmove", "memset": "memset"}
+NAMES = (GIVE_WAY, "_fltused", *_COPIES)
+
+
+def define(module: ir.Module, system: str) -> None:
+    """Write the functions themselves."""
+    function = ir.Function(module, ir.FunctionType(ir.VoidType(), []), GIVE_WAY)
+    builder = ir.IRBuilder(function.append_basic_block("entry"))
+    Api(builder).call("give_way", I32)
+    builder.ret_void()
+    if system != "windows":
+        return
+    for name, called in _COPIES.items():
+        what = I32 if called == "memset" else POINTER
+        _forward(ir.Function(module, ir.FunctionType(POINTER, [POINTER, what, I64]), name), called)
+    floats = ir.GlobalVariable(module, I32, "_fltused")
+    floats.initializer = ir.Constant(I32, 0x9875)
+
+
+def _forward(function: Any, called: str) -> None:
+    """Call a function of the table; LLVM must not see through this that it could call memcpy itself."""
+    function.attributes.add("noinline")
+    builder = ir.IRBuilder(function.append_basic_block("entry"))
+    builder.ret(Api(builder).call(called, POINTER, *function.args))

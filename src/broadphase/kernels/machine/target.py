@@ -1,0 +1,122 @@
+"""The platforms that kernels are compiled for: one table, and which of them this machine is.
+
+`hatch_build.py` runs this file before anything is installed, so it imports nothing beyond Python.
+"""
+
+import os
+import sys
+from typing import Literal, NamedTuple
+
+X86 = ("x86-64-v4", "x86-64-v3", "x86-64-v2")
+"""Levels of x86-64, the best first (the psABI names them): AVX-512, AVX2 and SSE 4.2."""
+ARM = ("arm64",)
+
+# What code needs of the C library (memcpy, memset) is found in the process that loads it.
+_ELF = ("-shared", "--gc-sections", "-s", "-z", "noexecstack")
+# With /brepro a library does not hold the time at which it was linked.
+_COFF = ("lld-link", "/dll", "/noentry", "/nodefaultlib", "/noimplib", "/opt:ref", "/brepro")
+# This signs what it links; arm64 Macs run nothing without a signature.
+_MACHO = ("cc", "-shared", "-Wl,-undefined,dynamic_lookup", "-Wl,-dead_strip", "-Wl,-s")
+
+
+class Target(NamedTuple):
+    """A platform: operating system and kind of processor."""
+
+    name: str
+    system: Literal["linux", "windows", "macos"]
+    triple: str
+    """LLVM's name of the platform."""
+    levels: tuple[str, ...]
+    """The sets of instructions that a package for it holds, the best first."""
+    lld: tuple[str, ...]
+    """The command line of LLD, as ``ziglang`` brings it, but for the files."""
+    wheel_tag: str
+    """The platform tag of its wheels."""
+
+    @property
+    def suffix(self) -> str:
+        """What the name of a library ends in."""
+        return {"linux": ".so", "windows": ".dll", "macos": ".dylib"}[self.system]
+
+    def cpu(self, level: str) -> str:
+        """LLVM's name of the processor that a level stands for."""
+        if level in ARM:
+            return "apple-m1" if self.system == "macos" else "generic"
+        return level
+
+    def linkers(self) -> list[tuple[str, ...]]:
+        """What links libraries for it on this machine, the best first: commands but for the files."""
+        from importlib.util import find_spec  # here: a program that starts needs neither
+        from shutil import which
+
+        found: list[tuple[str, ...]] = []
+        # First, and `ziglang` only where it is missing: to fetch and unpack that takes 4 to 6 of the 30
+        # seconds that an installation takes besides compiling.
+        if self.name == HOST.name and self.system == "linux" and (system := which("ld")):
+            found.append((system, *_ELF))
+        if self.lld and find_spec("ziglang"):
+            found.append((sys.executable, "-m", "ziglang", *self.lld))
+        return found
+
+    def output(self, library: str) -> tuple[str, ...]:
+        """The arguments that name the library which a linker makes."""
+        if self.system == "windows":
+            return (f"/out:{library}",)
+        if self.system == "macos":  # not the folder that it was linked in, which programs would look for
+            return ("-o", library, f"-Wl,-install_name,@rpath/{os.path.basename(library)}")
+        return ("-o", library)
+
+
+TARGETS = {
+    target.name: target
+    for target in (
+        Target(
+            *("linux-x86_64", "linux", "x86_64-unknown-linux-gnu", X86),
+            *(("ld.lld", *_ELF), "manylinux2014_x86_64"),
+        ),
+        Target(
+            *("linux-arm64", "linux", "aarch64-unknown-linux-gnu", ARM),
+            *(("ld.lld", *_ELF), "manylinux2014_aarch64"),
+        ),
+        Target(
+            *("windows-x86_64", "windows", "x86_64-pc-windows-msvc", X86),
+            *((*_COFF, "/machine:x64"), "win_amd64"),
+        ),
+        Target(
+            *("windows-arm64", "windows", "aarch64-pc-windows-msvc", ARM),
+            *((*_COFF, "/machine:arm64"), "win_arm64"),
+        ),
+        # NumPy 2 runs on macOS 10.15 and newer; few Macs have AVX-512.
+        Target(
+            *("macos-x86_64", "macos", "x86_64-apple-macosx10.15.0", X86[1:]),
+            *((*_MACHO, "-target", "x86_64-macos.10.15"), "macosx_10_15_x86_64"),
+        ),
+        Target(
+            *("macos-arm64", "macos", "arm64-apple-macosx11.0.0", ARM),
+            *((*_MACHO, "-target", "aarch64-macos.11.0"), "macosx_11_0_arm64"),
+        ),
+    )
+}
+
+
+def _host_name() -> str:
+    if sys.platform == "win32":
+        # The interpreter's own kind: on arm64 machines there are x86-64 Pythons too.
+        return "windows-arm64" if "(arm64)" in sys.version.lower() else "windows-x86_64"
+    machine = os.uname().machine.lower().replace("aarch64", "arm64").replace("amd64", "x86_64")
+    return f"{'macos' if sys.platform == 'darwin' else 'linux'}-{machine}"
+
+
+HOST = TARGETS.get(_host_name(), Target(_host_name(), "linux", "", ("generic",), (), ""))
+"""The platform that this process runs on; on one that is not in `TARGETS` kernels run as plain Python."""
+
+
+def chosen() -> Target:
+    """The platform that ``BROADPHASE_TARGET`` names, or else this one.
+
+    Only what compiles kernels asks this: a running program loads the libraries of its own platform.
+    """
+    name = os.environ.get("BROADPHASE_TARGET") or HOST.name
+    if name not in TARGETS:
+        raise ValueError(f"kernels can be compiled for {', '.join(TARGETS)}; got {name!r}")
+    return TARGETS[name]
