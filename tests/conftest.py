@@ -13,6 +13,7 @@ import shutil
 import signal
 import tempfile
 
+import open_files
 import pytest
 from cases import Each, beyond_the_covering
 from hypothesis import settings
@@ -84,6 +85,18 @@ def each(request):
     each = Each(exhaustive=request.config.getoption("exhaustive"))
     yield each
     request.node.user_properties.append(("cases", each.count))
+
+
+@pytest.fixture
+def open_files_stay(monkeypatch):
+    """Fails the test if it removes, renames or replaces an open file, which Windows refuses."""
+    if not open_files.CAN_TELL:
+        yield
+        return
+    with open_files.as_on_windows(monkeypatch) as refused:
+        yield
+    # The lock of a run is tried twice: before it is closed, where that is possible, and after.
+    assert [name for name in refused if not name.endswith(".lock")] == []
 
 
 @pytest.fixture
