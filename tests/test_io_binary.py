@@ -151,8 +151,9 @@ class TestArrow:
 
     def read_table(self, path: Path) -> dict[str, list]:
         if path.suffix in (".parquet", ".pq"):
-            return parquet.read_table(path).to_pydict()
-        return feather.read_table(path, memory_map=False).to_pydict()  # a map may outlive its table
+            with parquet.ParquetFile(path) as file:  # `read_table` may close it later than it returns
+                return file.read().to_pydict()
+        return feather.read_table(path, memory_map=False).to_pydict()
 
 
 def without_pyarrow(monkeypatch) -> None:
