@@ -7,6 +7,7 @@ and on any warning, among them that kernels run as plain Python.
 import importlib.util
 import pickle
 import sys
+import sysconfig
 import tempfile
 import warnings
 from pathlib import Path
@@ -182,6 +183,8 @@ def main() -> None:
             for name in (*names, "box_tree", "strips"):
                 index(name, dim, dtype)
     world()
+    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+        assert not sys._is_gil_enabled(), "something has turned the GIL on"
     called = Path(__file__).read_text("utf-8")
     functions = {n for n in dir(bp) if callable(getattr(bp, n)) and not isinstance(getattr(bp, n), type)}
     missing = {name for name in functions if f"bp.{name}(" not in called}

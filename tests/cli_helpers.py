@@ -24,7 +24,7 @@ def save_csv(path: Path, boxes: np.ndarray, ids: list[str] | None = None) -> Pat
     if ids is not None:
         names.insert(0, "id")
         rows = [f"{own},{row}" for own, row in zip(ids, rows, strict=True)]
-    path.write_text("\n".join([",".join(names), *rows]) + "\n")
+    path.write_text("\n".join([",".join(names), *rows]) + "\n", encoding="utf-8")
     return path
 
 

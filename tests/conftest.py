@@ -11,8 +11,10 @@ import gc
 import os
 import shutil
 import signal
+import sys
 import tempfile
 
+import open_files
 import pytest
 from cases import Each, beyond_the_covering
 from hypothesis import settings
@@ -65,7 +67,9 @@ def pytest_collection():
     finally:
         gc.enable()
         gc.collect()
-        gc.freeze()
+        # From 3.14 on Hypothesis cannot see who refers to its random numbers where that is frozen, and warns.
+        if sys.version_info < (3, 14):
+            gc.freeze()
 
 
 @pytest.hookimpl(trylast=True)  # of what ``-k`` and ``-m`` have left
@@ -84,6 +88,18 @@ def each(request):
     each = Each(exhaustive=request.config.getoption("exhaustive"))
     yield each
     request.node.user_properties.append(("cases", each.count))
+
+
+@pytest.fixture
+def open_files_stay(monkeypatch):
+    """Fails the test if it removes, renames or replaces an open file, which Windows refuses."""
+    if not open_files.CAN_TELL:
+        yield
+        return
+    with open_files.as_on_windows(monkeypatch) as refused:
+        yield
+    # The lock of a run is tried twice: before it is closed, where that is possible, and after.
+    assert [name for name in refused if not name.endswith(".lock")] == []
 
 
 @pytest.fixture

@@ -82,7 +82,7 @@ def empty_lists(folder: Path) -> Path:
 
 
 def _text(path: Path, text: str) -> Path:
-    path.write_text(text)
+    path.write_text(text, encoding="utf-8")
     return path
 
 

@@ -34,7 +34,10 @@ def array(batches, dtype=np.int64):
 
 def written(folder):
     """The pairs in a finished folder, sorted; each part of row numbers is sorted by itself."""
-    parts = [parquet.read_table(path) for path in sorted(Path(folder).glob("*.parquet"))]
+    parts = []
+    for path in sorted(Path(folder).glob("*.parquet")):
+        with parquet.ParquetFile(path) as file:  # `read_table` may close it later than it returns
+            parts.append(file.read())
     for part in parts:
         if part.schema.names == ["i", "j"]:
             rows = array(part.to_batches())

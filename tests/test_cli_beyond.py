@@ -58,7 +58,7 @@ def test_without_pyarrow_it_says_what_to_install(tmp_path, file):
         text=True,
         check=False,
     )
-    wanted = "broadphase: searching on disk needs pyarrow: python -m pip install 'broadphase[io]'\n"
+    wanted = 'broadphase: searching on disk needs pyarrow: python -m pip install "broadphase[io]"\n'
     assert (found.returncode, found.stderr) == (2, wanted)
 
 

@@ -101,4 +101,4 @@ class TestDemo:
     def test_pictures_of_pixels_need_the_extra(self, capfd, monkeypatch):
         monkeypatch.setitem(sys.modules, "PIL.Image", None)
         monkeypatch.setitem(sys.modules, "PIL", None)
-        assert "needs PIL: python -m pip install 'broadphase[cli]'" in refused(capfd, "demo")
+        assert 'needs PIL: python -m pip install "broadphase[cli]"' in refused(capfd, "demo")

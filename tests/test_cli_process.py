@@ -46,7 +46,7 @@ class TestProcess:
         assert result.stdout == ""
         assert result.stderr == (
             f"broadphase: the command needs {package}; "
-            "install it with: python -m pip install 'broadphase[cli]'\n"
+            'install it with: python -m pip install "broadphase[cli]"\n'
         )
 
     @on_unix
@@ -64,7 +64,7 @@ class TestProcess:
     @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
     def test_a_full_disk(self, tmp_path):
         path = save_csv(tmp_path / "a.csv", some_boxes(300))
-        with Path("/dev/full").open("w") as full:
+        with Path("/dev/full").open("w", encoding="utf-8") as full:
             result = subprocess.run(
                 [*COMMAND, "pairs", str(path)], stdout=full, stderr=subprocess.PIPE, text=True, check=False
             )

@@ -12,7 +12,7 @@ from index_scenes import NAMES, make, random_boxes
 
 import broadphase as bp
 
-pytestmark = pytest.mark.smaller_set
+pytestmark = [pytest.mark.smaller_set, pytest.mark.usefixtures("open_files_stay")]
 
 
 @pytest.fixture(params=NAMES)

@@ -14,7 +14,7 @@ from pyarrow import feather, parquet
 from broadphase.errors import FileError, MissingExtraError
 from broadphase.files import check_output, read_boxes, write_pairs
 
-pytestmark = pytest.mark.smaller_set
+pytestmark = [pytest.mark.smaller_set, pytest.mark.usefixtures("open_files_stay")]
 
 
 class TestNpy:
@@ -150,8 +150,10 @@ class TestArrow:
         assert self.read_table(tmp_path / name) == {"id_i": [], "id_j": []}
 
     def read_table(self, path: Path) -> dict[str, list]:
-        table = parquet.read_table(path) if path.suffix in (".parquet", ".pq") else feather.read_table(path)
-        return table.to_pydict()
+        if path.suffix in (".parquet", ".pq"):
+            with parquet.ParquetFile(path) as file:  # `read_table` may close it later than it returns
+                return file.read().to_pydict()
+        return feather.read_table(path, memory_map=False).to_pydict()
 
 
 def without_pyarrow(monkeypatch) -> None:
@@ -163,7 +165,7 @@ def without_pyarrow(monkeypatch) -> None:
 def test_without_pyarrow_the_extra_is_named(tmp_path, monkeypatch):
     path = written(tmp_path, "a.parquet", "")
     without_pyarrow(monkeypatch)
-    advice = r"needs pyarrow: python -m pip install 'broadphase\[io\]'"
+    advice = r'needs pyarrow: python -m pip install "broadphase\[io\]"'
     with pytest.raises(MissingExtraError, match=f"reading Parquet {advice}"):
         read_boxes(path)
     with pytest.raises(MissingExtraError, match=f"writing Parquet {advice}"):

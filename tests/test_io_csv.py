@@ -11,7 +11,7 @@ from io_helpers import BOXES, BOXES_3D, message, written
 from broadphase.errors import FileError
 from broadphase.files import read_boxes
 
-pytestmark = pytest.mark.smaller_set
+pytestmark = [pytest.mark.smaller_set, pytest.mark.usefixtures("open_files_stay")]
 
 
 class TestColumns:
@@ -259,7 +259,7 @@ class TestOpening:
 
 def test_standard_input_is_csv(monkeypatch):
     def feed(text: str) -> None:
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode()), encoding="utf-8"))
 
     feed("id\tx\ty\tw\th\na\t1\t2\t3\t4\n")
     boxes, ids = read_boxes("-")

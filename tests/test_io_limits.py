@@ -61,7 +61,7 @@ def small(path: Path, **more) -> Path:
             ",".join(table.column_names),
             *(",".join(map(str, row.values())) for row in table.to_pylist()),
         ]
-        path.write_text("\n".join(rows) + "\n")
+        path.write_text("\n".join(rows) + "\n", encoding="utf-8")
     elif path.suffix == ".npy":
         np.save(path, np.column_stack([table.column(name).to_numpy() for name in EDGES]))
     elif path.suffix == ".arrows":

@@ -20,6 +20,8 @@ from broadphase.lab.messages import Ack, BadMessage, parse
 from broadphase.lab.session import MOST_OF_ALL, MOST_OF_ONE, Quota
 from broadphase.lab.uploads import LARGEST, Uploads
 
+pytestmark = pytest.mark.usefixtures("open_files_stay")
+
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
@@ -30,7 +32,7 @@ def server(tmp_path_factory):
 
 
 def megabytes(server, what: str) -> int:
-    status = Path(f"/proc/{server.process.pid}/status").read_text()
+    status = Path(f"/proc/{server.process.pid}/status").read_text(encoding="utf-8")
     return int(status.split(what)[1].split()[0]) >> 10
 
 

@@ -20,6 +20,8 @@ from broadphase.lab.frames import Decoded, Kind
 from broadphase.lab.scenes import make_scene
 from broadphase.lab.server import MOST_SESSIONS
 
+pytestmark = pytest.mark.usefixtures("open_files_stay")
+
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
@@ -31,7 +33,7 @@ def server(tmp_path_factory):
 
 def memory(server) -> int:
     """Megabytes that the server holds."""
-    statm = Path(f"/proc/{server.process.pid}/statm").read_text()
+    statm = Path(f"/proc/{server.process.pid}/statm").read_text(encoding="utf-8")
     return int(statm.split()[1]) * os.sysconf("SC_PAGE_SIZE") >> 20
 
 

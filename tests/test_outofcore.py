@@ -12,6 +12,8 @@ import broadphase as bp
 from broadphase import outofcore
 from broadphase.outofcore.tiling import began_before, make_tiling, spread_over, touches
 
+pytestmark = pytest.mark.usefixtures("open_files_stay")
+
 CASES = [(*case, *how) for case in scenes.CASES for how in ((np.float32, True), (np.float64, False))]
 
 

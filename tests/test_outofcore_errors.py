@@ -17,6 +17,8 @@ from broadphase.errors import FileError
 from broadphase.outofcore import joining, planning
 from broadphase.outofcore.request import parse_size
 
+pytestmark = pytest.mark.usefixtures("open_files_stay")
+
 BOXES = scenes.make("uniform", 300, 2)
 
 

@@ -19,6 +19,8 @@ from broadphase import outofcore
 from broadphase.errors import FileError
 from broadphase.outofcore.work import WorkFolder
 
+pytestmark = pytest.mark.usefixtures("open_files_stay")
+
 BOXES = scenes.make("uniform", 400, 2, np.float32)
 EXPECTED = bp.pairs(BOXES)
 

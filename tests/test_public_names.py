@@ -35,7 +35,7 @@ def check(checker, folder, programs):
 
 def names_in_stub(module):
     """What `ast` sees in the stub; the package reads it without."""
-    tree = ast.parse(Path(module.__path__[0], "__init__.pyi").read_text())
+    tree = ast.parse(Path(module.__path__[0], "__init__.pyi").read_text(encoding="utf-8"))
     imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
     assert all(node.level == 1 and len(node.names) == 1 for node in imports)
     return {node.names[0].asname: (node.module, node.names[0].name) for node in imports}

@@ -14,6 +14,8 @@ from broadphase.indexes import CLASSES
 from broadphase.recording.following import Follower, run_methods
 from broadphase.recording.frames import FRESH, Steps
 
+pytestmark = pytest.mark.usefixtures("open_files_stay")
+
 
 def some(random, count, dim, dtype):
     low = random.uniform(-50, 50, (count, dim))

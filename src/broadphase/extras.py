@@ -35,5 +35,5 @@ def need(module: str, *, extra: str, purpose: str) -> Any:
         if (error.name or "").partition(".")[0] != package:
             raise  # the package is there, but one of its own dependencies is missing
         raise MissingExtraError(
-            f"{purpose} needs {package}: python -m pip install 'broadphase[{extra}]'", name=package
+            f'{purpose} needs {package}: python -m pip install "broadphase[{extra}]"', name=package
         ) from None

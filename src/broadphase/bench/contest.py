@@ -192,7 +192,7 @@ def memory_per_box(file: Path, name: str, boxes: int, threads: int | None) -> fl
     """Bytes per box at the peak, or None if the system does not say."""
     command = [sys.executable, "-m", "broadphase.bench.contest", str(file), name, str(threads or 0)]
     try:
-        answer = subprocess.run(command, capture_output=True, text=True, check=True, timeout=_WAIT)
+        answer = subprocess.run(command, capture_output=True, encoding="utf-8", check=True, timeout=_WAIT)
     except subprocess.SubprocessError:
         return None
     grown = int(answer.stdout.split()[-1])  # a peer may have printed something before
@@ -215,7 +215,7 @@ def _first(case: Case) -> Case:
 
 
 def _bytes(what: str) -> int:
-    for line in _STATUS.read_text().splitlines():
+    for line in _STATUS.read_text("ascii").splitlines():
         if line.startswith(what):
             return int(line.split()[1]) * 1024
     raise OSError(f"{_STATUS} does not have {what}")
@@ -226,7 +226,7 @@ def peak_growth(name: str, case: Case, threads: int | None) -> int:
     _search(name, _first(case), threads).timed()
     gc.collect()
     try:
-        _CLEAR.write_text("5")  # resets the peak to the current memory
+        _CLEAR.write_text("5", "ascii")  # resets the peak to the current memory
         before = _bytes("VmRSS")
         _search(name, case, threads).timed()
         return _bytes("VmHWM") - before

@@ -321,7 +321,7 @@ def run_yardstick(program: Path, dim: int, file: Path, side: float, repeats: int
         It could not be run, or failed.
     """
     command = [str(program), str(dim), str(file), repr(side), str(repeats)]
-    answer = subprocess.run(command, capture_output=True, text=True, check=True, timeout=_WAIT)
+    answer = subprocess.run(command, capture_output=True, encoding="utf-8", check=True, timeout=_WAIT)
     words = answer.stdout.split()
     return {name: float(number) for name, number in zip(words[::2], words[1::2], strict=True)}
 

@@ -4,6 +4,8 @@ Exit codes: 0 done; 1 the methods of the demo or the contestants of the bench di
 options cannot be used, or something is missing; 130 interrupted; 141 the output was closed.
 """
 
+import errno
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -14,6 +16,9 @@ from broadphase.errors import FileError, MissingExtraError
 
 def main() -> None:
     """Run the command with the arguments of the process."""
+    # Names of files and tags may hold any letters; on Windows a file or pipe has the 256 of its code page.
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
+        sys.stdout.reconfigure(errors="backslashreplace")
     sys.exit(run(sys.argv[1:]))
 
 
@@ -25,17 +30,17 @@ def run(arguments: Sequence[str]) -> int:
         code = call(arguments)
         if sys.stdout is not None:
             sys.stdout.flush()
-    except BrokenPipeError:
-        _drop_output()
-        return NO_READER
     except OSError as error:
+        if _is_closed_pipe(error):
+            _drop_output()
+            return NO_READER
         return complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     except ModuleNotFoundError as error:
         package = (error.name or "").partition(".")[0]
         if package not in ("cyclopts", "rich"):
             raise
         return complain(
-            f"the command needs {package}; install it with: python -m pip install 'broadphase[cli]'"
+            f'the command needs {package}; install it with: python -m pip install "broadphase[cli]"'
         )
     except (FileError, MissingExtraError) as error:
         return complain(str(error))
@@ -44,6 +49,12 @@ def run(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:
         return complain("interrupted", INTERRUPTED)
     return code
+
+
+def _is_closed_pipe(error: OSError) -> bool:
+    """Whether nobody reads the output any more; Windows says of that only that an argument is wrong."""
+    is_wrong = sys.platform == "win32" and error.errno == errno.EINVAL and error.filename is None
+    return is_wrong or isinstance(error, BrokenPipeError)
 
 
 def _drop_output() -> None:

@@ -12,6 +12,7 @@ that but no function, and the package atomicwrites is no longer maintained.
 import csv
 import io
 import json
+import os
 import secrets
 import shutil
 import warnings
@@ -434,7 +435,8 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
     try:
         with part.open("xb") as file:
             yield file
-        if target.exists():
+        # Windows has one mode, read-only, and files with it can be neither replaced nor removed.
+        if os.name != "nt" and target.exists():
             shutil.copymode(target, part)
         part.replace(target)
     except OSError as error:

@@ -12,6 +12,7 @@ import json
 import logging
 import math
 import socket
+import sys
 import time
 import webbrowser
 from collections.abc import AsyncIterator
@@ -332,7 +333,9 @@ def listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listening = socket.socket(family, socket.SOCK_STREAM)
     try:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        # On Windows that would let two servers have one port.
+        if sys.platform != "win32":
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((host, port))
     except BaseException:
         listening.close()

@@ -7,9 +7,9 @@ The process is this module::
 writes the boxes of FILE to ``BOXES.npy`` and prints one line of JSON: a note, or what is wrong with the file.
 
 A process, because the libraries that read files hold the GIL (the standard library's JSON for seconds), use
-any amount of memory, and cannot be stopped.  The operating system limits the memory of a process whatever a
-file contains, a process can be killed at any moment, and all its memory is freed.  It costs a third of a
-second per file.
+any amount of memory, and cannot be stopped.  Linux and Windows limit the memory of a process whatever a
+file contains (macOS limits its processor time alone), a process can be killed at any moment, and all its
+memory is freed.  It costs a third of a second per file.
 """
 
 import contextlib
@@ -33,6 +33,7 @@ from broadphase.boxes import BoxArray, as_boxes
 from broadphase.errors import FileError
 from broadphase.lab.scenes import MOST
 from broadphase.methods.choose import explain
+from broadphase.runtime import windows
 
 MEMORY = 256 << 20
 """Bytes that a reading process may allocate."""
@@ -183,11 +184,13 @@ def limit_this_process(path: Path) -> None:
     """Limit the memory and processor time of this process, if the system can do that."""
     if path.suffix in _TABLES:
         with contextlib.suppress(ImportError):
-            import pyarrow.ipc
-            import pyarrow.parquet  # noqa: F401 - before the limit, so that its own memory does not count
+            # Before the limit, so that its own memory does not count.
+            import pyarrow.ipc  # noqa: F401
+            import pyarrow.parquet  # noqa: F401
     try:
         import resource
     except ImportError:  # Windows
+        windows.limit_this_process(MEMORY, SECONDS)
         return
     own = _address_space()
     for kind, most in ((resource.RLIMIT_AS, own + MEMORY), (resource.RLIMIT_CPU, SECONDS)):
@@ -199,7 +202,7 @@ def limit_this_process(path: Path) -> None:
 def _address_space() -> int:
     """The address space of this process in bytes; 0 if the system does not say."""
     try:
-        return int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+        return int(Path("/proc/self/statm").read_text("ascii").split()[0]) * os.sysconf("SC_PAGE_SIZE")
     except OSError:
         return 0
 

@@ -9,6 +9,7 @@ ones that are never read.  If a task is done twice, because its first worker was
 same bytes.
 """
 
+import errno
 import json
 import secrets
 import shutil
@@ -32,6 +33,7 @@ Done = Callable[[int, Any], None]
 """Called with the number of a task and its result."""
 
 _AHEAD = 2  # tasks that wait, for each one that runs
+_LOOK_AGAIN = 0.1  # seconds; on Windows no Ctrl-C ends a wait that has no end of its own
 
 REPORT = "_broadphase.json"
 """The file in a finished output folder that holds the request and the result."""
@@ -128,7 +130,8 @@ class WorkFolder:
                 if path != self.plan:
                     shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
             shutil.rmtree(self.root, ignore_errors=True)
-        self.lock.unlink(missing_ok=True)
+        with suppress(PermissionError):  # open, on Windows: `locked` removes it at its end
+            self.lock.unlink(missing_ok=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,22 +199,34 @@ def locked(folder: WorkFolder) -> Iterator[None]:
     BlockingIOError
         Another run works there.
     """
-    try:
-        import fcntl
-    except ImportError:  # Windows has no such lock: callers must not run twice at once
-        yield
-        return
-    with folder.lock.open("w") as file:
+    with folder.lock.open("ab") as file:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
+            _lock(file.fileno())
+        except (BlockingIOError, PermissionError):
             raise BlockingIOError(
-                error.errno, "another run is at work in this folder", str(folder.root)
+                errno.EWOULDBLOCK, "another run is at work in this folder", str(folder.root)
             ) from None
         try:
             yield
         finally:
-            folder.lock.unlink(missing_ok=True)
+            try:
+                folder.lock.unlink(missing_ok=True)
+            except PermissionError:  # Windows removes no open file; once it is closed another run may have it
+                file.close()
+                with suppress(PermissionError):
+                    folder.lock.unlink(missing_ok=True)
+
+
+def _lock(handle: int) -> None:
+    """Lock a file until it is closed; raises where another process has locked it."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        import msvcrt
+
+        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+    else:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def run_tasks(
@@ -261,7 +276,7 @@ def _run_on_executor(executor: Executor, most: int, calls: Calls, done: Done) ->
                 running[executor.submit(call)] = number
             if not running:
                 return
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
+            for future in wait(running, _LOOK_AGAIN, FIRST_COMPLETED).done:
                 done(running.pop(future), future.result())
     except BaseException as error:
         for future in running:

@@ -6,11 +6,14 @@ the memory of a large result returns here when the last array that shows it is g
 """
 
 import math
+import sys
 from collections.abc import Callable, Hashable
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+
+from broadphase.runtime import windows
 
 PairArray = npt.NDArray[np.int32]
 
@@ -24,6 +27,8 @@ Arrays = TypeVar("Arrays")
 
 def available_memory() -> int | None:
     """Bytes that can be taken without swapping; None where the system does not tell."""
+    if sys.platform == "win32":
+        return windows.available_memory()
     try:
         with open("/proc/meminfo", encoding="ascii") as file:  # noqa: PTH123 - pathlib loads slowly
             lines = file.readlines()

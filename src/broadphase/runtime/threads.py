@@ -42,6 +42,8 @@ _LOOK_AGAIN = 0.05
 # A thread spins for so many seconds before it blocks.  A wake-up takes 60 microseconds, and a search for
 # pairs has seven parallel steps: spinning brings 100,000 boxes from 2.6 ms to 2.1.
 _WATCHED = 2e-4
+# Seconds; a clock that ticks slower than the code that it times may say that no time has passed.
+_TICK = 1e-7
 # After an offer a caller needs so long to start its own work and release the GIL; a thread that wants the GIL
 # earlier blocks.
 _UNTIL_BEGUN = 6e-6
@@ -242,7 +244,7 @@ def _turns(seconds: float) -> int:
         started = perf_counter()
         watch(words, -1, 0, 0, 50, 0)
         took.append(perf_counter() - started)
-    return int(50 * seconds / min(took))
+    return int(50 * seconds / max(min(took), _TICK))
 
 
 def _most_helpers() -> int:
