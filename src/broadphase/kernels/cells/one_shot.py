@@ -310,7 +310,7 @@ def mark(sides, p, begin, end, touching, near):
 
 @inline
 def compare_some(sides, p, begin, end, axis, touching, near, hits):
-    """Compare box ``p`` of a place with ``begin .. end``; a sweep stops at the first that begins beyond ``p``.
+    """Compare box ``p`` of a place with ``begin .. end``; a sweep stops at the first that begins beyond it.
 
     Writes those that overlap to ``hits``; returns how many, and where it stopped.  Comparing is separate from
     reporting: about one comparison in four finds an overlap, which no branch predictor can guess.

@@ -1,13 +1,13 @@
-"""Balls: a step of time, bounces off the walls, bounces off each other.
+"""Balls: a time step, bounces off the walls, bounces off each other.
 
-Only Python's own arithmetic, in one order: the answer is the same on every machine and thread count.
+Only arithmetic in a fixed order: the result is the same on every machine and for every thread count.
 """
 
 import math
 
 from broadphase.kernels.machine.jit import inline, jit
 
-# So many periods away, a place in the world is lost in rounding: the index says so.
+# This many periods away, rounding loses a position in the world: the index reports it.
 LOST = 1e15
 
 
@@ -15,10 +15,10 @@ LOST = 1e15
 def advance_balls(
     positions, velocities, radii, held, targets, bounds, period, gravity, dt, restitution, boxes
 ):
-    """Let all balls fly for ``dt``, bounce them off the walls, and write the box around each.
+    """Move all balls for ``dt``, bounce them off the walls, and write the box around each.
 
-    Held balls go to their targets instead, as fast as that takes.  On an axis with a ``period``, inf for
-    none, there are no walls: who leaves the world comes in on the other side.
+    Held balls move to their targets instead, at the speed that this takes.  On an axis with a ``period`` (inf
+    for none) there are no walls: a ball that leaves the world enters it on the other side.
     """
     for i in range(positions.shape[0]):
         radius = radii[i]
@@ -45,7 +45,7 @@ def advance_balls(
 
 @inline
 def _nearest_way(way, period):
-    """The shortest way to the same place of a world that begins again."""
+    """The shortest displacement to an image of the same place."""
     if period == math.inf or not abs(way) < LOST * period:
         return way
     way -= float(int(way / period)) * period
@@ -56,7 +56,7 @@ def _nearest_way(way, period):
 
 @inline
 def _in_world(place, period):
-    """The place from 0 on, below the period, that is the same."""
+    """The same place in ``0 <= place < period``."""
     if period == math.inf or 0.0 <= place < period or not abs(place) < LOST * period:
         return place
     place -= float(int(place / period)) * period
@@ -67,14 +67,14 @@ def _in_world(place, period):
 
 @inline
 def _bounce(place, speed, pull, wall, outward, room, restitution):
-    """Back inside from ``place`` behind a wall, with the energy that the ball had there.
+    """The position and speed after a bounce, for a ball at ``place`` behind a wall, by its energy there.
 
-    Kinetic and potential energy along one axis say how fast the ball was at the wall; it leaves with
-    that times ``restitution``, and what is left of its way it goes back.
+    Kinetic and potential energy along one axis give the speed at the wall; the ball leaves with
+    that times ``restitution``, and moves back for the rest of its path.
     """
     behind = (place - wall) * outward
     against = pull * outward
-    pushed = speed * outward <= 0.0  # out by another ball, and already on its way in
+    pushed = speed * outward <= 0.0  # pushed out by another ball, and already moving in
     kept = abs(speed) if pushed else abs(speed) * restitution
     rise = 0.0 if pushed else min(behind * restitution, room)
     if against != 0.0:
@@ -88,11 +88,11 @@ def _bounce(place, speed, pull, wall, outward, room, restitution):
 
 @jit
 def collide_balls(positions, velocities, radii, masses, held, pairs, period, restitution):
-    """Bounce the pairs of balls that touch, one after the other, and part those that overlap.
+    """Bounce the pairs of balls that touch, one after the other, and separate those that overlap.
 
-    The push along the line between the centres is equal and opposite, so momentum is kept, and with
-    ``restitution`` 1 energy is.  Overlapping balls are parted about their common centre of mass, which
-    keeps the energy in a field of gravity too.
+    The impulse along the line between the centres is equal and opposite, so momentum is conserved, and with
+    ``restitution`` 1 so is energy.  Overlapping balls are separated about their common centre of mass, which
+    conserves the energy in a field of gravity too.
     """
     for k in range(pairs.shape[0]):
         i, j = pairs[k, 0], pairs[k, 1]
@@ -106,8 +106,8 @@ def collide_balls(positions, velocities, radii, masses, held, pairs, period, res
         if distance > 0.0:
             nx, ny = dx / distance, dy / distance
         else:
-            nx, ny = 1.0, 0.0  # one on the other: any way out will do, but always the same
-        # How much of the push each takes; a hand is as heavy as needed.
+            nx, ny = 1.0, 0.0  # one on the other: any direction will do, but always the same
+        # The share of the impulse that each gets; a held ball is infinitely heavy.
         if held[i]:
             share_i, share_j = 0.0, 1.0
         elif held[j]:

@@ -1,8 +1,8 @@
-"""Walkers, one after the other: each among what lies around it, those before it at their new places.
+"""Walkers move one after the other among the obstacles around them, earlier ones at their new places.
 
-A walk goes along first and then up or down, so that moving and gravity in one call and in two are the same.
-It is a row of straight legs.  Every place at which a leg ends is certainly clear of everything, or the leg is
-not taken.  A walker is kept by its place in the world.
+A walk goes horizontally first and then vertically, so that moving and gravity in one call or in two give the
+same result.  It is a sequence of straight legs.  A leg is only taken if its end is certainly clear of
+everything.  A walker is stored by its position in the world.
 """
 
 import math
@@ -40,7 +40,7 @@ from broadphase.kernels.tiles.slopes import Ground
 DONE, MORE_ROOM, MORE_LOG, INSIDE = 0, 1, 2, 3
 
 MOST_LEGS = 256
-_BACK = 2.0  # so many tolerances before a slanted side a leg ends
+_BACK = 2.0  # a leg ends this many tolerances before a sloped side
 _EVEN = 1.0 + 1e-9  # the steepest slope may itself be rounded
 
 
@@ -52,22 +52,22 @@ class Scene(NamedTuple):
 
     shapes: ShapeColumns
     rows: npt.NDArray[np.int64]
-    """Of those who walk."""
+    """Of the walkers."""
     near: npt.NDArray[np.int64]
-    """``near[starts[m]:starts[m + 1]]`` are the rows of what may lie in the way of walker ``m``."""
+    """``near[starts[m]:starts[m + 1]]`` are the rows of possible obstacles for walker ``m``."""
     starts: npt.NDArray[np.int64]
     grid: TileGrid
     ground: Ground
     ring: npt.NDArray[np.float64]
-    """``(k, 2)``: the normals of the sides of the polygon that stands for what is round."""
+    """``(k, 2)``: the normals of the sides of the polygon that replaces round shapes."""
 
 
 class Ends(NamedTuple):
-    """Where walkers came to, one row each."""
+    """Where walkers ended, one row each."""
 
     places: npt.NDArray[np.float64]
     floors: npt.NDArray[np.int64]
-    """``(m, 5)``: body, column and row of what is stood on, then of a ladder; -1 for none."""
+    """``(m, 5)``: body, column and row of the floor, then column and row of a ladder; -1 for none."""
     tops: npt.NDArray[np.float64]
     """``(m, 2)``: out of the floor; NaN in the air."""
 
@@ -76,15 +76,15 @@ class Log(NamedTuple):
     """What walkers met, and where they turned."""
 
     hits: npt.NDArray[np.float64]
-    """``(h, 9)``, as of `motion.Room`."""
+    """``(h, 9)``, as in `motion.Room`."""
     bends: npt.NDArray[np.float64]
     """``(b, 4)``: mover, place, time."""
     counts: npt.NDArray[np.int64]
-    """``(2,)``: how many of each; more than there is room for says how many were not written."""
+    """``(2,)``: how many of each; a number beyond the length counts rows that were not written."""
 
 
 class Trip(NamedTuple):
-    """One walker, and what its times are reckoned from."""
+    """One walker, and the origin of its times."""
 
     mover: int
     width: float
@@ -103,7 +103,7 @@ def edges_at(x, y, trip, rules):
 
 @inline
 def place_with_feet(feet, trip, rules):
-    """The y of a walker whose feet are there."""
+    """The y of a walker whose feet are at a height."""
     return flush_before(feet, trip.height) if rules.flip > 0.0 else -feet
 
 
@@ -115,7 +115,7 @@ def place_with_head(head, trip, rules):
 
 @inline
 def log_hit(log, room, trip, rules, k, normal, gone, x, y):
-    """Note what was met after a part of the way."""
+    """Record a hit after a part of the path."""
     at = log.counts[0]
     log.counts[0] = at + 1
     if at < log.hits.shape[0]:
@@ -129,7 +129,7 @@ def log_hit(log, room, trip, rules, k, normal, gone, x, y):
 
 @inline
 def log_bend(log, trip, gone, x, y):
-    """Note where a leg ends."""
+    """Record the end of a leg."""
     at = log.counts[1]
     log.counts[1] = at + 1
     if at < log.bends.shape[0]:
@@ -150,7 +150,7 @@ def _surface(room, k, plane, x, trip, tolerance):
 
 @inline
 def _end_of_side(room, k, plane, x, goal, trip, tolerance):
-    """How far a walker can go along one side of what it stands on, up to a goal."""
+    """How far a walker can move along one side of its floor, up to a goal."""
     width = trip.width
     if goal > x:
         goal = min(goal, room.boxes[k, 2])
@@ -176,7 +176,7 @@ def _end_of_side(room, k, plane, x, goal, trip, tolerance):
 
 @inline
 def eased(room, count, x, y, trip, tolerance, rules):
-    """The y of a walker that may be a rounding too low, and whether it is clear of all: ``y, free``."""
+    """The y of a walker that may be a rounding error too low, and whether it is clear of all: ``y, free``."""
     walker = edges_at(x, y, trip, rules)
     if is_clear_of_all(room, count, walker, tolerance):
         return y, True
@@ -193,7 +193,7 @@ def eased(room, count, x, y, trip, tolerance, rules):
 
 @inline
 def _lifted(room, count, feet, x, y, trip, tolerance, rules):
-    """The y of a walker whose feet are a rounding too low."""
+    """The y of a walker whose feet are a rounding error too low."""
     if edges_at(x, y, trip, rules)[3] <= feet:
         return y
     up = place_with_feet(feet, trip, rules)
@@ -202,7 +202,7 @@ def _lifted(room, count, feet, x, y, trip, tolerance, rules):
 
 @inline
 def _place_at_meeting(room, k, side, time, x, goal, trip, tolerance):
-    """The x at which a leg ends that meets something."""
+    """The x at which a leg that meets an obstacle ends."""
     forward = 1.0 if goal > x else -1.0
     if side == X_FACE:
         at = flush_before(room.boxes[k, 0], trip.width) if forward > 0.0 else room.boxes[k, 2]
@@ -213,7 +213,7 @@ def _place_at_meeting(room, k, side, time, x, goal, trip, tolerance):
 
 @inline
 def _can_rise(room, count, x, y, to_y, trip, tolerance, rules):
-    """Whether a walker can go straight up."""
+    """Whether a walker can move straight up."""
     here, there = edges_at(x, y, trip, rules), edges_at(x, to_y, trip, rules)
     meets = first_meeting(room, count, here, there, tolerance)[1] >= 0
     return not meets and is_clear_of_all(room, count, there, tolerance)
@@ -221,10 +221,10 @@ def _can_rise(room, count, x, y, to_y, trip, tolerance, rules):
 
 @inline
 def go_along(room, count, x, y, goal, trip, tolerance, rules, log):
-    """Go to another x, along the floor where the walker stands on one: ``x, y``.
+    """Move to another x, along the floor if the walker stands on one: ``x, y``.
 
-    One loop, because each leg follows from all that the one before has left: where it ended, on what, and
-    whether it was a step up that is taken back if it leads nowhere.
+    One loop, because each leg depends on the whole state after the previous one: where it ended, on what, and
+    whether it was a step up that is undone if it leads nowhere.
     """
     forward = 1.0 if goal > x else -1.0
     start = x
@@ -238,7 +238,7 @@ def go_along(room, count, x, y, goal, trip, tolerance, rules, log):
         if grounded:
             floor, plane, slope, highest = floor_ahead(room, count, walker, forward, tolerance)
         if slope > rules.rise * _EVEN:
-            floor = -1  # it falls too steeply to be followed
+            floor = -1  # too steep to be followed
         to_x, to_y = goal, y
         if floor >= 0 and slope < -rules.rise * _EVEN:
             met, side, time = floor, FIRST_PLANE + plane, 0.0
@@ -271,10 +271,10 @@ def go_along(room, count, x, y, goal, trip, tolerance, rules, log):
             at_x, at_y = x, y
         at = edges_at(at_x, at_y, trip, rules)
         surface, its_plane = rest_on(room, met, at[0], at[2], tolerance)
-        if abs(at[3] - room.boxes[met, 1]) <= TOUCH * tolerance:  # at its very top, by a rounding on its side
+        if abs(at[3] - room.boxes[met, 1]) <= TOUCH * tolerance:  # at its very top, beside it only by rounding
             surface, its_plane = min(surface, room.boxes[met, 1]), -1
         level = is_level(room, its_plane, rules) and room.names[met, 3] & TOP != 0
-        if level and at[3] - surface <= TOUCH * tolerance:  # a seam, or the foot of a slope
+        if level and at[3] - surface <= TOUCH * tolerance:  # the border of two tiles, or the foot of a slope
             up = place_with_feet(surface, trip, rules) if at[3] > surface else at_y
             clear = is_clear_of_all(room, count, edges_at(at_x, up, trip, rules), tolerance)
             if clear and (at_x != x or up != y or not grounded):
@@ -303,13 +303,13 @@ def go_along(room, count, x, y, goal, trip, tolerance, rules, log):
 
 @inline
 def _slack(room, plane, tolerance):
-    """How far feet (or a head) may be above a side that they touch: farther where it is steep."""
+    """How far feet (or a head) may be above a side that they touch: farther if it is steep."""
     return TOUCH * tolerance if plane < 0 else TOUCH * tolerance / abs(room.planes[plane, 1])
 
 
 @inline
 def _nearest_floor(room, count, walker, tolerance, rules):
-    """The floor below, of several as near a level one: ``obstacle, plane, height``; -1 for none.
+    """The floor below; among floors equally near, a level one: ``obstacle, plane, height``; -1 for none.
 
     The height is that of the nearest.
     """
@@ -331,7 +331,7 @@ def _nearest_floor(room, count, walker, tolerance, rules):
 
 @inline
 def _snapped(room, count, x, y, trip, tolerance, rules):
-    """Down to the floor that a walker has just walked off, where one is near."""
+    """Move down to the floor that a walker has just walked off, if one is near."""
     walker = edges_at(x, y, trip, rules)
     if floor_under(room, count, walker, tolerance, rules)[0] >= 0:
         return y
@@ -344,7 +344,7 @@ def _snapped(room, count, x, y, trip, tolerance, rules):
 
 @inline
 def fall(room, count, x, y, way, gone, trip, tolerance, rules, log):
-    """Go down, until something level holds the walker; it slides down what is steeper: ``x, y``."""
+    """Move down until a level floor holds the walker; it slides down steeper ones: ``x, y``."""
     left_over = way
     for _ in range(MOST_LEGS):
         walker = edges_at(x, y, trip, rules)
@@ -412,7 +412,7 @@ def _nearest_ceiling(room, count, walker, tolerance):
 
 @inline
 def _around_corner(room, count, k, x, y, trip, tolerance, rules):
-    """The x from which a walker gets past what its head has hit, the nearer side first; else its own."""
+    """The x at which a walker gets past an obstacle above its head, the nearer side first; else its own x."""
     to_left = flush_before(room.boxes[k, 0], trip.width)
     to_right = room.boxes[k, 2]
     if to_right - x < x - to_left:
@@ -433,7 +433,7 @@ def _around_corner(room, count, k, x, y, trip, tolerance, rules):
 
 @inline
 def climb(room, count, x, y, way, gone, trip, tolerance, rules, log):
-    """Go up; where only a corner is in the way, around it: ``x, y``."""
+    """Move up; around an obstacle if only its corner blocks: ``x, y``."""
     left_over = way
     for _ in range(MOST_LEGS):
         walker = edges_at(x, y, trip, rules)
@@ -464,7 +464,7 @@ def climb(room, count, x, y, way, gone, trip, tolerance, rules, log):
 
 @inline
 def _power_above(size):
-    """A power of two: so that places a little apart have one tolerance."""
+    """A power of two, so that places near each other have one tolerance."""
     power = 1.0
     while power < size:
         power *= 2.0
@@ -475,7 +475,7 @@ def _power_above(size):
 
 @inline
 def _tolerance(x, y, trip, reach_x, reach_y):
-    """See `walk_obstacles`; of where a part of a walk may lead."""
+    """See `walk_obstacles`; for the region that a part of a walk may reach."""
     across = max(abs(x - reach_x), abs(x + trip.width + reach_x))
     along = max(abs(y - reach_y), abs(y + trip.height + reach_y))
     return TOLERANCE * _power_above(max(across, along))
@@ -483,7 +483,7 @@ def _tolerance(x, y, trip, reach_x, reach_y):
 
 @inline
 def _let_through(room, count, walker, tolerance):
-    """What a walker is in, and can not get out of, is no obstacle to it."""
+    """Exclude obstacles that a walker is inside of and cannot leave."""
     for k in range(count):
         if not is_clear(room, k, walker, tolerance):
             room.names[k, 3] = 0
@@ -491,9 +491,9 @@ def _let_through(room, count, walker, tolerance):
 
 @inline
 def _set_back(room, count, walker, tolerance):
-    """A side that a walker is flush with, as `World.move` leaves it, is set back by a rounding.
+    """Move a side back by a rounding error if a walker is flush with it, as `World.move` leaves it.
 
-    Without, the walker would count as inside, and be let through.
+    Otherwise the walker would count as inside, and pass through.
     """
     for k in range(count):
         first, end = room.first[k], room.first[k + 1]
@@ -515,7 +515,7 @@ def _set_back(room, count, walker, tolerance):
 
 @inline
 def region_of(x, y, width, height, dx, dy, rules):
-    """All that a walk can touch: left, top, right, bottom."""
+    """The region that a walk can touch: left, top, right, bottom."""
     across = abs(dx) + 0.5 * abs(dy) + rules.corner
     along = abs(dx) * rules.rise + abs(dy) + rules.snap + rules.step
     across += 1e-9 * (across + abs(x) + width)
@@ -536,8 +536,8 @@ def regions_of(movers, rules, out):
 def walk_rows(scene, ways, begin, through, rules, room, log, ends):
     """Let the boxes in ``scene.rows`` walk: ``next, state``.
 
-    Ends early for want of room, or before a mover that starts inside something, unless it is the one that
-    may go ``through``; what is behind is done.
+    It ends early if memory is full, or before a mover that starts inside something, unless it is ``through``;
+    the movers before ``next`` are done.
     """
     shapes, grid, ground, ring = scene.shapes, scene.grid, scene.ground, scene.ring
     for m in range(begin, scene.rows.shape[0]):

@@ -1,15 +1,15 @@
-"""What lies around a walker, and what a walker asks of it: boxes, and the slanted sides of what is no box.
+"""Obstacles around a walker, and tests against them: boxes, and the sloped sides of other shapes.
 
-All is seen with gravity towards larger y: where it points the other way, every y is turned round (which is
-exact) and turned back at the end.  An obstacle is its bounding box, compared edge for edge as everywhere in
-the library, cut off by half planes ``nx * x + ny * y <= c``, one for each slanted side.  What is round is cut
-by the sides of a polygon around it, see ``ring``; for a walker that begins inside of that polygon also by its
-tangent where it is nearest to the walker: so a walker that is flush with it is outside.
+Everything is computed with gravity towards larger y: for the opposite gravity every y is negated (which is
+exact) and negated back at the end.  An obstacle is its bounding box, compared edge for edge as everywhere in
+the library, intersected with half planes ``nx * x + ny * y <= c``, one for each sloped side.  A round shape
+is replaced by a polygon around it (``ring``); for a walker that begins inside that polygon the tangent
+nearest to the walker is added, so that a walker that is flush with the shape is outside.
 
-Along straight edges all comparisons are exact.  A slanted side is kept off by a ``tolerance``: some 200 units
-in the last place of the largest coordinate around.  That is so much more than any rounding here, and so much
-less than what `World.grounded` looks beyond, that a walker who rests on a slope is outside of it in exact
-arithmetic too.
+Along straight edges all comparisons are exact.  A walker keeps a ``tolerance`` from sloped sides: some 200
+units in the last place of the largest coordinate around.  That is so much larger than any rounding error
+here, and so much smaller than the distance `World.grounded` looks down, that a walker that rests on a slope
+is outside of it in exact arithmetic too.
 
 A walker is ``left, top, right, bottom``.
 """
@@ -28,8 +28,8 @@ from broadphase.kernels.tiles.grid import BOTTOM, LEFT, RIGHT, TOP, cells_betwee
 from broadphase.kernels.tiles.slopes import is_ladder, profile_at, slope_of
 
 TOLERANCE = 5e-14  # of the largest coordinate
-TOUCH = 8.0  # so many tolerances apart are together
-OUTSIDE = 0.25  # so much of a tolerance is outside
+TOUCH = 8.0  # this many tolerances apart counts as touching
+OUTSIDE = 0.25  # this share of a tolerance counts as outside
 
 X_FACE, Y_FACE, FIRST_PLANE = 0, 1, 2
 NO_MEETING = (math.inf, -1, 0)
@@ -41,18 +41,18 @@ class Rules(NamedTuple):
     snap: float
     """How far down a floor is followed."""
     rise: float
-    """Of the steepest slope that is walked: its tangent, and the sine of its normal."""
+    """Of the steepest slope that can be walked: its tangent, and the sine of its normal."""
     upright: float
     step: float
     corner: float
     flip: float
     """-1 where gravity points to smaller y, else 1."""
     drop: bool
-    """Whether the walker falls through what blocks on top only."""
+    """Whether the walker falls through tiles that block only on top."""
 
 
 class WalkRoom(NamedTuple):
-    """Memory for what lies around one walker."""
+    """Scratch memory for the obstacles around one walker."""
 
     boxes: npt.NDArray[np.float64]
     """``(n, 4)``"""
@@ -66,7 +66,7 @@ class WalkRoom(NamedTuple):
 
 @inline
 def _put(room, count, left, top, right, bottom, body, column, row, sides, flip):
-    """One more obstacle, without planes yet; how many there are then, -1 for want of room."""
+    """Append an obstacle, without planes yet; returns how many there are then, -1 if the memory is full."""
     if count < 0 or count + 1 >= room.first.shape[0]:
         return -1
     if flip < 0.0:
@@ -85,7 +85,7 @@ def _put(room, count, left, top, right, bottom, body, column, row, sides, flip):
 
 @inline
 def _put_plane(room, count, nx, ny, c, flip):
-    """One more plane of the last obstacle; the count, -1 for want of room."""
+    """Append a plane of the last obstacle; returns the count, -1 if the memory is full."""
     at = room.first[count]
     if at >= room.planes.shape[0]:
         return -1
@@ -96,7 +96,7 @@ def _put_plane(room, count, nx, ny, c, flip):
 
 @inline
 def _reach_of(shapes, row, nx, ny):
-    """How far the core of a shape reaches along a normal, seen from its place."""
+    """How far the core of a shape reaches along a normal, relative to its position."""
     x, y = corner_at(shapes, row, 0)
     best = x * nx + y * ny
     for k in range(1, corners(shapes, row)):
@@ -107,7 +107,7 @@ def _reach_of(shapes, row, nx, ny):
 
 @inline
 def _nearer(best, px, py, qx, qy):
-    """The shorter way: ``square, x, y, dx, dy`` from a point of a core to one of a walker."""
+    """The shorter displacement: ``square, x, y, dx, dy`` from a point of a core to one of a walker."""
     dx, dy = qx - px, qy - py
     square = dx * dx + dy * dy
     return (square, px, py, dx, dy) if square < best[0] else best
@@ -115,9 +115,9 @@ def _nearer(best, px, py, qx, qy):
 
 @inline
 def _tangent(shapes, row, walker):
-    """The normal of what is round towards a walker, and how far it reaches along it: ``nx, ny, c``.
+    """The normal of a round shape towards a walker, and how far the shape reaches along it: ``nx, ny, c``.
 
-    The normal is zero where the core of the shape meets the walker.
+    The normal is zero if the core of the shape meets the walker.
     """
     left, top, right, bottom = walker
     x, y, grown, sides = shapes.x[row], shapes.y[row], shapes.width[row], corners(shapes, row)
@@ -186,7 +186,7 @@ def _put_slope(room, count, grid, ground, column, row, flip):
 
 @inline
 def _sides_for_walkers(grid, ground, column, row, rules):
-    """As `sides_at`; the top of a ladder can be stood on, and who drops is not held by tops alone."""
+    """`sides_at`, but a ladder's top can be stood on, and dropping walkers pass one-way tops."""
     sides = sides_at(grid, column, row)
     if sides == ALL_SIDES:
         return sides
@@ -201,10 +201,10 @@ def _sides_for_walkers(grid, ground, column, row, rules):
 
 @inline
 def gather(room, shapes, rows, grid, ground, ring, region, walker, tangents, rules):
-    """Write down everything that blocks within a region of the world: how many, -1 for want of room.
+    """Collect everything that blocks within a region of the world; how many, -1 if the memory is full.
 
     ``walker`` is where the walker begins: ``left, top, right, bottom`` in the world; with ``tangents`` those
-    of what is round are added.
+    of round shapes are added.
     """
     left, top, right, bottom = region
     count = 0
@@ -273,13 +273,13 @@ def gap(planes, j, walker):
 
 @inline
 def is_beside(boxes, k, walker):
-    """Whether a walker is neither over nor under an obstacle."""
+    """Whether a walker is neither above nor below an obstacle."""
     return walker[0] >= boxes[k, 2] or walker[2] <= boxes[k, 0]
 
 
 @inline
 def is_clear(room, k, walker, tolerance):
-    """Whether a walker is certainly outside of an obstacle; of what blocks on one side only it always is."""
+    """Whether a walker is certainly outside of an obstacle; always true if it blocks on one side only."""
     boxes = room.boxes
     if is_beside(boxes, k, walker) or walker[1] >= boxes[k, 3] or walker[3] <= boxes[k, 1]:
         return True
@@ -293,7 +293,7 @@ def is_clear(room, k, walker, tolerance):
 
 @inline
 def is_clear_of_all(room, count, walker, tolerance):
-    """As `is_clear`, of all."""
+    """`is_clear` for all obstacles."""
     for k in range(count):
         if not is_clear(room, k, walker, tolerance):
             return False
@@ -302,7 +302,7 @@ def is_clear_of_all(room, count, walker, tolerance):
 
 @inline
 def height_of(planes, j, left, right, tolerance):
-    """Where the feet (or the head) of a walker rest on a slanted side."""
+    """Where the feet (or the head) of a walker rest on a sloped side."""
     nx, ny = planes[j, 0], planes[j, 1]
     return (planes[j, 2] + tolerance - nx * (left if nx > 0.0 else right)) / ny
 
@@ -321,7 +321,7 @@ def rest_on(room, k, left, right, tolerance):
 
 @inline
 def hang_from(room, k, left, right, tolerance):
-    """As `rest_on`, for the head, under an obstacle."""
+    """`rest_on` for the head, under an obstacle."""
     best, plane = room.boxes[k, 3], -1
     for j in range(room.first[k], room.first[k + 1]):
         if room.planes[j, 1] > 0.0:
@@ -339,7 +339,7 @@ def is_level(room, plane, rules):
 
 @inline
 def floor_under(room, count, walker, tolerance, rules):
-    """What a walker stands on, the flattest, then the first: ``obstacle, plane``; -1 for none."""
+    """The floor that a walker stands on, the flattest, then the first: ``obstacle, plane``; -1 for none."""
     best, best_plane, best_up = -1, -1, 0.0
     for k in range(count):
         if is_beside(room.boxes, k, walker) or room.names[k, 3] & TOP == 0:
@@ -357,11 +357,11 @@ def floor_under(room, count, walker, tolerance, rules):
 
 @inline
 def floor_ahead(room, count, walker, forward, tolerance):
-    """Along what a walker goes: ``obstacle, plane, slope, height``; obstacle -1 where nothing holds it.
+    """The floor that a walker follows: ``obstacle, plane, slope, height``; obstacle -1 if nothing holds it.
 
-    Slope is how far down it goes for each step forward.  Of one obstacle the side that falls most is the
-    one that is followed, of all obstacles the one that falls least holds the walker up.  Height is where
-    feet rest on the highest of them: roundings tell those apart that begin where another ends.
+    Slope is how far down it goes for each step forward.  Of one obstacle the side that falls most is
+    followed; of all obstacles the one that falls least holds the walker up.  Height is where feet rest on the
+    highest of them; rounding separates obstacles that begin where another ends.
     """
     best, best_plane, best_slope, highest = -1, -1, math.inf, walker[3]
     for k in range(count):
@@ -398,7 +398,7 @@ def floor_ahead(room, count, walker, forward, tolerance):
 
 @inline
 def _blocks(sides, axis, forward, down):
-    """Whether an obstacle that blocks on some sides blocks here."""
+    """Whether an obstacle that blocks on some sides blocks in this direction."""
     if sides == ALL_SIDES:
         return True
     if axis == X_FACE:
@@ -408,7 +408,7 @@ def _blocks(sides, axis, forward, down):
 
 @inline
 def _meet(room, k, walker, goal, tolerance):
-    """When and through what a walker on a straight way enters an obstacle: ``time, side``."""
+    """When and through what a walker on a straight path enters an obstacle: ``time, side``."""
     never = (math.inf, 0)
     boxes = room.boxes
     enter_x, leave_x = pass_by(walker[0], walker[2], goal[0], goal[2], boxes[k, 0], boxes[k, 2])
@@ -427,7 +427,7 @@ def _meet(room, k, walker, goal, tolerance):
             if after > tolerance:
                 leave = min(leave, (tolerance - before) / (after - before))
         elif after >= OUTSIDE * tolerance:
-            return never  # outside of this side all the way
+            return never  # outside of this side on the whole path
         else:
             time = max((before - tolerance) / (before - after), 0.0)
             if time > enter:
@@ -441,7 +441,7 @@ def _meet(room, k, walker, goal, tolerance):
 
 @inline
 def first_meeting(room, count, walker, goal, tolerance):
-    """What a walker meets first on a straight way: ``time, obstacle, side``."""
+    """The first thing that a walker meets on a straight path: ``time, obstacle, side``."""
     best, which, side = math.inf, -1, 0
     for k in range(count):
         time, through = _meet(room, k, walker, goal, tolerance)
@@ -452,7 +452,7 @@ def first_meeting(room, count, walker, goal, tolerance):
 
 @inline
 def normal_of(room, side, forward, down):
-    """Out of the side that was met."""
+    """The normal out of the side that was met."""
     if side == X_FACE:
         return (-1.0 if forward > 0.0 else 1.0), 0.0
     if side == Y_FACE:

@@ -88,7 +88,7 @@ def place_boxes(boxes, begin, end, part, cells, counts, columns, ids):
 
 @jit
 def count_points(points, lattice, begin, end, part, cells, counts):
-    """Write the cell of each point of a share into ``cells``, and count those of each into ``counts[part]``."""
+    """Write the cell of each point of a share into ``cells``, and count each cell in ``counts[part]``."""
     dim = lattice.shape[1]
     for place in range(counts.shape[1]):
         counts[part, place] = 0

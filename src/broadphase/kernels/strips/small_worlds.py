@@ -1,4 +1,4 @@
-"""A small world in one call: its strips laid end to end, sorted by one counting sort, and swept."""
+"""A small world in one call: its strips concatenated, sorted by one counting sort, and swept."""
 
 from typing import Any, NamedTuple
 
@@ -36,17 +36,17 @@ from broadphase.kernels.strips.sweep import (
 )
 
 # -----------------------------------------------------------------------------------------------------------
-# The strips of a small world end to end: all copies in order of strip and place, by one counting sort.
+# The strips of a small world, concatenated: all copies in order of strip and place, by one counting sort.
 #
-# Where all boxes lie in a near cache, copying them strip by strip and sorting each strip then
-# (`broadphase.kernels.strips.bin`, `broadphase.kernels.strips.sweep`) moves each of them once more than it
-# must.  Here every copy gets a *key*: its strip, and within that its bucket along the swept axis.  What is
-# counted and put in place are the numbers of boxes; their edges are fetched once, in the order in which they
-# are swept.  The keys of a strip are above those of all strips before it, so that no box reaches into the
-# next one, and all of them are swept as if they were one.
+# If all boxes fit into the L1 or L2 cache, copying them strip by strip and sorting each strip then
+# (`broadphase.kernels.strips.bin`, `broadphase.kernels.strips.sweep`) moves each of them once more than
+# necessary.  Here every copy gets a *key*: its strip, and within that its bucket along the swept axis.  The
+# numbers of boxes are counted and sorted; their edges are fetched once, in the order in which they are swept.
+# The keys of a strip are above those of all strips before it, so no box reaches into the next strip, and all
+# strips are swept as one.
 #
-# A thousand boxes are searched in 19 us so, and strip by strip in 23.  Beyond some ten thousand what is
-# fetched comes from further away, and little is gained.
+# A thousand boxes are searched in 19 us this way, strip by strip in 23.  Beyond about ten thousand boxes the
+# edges come from slower memory, and little is gained.
 
 
 # Rows of `copies`: of each copy its key and its box, with the axes on which it is continued above that; how
@@ -67,7 +67,7 @@ def buckets_of(n, strips):
 
 @inline
 def _finite_extent(flat, column, width, extents):
-    """The least and the largest finite number of a column, or the wrong way round where none is finite.
+    """The least and the largest finite number of a column; inverted if none is finite.
 
     ``extents`` is scratch, two rows of `TILE`.
     """
@@ -110,15 +110,15 @@ def place_buckets(flat, axes, lattice, buckets, extents, places):
 
 @always_inline
 def _place(number, half_origin, scale, last):
-    """Into which strip or bucket a number falls; as `broadphase.kernels.strips.bin.strip_of`."""
+    """The strip or bucket of a number; as `broadphase.kernels.strips.bin.strip_of`."""
     kind = type(number)
     return np.int32(min(max(kind(0), (number * kind(0.5) - half_origin) * scale), last))
 
 
 @inline
 def _find_places(flat, axes, places, numbers):
-    """Into which strip or bucket each number of ``flat`` falls; a row of ``numbers`` for each column."""
-    # All of it from numbers at hand, or LLVM makes no vectors of it.
+    """The strip or bucket of each number of ``flat``; a row of ``numbers`` for each column."""
+    # The scalars are in local variables; otherwise LLVM does not vectorise the loop.
     dim = len(axes)
     x_origin, x_scale, x_last = places[0, HALF_ORIGIN], places[0, SCALE], places[0, LAST]
     y_origin, y_scale, y_last = places[1, HALF_ORIGIN], places[1, SCALE], places[1, LAST]
@@ -176,10 +176,10 @@ def find_keys(boxes, flat, axes, touching, places, buckets, nowhere, numbers, co
 def add_copies(axes, row, buckets, n, copies):
     """Add the further copies of boxes that span several strips, ``row`` strips in each row of them.
 
-    Returns how many copies there are now; -1 where the room for them does not suffice.
+    Returns how many copies there are now; -1 if they do not fit.
     """
-    # One axis after the other: nearly every loop over a box's further copies has one turn then, and the
-    # processor does not guess wrong.
+    # One axis after the other: nearly every loop over a box's further copies then has one iteration, which
+    # branch prediction handles well.
     made = np.int64(n)
     if len(axes) == 3:
         made = _add_along(SPAN_Z, CONTINUED_Z, np.int32(row * buckets), made, copies)
@@ -218,8 +218,8 @@ def _add_along(spans, continued, step, made, copies):
 def count_keys(strips, buckets, made, copies, ends):
     """Write to ``ends`` where the copies of each key begin.
 
-    Returns how many copies there are, without those of boxes that overlap nothing, and how many share its
-    strip, and its bucket, with a copy, summed over the copies.
+    Returns how many copies there are, without those of boxes that overlap nothing; and the sums, over the
+    copies, of how many copies share its strip, and its bucket.
     """
     for key in range(strips * buckets + 2):
         ends[key] = 0
@@ -243,7 +243,7 @@ def count_keys(strips, buckets, made, copies, ends):
 def put_in_place(flat, axes, touching, classes, places, buckets, made, total, copies, starts, columns, marks):
     """Sort ``made`` copies by key, and fetch the edges of the first ``total`` for the sweep.
 
-    ``starts`` moves on to where copies of a key would go next.
+    ``starts`` advances to where the next copy of each key would go.
     """
     for copy in range(unsigned(made)):
         key = unsigned(copies[KEY, copy])
@@ -292,22 +292,22 @@ def _fetch(flat, axes, total, copies, columns):
 
 
 # -----------------------------------------------------------------------------------------------------------
-# A small world in one call: planned, its strips laid end to end, and swept as far as there is room.
+# A small world in one call: planned, its strips concatenated, and swept until the output is full.
 #
-# Each call from Python costs half a microsecond, and what Python does between two of them several: to search
-# 3,000 boxes takes 36 us so, and call by call 87; a third of what it saves is how the copies are put in order
-# (`broadphase.kernels.strips.small_worlds`).  What does not suit (crowds, worlds that need borders from the
-# data) takes the general path, call by call, and where there is no room for more pairs the same sweep goes on
+# Each call from Python takes half a microsecond, and the Python code between two calls several: a search of
+# 3,000 boxes takes 36 us this way and 87 call by call; a third of the gain is due to how the copies are
+# sorted (see above).  Worlds that do not suit (crowds, worlds that need borders from the data) take the
+# general path, call by call, and if the output is full, the same sweep continues from Python
 # (`broadphase.methods.strips`).
 
 
-# What became of it: nothing, for it must go the long way; something, with more to be done; all; or all, and
-# the pairs lie in order in ``room.ordered``.
+# The outcome: nothing, and the general path is needed; something, with more to be done; all; or all, and
+# the pairs are sorted in ``room.ordered``.
 NOTHING, BEGUN, DONE, ORDERED = np.int64(0), np.int64(1), np.int64(2), np.int64(3)
 
 
 class Room(NamedTuple):
-    """Memory for one search, for so many boxes, copies and keys as the arrays are long."""
+    """Memory for one search; the lengths of the arrays limit the numbers of boxes, copies and keys."""
 
     edges: npt.NDArray[np.float64]
     """This and the next five are what `broadphase.kernels.strips.bin.equal_widths` takes."""
@@ -334,7 +334,7 @@ class Room(NamedTuple):
 
 @jit
 def search_plane(boxes, flat, touching, rules, planned, axes, most_crowding, room, out, most, store, sort):
-    """All pairs of a small 2-D world, as far as there is room.
+    """All pairs of a small 2-D world, until the output is full.
 
     With ``planned``, ``axes`` and ``room.lattice`` say how to cut it, and a copy may share its strip with no
     more than ``most_crowding`` others on average.  Returns what became of it (`NOTHING` to `ORDERED`), how
@@ -347,7 +347,7 @@ def search_plane(boxes, flat, touching, rules, planned, axes, most_crowding, roo
 
 @jit
 def search_space(boxes, flat, touching, rules, planned, axes, most_crowding, room, out, most, store, sort):
-    """As `search_plane`, of a 3-D world."""
+    """`search_plane` for a 3-D world."""
     if not planned:
         axes = (_plan(boxes, flat, room), room.cuts[0], room.cuts[1])
     return _search(boxes, flat, touching, rules, planned, axes, most_crowding, room, out, most, store, sort)
@@ -355,7 +355,7 @@ def search_space(boxes, flat, touching, rules, planned, axes, most_crowding, roo
 
 @inline
 def _plan(boxes, flat, room):
-    """Say in ``room`` how to cut the world; the swept axis."""
+    """Write into ``room`` how to divide the world; returns the swept axis."""
     swept, _ = plan_equal_widths(
         boxes, flat, room.edges, room.spanned, room.statistics, room.cuts, room.counts, room.lattice
     )
@@ -386,7 +386,7 @@ def _search(boxes, flat, touching, rules, planned, axes, most_crowding, room, ou
 
 @inline
 def _lay_end_to_end(boxes, flat, axes, touching, classes, planned, most_crowding, strips, row, room):
-    """Have all copies ready to be swept; how many, or -1 where that is not to be done here."""
+    """Prepare all copies for the sweep; returns how many, or -1 if this world needs the general path."""
     n = boxes.shape[0]
     buckets = buckets_of(n, strips)
     if strips * buckets + 2 > room.ends.shape[0]:
@@ -411,7 +411,7 @@ def _lay_end_to_end(boxes, flat, axes, touching, classes, planned, most_crowding
 
 @inline
 def _put_in_order(n, room, out, found):
-    """Put all pairs in order, if there is room."""
+    """Sort all pairs if they fit."""
     if found > room.keys.shape[0]:
         return DONE
     room.found[0] = found
