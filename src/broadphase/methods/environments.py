@@ -1,13 +1,13 @@
 """Environments: many worlds in one call, in which only boxes of one environment meet.
 
-The boxes are brought side by side with those of their environment, where they are not already.  Then a small
-world is one strip: all small worlds are sorted and swept in one kernel call a thread, each in the nearest
-cache, without being cut and without copies.  What is no small world (thousands of boxes that crowd, infinite
-edges) is searched as if it were alone.
+Boxes are grouped by environment, unless they are already.  Then a small
+world is one strip: all small worlds are sorted and swept in one kernel call for each thread, each in the L1
+or L2 cache, without division and without copies.  Other worlds (thousands of crowded boxes, infinite
+edges) are searched one by one.
 
-Cost: that of sweeping each world, so that a thousand worlds of a thousand boxes cost what one uniform world
-of a million does.  Methods other than strips search one world after the other, at some 20 microseconds a
-call.
+Cost: that of sweeping each world, so that a thousand worlds of a thousand boxes cost as much as one uniform
+world of a million.  Methods other than strips search one world after the other, at some 20 microseconds for
+each call.
 """
 
 from collections.abc import Callable
@@ -42,7 +42,7 @@ _FEW_WORLDS = 1024
 
 
 class Grouped(NamedTuple):
-    """Boxes side by side with those of their environment."""
+    """Boxes grouped by environment."""
 
     boxes: BoxArray
     tags: npt.NDArray[np.int32]
@@ -52,12 +52,12 @@ class Grouped(NamedTuple):
 
     @property
     def worlds(self) -> int:
-        """How many worlds there are room for; some may be empty."""
+        """How many worlds there are; some may be empty."""
         return len(self.starts) - 1
 
 
 def find_in_worlds(task: Task, env: Envs, find: Find, *, sweep: bool) -> Found:
-    """The pairs of boxes of one environment.
+    """The pairs of boxes of the same environment.
 
     ``find`` searches one world; with ``sweep`` only those that are not swept together.
     """
@@ -83,7 +83,7 @@ def find_in_worlds(task: Task, env: Envs, find: Find, *, sweep: bool) -> Found:
 
 
 def _survey(env: Envs, parts: int) -> tuple[int, int, bool]:
-    """The lowest and the highest environment, and whether rows are out of their order."""
+    """The lowest and the highest environment, and whether rows are not sorted by it."""
 
     def look(first: int, last: int) -> list[tuple[int, int, int]]:
         return [survey_envs(env, *span) for span in ranges(first, last)]
@@ -99,7 +99,7 @@ def _shares(n: int, parts: int) -> list[tuple[int, int]]:
 
 
 def _in_order(task: Task, env: Envs) -> Grouped:
-    """Rows that lie by environment already."""
+    """Rows that are grouped by environment already."""
     borders = np.flatnonzero(env[1:] != env[:-1])
     starts = np.zeros(len(borders) + 2, np.int64)
     starts[1:-1] = borders + 1
@@ -113,13 +113,13 @@ def _in_order(task: Task, env: Envs) -> Grouped:
 
 
 def _mixed(task: Task, env: Envs, low: int, high: int) -> Grouped:
-    """Boxes brought side by side by one counting sort, together with their numbers.
+    """Boxes grouped by one counting sort, together with their numbers.
 
-    Nothing is sorted before and nothing renamed behind: what is found are the caller's rows.
+    Nothing is sorted before and nothing renumbered after: the results are the caller's rows.
     """
     n, scratch, classes = len(env), task.scratch, task.filter.classes
     worlds = high - low + 1
-    if worlds > 2 * n + _FEW_WORLDS:  # far apart: numbered in their order
+    if worlds > 2 * n + _FEW_WORLDS:  # with wide gaps: renumbered in their order
         env, low, worlds = _numbered(env)
     spans = _shares(n, task.threads)
     counts = scratch.array("world counts", (len(spans), worlds), np.int64)
@@ -153,7 +153,7 @@ def _numbered(env: Envs) -> tuple[Envs, int, int]:
 
 
 def _alone(task: Task, groups: Grouped, begin: int, end: int, find: Find) -> Found:
-    """The pairs of one world, in memory of their own: the next search writes into the same scratch.
+    """The pairs of one world, copied out of the scratch memory, which the next search overwrites.
 
     Within a world rows ascend, so pairs of places in it are pairs of rows in the same order.
     """
@@ -190,6 +190,6 @@ def _sweep(task: Task, groups: Grouped, ways: npt.NDArray[np.int64], axis: int) 
 
     searches = [partial(search, share, *span) for share, span in enumerate(shares)]
     found = together(threads.run_all(searches, task.threads), len(worlds))
-    # What crowds is seen only when it is sorted: it has been left out, and goes its own way.
+    # Crowding shows only after sorting: these worlds were skipped and are searched one by one.
     ways[worlds[crowded]] = BY_ITSELF
     return found

@@ -271,7 +271,7 @@ def go_along(room, count, x, y, goal, trip, tolerance, rules, log):
             at_x, at_y = x, y
         at = edges_at(at_x, at_y, trip, rules)
         surface, its_plane = rest_on(room, met, at[0], at[2], tolerance)
-        if abs(at[3] - room.boxes[met, 1]) <= TOUCH * tolerance:  # at its very top, beside it only by rounding
+        if abs(at[3] - room.boxes[met, 1]) <= TOUCH * tolerance:  # at its top, except for rounding
             surface, its_plane = min(surface, room.boxes[met, 1]), -1
         level = is_level(room, its_plane, rules) and room.names[met, 3] & TOP != 0
         if level and at[3] - surface <= TOUCH * tolerance:  # the border of two tiles, or the foot of a slope

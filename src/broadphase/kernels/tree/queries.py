@@ -496,7 +496,7 @@ def _slots_hit(edges, node, dim, ray, times):
 def first_hit(
     edges, children, boxes, categories, masks, ray, touching, category, mask, ignored, nodes, keys, times
 ):
-    """The first box that the ray hits except ``ignored``; the lowest id among equals, or -1; and the tests."""
+    """The first box on the ray except ``ignored``, of equals the lowest id, or -1; and the tests."""
     dim = boxes.shape[1] // 2
     best = np.int64(-1)
     nearest = np.inf
