@@ -123,9 +123,9 @@ def swept_pairs(
     masks = settled(masks, "masks")
     starts = as_boxes(boxes)
     rules = as_filter(len(starts), static, categories, masks)
-    ways = _ways(motion, starts)
+    motions = _as_motion(motion, starts)
     with np.errstate(over="ignore"):
-        goals = starts + np.hstack((ways, ways))
+        goals = starts + np.hstack((motions, motions))
     space = as_space(None, env, starts)
     return meeting_pairs(starts, goals, "motion", touching, rules, space, most_threads, max_pairs)
 
@@ -162,19 +162,19 @@ def meeting_pairs(
     return SweptPairs(near[kept], times[kept])
 
 
-def _ways(motion: Any, boxes: BoxArray) -> BoxArray:
+def _as_motion(motion: Any, boxes: BoxArray) -> BoxArray:
     dim = boxes.shape[1] // 2
-    ways = as_float_array(motion, "motion")
-    if ways.size == 0 and len(boxes) == 0:
+    motions = as_float_array(motion, "motion")
+    if motions.size == 0 and len(boxes) == 0:
         return np.empty((0, dim), boxes.dtype)
-    if ways.shape != (len(boxes), dim):
+    if motions.shape != (len(boxes), dim):
         raise ValueError(
-            f"motion must have shape ({len(boxes)}, {dim}), a row for each box; got {ways.shape}"
+            f"motion must have shape ({len(boxes)}, {dim}), a row for each box; got {motions.shape}"
         )
-    bad = np.flatnonzero(~np.isfinite(ways).all(axis=1))
+    bad = np.flatnonzero(~np.isfinite(motions).all(axis=1))
     if len(bad):
-        raise ValueError(f"motion[{bad[0]}] = {ways[bad[0]].tolist()} is not finite")
-    return ways
+        raise ValueError(f"motion[{bad[0]}] = {motions[bad[0]].tolist()} is not finite")
+    return motions
 
 
 def _bounds(starts: BoxArray, goals: BoxArray) -> BoxArray:

@@ -304,8 +304,8 @@ def _without_straight(ring: list[Point]) -> list[Point]:
 def _once(ring: Sequence[Point]) -> bool:
     """Whether a ring that turns to one side only goes round once: then x increases in one run."""
     steps = [ring[k][0] - ring[k - 1][0] for k in range(len(ring))]
-    ways = [step > 0.0 for step in steps if step != 0.0]
-    return sum(one and not ways[k - 1] for k, one in enumerate(ways)) == 1
+    rising = [step > 0.0 for step in steps if step != 0.0]
+    return sum(one and not rising[k - 1] for k, one in enumerate(rising)) == 1
 
 
 def _crosses(ring: Sequence[Point]) -> bool:
@@ -389,8 +389,8 @@ def _from(part: list[int], corner: int) -> list[int]:
     return part[at:] + part[:at]
 
 
-def _is_convex(ring: Sequence[Point], part: Sequence[int], way: float = 1.0) -> bool:
+def _is_convex(ring: Sequence[Point], part: Sequence[int], direction: float = 1.0) -> bool:
     """Whether it turns to one side only: with 1.0 counter-clockwise."""
     return all(
-        way * _turn(ring[part[k - 2]], ring[part[k - 1]], ring[part[k]]) > 0.0 for k in range(len(part))
+        direction * _turn(ring[part[k - 2]], ring[part[k - 1]], ring[part[k]]) > 0.0 for k in range(len(part))
     )

@@ -82,13 +82,13 @@ class ShapeTable:
 
     def reserve(self, rows: int) -> None:
         """Allocate this many rows."""
-        room = len(self.places.x)
-        if rows <= room:
+        capacity = len(self.places.x)
+        if rows <= capacity:
             return
-        larger, turning = _empty_columns(max(rows, 2 * room)), np.zeros((max(rows, 2 * room), 4))
+        larger, turning = _empty_columns(max(rows, 2 * capacity)), np.zeros((max(rows, 2 * capacity), 4))
         for name in ShapeColumns._fields[:_BY_ROW]:
-            getattr(larger, name)[:room] = getattr(self.places, name)
-        turning[:room] = self._turning
+            getattr(larger, name)[:capacity] = getattr(self.places, name)
+        turning[:capacity] = self._turning
         # No calls from here on, so nothing can interrupt.
         self.places, self._turning, self._columns = larger, turning, None
 
@@ -216,13 +216,13 @@ class ShapeTable:
             return base
         if isinstance(base, Box) and self.places.kinds[row] == BOX:
             return base  # rotated by whole turns
-        room = self.places
-        at = slice(room.starts.item(row), room.starts.item(row) + room.counts.item(row))
+        places = self.places
+        at = slice(places.starts.item(row), places.starts.item(row) + places.counts.item(row))
         middle = self._turning.item(row, 0), self._turning.item(row, 1)
         kind = base._when_turned if isinstance(base, Polygon) else Polygon
         offsets, axes = read_only(self._points[at].copy(), self._axes[at].copy())
         form = object.__new__(kind)._fill(
-            *(base.x, base.y, offsets, axes, room.width.item(row), reach_of(offsets), middle)
+            *(base.x, base.y, offsets, axes, places.width.item(row), reach_of(offsets), middle)
         )
         self._turned[row] = form
         return form

@@ -304,8 +304,8 @@ def _search(plan: Plan, held: _Held, boxes: BoxArray, points: Rows, order: Ids, 
     kept = held.columns, held.ids, held.starts, plan.lattice, held.half
 
     def search(begin: int, end: int) -> tuple[int, int]:
-        room = 4 * k + 8 * LANES  # usually enough for all boxes in the square around a point
-        near = np.empty((2, room)), np.empty((2, room), np.int32)
+        capacity = 4 * k + 8 * LANES  # usually enough for all boxes in the square around a point
+        near = np.empty((2, capacity)), np.empty((2, capacity), np.int32)
         found = tests = 0
         for span in slices(begin, end, _COMPARISONS * plan.crowded):
             some, made = search_nearest(*kept, boxes, points, order, *span, usual, *near, ids, distances)

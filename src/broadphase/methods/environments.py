@@ -29,7 +29,7 @@ from broadphase.kernels.pairs.environments import (
     survey_envs,
 )
 from broadphase.kernels.strips.bin import FIRST_CLASS_BIT
-from broadphase.kernels.strips.sweep import MARKS, RAW_APART, RAW_TOUCHING, room_for, sweep_strips
+from broadphase.kernels.strips.sweep import MARKS, RAW_APART, RAW_TOUCHING, length_for, sweep_strips
 from broadphase.methods.task import Found, Task, together
 from broadphase.runtime import threads
 from broadphase.runtime.slices import Part, limit_of_shares, ranges, search_from
@@ -65,11 +65,11 @@ def find_in_worlds(task: Task, env: Envs, find: Find, *, sweep: bool) -> Found:
     if low == high:
         return find(task)
     groups = _mixed(task, env, low, high) if falls else _in_order(task, env)
-    ways = np.full(groups.worlds, BY_ITSELF)
+    plan = np.full(groups.worlds, BY_ITSELF)
     if sweep:
-        plan_worlds(groups.boxes, groups.boxes.reshape(1, -1), groups.starts, ways)
-    found = [_sweep(task, groups, ways, axis) for axis in range(task.dim) if (ways == axis).any()]
-    for world in np.flatnonzero(ways == BY_ITSELF).tolist():
+        plan_worlds(groups.boxes, groups.boxes.reshape(1, -1), groups.starts, plan)
+    found = [_sweep(task, groups, plan, axis) for axis in range(task.dim) if (plan == axis).any()]
+    for world in np.flatnonzero(plan == BY_ITSELF).tolist():
         if sum(part.pairs for part in found) > task.limit:
             break
         begin, end = groups.starts[world : world + 2].tolist()
@@ -164,9 +164,9 @@ def _alone(task: Task, groups: Grouped, begin: int, end: int, find: Find) -> Fou
     return found._replace(chunks=[rows.take(chunk) for chunk in found.chunks])
 
 
-def _sweep(task: Task, groups: Grouped, ways: npt.NDArray[np.int64], axis: int) -> Found:
+def _sweep(task: Task, groups: Grouped, plan: npt.NDArray[np.int64], axis: int) -> Found:
     """The pairs of all worlds that are swept along an axis."""
-    worlds = np.flatnonzero(ways == axis)
+    worlds = np.flatnonzero(plan == axis)
     begins, ends = groups.starts[worlds], groups.starts[worlds + 1]
     axes = (axis, *(other for other in range(task.dim) if other != axis))
     crowded = np.zeros(len(worlds), np.bool_)
@@ -179,17 +179,17 @@ def _sweep(task: Task, groups: Grouped, ways: npt.NDArray[np.int64], axis: int) 
     left_of = limit_of_shares(task.limit, len(shares))
 
     def search(share: int, first: int, last: int) -> Part:
-        columns = np.empty((2 * task.dim, room_for(fullest)), task.boxes.dtype)
-        marks = np.empty((MARKS, room_for(fullest)), np.int32)
+        columns = np.empty((2 * task.dim, length_for(fullest)), task.boxes.dtype)
+        marks = np.empty((MARKS, length_for(fullest)), np.int32)
         kernel = partial(
             sweep_strips, axes, *strips, task.filter.categories, task.filter.masks, columns, marks
         )
-        room = 2 * int(ends[last - 1] - begins[first]) + 1024 if task.store else 0
-        out = np.empty((min(room, task.limit + 1024), 2), np.int32)
+        capacity = 2 * int(ends[last - 1] - begins[first]) + 1024 if task.store else 0
+        out = np.empty((min(capacity, task.limit + 1024), 2), np.int32)
         return search_from(kernel, (first, 0, 0, 0, 0, 0), last, out, left_of(share), task.store)
 
     searches = [partial(search, share, *span) for share, span in enumerate(shares)]
     found = together(threads.run_all(searches, task.threads), len(worlds))
     # Crowding shows only after sorting: these worlds were skipped and are searched one by one.
-    ways[worlds[crowded]] = BY_ITSELF
+    plan[worlds[crowded]] = BY_ITSELF
     return found

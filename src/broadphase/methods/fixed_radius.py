@@ -91,9 +91,9 @@ def sort_into_cells(question: Question, reach: float, radii: Points, parts: int,
 
 def sort_queries(question: Question, cells: Cells, radii: Points, parts: int, scratch: Scratch) -> Cells:
     """The query points, sorted by the same cells."""
-    asking = _placed(cells.grid, question.points, question.envs, radii, parts, scratch, "asking")
-    assert asking is not None
-    return asking
+    queries = _placed(cells.grid, question.points, question.envs, radii, parts, scratch, "queries")
+    assert queries is not None
+    return queries
 
 
 def _even_grid(question: Question, reach: float) -> Grid | None:
@@ -260,11 +260,11 @@ def find_near(question: Question, reach: Reach, sort: bool, parts: int, limit: i
     rule = _rule(question, reach)
     with borrowed_scratch() as scratch:
         cells = sort_into_cells(question, reach.r, reach.other_radii, parts, scratch)
-        asking = cells
+        queries = cells
         if question.others is not None:
-            asking = sort_queries(question, cells, reach.radii, parts, scratch)
-        finds = _search(question, cells, asking, rule, parts, limit, scratch)
-        order = np.empty(0, np.int32) if sort else asking.own[0, : len(question.points)]
+            queries = sort_queries(question, cells, reach.radii, parts, scratch)
+        finds = _search(question, cells, queries, rule, parts, limit, scratch)
+        order = np.empty(0, np.int32) if sort else queries.own[0, : len(question.points)]
         return _in_order(question, finds, order, sort, rule.scale, parts, limit, scratch)
 
 
@@ -305,16 +305,16 @@ class _Finds(NamedTuple):
 
 
 def _search(
-    question: Question, cells: Cells, asking: Cells, rule: _Rule, parts: int, limit: int, scratch: Scratch
+    question: Question, cells: Cells, queries: Cells, rule: _Rule, parts: int, limit: int, scratch: Scratch
 ) -> _Finds:
     n, kind = len(question.points), question.points.dtype
     pieces = threads.shares(n, _PIECES * parts if parts > 1 and n >= ENOUGH_FOR_THREADS else 1)
     rows = scratch.array("near rows", (n, 2), np.int64)
     # If points find more than this, further memory is allocated and the finds are copied together; the next
     # call allocates all at once.
-    room = -(-max(_USUAL * n, scratch.room("near ids") // 5) // len(pieces)) + 64 * LANES
-    ids = scratch.array("near ids", (1, room * len(pieces)), np.int32)
-    squares = scratch.array("near squares", (1, room * len(pieces)), kind)
+    capacity = -(-max(_USUAL * n, scratch.held("near ids") // 5) // len(pieces)) + 64 * LANES
+    ids = scratch.array("near ids", (1, capacity * len(pieces)), np.int32)
+    squares = scratch.array("near squares", (1, capacity * len(pieces)), kind)
     numbers = count()
     grid = cells.grid
     careful = rule.careful and not (
@@ -322,12 +322,12 @@ def _search(
     )
     fixed = (
         *(cells.columns, cells.own, cells.starts, grid.rows, grid.steps, grid.blocks),
-        *(asking.columns, asking.own, rule.upward, rule.bound, rule.scale, careful),
+        *(queries.columns, queries.own, rule.upward, rule.bound, rule.scale, careful),
     )
 
     def search(piece: int, at: int, end: int) -> tuple[int, list[Any]]:
-        base = piece * room
-        out = ids[:, base : base + room], squares[:, base : base + room]
+        base = piece * capacity
+        out = ids[:, base : base + capacity], squares[:, base : base + capacity]
         more: list[Any] = []
         ranges = np.empty((4, MOST_RANGES), np.int64)
         total = filled = 0
@@ -362,8 +362,8 @@ def _search(
     if not chunks:
         return _Finds(rows, ids, squares)
     finds = _moved_together(rows, ids, squares, chunks)
-    scratch.ask_for("near ids", 4 * finds.ids.shape[1])
-    scratch.ask_for("near squares", kind.itemsize * finds.ids.shape[1])
+    scratch.reserve("near ids", 4 * finds.ids.shape[1])
+    scratch.reserve("near squares", kind.itemsize * finds.ids.shape[1])
     return finds
 
 
@@ -399,7 +399,7 @@ def _in_order(
     total, longest = int(ends[-1]), max(most for _, most in counts)
     if total > limit:
         raise PairLimitExceeded(limit, TOO_MANY)
-    answer, flat = _room_for(total, kind)
+    answer, flat = _result_arrays(total, kind)
     words = len(question.found) // 64 + 1 if longest > RANKED and sort else 0
 
     def put(piece: int, first: int, last: int) -> None:
@@ -417,7 +417,7 @@ def _in_order(
     return answer
 
 
-def _room_for(total: int, kind: Any) -> tuple[Answer, tuple[Any, Any, Any]]:
+def _result_arrays(total: int, kind: Any) -> tuple[Answer, tuple[Any, Any, Any]]:
     """Arrays for this many pairs in one recycled block of memory; and in the form that kernels take."""
     width = 2 + kind.itemsize // 4
     flat = pair_array((total * width + 1) // 2).reshape(-1)

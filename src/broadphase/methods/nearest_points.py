@@ -64,22 +64,22 @@ def find_nearest_points(question: Question, k: int, r: float, parts: int) -> tup
     curve, (kind, scale) = _curve_for(question), _kind_and_scale(question)
     envs = question.envs if same else question.other_envs
     held = _along(question.found, envs, curve, kind, scale, parts)
-    asking = held if same else _along(question.points, question.envs, curve, kind, scale, parts)
+    queries = held if same else _along(question.points, question.envs, curve, kind, scale, parts)
     levels, boxes, worlds = _boxes_around(held, len(question.found), parts)
     with np.errstate(over="ignore"):
         around = question.period.astype(kind) * kind.type(scale)
     fixed = (
         *(held.columns, held.own, boxes, worlds, levels, around, scale, r),
-        *(question.points, question.found, question.period, asking.columns, asking.own, same),
+        *(question.points, question.found, question.period, queries.columns, queries.own, same),
     )
-    room = 2 * wanted + 12 * LANES
+    capacity = 2 * wanted + 12 * LANES
 
     def search(first: int, last: int) -> None:
         scratch = (
             np.empty(2 * LANES * (len(levels) + 1), np.int64),
-            np.empty((1, room), kind),
-            np.empty((2, room)),
-            np.empty((2, room), np.int32),
+            np.empty((1, capacity), kind),
+            np.empty((2, capacity)),
+            np.empty((2, capacity), np.int32),
         )
         for begin, end in slices(first, last, _COMPARISONS + wanted * wanted / 4):
             search_points(*fixed, begin, end, wanted, *scratch, ids, distances)

@@ -111,7 +111,7 @@ def _has_no_place(
 
 def find_periodic(task: Task, period: Period, search: Search) -> Found:
     """All pairs that overlap in a periodic world."""
-    into = task.scratch.array("torus boxes", task.boxes.shape, task.boxes.dtype)
+    into = task.scratch.array("wrapped boxes", task.boxes.shape, task.boxes.dtype)
     carried = wrapped_boxes(task.boxes, period, task.touching, into, task.threads)
     task = replace(task, boxes=into)
     found = search(task, None)
@@ -150,7 +150,7 @@ def find_across(task: Task, carried: Wrapped, search: Search, before: int) -> Fo
 def _near_seam(task: Task, reach: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
     """The rows that a ghost may meet."""
     boxes = task.boxes
-    rows = task.scratch.array("torus rows", (len(boxes),), np.int32)
+    rows = task.scratch.array("crossing rows", (len(boxes),), np.int32)
     spans = threads.shares(len(boxes), task.threads if len(boxes) >= ENOUGH_FOR_THREADS else 1)
     calls = [partial(kernel.rows_near_seam, boxes, reach, *span, rows[span[0] :]) for span in spans]
     counts = threads.run_all(calls, task.threads)

@@ -50,7 +50,7 @@ from broadphase.kernels.strips.small_worlds import (
     ORDERED,
     ROWS,
     TILE,
-    Room,
+    Memory,
     search_plane,
     search_space,
 )
@@ -61,7 +61,7 @@ from broadphase.kernels.strips.sweep import (
     PADDING,
     RAW_APART,
     RAW_TOUCHING,
-    room_for,
+    length_for,
     sort_crowded,
     sweep_strips,
 )
@@ -103,12 +103,12 @@ class Begun(NamedTuple):
     axes: tuple[int, ...]
     strips: int
     at: Position
-    """Where to continue in the copies of `room`, which are those of one sorted strip."""
+    """Where to continue in the copies of `memory`, which are those of one sorted strip."""
     out: PairArray
     """An array whose first rows are the pairs that were found."""
     pairs: int
     tests: int
-    room: Room
+    memory: Memory
 
 
 def begin(
@@ -120,30 +120,30 @@ def begin(
     """
     boxes = task.boxes
     n, width = boxes.shape
-    rooms = task.scratch.group((width, boxes.itemsize), n, _ROOMS[width, boxes.itemsize])
-    room = rooms[(n > _FEW) + (n > SMALL_WORLD)]
+    memories = task.scratch.group((width, boxes.itemsize), n, _MEMORIES[width, boxes.itemsize])
+    memory = memories[(n > _FEW) + (n > SMALL_WORLD)]
     if axes:
-        room.lattice[:] = lattice
+        memory.lattice[:] = lattice
     out = task.scratch.pairs(4 * n + LEAST_ROOM)
     state, strips, swept, at, found, tests = _SEARCHES[width](
         *(boxes, boxes.reshape(1, -1), task.touching, task.filter, bool(axes), axes or _AXES[width]),
-        *(most_crowding, room, out, int(min(MOST, FIRST_OF_FEW)), task.store, task.sort),
+        *(most_crowding, memory, out, int(min(MOST, FIRST_OF_FEW)), task.store, task.sort),
     )
     if state == NOTHING:
         return None
     if state == BEGUN:
-        return Begun(axes or (swept, *room.cuts.tolist()), strips, at, out, found, tests, room)
+        return Begun(axes or (swept, *memory.cuts.tolist()), strips, at, out, found, tests, memory)
     if not task.store:
         return Found([], found, tests, strips)
     ordered = bool(state == ORDERED)
-    return Found([(room.ordered if ordered else out)[:found]], found, tests, strips, ordered)
+    return Found([(memory.ordered if ordered else out)[:found]], found, tests, strips, ordered)
 
 
-def _make_rooms(dim: int, dtype: type[np.floating[Any]], n: int) -> Group[list[Room]]:
+def _make_memories(dim: int, dtype: type[np.floating[Any]], n: int) -> Group[list[Memory]]:
     """Memory for worlds of up to ``n`` boxes, with samples of each size."""
     copies = _rows(ROWS, n * dim + 64, np.int32)
     each = copies.shape[1]
-    room = Room(
+    memory = Memory(
         edges=np.empty((2, 0)),
         spanned=np.empty((dim, 0)),
         statistics=np.empty((dim, 4)),
@@ -162,8 +162,8 @@ def _make_rooms(dim: int, dtype: type[np.floating[Any]], n: int) -> Group[list[R
         keys=aligned((2 * n,), np.int64),
         ordered=aligned((2 * n, 2), np.int32),
     )
-    rooms = [room._replace(edges=np.empty((2, k)), spanned=np.empty((dim, k))) for k in _SAMPLES]
-    return Group(n, sum(one.nbytes for one in room), rooms)
+    memories = [memory._replace(edges=np.empty((2, k)), spanned=np.empty((dim, k))) for k in _SAMPLES]
+    return Group(n, sum(one.nbytes for one in memory), memories)
 
 
 def _rows(count: int, length: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
@@ -176,8 +176,8 @@ def _rows(count: int, length: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
     return aligned((count, lines * each), dtype)
 
 
-_ROOMS = {
-    (2 * dim, kind(0).itemsize): partial(_make_rooms, dim, kind)
+_MEMORIES = {
+    (2 * dim, kind(0).itemsize): partial(_make_memories, dim, kind)
     for dim in (2, 3)
     for kind in (np.float32, np.float64)
 }
@@ -369,12 +369,12 @@ def find_at_once(task: Task, plan: Plan | None = None, most_crowding: float = 0.
 
 def _finish(task: Task, begun: Begun) -> Found:
     """Continue a search whose results did not fit."""
-    room, strips = begun.room, begun.strips
+    memory, strips = begun.memory, begun.strips
     found = Found([begun.out[: begun.pairs]] if task.store else [], begun.pairs, begun.tests, strips)
     if found.pairs <= task.limit:
         # Of a sorted strip only its columns and marks are read.
         there = (task.boxes, _NO_TAGS, _FIRST, _FIRST, COMPARABLE, np.zeros(1, np.bool_), False)
-        kernel = _kernel(task, begun.axes, there, room.columns, room.marks)
+        kernel = _kernel(task, begun.axes, there, memory.columns, memory.marks)
         found = _both(found, search_rest(task, kernel, begun.at, 1, begun.out, found.pairs))
     return found
 
@@ -482,9 +482,9 @@ def _sweep_some(
 ) -> Found:
     """Sweep the ranges of strips between ``borders``: those that are not crowded, or those that are."""
     shares = len(borders) - 1
-    room = 2 * binned.copies // shares + 1024
+    guess = 2 * binned.copies // shares + 1024
     names = [f"pairs {again:d} {share}" for share in range(shares)]
-    rooms = [max(room, task.scratch.room(name) // 8) for name in names]
+    lengths = [max(guess, task.scratch.held(name) // 8) for name in names]
     strips = (binned.edges, binned.tags, binned.begins, binned.ends, COMPARABLE, crowded, again)
 
     left_of = limit_of_shares(task.limit, shares)
@@ -500,22 +500,22 @@ def _sweep_some(
 
     results = threads.run_all(
         [
-            partial(search, share, *rows, task.scratch.array(names[share], (rooms[share], 2), np.int32))
+            partial(search, share, *rows, task.scratch.array(names[share], (lengths[share], 2), np.int32))
             for share, rows in enumerate(pairwise(borders.tolist()))
         ],
         task.threads,
     )
-    for name, before, part in zip(names, rooms, results, strict=True):
+    for name, before, part in zip(names, lengths, results, strict=True):
         if part.pairs > before and task.store:
-            task.scratch.ask_for(name, 8 * part.pairs)
+            task.scratch.reserve(name, 8 * part.pairs)
     return together(results, 1)
 
 
 def _memory(task: Task, fullest: int, number: int) -> tuple[npt.NDArray[Any], npt.NDArray[np.int32]]:
     """Memory for the columns and marks of the fullest strip, one of several."""
-    room = room_for(fullest)
-    columns = task.scratch.array(f"columns {number}", (2 * task.dim, room), task.boxes.dtype)
-    return columns, task.scratch.array(f"marks {number}", (MARKS, room), np.int32)
+    length = length_for(fullest)
+    columns = task.scratch.array(f"columns {number}", (2 * task.dim, length), task.boxes.dtype)
+    return columns, task.scratch.array(f"marks {number}", (MARKS, length), np.int32)
 
 
 def _kernel(

@@ -91,14 +91,14 @@ def own_copy(task: Task) -> Task:
 
 
 def search_all(
-    task: Task, kernel: Resumable, at: Position, end: int, room: int, *, cells: int = 0, ordered: bool = False
+    task: Task, kernel: Resumable, at: Position, end: int, rows: int, *, cells: int = 0, ordered: bool = False
 ) -> Found:
     """Run ``kernel`` from ``at`` to row ``end`` in this thread.
 
-    The results are in memory that is kept between calls, with ``room`` for at least this many pairs.
+    The results are in memory that is kept between calls, large enough for ``rows`` pairs.
     """
     limit, store = task.limit, task.store
-    out = task.scratch.pairs(room)
+    out = task.scratch.pairs(rows)
     # One call is nearly always enough; for small worlds Python takes most of the time, so this path is short.
     most = int(min(MOST, FIRST_OF_FEW if len(task.boxes) <= _FEW_BOXES else FIRST))
     at, found, tests = kernel(at, end, out, most, store)
@@ -114,7 +114,7 @@ def search_rest(task: Task, kernel: Resumable, at: Position, end: int, out: Pair
     left = (task.limit - found).__sub__
     rest = search_from(kernel, at, end, out[found:] if task.store else out, left, task.store)
     if task.store:
-        # So that the next call has room for all; a kernel stops if less than this is left.
+        # So that the next call is large enough for all; a kernel stops if less than this is left.
         task.scratch.pairs(min(found + rest.pairs + LEAST_ROOM, _MOST_ROOM))
     return rest
 
@@ -133,12 +133,12 @@ def search_in_shares(
     within a row at its beginning, without the row.
     """
     # One chunk of this size nearly always holds all: joining several takes longer than the search.
-    room = min(4 * len(task.boxes) // len(shares), MOST_ROOM) if task.store else 0
+    length = min(4 * len(task.boxes) // len(shares), MOST_ROOM) if task.store else 0
 
     left_of = limit_of_shares(task.limit, len(shares))
 
     def search(share: int, first: int, last: int) -> Part:
-        out = np.empty((room, 2), np.int32)
+        out = np.empty((length, 2), np.int32)
         return search_from(make(), (first, *at), last, out, left_of(share), task.store)
 
     searches = [partial(search, share, *rows) for share, rows in enumerate(shares)]

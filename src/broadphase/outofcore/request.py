@@ -90,7 +90,7 @@ class Reporter:
         self._started = monotonic()
 
     def begin(self, step: Step, total: int, work: int, *, done: int = 0) -> None:
-        """Begin a step of ``total`` parts, ``done`` of which are finished; the rest is work on ``work`` boxes."""
+        """Begin a step of ``total`` parts, ``done`` of them finished; the rest is work on ``work`` boxes."""
         self._work_done, self._work_total, self._started = 0, work, monotonic()
         self._now = replace(self._now, step=step, done=done, total=total, seconds_left=None)
         self._report()

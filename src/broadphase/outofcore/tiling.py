@@ -59,7 +59,7 @@ class Tiling:
 
 
 def make_tiling(sample: BoxArray, boxes_each: float, tile: int) -> Tiling:
-    """Divide the world into tiles of about ``tile`` boxes or fewer; a sampled box stands for ``boxes_each``."""
+    """Divide the world into tiles of about ``tile`` boxes; a sampled box stands for ``boxes_each``."""
     dim = sample.shape[1] // 2
     nodes: list[list[int]] = []
     splits: list[Any] = []

@@ -88,24 +88,24 @@ class Scratch:
             self._groups[name] = group = made
         return group.arrays
 
-    def ask_for(self, name: str, size: int) -> None:
+    def reserve(self, name: str, size: int) -> None:
         """Hold this many bytes from now on, if they can be kept; the content of the old ones stays."""
-        if self.room(name) < size <= MOST_KEPT:
+        if self.held(name) < size <= MOST_KEPT:
             self._take(name, size + size // 4)
 
-    def room(self, name: str) -> int:
+    def held(self, name: str) -> int:
         """Bytes held under a name."""
         return len(self._memory.get(name, ()))
 
     def _take(self, name: str, size: int) -> npt.NDArray[np.uint8]:
-        self.size += size - self.room(name)
+        self.size += size - self.held(name)
         self._made.pop(name, None)
         memory = self._memory[name] = _from_a_cache_line(size)
         return memory
 
 
 def _from_a_cache_line(size: int) -> npt.NDArray[np.uint8]:
-    """This many bytes, aligned to a cache line, so that a row of 32 bytes is never in two of them."""
+    """Bytes aligned to a cache line, so that a row of 32 bytes is never in two of them."""
     memory = np.empty(size + _LINE, np.uint8)
     begin = -memory.ctypes.data % _LINE
     return memory[begin : begin + size]
@@ -198,11 +198,11 @@ def pair_array(rows: int) -> PairArray:
 class SharedRows:
     """One result that several threads write, each a part whose size is not known in advance."""
 
-    def __init__(self, rooms: list[int]) -> None:
-        self._memory = pair_array(sum(rooms))
-        self._begins = [sum(rooms[:part]) for part in range(len(rooms))]
+    def __init__(self, lengths: list[int]) -> None:
+        self._memory = pair_array(sum(lengths))
+        self._begins = [sum(lengths[:part]) for part in range(len(lengths))]
         self.parts = [
-            self._memory[begin : begin + room] for begin, room in zip(self._begins, rooms, strict=True)
+            self._memory[begin : begin + length] for begin, length in zip(self._begins, lengths, strict=True)
         ]
         """The part that each thread may fill, from its first row on."""
 

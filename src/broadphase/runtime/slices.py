@@ -31,8 +31,8 @@ MOST = 50_000_000
 FIRST = 2_000_000
 """Comparisons in the first slice, which measures their cost: ten times as much if memory is slow."""
 FIRST_OF_FEW = 10_000_000
-"""The same for boxes that fit into the L1 and L2 caches: nearly always one call is enough for all, and no more
-than 60 ms if each comparison ends in one of categories."""
+"""The same for boxes that fit into the L1 and L2 caches: nearly always one call is enough for all;
+it takes no more than 60 ms if each comparison ends in one of categories."""
 MOST_ROWS = 4_000_000
 """Rows, of a range, that are copied or sorted at a time."""
 MOST_ROOM = 1 << 22
@@ -341,16 +341,16 @@ def first_of(out: npt.NDArray[Any], count: int) -> npt.NDArray[Any]:
 
 
 def in_chunks(
-    ask: Callable[[int, int, PairArray], tuple[int, int, int]], count: int, room: int | PairArray
+    ask: Callable[[int, int, PairArray], tuple[int, int, int]], count: int, guess: int | PairArray
 ) -> tuple[PairArray, int]:
     """The result rows of ``count`` queries, in their order, and the tests.
 
     ``ask(begin, end, out)`` answers queries from ``begin`` on while all rows of the next one fit; it
-    returns the next query, how many rows it wrote to ``out``, and the tests.  ``room`` is a guess of
-    the rows, or memory for them: the rows are written to it if they fit.
+    returns the next query, how many rows it wrote to ``out``, and the tests.  ``guess`` is the
+    expected number of rows, or memory for them: they are written to it if they fit.
     """
-    given = not isinstance(room, int)
-    out: PairArray = pair_array(min(room, MOST_ROOM)) if isinstance(room, int) else room
+    given = not isinstance(guess, int)
+    out: PairArray = pair_array(min(guess, MOST_ROOM)) if isinstance(guess, int) else guess
     filled = tests = 0
     chunks: list[PairArray] = []
     for begin, end in growing(count):

@@ -130,26 +130,26 @@ def scan_for_box(boxes, n, categories, masks, values, touching, category, mask):
 
 
 @inline
-def _scan(boxes, n, categories, masks, asked, by_ray, touching, category, mask):
+def _scan(boxes, n, categories, masks, query, by_ray, touching, category, mask):
     """Ids that a ray hits, or that overlap a box; returns ``ids, tests``."""
     out = many(ROOM, np.int32)
-    found = _meet(boxes, _FIRST, n, categories, masks, asked, by_ray, touching, category, mask, out, _FIRST)
+    found = _meet(boxes, _FIRST, n, categories, masks, query, by_ray, touching, category, mask, out, _FIRST)
     if found <= ROOM:
         return finished(out, found), n
     ids = begun(out, ROOM, found)
     after = out[ROOM - 1] + 1
-    _meet(boxes, after, n, categories, masks, asked, by_ray, touching, category, mask, ids, ROOM)
+    _meet(boxes, after, n, categories, masks, query, by_ray, touching, category, mask, ids, ROOM)
     return ids, n
 
 
 @inline
-def _meet(boxes, begin, end, categories, masks, asked, by_ray, touching, category, mask, out, found):
+def _meet(boxes, begin, end, categories, masks, query, by_ray, touching, category, mask, out, found):
     """The same for ids ``begin .. end - 1``, in order, until ``out`` is full; returns how many meet."""
     for i in range(begin, end):
         if by_ray:
-            meets = ray_distance(boxes, i, asked, touching) >= 0.0
+            meets = ray_distance(boxes, i, query, touching) >= 0.0
         else:
-            meets = box_meets(boxes, i, asked, touching)
+            meets = box_meets(boxes, i, query, touching)
         if meets and passes(categories, masks, i, category, mask):
             if found < len(out):
                 out[found] = i

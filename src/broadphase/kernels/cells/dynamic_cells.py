@@ -95,7 +95,7 @@ def is_few(x0, x1, y0, y1, z0, z1, table):
 
 
 @inline
-def settle(boxes, i, lattice, table):
+def choose_level(boxes, i, lattice, table):
     """The finest level on which row ``i`` covers few cells, and these cells; the coarsest accepts any box."""
     level = 0
     x0, x1, y0, y1, z0, z1 = span_of(boxes, i, lattice, level)
@@ -169,7 +169,7 @@ def count_boxes(boxes, ids, heads, tally, lattice, levels, table, places, begin,
     """
     for k in range(begin, end):
         i = ids[k]
-        level, x0, x1, y0, y1, z0, z1 = settle(boxes, i, lattice, table)
+        level, x0, x1, y0, y1, z0, z1 = choose_level(boxes, i, lattice, table)
         levels[i] = level
         lattice[level, BOXES] += 1
         widen_reach(x0, x1, y0, y1, z0, z1, lattice, level)
@@ -219,12 +219,12 @@ def fill_blocks(boxes, ids, heads, pool, lattice, levels, table, places, begin, 
 @jit
 def enter_boxes(boxes, ids, begin, end, heads, pool, tally, lattice, levels, table, places):
     """Enter the boxes ``ids[begin:end]``; returns how far it came before the pool was full."""
-    room = pool.shape[0] // UNIT
+    capacity = pool.shape[0] // UNIT
     for k in range(begin, end):
         i = ids[k]
-        level, x0, x1, y0, y1, z0, z1 = settle(boxes, i, lattice, table)
+        level, x0, x1, y0, y1, z0, z1 = choose_level(boxes, i, lattice, table)
         count = places_between(x0, x1, y0, y1, z0, z1, lattice, level, table, places)
-        if tally[TOP] + units_needed(places, count, heads, pool) > room:
+        if tally[TOP] + units_needed(places, count, heads, pool) > capacity:
             return k
         for p in range(count):
             _append(heads, pool, tally, places[p], i)
@@ -425,7 +425,7 @@ class Block(NamedTuple):
     """Memory for the place that a search is at: its boxes, side by side."""
 
     sides: npt.NDArray[np.floating[Any]]
-    """``(2 * dim, room)``: one row an edge."""
+    """``(2 * dim, fullest)``: one row for each edge."""
     ids: npt.NDArray[np.int32]
     order: npt.NDArray[np.int32]
     spare: npt.NDArray[np.int32]
@@ -433,11 +433,11 @@ class Block(NamedTuple):
     hits: npt.NDArray[np.int32]
 
 
-def make_block(columns: int, room: int, dtype: "np.dtype[Any]") -> Block:
-    """Memory for places of up to ``room`` boxes with so many edges."""
-    ids, order, spare = np.empty((3, room), np.int32)
+def make_block(columns: int, fullest: int, dtype: "np.dtype[Any]") -> Block:
+    """Memory for places of up to ``fullest`` boxes with ``columns`` edges."""
+    ids, order, spare = np.empty((3, fullest), np.int32)
     near, hits = np.empty(TOGETHER, np.bool_), np.empty(TOGETHER, np.int32)
-    return Block(np.empty((columns, room), dtype), ids, order, spare, near, hits)
+    return Block(np.empty((columns, fullest), dtype), ids, order, spare, near, hits)
 
 
 @jit
@@ -449,7 +449,7 @@ def pair_places(
     Returns ``at, found, tests`` (`broadphase.kernels.arrays.results`).  ``visited`` are the places to look at
     in turn; if that is empty, all of them.  Two boxes may share several places: their pair is reported where
     the lower corner of their intersection lies.  Each place is copied into the ``block`` first; where that
-    has no room for all of its boxes, the search stops and is `CRAMPED`.
+    is too small for all of its boxes, the search stops and is `CRAMPED`.
     """
     sides, ids, order, spare, near, hits = block
     columns = boxes.shape[1]

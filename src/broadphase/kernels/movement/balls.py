@@ -28,7 +28,7 @@ def advance_balls(
             if held[i]:
                 goal = min(max(targets[i, axis], low), high)
                 if dt > 0.0:
-                    speed = _nearest_way(goal - place, period[axis]) / dt
+                    speed = _nearest_image(goal - place, period[axis]) / dt
                 place = goal
             else:
                 pull = gravity[axis]
@@ -44,14 +44,14 @@ def advance_balls(
 
 
 @inline
-def _nearest_way(way, period):
+def _nearest_image(displacement, period):
     """The shortest displacement to an image of the same place."""
-    if period == math.inf or not abs(way) < LOST * period:
-        return way
-    way -= float(int(way / period)) * period
-    if 2.0 * way > period:
-        return way - period
-    return way + period if -2.0 * way > period else way
+    if period == math.inf or not abs(displacement) < LOST * period:
+        return displacement
+    displacement -= float(int(displacement / period)) * period
+    if 2.0 * displacement > period:
+        return displacement - period
+    return displacement + period if -2.0 * displacement > period else displacement
 
 
 @inline
@@ -66,7 +66,7 @@ def _in_world(place, period):
 
 
 @inline
-def _bounce(place, speed, pull, wall, outward, room, restitution):
+def _bounce(place, speed, pull, wall, outward, highest, restitution):
     """The position and speed after a bounce, for a ball at ``place`` behind a wall, by its energy there.
 
     Kinetic and potential energy along one axis give the speed at the wall; the ball leaves with
@@ -76,7 +76,7 @@ def _bounce(place, speed, pull, wall, outward, room, restitution):
     against = pull * outward
     pushed = speed * outward <= 0.0  # pushed out by another ball, and already moving in
     kept = abs(speed) if pushed else abs(speed) * restitution
-    rise = 0.0 if pushed else min(behind * restitution, room)
+    rise = 0.0 if pushed else min(behind * restitution, highest)
     if against != 0.0:
         at_wall = math.sqrt(max(speed * speed - 2.0 * against * behind, 0.0))
         kept = at_wall if pushed else at_wall * restitution
@@ -96,8 +96,8 @@ def collide_balls(positions, velocities, radii, masses, held, pairs, period, res
     """
     for k in range(pairs.shape[0]):
         i, j = pairs[k, 0], pairs[k, 1]
-        dx = _nearest_way(positions[j, 0] - positions[i, 0], period[0])
-        dy = _nearest_way(positions[j, 1] - positions[i, 1], period[1])
+        dx = _nearest_image(positions[j, 0] - positions[i, 0], period[0])
+        dy = _nearest_image(positions[j, 1] - positions[i, 1], period[1])
         reach = radii[i] + radii[j]
         squared = dx * dx + dy * dy
         if squared > reach * reach or (held[i] and held[j]):
@@ -134,7 +134,7 @@ def touching_balls(positions, radii, pairs, period, touch):
     """Mark the pairs of boxes whose balls touch."""
     for k in range(pairs.shape[0]):
         i, j = pairs[k, 0], pairs[k, 1]
-        dx = _nearest_way(positions[j, 0] - positions[i, 0], period[0])
-        dy = _nearest_way(positions[j, 1] - positions[i, 1], period[1])
+        dx = _nearest_image(positions[j, 0] - positions[i, 0], period[0])
+        dy = _nearest_image(positions[j, 1] - positions[i, 1], period[1])
         reach = radii[i] + radii[j]
         touch[k] = dx * dx + dy * dy <= reach * reach

@@ -149,11 +149,12 @@ def push_out(x, y, width, height, boxes, grid, reach, scratch):
     count_x, count_y = _edges_near(x, y, width, height, boxes, grid, reach, xs, ys)
     best, best_x, best_y = math.inf, x, y
     if count_x > MOST_EDGES or count_y > MOST_EDGES:
-        for way in range(4):
-            at_x, at_y = _walk_straight(x, y, width, height, boxes, grid, way // 2, 2 * (way % 2) - 1)
-            distance = abs(at_x - x) + abs(at_y - y)
-            if distance < best and distance <= reach:
-                best, best_x, best_y = distance, at_x, at_y
+        for axis in range(2):
+            for sign in range(-1, 2, 2):
+                at_x, at_y = _walk_straight(x, y, width, height, boxes, grid, axis, sign)
+                distance = abs(at_x - x) + abs(at_y - y)
+                if distance < best and distance <= reach:
+                    best, best_x, best_y = distance, at_x, at_y
         return best < math.inf, best_x, best_y, best
     for j in range(count_y):
         at_y = ys[j]

@@ -166,7 +166,7 @@ TOLERANCE = 1e-9  # of the coordinates
 _MOST_HELD = 16
 
 
-class Room(NamedTuple):
+class Buffers(NamedTuple):
     """Scratch memory for movements, reused by all of them."""
 
     near: npt.NDArray[np.int32]
@@ -377,26 +377,27 @@ def _sift(shapes, bodies, row, near, count, boxes, sensors):
 
 
 @brief
-def go(shapes, bodies, row, dx, dy, response, when, count, room, grid, reach):
-    """Move body ``row`` among the first ``count`` of ``room.near``, and mark it as moved.
+def go(shapes, bodies, row, dx, dy, response, when, count, buffers, grid, reach):
+    """Move body ``row`` among the first ``count`` of ``buffers.near``, and mark it as moved.
 
-    Returns ``state, hits, sensors, x, y, start_x, start_y``; sensors near the path are in ``room.sensors``.
-    With `IF_FREE` the body stays where it is when it hits anything.  ``reach`` is the `region_of` for which
-    ``near`` was queried.
+    Returns ``state, hits, sensors, x, y, start_x, start_y``; sensors near the path are in
+    ``buffers.sensors``.  With `IF_FREE` the body stays where it is when it hits anything.  ``reach`` is the
+    `region_of` for which ``near`` was queried.
     """
     start_x, start_y = shapes.x[row], shapes.y[row]
     width, height = shapes.width[row], shapes.height[row]
-    sort_near(room.near, count)
-    blockers, sensors, only_boxes = _sift(shapes, bodies, row, room.near, count, room.boxes, room.sensors)
+    near = buffers.near
+    sort_near(near, count)
+    blockers, sensors, only_boxes = _sift(shapes, bodies, row, near, count, buffers.boxes, buffers.sensors)
     state, found, x, y = NOT_HERE, 0, start_x, start_y
     if reach == EXACT and shapes.kinds[row] != BOX:
         reach = PADDED
     if only_boxes and reach == EXACT:
-        mine = room.every[:blockers]
-        if not is_inside(x, y, width, height, room.boxes, mine, grid):
+        mine = buffers.every[:blockers]
+        if not is_inside(x, y, width, height, buffers.boxes, mine, grid):
             box = x, y, width, height
             found, x, y = box_along(
-                row, box, dx, dy, room.boxes, mine, room.near, grid, response, room.hits, 0
+                row, box, dx, dy, buffers.boxes, mine, buffers.near, grid, response, buffers.hits, 0
             )
             state = DONE if found >= 0 else NOT_HERE
     elif reach != EXACT:
@@ -413,8 +414,8 @@ def go(shapes, bodies, row, dx, dy, response, when, count, room, grid, reach):
             shapes.points,
             shapes.axes,
         )
-        rows = room.near[:blockers]
-        state, found = _shape_along(row, mover, dx, dy, shapes, rows, grid, response, room.hits, reach)
+        rows = buffers.near[:blockers]
+        state, found = _shape_along(row, mover, dx, dy, shapes, rows, grid, response, buffers.hits, reach)
         x, y = xs[0], ys[0]
     elif response != BOUNCE:  # a round shape is near; if it is only behind, the general path decides
         state = PADDED
@@ -437,7 +438,7 @@ def travel(movers, response, begin, boxes, own, rows, starts, grid, places, insi
     ``movers`` are rows ``x, y, width, height, dx, dy``; ``boxes[own[m]]`` is mover ``m`` itself and follows
     it, ``rows[starts[m]:starts[m + 1]]`` are the boxes that may be in its path.
 
-    Returns ``next, found, cramped``: hits are written into ``hits``, ``found`` rows as in `Room`.  If the
+    Returns ``next, found, cramped``: hits are written into ``hits``, ``found`` rows as in `Buffers`.  If the
     hits of mover ``next`` do not all fit, it stops, ``cramped``, and continues with that one when it is
     called again.  It also ends after a mover that starts inside something, which is marked and stays.
     """

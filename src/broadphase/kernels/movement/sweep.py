@@ -11,7 +11,7 @@ Only whether a box clips or clears a corner in passing is left to the times, whe
 
 `first_hit` is the first of all.  A hit is ``time, corner, body, row, column, axis``: hits come in the order
 of these, so by time, faces before corners, bodies in their order before tiles, tiles row by row.  For a tile,
-``body`` is the number of bodies.  Tiles are visited column by column along the way, in each column only the
+``body`` is the number of bodies.  Tiles are visited column by column along the path, in each column only the
 rows that the box can touch while it passes; every solid one is then tested exactly as a body would be.
 Cost: one step a tile of the swept area at most, and none behind the first hit.
 
@@ -236,14 +236,14 @@ def _first_tile(x, y, width, height, goal_x, goal_y, bodies, grid, after, best):
 
 
 @inline
-def _draw_back(way, at, other, sides, rank, after):
+def _draw_back(path, at, other, sides, rank, after):
     """Move back from ``at`` until one box is clear, along the axis on which it was met.
 
     Nothing happens if the box was inside from the start, if the other was passed before (it does
     not come after ``after``), and for a one-way tile that was entered through a side that does not block.
     ``rank`` is what a hit on the other would be, except for its time.
     """
-    x, y, width, height, goal_x, goal_y = way
+    x, y, width, height, goal_x, goal_y = path
     right, bottom = at[0] + width, at[1] + height
     if at[0] >= other[2] or right <= other[0] or at[1] >= other[3] or bottom <= other[1]:
         return at
@@ -280,10 +280,10 @@ def free_place(x, y, width, height, goal_x, goal_y, boxes, rows, grid, after, hi
         at = (flush_place(x, width, goal_x, other[0], other[2]), place_at(y, goal_y, hit[0]))
     else:
         at = (place_at(x, goal_x, hit[0]), flush_place(y, height, goal_y, other[1], other[3]))
-    way = (x, y, width, height, goal_x, goal_y)
+    path = (x, y, width, height, goal_x, goal_y)
     for k in range(rows.shape[0]):
         other = _edges_of_body(boxes, rows[k])
-        at = _draw_back(way, at, other, ALL_SIDES, (float(k), 0.0, 0.0), after)
+        at = _draw_back(path, at, other, ALL_SIDES, (float(k), 0.0, 0.0), after)
     if grid.solid.shape[0] > 0:
         count_rows, count_columns = grid.solid.shape
         first, last = cells_between(at[0], at[0] + width, grid.x, grid.width, count_columns)
@@ -294,7 +294,7 @@ def free_place(x, y, width, height, goal_x, goal_y, boxes, rows, grid, after, hi
                 if sides != 0:
                     other = _edges_of_tile(grid, column, row)
                     at = _draw_back(
-                        way, at, other, sides, (float(rows.shape[0]), float(row), float(column)), after
+                        path, at, other, sides, (float(rows.shape[0]), float(row), float(column)), after
                     )
     return at
 

@@ -158,10 +158,10 @@ def _enter_rounded(cx, cy, vx, vy, points, axes, radius):
         # The circle around the corner: by its distance from the path, which is exact for far starts too.
         along, across = from_x * ux + from_y * uy, from_x * uy - from_y * ux
         if along < 0.0 and abs(across) < radius:
-            way = -along - math.sqrt((radius - across) * (radius + across))
-            if distance >= radius and way < best:
-                best = way if way > 0.0 else 0.0  # it comes from outside, whatever rounding says
-                nx, ny = _straightened((from_x + way * ux) / radius, (from_y + way * uy) / radius)
+            travelled = -along - math.sqrt((radius - across) * (radius + across))
+            if distance >= radius and travelled < best:
+                best = travelled if travelled > 0.0 else 0.0  # it comes from outside, whatever rounding says
+                nx, ny = _straightened((from_x + travelled * ux) / radius, (from_y + travelled * uy) / radius)
         after = k + 1 if k + 1 < points.shape[0] else 0
         edge_x, edge_y = points[after, 0] - points[k, 0], points[after, 1] - points[k, 1]
         size = length(edge_x, edge_y)
@@ -177,10 +177,10 @@ def _enter_rounded(cx, cy, vx, vy, points, axes, radius):
         if 0.0 <= beside <= size and 0.0 <= height < nearest:
             nearest = height
         if sinking > 0.0 and height >= radius:
-            way = (height - radius) / sinking
-            at = ((from_x + way * ux) * edge_x + (from_y + way * uy) * edge_y) / size
-            if way <= best and 0.0 <= at <= size:
-                best, nx, ny = way, out_x, out_y
+            travelled = (height - radius) / sinking
+            at = ((from_x + travelled * ux) * edge_x + (from_y + travelled * uy) * edge_y) / size
+            if travelled <= best and 0.0 <= at <= size:
+                best, nx, ny = travelled, out_x, out_y
     if nearest < radius or highest < 0.0:
         return _INSIDE, 0.0, 0.0, 0.0, 0.0
     return best / speed, 0.0, nx + 0.0, ny + 0.0, 0.0
@@ -248,10 +248,10 @@ def meet_shapes(mover, m, goal_x, goal_y, table, i, scratch):
     enter the other only by a rounding error; that counts as a hit if it goes deeper than slack, or ends in a
     place that a broad phase would call an overlap.
     """
-    room = slack(mover, m, table, i)
+    tolerance = slack(mover, m, table, i)
     vx, vy = goal_x - mover.x[m], goal_y - mover.y[m]
     meets = MISS
-    for grow in (0.0, room, -room):  # one call in a loop: the function takes long to compile
+    for grow in (0.0, tolerance, -tolerance):  # one call in a loop: the function takes long to compile
         found = _enter(mover, m, vx, vy, table, i, grow, scratch)
         if grow == 0.0:
             meets = found

@@ -58,11 +58,11 @@ def forget(ids, count, slots, renewed):
 
 
 @jit
-def plan_queries(ids, count, old, boxes, queries, asked):
+def plan_queries(ids, count, old, boxes, queries, purposes):
     """Write the boxes to query; returns how many.
 
     The old and the new place of a box are covered by one query around both if their distance is not larger
-    than their size, else by two.  ``asked[q]`` is ``4 * entry + OLD and/or NEW``.
+    than their size, else by two.  ``purposes[q]`` is ``4 * entry + OLD and/or NEW``.
     """
     dim = boxes.shape[1] // 2
     planned = 0
@@ -82,14 +82,14 @@ def plan_queries(ids, count, old, boxes, queries, asked):
             for axis in range(dim):
                 queries[planned, axis] = min(old[k, axis], boxes[i, axis])
                 queries[planned, dim + axis] = max(old[k, dim + axis], boxes[i, dim + axis])
-            asked[planned] = 4 * k + OLD + NEW
+            purposes[planned] = 4 * k + OLD + NEW
             planned += 1
             continue
         for part in (OLD, NEW):
             if was if part == OLD else now:
                 for column in range(2 * dim):
                     queries[planned, column] = old[k, column] if part == OLD else boxes[i, column]
-                asked[planned] = 4 * k + part
+                purposes[planned] = 4 * k + part
                 planned += 1
     return planned
 
@@ -134,7 +134,7 @@ def mark_noted(ids, count, marks):
 
 
 @jit
-def compare_found(rows, asked, columns, marks, slots, new, kept, renewed, ruled, touching, ended):
+def compare_found(rows, purposes, columns, marks, slots, new, kept, renewed, ruled, touching, ended):
     """Pairs that began or ended among the results of the planned queries; returns how many of each.
 
     Those that began are written over ``rows``, those that ended into ``ended``, which has as many rows.
@@ -151,7 +151,7 @@ def compare_found(rows, asked, columns, marks, slots, new, kept, renewed, ruled,
     count = 0
     for r in range(rows.shape[0]):
         prefetch(boxes, rows[min(r + AHEAD, rows.shape[0] - 1), 1], 0)
-        k = np.int64(asked[rows[r, 0]] >> 2)
+        k = np.int64(purposes[rows[r, 0]] >> 2)
         j = np.int64(rows[r, 1])
         now, was = _overlap(new, k, boxes, j, touching), _overlap(old, k, boxes, j, touching)
         noted = ((marks[j >> 3] >> (j & 7)) & 1 != 0) & (j != ids[k])
@@ -161,8 +161,8 @@ def compare_found(rows, asked, columns, marks, slots, new, kept, renewed, ruled,
     come = 0
     gone = 0
     for r in range(count):
-        k = np.int64(asked[rows[r, 0]] >> 2)
-        part = asked[rows[r, 0]] & 3
+        k = np.int64(purposes[rows[r, 0]] >> 2)
+        part = purposes[rows[r, 0]] & 3
         i = np.int64(ids[k])
         j = np.int64(rows[r, 1])
         t = np.int64(slots[j])
@@ -338,12 +338,12 @@ def put_candidates(keys, count, row, near, many, bits, group, category, mask):
 
 
 @jit
-def put_candidates_of_many(keys, count, asking, pairs, bits, group, category, mask):
-    """`put_candidates` for pairs ``[number of the asking row, row]``."""
+def put_candidates_of_many(keys, count, moved, pairs, bits, group, category, mask):
+    """`put_candidates` for pairs ``[number of the moved row, row]``."""
     if count < 0 or count + pairs.shape[0] > keys.shape[0]:
         return -1
     for k in range(pairs.shape[0]):
-        row, other = np.int64(asking[pairs[k, 0]]), pairs[k, 1]
+        row, other = np.int64(moved[pairs[k, 0]]), pairs[k, 1]
         count = _put_candidate(keys, count, row, other, bits, group, category, mask)
     return count
 

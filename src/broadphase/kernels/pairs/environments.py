@@ -65,8 +65,8 @@ def place_boxes(boxes, classes, shift, numbers, begin, end, part, places, placed
 
 
 @jit
-def plan_worlds(boxes, flat, starts, ways):
-    """Write into ``ways`` the axis on which to sweep each world, `BY_ITSELF`, or `NOTHING` without pairs.
+def plan_worlds(boxes, flat, starts, plan):
+    """Write into ``plan`` the axis on which to sweep each world, `BY_ITSELF`, or `NOTHING` without pairs.
 
     World ``w`` is rows ``starts[w] .. starts[w + 1] - 1``; ``flat`` is ``boxes`` as one row.
     """
@@ -74,7 +74,7 @@ def plan_worlds(boxes, flat, starts, ways):
     for w in range(starts.shape[0] - 1):
         begin, end = starts[w], starts[w + 1]
         if end - begin < 2:
-            ways[w] = NOTHING
+            plan[w] = NOTHING
             continue
         best, least = BY_ITSELF, 1.0
         if _all_ordinary(flat, 2 * dim * begin, 2 * dim * end):
@@ -85,7 +85,7 @@ def plan_worlds(boxes, flat, starts, ways):
             n = end - begin
             if n > FEW and n * least > MOST_TESTS:
                 best = BY_ITSELF
-        ways[w] = best
+        plan[w] = best
 
 
 @inline

@@ -72,7 +72,7 @@ def put_in_order(parted, ends, shift, first, last, at, seconds, keys, out):
             longest = _by_first_id(parted, begin, end, partition << shift, at, keys)
             if longest > FEW:
                 _sort_long_rows(at, keys)
-            _settle(keys, end - begin)
+            _insertion_sort(keys, end - begin)
         for p in range(end - begin):
             out[begin + p, 0] = keys[p] >> 32
             out[begin + p, 1] = keys[p] & 0xFFFFFFFF
@@ -125,7 +125,7 @@ def _sort_long_rows(at, keys):
         gap = np.int64(1)
         while gap < (end - begin) // 3:
             gap = 3 * gap + 1
-        while gap > 1:  # the last step, between neighbours, is left to `_settle`
+        while gap > 1:  # the last step, between neighbours, is left to `_insertion_sort`
             for p in range(begin + gap, end):
                 value = keys[p]
                 left = p
@@ -138,7 +138,7 @@ def _sort_long_rows(at, keys):
 
 
 @inline
-def _settle(keys, n):
+def _insertion_sort(keys, n):
     """Sort numbers that are only a few places away from their final position."""
     for _ in range(2):
         for p in range(n // 2):

@@ -17,13 +17,13 @@ from broadphase.kernels.machine.simd import LANES
 
 
 @inline
-def minimum_image(way, period):
+def minimum_image(difference, period):
     """The difference of two coordinates to the nearest image; unchanged if two images are equally near."""
-    if way > 0 and period - way < way:
-        return way - period
-    if way < 0 and period + way < -way:
-        return way + period
-    return way
+    if difference > 0 and period - difference < difference:
+        return difference - period
+    if difference < 0 and period + difference < -difference:
+        return difference + period
+    return difference
 
 
 @inline

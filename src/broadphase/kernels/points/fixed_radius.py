@@ -227,16 +227,16 @@ def _not_yet(begin, end, k, ranges):
 
 @jit
 def search_near(
-    columns, own, starts, grid, steps, blocks, asked, askers, upward, reach, scale, careful,
+    columns, own, starts, grid, steps, blocks, queries, query_ids, upward, reach, scale, careful,
     ranges, rows, base, ids, squares, at, end, most, limit,
 ):  # fmt: skip
-    """What is near the points ``asked[:, at : end]``, in their order by cells; returns ``at, found, tests``.
+    """Find the points near the ``queries[:, at : end]``, query by query; returns ``at, found, tests``.
 
     Parameters
     ----------
     columns, own, starts, grid, steps, blocks
         The points that may be found: see `broadphase.kernels.points.fixed_radius`.
-    asked, askers
+    queries, query_ids
         The query points, in the same form.
     upward
         Whether only points with a higher number are found, as among points of one set.
@@ -251,7 +251,7 @@ def search_near(
         ``rows[i]`` becomes where the finds of point ``i`` begin, counted from ``base``, and how many there
         are.
     ids, squares
-        Where the finds go, ``(1, room)``.
+        Where the finds go, ``(1, length)``.
     most, limit
         It stops after so many tests, or more than so many finds; and where there is no more room for a point.
     """
@@ -260,7 +260,7 @@ def search_near(
     found = tests = np.int64(0)
     mixed = columns.shape[0] > dim
     worlds = own.shape[0] > 1
-    room = ids.shape[1] - 2 * LANES
+    capacity = ids.shape[1] - 2 * LANES
     cell = (np.int64(-1), np.int64(-1), np.int64(-1), np.int64(-2))
     number, folded = 0, False
     factor, bound = kind(scale), kind(reach)
@@ -268,20 +268,20 @@ def search_near(
         kind(grid[PERIOD, 0]), kind(grid[PERIOD, 1]), kind(grid[PERIOD, dim - 1])
     )  # fmt: skip
     while at < end:
-        point = (asked[0, at], asked[1, at], asked[dim - 1, at])
-        env = np.int64(askers[1, at]) if worlds else np.int64(0)
+        point = (queries[0, at], queries[1, at], queries[dim - 1, at])
+        env = np.int64(query_ids[1, at]) if worlds else np.int64(0)
         x, y = cell_on(point[0], grid, 0), cell_on(point[1], grid, 1)
         z = cell_on(point[2], grid, dim - 1) if dim == 3 else np.int64(0)
         if not (x == cell[0] and y == cell[1] and z == cell[2] and env == cell[3]):
             cell = (x, y, z, env)
             number, folded = _collect_ranges(x, y, z, env, grid, steps, blocks, starts, ranges)
         begin = found
-        i = np.int64(askers[0, at])
-        least = askers[0, at] if upward else np.int32(-1)
-        radius = asked[dim, at] if mixed else kind(0)
+        i = np.int64(query_ids[0, at])
+        least = query_ids[0, at] if upward else np.int32(-1)
+        radius = queries[dim, at] if mixed else kind(0)
         for k in range(number):
             first, last = ranges[0, k], ranges[1, k]
-            if found + last - first > room:
+            if found + last - first > capacity:
                 return at, begin, tests
             tests += last - first
             if careful or folded:
@@ -325,8 +325,8 @@ def _compare(columns, own, first, last, point, least, bound, dim, ids, squares, 
 @always_inline
 def _apart(columns, axis, at, point, around, factor):
     """How far the points are from this one on an axis, the shorter way around, scaled."""
-    way = size(load(columns, axis, at) - point)
-    return times(lesser(way, around - way), factor)
+    gap = size(load(columns, axis, at) - point)
+    return times(lesser(gap, around - gap), factor)
 
 
 @inline

@@ -135,7 +135,7 @@ _JUMP = 0.6
 
 @inline
 def _box_offsets(boxes, axis, high, at, point, around):
-    """The distance of boxes on one axis, the shorter way around a period."""
+    """The distance of boxes on one axis, the shorter gap around a period."""
     to_low, to_high = load(boxes, axis, at) - point, point - load(boxes, high, at)
     zero = point - point
     inner = greater(greater(to_low, to_high), zero)
@@ -173,11 +173,11 @@ def _bound(limit, scale, kind, more, least):
 
 @inline
 def _offsets(columns, axis, at, point, around):
-    way = load(columns, axis, at) - point
+    gap = load(columns, axis, at) - point
     if not around < np.inf:
-        return way
-    way = size(way)
-    return lesser(way, splat(around) - way)
+        return gap
+    gap = size(gap)
+    return lesser(gap, splat(around) - gap)
 
 
 @inline
@@ -207,7 +207,7 @@ def _look_into(columns, own, leaf, n, point, env, me, around, dim, bound, square
 
 
 @inline
-def _settle(squares, distances, ids, ready, held, wanted, points, others, i, period, plain, low, high):
+def _take_nearest(squares, distances, ids, ready, held, wanted, points, others, i, period, plain, low, high):
     """The nearest of the held points, by distance, then number; returns how many there are."""
     for k in range(ready, held):
         square = squares[0, k]
@@ -236,10 +236,10 @@ def _is_known(points, i, last, same, me, ids, wanted):
 
 @jit
 def search_points(
-    columns, own, boxes, worlds, levels, around, scale, r, points, others, period, asked, askers, same,
+    columns, own, boxes, worlds, levels, around, scale, r, points, others, period, queries, query_ids, same,
     begin, end, wanted, stack, squares, near_distances, near_ids, ids, distances,
 ):  # fmt: skip
-    """The nearest of the points ``asked[:, begin : end]``; how many were found.
+    """The nearest of the points ``queries[:, begin : end]``; how many were found.
 
     Parameters
     ----------
@@ -251,7 +251,7 @@ def search_points(
         The furthest that counts.
     points, others
         The query points, and those that may be found, as they came.
-    asked, askers, same
+    queries, query_ids, same
         The query points along the curve; and whether they are also those that may be found.
     wanted
         How many of each; the columns of ``ids`` and ``distances`` beyond become -1 and inf.
@@ -276,10 +276,10 @@ def search_points(
     usual, world, last = np.inf, np.int32(-1), np.int64(-1)
     found = np.int64(0)
     for turn in range(begin, end):
-        i = np.int64(askers[0, turn])
-        me = askers[0, turn] if same else np.int32(-1)
-        env = askers[1, turn] if askers.shape[0] > 1 else np.int32(0)
-        point = (asked[0, turn], asked[1, turn], asked[dim - 1, turn])
+        i = np.int64(query_ids[0, turn])
+        me = query_ids[0, turn] if same else np.int32(-1)
+        env = query_ids[1, turn] if query_ids.shape[0] > 1 else np.int32(0)
+        point = (queries[0, turn], queries[1, turn], queries[dim - 1, turn])
         limit = r
         x, y = float(point[0]) - float(before[0]), float(point[1]) - float(before[1])
         z = float(point[2]) - float(before[2]) if dim == 3 else 0.0
@@ -296,7 +296,7 @@ def search_points(
             bound = kind(np.inf)
             for other in range(max(leaf - reach, 0), min(leaf + reach, last_leaf) + 1):
                 if held > full:
-                    held = _settle(
+                    held = _take_nearest(
                         squares, near_distances, near_ids, np.int64(0), held, wanted, points, others, i,
                         period, plain, low, high,
                     )  # fmt: skip
@@ -305,7 +305,7 @@ def search_points(
                     columns, own, other, n, point, env, me, ring, dim, bound, squares, near_ids, held
                 )
             else:
-                held = _settle(
+                held = _take_nearest(
                     squares, near_distances, near_ids, np.int64(0), held, wanted, points, others, i, period,
                     plain, low, high,
                 )  # fmt: skip
@@ -338,14 +338,14 @@ def search_points(
                     columns, own, child, n, point, env, me, ring, dim, bound, squares, near_ids, held
                 )
                 if held > full:
-                    held = ready = _settle(
+                    held = ready = _take_nearest(
                         squares, near_distances, near_ids, ready, held, wanted, points, others, i, period,
                         plain, low, high,
                     )  # fmt: skip
                     if held == wanted:
                         limit = min(limit, near_distances[0, wanted - 1])
                         bound = _bound(limit, scale, kind, more, least)
-        held = _settle(
+        held = _take_nearest(
             squares,
             near_distances,
             near_ids,
@@ -389,8 +389,8 @@ def _descend(boxes, worlds, levels, point, env, ring, dim):
                 continue
             square = 0.0
             for axis in range(dim):
-                way = max(boxes[axis, at] - point[axis], point[axis] - boxes[dim + axis, at], 0.0)
-                square += float(way) * float(way)
+                gap = max(boxes[axis, at] - point[axis], point[axis] - boxes[dim + axis, at], 0.0)
+                square += float(gap) * float(gap)
             if square < best:
                 best, nearest = square, node * LANES + at - first
         node = nearest

@@ -180,14 +180,14 @@ def _through_rounded(points, grown, x, y, dx, dy):
 
 
 @jit
-def first_on_rays(rays, asked, ends, ids, rows, table, fits, own, found, hits):
+def first_on_rays(rays, numbers, ends, ids, rows, table, fits, own, found, hits):
     """Update ``found`` and ``hits`` where a ray meets a shape sooner; among equals the lowest row counts.
 
-    ``rays`` are ``x, y, dx, dy, furthest``; ray ``asked[k]`` may meet the shapes in
+    ``rays`` are ``x, y, dx, dy, furthest``; ray ``numbers[k]`` may meet the shapes in
     ``rows[ids[ends[k] : ends[k + 1]]]``, except those that do not fit, and the row ``own`` of the ray.
     """
-    for k in range(asked.shape[0]):
-        ray = asked[k]
+    for k in range(numbers.shape[0]):
+        ray = numbers[k]
         x, y, dx, dy, furthest = rays[ray, 0], rays[ray, 1], rays[ray, 2], rays[ray, 3], rays[ray, 4]
         best, nearest = found[ray], hits[ray, 0]
         for at in range(ends[k], ends[k + 1]):
@@ -241,8 +241,8 @@ def sort_near(near, count):
 
 
 @brief
-def keep_overlapping(near, count, asked, table):
-    """Sort ``near`` and keep what overlaps shape 0 of ``asked``; returns how many are left.
+def keep_overlapping(near, count, query, table):
+    """Sort ``near`` and keep what overlaps shape 0 of ``query``; returns how many are left.
 
     For boxes the broad phase has already decided whether they overlap a box.
     """
@@ -250,24 +250,24 @@ def keep_overlapping(near, count, asked, table):
     left = 0
     for k in range(count):
         row = near[k]
-        known = asked.kinds[0] == BOX and table.kinds[row] == BOX
-        if known or contact_of(asked, 0, table, row, False)[0]:
+        known = query.kinds[0] == BOX and table.kinds[row] == BOX
+        if known or contact_of(query, 0, table, row, False)[0]:
             near[left] = row
             left += 1
     return left
 
 
 @jit
-def keep_overlapping_rows(rows, asked, table):
-    """Keep the rows ``[k, row]`` where shape ``k`` of ``asked`` overlaps one of the table; returns how many.
+def keep_overlapping_rows(rows, query, table):
+    """Keep the rows ``[k, row]`` where shape ``k`` of ``query`` overlaps one of the table; returns how many.
 
     For boxes the broad phase has already decided whether they overlap a box.
     """
     left = 0
     for at in range(rows.shape[0]):
         k, row = rows[at, 0], rows[at, 1]
-        known = asked.kinds[k] == BOX and table.kinds[row] == BOX
-        if known or contact_of(asked, k, table, row, False)[0]:
+        known = query.kinds[k] == BOX and table.kinds[row] == BOX
+        if known or contact_of(query, k, table, row, False)[0]:
             rows[left, 0], rows[left, 1] = k, row
             left += 1
     return left

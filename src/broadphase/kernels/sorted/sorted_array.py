@@ -319,13 +319,13 @@ def _around_ray(ray, furthest, window):
     dim = window.shape[0] // 2
     for axis in range(dim):
         at, step = float(ray[axis]), float(ray[dim + axis])
-        way = step * furthest if step != 0.0 else 0.0
-        slack = (abs(at) + abs(way)) * 4e-15 + 1e-290
-        window[axis] = at + min(way, 0.0) - slack
-        window[dim + axis] = at + max(way, 0.0) + slack
-        if way == np.inf:
+        reach = step * furthest if step != 0.0 else 0.0
+        slack = (abs(at) + abs(reach)) * 4e-15 + 1e-290
+        window[axis] = at + min(reach, 0.0) - slack
+        window[dim + axis] = at + max(reach, 0.0) + slack
+        if reach == np.inf:
             window[axis] = at - abs(at) * 4e-15 - 1e-290
-        if way == -np.inf:
+        if reach == -np.inf:
             window[dim + axis] = at + abs(at) * 4e-15 + 1e-290
 
 

@@ -152,11 +152,12 @@ def _find_spans(boxes, flat, axes, lattice, borders, start, stop, numbers, spans
 @jit
 def count_copies(boxes, flat, axes, touching, lattice, borders, begin, end, numbers, spans, steps):
     """Write every box's strips to ``spans``, first and end; note in ``steps`` where its copies begin and end.
-Each box adds 1 where its strips begin and subtracts 1 where they end, at the corners of a rectangle in 3-D;
-`broadphase.methods.strips` sums that up.  There is no loop over a box's strips, and so no branch to
-mispredict: half the time in 3-D.  ``flat`` is ``boxes`` as one row, ``numbers`` scratch: a row for each cut
-    axis, for all numbers of `BLOCK` boxes.  Returns whether a box holds the largest
-    finite number, for which the sign of a difference does not decide (`broadphase.kernels.boxes.overlap`).
+
+    Each box adds 1 where its strips begin and subtracts 1 where they end, at the corners of a rectangle in
+    3-D; `broadphase.methods.strips` sums that up.  There is no loop over a box's strips, and so no branch to
+    mispredict: half the time in 3-D.  ``flat`` is ``boxes`` as one row, ``numbers`` scratch: a row for each
+    cut axis, for all numbers of `BLOCK` boxes.  Returns whether a box holds the largest finite number, for
+    which the sign of a difference does not decide (`broadphase.kernels.boxes.overlap`).
     """
     row = unsigned(lattice[0, LAST]) + TWO
     width = 2 * len(axes)

@@ -188,8 +188,8 @@ def add_copies(axes, row, buckets, n, copies):
 
 @inline
 def _add_along(spans, continued, step, made, copies):
-    room = np.int64(copies.shape[1] - LANES)
-    if made < 0 or made > room:
+    capacity = np.int64(copies.shape[1] - LANES)
+    if made < 0 or made > capacity:
         return np.int64(-1)
     for copy in range(made, made + LANES):
         copies[spans, copy] = 1
@@ -205,7 +205,7 @@ def _add_along(spans, continued, step, made, copies):
         key, span_y = copies[KEY, first], copies[SPAN_Y, first]
         box = copies[BOX, first] | continued << _FLAGS
         further = copies[spans, first] - 1
-        if made + further > room:
+        if made + further > capacity:
             return np.int64(-1)
         for copy in range(unsigned(made), unsigned(made + further)):
             key += step
@@ -302,11 +302,11 @@ def _fetch(flat, axes, total, copies, columns):
 
 
 # The outcome: nothing, and the general path is needed; something, with more to be done; all; or all, and
-# the pairs are sorted in ``room.ordered``.
+# the pairs are sorted in ``memory.ordered``.
 NOTHING, BEGUN, DONE, ORDERED = np.int64(0), np.int64(1), np.int64(2), np.int64(3)
 
 
-class Room(NamedTuple):
+class Memory(NamedTuple):
     """Memory for one search; the lengths of the arrays limit the numbers of boxes, copies and keys."""
 
     edges: npt.NDArray[np.float64]
@@ -333,87 +333,89 @@ class Room(NamedTuple):
 
 
 @jit
-def search_plane(boxes, flat, touching, rules, planned, axes, most_crowding, room, out, most, store, sort):
+def search_plane(boxes, flat, touching, rules, planned, axes, most_crowding, memory, out, most, store, sort):
     """All pairs of a small 2-D world, until the output is full.
 
-    With ``planned``, ``axes`` and ``room.lattice`` say how to cut it, and a copy may share its strip with no
-    more than ``most_crowding`` others on average.  Returns what became of it (`NOTHING` to `ORDERED`), how
-    many strips there are, and the swept axis; then what `sweep_strips` does, as of one strip that holds all.
+    With ``planned``, ``axes`` and ``memory.lattice`` say how to divide it, and a copy may share its strip
+    with at most ``most_crowding`` others on average.  Returns the outcome (`NOTHING` to `ORDERED`), the
+    number of strips, and the swept axis; then the results of `sweep_strips`, for one strip that holds all.
     """
     if not planned:
-        axes = (_plan(boxes, flat, room), room.cuts[0])
-    return _search(boxes, flat, touching, rules, planned, axes, most_crowding, room, out, most, store, sort)
+        axes = (_plan(boxes, flat, memory), memory.cuts[0])
+    return _search(boxes, flat, touching, rules, planned, axes, most_crowding, memory, out, most, store, sort)
 
 
 @jit
-def search_space(boxes, flat, touching, rules, planned, axes, most_crowding, room, out, most, store, sort):
+def search_space(boxes, flat, touching, rules, planned, axes, most_crowding, memory, out, most, store, sort):
     """`search_plane` for a 3-D world."""
     if not planned:
-        axes = (_plan(boxes, flat, room), room.cuts[0], room.cuts[1])
-    return _search(boxes, flat, touching, rules, planned, axes, most_crowding, room, out, most, store, sort)
+        axes = (_plan(boxes, flat, memory), memory.cuts[0], memory.cuts[1])
+    return _search(boxes, flat, touching, rules, planned, axes, most_crowding, memory, out, most, store, sort)
 
 
 @inline
-def _plan(boxes, flat, room):
-    """Write into ``room`` how to divide the world; returns the swept axis."""
-    swept, _ = plan_equal_widths(
-        boxes, flat, room.edges, room.spanned, room.statistics, room.cuts, room.counts, room.lattice
-    )
+def _plan(boxes, flat, memory):
+    """Write into ``memory`` how to divide the world; returns the swept axis."""
+    cuts, counts, lattice = memory.cuts, memory.counts, memory.lattice
+    sample = memory.edges, memory.spanned, memory.statistics
+    swept, _ = plan_equal_widths(boxes, flat, *sample, cuts, counts, lattice)
     return swept
 
 
 @inline
-def _search(boxes, flat, touching, rules, planned, axes, most_crowding, room, out, most, store, sort):
-    n, row, strips = boxes.shape[0], np.int64(room.lattice[0, LAST]) + 1, np.int64(1)
+def _search(boxes, flat, touching, rules, planned, axes, most_crowding, memory, out, most, store, sort):
+    n, row, strips = boxes.shape[0], np.int64(memory.lattice[0, LAST]) + 1, np.int64(1)
     for cut in range(len(axes) - 1):
-        strips *= np.int64(room.lattice[cut, LAST]) + 1
+        strips *= np.int64(memory.lattice[cut, LAST]) + 1
     copies = _lay_end_to_end(
-        boxes, flat, axes, touching, rules.classes, planned, most_crowding, strips, row, room
+        boxes, flat, axes, touching, rules.classes, planned, most_crowding, strips, row, memory
     )
     if copies < 0:
         at = (np.int64(0), np.int64(0), np.int64(0), np.int64(0), TOGETHER, np.int64(0))
         return NOTHING, strips, axes[0], at, np.int64(0), np.int64(0)
     (i, j, lanes, partner), counted, found, tests = sweep_sorted(
-        axes, copies, room.columns, room.marks, rules.categories, rules.masks,
+        axes, copies, memory.columns, memory.marks, rules.categories, rules.masks,
         np.int64(0), np.int64(1), TOGETHER, np.int64(0),
         out, np.int64(0), np.int64(0), np.int64(0), most - WORK_OF_A_COPY * copies, store,
     )  # fmt: skip
     state = BEGUN
     if i >= copies:
-        state = _put_in_order(n, room, out, found) if store and sort else DONE
+        state = _put_in_order(n, memory, out, found) if store and sort else DONE
     return state, strips, axes[0], (np.int64(0), copies, i, j, lanes, partner), counted + found, tests
 
 
 @inline
-def _lay_end_to_end(boxes, flat, axes, touching, classes, planned, most_crowding, strips, row, room):
+def _lay_end_to_end(boxes, flat, axes, touching, classes, planned, most_crowding, strips, row, memory):
     """Prepare all copies for the sweep; returns how many, or -1 if this world needs the general path."""
     n = boxes.shape[0]
     buckets = buckets_of(n, strips)
-    if strips * buckets + 2 > room.ends.shape[0]:
+    if strips * buckets + 2 > memory.ends.shape[0]:
         return np.int64(-1)
-    place_buckets(flat, axes, room.lattice, buckets, room.extents, room.places)
+    place_buckets(flat, axes, memory.lattice, buckets, memory.extents, memory.places)
     extreme = find_keys(
-        boxes, flat, axes, touching, room.places, buckets, strips * buckets, room.numbers, room.copies
+        boxes, flat, axes, touching, memory.places, buckets, strips * buckets, memory.numbers, memory.copies
     )
-    made = add_copies(axes, row, buckets, n, room.copies)
+    made = add_copies(axes, row, buckets, n, memory.copies)
     if extreme or made < 0:
         return np.int64(-1)
-    copies, crowding, crush = count_keys(strips, buckets, made, room.copies, room.ends)
+    copies, crowding, crush = count_keys(strips, buckets, made, memory.copies, memory.ends)
     too_crowded = crowding > most_crowding * copies if planned else are_crowded(crowding, copies, strips)
     if too_crowded or crush > CROWDED * copies:
         return np.int64(-1)
     put_in_place(
-        flat, axes, touching, classes, room.places, buckets, made, copies,
-        room.copies, room.ends, room.columns, room.marks,
+        flat, axes, touching, classes, memory.places, buckets, made, copies,
+        memory.copies, memory.ends, memory.columns, memory.marks,
     )  # fmt: skip
     return copies
 
 
 @inline
-def _put_in_order(n, room, out, found):
+def _put_in_order(n, memory, out, found):
     """Sort all pairs if they fit."""
-    if found > room.keys.shape[0]:
+    if found > memory.keys.shape[0]:
         return DONE
-    room.found[0] = found
-    put_in_order(out, room.found, 32, 0, 1, room.order[: n + 1], room.order[:0], room.keys, room.ordered)
+    memory.found[0] = found
+    put_in_order(
+        out, memory.found, 32, 0, 1, memory.order[: n + 1], memory.order[:0], memory.keys, memory.ordered
+    )
     return ORDERED

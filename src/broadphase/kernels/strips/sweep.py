@@ -64,7 +64,7 @@ def buckets_for(n):
 
 
 @inline
-def room_for(n):
+def length_for(n):
     """How long the rows of `columns` and `marks` must be for strips of up to ``n`` boxes."""
     return max(n + PADDING, buckets_for(n) + 1)
 

@@ -18,7 +18,7 @@ ROW_STEPS = (0, 0, 1, -1, 1, 1, -1, -1)
 
 
 @jit
-def find_free_tiles(grid, wide, high, begin, end, room):
+def find_free_tiles(grid, wide, high, begin, end, free):
     """Mark where a body fits, for its first tiles in rows ``begin`` to ``end``: on the map, nothing solid."""
     rows, columns = grid.solid.shape
     for row in range(begin, end):
@@ -28,7 +28,7 @@ def find_free_tiles(grid, wide, high, begin, end, room):
                 for y in range(row, row + high):
                     for x in range(column, column + wide):
                         fits = fits and not grid.solid[y, x]
-            room[row, column] = fits
+            free[row, column] = fits
 
 
 @inline
@@ -53,29 +53,29 @@ def _lets_in(grid, column, row, wide, high, k):
 
 
 @inline
-def _straight(grid, room, column, row, wide, high, k):
+def _straight(grid, free, column, row, wide, high, k):
     """Whether straight step ``k`` is open."""
-    rows, columns = room.shape
+    rows, columns = free.shape
     x, y = column + COLUMN_STEPS[k], row + ROW_STEPS[k]
-    if not (0 <= x < columns and 0 <= y < rows and room[y, x]):
+    if not (0 <= x < columns and 0 <= y < rows and free[y, x]):
         return False
     return grid.one_way.shape[0] == 0 or _lets_in(grid, column, row, wide, high, k)
 
 
 @jit
-def find_steps(grid, wide, high, diagonal, begin, end, room, steps):
+def find_steps(grid, wide, high, diagonal, begin, end, free, steps):
     """The open steps out of the tiles in rows ``begin`` to ``end``, as bits.
 
-    A diagonal step is open if both ways around the corner are open too: it then touches no corner, whatever
-    its size.
+    A diagonal step is open if both ways around the corner are open too: then the body touches no corner,
+    whatever its size.
     """
-    columns = room.shape[1]
+    columns = free.shape[1]
     for row in range(begin, end):
         for column in range(columns):
             found = 0
-            if room[row, column]:
+            if free[row, column]:
                 for k in range(4):
-                    if _straight(grid, room, column, row, wide, high, k):
+                    if _straight(grid, free, column, row, wide, high, k):
                         found |= 1 << k
                 if diagonal:
                     for k in range(4, 8):
@@ -84,8 +84,8 @@ def find_steps(grid, wide, high, diagonal, begin, end, room, steps):
                         if (
                             found & (1 << first)
                             and found & (1 << second)
-                            and _straight(grid, room, column + COLUMN_STEPS[k], row, wide, high, second)
-                            and _straight(grid, room, column, row + ROW_STEPS[k], wide, high, first)
+                            and _straight(grid, free, column + COLUMN_STEPS[k], row, wide, high, second)
+                            and _straight(grid, free, column, row + ROW_STEPS[k], wide, high, first)
                         ):
                             found |= 1 << k
             steps[row, column] = found
@@ -115,14 +115,14 @@ def _next_queue(queues, ends, settled, distances):
 
 
 @jit
-def flood(steps, columns, costs, farthest, target, most, distances, ways, settled, queues, ends):
+def flood(steps, columns, costs, farthest, target, most, distances, directions, settled, queues, ends):
     """Settle up to ``most`` tiles, nearest first; whether that was all.
 
     Tiles are numbered row by row, and each array has one entry a tile.  ``steps``: the open steps, see
     `find_steps`.  ``costs``: of a step along a row, a column, across a corner.  ``distances``: infinite but
-    for the goals.  ``ways``: the step towards the goal, -1 where there is none.  ``queues``: ``(3, n)`` tiles
-    with the goals in the first; ``ends``: head and tail of each.  It is all done too when the tile
-    ``target`` is settled, or the next is farther than ``farthest``.
+    for the goals.  ``directions``: the step towards the goal, -1 if there is none.
+    ``queues``: ``(3, n)`` tiles with the goals in the first; ``ends``: head and tail of each.  The flood is
+    also done when the tile ``target`` is settled, or the next one is farther than ``farthest``.
     """
     rows = steps.shape[0] // max(columns, 1)
     for _ in range(most):
@@ -146,7 +146,7 @@ def flood(steps, columns, costs, farthest, target, most, distances, ways, settle
                 distance = distances[tile] + costs[q]
                 if distance < distances[other] and distance <= farthest:
                     distances[other] = distance
-                    ways[other] = k
+                    directions[other] = k
                     queues[q, ends[q, 1]] = other
                     ends[q, 1] += 1
     return False
@@ -176,12 +176,12 @@ def distances_at(grid, wide, high, distances, points, out):
 
 
 @jit
-def directions_at(grid, wide, high, ways, points, out):
+def directions_at(grid, wide, high, directions, points, out):
     """The unit vector from each point to the middle of the next step's tile; zeros if there is no step."""
     for k in range(points.shape[0]):
         x, y = points[k, 0], points[k, 1]
         column, row = _first_tile(grid, x, y, wide, high)
-        step = ways[row, column] if row >= 0 else -1
+        step = directions[row, column] if row >= 0 else -1
         out[k, 0] = out[k, 1] = 0.0
         if step >= 0:
             column, row = column + COLUMN_STEPS[step], row + ROW_STEPS[step]
@@ -193,14 +193,14 @@ def directions_at(grid, wide, high, ways, points, out):
 
 
 @jit
-def trace(ways, column, row, out):
+def trace(directions, column, row, out):
     """Write the tiles from one to the goal until ``out`` is full; returns how many there are."""
     count = 0
     while True:
         if count < out.shape[0]:
             out[count, 0], out[count, 1] = column, row
         count += 1
-        step = ways[row, column]
+        step = directions[row, column]
         if step < 0:
             return count
         column, row = column + COLUMN_STEPS[step], row + ROW_STEPS[step]

@@ -142,11 +142,11 @@ def cast_at_slopes(grid, ground, x, y, dx, dy, longest):
     best = (-1, -1, math.inf, 0.0, 0.0)
     reach = length(grid.width * columns, grid.height * rows)
     reach += length(x - grid.x, y - grid.y)
-    way = min(longest, reach)
+    furthest = min(longest, reach)
     for step in range(columns):
         column = step if dx >= 0.0 else columns - 1 - step
         left, right = edge(grid.x, grid.width, column), edge(grid.x, grid.width, column + 1)
-        begin, end = 0.0, way
+        begin, end = 0.0, furthest
         if dx == 0.0:
             if not left <= x <= right:
                 continue

@@ -718,9 +718,9 @@ def _step(boxes, i, rows, k):
     """The longest displacement of an edge of box ``i`` when it moves to ``rows[k]``."""
     step = 0.0
     for column in range(rows.shape[1]):
-        way = abs(float(rows[k, column]) - float(boxes[i, column]))
-        if way > step:  # not where infinite edges differ by NaN
-            step = way
+        moved = abs(float(rows[k, column]) - float(boxes[i, column]))
+        if moved > step:  # not where infinite edges differ by NaN
+            step = moved
     return step
 
 

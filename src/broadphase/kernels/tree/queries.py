@@ -297,13 +297,13 @@ def search_one(edges, children, boxes, categories, masks, limits, category, mask
     ``limits``: its edges (`set_limits`).
     """
     queue = some_rows(1, ROOM, np.int32)
-    asked = (edges, children, boxes, categories, masks, limits, category, mask)
-    begin, end, tests = _find_one(*asked, queue)
+    arguments = (edges, children, boxes, categories, masks, limits, category, mask)
+    begin, end, tests = _find_one(*arguments, queue)
     if begin < 0:
-        leaves, found, tests = _walk(*asked, queue, many(0, np.int32))
+        leaves, found, tests = _walk(*arguments, queue, many(0, np.int32))
         ids = result(found, np.int32)
         if leaves > ROOM // 2:
-            _walk(*asked, queue, ids)
+            _walk(*arguments, queue, ids)
             return ids, tests
         at = _FIRST
         for leaf in range(leaves):
@@ -643,10 +643,10 @@ def _reach(distance):
 
 
 @inline
-def _way(point, other):
+def _distance_bound(point, other):
     """An upper bound of the distance of two points, along the axes: no square can underflow."""
-    way = abs(point[0] - other[0]) + abs(point[1] - other[1])
-    return way + abs(point[2] - other[2]) if point.shape[0] == 3 else way
+    bound = abs(point[0] - other[0]) + abs(point[1] - other[1])
+    return bound + abs(point[2] - other[2]) if point.shape[0] == 3 else bound
 
 
 @inline
@@ -715,12 +715,12 @@ def search_nearest(
     for q in range(first, last):
         furthest = np.inf  # squared
         if q > first and kept == wanted:
-            way = _way(points[q], points[q - 1])
-            if way == 0.0:
+            bound = _distance_bound(points[q], points[q - 1])
+            if bound == 0.0:
                 for k in range(wanted):
                     out[q, k] = out[q - 1, k]
                 continue
-            furthest = _reach(distances[0] + way)
+            furthest = _reach(distances[0] + bound)
         kept, made = search_around(
             edges, children, boxes, categories, masks, points[q], category, mask,
             out[q], distances, nodes, keys, squares, furthest,
