@@ -505,10 +505,10 @@ def check_positive(values: Vectors, name: str) -> None:
 
 def check_room(bounds: Walls, radii: Vectors) -> None:
     """Raise if the largest ball does not fit between the walls."""
-    room = min(bounds[2] - bounds[0], bounds[3] - bounds[1])
-    if len(radii) and 2.0 * radii.max() > room:
+    side = min(bounds[2] - bounds[0], bounds[3] - bounds[1])
+    if len(radii) and 2.0 * radii.max() > side:
         raise ValueError(
-            f"a ball of radius {radii.max():g} does not fit between walls that are {room:g} apart"
+            f"a ball of radius {radii.max():g} does not fit between walls that are {side:g} apart"
         )
 
 

@@ -188,7 +188,7 @@ class ContinuousSpace(_MesasSpace):  # type: ignore[misc]  # the class comes wit
         radius : float
             The distance.
         offsets : bool
-            Also return the vector from the first to the second, by the shorter way on a torus.
+            Also return the vector from the first to the second, the shorter one on a torus.
 
         Returns
         -------

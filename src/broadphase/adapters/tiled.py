@@ -165,7 +165,7 @@ class Maker:
         if not _flag(words, "body", True, one.where):
             return []
         if level.orientation == "isometric" and one.tile is not None:
-            return []  # a picture that stands on the map; nothing says how much of the ground it covers
+            return []  # a picture that stands on the map; its area on the ground is unknown
         rules = self._rules(thing.type, words, self._static, one.where)
         shapes = self._shapes(outlines_of(one, frame), one.where)
         return [NewBody(shape, rules, thing) for shape in shapes]

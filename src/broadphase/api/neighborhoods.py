@@ -24,7 +24,7 @@ _ENOUGH_FOR_THREADS = 100_000
 
 
 class Csr(NamedTuple):
-    """Neighbours row by row: those of point ``i`` are ``indices[indptr[i] : indptr[i + 1]]``."""
+    """Neighbours in compressed rows: those of point ``i`` are ``indices[indptr[i] : indptr[i + 1]]``."""
 
     indptr: npt.NDArray[np.int64]
     indices: npt.NDArray[np.int32]
@@ -43,7 +43,7 @@ class Neighbors:
     offset : numpy.ndarray or None
         ``(m, dim)``: from ``i`` to the nearest image of ``j``; only with ``offsets=True``.
     shape : tuple of int
-        How many points were searched from, and how many could be found.
+        How many points were searched from, and among how many.
     """
 
     __slots__ = ("_among", "_sorted", "distance", "i", "j", "offset", "shape")
@@ -71,9 +71,9 @@ class Neighbors:
         return f"<Neighbors: {len(self)} pairs, shape {self.shape}>"
 
     def csr(self) -> Csr:
-        """The neighbours of each point side by side, in both directions, each row sorted.
+        """The neighbours of each point in compressed sparse rows, in both directions, each row sorted.
 
-        With ``other=`` there is one row for each of the points, of rows of the others.
+        With ``other=`` there is one row for each of the points, with row numbers of the others.
 
         Examples
         --------
@@ -100,12 +100,12 @@ class Neighbors:
         return Csr(starts, columns, values)
 
     def edge_index(self, *, both: bool = False) -> npt.NDArray[np.int64]:
-        """Rows ``i`` and ``j`` as an array of shape ``(2, m)``, as graph libraries take it.
+        """Rows ``i`` and ``j`` as an array of shape ``(2, m)``, the form that graph libraries take.
 
         Parameters
         ----------
         both : bool
-            Also each pair the other way around, behind the others: ``(2, 2 * m)``.
+            Also append each pair in the other direction: ``(2, 2 * m)``.
 
         Examples
         --------
@@ -120,7 +120,7 @@ class Neighbors:
         return np.stack((np.concatenate(first), np.concatenate(second))).astype(np.int64)
 
     def to_scipy(self) -> "scipy.sparse.csr_array":
-        """Distances as a sparse array of SciPy, both directions; a distance of 0 is stored, too.
+        """Distances as a sparse array of SciPy, in both directions; distances of 0 are stored too.
 
         Examples
         --------
@@ -181,24 +181,24 @@ def neighbors(
         ``(n, 2)`` or ``(n, 3)``, finite.  float32 is computed in float32, or in float64 where there is a
         period; everything else in float64.  Tables and tensors as for `broadphase.pairs`.
     r : float or array_like
-        The distance.  Or a radius for each point: two are near where their distance is at most the sum of
-        their radii, as circles touch.  With ``other=`` the others are points then, unless ``r`` is a tuple
-        of two, the radii of the points and those of the others.
+        The distance.  Or a radius for each point: two points are near if their distance is at most the sum of
+        their radii, as circles touch.  With ``other=`` the others then have radius 0, unless ``r`` is a tuple
+        of two: the radii of the points and those of the others.
     other : array_like, optional
-        Look for rows of these near the points, and not for points near each other.
+        Find the rows of these near the points, instead of points near each other.
     period : sequence of float or None, optional
         The world's period on each axis, None or inf for axes without one.  Coordinates outside of 0 to the
-        period are wrapped as by `numpy.mod`.  Two points are as far apart as their nearest images are, and
+        period are wrapped as by `numpy.mod`.  The distance of two points is that of their nearest images, and
         each pair is found once, however large ``r`` is.
     env : array_like of int, optional
         The environment of each point: only points of the same environment meet.  With ``other=`` a pair of
         arrays.
     sort : bool
-        Sorted by ``i``, then ``j``.  ``False`` leaves the order open.
+        Sorted by ``i``, then ``j``.  With ``False`` the order is not defined.
     threads : int, optional
         The most threads to use; by default all cores.  The result is the same.
     max_pairs : int, optional
-        Raise rather than return more pairs than this.
+        Raise an error rather than return more pairs than this.
     offsets : bool
         Also return for each pair the offset from ``i`` to the nearest image of ``j``.
 
@@ -210,7 +210,7 @@ def neighbors(
     Raises
     ------
     TypeError
-        Something is no number, or ``env`` holds no whole numbers.
+        A value is not a number, or ``env`` holds values that are not whole numbers.
     ValueError
         A wrong shape; coordinates that are not finite; an ``r`` that is NaN or negative; a period that is not
         positive; an ``env`` of the wrong length.  Argument, row and value are named.
@@ -219,20 +219,19 @@ def neighbors(
 
     Notes
     -----
-    What counts at exactly ``r`` is decided in the points' dtype, by IEEE arithmetic, whatever the order of
-    the points and the number of threads: a pair counts when its ``distance`` is at most ``r``, both as
-    numbers of that dtype.  ``distance`` is ``sqrt(dx * dx + dy * dy (+ dz * dz))`` with every step rounded,
-    added from left to right, where ``dx`` is the difference of the coordinates or, where ``period - |dx|``
-    is less, that; and as if exponents had no limits, so nothing overflows or vanishes on the way.  The sum
-    of two radii is rounded, too.
+    A pair counts if its ``distance`` is at most ``r``, both as numbers of the points' dtype: this is decided
+    by IEEE arithmetic, whatever the order of the points and the number of threads.  ``distance`` is
+    ``sqrt(dx * dx + dy * dy (+ dz * dz))`` with every step rounded, added from left to right, where ``dx`` is
+    the difference of the coordinates or ``period - |dx|`` if that is less.  Exponents count as unlimited, so
+    no step overflows or underflows.  The sum of two radii is rounded too.
 
-    With a period, all of that is done in float64, also for float32 points: wrapped in float32, a point near
-    the seam would lose its last digits.  ``r`` and radii are rounded to the points' dtype first; distances
-    and offsets at the end, after it is decided what counts.  For float32 points that takes up to two and a
-    half times as long in `neighbors` (`nearest` is as fast), and twice the memory.
+    With a period, all of this is done in float64, for float32 points too: wrapped in float32, a point near
+    the periodic boundary would lose its last digits.  ``r`` and radii are rounded to the points' dtype first;
+    distances and offsets are rounded at the end, after it is decided which pairs count.  For float32 points
+    this takes up to two and a half times as long in `neighbors` (`nearest` is as fast), and twice the memory.
 
-    Cells are as wide as the largest ``r``, or two of the largest radii.  A few radii many times as large as
-    all others are searched apart; where radii of all sizes are mixed it is slow.
+    Cells are as wide as the largest ``r``, or as two of the largest radii.  A few radii many times as large
+    as all others are searched separately; a mix of radii of all sizes is slow.
 
     Examples
     --------
@@ -278,7 +277,7 @@ def nearest(
     env: Any = None,
     threads: int | None = None,
 ) -> NearestPoints:
-    """The ``k`` nearest of each point.
+    """Find the ``k`` nearest points of each point.
 
     Parameters
     ----------
@@ -287,22 +286,22 @@ def nearest(
     k : int
         How many.
     other : array_like, optional
-        The points that are looked for.  Left out, they are the points themselves, and no point is its own
-        neighbour; ``other=points`` finds each itself, too.
+        The points to search among.  By default they are the points themselves, and no point is its own
+        neighbour; with ``other=points`` each point finds itself too.
     r : float
-        No further than this.
+        The largest distance.
 
     Returns
     -------
     NearestPoints
-        ``ids`` and ``distances``, ``(n, k)``, by distance, equal ones by number; -1 and inf where there are
+        ``ids`` and ``distances``, ``(n, k)``, sorted by distance, then by number; -1 and inf where there are
         fewer.  Distances are those of `neighbors`, number for number.  With a period, float32 points are
-        put in order by their distances in float64, before these are rounded.
+        sorted by their distances in float64, before these are rounded.
 
     Raises
     ------
     TypeError, ValueError
-        As of `neighbors`; also where ``k`` is not a positive int.
+        As for `neighbors`; also if ``k`` is not a positive int.
 
     Examples
     --------
@@ -321,7 +320,7 @@ def nearest(
 
 
 def _rounded(values: Points, kind: "np.dtype[Any]") -> Points:
-    """In the type of the points as they came."""
+    """Rounded to the points' own type."""
     with np.errstate(over="ignore", under="ignore"):
         return values.astype(kind, copy=False)
 

@@ -21,7 +21,7 @@ from broadphase.space import as_period, settled_period
 
 Method = Literal[methods.Name, "auto"]
 METHODS: tuple[Method, ...] = get_args(Method)
-"""The names that ``method=`` takes."""
+"""The names that ``method=`` accepts."""
 
 
 def pairs(
@@ -38,7 +38,7 @@ def pairs(
     threads: int | None = None,
     max_pairs: int | None = None,
 ) -> PairArray:
-    """Every pair of boxes that overlap.
+    """Find every pair of boxes that overlap.
 
     Parameters
     ----------
@@ -46,35 +46,35 @@ def pairs(
         ``(n, 4)`` rows ``[min_x, min_y, max_x, max_y]`` or ``(n, 6)`` rows
         ``[min_x, min_y, min_z, max_x, max_y, max_z]``.  float32 is computed in float32, everything else
         in float64.  Infinite edges are legal.  Tables (pandas, polars, pyarrow, structured arrays) are read
-        by the names of their columns: ``min_x, min_y, max_x, max_y``, or ``x, y, width, height``, or what
-        `broadphase.files.read_boxes` knows besides.  Shapes (GeoDataFrame, GeoSeries, arrays and lists of
-        shapely) are taken by their bounds in x and y.  Arrays and tensors of other libraries are read by
-        ``__array__`` or ``__dlpack__``, from main memory; of those that only the latter can hand out, half
-        precision (float16, bfloat16) becomes float32.
+        by their column names: ``min_x, min_y, max_x, max_y``, or ``x, y, width, height``, or the other names
+        that `broadphase.files.read_boxes` knows.  Shapes (GeoDataFrame, GeoSeries, arrays and lists of
+        shapely) are read by their bounds in x and y.  Arrays and tensors of other libraries are read through
+        ``__array__`` or ``__dlpack__``, from main memory; with ``__dlpack__`` alone, half precision (float16,
+        bfloat16) becomes float32.
     method : str
         One of `METHODS`.  All find the same pairs; ``"auto"`` picks a fast one for these boxes, and `explain`
-        says which and why.
+        says which one and why.
     touching : bool
         Whether boxes that share only an edge or a corner overlap.
     sort : bool
-        Sorted by ``i``, then by ``j``.  ``False`` leaves the order open and saves up to a third of the
-        time; every row still has ``i < j``.
+        Sorted by ``i``, then by ``j``.  With ``False`` the order is not defined, which saves up to a third of
+        the time; every row still has ``i < j``.
     static : array_like of bool, shape (n,), optional
-        Boxes that never move: two static boxes are not paired.  Like all that is given for each box it
-        comes in the order of the rows; labels of rows, such as an index of pandas, do not count.
+        Boxes that never move: two static boxes are not paired.  As for all arguments with one value for each
+        box, values are in the order of the rows; row labels, such as an index of pandas, are ignored.
     categories, masks : array_like of int, shape (n,), optional
-        Sets of 32 bits.  A pair counts when ``categories[i] & masks[j]`` and
-        ``categories[j] & masks[i]`` are both non-zero.  Left out, categories are 1 and masks are full.
+        Sets of 32 bits.  A pair counts if ``categories[i] & masks[j]`` and ``categories[j] & masks[i]`` are
+        both non-zero.  By default categories are 1 and masks are full.
     period : sequence of float or None, float, optional
         The period of the world on each axis, or None or inf for an axis that is not periodic.  A box may lie
-        anywhere and reach over the seam; one that is as long as the world covers the axis and meets
+        anywhere and cross the boundary; one that is as long as the world covers the axis and meets
         everything on it.  See the notes.
     env : array_like of int, shape (n,), optional
         The environment of each box: many worlds in one call, only boxes of the same environment meet.
     threads : int, optional
-        The most threads to use; by default all cores, where that pays.  The result is the same.
+        The most threads to use; by default all cores, if that pays.  The result is the same.
     max_pairs : int, optional
-        Raise rather than return more pairs than this.
+        Raise an error rather than return more pairs than this.
 
     Returns
     -------
@@ -90,17 +90,17 @@ def pairs(
         A wrong shape, NaN, null or ``min > max`` (argument, row and value are named), columns that are not
         found, or an unknown method.
     PairLimitExceeded
-        There are more than ``max_pairs`` pairs; memory was never taken for more than about that many.
+        There are more than ``max_pairs`` pairs; memory is never taken for many more than that.
 
     Notes
     -----
-    With ``period=P`` on an axis, a box that begins in ``0 <= min < P`` lies in the world.  Any other is first
+    With ``period=P`` on an axis, a box that begins in ``0 <= min < P`` is in the world.  Any other is first
     wrapped: both edges are computed as ``edge - n * P`` with ``n = floor(min / P)``, in the
-    type of the boxes (as is P).  Two boxes in the world overlap when one of them, shifted by any number
+    type of the boxes (as is P).  Two boxes in the world overlap if one of them, shifted by any number
     of periods, overlaps the other; this is decided without rounding.  Each pair counts once.  With
-    ``touching=False`` a box covers an axis when it is longer than P, and not when it is just as long.
-    Infinitely long boxes cover their axis; a box at infinity, or one so many periods away that its place is
-    lost in rounding, is refused.
+    ``touching=False`` a box covers an axis if it is longer than P, and not if it is exactly as long.
+    Infinitely long boxes cover their axis.  A box at infinity, or one so many periods away that rounding
+    loses its place, is refused.
 
     Examples
     --------
@@ -138,7 +138,7 @@ def join(
     threads: int | None = None,
     max_pairs: int | None = None,
 ) -> PairArray:
-    """Every row of ``a`` with every row of ``b`` that it overlaps.
+    """Find every row of ``b`` that each row of ``a`` overlaps.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def join(
         Boxes as for `pairs`, both 2-D or both 3-D; if only one is float32, both are computed in float64.
     method, touching, sort, period, threads, max_pairs
         As for `pairs`.
-    env : (array_like of int, array_like of int), optional
+    The environments of the rows of ``a`` and of ``b``; a single number applies to all rows of a side.
         The environments of the rows of ``a`` and of those of ``b``; one number counts for all rows of a side.
 
     Returns
@@ -211,7 +211,7 @@ def count_pairs(
     env: Any = None,
     threads: int | None = None,
 ) -> int:
-    """How many pairs of boxes overlap, without storing them.
+    """Count the pairs of boxes that overlap, without storing them.
 
     Parameters
     ----------
@@ -240,7 +240,7 @@ def count_pairs(
 
 
 def explain(boxes: Any) -> choose.Explanation:
-    """What ``method="auto"`` picks for these boxes, and why.
+    """Report what ``method="auto"`` picks for these boxes, and why.
 
     Parameters
     ----------
@@ -250,7 +250,7 @@ def explain(boxes: Any) -> choose.Explanation:
     Returns
     -------
     Explanation
-        Printable; its fields hold what was seen (sizes, spread, density, crowding), the method, the
+        Printable; its fields are what was measured (sizes, spread, density, crowding), the method, the
         cell size, and the estimated time of every method.
 
     Examples
@@ -263,7 +263,7 @@ def explain(boxes: Any) -> choose.Explanation:
 
 
 def search(method: str, task: Task, space: Space | None = None) -> Found:
-    """Run a method by name; what `pairs`, `join` and `count_pairs` share, and the command's tables."""
+    """Run a method by name; shared by `pairs`, `join` and `count_pairs`, and the tables of the command."""
     if method not in METHODS:
         raise ValueError(f"unknown method {method!r}; choose one of {', '.join(METHODS)}")
     if space is not None:
@@ -293,7 +293,7 @@ def _stored(
         parts, sorting = resolve(threads), sort and space is None
         task = Task(boxes, bool(touching), pair_filter, parts, limit, sort=sorting, scratch=scratch)
         found = search(method, task, space)
-        # A copy in any case: the chunks may lie in scratch memory.
+        # Always a copy: the chunks may be in scratch memory.
         return one_array(found.chunks, len(boxes), sort and not found.ordered, scratch, task.threads)
 
 
@@ -317,7 +317,7 @@ def _joined_in_space(
 
 
 def _settled(boxes: Any, static: Any, categories: Any, masks: Any, period: Any, env: Any) -> tuple[Any, ...]:
-    """All that may run code of the caller's, run before anything is looked at."""
+    """Convert all arguments that may run the caller's code, before any of them is used."""
     return (
         settled(boxes, "boxes", BOXES),
         settled(static, "static"),
@@ -341,7 +341,7 @@ def _both(a: BoxArray, b: BoxArray) -> BoxArray:
 def _same_dimension(a: BoxArray, b: BoxArray) -> tuple[BoxArray, BoxArray]:
     if a.shape[1] == b.shape[1]:
         return a, b
-    # An empty list has no dimension of its own.
+    # An empty list has no dimension.
     if len(a) == 0:
         return np.empty((0, b.shape[1]), b.dtype), b
     if len(b) == 0:

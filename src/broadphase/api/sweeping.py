@@ -1,11 +1,11 @@
 """Continuous collision: which boxes meet during a frame, `swept_pairs`.
 
-Two fast boxes may be apart at the beginning and at the end of a frame and have met in between.  The broad
-phase takes the swept AABB of each box; the pairs that it finds are tested exactly
-(`broadphase.kernels.movement.on_the_way`), and where two moments are too near to each other for floating
-point, with rational numbers.
+Two fast boxes may be apart at the beginning and at the end of a frame and overlap in between.  The broad
+phase searches the swept AABBs of the boxes; the pairs that it finds are tested exactly
+(`broadphase.kernels.movement.on_the_way`), with rational numbers where two times are too near to each other
+for floating point.
 
-Cost: that of the pairs of the swept AABBs.  Long diagonal motions have large bounds: where most boxes fly far
+Cost: that of the pairs of the swept AABBs.  Long diagonal motions have large bounds: if most boxes fly far
 across a crowded world, divide the frame.
 """
 
@@ -43,7 +43,7 @@ class SweptPairs(NamedTuple):
     """``(m,)``: the first moment at which they overlap, from 0, the beginning, to 1, the end."""
 
     def in_time(self) -> "SweptPairs":
-        """The same by time, then by pair: in the order in which they happen.
+        """The same pairs sorted by time, then by pair: in the order in which they happen.
 
         Examples
         --------
@@ -69,39 +69,40 @@ def swept_pairs(
     threads: int | None = None,
     max_pairs: int | None = None,
 ) -> SweptPairs:
-    """Every pair of boxes that meet while they move straight within a frame, and when.
+    """Find every pair of boxes that meet while they move straight within a frame, and when.
 
     Parameters
     ----------
     boxes : array_like, shape (n, 2 * dim)
-        Where the frame begins; as for `pairs`.
+        The boxes at the beginning of the frame; as for `pairs`.
     motion : array_like, shape (n, dim), or a table with columns ``dx, dy`` (and ``dz``)
         How far each box goes; finite.
     touching : bool
-        Whether it is enough to touch.  Without, they must overlap at some moment: two boxes that both have no
-        thickness on an axis never do.
+        Whether touching is enough.  Without it the boxes must overlap at some moment: two boxes that both
+        have no thickness on an axis never do.
     static, categories, masks, env, threads
         As for `pairs`.
     max_pairs : int, optional
-        Raise rather than return more pairs than this.  (Memory is taken for all pairs whose bounds overlap.)
+        Raise an error rather than return more pairs than this.  (Memory is taken for all pairs whose bounds
+        overlap.)
 
     Returns
     -------
     SweptPairs
-        ``pairs`` and ``times``.  A pair that overlaps in the beginning has time 0.
+        ``pairs`` and ``times``.  A pair that overlaps at the beginning has time 0.
 
     Raises
     ------
     TypeError, ValueError, PairLimitExceeded
-        As for `pairs`; also where a motion is not finite or a goal is too far away for a float, or
+        As for `pairs`; also if a motion is not finite, a goal is too far away for a float, or
         ``boxes`` and ``motion`` have different coordinate systems (``.crs``).
 
     Notes
     -----
     A box ends at ``boxes + motion``, rounded in the type of the boxes, and each of its edges moves there at
-    constant speed.  Which pairs meet is decided exactly, as by rational numbers; so nothing tunnels, however
-    fast, and what overlaps at the end is always found.  The time is rounded: to within
-    three units in the last place of a float64.
+    constant speed.  Which pairs meet is decided exactly, as with rational numbers; so nothing tunnels,
+    however fast, and pairs that overlap at the end are always found.  The time is rounded to within three
+    units in the last place of a float64.
 
     Examples
     --------
@@ -122,9 +123,9 @@ def swept_pairs(
     masks = settled(masks, "masks")
     starts = as_boxes(boxes)
     rules = as_filter(len(starts), static, categories, masks)
-    ways = _ways(motion, starts)
+    motions = _as_motion(motion, starts)
     with np.errstate(over="ignore"):
-        goals = starts + np.hstack((ways, ways))
+        goals = starts + np.hstack((motions, motions))
     space = as_space(None, env, starts)
     return meeting_pairs(starts, goals, "motion", touching, rules, space, most_threads, max_pairs)
 
@@ -139,7 +140,7 @@ def meeting_pairs(
     most_threads: int | None,
     max_pairs: int | None,
 ) -> SweptPairs:
-    """The pairs of sound boxes that meet between ``starts`` and ``goals``, of the same type and shape."""
+    """The pairs of valid boxes that meet between ``starts`` and ``goals``, of the same type and shape."""
     limit = pair_limit(max_pairs)
     unlike = np.argwhere(np.isinf(starts) != np.isinf(goals))
     if len(unlike):
@@ -161,19 +162,19 @@ def meeting_pairs(
     return SweptPairs(near[kept], times[kept])
 
 
-def _ways(motion: Any, boxes: BoxArray) -> BoxArray:
+def _as_motion(motion: Any, boxes: BoxArray) -> BoxArray:
     dim = boxes.shape[1] // 2
-    ways = as_float_array(motion, "motion")
-    if ways.size == 0 and len(boxes) == 0:
+    motions = as_float_array(motion, "motion")
+    if motions.size == 0 and len(boxes) == 0:
         return np.empty((0, dim), boxes.dtype)
-    if ways.shape != (len(boxes), dim):
+    if motions.shape != (len(boxes), dim):
         raise ValueError(
-            f"motion must have shape ({len(boxes)}, {dim}), a row for each box; got {ways.shape}"
+            f"motion must have shape ({len(boxes)}, {dim}), a row for each box; got {motions.shape}"
         )
-    bad = np.flatnonzero(~np.isfinite(ways).all(axis=1))
+    bad = np.flatnonzero(~np.isfinite(motions).all(axis=1))
     if len(bad):
-        raise ValueError(f"motion[{bad[0]}] = {ways[bad[0]].tolist()} is not finite")
-    return ways
+        raise ValueError(f"motion[{bad[0]}] = {motions[bad[0]].tolist()} is not finite")
+    return motions
 
 
 def _bounds(starts: BoxArray, goals: BoxArray) -> BoxArray:
@@ -198,8 +199,8 @@ def _times(starts: BoxArray, goals: BoxArray, near: PairArray, touching: bool, p
 
 
 def _exactly(starts: BoxArray, goals: BoxArray, pair: list[int], touching: bool) -> float:
-    """The same for one pair with rational numbers."""
-    from fractions import Fraction  # here: hardly ever needed
+    """The same for one pair, with rational numbers."""
+    from fractions import Fraction  # imported here because it is hardly ever needed
 
     dim = starts.shape[1] // 2
     since, until = Fraction(0), Fraction(1)

@@ -1,7 +1,7 @@
-"""Do two shapes overlap, and how deep?  For single shapes and for arrays of boxes or circles.
+"""Whether two shapes overlap, and how deep: for single shapes and for arrays of boxes or circles.
 
-Box against box is exact.  Where a circle or a slanted side takes part, lengths are rounded, so that shapes
-within a few units in the last place of touching may be called either way, the same way every time.
+Box against box is exact.  With a circle or a sloped side, lengths are rounded, so shapes within a few units
+in the last place of touching may be called either way, but the same way every time.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ _Answer = tuple[bool, float, float, float]
 
 
 class ShapeContact(NamedTuple):
-    """Two shapes that overlap, and the shortest way to part them."""
+    """Two shapes that overlap, and the shortest displacement that separates them."""
 
     a: Shape
     b: Shape
@@ -31,13 +31,13 @@ class ShapeContact(NamedTuple):
 
 
 class ContactArrays(NamedTuple):
-    """Contacts of many pairs, one row a pair."""
+    """Contacts of many pairs, one row for each pair."""
 
     overlapping: npt.NDArray[np.bool_]
     normals: BoxArray
-    """``(m, dim)``: as `ShapeContact.normal`; zero where the two do not overlap."""
+    """``(m, dim)``: as `ShapeContact.normal`; zero if the two do not overlap."""
     depths: BoxArray
-    """As `ShapeContact.depth`; zero where the two do not overlap."""
+    """As `ShapeContact.depth`; zero if the two do not overlap."""
 
 
 def overlap(a: Shape, b: Shape, *, touching: bool = False) -> bool:
@@ -68,7 +68,7 @@ def overlap(a: Shape, b: Shape, *, touching: bool = False) -> bool:
 
 
 def contact(a: Shape, b: Shape, *, touching: bool = False) -> ShapeContact | None:
-    """The shortest way to part two shapes, or ``None`` where they do not overlap.
+    """Compute the shortest displacement that separates two shapes; ``None`` if they do not overlap.
 
     Parameters
     ----------
@@ -80,11 +80,11 @@ def contact(a: Shape, b: Shape, *, touching: bool = False) -> ShapeContact | Non
     Returns
     -------
     ShapeContact or None
-        ``a``, ``b``, ``normal`` and ``depth``: moving ``a`` by ``depth`` along ``normal``, or ``b`` the other
-        way, makes them flush.  ``contact(b, a)`` has the same depth and the opposite normal.  Of ways of
-        the same length, the one along x comes first, then the one towards smaller coordinates; only where
-        nothing tells the two sides apart (the same shape twice, circles with one centre) do both orders
-        give the same normal.
+        ``a``, ``b``, ``normal`` and ``depth``: moving ``a`` by ``depth`` along ``normal``, or ``b`` in the
+        opposite direction, makes them flush.  ``contact(b, a)`` has the same depth and the opposite normal.
+        Among displacements of the same length, the one along x comes first, then the one towards smaller
+        coordinates. Only if the two sides cannot be distinguished (the same shape twice, circles with one
+        centre) both orders give the same normal.
 
     Raises
     ------
@@ -115,7 +115,7 @@ def contact_boxes(a: Any, b: Any, pairs: Any = None, *, touching: bool = False) 
         Boxes, rows ``[min..., max...]``, of the same dimension.
     pairs : array_like, optional
         ``(m, 2)`` integers: row of ``a``, row of ``b``; as `broadphase.pairs` and `broadphase.join` return
-        them.  Without it, row ``k`` of ``a`` is held against row ``k`` of ``b``.
+        them.  Without it, row ``k`` of ``a`` is compared with row ``k`` of ``b``.
     touching : bool
         Whether boxes that only share an edge or a corner count; their depth is 0.
 
@@ -123,12 +123,12 @@ def contact_boxes(a: Any, b: Any, pairs: Any = None, *, touching: bool = False) 
     -------
     ContactArrays
         ``overlapping`` ``(m,)`` bool, ``normals`` ``(m, dim)`` and ``depths`` ``(m,)``, the latter two
-        float32 where both ``a`` and ``b`` are, else float64.
+        float32 if both ``a`` and ``b`` are, else float64.
 
     Raises
     ------
     TypeError, ValueError
-        The boxes are unsound, or ``pairs`` names a row that is not there.
+        The boxes are invalid, or ``pairs`` names a row that does not exist.
 
     Examples
     --------
@@ -165,7 +165,7 @@ def contact_circles(a: Any, b: Any, pairs: Any = None, *, touching: bool = False
         The values are not real numbers.
     ValueError
         A shape is wrong, a value is NaN or infinite, a radius is negative, or ``pairs`` names a row that
-        is not there.
+        does not exist.
 
     Examples
     --------
@@ -244,7 +244,7 @@ def _bounds_overlap(a: Shape, b: Shape, touching: bool) -> bool:
 
 
 def _any_pair(a: Any, b: Any) -> tuple[bool, Callable[[Any, Any, bool], _Answer]]:
-    """For kinds of polygons that have a name of their own."""
+    """Handle subclasses of polygons."""
     kinds = []
     for shape in (a, b):
         if not isinstance(shape, (Box, Circle, Polygon)):

@@ -1,4 +1,4 @@
-"""Polygons: the corners checked and measured, and concave ones cut into convex parts."""
+"""Polygons: convex ones checked and measured, concave ones decomposed into convex parts."""
 
 import math
 from array import array
@@ -17,14 +17,14 @@ from broadphase.foreign import POINTS, column
 # -----------------------------------------------------------------------------------------------------------
 # Convex polygons: from their corners to the columns that kernels take, checked and measured.
 #
-# In plain floats.  A polygon has a handful of corners, and a game makes one for each sprite that turns; a
-# call of NumPy costs as much as a corner does here, and to check them by NumPy takes thirty such calls.
+# In plain floats: a polygon has few corners, and a game creates one for each sprite that rotates.  One call
+# of NumPy takes as long as one corner does here, and checking a polygon by NumPy takes thirty calls.
 
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Form: TypeAlias = tuple[Floats, Floats, tuple[float, float, float, float]]
 
-# A turn whose sine is smaller than this counts as straight on: rounding bends a straight side by 1e-16.
+# A corner whose sine is smaller than this counts as straight: rounding bends a straight side by 1e-16.
 _STRAIGHT = 1e-12
 # Between these no length of a side and no difference of corners leaves the range of float64.
 _SMALL, _LARGE = 1e-280, 1e300
@@ -35,7 +35,7 @@ _OF_ARRAYS = ("__array__", "__dlpack__")
 
 
 def corners_of(points: Iterable[Any]) -> tuple[Sequence[float], Sequence[float]]:
-    """The x and the y of at least three corners, without the last where it repeats the first.
+    """The x and the y of at least three corners; the last is dropped if it repeats the first.
 
     Raises
     ------
@@ -45,7 +45,7 @@ def corners_of(points: Iterable[Any]) -> tuple[Sequence[float], Sequence[float]]
         There are fewer than three, or one is not finite.
     """
     xs, ys = _columns(points)
-    if not isfinite(sum(xs) + sum(ys)):  # a finite sum has finite parts; another may have overflowed
+    if not isfinite(sum(xs) + sum(ys)):  # a finite sum has finite parts; an infinite one may have overflowed
         for row, point in enumerate(zip(xs, ys, strict=True)):
             if not all(map(isfinite, point)):
                 raise ValueError(f"points[{row}] = {point} must be finite")
@@ -71,7 +71,7 @@ def _columns(points: Iterable[Any]) -> tuple[Sequence[float], Sequence[float]]:
             if kinds <= _NUMBERS:
                 return list(map(float, xs)), list(map(float, ys))
         except (TypeError, ValueError, OverflowError):
-            pass  # what is wrong is said below
+            pass  # the checks below find the error and report it
     try:
         table = rows if isinstance(rows, np.ndarray) else column(rows, "points")
     except ValueError:
@@ -95,20 +95,20 @@ def form_of(dxs: list[float], dys: list[float]) -> Form:
     Parameters
     ----------
     dxs, dys : list of float
-        The corners seen from the first, which is ``0, 0``.
+        The corners relative to the first, which is ``0, 0``.
 
     Returns
     -------
     offsets, axes : numpy.ndarray
-        ``(n, 2)``, read-only: the corners counter-clockwise where y points up, and at right angles to the
-        side that begins at each the direction towards larger x, or straight towards larger y.
+        ``(n, 2)``, read-only: the corners, counter-clockwise if y points up; and for each the normal of the
+        side that begins there, towards larger x, or straight towards larger y.
     reach : tuple of float
         The smallest box around them.
 
     Raises
     ------
     ValueError
-        They lie too far apart, two neighbours are equal, or they are not convex; the message names the
+        The corners are too far apart, two neighbours are equal, or they are not convex; the message names the
         corner.
     """
     reach = min(dxs), min(dys), max(dxs), max(dys)
@@ -133,7 +133,7 @@ def form_of(dxs: list[float], dys: list[float]) -> Form:
 
 
 def middle_of(offsets: Floats, reach: tuple[float, float, float, float]) -> tuple[float, float]:
-    """The centre of mass of a convex polygon; triangles about the middle of its box, so that none is far.
+    """The centre of mass of a convex polygon, from triangles around the middle of its box.
 
     Examples
     --------
@@ -177,7 +177,7 @@ def _round(xs: list[float], ys: list[float]) -> tuple[int, list[tuple[float, flo
     rounds = 0  # how often a side that goes to the left is followed by one that does not
     x, y = xs[0], ys[0]
     px, py = x - xs[-1], y - ys[-1]
-    length = hypot(px, py) or 1.0  # a side without length is found when its turn comes
+    length = hypot(px, py) or 1.0  # a side without length is found in its own iteration
     px, py = px / length, py / length
     for next_x, next_y in zip([*xs[1:], x], [*ys[1:], y], strict=True):
         sx, sy = next_x - x, next_y - y
@@ -209,7 +209,7 @@ def _round(xs: list[float], ys: list[float]) -> tuple[int, list[tuple[float, flo
 
 
 def _measured_round(xs: list[float], ys: list[float]) -> int:
-    """The direction by the angles, for messages and for nearly straight sides that rounding has bent."""
+    """The direction by the angles, for messages and for nearly straight sides bent by rounding."""
     corners = list(zip(xs, ys, strict=True))
     sides = [(bx - ax, by - ay) for (ax, ay), (bx, by) in pairwise([*corners, corners[0]])]
     angles = []  # at the corner where each side ends
@@ -234,7 +234,7 @@ def _measured_round(xs: list[float], ys: list[float]) -> int:
 
 
 # -----------------------------------------------------------------------------------------------------------
-# Convex decomposition: concave polygons are cut by ear clipping, then triangles are merged.
+# Convex decomposition: concave polygons are divided by ear clipping, then triangles are merged.
 #
 # Ear clipping after G. H. Meisters (1975), merging after S. Hertel and K. Mehlhorn (1983): at most four times
 # as many parts as are needed.  The time grows with the square of the corners, at worst with their cube.
@@ -246,7 +246,7 @@ MOST_CORNERS = 1_000
 
 
 def convex_parts(points: Sequence[Point]) -> list[list[Point]]:
-    """Convex polygons that together are a polygon.
+    """Decompose a polygon into convex polygons.
 
     Parameters
     ----------
@@ -290,7 +290,7 @@ def _area(ring: Sequence[Point]) -> float:
 
 
 def _without_straight(ring: list[Point]) -> list[Point]:
-    """Without corners on straight sides, and without spikes."""
+    """Remove corners on straight sides, and spikes."""
     at = 0
     while len(ring) > 2 and at < len(ring):
         if _turn(ring[at - 1], ring[at], ring[(at + 1) % len(ring)]) == 0.0:
@@ -302,10 +302,10 @@ def _without_straight(ring: list[Point]) -> list[Point]:
 
 
 def _once(ring: Sequence[Point]) -> bool:
-    """Whether a ring that turns to one side only goes round once: then x grows in one run."""
+    """Whether a ring that turns to one side only goes round once: then x increases in one run."""
     steps = [ring[k][0] - ring[k - 1][0] for k in range(len(ring))]
-    ways = [step > 0.0 for step in steps if step != 0.0]
-    return sum(one and not ways[k - 1] for k, one in enumerate(ways)) == 1
+    rising = [step > 0.0 for step in steps if step != 0.0]
+    return sum(one and not rising[k - 1] for k, one in enumerate(rising)) == 1
 
 
 def _crosses(ring: Sequence[Point]) -> bool:
@@ -322,7 +322,7 @@ def _crosses(ring: Sequence[Point]) -> bool:
     begins, ends = turns(a, b, a), turns(a, b, b)  # [side, point]
     apart = begins * ends < 0
     crossing = apart & apart.T
-    # One end on the other side, in between: it touches, which splits what is inside.
+    # One end on the other side, in between: it touches, which divides the inside.
     middle = (begins == 0) & (ends != 0) & apart.T
     near = np.abs(np.subtract.outer(np.arange(count), np.arange(count)))
     crossing |= middle & ~((near <= 1) | (near == count - 1))
@@ -366,7 +366,7 @@ def _anything_in(ring: Sequence[Point], triangle: tuple[int, int, int], inward: 
 
 
 def _merged(ring: Sequence[Point], triangles: Iterator[tuple[int, int, int]]) -> list[list[int]]:
-    """Triangles put together as long as they stay convex."""
+    """Merge triangles as long as the parts stay convex."""
     parts = dict(enumerate(map(list, triangles)))
     owner = {(part[k - 1], part[k]): number for number, part in parts.items() for k in range(len(part))}
     for one, other in [side for side in owner if side[::-1] in owner and side[0] < side[1]]:
@@ -384,13 +384,13 @@ def _merged(ring: Sequence[Point], triangles: Iterator[tuple[int, int, int]]) ->
 
 
 def _from(part: list[int], corner: int) -> list[int]:
-    """The same part, beginning at a corner."""
+    """The same part, starting at a corner."""
     at = part.index(corner)
     return part[at:] + part[:at]
 
 
-def _is_convex(ring: Sequence[Point], part: Sequence[int], way: float = 1.0) -> bool:
+def _is_convex(ring: Sequence[Point], part: Sequence[int], direction: float = 1.0) -> bool:
     """Whether it turns to one side only: with 1.0 counter-clockwise."""
     return all(
-        way * _turn(ring[part[k - 2]], ring[part[k - 1]], ring[part[k]]) > 0.0 for k in range(len(part))
+        direction * _turn(ring[part[k - 2]], ring[part[k - 1]], ring[part[k]]) > 0.0 for k in range(len(part))
     )

@@ -1,6 +1,6 @@
 """Box, circle and convex polygon: immutable values; moving one makes a copy.
 
-All lengths are in the caller's own unit, and y may point up or down: nothing here depends on it.
+All lengths are in the caller's own unit, and y may point up or down: the code does not depend on it.
 """
 
 import math
@@ -40,7 +40,7 @@ def finite(value: Any, name: str) -> float:
     >>> finite(3, "x")
     3.0
     """
-    if type(value) is float and math.isfinite(value):  # what nearly all are, in a fifth of the time
+    if type(value) is float and math.isfinite(value):  # nearly all values, in a fifth of the time
         return value
     if type(value) is int and -_EXACT < value < _EXACT:
         return float(value)
@@ -120,7 +120,7 @@ class Box:
 
     @staticmethod
     def from_center(center: tuple[float, float], width: float, height: float) -> "Box":
-        """A box about a point.
+        """A box around a point.
 
         Examples
         --------
@@ -133,25 +133,25 @@ class Box:
 
     @property
     def bounds(self) -> Bounds:
-        """The box itself, by its edges."""
+        """The edges of the box."""
         return self.x, self.y, self.x + self.width, self.y + self.height
 
     @property
     def center(self) -> tuple[float, float]:
-        """The middle."""
+        """The centre."""
         return self.x + 0.5 * self.width, self.y + 0.5 * self.height
 
     def moved_to(self, x: float, y: float) -> "Box":
-        """The same box at another place."""
+        """The same box at another position."""
         return Box(x, y, self.width, self.height)
 
     def rotated(self, angle: float, about: tuple[float, float] | None = None) -> "Polygon":
-        """The box turned, as a polygon; see `Polygon.rotated`.
+        """The box rotated, as a polygon; see `Polygon.rotated`.
 
         Raises
         ------
         ValueError
-            The box has no width or no height: there is no such polygon.
+            The box has no width or no height, so there is no such polygon.
 
         Examples
         --------
@@ -160,14 +160,14 @@ class Box:
         """
         if not (self.width > 0.0 and self.height > 0.0):
             raise ValueError(f"{self} can not be turned: it needs a width and a height")
-        # The corners as seen from the place, which rounds nothing: turned back, it is this box again.
+        # The corners relative to the position, which rounds nothing: rotated back, it is this box again.
         polygon = Polygon([(0.0, 0.0), (self.width, 0.0), (self.width, self.height), (0.0, self.height)])
         _set(polygon, "_middle", (0.5 * self.width, 0.5 * self.height))
         return polygon.moved_to(self.x, self.y).rotated(angle, about)
 
 
 def boxes_of(*columns: npt.NDArray[np.float64]) -> list[Box]:
-    """Boxes by their columns, which are sound: all at once, in a tenth of the time that one by one takes.
+    """Boxes from their columns, which are valid: all at once, in a tenth of the time of one by one.
 
     Examples
     --------
@@ -227,15 +227,15 @@ class Circle:
 
     @property
     def center(self) -> tuple[float, float]:
-        """The middle."""
+        """The centre."""
         return self.x, self.y
 
     def moved_to(self, x: float, y: float) -> "Circle":
-        """The same circle at another place."""
+        """The same circle at another position."""
         return Circle(x, y, self.radius)
 
     def rotated(self, angle: float, about: tuple[float, float] | None = None) -> "Circle":
-        """The circle turned about a point, see `Polygon.rotated`; about its own centre nothing changes.
+        """The circle rotated about a point, see `Polygon.rotated`; about its own centre nothing changes.
 
         Examples
         --------
@@ -252,15 +252,15 @@ class Circle:
 class Polygon:
     """A convex polygon, placed by its first point.
 
-    The other points are kept relative to the first, so that a polygon that travels far keeps its form.
+    The other points are stored relative to the first, so that a polygon that moves far keeps its shape.
 
     Parameters
     ----------
     points : iterable of (float, float)
-        At least three corners in order, in either direction round; a last point equal to the first is
-        dropped, so that closed rings are welcome.  A corner may lie on a straight side.
+        At least three corners in order, in either direction; a last point equal to the first is
+        dropped, so closed rings are accepted.  A corner may lie on a straight side.
     radius : float
-        How far the polygon is grown: its corners become round, see also `RoundedBox` and `Capsule`.
+        How far the polygon is grown: its corners become round; see also `RoundedBox` and `Capsule`.
 
     Raises
     ------
@@ -283,15 +283,15 @@ class Polygon:
     x: float
     y: float
     offsets: npt.NDArray[np.float64]
-    """``(n, 2)``: the points seen from its place, counter-clockwise where y points up."""
+    """``(n, 2)``: the points relative to its position, counter-clockwise if y points up."""
     axes: npt.NDArray[np.float64]
-    """``(n, 2)``: at right angles to the side that begins at each point, of any length."""
+    """``(n, 2)``: the normal of the side that begins at each point, of any length."""
     radius: float
     _extent: Bounds
     _middle: tuple[float, float]
 
     def __init__(self, points: Iterable[Any], *, radius: float = 0.0) -> None:
-        # In plain floats: for the few corners that shapes have, each call of NumPy would cost more than all.
+        # In plain floats: for the few corners of a shape, each NumPy call would cost more than all of this.
         xs, ys = corners_of(points)
         x, y = xs[0], ys[0]
         offsets, axes, reach = form_of([other - x for other in xs], [other - y for other in ys])
@@ -307,7 +307,7 @@ class Polygon:
         reach: Bounds,
         middle: tuple[float, float],
     ) -> Self:
-        """Be this; ``reach`` is the box around the points, seen from the place."""
+        """Set all attributes; ``reach`` is the box around the points, relative to the position."""
         left, top, right, bottom = reach
         _set(self, "x", x)
         _set(self, "y", y)
@@ -326,13 +326,13 @@ class Polygon:
 
     @property
     def points(self) -> npt.NDArray[np.float64]:
-        """``(n, 2)``: the corners from the first one on, counter-clockwise where y points up."""
+        """``(n, 2)``: the corners from the first one on, counter-clockwise if y points up."""
         points: npt.NDArray[np.float64] = self.offsets + np.array([self.x, self.y])
         return points
 
     @property
     def extent(self) -> Bounds:
-        """The smallest box around the polygon, seen from its place."""
+        """The smallest box around the polygon, relative to its position."""
         return self._extent
 
     @property
@@ -343,11 +343,11 @@ class Polygon:
 
     @property
     def center(self) -> tuple[float, float]:
-        """The centre of mass, about which it turns."""
+        """The centre of mass, about which it rotates."""
         return self.x + self._middle[0], self.y + self._middle[1]
 
     def moved_to(self, x: float, y: float) -> Self:
-        """The same polygon at another place."""
+        """The same polygon at another position."""
         moved = object.__new__(type(self))
         _set(moved, "x", finite(x, "x"))
         _set(moved, "y", finite(y, "y"))
@@ -357,10 +357,10 @@ class Polygon:
         return moved
 
     def rotated(self, angle: float, about: tuple[float, float] | None = None) -> "Polygon":
-        """The polygon turned.
+        """The polygon rotated.
 
-        Its place stays: ``x, y`` are where its first point would be if it were not turned, so that a shape
-        that turns about its centre does not seem to move.
+        Its position stays: ``x, y`` are where its first point would be if it were not rotated, so that a
+        shape that rotates about its centre does not appear to move.
 
         Parameters
         ----------
@@ -368,7 +368,7 @@ class Polygon:
             In degrees, from x towards y: clockwise on a screen, where y points down.  Quarter turns are
             exact.
         about : (float, float), optional
-            A fixed point; its centre if not given.
+            A fixed point; by default its centre.
 
         Returns
         -------
@@ -377,7 +377,7 @@ class Polygon:
         Raises
         ------
         TypeError, ValueError
-            The angle or the point is no finite number.
+            The angle or the point is not a finite number.
 
         Examples
         --------
@@ -400,7 +400,7 @@ class Polygon:
 
     @property
     def _when_turned(self) -> type["Polygon"]:
-        """What it is when it is turned."""
+        """The class of the rotated shape."""
         return Polygon
 
     def __eq__(self, other: object) -> bool:
@@ -432,7 +432,7 @@ def _polygon_from(kind: type[Polygon], x: float, y: float, *form: Any) -> Polygo
 def turned_point(
     point: tuple[float, float], degrees: float, about: tuple[float, float]
 ) -> tuple[float, float]:
-    """Where a point comes to.
+    """Rotate a point.
 
     Examples
     --------
@@ -446,7 +446,7 @@ def turned_point(
 
 
 def _check_bounds(bounds: Bounds) -> None:
-    # A finite sum has finite parts; where it overflows although they are, look again.
+    # A finite sum has finite parts; if it overflows although they are finite, test each.
     if not math.isfinite(sum(bounds)) and not all(map(math.isfinite, bounds)):
         raise ValueError(f"the shape reaches beyond the range of float64: bounds {bounds}")
 
@@ -456,7 +456,7 @@ def _check_bounds(bounds: Bounds) -> None:
 
 
 class Capsule(Polygon):
-    """A line grown by a radius: what characters and bullets are made of.  Placed by its first end.
+    """A line grown by a radius, for characters and bullets.  Placed by its first end.
 
     Parameters
     ----------
@@ -512,7 +512,7 @@ class RoundedBox(Polygon):
     Parameters
     ----------
     x, y, width, height : float
-        As of `Box`: the bounds.
+        As for `Box`: the bounds.
     radius : float
         Positive, and at most half of the width and half of the height.
 
@@ -541,7 +541,7 @@ class RoundedBox(Polygon):
                 f"radius = {grown:g} is too large for a box of {width:g} x {height:g};"
                 " give a smaller one, or use Circle"
             )
-        if right == grown or bottom == grown:  # two half circles: what is left of the box is a line
+        if right == grown or bottom == grown:  # two half circles: the box between them is a line
             corners = [(grown, grown), (right, bottom)]
         else:
             corners = [(grown, grown), (right, grown), (right, bottom), (grown, bottom)]
@@ -549,12 +549,12 @@ class RoundedBox(Polygon):
 
     @property
     def width(self) -> float:
-        """Of its bounds."""
+        """The width of its bounds."""
         return self.extent[2] - self.extent[0]
 
     @property
     def height(self) -> float:
-        """Of its bounds."""
+        """The height of its bounds."""
         return self.extent[3] - self.extent[1]
 
     def __repr__(self) -> str:
@@ -570,7 +570,7 @@ def _positive(radius: Any) -> float:
 
 
 def _fill_with(shape: Polygon, x: float, y: float, corners: list[tuple[float, float]], radius: float) -> None:
-    """Corners that run counter-clockwise, seen from the place."""
+    """Fill a shape with corners that run counter-clockwise, relative to the position."""
     offsets = np.array(corners)
     axes: npt.NDArray[np.float64] = np.empty_like(offsets)
     for k, ((ax, ay), (bx, by)) in enumerate(zip(corners, [*corners[1:], corners[0]], strict=True)):
@@ -584,7 +584,7 @@ def _fill_with(shape: Polygon, x: float, y: float, corners: list[tuple[float, fl
 
 
 def from_outline(kind: type[Polygon], outline: Any, radius: Any) -> Polygon:
-    """The shape at 0, 0 that has these corners and, behind them, this centre, seen from its place.
+    """The shape at 0, 0 with these corners and, after them, this centre, relative to its position.
 
     Raises
     ------
@@ -609,7 +609,7 @@ def from_outline(kind: type[Polygon], outline: Any, radius: Any) -> Polygon:
 
 
 # -----------------------------------------------------------------------------------------------------------
-# One shape as columns: what kernels take that are made for tables of shapes.
+# One shape as columns, for kernels that take tables of shapes.
 
 
 _NO_ONE = np.zeros(1, np.int64)
@@ -617,7 +617,7 @@ _NO_POINTS = np.empty((0, 2))
 
 
 def columns_of(shape: Shape) -> ShapeColumns:
-    """As of a table that holds nothing else, in a fraction of the time."""
+    """The columns of a table with only this shape, in a fraction of the time."""
     kind, width, height = CIRCLE, 0.0, 0.0
     counts, points, axes = _NO_ONE, _NO_POINTS, _NO_POINTS
     if isinstance(shape, Polygon):

@@ -16,15 +16,15 @@ from broadphase.kernels.shapes.contact import contact_shapes
 from broadphase.kernels.shapes.table import BOX, CIRCLE, POLYGON, ShapeColumns, bound_rows, turn_rows
 
 _FIRST_ROOM = 16
-_BY_ROW = 7  # how many of the columns have one entry a shape
+_BY_ROW = 7  # how many of the columns have one entry for each shape
 _NO_ROWS = np.empty(0, np.int64)
-# What is known of how a shape turns, see `ShapeTable`.
+# How a shape is rotated, see `ShapeTable`.
 _AS_A_BOX, _AS_IT_IS = (0.0, 0.0, 0.0, 0.0), (0.0, 0.0, 2.0, 0.0)
 _Turning = tuple[float, float, float, float]
 
 
 class ShapeTable:
-    """Shapes by row number; the rows' places are plain arrays that may be written to.
+    """Shapes by row number; the rows' positions are plain arrays that may be written to.
 
     Examples
     --------
@@ -41,21 +41,21 @@ class ShapeTable:
     def __init__(self) -> None:
         self._shapes: list[Shape] = []
         self.places = _empty_columns(_FIRST_ROOM)
-        """As `columns`, with spare rows and no points: what kernels take that ask and move boxes only."""
+        """`columns` with spare rows and without points, for kernels that query and move boxes only."""
         self._points = np.empty((0, 2))
         self._axes = np.empty((0, 2))
         self._base = np.empty((0, 2))
-        """The points as they are at angle 0."""
+        """The points at angle 0."""
         self._points_used = 0
         self._turning = np.zeros((_FIRST_ROOM, 4))
-        """By row: x and y of the centre, seen from the place; 0 for a box without points, 1 for
-        one with points, 2 for what is no box; the angle."""
+        """By row: x and y of the centre, relative to the position; 0 for a box without points, 1 for
+        one with points, 2 for any other shape; the angle."""
         self._turned: dict[int, Polygon] = {}
-        """What `form` has made since the row was turned."""
+        """The results of `form` since the row was rotated."""
         self._columns: ShapeColumns | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Copies make their own ``columns``: copied, these would no longer be views of the places."""
+        """Copies create their own ``columns``: copied ones would no longer be views of the positions."""
         return {**self.__dict__, "_columns": None}
 
     def __len__(self) -> int:
@@ -63,12 +63,12 @@ class ShapeTable:
 
     @property
     def x(self) -> npt.NDArray[np.float64]:
-        """Where each shape is; a live view until the next `append`."""
+        """The x of each shape; a live view until the next `append`."""
         return self.places.x[: len(self)]
 
     @property
     def y(self) -> npt.NDArray[np.float64]:
-        """Where each shape is; a live view until the next `append`."""
+        """The y of each shape; a live view until the next `append`."""
         return self.places.y[: len(self)]
 
     @property
@@ -81,25 +81,25 @@ class ShapeTable:
         return self._columns
 
     def reserve(self, rows: int) -> None:
-        """Make room for so many rows."""
-        room = len(self.places.x)
-        if rows <= room:
+        """Allocate this many rows."""
+        capacity = len(self.places.x)
+        if rows <= capacity:
             return
-        larger, turning = _empty_columns(max(rows, 2 * room)), np.zeros((max(rows, 2 * room), 4))
+        larger, turning = _empty_columns(max(rows, 2 * capacity)), np.zeros((max(rows, 2 * capacity), 4))
         for name in ShapeColumns._fields[:_BY_ROW]:
-            getattr(larger, name)[:room] = getattr(self.places, name)
-        turning[:room] = self._turning
-        # No calls from here on: nothing can come in between.
+            getattr(larger, name)[:capacity] = getattr(self.places, name)
+        turning[:capacity] = self._turning
+        # No calls from here on, so nothing can interrupt.
         self.places, self._turning, self._columns = larger, turning, None
 
     def append(self, shape: Shape) -> int:
-        """Add a shape behind the others and return its row."""
+        """Append a shape and return its row."""
         row = len(self)
         self.put(row, shape)
         return row
 
     def put(self, row: int, shape: Shape) -> None:
-        """Another shape in a row, or a shape in the row behind the last: altogether or not at all."""
+        """Replace the shape of a row, or append one; completely or not at all."""
         self.reserve(row + 1)
         self._turned.pop(row, None)
         if isinstance(shape, Polygon):
@@ -110,7 +110,7 @@ class ShapeTable:
             self._put(row, shape, CIRCLE, shape.radius, 0.0, _AS_IT_IS)
 
     def put_many(self, rows: npt.NDArray[np.integer[Any]], shapes: Sequence[Shape]) -> None:
-        """As `put` for ascending rows, some of them behind the last; nothing may read them meanwhile."""
+        """`put` for ascending rows, some of them after the last; nothing may read the table meanwhile."""
         if set(map(type, shapes)) != {Box}:
             for row, shape in zip(rows.tolist(), shapes, strict=True):
                 self.put(row, shape)
@@ -127,23 +127,23 @@ class ShapeTable:
         places.kinds[begin:end] = BOX
         places.starts[begin:end] = places.counts[begin:end] = 0
         self._turning[begin:end] = _AS_A_BOX
-        # No calls from here on: nothing can come in between.
+        # No calls from here on, so nothing can interrupt.
         self._shapes += fresh
         self._columns = None
 
     def base(self, row: int) -> Shape:
-        """The shape of a row as it was put there, not turned."""
+        """The shape that was put into a row, not rotated."""
         return self._shapes[row]
 
     @property
     def forms(self) -> list[Shape]:
-        """The shapes by row as they are turned now, at any place; read-only."""
+        """The shapes by row as they are rotated now, at any position; read-only."""
         if not self._turning[: len(self), 3].any():
             return self._shapes
         return [self.form(row) for row in range(len(self))]
 
     def form(self, row: int) -> Shape:
-        """The shape of a row as it is turned now, at any place."""
+        """The shape of a row as it is rotated now, at any position."""
         if self._turning.item(row, 3) == 0.0:
             return self._shapes[row]
         return self._turned.get(row) or self._made_form(row)
@@ -160,26 +160,26 @@ class ShapeTable:
         return [*boxes_of(places.x[rows], places.y[rows], places.width[rows], places.height[rows])]
 
     def angle(self, row: int) -> float:
-        """How far the shape of a row is turned, in degrees."""
+        """The angle of the shape of a row, in degrees."""
         return self._turning.item(row, 3)
 
     def angles_of(self, rows: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.float64]:
-        """How far the shapes of many rows are turned."""
+        """The angles of the shapes of many rows."""
         angles: npt.NDArray[np.float64] = self._turning[rows, 3]
         return angles
 
     @property
     def angles(self) -> npt.NDArray[np.float64]:
-        """How far each shape is turned."""
+        """The angle of each shape."""
         return self._turning[: len(self), 3].copy()
 
     def turn(self, rows: npt.NDArray[np.integer[Any]], angles: npt.NDArray[np.float64]) -> None:
-        """Turn shapes about their centres, to angles in degrees that are finite.
+        """Rotate shapes about their centres, to finite angles in degrees.
 
         Raises
         ------
         ValueError
-            One is a box without width or height; nothing has changed.
+            A shape is a box without width or height; nothing has changed.
 
         Examples
         --------
@@ -195,16 +195,16 @@ class ShapeTable:
             self._give_points(row, polygon)
         self._turned.clear()
         columns, turning, all_rows = self.columns, self._turning, rows.astype(np.int64)
-        turning[rows, 3] = angles  # and nothing can come in between
+        turning[rows, 3] = angles  # nothing can interrupt between this and the next line
         turn_rows(columns, self._base, turning, all_rows, angles)
 
     def _give_points(self, row: int, polygon: Shape) -> None:
-        """Corners for a box that is turned for the first time."""
+        """Create the corners of a box that is rotated for the first time."""
         assert isinstance(polygon, Polygon)
         offsets, axes, count = polygon.offsets, polygon.axes, len(polygon.offsets)
         start = self._start_for(row, count)
         end, used, places = start + count, max(self._points_used, start + count), self.places
-        # No calls from here on: nothing can come in between.
+        # No calls from here on, so nothing can interrupt.
         self._points[start:end], self._axes[start:end], self._base[start:end] = offsets, axes, offsets
         places.starts[row], places.counts[row] = start, count
         self._turning[row] = (*polygon._middle, 1.0, 0.0)
@@ -215,20 +215,20 @@ class ShapeTable:
         if not isinstance(base, Box | Polygon):
             return base
         if isinstance(base, Box) and self.places.kinds[row] == BOX:
-            return base  # turned by whole turns
-        room = self.places
-        at = slice(room.starts.item(row), room.starts.item(row) + room.counts.item(row))
+            return base  # rotated by whole turns
+        places = self.places
+        at = slice(places.starts.item(row), places.starts.item(row) + places.counts.item(row))
         middle = self._turning.item(row, 0), self._turning.item(row, 1)
         kind = base._when_turned if isinstance(base, Polygon) else Polygon
         offsets, axes = read_only(self._points[at].copy(), self._axes[at].copy())
         form = object.__new__(kind)._fill(
-            *(base.x, base.y, offsets, axes, room.width.item(row), reach_of(offsets), middle)
+            *(base.x, base.y, offsets, axes, places.width.item(row), reach_of(offsets), middle)
         )
         self._turned[row] = form
         return form
 
     def one(self, row: int) -> ShapeColumns:
-        """A table of its own for one shape, where it is now: what movement kernels push about."""
+        """A table of one shape, where it is now, for movement kernels."""
         return table_of([self.shape(row)]).columns
 
     def bounds(self, rows: npt.NDArray[np.integer[Any]] | None = None) -> BoxArray:
@@ -239,9 +239,9 @@ class ShapeTable:
         return out
 
     def contacts(self, pairs: Any, *, touching: bool = False) -> ContactArrays:
-        """Contacts of row with row, as in `contact`; see `contact_boxes` for the form of the answer.
+        """Contacts between rows, as in `contact`; see `contact_boxes` for the form of the result.
 
-        The bounding boxes are taken to overlap: that is what a broad phase has found out.
+        The bounding boxes are assumed to overlap, because a broad phase has found the pairs.
         """
         rows = as_pairs(pairs, len(self), len(self))
         count = len(rows)
@@ -250,9 +250,9 @@ class ShapeTable:
         return found
 
     def _put(self, row: int, shape: Shape, kind: Any, width: float, height: float, turning: _Turning) -> None:
-        """Write what has no points."""
+        """Write a shape without points."""
         places, x, y = self.places, shape.x, shape.y
-        # No calls from here on: nothing can come in between.
+        # No calls from here on, so nothing can interrupt.
         self._shapes[row : row + 1] = (shape,)
         places.kinds[row], places.x[row], places.y[row] = kind, x, y
         places.width[row], places.height[row] = width, height
@@ -264,7 +264,7 @@ class ShapeTable:
         offsets, axes, count = polygon.offsets, polygon.axes, len(polygon.offsets)
         start = self._start_for(row, count)
         end, used, places = start + count, max(self._points_used, start + count), self.places
-        # No calls from here on: nothing can come in between.
+        # No calls from here on, so nothing can interrupt.
         self._points[start:end], self._axes[start:end], self._base[start:end] = offsets, axes, offsets
         self._shapes[row : row + 1] = (polygon,)
         places.kinds[row], places.x[row], places.y[row] = POLYGON, polygon.x, polygon.y
@@ -274,15 +274,15 @@ class ShapeTable:
         self._points_used, self._columns = used, None
 
     def _start_for(self, row: int, count: int) -> int:
-        """Where so many points of a row may be written."""
-        if self.places.counts.item(row) == count:  # a polygon that turns, most likely: where it is
+        """The place for the points of a row."""
+        if self.places.counts.item(row) == count:  # probably a polygon that rotates: it keeps its place
             return self.places.starts.item(row)
         if self._points_used + count > len(self._points):
             self._gather_points(count)
         return self._points_used
 
     def _gather_points(self, wanted: int) -> None:
-        """Move the points that are in use together, into twice the room that they and ``wanted`` need."""
+        """Move the points in use into a block twice as large as they and ``wanted`` need."""
         counts, starts = self.places.counts[: len(self)], self.places.starts.copy()
         points, axes, base = np.empty((3, 2 * (int(counts.sum()) + wanted), 2))
         used = 0
@@ -293,7 +293,7 @@ class ShapeTable:
             starts[row] = used
             used += count
         places = self.places._replace(starts=starts)
-        # No calls from here on: nothing can come in between.
+        # No calls from here on, so nothing can interrupt.
         self.places, self._points, self._axes, self._base = places, points, axes, base
         self._points_used, self._columns = used, None
 
@@ -307,7 +307,7 @@ def table_of(shapes: Iterable[Shape]) -> ShapeTable:
 
 
 def _empty_columns(rows: int) -> ShapeColumns:
-    """Columns with room for so many shapes, and none for points, which are kept apart."""
+    """Columns for this many shapes, and none for points, which are stored separately."""
     dtypes = (np.uint8, *(np.float64,) * 4, np.int64, np.int64)
     by_row = [np.zeros(rows, dtype) for dtype in dtypes]
     return ShapeColumns._make([*by_row, np.empty((0, 2)), np.empty((0, 2))])

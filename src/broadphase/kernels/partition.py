@@ -1,28 +1,29 @@
-"""Copies the boxes of a chunk into the tiles of a world on disk, and turns found pairs back into rows.
+"""Copies the boxes of a chunk into the tiles of a world on disk, and converts found pairs back to rows.
 
-A tile is a leaf of a tree whose nodes each cut one axis: a box that begins before the cut goes left, a box
-that ends at the cut or after it goes right, so a box is copied into every tile that it touches.  The edges of
-boxes are only compared, never computed with, so the result is exact for all numbers, infinities included.
+A tile is a leaf of a tree whose nodes each split one axis: a box that begins before the split goes left, a
+box that ends at the split or after it goes right, so a box is copied into every tile that it touches.  The
+edges of boxes are only compared, never computed with, so the result is exact for all numbers, infinities
+included.
 
-`count_tiles` counts the copies, `copy_to_tiles` makes them, and `rows_of_pairs` turns the pairs of a tile
-into rows of the whole input.
+`count_tiles` counts the copies, `copy_to_tiles` makes them, and `rows_of_pairs` converts the pairs of a tile
+to rows of the whole input.
 """
 
 import numpy as np
 
 from broadphase.kernels.machine.jit import inline, jit, unsigned
 
-# Columns of a node: which axis it cuts, and the next node on either side.  The last nodes are the tiles; they
-# lead to themselves and cut at NaN, so a further step from them changes nothing.
+# Columns of a node: the axis that it splits, and the next node on either side.  The last nodes are the tiles;
+# their next node is themselves and their split is NaN, so a further step changes nothing.
 AXIS, LEFT, RIGHT = 0, 1, 2
 
 
 @inline
 def _only_leaf(boxes, i, nodes, splits, depth):
-    """The node of the tile that contains box ``i`` entirely, or -1 where it touches several tiles.
+    """The node of the tile that contains box ``i`` entirely, or -1 if it touches several tiles.
 
     It always takes ``depth`` steps, and the side of each step is an index and not a branch: with hundreds of
-    tiles the processor would predict most branches wrong.  A box takes 20 ns instead of 120.
+    tiles most branches would be mispredicted.  A box takes 20 ns instead of 120.
     """
     dim = unsigned(boxes.shape[1] // 2)
     node = unsigned(0)
@@ -68,7 +69,7 @@ def count_tiles(boxes, nodes, splits, depth, most, stack, leaves, first, copies,
     ``first[i]`` becomes the first tile that box ``i`` touches, and ``copies[i]`` the number of tiles.
     ``own`` of a tile counts the boxes that touch at most ``most`` tiles, ``shared`` the larger ones, of which
     no copies are made.  ``depth`` is that of the deepest tile.  ``stack`` and ``leaves`` are scratch, one
-    entry a tile.
+    entry for each tile.
     """
     inner = nodes.shape[0] // 2
     for i in range(boxes.shape[0]):

@@ -1,7 +1,7 @@
-"""Each broad phase once through: a `Task` in, its pairs out.
+"""The broad phases for one call: a `Task` in, its pairs out.
 
-One module a method, each with a function ``find(task) -> Found``.  All of them find exactly the same
-pairs; they differ in what that costs.
+Each method is one module with a function ``find(task) -> Found``.  All methods find exactly the same
+pairs; they differ in cost.
 """
 
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from typing import Literal, get_args
 
 from broadphase.methods.task import Found, Task
 
-# "auto" is no method of its own: `broadphase.methods.choose` picks one of these.
+# "auto" is not a method: `broadphase.methods.choose` picks one of these.
 Name = Literal["brute_force", "sort_and_sweep", "uniform_grid", "spatial_hash", "tree", "strips"]
 NAMES: tuple[Name, ...] = get_args(Name)
 

@@ -1,4 +1,4 @@
-"""Many queries at once: the nearest boxes of many points, and box queries that meet much, in packets."""
+"""Many queries in one call: the nearest boxes of many points, and box queries with many hits, in packets."""
 
 import math
 from collections.abc import Callable
@@ -30,15 +30,15 @@ from broadphase.runtime.memory import PairArray, Scratch, borrowed_scratch, pair
 from broadphase.runtime.slices import MOST, growing, paced, ranges, slices
 
 # -----------------------------------------------------------------------------------------------------------
-# The nearest boxes of many points: both are sorted into cells, and a point looks at the cells around it.
+# The nearest boxes of many points: both are sorted into cells, and a point searches the cells around it.
 #
-# A tree answers one point after another, each from its root.  Of many points the neighbours have nearly the
-# same answer: in the order of even cells what one has looked at lies in the nearest cache for the next, and
-# how far that one had to look bounds how far the next has to (`broadphase.kernels.points`).
+# A tree answers one point after another, each from its root.  Neighbours among many points have nearly the
+# same answer: in the order of a uniform grid the boxes that one has searched are in the L1 cache for the
+# next, and its result bounds the distance for the next (`broadphase.kernels.points`).
 #
 # Cost: a counting sort of boxes and points, then for each point about three times as many comparisons as
-# boxes are wanted, 16 at a time.  It loses where no size of cells suits all places (clusters within clusters,
-# all on a slanted line, all equal) and where boxes are large: a sample shows it, and `plan_cells` returns
+# boxes are wanted, 16 at a time.  It loses if no cell size suits all places (clusters within clusters,
+# all on a diagonal line, all equal) and if boxes are large: a sample shows this, and `plan_cells` returns
 # None.
 
 
@@ -46,32 +46,32 @@ Rows = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int32]
 Sets = npt.NDArray[np.uint32]
 
-# Fewer points are answered faster one by one, also where there are so many times as many boxes.
+# Fewer points are faster one by one, and so are points with this many times as many boxes.
 FEWEST = 500
 MOST_BOXES_EACH = 16
 _SAMPLE = 4096
 _GOLDEN = 0.6180339887498949
 _TRIMMED = 0.005
-# A world that reaches so many times as far as nearly all of its boxes do has outliers.
+# A world this many times as large as the region of nearly all of its boxes has outliers.
 _FAR_OUT = 1.6
-# Boxes in a cell, for each that is wanted.
+# Boxes in a cell for each wanted result.
 _PER_WANTED = 0.5
 _LEAST_IN_CELL, _MOST_IN_CELL = 2.0, 32.0
-# Where boxes crowd there are more cells, but no more than so many times as many; beyond, cells do not pay.
+# Crowded boxes get more cells, but at most this many times as many; beyond, cells do not pay.
 _MOST_FINER = 32.0
 _MOST_CROWDED = 128.0
-# A box may reach so far from its middle, in cells; this share may reach further.
+# How far a box may reach from its middle, in cells; this share of boxes may reach further.
 _LARGEST = 0.5
 _MOST_LARGE = 1e-4
 # Points in a row of `side_by_side` that is as long as it is high.
 _IN_A_SQUARE = 8
 _ENOUGH_FOR_THREADS = 5_000
-_PIECES = 4  # for each thread, so that none waits long for the last
-_COMPARISONS = 300.0  # what a point costs, for `slices`
+_PIECES = 4  # for each thread, so that no thread waits long for the last
+_COMPARISONS = 300.0  # the cost of a point, for `slices`
 
 
 class Plan(NamedTuple):
-    """The cells, and what may be expected."""
+    """The cells, and the expected numbers."""
 
     lattice: Rows
     """See `broadphase.kernels.points.nearest_boxes`."""
@@ -80,7 +80,7 @@ class Plan(NamedTuple):
     in_cell: float
     """Boxes in a cell, on average over all cells."""
     crowded: float
-    """How many times as many a box has around it."""
+    """How many times the average number of boxes a box has around it."""
 
 
 class Found(NamedTuple):
@@ -94,7 +94,7 @@ class Found(NamedTuple):
 
 
 def plan_cells(boxes: BoxArray, k: int) -> Plan | None:
-    """Cells that suit the boxes, or None where none do; rows of NaN are no boxes."""
+    """Cells that suit the boxes, or None if none do; rows of NaN are not boxes."""
     n, dim = len(boxes), boxes.shape[1] // 2
     sample = _sample(boxes).astype(np.float64)
     sample = sample[np.isfinite(sample).all(axis=1)]
@@ -120,7 +120,7 @@ def plan_cells(boxes: BoxArray, k: int) -> Plan | None:
 
 
 def _sample(boxes: BoxArray) -> BoxArray:
-    """Some of the rows, at distances that no lattice has."""
+    """Some of the rows, at irregular distances."""
     n = len(boxes)
     if n <= 4 * _SAMPLE:
         return boxes
@@ -128,7 +128,7 @@ def _sample(boxes: BoxArray) -> BoxArray:
 
 
 def _bulk(middles: Rows) -> tuple[Rows, Rows]:
-    """Where the boxes lie, a few outliers set aside; no further than that cells at the edge are usual."""
+    """The region of the boxes without a few outliers; large enough that cells at the edge are typical."""
     ordered = np.sort(middles, axis=0)
     aside = int(_TRIMMED * len(ordered))
     low, high = ordered[aside], ordered[-1 - aside]
@@ -138,7 +138,7 @@ def _bulk(middles: Rows) -> tuple[Rows, Rows]:
 
 
 def _cut(low: Rows, spread: Rows, n: int, in_cell: float) -> Plan:
-    """Cells of one size; an axis along which there is less than a cell has one."""
+    """Cells of one size; an axis shorter than a cell has one."""
     cells = max(n / in_cell, 1.0)
     long = spread > 0.0
     size = 0.0
@@ -152,7 +152,7 @@ def _cut(low: Rows, spread: Rows, n: int, in_cell: float) -> Plan:
 
 
 def _crowding(middles: Rows, lattice: Rows) -> float:
-    """How many times as many boxes as the average share the cell of a box."""
+    """How many times the average number of boxes share the cell of a box."""
     at = np.clip((middles - lattice[0]) * lattice[1], 0.0, lattice[2] - 1.0).astype(np.int64)
     place = at[:, 0]
     cells = float(lattice[2, 0])
@@ -160,7 +160,7 @@ def _crowding(middles: Rows, lattice: Rows) -> float:
         place = place + at[:, axis] * int(cells)
         cells *= float(lattice[2, axis])
     together = np.unique(place, return_counts=True)[1].astype(np.float64)
-    # Of as many sampled in so many cells, so many pairs would meet by chance.
+    # By chance, this many pairs of the sample would share a cell.
     pairs = float((together * (together - 1.0)).sum())
     return float(pairs * cells) / (len(middles) * (len(middles) - 1.0))
 
@@ -168,14 +168,14 @@ def _crowding(middles: Rows, lattice: Rows) -> float:
 def find_nearest(
     boxes: BoxArray, sets: tuple[Sets, Sets], rule: tuple[int, int], points: Rows, k: int, parts: int
 ) -> Found | None:
-    """The ``k`` nearest of each point among the rows that hold a box and pass the rule.
+    """Find the ``k`` nearest of each point among the rows that hold a box and pass the rule.
 
-    None where a tree does better: few points, many wanted, and see `plan_cells`.
+    Returns None if a tree is faster: for few points, for many results, and see `plan_cells`.
 
     Parameters
     ----------
     boxes : numpy.ndarray
-        ``(n, 2 * dim)``; a row of NaN is no box.
+        ``(n, 2 * dim)``; a row of NaN is not a box.
     sets, rule : tuple
         Categories and masks by row, and those of the query; -1 for none.
     points : numpy.ndarray
@@ -199,7 +199,7 @@ def find_nearest(
 
 
 def side_by_side(points: Rows) -> npt.NDArray[np.int64]:
-    """An order in which points that follow each other lie close together: row by row, as a page is read.
+    """An order in which consecutive points are near each other: row by row, as a page is read.
 
     Rows hold about as many points each, wherever the points are.
     """
@@ -256,7 +256,7 @@ def _sorted_boxes(
         return None
     expected = 1.0 + plan.in_cell * plan.crowded
     if crowding - float(large) ** 2 > 4.0 * expected * count:
-        return None  # the sample has missed a crowd
+        return None  # the sample missed a crowd
     half = halves.max(axis=0)
     columns = scratch.array("columns", ((2 if half.any() or large else 1) * dim, count + LANES), np.float64)
     columns[:, count:] = np.nan
@@ -304,8 +304,8 @@ def _search(plan: Plan, held: _Held, boxes: BoxArray, points: Rows, order: Ids, 
     kept = held.columns, held.ids, held.starts, plan.lattice, held.half
 
     def search(begin: int, end: int) -> tuple[int, int]:
-        room = 4 * k + 8 * LANES  # for all that lies in the square around a point, mostly
-        near = np.empty((2, room)), np.empty((2, room), np.int32)
+        capacity = 4 * k + 8 * LANES  # usually enough for all boxes in the square around a point
+        near = np.empty((2, capacity)), np.empty((2, capacity), np.int32)
         found = tests = 0
         for span in slices(begin, end, _COMPARISONS * plan.crowded):
             some, made = search_nearest(*kept, boxes, points, order, *span, usual, *near, ids, distances)
@@ -321,8 +321,8 @@ def _search(plan: Plan, held: _Held, boxes: BoxArray, points: Rows, order: Ids, 
 # -----------------------------------------------------------------------------------------------------------
 # Many box queries with many hits, a packet at a time; see `broadphase.kernels.boxes.queries`.
 #
-# An index finds what a packet may meet, as for any box.  It loses where the queries lie so far apart that few
-# are in a packet, or where the boxes between them are crowded; it finds that out early and gives up.
+# An index finds the candidates of a packet with a query around it.  Packets lose if the queries are so far
+# apart that few share a packet, or if the boxes between them are crowded; this is detected early.
 
 
 Numbers = npt.NDArray[np.int64]
@@ -330,14 +330,14 @@ Ask = Callable[[Rows], tuple[PairArray, int]]
 """The rows ``[query, id]`` of some queries, in the order of both, and the tests."""
 
 _WIDER = 3.2
-"""What a packet may meet, in what each of its queries does: with less there are more packets."""
+"""How large a packet's candidates may be, relative to each query's hits; less means more packets."""
 _MOST_TOGETHER = 256
 _MET = 64
 """The size of the sample of hits that stands for all others."""
 _FIRST = 16
-"""Packets that are looked at first, to see what they take."""
+"""Packets that are searched first, to measure their cost."""
 _MOST_TESTS = 64
-"""Comparisons for a hit; there are three or four, unless a crowd lies between the queries."""
+"""The most comparisons for a hit; there are three or four, unless a crowd is between the queries."""
 
 
 class _Packets(NamedTuple):
@@ -352,14 +352,14 @@ class _Packets(NamedTuple):
 
 
 class _Compared(NamedTuple):
-    """What the queries of some packets may meet, and do."""
+    """The candidates and the hits of the queries of some packets."""
 
     each: Numbers
-    """How many boxes each packet may meet."""
+    """How many candidates each packet has."""
     rows: PairArray
-    """Those boxes, packet after packet, as rows ``[packet, id]``."""
+    """The candidates, packet after packet, as rows ``[packet, id]``."""
     met: npt.NDArray[np.uint16]
-    """Masks of those that each query does."""
+    """Masks of the candidates that each query meets."""
     tests: int
 
 
@@ -373,7 +373,7 @@ def find(
     together: int,
     parts: int,
 ) -> tuple[PairArray, int] | None:
-    """The rows ``[query, id]`` of all queries, in order, and the tests; None where each does better alone.
+    """The rows ``[query, id]`` of all queries, in order, and the tests; None if single queries are faster.
 
     Parameters
     ----------
@@ -384,9 +384,9 @@ def find(
     queries : numpy.ndarray
         ``(m, 2 * dim)``, float64.
     few, sample : numpy.ndarray
-        Some of the queries, from anywhere among them, and their rows, of which there are some.
+        Some of the queries, from anywhere among them, and their rows; at least one row.
     together : int
-        With fewer queries in a packet, on average, it costs more to find what a packet may meet.
+        With fewer queries in a packet, on average, finding the candidates costs more than it saves.
     parts : int
         Threads.
     """
@@ -399,7 +399,7 @@ def find(
     with borrowed_scratch() as scratch:
         order = order_by_cells(lattice, _middles(queries), parts, scratch)
         packets = _form(queries, order, reach, 1.01 * wider, each)
-        # The sample does not know everything, but now it has nearly been paid for.
+        # The sample may be misleading, but the work for the decision is nearly done.
         if len(packets.ends) * together > 2 * len(queries):
             return None
         counts = scratch.array("counts", (len(queries) + 1,), np.int64)
@@ -424,7 +424,7 @@ def _pieces(packets: _Packets, count: int) -> list[tuple[int, int]]:
 
 
 def _form(queries: Rows, order: Ids, reach: Rows, stretch: float, each: float) -> _Packets:
-    """Packets of queries in an order, that meet about so many boxes each; see `form_packets`."""
+    """Packets of consecutive queries that meet about this many boxes each; see `form_packets`."""
     m = len(queries)
     ends, around = np.empty(m, np.int64), np.empty((m, queries.shape[1]))
     count = 0
@@ -435,31 +435,31 @@ def _form(queries: Rows, order: Ids, reach: Rows, stretch: float, each: float) -
 
 
 def _middles(boxes: Rows) -> Rows:
-    """Their middles; what has none gets that of the world."""
+    """The middles of boxes; infinite boxes get that of the world."""
     dim = boxes.shape[1] // 2
     with np.errstate(invalid="ignore", over="ignore"):
         middles: Rows = 0.5 * boxes[:, :dim] + 0.5 * boxes[:, dim:]
-        if not np.isfinite(middles.sum()):  # a fourth of what it takes to look at each
+        if not np.isfinite(middles.sum()):  # a quarter of the time for testing each one
             middles[~np.isfinite(middles)] = 0.0
     return middles
 
 
 def _lattice(points: Rows, sides: Rows, most: float) -> Rows | None:
-    """Cells of about these sides over all points and one beyond, as `count_points` wants them.
+    """Cells of about these sides over all points and one beyond, in the form that `count_points` takes.
 
-    None where they are more than ``most``, those beyond not counted.
+    None if they are more than ``most``, not counting those beyond.
     """
     low = points.min(axis=0)
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         spread = np.maximum(points.max(axis=0) - low, np.finfo(np.float64).tiny)
         cells = np.maximum(np.ceil(spread / sides), 1.0)
         lattice = np.array([low - spread / cells, cells / spread, cells + 2.0])
-        # A world so small that cells a unit overflow has none.
+        # A world so small that cells per unit overflow has none.
         return lattice if cells.prod() <= most and np.isfinite(lattice).all() else None
 
 
 def _usual_sides(boxes: npt.NDArray[Any]) -> Rows:
-    """Their sides, half of which are longer; 0 on an axis that they mostly fill."""
+    """The median sides of the boxes; 0 on an axis that most of them fill."""
     dim = boxes.shape[1] // 2
     with np.errstate(over="ignore", invalid="ignore"):
         sides = boxes[:, dim:].astype(np.float64) - boxes[:, :dim]
@@ -479,7 +479,7 @@ def _compare(
     begin: int,
     end: int,
 ) -> list[_Compared] | None:
-    """What the packets ``begin .. end - 1`` may meet, and do; None where that is a crowd for nothing."""
+    """The candidates and hits of the packets ``begin .. end - 1``; None if a crowd makes this wasteful."""
     done: list[_Compared] = []
     tests = found = 0
     columns = np.empty((boxes.shape[1], 0), boxes.dtype)
@@ -528,7 +528,7 @@ def _rows(
 
 
 def _words(each: Numbers) -> Numbers:
-    """How many masks a query has for so many boxes."""
+    """How many masks a query has for this many boxes."""
     return (each + (LANES - 1)) // LANES
 
 

@@ -1,6 +1,6 @@
 """Brute force: compare every box with every other.
 
-The definition of the problem, and what every other method is held against.  Cost: ``n (n - 1) / 2``
+The definition of the problem, and the reference for every other method.  Cost: ``n (n - 1) / 2``
 comparisons whatever the scene.  It wins below a few hundred boxes, where sorting or binning costs more
 than comparing 16 boxes at a time, and loses everywhere else.
 """
@@ -13,7 +13,7 @@ from broadphase.kernels.boxes.brute_force import PADDING, compare_all, lay_in_co
 from broadphase.methods.task import Found, Task, search_all, search_in_shares
 from broadphase.runtime import threads
 
-# So many boxes take about as long as handing work to another thread.
+# This many boxes take about as long as starting another thread.
 ENOUGH_FOR_THREADS = 2_000
 _FEW_IDS = np.arange(ENOUGH_FOR_THREADS + PADDING, dtype=np.int32).reshape(1, -1)
 
@@ -28,7 +28,7 @@ def find(task: Task) -> Found:
     search = partial(compare_all, columns, ids, n, task.touching, task.filter)
     if n <= ENOUGH_FOR_THREADS:
         return search_all(task, search, (0, 0), n, 4 * n, ordered=True)
-    # Row i is compared with the n - 1 - i rows behind it, so the first rows cost most: four shares a
-    # thread even that out.
+    # Row i is compared with the n - 1 - i rows after it, so the first rows cost most: four shares for each
+    # thread balance the load.
     shares = threads.shares(n, 4 * task.threads)
     return search_in_shares(task, lambda: search, shares)._replace(ordered=True)

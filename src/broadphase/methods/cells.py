@@ -31,10 +31,10 @@ from broadphase.runtime.slices import Resumable, paced, ranges
 # The steps that the uniform grid and the spatial hash share: bin the boxes, then search every cell.
 
 
-# Where a place holds more boxes than this, sorting all boxes costs less than comparing them unsorted.
+# If a place holds more boxes than this, sorting all boxes costs less than comparing them unsorted.
 OVERFULL = 64
 
-# Cells are of different fullness: several shares for each thread even that out.
+# Cells hold different numbers of boxes: several shares for each thread balance the load.
 SHARES = 8
 ENOUGH_FOR_THREADS = 4_000
 
@@ -68,8 +68,8 @@ def enter(
     axis, order = -1, np.empty(0, np.int32)
     if fullest > OVERFULL:
         axis = sweep_axis(boxes)
-        # A counting sort keeps the order in which it is fed.  NumPy would take denormals for equal where the
-        # calling thread flushes them.
+        # A counting sort keeps the order of its input.  NumPy would treat denormals as equal if the calling
+        # thread flushes them to zero.
         order = stable_argsort(boxes[:, axis])
     entries = np.empty(int(starts[-1]), np.int32)
     for begin, end in paced(0, len(boxes)):
@@ -104,7 +104,7 @@ def search(task: Task, cells: Cells, used: int) -> Found:
 
 
 def _equal_places(starts: npt.NDArray[Any], parts: int) -> list[tuple[int, int]]:
-    """All places, cut into ranges with about equally many entries."""
+    """All places, in ranges with about equally many entries."""
     places, entries = len(starts) - 2, int(starts[-1])
     cuts = np.array([entries * part // parts for part in range(1, parts)], starts.dtype)
     return list(pairwise([0, *np.searchsorted(starts[:places], cuts).tolist(), places]))
@@ -114,7 +114,7 @@ def sweep_axis(boxes: BoxArray) -> int:
     """The axis on which the fewest boxes of a sample overlap."""
     dim = boxes.shape[1] // 2
     sample = boxes[:: max(1, len(boxes) // 1024)]
-    # Of two boxes, the one that begins later overlaps the other on the axis unless it begins beyond it.
+    # Of two boxes, the one that begins later overlaps the other on the axis unless it begins beyond its end.
     begun = [
         np.searchsorted(np.sort(sample[:, axis]), sample[:, dim + axis], "right").sum() for axis in range(dim)
     ]
@@ -122,10 +122,10 @@ def sweep_axis(boxes: BoxArray) -> int:
 
 
 # -----------------------------------------------------------------------------------------------------------
-# How large cells should be, read from a sample of the boxes.
+# How large cells should be, from a sample of the boxes.
 #
 # The rule of thumb is a cell two to three times the size of a typical box: in much smaller cells a box is
-# copied too often, in much larger ones it meets too many strangers.
+# copied too often, in much larger ones it is compared with too many boxes that it does not overlap.
 
 
 FloatArray = npt.NDArray[np.float64]
@@ -133,20 +133,20 @@ FloatArray = npt.NDArray[np.float64]
 CELLS_PER_SIZE = 2.5
 MOST_SAMPLED = 1024
 
-# Beyond these, 1 / size would leave the range of float64, and a few more decades are kept for growth.
+# Beyond these, 1 / size would leave the range of float64; a few more decades are reserved for growth.
 SMALLEST_CELL = 2.0**-1000
 LARGEST_CELL = 2.0**1000
 
 
 class CellSize(NamedTuple):
-    """A cell size and where it comes from."""
+    """A cell size and the reason for it."""
 
     size: float
     reason: str
 
 
 class Sample(NamedTuple):
-    """What is known of some boxes, every so many rows; boxes with an infinite edge are left out."""
+    """A sample of the boxes at regular distances, without boxes that have an infinite edge."""
 
     lows: FloatArray
     """``(m, dim)``: lower edges."""
@@ -163,7 +163,7 @@ class Sample(NamedTuple):
 
 
 def suggest_cell_size(boxes: BoxArray) -> CellSize:
-    """Cell size for boxes that lie anywhere, and why.
+    """Suggest a cell size for any boxes, and say why.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ def suggest_cell_size(boxes: BoxArray) -> CellSize:
     Returns
     -------
     CellSize
-        ``size`` is positive and finite, ``reason`` a sentence for people.
+        ``size`` is positive and finite, ``reason`` a sentence for readers.
 
     Examples
     --------
@@ -185,7 +185,7 @@ def suggest_cell_size(boxes: BoxArray) -> CellSize:
 
 
 def suggest_grid_cell_size(boxes: BoxArray) -> CellSize:
-    """`suggest_cell_size`, raised where a grid over the whole world would have too many cells.
+    """Like `suggest_cell_size`, but larger if a grid over the whole world would have too many cells.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def suggest_grid_cell_size(boxes: BoxArray) -> CellSize:
     Returns
     -------
     CellSize
-        ``size`` is positive and finite, ``reason`` a sentence for people.
+        ``size`` is positive and finite, ``reason`` a sentence for readers.
 
     Examples
     --------
@@ -223,17 +223,17 @@ def take_sample(boxes: BoxArray) -> Sample:
 
 
 def typical_cell(sample: Sample) -> CellSize:
-    """Two and a half times the size of the middle box, or the mean spacing if no box has a size.
+    """Two and a half times the size of the median box, or the mean spacing if no box has a size.
 
     The size of a box is the side of the square (the cube) of the same content, but at least a quarter of
-    its longest side: a long thin wall lies in a few cells, not in hundreds, and does not ask for cells
-    as large as itself.
+    its longest side: a long thin wall covers a few cells, not hundreds, and does not need cells as large as
+    itself.
     """
     sides = _sides(sample)
     longest = sides.max(axis=1, keepdims=True)
     sized = (longest[:, 0] > 0) & (longest[:, 0] < np.inf)
     sides, longest = sides[sized], longest[sized]
-    # Shares of the longest side: their product can not overflow.
+    # Ratios to the longest side: their product cannot overflow.
     content = (sides / longest).prod(axis=1) ** (1 / sides.shape[1])
     sizes = longest[:, 0] * np.maximum(content, 0.25)
     if len(sizes):
@@ -265,7 +265,7 @@ def at_most(most_cells: int, size: float, world: tuple[FloatArray, FloatArray]) 
     while True:
         cells = float((np.log2(np.maximum(widths, size)) - math.log2(size)).sum())  # their logarithm
         excess = cells - math.log2(max(1, most_cells))
-        # What is left after some rounds is a rounding error.
+        # After some iterations only a rounding error remains.
         if excess <= 1e-9:
             return size
         long_axes = int((widths > size).sum())
@@ -273,10 +273,10 @@ def at_most(most_cells: int, size: float, world: tuple[FloatArray, FloatArray]) 
 
 
 def world_of(sample: Sample) -> tuple[FloatArray, FloatArray]:
-    """Low and high corner of where nearly all boxes are.
+    """Low and high corner of the region of nearly all boxes.
 
-    One box in twenty may lie outside on each side, so that strays do not stretch the grid; a margin
-    takes in again what lies only just outside.
+    One box in twenty may be outside on each side, so that outliers do not stretch the grid; a margin
+    includes boxes only just outside again.
     """
     if len(sample.lows) == 0:
         return np.zeros(sample.lows.shape[1]), np.zeros(sample.lows.shape[1])
@@ -291,9 +291,9 @@ def world_of(sample: Sample) -> tuple[FloatArray, FloatArray]:
 
 
 def level_sizes(finest: float, sample: Sample, most_levels: int = 15) -> FloatArray:
-    """Cell sizes of the levels, from ``finest`` up: about a factor of four apart, wider where sizes jump.
+    """Cell sizes of the levels, from ``finest`` up: about a factor of four apart, more where sizes jump.
 
-    Three levels beyond the largest sampled box are for the boxes that the sample has missed.
+    Three levels beyond the largest sampled box are for larger boxes that the sample missed.
     """
     longest = np.sort(sample.longest.clip(0, LARGEST_CELL))
     most_above = most_levels - 4

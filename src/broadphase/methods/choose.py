@@ -9,13 +9,13 @@ from broadphase.boxes import BoxArray, join_filter
 from broadphase.methods import finder
 from broadphase.methods.task import Task
 
-# Up to here brute force, 16 boxes at a time, is faster than sorting: 250 boxes take 10 microseconds, half of
-# it in Python, where strips take 13.
+# Up to this many boxes brute force, 16 boxes at a time, is faster than sorting: 250 boxes take 10
+# microseconds, half of it in Python, while strips take 13.
 FEW_BOXES = 250
 _SAMPLE = 1_000
 
 # Cost estimates of `explain`, measured by `benchmarks/methods.py --threads 1` on 100,000 uniform boxes in
-# float32, with AVX-512.  Rough on purpose: they tell apart methods that differ by a factor of ten.
+# float32, with AVX-512.  They are rough: they distinguish methods that differ by a factor of ten.
 NANOSECONDS_PER_TEST = {"brute_force": 0.2, "sort_and_sweep": 0.2}
 NANOSECONDS_PER_BOX = {  # 2-D, 3-D
     "sort_and_sweep": (60.0, 70.0),
@@ -34,13 +34,13 @@ def choose(boxes: BoxArray) -> str:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What `broadphase.explain` saw and concluded; print it to read it."""
+    """What `broadphase.explain` measured and concluded; print it to read it."""
 
     boxes: int
     dim: int
     dtype: str
     extent: tuple[float, float, float]
-    """Smallest, median and largest longest side of a box; inf where a box has no end."""
+    """Smallest, median and largest longest side of a box; inf if a box is infinite."""
     spread: tuple[float, ...]
     """Width of the region that the finite boxes occupy, on each axis."""
     pairs_per_box: float
@@ -48,7 +48,7 @@ class Explanation:
     crowding: float
     """Neighbours of a box, as a multiple of those in an even spread of the same boxes."""
     method: str
-    """What ``"auto"`` picks."""
+    """The method that ``"auto"`` picks."""
     cell_size: float
     """The cell size that grid and hash would use."""
     reason: str
@@ -105,7 +105,7 @@ def explain(boxes: BoxArray) -> Explanation:
 
 
 def _sides(boxes: BoxArray) -> npt.NDArray[np.float64]:
-    """``(n, dim)``: what each box spans on each axis; inf for a box without end."""
+    """``(n, dim)``: the length of each box on each axis; inf for an infinite box."""
     dim = boxes.shape[1] // 2
     with np.errstate(invalid="ignore", over="ignore"):
         sides = boxes[:, dim:].astype(np.float64) - boxes[:, :dim]
@@ -133,7 +133,7 @@ def _share_reached(boxes: BoxArray) -> npt.NDArray[np.float64]:
     for axis in range(dim):
         lows, highs = np.sort(rows[:, axis]), np.sort(rows[:, dim + axis])
         if len(rows) > 1:
-            # Those that begin before my end, less those that end before my begin, less myself.
+            # Boxes that begin before this one ends, minus those that end before it begins, minus itself.
             begun = np.searchsorted(lows, rows[:, dim + axis], "right")
             ended = np.searchsorted(highs, rows[:, axis], "left")
             shares[axis] = (begun - ended - 1).mean() / (len(rows) - 1)

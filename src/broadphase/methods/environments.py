@@ -1,13 +1,13 @@
 """Environments: many worlds in one call, in which only boxes of one environment meet.
 
-The boxes are brought side by side with those of their environment, where they are not already.  Then a small
-world is one strip: all small worlds are sorted and swept in one kernel call a thread, each in the nearest
-cache, without being cut and without copies.  What is no small world (thousands of boxes that crowd, infinite
-edges) is searched as if it were alone.
+Boxes are grouped by environment, unless they are already.  Then a small
+world is one strip: all small worlds are sorted and swept in one kernel call for each thread, each in the L1
+or L2 cache, without division and without copies.  Other worlds (thousands of crowded boxes, infinite
+edges) are searched one by one.
 
-Cost: that of sweeping each world, so that a thousand worlds of a thousand boxes cost what one uniform world
-of a million does.  Methods other than strips search one world after the other, at some 20 microseconds a
-call.
+Cost: that of sweeping each world, so that a thousand worlds of a thousand boxes cost as much as one uniform
+world of a million.  Methods other than strips search one world after the other, at some 20 microseconds for
+each call.
 """
 
 from collections.abc import Callable
@@ -29,7 +29,7 @@ from broadphase.kernels.pairs.environments import (
     survey_envs,
 )
 from broadphase.kernels.strips.bin import FIRST_CLASS_BIT
-from broadphase.kernels.strips.sweep import MARKS, RAW_APART, RAW_TOUCHING, room_for, sweep_strips
+from broadphase.kernels.strips.sweep import MARKS, RAW_APART, RAW_TOUCHING, length_for, sweep_strips
 from broadphase.methods.task import Found, Task, together
 from broadphase.runtime import threads
 from broadphase.runtime.slices import Part, limit_of_shares, ranges, search_from
@@ -42,7 +42,7 @@ _FEW_WORLDS = 1024
 
 
 class Grouped(NamedTuple):
-    """Boxes side by side with those of their environment."""
+    """Boxes grouped by environment."""
 
     boxes: BoxArray
     tags: npt.NDArray[np.int32]
@@ -52,12 +52,12 @@ class Grouped(NamedTuple):
 
     @property
     def worlds(self) -> int:
-        """How many worlds there are room for; some may be empty."""
+        """How many worlds there are; some may be empty."""
         return len(self.starts) - 1
 
 
 def find_in_worlds(task: Task, env: Envs, find: Find, *, sweep: bool) -> Found:
-    """The pairs of boxes of one environment.
+    """The pairs of boxes of the same environment.
 
     ``find`` searches one world; with ``sweep`` only those that are not swept together.
     """
@@ -65,11 +65,11 @@ def find_in_worlds(task: Task, env: Envs, find: Find, *, sweep: bool) -> Found:
     if low == high:
         return find(task)
     groups = _mixed(task, env, low, high) if falls else _in_order(task, env)
-    ways = np.full(groups.worlds, BY_ITSELF)
+    plan = np.full(groups.worlds, BY_ITSELF)
     if sweep:
-        plan_worlds(groups.boxes, groups.boxes.reshape(1, -1), groups.starts, ways)
-    found = [_sweep(task, groups, ways, axis) for axis in range(task.dim) if (ways == axis).any()]
-    for world in np.flatnonzero(ways == BY_ITSELF).tolist():
+        plan_worlds(groups.boxes, groups.boxes.reshape(1, -1), groups.starts, plan)
+    found = [_sweep(task, groups, plan, axis) for axis in range(task.dim) if (plan == axis).any()]
+    for world in np.flatnonzero(plan == BY_ITSELF).tolist():
         if sum(part.pairs for part in found) > task.limit:
             break
         begin, end = groups.starts[world : world + 2].tolist()
@@ -83,7 +83,7 @@ def find_in_worlds(task: Task, env: Envs, find: Find, *, sweep: bool) -> Found:
 
 
 def _survey(env: Envs, parts: int) -> tuple[int, int, bool]:
-    """The lowest and the highest environment, and whether rows are out of their order."""
+    """The lowest and the highest environment, and whether rows are not sorted by it."""
 
     def look(first: int, last: int) -> list[tuple[int, int, int]]:
         return [survey_envs(env, *span) for span in ranges(first, last)]
@@ -99,7 +99,7 @@ def _shares(n: int, parts: int) -> list[tuple[int, int]]:
 
 
 def _in_order(task: Task, env: Envs) -> Grouped:
-    """Rows that lie by environment already."""
+    """Rows that are grouped by environment already."""
     borders = np.flatnonzero(env[1:] != env[:-1])
     starts = np.zeros(len(borders) + 2, np.int64)
     starts[1:-1] = borders + 1
@@ -113,13 +113,13 @@ def _in_order(task: Task, env: Envs) -> Grouped:
 
 
 def _mixed(task: Task, env: Envs, low: int, high: int) -> Grouped:
-    """Boxes brought side by side by one counting sort, together with their numbers.
+    """Boxes grouped by one counting sort, together with their numbers.
 
-    Nothing is sorted before and nothing renamed behind: what is found are the caller's rows.
+    Nothing is sorted before and nothing renumbered after: the results are the caller's rows.
     """
     n, scratch, classes = len(env), task.scratch, task.filter.classes
     worlds = high - low + 1
-    if worlds > 2 * n + _FEW_WORLDS:  # far apart: numbered in their order
+    if worlds > 2 * n + _FEW_WORLDS:  # with wide gaps: renumbered in their order
         env, low, worlds = _numbered(env)
     spans = _shares(n, task.threads)
     counts = scratch.array("world counts", (len(spans), worlds), np.int64)
@@ -153,7 +153,7 @@ def _numbered(env: Envs) -> tuple[Envs, int, int]:
 
 
 def _alone(task: Task, groups: Grouped, begin: int, end: int, find: Find) -> Found:
-    """The pairs of one world, in memory of their own: the next search writes into the same scratch.
+    """The pairs of one world, copied out of the scratch memory, which the next search overwrites.
 
     Within a world rows ascend, so pairs of places in it are pairs of rows in the same order.
     """
@@ -164,9 +164,9 @@ def _alone(task: Task, groups: Grouped, begin: int, end: int, find: Find) -> Fou
     return found._replace(chunks=[rows.take(chunk) for chunk in found.chunks])
 
 
-def _sweep(task: Task, groups: Grouped, ways: npt.NDArray[np.int64], axis: int) -> Found:
+def _sweep(task: Task, groups: Grouped, plan: npt.NDArray[np.int64], axis: int) -> Found:
     """The pairs of all worlds that are swept along an axis."""
-    worlds = np.flatnonzero(ways == axis)
+    worlds = np.flatnonzero(plan == axis)
     begins, ends = groups.starts[worlds], groups.starts[worlds + 1]
     axes = (axis, *(other for other in range(task.dim) if other != axis))
     crowded = np.zeros(len(worlds), np.bool_)
@@ -179,17 +179,17 @@ def _sweep(task: Task, groups: Grouped, ways: npt.NDArray[np.int64], axis: int) 
     left_of = limit_of_shares(task.limit, len(shares))
 
     def search(share: int, first: int, last: int) -> Part:
-        columns = np.empty((2 * task.dim, room_for(fullest)), task.boxes.dtype)
-        marks = np.empty((MARKS, room_for(fullest)), np.int32)
+        columns = np.empty((2 * task.dim, length_for(fullest)), task.boxes.dtype)
+        marks = np.empty((MARKS, length_for(fullest)), np.int32)
         kernel = partial(
             sweep_strips, axes, *strips, task.filter.categories, task.filter.masks, columns, marks
         )
-        room = 2 * int(ends[last - 1] - begins[first]) + 1024 if task.store else 0
-        out = np.empty((min(room, task.limit + 1024), 2), np.int32)
+        capacity = 2 * int(ends[last - 1] - begins[first]) + 1024 if task.store else 0
+        out = np.empty((min(capacity, task.limit + 1024), 2), np.int32)
         return search_from(kernel, (first, 0, 0, 0, 0, 0), last, out, left_of(share), task.store)
 
     searches = [partial(search, share, *span) for share, span in enumerate(shares)]
     found = together(threads.run_all(searches, task.threads), len(worlds))
-    # What crowds is seen only when it is sorted: it has been left out, and goes its own way.
-    ways[worlds[crowded]] = BY_ITSELF
+    # Crowding shows only after sorting: these worlds were skipped and are searched one by one.
+    plan[worlds[crowded]] = BY_ITSELF
     return found

@@ -1,11 +1,11 @@
-"""A few boxes against many: a prefilter that drops what can meet none of the few.
+"""A few boxes against many: a prefilter that drops boxes that can meet none of the few.
 
-Where ten thousand boxes are joined with a million, most of the million are near none of them, and putting
-these into strips is wasted.  One pass over the many, one bit each
+If ten thousand boxes are joined with a million, most of the million are near none of them, and dividing
+these into strips is wasted work.  One pass over the many, one bit each
 (`broadphase.kernels.strips.near_few`), leaves a tenth of them; the few and those are then searched as usual.
 
-Cost: a pass over the many, about a sixth of what it takes to find their pairs, and the cells of the few.  It
-loses where the few cover most of the world: a sample shows it, and nothing is left out then.
+Cost: a pass over the many, about a sixth of the time for finding their pairs, and the cells of the few.  It
+loses if the few cover most of the world: a sample shows this, and then nothing is dropped.
 """
 
 import math
@@ -23,21 +23,21 @@ from broadphase.methods.task import Task
 from broadphase.runtime import threads
 from broadphase.runtime.memory import Scratch
 
-# Below, or with fewer of them for each of the few, searching all costs no more than leaving some out.
+# Below these numbers searching all boxes costs no more than dropping some.
 ENOUGH = 20_000
 FEW = 24
 _SAMPLE = 256
-# Cells of the lattice, one bit each: what lies in the near cache.
+# Cells of the lattice, one bit each: they fit into the L1 cache.
 _MOST_CELLS = 1 << 22
-# A cell is so much narrower than the space around a box of the few in which another one may begin.
+# The ratio of the region around one of the few in which another box may begin to the side of a cell.
 _CELLS_ACROSS = 3.0
-# Expecting to keep more than this share of the many, leave none out.
+# If more than this share of the many would be kept, none are dropped.
 _MOST_KEPT = 0.5
 _QUANTILES = (0.5, 0.75, 0.9, 1.0)
 
 
 class Near(NamedTuple):
-    """The few, and what is left of the many; in scratch memory."""
+    """The few, and the rest of the many; in scratch memory."""
 
     both: BoxArray
     """First the few, then the others."""
@@ -51,20 +51,20 @@ class Near(NamedTuple):
 
     @property
     def others(self) -> BoxArray:
-        """What is left of the many."""
+        """The rest of the many."""
         return self.both[len(self.both) - len(self.rows) :]
 
 
 class _Picture(NamedTuple):
-    """How coarse the picture of the few is."""
+    """The resolution of the bitmap of the few."""
 
     lattice: npt.NDArray[Any]
-    """A row an axis, as `broadphase.kernels.strips.bin.strip_of` takes it."""
+    """One row for each axis, as `broadphase.kernels.strips.bin.strip_of` takes it."""
     slack: npt.NDArray[Any]
 
 
 def boxes_near(few: BoxArray, many: BoxArray, parts: int, scratch: Scratch) -> Near | None:
-    """The boxes of ``many``, of the same type, that may overlap one of ``few``; ``None`` where all may."""
+    """The boxes of ``many``, of the same type, that may overlap one of ``few``; ``None`` if all may."""
     if not len(few) or len(many) < max(ENOUGH, FEW * len(few)):
         return None
     picture = _plan(few, many)
@@ -97,7 +97,7 @@ def boxes_near(few: BoxArray, many: BoxArray, parts: int, scratch: Scratch) -> N
 
 
 def of_one_class(task: Task) -> npt.NDArray[np.bool_] | None:
-    """Which boxes are of the class, such as static, that nearly all are of; ``None`` where few are."""
+    """Which boxes have the class, such as static, that nearly all have; ``None`` if few have it."""
     classes = task.filter.classes
     if len(classes) < ENOUGH:
         return None
@@ -108,14 +108,14 @@ def of_one_class(task: Task) -> npt.NDArray[np.bool_] | None:
     return many if (len(many) - np.count_nonzero(many)) * FEW <= len(many) else None
 
 
-@np.errstate(all="ignore")  # where all is one point, or something has no end
+@np.errstate(all="ignore")  # if all is one point, or a box is infinite
 def _plan(few: BoxArray, many: BoxArray) -> _Picture | None:
-    """The picture that leaves most out, judging by a sample; ``None`` where it would not be much."""
+    """The bitmap that drops most boxes, judged by a sample; ``None`` if it would not drop many."""
     dim, kind = few.shape[1] // 2, few.dtype
     low, high = bounds = np.empty((2, few.shape[1] // 2))
     finite_bounds(few, bounds)
     sides, lengths = _lengths(few), _lengths(many)
-    # A row for each slack that is tried.
+    # One row for each slack that is tried.
     slack = np.sort(lengths, axis=0)[[int(share * (len(lengths) - 1)) for share in _QUANTILES]]
     space = high - low + slack
     most = _MOST_CELLS ** (1.0 / dim)
@@ -127,7 +127,7 @@ def _plan(few: BoxArray, many: BoxArray) -> _Picture | None:
     best = int(kept.argmin())
     if not kept[best] < _MOST_KEPT:
         return None
-    # What is computed in the boxes' own type may be rounded.
+    # Numbers computed in the boxes' own type may be rounded.
     wide = (slack[best] * (1.0 + 8.0 * np.finfo(kind).eps)).astype(kind)
     half_width = 0.5 * high - 0.5 * low + 0.5 * wide
     lattice = np.empty((dim, 3), kind)
@@ -136,12 +136,12 @@ def _plan(few: BoxArray, many: BoxArray) -> _Picture | None:
         half_width > 0.0, np.minimum(counts[best] / half_width, np.finfo(kind).max), 1.0
     )
     lattice[:, LAST] = np.floor(counts[best]) - 1.0
-    # No number of a box may become NaN: at the end of the range there is no picture.
+    # No number of a box may become NaN: at the end of the range there is no bitmap.
     return _Picture(lattice, wide) if np.isfinite(lattice).all() and lattice[:, SCALE].all() else None
 
 
 def _lengths(boxes: BoxArray) -> npt.NDArray[np.float64]:
-    """Sides of a sample; infinite where a box has no end."""
+    """Sides of a sample; infinite for infinite boxes."""
     dim = boxes.shape[1] // 2
     rows = boxes[:: max(len(boxes) // _SAMPLE, 1)].astype(np.float64)
     with np.errstate(invalid="ignore", over="ignore"):

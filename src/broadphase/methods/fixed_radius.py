@@ -1,7 +1,7 @@
-"""Fixed-radius neighbours: all points within a distance of each other, through cells.
+"""Fixed-radius search: all pairs of points within a distance of each other, through cells.
 
-Cost: linear in points and in comparisons, three to eight for each neighbour.  It loses where radii differ
-much: cells are as wide as two of the largest.  A few giants are searched apart (`find_near_mixed`).
+Cost: linear in points and in comparisons, three to eight for each neighbour.  It loses if radii differ
+much: cells are as wide as two of the largest.  A few giants are searched separately (`find_near_mixed`).
 """
 
 import math
@@ -36,23 +36,19 @@ from broadphase.runtime.threads import GivenUp, given_up
 # -----------------------------------------------------------------------------------------------------------
 # Points sorted into cells that are no narrower than the search distance.
 #
-# Even cells over all the world, row by row, where there are about as many of them as points; else (a few
-# points far away, worlds of their own sizes, crowds much closer than the points are on average) a table of
-# cells.
-#
-# Cost: linear in points and in comparisons, three to eight for each neighbour.  It loses where radii
-# differ much: cells are as wide as two of the largest.  A few giants are taken apart
-# (`broadphase.methods.fixed_radius`).
+# A uniform grid over the whole world, row by row, if it has about as many cells as there are points;
+# otherwise (a few points far away, worlds of different sizes, crowds much denser than the average) a hash
+# table of cells.
 
 
 Floats = npt.NDArray[np.float64]
 
 ENOUGH_FOR_THREADS = 20_000
-# So much wider than the distance that rounding never puts two points that near into cells apart.
+# So much wider than the distance that rounding never separates two near points by more than one cell.
 _WIDER = 1.0 + 2.0**-9
 _LAST_CELL = 2.0**41
 _NARROWEST, _WIDEST = 1e-290, 1e290
-# Cells for each point, at most; a point that shares its cell with so many more than expected is in a crowd.
+# The most cells for each point; a point that shares its cell with this many more than expected is in a crowd.
 _CELLS_EACH = 1.0
 _CROWDED = 12.0
 _TABLE_EACH = 4
@@ -68,7 +64,7 @@ class Grid(NamedTuple):
     blocks: int
     slots: int
     wider: bool
-    """Whether the cells are wider than they need be."""
+    """Whether the cells are wider than necessary."""
 
 
 class Cells(NamedTuple):
@@ -81,7 +77,7 @@ class Cells(NamedTuple):
 
 
 def sort_into_cells(question: Question, reach: float, radii: Points, parts: int, scratch: Scratch) -> Cells:
-    """The points that may be found, into cells no narrower than ``reach``."""
+    """Sort the points to search among into cells no narrower than ``reach``."""
     found, envs = question.found, question.other_envs
     grid = _even_grid(question, reach)
     if grid is not None:
@@ -95,13 +91,13 @@ def sort_into_cells(question: Question, reach: float, radii: Points, parts: int,
 
 def sort_queries(question: Question, cells: Cells, radii: Points, parts: int, scratch: Scratch) -> Cells:
     """The query points, sorted by the same cells."""
-    asking = _placed(cells.grid, question.points, question.envs, radii, parts, scratch, "asking")
-    assert asking is not None
-    return asking
+    queries = _placed(cells.grid, question.points, question.envs, radii, parts, scratch, "queries")
+    assert queries is not None
+    return queries
 
 
 def _even_grid(question: Question, reach: float) -> Grid | None:
-    """Cells of one size over all the world; None where it is too large for that."""
+    """Cells of one size over the whole world; None if it is too large for that."""
     periodic = np.isfinite(question.period)
     low = np.where(periodic, 0.0, question.low)
     with np.errstate(over="ignore"):
@@ -124,7 +120,7 @@ def _even_grid(question: Question, reach: float) -> Grid | None:
 
 
 def _side_for(spread: Floats, cells: float) -> float:
-    """How wide cells are of which so many fill the world; an axis shorter than that has one."""
+    """The width of cells of which this many fill the world; an axis shorter than that has one."""
     long = spread > 0.0
     while long.any():
         side = math.exp((float(np.log(spread[long]).sum()) - math.log(cells)) / int(long.sum()))
@@ -135,7 +131,7 @@ def _side_for(spread: Floats, cells: float) -> float:
 
 
 def _table(question: Question, reach: float) -> Grid:
-    """Cells just as wide as they must be, wherever they are, in a table."""
+    """Cells of exactly the necessary width, wherever they are, in a hash table."""
     found = question.found
     step = max(len(found) // _SAMPLE, 1)
     sample = np.sort(found[::step].astype(np.float64), axis=0)
@@ -173,7 +169,7 @@ def _placed(
     name: str,
     crowd_counts: bool = False,
 ) -> Cells | None:
-    """The points in the order of their cells; None where they crowd in few of them and that counts."""
+    """The points in the order of their cells; None if they crowd in few of them and that matters."""
     n, dim = points.shape
     spans = threads.shares(n, parts if n >= ENOUGH_FOR_THREADS else 1)
     slots = scratch.array(f"{name} slots", (n,), np.int32 if grid.slots < 2**31 else np.int64)
@@ -190,7 +186,7 @@ def _placed(
     _, _, crowding = starts_from_counts(counts, starts[1:])
     if crowd_counts and crowding > _CROWDED * n:
         return None
-    # What lies behind the last point is read and never used; but it must not be what stops the processor.
+    # What is after the last point is read and never used; it only must not trap.
     columns = scratch.array(f"{name} columns", (dim + (len(radii) > 0), n + LANES), points.dtype)
     own = scratch.array(f"{name} own", (1 + (len(envs) > 0), n + LANES), np.int32)
     columns[:, n:] = 0.0
@@ -205,19 +201,18 @@ def _placed(
 
 
 def none_of(kind: Any) -> Points:
-    """No radii."""
+    """An empty array of radii."""
     return np.empty(0, kind)
 
 
 # -----------------------------------------------------------------------------------------------------------
-# All points within a distance of each other: cells, a search row by row, and rows put in order.
+# All pairs of points within a distance of each other: cells, a search row by row, and sorted rows.
 #
-# See `broadphase.methods.fixed_radius` for the cells and `broadphase.kernels.points.fixed_radius` for the
-# search.
+# The search itself is `broadphase.kernels.points.fixed_radius`.
 
 
-_PIECES = 4  # for each thread, so that none waits long for the last
-# Numbers of finds that do not lie in the memory that was made for all begin here.
+_PIECES = 4  # for each thread, so that no thread waits long for the last
+# Numbers of finds that are not in the memory made for all begin here.
 _ELSEWHERE = 1 << 48
 _MOST_ROOM = 1 << 24
 _ROW_COST = 30.0
@@ -226,12 +221,12 @@ TOO_MANY = "of points are within r of each other; raise max_pairs, or give a sma
 
 
 class Reach(NamedTuple):
-    """Up to which distance points are near."""
+    """The distance up to which points are near."""
 
     r: float
-    """The one distance, or the largest that any two radii make."""
+    """The one distance, or the largest sum of any two radii."""
     radii: Points
-    """Of the points, and of those that may be found; empty where there is one distance for all."""
+    """Of the points, and of those to search among; empty if there is one distance for all."""
     other_radii: Points
 
 
@@ -244,7 +239,7 @@ class Answer(NamedTuple):
 
 
 class _Rule(NamedTuple):
-    """The last arguments of the kernel that decide what is near."""
+    """The last arguments of the kernel, which decide which points are near."""
 
     upward: bool
     bound: float
@@ -258,18 +253,18 @@ def one_reach(r: float, kind: Any) -> Reach:
 
 
 def find_near(question: Question, reach: Reach, sort: bool, parts: int, limit: int = NO_LIMIT) -> Answer:
-    """All pairs, sorted or as they come."""
+    """All pairs, sorted or in any order."""
     kind = question.points.dtype
     if len(question.points) == 0 or len(question.found) == 0:
         return Answer(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, kind))
     rule = _rule(question, reach)
     with borrowed_scratch() as scratch:
         cells = sort_into_cells(question, reach.r, reach.other_radii, parts, scratch)
-        asking = cells
+        queries = cells
         if question.others is not None:
-            asking = sort_queries(question, cells, reach.radii, parts, scratch)
-        finds = _search(question, cells, asking, rule, parts, limit, scratch)
-        order = np.empty(0, np.int32) if sort else asking.own[0, : len(question.points)]
+            queries = sort_queries(question, cells, reach.radii, parts, scratch)
+        finds = _search(question, cells, queries, rule, parts, limit, scratch)
+        order = np.empty(0, np.int32) if sort else queries.own[0, : len(question.points)]
         return _in_order(question, finds, order, sort, rule.scale, parts, limit, scratch)
 
 
@@ -302,7 +297,7 @@ def _largest_square(r: Any) -> float:
 
 
 class _Finds(NamedTuple):
-    """Finds of all points, side by side for each."""
+    """Finds of all points, contiguous for each."""
 
     rows: npt.NDArray[np.int64]
     ids: Numbers
@@ -310,16 +305,16 @@ class _Finds(NamedTuple):
 
 
 def _search(
-    question: Question, cells: Cells, asking: Cells, rule: _Rule, parts: int, limit: int, scratch: Scratch
+    question: Question, cells: Cells, queries: Cells, rule: _Rule, parts: int, limit: int, scratch: Scratch
 ) -> _Finds:
     n, kind = len(question.points), question.points.dtype
     pieces = threads.shares(n, _PIECES * parts if parts > 1 and n >= ENOUGH_FOR_THREADS else 1)
     rows = scratch.array("near rows", (n, 2), np.int64)
-    # Where points find more than this, memory is taken as it is needed and moved together; next time it is
-    # there.
-    room = -(-max(_USUAL * n, scratch.room("near ids") // 5) // len(pieces)) + 64 * LANES
-    ids = scratch.array("near ids", (1, room * len(pieces)), np.int32)
-    squares = scratch.array("near squares", (1, room * len(pieces)), kind)
+    # If points find more than this, further memory is allocated and the finds are copied together; the next
+    # call allocates all at once.
+    capacity = -(-max(_USUAL * n, scratch.held("near ids") // 5) // len(pieces)) + 64 * LANES
+    ids = scratch.array("near ids", (1, capacity * len(pieces)), np.int32)
+    squares = scratch.array("near squares", (1, capacity * len(pieces)), kind)
     numbers = count()
     grid = cells.grid
     careful = rule.careful and not (
@@ -327,12 +322,12 @@ def _search(
     )
     fixed = (
         *(cells.columns, cells.own, cells.starts, grid.rows, grid.steps, grid.blocks),
-        *(asking.columns, asking.own, rule.upward, rule.bound, rule.scale, careful),
+        *(queries.columns, queries.own, rule.upward, rule.bound, rule.scale, careful),
     )
 
     def search(piece: int, at: int, end: int) -> tuple[int, list[Any]]:
-        base = piece * room
-        out = ids[:, base : base + room], squares[:, base : base + room]
+        base = piece * capacity
+        out = ids[:, base : base + capacity], squares[:, base : base + capacity]
         more: list[Any] = []
         ranges = np.empty((4, MOST_RANGES), np.int64)
         total = filled = 0
@@ -367,13 +362,13 @@ def _search(
     if not chunks:
         return _Finds(rows, ids, squares)
     finds = _moved_together(rows, ids, squares, chunks)
-    scratch.ask_for("near ids", 4 * finds.ids.shape[1])
-    scratch.ask_for("near squares", kind.itemsize * finds.ids.shape[1])
+    scratch.reserve("near ids", 4 * finds.ids.shape[1])
+    scratch.reserve("near squares", kind.itemsize * finds.ids.shape[1])
     return finds
 
 
 def _moved_together(rows: npt.NDArray[np.int64], ids: Numbers, squares: Points, chunks: list[Any]) -> _Finds:
-    """All finds in one array, where there were too many for the first."""
+    """All finds in one array, if they did not fit into the first."""
     begins = np.cumsum([ids.shape[1], *(chunk[0].shape[1] for _, chunk in chunks)])
     shifts = np.zeros(len(chunks) + 1, np.int64)
     for (base, _), begin in zip(chunks, begins, strict=False):
@@ -404,7 +399,7 @@ def _in_order(
     total, longest = int(ends[-1]), max(most for _, most in counts)
     if total > limit:
         raise PairLimitExceeded(limit, TOO_MANY)
-    answer, flat = _room_for(total, kind)
+    answer, flat = _result_arrays(total, kind)
     words = len(question.found) // 64 + 1 if longest > RANKED and sort else 0
 
     def put(piece: int, first: int, last: int) -> None:
@@ -422,8 +417,8 @@ def _in_order(
     return answer
 
 
-def _room_for(total: int, kind: Any) -> tuple[Answer, tuple[Any, Any, Any]]:
-    """Arrays for so many pairs in one piece of memory that is recycled; and as the kernels want them."""
+def _result_arrays(total: int, kind: Any) -> tuple[Answer, tuple[Any, Any, Any]]:
+    """Arrays for this many pairs in one recycled block of memory; and in the form that kernels take."""
     width = 2 + kind.itemsize // 4
     flat = pair_array((total * width + 1) // 2).reshape(-1)
     i, j = flat[:total], flat[total : 2 * total]
@@ -432,21 +427,20 @@ def _room_for(total: int, kind: Any) -> tuple[Answer, tuple[Any, Any, Any]]:
 
 
 # -----------------------------------------------------------------------------------------------------------
-# Points near each other whose radii differ much: the few large ones apart from all others.
+# Points near each other whose radii differ much: the few large ones are separated from all others.
 #
-# Cells are as wide as the two largest radii together (`broadphase.methods.fixed_radius`), so one giant would
-# make every point look at all others.  The small ones are searched among themselves, then what is near the
-# giants.
+# Cells are as wide as the two largest radii together, so one giant would make every point search all others.
+# The small ones are searched among themselves, then the points near the giants.
 #
 # Cost: that of the small ones, and for each giant at most all points.
 
 
 Rows = npt.NDArray[np.int64]
 
-# Where no more than one in so many is so many times as large as all others, these few are giants.
+# If at most one in this many points has a radius this many times that of all others, these are giants.
 _FEW, _LARGE = 32, 4.0
 _ENOUGH = 500
-# From about here on squares of differences are taken of scaled numbers.
+# From about here on squares of differences are computed from scaled numbers.
 _HUGE = 2.0**29
 
 
@@ -473,7 +467,7 @@ def find_near_mixed(
         try:
             answer = _within_radii(own_reach, find_near(some, own_reach, False, parts, left))
         except PairLimitExceeded:
-            raise PairLimitExceeded(limit, TOO_MANY) from None  # the caller's, not what was left of it
+            raise PairLimitExceeded(limit, TOO_MANY) from None  # the caller's limit, not the rest
         left -= len(answer.i)
         i, j = rows[answer.i].astype(np.int32), ids[answer.j].astype(np.int32)
         if same:
@@ -498,7 +492,7 @@ def _giants(radii: Points) -> npt.NDArray[np.bool_]:
 
 
 def _within_radii(reach: Reach, answer: Answer) -> Answer:
-    """Without the pairs that were only found because beside a huge radius their distance is nothing."""
+    """Without pairs that were only found because their distance vanishes beside a huge radius."""
     if len(reach.radii) == 0 or reach.r < _HUGE:
         return answer
     with np.errstate(over="ignore"):
@@ -507,7 +501,7 @@ def _within_radii(reach: Reach, answer: Answer) -> Answer:
 
 
 def _some(question: Question, rows: Rows, among: Rows | None) -> Question:
-    """The same search for some of the points, among themselves or among some of those that may be found."""
+    """The same search for some of the points, among themselves or among some of the others."""
     envs = question.envs
     found_envs = question.other_envs
     points = question.points[rows]

@@ -1,6 +1,6 @@
 """A search in a periodic world, in many environments, or in both, with any method.
 
-The modules that do the work are imported when they are first needed, so that plain calls do not pay for them.
+The modules that do the work are imported when they are first needed, so plain calls do not pay for them.
 """
 
 from functools import partial
@@ -31,7 +31,7 @@ def as_space(period: Any, env: Any, boxes: BoxArray) -> Space | None:
 
 
 def as_envs(env: Any, rows_of_a: int, rows_of_b: int) -> Envs | None:
-    """The environments of both sides of a join, as of the rows of both."""
+    """The environments of both sides of a join, for the rows of both."""
     if env is None:
         return None
     if not isinstance(env, (tuple, list)) or len(env) != 2:

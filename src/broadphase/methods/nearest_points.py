@@ -1,8 +1,7 @@
-"""The nearest of many points: along a curve, with boxes around those that follow each other.
+"""The nearest of many points: sorted along a Morton curve, with bounding boxes of consecutive points.
 
-See `broadphase.kernels.points.nearest_points` and `broadphase.kernels.points.nearest_points`.  It assumes
-nothing about where the points are: crowds within crowds, lines and a point far away are as fast as even ones,
-nearly.
+See `broadphase.kernels.points.nearest_points`.  It assumes nothing about the distribution of the points:
+crowds within crowds, lines and a point far away are nearly as fast as evenly spread points.
 
 Cost: sorting, then for each point about four boxes of a level and a dozen leaves of 16 points.
 """
@@ -32,7 +31,7 @@ Floats = npt.NDArray[np.float64]
 
 _ENOUGH_FOR_THREADS = 5_000
 _PIECES = 4
-_COMPARISONS = 400.0  # what a point costs, for `slices`; those that want many more
+_COMPARISONS = 400.0  # the cost of a point, for `slices`; more for those that want many
 _SAMPLE = 4096
 _TRIMMED = 0.005
 _LARGEST_EXPONENT = 508  # of scaled coordinates: three squares of differences fit
@@ -40,7 +39,7 @@ _MOST_BITS = {2: 31, 3: 21}
 
 
 class _Curve(NamedTuple):
-    """How coordinates become places on the curve."""
+    """How coordinates are mapped to the curve."""
 
     low: Floats
     per_unit: Floats
@@ -65,22 +64,22 @@ def find_nearest_points(question: Question, k: int, r: float, parts: int) -> tup
     curve, (kind, scale) = _curve_for(question), _kind_and_scale(question)
     envs = question.envs if same else question.other_envs
     held = _along(question.found, envs, curve, kind, scale, parts)
-    asking = held if same else _along(question.points, question.envs, curve, kind, scale, parts)
+    queries = held if same else _along(question.points, question.envs, curve, kind, scale, parts)
     levels, boxes, worlds = _boxes_around(held, len(question.found), parts)
     with np.errstate(over="ignore"):
         around = question.period.astype(kind) * kind.type(scale)
     fixed = (
         *(held.columns, held.own, boxes, worlds, levels, around, scale, r),
-        *(question.points, question.found, question.period, asking.columns, asking.own, same),
+        *(question.points, question.found, question.period, queries.columns, queries.own, same),
     )
-    room = 2 * wanted + 12 * LANES
+    capacity = 2 * wanted + 12 * LANES
 
     def search(first: int, last: int) -> None:
         scratch = (
             np.empty(2 * LANES * (len(levels) + 1), np.int64),
-            np.empty((1, room), kind),
-            np.empty((2, room)),
-            np.empty((2, room), np.int32),
+            np.empty((1, capacity), kind),
+            np.empty((2, capacity)),
+            np.empty((2, capacity), np.int32),
         )
         for begin, end in slices(first, last, _COMPARISONS + wanted * wanted / 4):
             search_points(*fixed, begin, end, wanted, *scratch, ids, distances)
@@ -91,7 +90,7 @@ def find_nearest_points(question: Question, k: int, r: float, parts: int) -> tup
 
 
 def _curve_for(question: Question) -> _Curve:
-    """The finest steps that fit where nearly all points are; the others are at the ends."""
+    """The finest steps that fit in the region of nearly all points; the others are at the ends."""
     found = question.found
     dim = found.shape[1]
     sample = np.sort(found[:: max(len(found) // _SAMPLE, 1)].astype(np.float64), axis=0)
@@ -102,17 +101,17 @@ def _curve_for(question: Question) -> _Curve:
         low, high = np.maximum(low - margin, question.low), np.minimum(high + margin, question.high)
         spread = 0.5 * high - 0.5 * low
     width = min(_MOST_BITS[dim], (62 - max(question.worlds - 1, 0).bit_length()) // dim)
-    # As many steps on each axis, but no longer ones on a short one: neighbours are near on all axes.
+    # Equally many steps on each axis, but none longer on a short axis: neighbours are near on all axes.
     longest = float(spread.max())
     per_unit = 2.0 ** (width - 1) / longest if longest > 1e-300 else 0.0
     return _Curve(low, np.full(dim, per_unit), width)
 
 
 def _kind_and_scale(question: Question) -> "tuple[np.dtype[Any], float]":
-    """In which type to search, and times which power of two: no square overflows, and few vanish.
+    """The type to search in, and a power of two to scale by: no square overflows, and few underflow.
 
-    Squares of float32 numbers of all sizes fit into float64.  float64 numbers are scaled to where squares
-    just do not overflow, so that beside one point far away the squares of the others still are numbers.
+    Squares of float32 numbers of all sizes fit into float64.  float64 numbers are scaled so that squares
+    just do not overflow; then one point far away does not make the squares of the others underflow.
     """
     kind = question.points.dtype
     with np.errstate(over="ignore"):
@@ -148,7 +147,7 @@ def _along(
 
 
 def _boxes_around(held: _Sorted, n: int, parts: int) -> tuple[npt.NDArray[np.int64], Points, Numbers]:
-    """The boxes of all levels, each filled up to `LANES` with boxes that hold nothing."""
+    """The boxes of all levels, each filled up to a multiple of `LANES` with empty boxes."""
     dim, kind = len(held.columns), held.columns.dtype
     sizes = [-(-n // LANES)]
     while sizes[-1] > LANES:
@@ -170,7 +169,7 @@ def _boxes_around(held: _Sorted, n: int, parts: int) -> tuple[npt.NDArray[np.int
 
 
 def as_count(k: Any) -> int:
-    """How many nearest are wanted."""
+    """Check ``k``, the number of nearest points."""
     count = whole(k, "k", "an int")
     if count < 1:
         raise ValueError(f"k must be at least 1; got {count}")

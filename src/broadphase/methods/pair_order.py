@@ -17,16 +17,16 @@ from broadphase.runtime import threads
 from broadphase.runtime.memory import PairArray, Scratch, pair_array
 from broadphase.runtime.slices import MOST_ROWS, ranges
 
-# Below, a second thread costs more than it saves.
+# With fewer pairs, a second thread costs more than it saves.
 ENOUGH_FOR_THREADS = 50_000
-# The counters of so many ids fit into a near cache.
+# The counters of this many ids fit into the L1 or L2 cache.
 FEW_IDS = 1 << 17
 
 
 def one_array(
     chunks: list[PairArray], n: int, sort: bool, scratch: Scratch | None = None, parts: int = 1
 ) -> PairArray:
-    """The pairs of all chunks as an array of their own, sorted or as they come."""
+    """The pairs of all chunks as one new array, sorted or in any order."""
     filled = [chunk for chunk in chunks if len(chunk)]
     if not filled:
         return np.empty((0, 2), np.int32)
@@ -44,7 +44,7 @@ def sorted_pairs(
     out = pair_array(total)
     many = total >= MANY * (n + 1)  # partners for each id
     if len(chunks) == 1 and n <= FEW_IDS and parts == 1 and total <= MOST_ROWS:
-        # All ids fit into one partition, so no pass to split the pairs is needed.
+        # All ids fit into one partition, so no pass to partition the pairs is needed.
         keys = scratch.array("order keys", (total,), np.int64)
         rows = scratch.array("order rows", (n + 1,), np.int32)
         seconds = scratch.array("order seconds", (n + 1 if many else 0,), np.int32)
@@ -92,13 +92,13 @@ def sorted_rows(rows: PairArray, firsts: int, seconds: int) -> PairArray:
     array([[0, 4],
            [1, 0]], dtype=int32)
     """
-    if len(rows) * 16 < max(firsts, seconds):  # the counting sort would look at every id
+    if len(rows) * 16 < max(firsts, seconds):  # the counting sort would visit every id
         return rows[np.lexsort((rows[:, 1], rows[:, 0]))]
     return sorted_pairs([rows], max(firsts, seconds))
 
 
 def sort_rows_of_each(rows: PairArray, end_of_ids: int) -> None:
-    """Sort the ids, all less than ``end_of_ids``, of every query, whose rows ``[query, id]`` lie together.
+    """Sort the ids, all less than ``end_of_ids``, of each query, whose rows ``[query, id]`` are contiguous.
 
     Examples
     --------
@@ -115,12 +115,12 @@ def sort_rows_of_each(rows: PairArray, end_of_ids: int) -> None:
 
 
 def _pieces(chunks: list[PairArray]) -> list[PairArray]:
-    """The same chunks, long ones in pieces none of which takes long to copy."""
+    """The same chunks, with long ones divided into pieces that are quick to copy."""
     return [chunk[begin:end] for chunk in chunks for begin, end in ranges(0, len(chunk))]
 
 
 def joined_pairs(chunks: list[PairArray], parts: int = 1) -> PairArray:
-    """All pairs of ``chunks`` as they come."""
+    """All pairs of ``chunks``, in their order."""
     if len(chunks) == 1 and len(chunks[0]) < ENOUGH_FOR_THREADS:
         return chunks[0].copy()
     chunks = _pieces(chunks)

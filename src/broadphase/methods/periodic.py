@@ -1,11 +1,11 @@
-"""Periodic worlds: any method, with ghosts of the boxes that cross the seam.
+"""Periodic worlds: any method, with ghosts of the boxes that cross the periodic boundary.
 
-The boxes are wrapped into the period and searched as usual: that finds all pairs that overlap as they lie.
-Those that reach over the seam have ghosts, one period lower (`broadphase.kernels.boxes.periodic`), and a
-second search asks what meets a ghost, among the boxes that lie near enough to the seam.  Only what that finds
-can be found twice, so only that is looked through.
+The boxes are wrapped into the period and searched as usual: that finds all pairs that overlap inside the
+world.  Boxes that cross the boundary have ghosts, one period lower (`broadphase.kernels.boxes.periodic`), and
+a second search finds what meets a ghost, among the boxes that are near enough to the boundary.  Only the
+second search can find a pair twice, so only its results are checked for duplicates.
 
-Cost: a pass over the boxes, and what the ghosts cost.  Where few boxes cross the seam that is next to
+Cost: a pass over the boxes, and that of the ghosts.  If few boxes cross the boundary, that is next to
 nothing; with boxes half as wide as the world it is a second search.
 """
 
@@ -24,13 +24,13 @@ from broadphase.methods.task import NO_LIMIT, Found, Task
 from broadphase.runtime import threads
 from broadphase.space import Period
 
-# Boxes that share a class bit are never paired: those that have been, as they lie.
+# Boxes that share a class bit are never paired: here the pairs that were found inside the world.
 _AS_THEY_LIE = np.uint8(8)
 _AXES = "xyz"
 ENOUGH_FOR_THREADS = 50_000
 
 Search = Callable[[Task, "npt.NDArray[np.int32] | None"], Found]
-"""Pairs of a task whose rows are such rows of the caller's; ``None``: they are the same."""
+"""Searches a task, whose rows are these rows of the caller's boxes; ``None``: they are the same."""
 
 
 def period_of(period: Period, dtype: Any) -> npt.NDArray[np.floating[Any]]:
@@ -39,7 +39,7 @@ def period_of(period: Period, dtype: Any) -> npt.NDArray[np.floating[Any]]:
     Raises
     ------
     ValueError
-        It is no length there: too small or too large for float32.
+        The period is too small or too large for float32.
     """
     with np.errstate(over="ignore", under="ignore"):
         lengths = period.astype(dtype)
@@ -49,19 +49,19 @@ def period_of(period: Period, dtype: Any) -> npt.NDArray[np.floating[Any]]:
 
 
 class Wrapped(NamedTuple):
-    """Boxes as they lie in the world."""
+    """Boxes wrapped into the world."""
 
     boxes: BoxArray
     lengths: npt.NDArray[np.floating[Any]]
     """The period in the type of the boxes."""
     touching: bool
     crossing: npt.NDArray[np.int32]
-    """The rows that reach over a seam, ascending."""
+    """The rows that cross the boundary, ascending."""
     ghosts: int
     """How many ghosts they have."""
 
     def make_ghosts(self) -> tuple[BoxArray, npt.NDArray[np.int32], npt.NDArray[np.floating[Any]]]:
-        """The ghosts, the row of each, and how far those reach that are shifted along each axis."""
+        """The ghosts, the row of each, and how far those that are shifted along each axis reach."""
         dim = self.boxes.shape[1] // 2
         ghosts = np.empty((self.ghosts, 2 * dim), self.boxes.dtype)
         sources, reach = np.empty(self.ghosts, np.int32), np.empty(dim, self.boxes.dtype)
@@ -72,12 +72,12 @@ class Wrapped(NamedTuple):
 def wrapped_boxes(
     boxes: BoxArray, period: Period, touching: bool, into: BoxArray, parts: int = 1, name: str = "boxes"
 ) -> Wrapped:
-    """Write sound boxes into ``into`` as they lie in the world.
+    """Write valid boxes into ``into``, wrapped into the world.
 
     Raises
     ------
     ValueError
-        A box lies at infinity, or so far away that its place in the world is lost in rounding.
+        A box is at infinity, or so far away that rounding loses its place in the world.
     """
     lengths = period_of(period, boxes.dtype)
     crossing = np.empty(len(boxes), np.int32)
@@ -111,7 +111,7 @@ def _has_no_place(
 
 def find_periodic(task: Task, period: Period, search: Search) -> Found:
     """All pairs that overlap in a periodic world."""
-    into = task.scratch.array("torus boxes", task.boxes.shape, task.boxes.dtype)
+    into = task.scratch.array("wrapped boxes", task.boxes.shape, task.boxes.dtype)
     carried = wrapped_boxes(task.boxes, period, task.touching, into, task.threads)
     task = replace(task, boxes=into)
     found = search(task, None)
@@ -124,14 +124,14 @@ def find_periodic(task: Task, period: Period, search: Search) -> Found:
 
 
 def find_across(task: Task, carried: Wrapped, search: Search, before: int) -> Found:
-    """The pairs that overlap only across the seam; chunks of the search before stay as they are."""
+    """The pairs that overlap only across the boundary; chunks of the search before stay as they are."""
     ghosts, sources, reach = carried.make_ghosts()
     near = _near_seam(task, reach)
     pieces = np.concatenate((near, sources))
     rules = rules_of(task.filter, pieces)
     classes = rules.classes if len(rules.classes) else np.zeros(len(pieces), np.uint8)
     classes[: len(near)] |= _AS_THEY_LIE
-    # A pair is found at most so often; what is a pair already, or no pair, takes room too.
+    # The most often that a pair can be found; duplicates and non-pairs take memory too.
     limit = task.limit if task.limit == NO_LIMIT else 4**task.dim * (task.limit + len(ghosts)) + 1
     boxes = np.concatenate((task.boxes.take(near, 0), ghosts))
     found = search(Task(boxes, task.touching, rules._replace(classes=classes), task.threads, limit), pieces)
@@ -150,7 +150,7 @@ def find_across(task: Task, carried: Wrapped, search: Search, before: int) -> Fo
 def _near_seam(task: Task, reach: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
     """The rows that a ghost may meet."""
     boxes = task.boxes
-    rows = task.scratch.array("torus rows", (len(boxes),), np.int32)
+    rows = task.scratch.array("crossing rows", (len(boxes),), np.int32)
     spans = threads.shares(len(boxes), task.threads if len(boxes) >= ENOUGH_FOR_THREADS else 1)
     calls = [partial(kernel.rows_near_seam, boxes, reach, *span, rows[span[0] :]) for span in spans]
     counts = threads.run_all(calls, task.threads)

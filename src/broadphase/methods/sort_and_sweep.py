@@ -1,12 +1,12 @@
-"""Sort and sweep, the 1-D sort: boxes in the order of their left edges, each compared with those it reaches.
+"""Sort and sweep on one axis: boxes in the order of their left edges, each compared with those it reaches.
 
 Sort the boxes by their left edge on one axis.  From each box walk to the right; the first box that
 begins beyond this one's right edge ends the walk, because all later ones begin further right still.
-Only the boxes passed on the way can overlap this one, and they are compared on the other axes.
+Only the boxes passed on the walk can overlap this one, and they are compared on the other axes.
 
-Source: the single-axis case of Baraff's coordinate sorting (1992); sorting once a call, not between
-frames.  Cost: linear in the boxes (the sort is a radix sort; the textbook says n log n) plus m, the
-pairs that overlap on the sorted axis.  It loses where boxes pile up on that axis: m grows with the
+Source: the single-axis case of Baraff's coordinate sorting (1992); sorted once for each call, not between
+frames.  Cost: linear in the boxes (the sort is a radix sort; the textbook says n log n) plus m, the number of
+pairs that overlap on the sorted axis.  It loses if many boxes overlap on that axis: m grows with the
 square of the boxes there, and for a scene that is spread evenly in the plane it is about n times the
 square root of n.
 """
@@ -27,13 +27,13 @@ from broadphase.runtime import threads
 Axis = Literal[0, 1, 2, "auto"]
 
 _SAMPLE = 1024
-# Fewer boxes are swept in the time that a second thread takes to begin.
+# Fewer boxes are swept before a second thread can start.
 _ENOUGH_FOR_THREADS = 2_000
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2**64 divided by the golden ratio
 
 
 def find(task: Task, axis: Axis = "auto") -> Found:
-    """Find all pairs by sorting along ``axis``: 0, 1, 2, or the one that promises the fewest tests.
+    """Find all pairs by sorting along ``axis``: 0, 1, 2, or the one for which the fewest tests are expected.
 
     ``Found.tests`` counts the pairs that overlap on the sorted axis.
     """
@@ -47,7 +47,7 @@ def find(task: Task, axis: Axis = "auto") -> Found:
 def sweep_ordered(task: Task, columns: npt.NDArray[Any], ids: npt.NDArray[np.int32], n: int) -> Found:
     """Compare ``n`` boxes in order (`ordered_columns`) with those that each of them reaches."""
     search = partial(sweep, tuple(range(task.dim)), columns, ids, task.filter)
-    # Crowds lie together in the order: four shares a thread even that out.
+    # Crowds are contiguous in the order: four shares for each thread balance the load.
     parts = 4 * task.threads if task.threads > 1 and n > _ENOUGH_FOR_THREADS else 1
     return search_in_shares(task, lambda: search, threads.shares(n, parts))
 
@@ -55,10 +55,9 @@ def sweep_ordered(task: Task, columns: npt.NDArray[Any], ids: npt.NDArray[np.int
 def choose_axis(boxes: BoxArray, axis: Axis) -> int:
     """The axis to sort along; ``"auto"`` is the one on which the boxes are spread most.
 
-    Spread counts in units of the boxes' extents: a row of long walls is not spread along itself however
-    long it is.  So it is measured by what the sweep pays for, on a sample: how many pairs of boxes are
-    apart on the axis.  Infinite boxes and far outliers are a few boxes among others there, where a mean
-    or a range would follow them.
+    Spread is relative to the boxes' extents: a row of long walls is not spread along itself, however
+    long it is.  So a sample shows what the sweep would cost: how many pairs of boxes are apart on the axis.
+    Infinite boxes and far outliers are only a few boxes there, while a mean or a range would follow them.
 
     Raises
     ------
@@ -84,8 +83,8 @@ def choose_axis(boxes: BoxArray, axis: Axis) -> int:
 def _sample(boxes: BoxArray) -> BoxArray:
     """At most a thousand boxes, always the same ones.
 
-    Multiples of the golden ratio fall evenly on all parts of the array and, unlike every k-th row, into
-    no step with boxes that were laid out row by row.
+    Multiples of the golden ratio cover all parts of the array evenly and, unlike every k-th row, have no
+    common period with boxes that were created row by row.
     """
     if len(boxes) <= _SAMPLE:
         return boxes

@@ -1,20 +1,20 @@
-"""Spatial hash: a grid without bounds, folded into a table.
+"""Spatial hash: a grid without bounds, mapped to a hash table.
 
 The cell ``(x, y)`` of an endless grid is kept in slot ``(x * 1640531513 ^ y * 2654435789) % table_size``
 of a hash table; the table size is a prime, about ten times the number of boxes (the rule of thumb that
 Chipmunk2D's authors give; the hash is that of its ``cpSpaceHash``, here with a third prime for ``z``).
-Nothing has to be known of the world, and empty space costs nothing.
+No bounds of the world are needed, and empty space costs nothing.
 
-What the folding brings with it: far cells may share a slot, so boxes are compared that are nowhere near
-each other, and the box test rejects them.  A box may fall into one slot with two of its cells; it is
-entered once.  Two boxes that share several slots are reported in one of them: the slot of the cell that
-holds the lower corner of their intersection.
+Because the cells share a table, distant cells may share a slot; their boxes are compared, and the box test
+rejects them.  A box may fall into one slot with two of its cells; it is entered once.  Two boxes that share
+several slots are reported in one of them: the slot of the cell that holds the lower corner of their
+intersection.
 
 Boxes much larger than a cell go to a coarser level, with cells and a table of its own, and smaller boxes
 are looked up there (hierarchical hash grids: Eitz and Lixu, 2007).
 
-Cost: about ``n``, wherever the boxes lie, with a high constant for the table (some ten entries a box).
-It loses to a grid where the world is bounded and evenly filled, and where many boxes that are far smaller
+Cost: about ``n``, wherever the boxes are, with a high constant for the table (some ten entries for each box).
+It loses to a grid if the world is bounded and evenly filled, and if many boxes that are far smaller
 than the typical one crowd in one cell; overfull cells are swept along an axis.
 """
 
@@ -62,7 +62,7 @@ def find(task: Task, *, cell_size: float | None = None, table_size: int | None =
     Raises
     ------
     TypeError, ValueError
-        ``cell_size`` is not a positive finite number, or ``table_size`` no positive integer.
+        ``cell_size`` is not a positive finite number, or ``table_size`` is not a positive integer.
     """
     task = own_copy(task)
     endless = lay_out(task.boxes, cell_size)
@@ -92,7 +92,7 @@ def lay_out(boxes: BoxArray, cell_size: float | None = None) -> Layout:
 
 
 def table_sizes(population: npt.NDArray[np.int64], table_size: Any) -> npt.NDArray[np.int64]:
-    """Share the slots out among the levels by their boxes, each share raised to a prime."""
+    """Divide the slots among the levels by their boxes, each share raised to a prime."""
     if isinstance(table_size, bool) or not isinstance(table_size, (int, np.integer)):
         raise TypeError(f"table_size must be an int or None; got {table_size!r}")
     if not 1 <= table_size <= LARGEST_TABLE:

@@ -1,15 +1,15 @@
-"""Strips: the fast one.
+"""Strips: the fast method.
 
-The world is cut into strips (2-D: rows; 3-D: columns over a lattice), every box is copied into each
+The world is divided into strips (2-D: rows; 3-D: columns over a lattice), every box is copied into each
 strip that it touches, and every strip is sorted and swept along the remaining axis, 16 boxes at a time.
-A pair is reported in exactly one of the strips that its boxes share, without any memory of what was
+A pair is reported in exactly one of the strips that its boxes share, without a record of what was
 reported before: see `broadphase.kernels.strips.bin`.
 
 Source: the two-layer partitioning of Tsitsigkos and Mamoulis; box pruning as by Terdiman; their
-combination and the diagonal sweep are our own.
+combination and the diagonal sweep are new here.
 
 Cost: linear in boxes, copies and comparisons; memory for the copies, 24 bytes each in 2-D float32 (64 in
-small worlds).  It loses to brute force below some hundred boxes, and it is at its worst where most boxes are
+small worlds).  It loses to brute force below some hundred boxes, and it is slowest if most boxes are
 long in one direction, others long in another, and few of them meet.
 """
 
@@ -50,7 +50,7 @@ from broadphase.kernels.strips.small_worlds import (
     ORDERED,
     ROWS,
     TILE,
-    Room,
+    Memory,
     search_plane,
     search_space,
 )
@@ -61,7 +61,7 @@ from broadphase.kernels.strips.sweep import (
     PADDING,
     RAW_APART,
     RAW_TOUCHING,
-    room_for,
+    length_for,
     sort_crowded,
     sweep_strips,
 )
@@ -85,13 +85,12 @@ from broadphase.runtime.slices import (
 
 # -----------------------------------------------------------------------------------------------------------
 # Strips of a small world in one call of a kernel (`broadphase.kernels.strips.small_worlds`), and its memory.
-#
-# The idea, its source and its cost stand in `broadphase.methods.strips`, which also does what is left over.
+# The general path is below.
 
 
-# So many boxes are better searched by several threads, step by step.
+# From this many boxes on, several threads, step by step, are faster.
 TOO_MANY = 40_000
-# Boxes that are looked at before a world is cut, and in how many boxes so many are enough.
+# The size of the sample that decides how to divide a world, and the number of boxes for which it is enough.
 _SAMPLES = (32, 64, 128)
 _FEW, SMALL_WORLD = 2_000, 12_000
 SMALL_SAMPLE, SAMPLE = _SAMPLES[1:]
@@ -99,52 +98,52 @@ _LINE = 64  # bytes of a cache line
 
 
 class Begun(NamedTuple):
-    """What one call found that could not find all."""
+    """The state of a call whose results did not fit."""
 
     axes: tuple[int, ...]
     strips: int
     at: Position
-    """Where to go on in the copies of `room`, which lie there as those of one strip do that is sorted."""
+    """Where to continue in the copies of `memory`, which are those of one sorted strip."""
     out: PairArray
-    """Whose first rows are the pairs that were found."""
+    """An array whose first rows are the pairs that were found."""
     pairs: int
     tests: int
-    room: Room
+    memory: Memory
 
 
 def begin(
     task: Task, axes: tuple[int, ...] = (), lattice: Any = None, most_crowding: float = 0.0
 ) -> Found | Begun | None:
-    """Search a small world; what was found if there is room for all, ``None`` if it needs the general path.
+    """Search a small world; returns the results if they all fit, ``None`` if it needs the general path.
 
-    With ``axes`` and ``lattice`` it is cut by these, as long as copies are no more crowded than said.
+    With ``axes`` and ``lattice`` the world is divided by these, unless copies are more crowded than allowed.
     """
     boxes = task.boxes
     n, width = boxes.shape
-    rooms = task.scratch.group((width, boxes.itemsize), n, _ROOMS[width, boxes.itemsize])
-    room = rooms[(n > _FEW) + (n > SMALL_WORLD)]
+    memories = task.scratch.group((width, boxes.itemsize), n, _MEMORIES[width, boxes.itemsize])
+    memory = memories[(n > _FEW) + (n > SMALL_WORLD)]
     if axes:
-        room.lattice[:] = lattice
+        memory.lattice[:] = lattice
     out = task.scratch.pairs(4 * n + LEAST_ROOM)
     state, strips, swept, at, found, tests = _SEARCHES[width](
         *(boxes, boxes.reshape(1, -1), task.touching, task.filter, bool(axes), axes or _AXES[width]),
-        *(most_crowding, room, out, int(min(MOST, FIRST_OF_FEW)), task.store, task.sort),
+        *(most_crowding, memory, out, int(min(MOST, FIRST_OF_FEW)), task.store, task.sort),
     )
     if state == NOTHING:
         return None
     if state == BEGUN:
-        return Begun(axes or (swept, *room.cuts.tolist()), strips, at, out, found, tests, room)
+        return Begun(axes or (swept, *memory.cuts.tolist()), strips, at, out, found, tests, memory)
     if not task.store:
         return Found([], found, tests, strips)
     ordered = bool(state == ORDERED)
-    return Found([(room.ordered if ordered else out)[:found]], found, tests, strips, ordered)
+    return Found([(memory.ordered if ordered else out)[:found]], found, tests, strips, ordered)
 
 
-def _make_rooms(dim: int, dtype: type[np.floating[Any]], n: int) -> Group[list[Room]]:
-    """Room for worlds of up to ``n`` boxes, with samples of each size."""
+def _make_memories(dim: int, dtype: type[np.floating[Any]], n: int) -> Group[list[Memory]]:
+    """Memory for worlds of up to ``n`` boxes, with samples of each size."""
     copies = _rows(ROWS, n * dim + 64, np.int32)
     each = copies.shape[1]
-    room = Room(
+    memory = Memory(
         edges=np.empty((2, 0)),
         spanned=np.empty((dim, 0)),
         statistics=np.empty((dim, 4)),
@@ -163,22 +162,22 @@ def _make_rooms(dim: int, dtype: type[np.floating[Any]], n: int) -> Group[list[R
         keys=aligned((2 * n,), np.int64),
         ordered=aligned((2 * n, 2), np.int32),
     )
-    rooms = [room._replace(edges=np.empty((2, k)), spanned=np.empty((dim, k))) for k in _SAMPLES]
-    return Group(n, sum(one.nbytes for one in room), rooms)
+    memories = [memory._replace(edges=np.empty((2, k)), spanned=np.empty((dim, k))) for k in _SAMPLES]
+    return Group(n, sum(one.nbytes for one in memory), memories)
 
 
 def _rows(count: int, length: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
     """Rows of at least this length, each of an odd number of cache lines.
 
-    Rows of 4,096 bytes, or of twice as many, would all want the same places of the near cache.
+    Rows of 4,096 bytes, or of twice as many, would all map to the same lines of the L1 cache.
     """
     each = _LINE // np.dtype(dtype).itemsize
     lines = -(-length // each) | 1
     return aligned((count, lines * each), dtype)
 
 
-_ROOMS = {
-    (2 * dim, kind(0).itemsize): partial(_make_rooms, dim, kind)
+_MEMORIES = {
+    (2 * dim, kind(0).itemsize): partial(_make_memories, dim, kind)
     for dim in (2, 3)
     for kind in (np.float32, np.float64)
 }
@@ -187,16 +186,16 @@ _SEARCHES = {4: search_plane, 6: search_space}
 
 
 # -----------------------------------------------------------------------------------------------------------
-# How a world is cut into strips, and the copies of its boxes in them; see `broadphase.methods.strips`.
+# How a world is divided into strips, and the copies of its boxes in them.
 
 
 LARGE_SAMPLE = 4096
-# Waking a second thread three times costs about 200 microseconds, a fifth of what so many boxes take.
+# Starting a second thread three times costs about 200 microseconds, a fifth of the time for this many boxes.
 ENOUGH_FOR_THREADS = TOO_MANY
 
 
 class Plan(NamedTuple):
-    """How the world is cut."""
+    """How the world is divided."""
 
     axes: tuple[int, ...]  # the swept axis, then the cut ones
     lattice: npt.NDArray[Any]
@@ -212,23 +211,23 @@ class Binned(NamedTuple):
     """Copies of the boxes, by strip."""
 
     edges: npt.NDArray[Any]
-    """The box of a copy at the beginning of its row."""
+    """The edges of a box at the beginning of each row."""
     tags: npt.NDArray[np.int32]
     """The number of the box and the class bits in the last two columns."""
     begins: npt.NDArray[np.int64]
-    """``(parts, strips)``: where the copies begin that a thread made."""
+    """``(parts, strips)``: where the copies that a thread made begin."""
     ends: npt.NDArray[np.int64]
     copies: int
     fullest: int
     """The most copies in one strip."""
     extreme: bool
-    """Whether a box holds the largest finite number, with which subtraction cannot deal."""
+    """Whether a box holds the largest finite number, for which subtraction is not exact."""
     crowding: float
-    """With how many copies a copy shares its strip."""
+    """The average number of copies with which a copy shares its strip."""
 
 
 class Cut(NamedTuple):
-    """How to cut the world, as estimated from a sample."""
+    """How to divide the world, as estimated from a sample."""
 
     swept: int
     cuts: npt.NDArray[np.int64]
@@ -245,7 +244,7 @@ class Cut(NamedTuple):
 
 
 def cut_world(task: Task) -> Cut:
-    """Look at a sample and decide."""
+    """Take a sample and decide."""
     n = len(task.boxes)
     size = min(n, SMALL_SAMPLE if n <= SMALL_WORLD else SAMPLE)
     boxes, dim = task.boxes, task.dim
@@ -280,7 +279,7 @@ def bin_boxes(task: Task, cut: Cut, parts: int) -> tuple[Plan, Binned]:
 
 
 def bin_again(task: Task, plan: Plan, parts: int, most_crowding: float) -> Binned | None:
-    """The same by an earlier plan; ``None`` where that would leave the copies more crowded than this."""
+    """Bin by an earlier plan; ``None`` if that would leave the copies more crowded than allowed."""
     counted = _count(task, plan, parts)
     copies, _, crowding = counted[-1]
     return None if crowding > most_crowding * copies else _scatter(task, plan, *counted)
@@ -314,7 +313,7 @@ def _count(task: Task, plan: Plan, parts: int) -> tuple[Any, ...]:
 
 def _scatter(task: Task, plan: Plan, spans: Any, starts: Any, extreme: bool, totals: Any) -> Binned:
     copies, fullest, crowding = totals
-    # The tags of a copy behind its edges, so that it is written to one cache line and not to two: a million
+    # The tags of a copy follow its edges, so that it is written to one cache line and not to two: a million
     # 3-D boxes, each with two copies in 3,600 strips, are scattered in 10 ms and not in 26.
     width = 2 * task.dim + (2 if task.boxes.dtype == np.float32 else 1)
     edges = task.scratch.array("copies", (copies, width), task.boxes.dtype)
@@ -358,9 +357,9 @@ def _find_among(task: Task) -> Found:
 
 
 def find_at_once(task: Task, plan: Plan | None = None, most_crowding: float = 0.0) -> Found | None:
-    """Find all pairs of a world that is small enough for one call; ``None`` where that does not do.
+    """Find all pairs of a world that is small enough for one call; ``None`` if it is not.
 
-    With a plan, it is cut by that, as long as copies are no more crowded than said.
+    With a plan, the world is divided by it, unless copies are more crowded than allowed.
     """
     if len(task.boxes) >= TOO_MANY or (plan is not None and plan.borders.size):
         return None
@@ -369,13 +368,13 @@ def find_at_once(task: Task, plan: Plan | None = None, most_crowding: float = 0.
 
 
 def _finish(task: Task, begun: Begun) -> Found:
-    """Go on where there was no room for more pairs."""
-    room, strips = begun.room, begun.strips
+    """Continue a search whose results did not fit."""
+    memory, strips = begun.memory, begun.strips
     found = Found([begun.out[: begun.pairs]] if task.store else [], begun.pairs, begun.tests, strips)
     if found.pairs <= task.limit:
-        # Of a strip that is sorted no more is read than its columns and marks.
+        # Of a sorted strip only its columns and marks are read.
         there = (task.boxes, _NO_TAGS, _FIRST, _FIRST, COMPARABLE, np.zeros(1, np.bool_), False)
-        kernel = _kernel(task, begun.axes, there, room.columns, room.marks)
+        kernel = _kernel(task, begun.axes, there, memory.columns, memory.marks)
         found = _both(found, search_rest(task, kernel, begun.at, 1, begun.out, found.pairs))
     return found
 
@@ -423,7 +422,7 @@ def sweep(task: Task, plan: Plan, binned: Binned, parts: int) -> Found:
     if binned.extreme:
         return _without_subtraction(task)
     strips = binned.ends.shape[1]
-    # Four ranges of strips a thread, cut where the copies are equal: crowded strips take longer.
+    # Four ranges of strips for each thread, with equally many copies: crowded strips take longer.
     shares = min(4 * parts, strips) if parts > 1 else 1
     borders = np.empty(shares + 1, np.int64)
     equal_ranges(binned.begins, binned.ends, binned.copies, borders)
@@ -442,7 +441,7 @@ def _sweep_crowds(
     crowded: npt.NDArray[np.bool_],
     parts: int,
 ) -> Found:
-    """Sort and sweep the strips that are crowded."""
+    """Sort and sweep the crowded strips."""
     _sort_crowds(task, axes, binned, np.flatnonzero(crowded), parts)
     return _sweep_some(task, axes, binned, borders, crowded, True)
 
@@ -483,13 +482,13 @@ def _sweep_some(
 ) -> Found:
     """Sweep the ranges of strips between ``borders``: those that are not crowded, or those that are."""
     shares = len(borders) - 1
-    room = 2 * binned.copies // shares + 1024
+    guess = 2 * binned.copies // shares + 1024
     names = [f"pairs {again:d} {share}" for share in range(shares)]
-    rooms = [max(room, task.scratch.room(name) // 8) for name in names]
+    lengths = [max(guess, task.scratch.held(name) // 8) for name in names]
     strips = (binned.edges, binned.tags, binned.begins, binned.ends, COMPARABLE, crowded, again)
 
     left_of = limit_of_shares(task.limit, shares)
-    # One for each share that is being searched, no more than there are threads.
+    # One for each share that is being searched, at most as many as there are threads.
     idle = [_memory(task, binned.fullest, number) for number in range(min(task.threads, shares))]
 
     def search(share: int, first: int, last: int, out: PairArray) -> Part:
@@ -501,22 +500,22 @@ def _sweep_some(
 
     results = threads.run_all(
         [
-            partial(search, share, *rows, task.scratch.array(names[share], (rooms[share], 2), np.int32))
+            partial(search, share, *rows, task.scratch.array(names[share], (lengths[share], 2), np.int32))
             for share, rows in enumerate(pairwise(borders.tolist()))
         ],
         task.threads,
     )
-    for name, before, part in zip(names, rooms, results, strict=True):
+    for name, before, part in zip(names, lengths, results, strict=True):
         if part.pairs > before and task.store:
-            task.scratch.ask_for(name, 8 * part.pairs)
+            task.scratch.reserve(name, 8 * part.pairs)
     return together(results, 1)
 
 
 def _memory(task: Task, fullest: int, number: int) -> tuple[npt.NDArray[Any], npt.NDArray[np.int32]]:
-    """Room for the columns and marks of the fullest strip, one of several."""
-    room = room_for(fullest)
-    columns = task.scratch.array(f"columns {number}", (2 * task.dim, room), task.boxes.dtype)
-    return columns, task.scratch.array(f"marks {number}", (MARKS, room), np.int32)
+    """Memory for the columns and marks of the fullest strip, one of several."""
+    length = length_for(fullest)
+    columns = task.scratch.array(f"columns {number}", (2 * task.dim, length), task.boxes.dtype)
+    return columns, task.scratch.array(f"marks {number}", (MARKS, length), np.int32)
 
 
 def _kernel(
@@ -526,12 +525,12 @@ def _kernel(
     columns: npt.NDArray[Any],
     marks: npt.NDArray[np.int32],
 ) -> Resumable:
-    """What sweeps these strips, with memory for the one that it is at."""
+    """The kernel that sweeps these strips, with memory for the current one."""
     return partial(sweep_strips, axes, *strips, task.filter.categories, task.filter.masks, columns, marks)
 
 
 def _begin(strip: int) -> Position:
-    """Where a sweep begins that begins with this strip."""
+    """The position of a sweep before a strip."""
     return strip, 0, 0, 0, 0, 0
 
 

@@ -38,12 +38,12 @@ def pair_limit(max_pairs: int | None) -> int:
     return limit
 
 
-@dataclass(slots=True)  # not frozen: to make one would take 1.6 microseconds and not 0.6
+@dataclass(slots=True)  # not frozen: creating one would take 1.6 microseconds and not 0.6
 class Task:
     """One search for overlapping pairs; everything in it has been checked."""
 
     boxes: BoxArray
-    """``(n, 4)`` or ``(n, 6)``, C-contiguous, sound."""
+    """``(n, 4)`` or ``(n, 6)``, C-contiguous, valid."""
     touching: bool
     """Whether boxes that share only an edge or a corner count."""
     filter: PairFilter
@@ -55,9 +55,9 @@ class Task:
     store: bool = True
     """False: only count."""
     sort: bool = False
-    """Whether the pairs are wanted in the promised order; a method may leave that to its caller."""
+    """Whether the pairs are wanted in the documented order; a method may leave that to its caller."""
     scratch: Scratch = field(default_factory=Scratch)
-    """Memory to work in; chunks of the answer may lie in it."""
+    """Scratch memory; chunks of the answer may be in it."""
 
     @property
     def dim(self) -> int:
@@ -66,17 +66,17 @@ class Task:
 
 
 class Found(NamedTuple):
-    """The answer: pairs in chunks of ``(m, 2)`` int32 rows ``i < j``, in no promised order."""
+    """The answer: pairs in chunks of ``(m, 2)`` int32 rows ``i < j``, in any order."""
 
     chunks: list[PairArray]
     pairs: int
-    """How many pairs there are, stored or not; more than ``limit`` when the search gave up."""
+    """How many pairs there are, stored or not; more than ``limit`` if the search gave up."""
     tests: int
     """How many comparisons of two boxes were made."""
     cells: int = 0
     """How many cells, slots, nodes or strips were in use."""
     ordered: bool = False
-    """Whether the chunks, one after the other, are in the promised order already."""
+    """Whether the chunks, one after the other, are already in the documented order."""
 
 
 def own_copy(task: Task) -> Task:
@@ -91,15 +91,15 @@ def own_copy(task: Task) -> Task:
 
 
 def search_all(
-    task: Task, kernel: Resumable, at: Position, end: int, room: int, *, cells: int = 0, ordered: bool = False
+    task: Task, kernel: Resumable, at: Position, end: int, rows: int, *, cells: int = 0, ordered: bool = False
 ) -> Found:
-    """Let ``kernel`` search from ``at`` to row ``end`` in this thread.
+    """Run ``kernel`` from ``at`` to row ``end`` in this thread.
 
-    What it finds lies in memory that is kept between calls, with ``room`` for so many pairs at least.
+    The results are in memory that is kept between calls, large enough for ``rows`` pairs.
     """
     limit, store = task.limit, task.store
-    out = task.scratch.pairs(room)
-    # One call is nearly always enough; small worlds cost mostly Python's time, so this path has little of it.
+    out = task.scratch.pairs(rows)
+    # One call is nearly always enough; for small worlds Python takes most of the time, so this path is short.
     most = int(min(MOST, FIRST_OF_FEW if len(task.boxes) <= _FEW_BOXES else FIRST))
     at, found, tests = kernel(at, end, out, most, store)
     chunks = [out[:found]] if store else []
@@ -110,11 +110,11 @@ def search_all(
 
 
 def search_rest(task: Task, kernel: Resumable, at: Position, end: int, out: PairArray, found: int) -> Part:
-    """Resume a kernel that has found so many pairs, which lie in the kept memory ``out``."""
+    """Continue a kernel whose first ``found`` pairs are in the kept memory ``out``."""
     left = (task.limit - found).__sub__
     rest = search_from(kernel, at, end, out[found:] if task.store else out, left, task.store)
     if task.store:
-        # So that the next call has room for all; a kernel stops where it has less than this left.
+        # So that the next call is large enough for all; a kernel stops if less than this is left.
         task.scratch.pairs(min(found + rest.pairs + LEAST_ROOM, _MOST_ROOM))
     return rest
 
@@ -127,18 +127,18 @@ def search_in_shares(
     *,
     cells: int = 0,
 ) -> Found:
-    """Search shares of all rows on several threads; the order of their answers is kept.
+    """Search shares of all rows on several threads; the results are in the order of the shares.
 
-    Each share is searched by a kernel of its own, with its own memory, that ``make`` gives; ``at`` is what
-    stands behind the row where a row begins.
+    Each share is searched by its own kernel, with its own memory, from ``make``; ``at`` is the position
+    within a row at its beginning, without the row.
     """
-    # So much that one chunk nearly always holds all: to put several together takes longer than to search.
-    room = min(4 * len(task.boxes) // len(shares), MOST_ROOM) if task.store else 0
+    # One chunk of this size nearly always holds all: joining several takes longer than the search.
+    length = min(4 * len(task.boxes) // len(shares), MOST_ROOM) if task.store else 0
 
     left_of = limit_of_shares(task.limit, len(shares))
 
     def search(share: int, first: int, last: int) -> Part:
-        out = np.empty((room, 2), np.int32)
+        out = np.empty((length, 2), np.int32)
         return search_from(make(), (first, *at), last, out, left_of(share), task.store)
 
     searches = [partial(search, share, *rows) for share, rows in enumerate(shares)]
@@ -146,7 +146,7 @@ def search_in_shares(
 
 
 def together(parts: list[Part], cells: int = 0) -> Found:
-    """What was found in ranges of rows, as one answer."""
+    """The results for ranges of rows, combined."""
     return Found(
         [chunk for part in parts for chunk in part.chunks],
         sum(part.pairs for part in parts),
@@ -156,4 +156,4 @@ def together(parts: list[Part], cells: int = 0) -> Found:
 
 
 _MOST_ROOM = MOST_KEPT // 16
-_FEW_BOXES = 1 << 17  # that fit into the near caches, so that it is known what a comparison takes
+_FEW_BOXES = 1 << 17  # that fit into the L1 and L2 caches, where the cost of a comparison is known

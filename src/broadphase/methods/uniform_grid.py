@@ -1,17 +1,17 @@
-"""Uniform grid: cut the world into equal cells and compare only boxes that share one.
+"""Uniform grid: divide the world into equal cells and compare only boxes that share one.
 
 The simple grid of the game textbooks, in the compact form of molecular dynamics' cell lists: count the
-boxes of every cell, add the counts up, enter every box into each cell that it touches.  A cell two to
-three times the size of a typical box is best.  Two boxes may share several cells; their pair is reported
-only in the cell that holds the lower corner of their intersection (the reference point rule of Dittrich
-and Seeger, "Data redundancy and duplicate detection in spatial join processing", 2000).
+boxes of every cell, compute prefix sums of the counts, enter every box into each cell that it touches.  A
+cell two to three times the size of a typical box is best.  Two boxes may share several cells; their pair is
+reported only in the cell that holds the lower corner of their intersection (the reference point rule of
+Dittrich and Seeger, "Data redundancy and duplicate detection in spatial join processing", 2000).
 
-The grid is bounded: it covers where nearly all boxes are, strays lie in its edge cells, and it has at most
-about two cells a box.  Boxes much larger than a cell go into a coarser grid of a hierarchy (each four times
-as coarse as the one before), and smaller boxes are looked up there.
+The grid is bounded: it covers the region of nearly all boxes, outliers are in its edge cells, and it has at
+most about two cells for each box.  Boxes much larger than a cell go into a coarser grid of a hierarchy (each
+four times as coarse as the one before), and smaller boxes are looked up there.
 
-Cost: about ``n``, for boxes of any mix of sizes that are spread evenly.  It loses where the boxes crowd
-in a few far-apart clusters: then cells as small as the boxes are too many, and a cell holds a cluster.
+Cost: about ``n``, for boxes of any mix of sizes that are spread evenly.  It loses if the boxes crowd
+in a few distant clusters: then cells as small as the boxes would be too many, and a cell holds a cluster.
 Overfull cells are swept along an axis, which costs about ``n ** 1.5`` and not ``n ** 2``.
 """
 
@@ -33,7 +33,7 @@ from broadphase.methods.cells import (
 from broadphase.methods.task import Found, Task, own_copy
 
 CELLS_PER_BOX = 2
-# A cell size that the caller asks for may cost more memory, but not any amount.
+# A cell size that the caller chooses may cost more memory, up to a limit.
 CELLS_PER_BOX_IF_ASKED = 16
 
 
@@ -46,7 +46,7 @@ def find(task: Task, *, cell_size: float | None = None) -> Found:
         What to search.
     cell_size : float, optional
         Side of the finest cells; by default `suggest_grid_cell_size` of the boxes.  A size that would
-        give more than 16 cells a box is raised.
+        give more than 16 cells for each box is raised.
 
     Returns
     -------
@@ -74,7 +74,7 @@ def lay_out(boxes: BoxArray, cell_size: float | None = None) -> Layout:
     sizes = level_sizes(finest, sample)
     shape = np.ones((len(sizes), 3))
     shape[:, : len(low)] = np.floor((high - low) / sizes[:, None]) + 1
-    # Levels of a single cell are all alike; one is kept, for the oversize boxes.
+    # Levels of a single cell are all equal; one is kept, for the oversize boxes.
     several = int(np.count_nonzero(shape.prod(axis=1) > 1))
     shape = np.vstack([shape[:several], np.ones((1, 3))])
     origin = np.zeros(3)

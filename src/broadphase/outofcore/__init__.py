@@ -1,9 +1,9 @@
 """Pairs of more boxes than fit into memory, on one machine or on many.
 
-The input is read in chunks, the world is cut into tiles, each chunk is written to disk by tile, and each tile
-is searched on its own.  Every step is a list of tasks that are independent of each other, so anything with
-``submit`` can run them: threads of this process, other processes, the machines of a Dask cluster.  A run that
-was killed resumes where it was.
+The input is read in chunks, the world is divided into tiles, each chunk is written to disk by tile, and each
+tile is searched on its own.  Every step is a list of tasks that are independent of each other, so anything
+with ``submit`` can run them: threads of this process, other processes, the machines of a Dask cluster.  A run
+that was killed resumes where it was.
 
 Needs pyarrow (the extra ``io``); ``docs/beyond.md`` says what it costs.
 

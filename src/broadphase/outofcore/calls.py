@@ -86,8 +86,8 @@ def pairs(
     static, categories, masks : str or array_like, optional
         The rules of `broadphase.pairs`: the name of a column, or one entry for each row of all input.
     memory : int or str
-        What all tasks that run at the same time may hold, such as ``"2 GB"``; Python, NumPy and pyarrow come
-        on top, about 150 MB a process.
+        What all tasks that run at the same time may hold, such as ``"2 GB"``; Python, NumPy and pyarrow need
+        about 150 MB for each process in addition.
     executor : concurrent.futures.Executor, optional
         Runs the tasks: anything with ``submit``, also Dask's ``client.get_executor()``.  By default threads
         of this process.
@@ -97,7 +97,7 @@ def pairs(
         The folder for temporary files, which all workers must see.  By default the name of ``out`` followed
         by ``.work``, or a folder in the system's folder for temporary files.  It is removed at the end.
     max_pairs : int, optional
-        Raise rather than write more pairs than this.
+        Raise an error rather than write more pairs than this.
     progress : callable, optional
         Called with a `Progress` after each task; its ``plan`` says what the call takes.
 
@@ -117,7 +117,7 @@ def pairs(
     FileExistsError
         ``out`` or ``work`` hold something else.
     OSError
-        A file cannot be read or written, or the disk is full.  What is done is kept: the same call resumes
+        A file cannot be read or written, or the disk is full.  Finished work is kept: the same call resumes
         there, as after Ctrl-C or when the process was killed.
 
     Examples

@@ -1,7 +1,7 @@
-"""Input: the files of a source, what they hold, how they are divided into units, and how a unit is read.
+"""Input: the files of a source, their metadata, how they are divided into units, and how a unit is read.
 
-In this order: `input_files` finds the files of a source; `buffer_to_files` first writes what is no file
-(arrays, tables, iterables) to Arrow files; `file_info` reads what a file says of itself; `divide` cuts the
+In this order: `input_files` finds the files of a source; `buffer_to_files` first writes other sources
+(arrays, tables, iterables) to Arrow files; `file_info` reads the metadata of a file; `divide` divides the
 files into units that can be read independently; `chunks_of` reads a unit as chunks of boxes.
 
 Files are read some thousand rows at a time.  So decoded columns are still in the processor's cache when they
@@ -39,7 +39,7 @@ KINDS = {
 }
 RULE_TYPES = {"static": "uint8", "categories": "uint32", "masks": "uint32"}
 TEXT = "text"
-"""The type of ids that are text."""
+"""The type of text ids."""
 BATCH_ROWS = 1 << 16
 """Rows that are decoded at a time."""
 _BUFFER = 1 << 18  # bytes of a Parquet column that are read at a time
@@ -57,13 +57,13 @@ class InputFile:
 
 @dataclass(frozen=True, slots=True)
 class FileInfo:
-    """What a file says of itself."""
+    """The metadata of a file."""
 
     dim: int
     single: bool
     """Whether its edges are float32."""
     groups: list[int]
-    """Rows of its row groups or record batches; one entry where it has no such parts."""
+    """Rows of its row groups or record batches; one entry if it has no such parts."""
     id_type: str | None = None
     """``"int64"``, ``"uint64"`` or ``"text"``."""
 
@@ -84,7 +84,7 @@ def file_system(path: str) -> tuple[Any, str]:
 
 
 def open_input(path: str) -> Any:
-    """A file that pyarrow reads from; raises ``OSError`` where there is none."""
+    """A file that pyarrow reads from; raises ``OSError`` if there is none."""
     if is_remote(path):
         system, inner = file_system(path)
         return pa.PythonFile(system.open(inner, "rb"), mode="r")
@@ -136,7 +136,7 @@ def _local_paths(path: str) -> list[str]:
         return _in_order(
             [str(file) for file in anchor.glob(str(place.relative_to(anchor))) if file.is_file()]
         )
-    with place.open("rb"):  # raises where it cannot be read
+    with place.open("rb"):  # raises if it cannot be read
         return [path]
 
 
@@ -167,7 +167,7 @@ def _in_order(paths: list[str]) -> list[str]:
 
 
 def identity(file: InputFile) -> list[Any]:
-    """What changes when the file does: its path, size and time."""
+    """A value that changes when the file does: its path, size and time."""
     if is_remote(file.path):
         system, inner = file_system(file.path)
         status = system.info(inner)
@@ -177,11 +177,11 @@ def identity(file: InputFile) -> list[Any]:
     return [str(Path(file.path).resolve()), local.st_size, local.st_mtime_ns, str(file.memory)]
 
 
-# ---- what a file says of itself
+# ---- the metadata of a file
 
 
 def file_info(file: InputFile, ids: str | None, more: Sequence[str], rows: int) -> FileInfo:
-    """What the file says of itself; a file without parts of its own has parts of ``rows`` rows.
+    """Read the metadata of a file; a file without row groups or batches gets parts of ``rows`` rows.
 
     Raises
     ------
@@ -212,7 +212,7 @@ def file_info(file: InputFile, ids: str | None, more: Sequence[str], rows: int) 
 
 
 def _layout_of(names: Sequence[str], path: str, ids: str | None, more: Sequence[str]) -> Layout:
-    """Which column is which; all that are needed are there."""
+    """Which column is which; all needed columns must exist."""
     layout = find_layout(names, path, ids)
     for needed in more:
         if names.count(needed) != 1:
@@ -221,7 +221,7 @@ def _layout_of(names: Sequence[str], path: str, ids: str | None, more: Sequence[
 
 
 def _extra_columns(layout: Layout, ids: str | None, more: Sequence[str]) -> list[str]:
-    """The columns that are read beside the edges."""
+    """The columns that are read in addition to the edges."""
     return [*([layout.id] if ids is not None and layout.id is not None else []), *more]
 
 
@@ -266,7 +266,7 @@ def _npy_info(file: InputFile, ids: str | None, more: Sequence[str], rows: int) 
     return FileInfo(array.shape[1] // 2, array.dtype == np.float32, groups)
 
 
-# ---- buffering: sources that are no files
+# ---- buffering: sources that are not files
 
 
 def buffer_to_files(
@@ -278,7 +278,7 @@ def buffer_to_files(
     rows: int,
     report: Callable[[int], None],
 ) -> list[InputFile]:
-    """Write all batches of ``source`` to Arrow files in ``folder``, each of at most ``rows`` rows a batch.
+    """Write all batches of ``source`` to Arrow files in ``folder``, in batches of at most ``rows`` rows.
 
     Raises
     ------
@@ -354,7 +354,7 @@ class Piece:
     last: int
     rows: int
     file_row: int
-    """The row of the file with which it begins."""
+    """The row of the file at which it begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,7 +364,7 @@ class Unit:
     number: int
     side: int
     first_row: int
-    """The row of all the input of its side with which it begins."""
+    """The row of all the input of its side at which it begins."""
     first_chunk: int
     rows: int
     pieces: tuple[Piece, ...]
@@ -404,7 +404,7 @@ def common_type(sides: Sequence[list[InputFile]], infos: Sequence[list[FileInfo]
 
 
 def divide(sides: Sequence[list[InputFile]], infos: Sequence[list[FileInfo]], rows: int) -> Input:
-    """Divide the files into units of about so many rows."""
+    """Divide the files into units of about this many rows."""
     units: list[Unit] = []
     chunk = 0
     for side, (files, own) in enumerate(zip(sides, infos, strict=True)):
@@ -436,7 +436,7 @@ def _pieces(files: list[InputFile], infos: list[FileInfo]) -> Iterator[Piece]:
 
 
 def _grouped(pieces: Iterator[Piece], rows: int) -> Iterator[list[Piece]]:
-    """Consecutive pieces that have at most so many rows together."""
+    """Consecutive pieces that have at most this many rows together."""
     group: list[Piece] = []
     held = 0
     for piece in pieces:
@@ -583,7 +583,7 @@ def _next(batches: Iterator[Any], path: str, kind: str) -> Any:
     with one_error(path, kind):
         batch = next(batches, None)
         if batch is not None:
-            batch.validate(full=True)  # pyarrow believes what a file says of itself
+            batch.validate(full=True)  # pyarrow trusts a file's metadata
         return batch
 
 

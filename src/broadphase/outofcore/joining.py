@@ -34,7 +34,7 @@ from broadphase.outofcore.work import Mark, WorkFolder, part_name
 from broadphase.runtime.memory import PairArray, borrowed_scratch
 
 LATER = np.uint8(128)
-"""Class bit of the boxes after the range whose pairs are looked for: they do not pair with each other."""
+"""Class bit of the boxes after the range that is searched: they do not pair with each other."""
 GROUP = 1 << 20
 """Pairs of a row group of the output."""
 
@@ -50,11 +50,11 @@ class ChunkPart(NamedTuple):
     number: int
     first_row: int
     copies: int
-    """Of all tiles, in the file of the chunk."""
+    """The numbers of all tiles, in the file of the chunk."""
     begin: int
     own: int
     large: int
-    """How many large boxes the file ends with; 0 where none of them touches the tile."""
+    """How many large boxes the file ends with; 0 if none of them touches the tile."""
     shared: int
     """How many of those touch the tile."""
 
@@ -64,7 +64,7 @@ class Block(NamedTuple):
 
     side: int
     parts: Numbers
-    """A `ChunkPart` a row."""
+    """One `ChunkPart` for each row."""
 
     @property
     def boxes(self) -> int:
@@ -155,7 +155,7 @@ class ChunkTable:
         return [*blocks, ((begin, len(sizes)), held)] if held else blocks
 
     def task(self, number: int, spec: TaskSpec, tiling: Tiling) -> TileTask:
-        """A task with all that it needs to know."""
+        """A task with everything that it needs."""
         left = self._block(spec.tile, 0, spec.left)
         right = None if spec.right is None else self._block(spec.tile, len(self._sides) - 1, spec.right)
         return TileTask(number, tiling.low[spec.tile], tiling.high[spec.tile], left, right)
@@ -192,9 +192,9 @@ class Loaded:
     rows: npt.NDArray[np.int64]
     filter: PairFilter
     left: int
-    """How many boxes are of the left block."""
+    """How many boxes belong to the left block."""
     ids: tuple[Any, Any]
-    """For each column of the output, the ids of the boxes of its block; None where it shows rows."""
+    """For each column of the output, the ids of the boxes of its block; None for row numbers."""
 
 
 def _load(folder: WorkFolder, task: TileTask, columns: Sequence[Columns]) -> Loaded:
@@ -284,7 +284,7 @@ def _read_part(
 
 @dataclass(frozen=True, slots=True)
 class JoinOptions:
-    """What all tasks that join need to know."""
+    """The options of all tasks that join."""
 
     folder: str
     columns: tuple[Columns, ...]
@@ -307,7 +307,7 @@ def join_tile(task: TileTask, options: JoinOptions) -> int:
     Raises
     ------
     PairLimitExceeded
-        There are more than ``max_pairs``; nothing of the task is left.
+        There are more than ``max_pairs``; nothing of the task is kept.
     """
     folder = WorkFolder(Path(options.folder))
     loaded = _load(folder, task, options.columns)
@@ -347,15 +347,15 @@ def _write_part(folder: WorkFolder, number: int, loaded: Loaded, options: JoinOp
 def _stored(
     loaded: Loaded, begin: int, end: int, options: JoinOptions
 ) -> Iterator[tuple[PairArray, npt.NDArray[np.int64] | None]]:
-    """The pairs of the boxes ``begin .. end - 1`` of the left block, in order, as many at a time as fit.
+    """The pairs of the boxes ``begin .. end - 1`` of the left block, in order, in portions that fit.
 
-    Pairs are numbers of boxes in the tile; or of entries of the array that comes with them, which holds the
+    Pairs are numbers of boxes in the tile; or indices into the array that comes with them, which holds the
     numbers in the tile.
     """
     try:
         pairs, places = _search(loaded, begin, end, options)
     except PairLimitExceeded:
-        # The count says into how many ranges to divide; a range that holds more than its share is divided
+        # The count decides into how many ranges to divide; a range that holds more than its share is divided
         # again.  One box has at most one pair with each other box, and the limit allows that many.
         total = _count(loaded, begin, end, options)
         if total > options.max_pairs:
@@ -447,7 +447,7 @@ def _type(kind: str | None) -> Any:
 def open_part(path: str, schema: Any) -> Any:
     """A writer of a Parquet file for such columns.
 
-    Rows are packed as differences: the first column of a part is sorted, so it nearly vanishes, and the
+    Rows are stored as differences: the first column of a part is sorted, so it nearly vanishes, and the
     second keeps as many bits as the input has rows.  Two columns of int64 take 4.4 bytes a pair, not 16.
     """
     text = [field.name for field in schema if field.type == pa.large_string()]

@@ -1,4 +1,4 @@
-"""The plan of a call: sizes that fit into memory, the tiles, and how much disk that takes.
+"""The plan of a call: sizes that fit into memory, the tiles, and how much disk space that takes.
 
 The memory bound is for all tasks that run at the same time together.  Python, NumPy and pyarrow take about
 150 MB a process on top of it.  A run that resumes another uses the plan of that run.
@@ -33,22 +33,22 @@ from broadphase.outofcore.tiling import Columns, Tiling, make_tiling, spread_ove
 from broadphase.outofcore.work import WorkFolder, run_tasks, with_checksum
 
 LEAST_MEMORY = 10_000
-"""Bytes a task; with less there would be more tiles than boxes."""
+"""Bytes of a task; with less there would be more tiles than boxes."""
 MOST_ROWS = 1 << 20
 """Rows of a chunk of input."""
 BEST_BOXES = 400_000
-"""Boxes of a tile, where memory allows: their columns and counters stay in the processor's cache."""
+"""Boxes of a tile, if memory allows: their columns and counters stay in the processor's cache."""
 PAIRS_A_BOX = 4
-"""A search stores at most so many pairs for each box that a task may hold; then it continues in parts."""
+"""A search stores at most this many pairs for each box that a task may hold; then it continues in parts."""
 
 _MOST_UNITS = 128
-"""Units from which a sample is taken; of more input, as many as that at even distances."""
+"""Units from which a sample is taken; from more input, this many at regular distances."""
 _SAMPLED_A_TILE = 200
 _MANY_TILES = 4096
-"""Above this number tiles become larger instead, as far as memory allows: each is a place in every file."""
+"""Above this number tiles become larger instead, as far as memory allows: every file lists each tile."""
 _LEAST_SAMPLE, _MOST_SAMPLE = 20_000, 1_000_000
 _MOST_COPIES = 8.0
-_LETTERS = 16  # bytes assumed for an id of text when memory is planned
+_LETTERS = 16  # bytes assumed for a text id when memory is planned
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Sizes:
 
 
 def sizes_for(memory: int, workers: int, box_bytes: int, more_bytes: int) -> Sizes:
-    """What each of ``workers`` may hold, for boxes of so many bytes and ``more_bytes`` for their columns.
+    """What each of ``workers`` may hold, for boxes of ``box_bytes`` bytes and ``more_bytes`` of columns.
 
     The factors are measured at the peak of a task, with some reserve: a box is held as it was read, as two or
     three copies in strips with their class bits, and as columns; a pair as it was found, partitioned, sorted,
@@ -99,7 +99,7 @@ class FullPlan:
     columns: tuple[Columns, ...]
     most_copies: float
     summary: Plan
-    """What callers see of it."""
+    """The part that callers see."""
     chunks: list[tuple[int, int]]
     """Side and first row of every chunk, by its number."""
     buffered: int
@@ -113,7 +113,7 @@ def make_plan(
     folder: WorkFolder,
     reporter: Reporter,
 ) -> FullPlan:
-    """Look at all files and at a sample of their boxes, and plan how the work is divided.
+    """Inspect all files and a sample of their boxes, and plan how the work is divided.
 
     The plan is saved in the folder with the ``identity`` of the call, or read from there.
     """
@@ -203,7 +203,7 @@ def _take_sample(
 
 
 def sample_unit(unit: Unit, reading: ReadOptions, share: float) -> tuple[BoxArray, float]:
-    """About such a share of the boxes of a unit, and how many letters its ids have."""
+    """About ``share`` of the boxes of a unit, and how many letters its ids have."""
     random = np.random.default_rng([unit.number, unit.rows])
     taken, letters = [np.empty((0, 2 * reading.dim), reading.dtype)], 0.0
     for piece in unit.pieces:
@@ -232,7 +232,7 @@ def _read_tiling(folder: WorkFolder) -> Tiling:
 
 
 def check_disk_space(folder: WorkFolder, needed: int) -> None:
-    """Raise ``OSError`` where the disk has not so many bytes free."""
+    """Raise ``OSError`` if the disk has fewer bytes free."""
     free = shutil.disk_usage(folder.root).free
     if free < needed:
         raise OSError(

@@ -1,4 +1,4 @@
-"""What a call is asked to do, checked in one place, and what it reports: plan, progress and result."""
+"""The arguments of a call, checked in one place, and its reports: plan, progress and result."""
 
 import hashlib
 import json
@@ -42,7 +42,7 @@ class Plan:
     """Bytes that all tasks together may hold."""
     workers: int
     temporary_bytes: int
-    """The most that the work folder takes on disk, beside the output."""
+    """The most that the work folder takes on disk, in addition to the output."""
 
     def __str__(self) -> str:
         return (
@@ -53,16 +53,16 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a call is."""
+    """The progress of a call."""
 
     step: Step
     done: int
     """Boxes that were read, or joins that are done."""
     total: int
-    """Of how many; 0 where that is unknown."""
+    """The total; 0 if it is unknown."""
     pairs: int
     seconds_left: float | None
-    """Of this step, estimated from the time that it took so far."""
+    """The rest of this step, estimated from the time that it took so far."""
     plan: Plan | None
     """What the call is going to take; known once the sample is taken."""
 
@@ -81,7 +81,7 @@ class Written:
 
 
 class Reporter:
-    """Keeps account of the progress of a call, and reports it to the caller's function."""
+    """Tracks the progress of a call, and reports it to the caller's function."""
 
     def __init__(self, callback: Callable[[Progress], None] | None) -> None:
         self._callback = callback
@@ -90,7 +90,7 @@ class Reporter:
         self._started = monotonic()
 
     def begin(self, step: Step, total: int, work: int, *, done: int = 0) -> None:
-        """Begin a step of ``total`` parts, ``done`` of them already; the rest is ``work`` boxes of work."""
+        """Begin a step of ``total`` parts, ``done`` of them finished; the rest is work on ``work`` boxes."""
         self._work_done, self._work_total, self._started = 0, work, monotonic()
         self._now = replace(self._now, step=step, done=done, total=total, seconds_left=None)
         self._report()
@@ -101,11 +101,11 @@ class Reporter:
         self._report()
 
     def add_pairs(self, pairs: int) -> None:
-        """Count so many more pairs."""
+        """Add to the number of pairs."""
         self._now = replace(self._now, pairs=self._now.pairs + pairs)
 
     def advance(self, parts: int, work: int) -> None:
-        """Count so many more parts of the step as done, which were so many boxes of work."""
+        """Count ``parts`` more parts of the step as done, which were ``work`` boxes of work."""
         self._work_done += work
         left = None
         if self._work_done and self._work_total:
@@ -270,7 +270,7 @@ def fingerprint(request: Request, files: list[list[InputFile]] | None) -> dict[s
 
 
 def digest(content: Any) -> str:
-    """A short name for content that JSON can hold."""
+    """A short name for JSON content."""
     return _hash(json.dumps(content).encode())
 
 

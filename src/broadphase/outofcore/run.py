@@ -1,4 +1,4 @@
-"""One call from beginning to end: plan, partition, join, and moving the output into place.
+"""One call from beginning to end: plan, partition, join, and move the output into place.
 
 `count`, `plan_only`, `batches` and `write` are the four kinds of calls.  Each makes a `Run`, which works in
 its folder and resumes there what an earlier run of the same call left.
@@ -64,7 +64,7 @@ class Run:
         self.reporter = Reporter(request.progress)
 
     def _root(self) -> Path:
-        """The folder that the caller names; one beside the output; or one that the same call finds again."""
+        """The folder that the caller names, one next to the output, or one that the same call finds again."""
         request = self.request
         if request.work is not None:
             return Path(request.work).resolve()
@@ -75,15 +75,15 @@ class Run:
 
     @contextmanager
     def working(self) -> Iterator[None]:
-        """Hold the folder for this run alone; what is in it afterwards depends on how the run ends.
+        """Lock the folder for this run; what is in it afterwards depends on how the run ends.
 
-        After an error in the input or in the arguments nothing is left.  After anything else (a full disk, a
-        worker that died, Ctrl-C) all that is done is kept, and the same call resumes there.
+        After an error in the input or in the arguments nothing is kept.  After any other (a full disk, a
+        worker that died, Ctrl-C) all finished work is kept, and the same call resumes there.
         """
         root = self.folder.root
         root.mkdir(parents=True, exist_ok=True)
         with locked(self.folder):
-            self._check_before()  # before the `try`: a folder that is not this call's is never removed
+            self._check_before()  # before the `try`: a folder of another call is never removed
             try:
                 self.folder.make()
                 yield
@@ -122,14 +122,14 @@ class Run:
             self.folder.clear()
 
     def make_plan(self) -> None:
-        """Look at the input and plan how to divide the work."""
+        """Inspect the input and plan how to divide the work."""
         files = self._buffered() if self.files is None else self.files
         self.plan = make_plan(self.request, self.identity, files, self.folder, self.reporter)
         _log.info("%s", self.plan.summary)
         self.reporter.set_plan(self.plan.summary)
 
     def _buffered(self) -> list[list[InputFile]]:
-        """The files of all sources; what is no file is written to one first."""
+        """The files of all sources; other sources are written to a file first."""
         request = self.request
         self.reporter.begin("copy", 0, 0)
         return [
@@ -153,7 +153,7 @@ class Run:
         self.chunks = self._partition()
         self.specs = self.chunks.specs(self.plan.sizes.boxes)
         request, kinds = self.request, self.plan.input.id_types
-        # Where there are fewer tasks than cores, each of them searches with several threads.
+        # If there are fewer tasks than cores, each of them searches with several threads.
         own_threads = max(1, threads.cores() // max(len(self.specs), 1)) if request.executor is None else 1
         self.options = JoinOptions(
             str(self.folder.root),
@@ -168,7 +168,7 @@ class Run:
         )
 
     def _partition(self) -> ChunkTable:
-        """Write all input to files by tile, as far as that is not done."""
+        """Write all input to files by tile, except what is done already."""
         request, folder, plan = self.request, self.folder, self.plan
         total, tiles, rows = plan.input.total, plan.tiling.tiles, plan.sizes.rows
         given = rule_arrays(request.given, total)
@@ -205,7 +205,7 @@ class Run:
 
     def join_all(self) -> int:
         """Do all tasks that are not done; returns how many pairs there are."""
-        # Parts that were written are read again to see whether they are intact, but not remote ones.
+        # Parts that were written are read again to check that they are intact, except remote ones.
         marks = {
             number: mark
             for number, mark in self.folder.marks().items()
@@ -231,7 +231,7 @@ class Run:
         run_tasks(self.request.executor, self.request.workers, join_tile, tasks, done)
 
     def _check_limit(self) -> None:
-        """Raise `PairLimitExceeded` where there are more pairs than the caller allows."""
+        """Raise `PairLimitExceeded` if there are more pairs than the caller allows."""
         if self.reporter.pairs > self.request.max_pairs:
             raise PairLimitExceeded(self.request.max_pairs)
 
@@ -295,11 +295,11 @@ def write(request: Request) -> Written:
     return Written(out, pairs, plan.boxes, plan.tiles, was_done=False)
 
 
-# ---- the output folder: it appears as a whole where it is local; where it is remote, its report comes last
+# ---- the output folder: a local one appears as a whole; in a remote one the report is written last
 
 
 def _work_is_left(run: Run) -> bool:
-    """Whether the work folder is that of the run which is finished."""
+    """Whether the work folder belongs to the run that is finished."""
     root = run.folder.root
     if not run.folder.plan.exists():
         return not root.exists() or (root.is_dir() and not any(root.iterdir()))
@@ -317,7 +317,7 @@ def _report_in(out: str) -> dict[str, Any] | None:
 
 
 def _is_intact(out: str, report: dict[str, Any]) -> bool:
-    """Whether all parts are as they were written; of remote parts only the size is compared."""
+    """Whether all parts are as they were written; for remote parts only the size is compared."""
     parts = report["parts"].items()
     if is_remote(out):
         system, inner = file_system(out)
@@ -346,7 +346,7 @@ def _check_free(out: str, before: dict[str, Any] | None) -> None:
 
 
 def _put_in_place(run: Run, out: str, report: dict[str, Any], before: dict[str, Any] | None) -> None:
-    """Move the output to its place, where ``before`` is the report of the same call with damaged parts."""
+    """Move the output to its place; ``before`` is the report of the same call with damaged parts."""
     folder = run.folder
     marks = {part_name(number): mark for number, mark in sorted(folder.marks().items())}
     if not report["pairs"]:  # an empty part, so that readers of the folder see the names of the columns

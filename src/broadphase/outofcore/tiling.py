@@ -1,8 +1,8 @@
-"""Tiling: a sample of the boxes says into which tiles the world is cut, and every chunk is written by tile.
+"""Tiling: a sample of the boxes decides how to divide the world into tiles; chunks are written by tile.
 
-The world is cut in two where half of the sampled boxes begin on either side, then each half again, until a
-tile holds few enough boxes.  Each cut is made along the axis on which the fewest boxes would lie on both
-sides.  Where no cut helps, because all boxes begin at one place or nearly all would be copied, the tile stays
+The world is split where half of the sampled boxes begin on either side, then each half again, until a
+tile holds few enough boxes.  Each split is made along the axis on which the fewest boxes would be on both
+sides.  If no split helps, because all boxes begin at one place or nearly all would be copied, the tile stays
 large and its boxes are joined block by block instead (`broadphase.outofcore.joining`).
 
 The overlap of two boxes has a lowest corner: the larger of their lower edges on every axis.  Tiles are
@@ -31,26 +31,26 @@ from broadphase.outofcore.inputs import TEXT, Chunk, ReadOptions, Unit, chunks_o
 from broadphase.outofcore.work import WorkFolder
 
 _MOST_TILES = 1 << 15
-_LEAST_SAMPLE = 8  # sampled boxes in a tile that is still cut
-_MOST_COPIED = 1.5  # a cut must not multiply the boxes by more than this
+_LEAST_SAMPLE = 8  # sampled boxes in a tile that is still split
+_MOST_COPIED = 1.5  # a split must not multiply the boxes by more than this
 _BALANCE = 0.9  # nor leave a larger share than this on one side
 _NO_LIMIT = 2**31 - 1  # copies of a box
 
 
 @dataclass(frozen=True)
 class Tiling:
-    """A tree of cuts, and the tiles that are its leaves."""
+    """A tree of splits; its leaves are the tiles."""
 
     nodes: npt.NDArray[np.int32]
-    """A row a node, the tiles last: axis, and the next nodes; see `broadphase.kernels.partition`."""
+    """One row for each node, the tiles last: axis, and the next nodes; see `broadphase.kernels.partition`."""
     splits: npt.NDArray[Any]
-    """Where each node cuts."""
+    """Where each node splits."""
     depth: int
     """Of the deepest tile."""
     low: npt.NDArray[Any]
     """``(tiles, dim)``: where each tile begins, ``-inf`` at the edge of the world."""
     high: npt.NDArray[Any]
-    """Where it ends; what lies on this edge belongs to the next tile."""
+    """Where it ends; boxes on this edge belong to the next tile."""
 
     @property
     def tiles(self) -> int:
@@ -59,14 +59,15 @@ class Tiling:
 
 
 def make_tiling(sample: BoxArray, boxes_each: float, tile: int) -> Tiling:
-    """Cut the world into tiles of at most about ``tile`` boxes; a sampled box stands for ``boxes_each``."""
+    """Divide the world into tiles of about ``tile`` boxes; a sampled box stands for ``boxes_each``."""
     dim = sample.shape[1] // 2
     nodes: list[list[int]] = []
     splits: list[Any] = []
     lows: list[Any] = []
     highs: list[Any] = []
     edge = np.full(dim, np.inf, sample.dtype)
-    # What is still to be cut: which boxes, between which edges, how deep, and where in `nodes` to note it.
+    # Parts that are still to be split: which boxes, between which edges, how deep, and where in `nodes` to
+    # note it.
     todo = [(np.arange(len(sample)), -edge, edge, 0, -1, 0)]
     deepest = 0
     while todo:
@@ -124,7 +125,7 @@ def _best_split(
         left, right = np.count_nonzero(begins < split), np.count_nonzero(ends >= split)
         if left + right > _MOST_COPIED * n or max(left, right) > _BALANCE * n:
             continue
-        # Short boxes seldom lie across a cut of the sample.  Then the expected number decides: the length of
+        # Short boxes seldom cross a split of the sample.  Then the expected number decides: the length of
         # the boxes relative to their spread; and among points, the axis with the largest spread.
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             spread = np.float64(inside[-1]) - np.float64(inside[0])
@@ -161,7 +162,7 @@ def touches(boxes: BoxArray, low: npt.NDArray[Any], high: npt.NDArray[Any]) -> n
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """In how many tiles each box of a chunk lies, and which boxes are too large to be copied."""
+    """In how many tiles each box of a chunk is, and which boxes are too large to be copied."""
 
     first: npt.NDArray[np.int32]
     copies: npt.NDArray[np.int32]
@@ -173,9 +174,9 @@ class Spread:
 
 
 def spread_over(boxes: BoxArray, tiling: Tiling, most_copies: float) -> Spread:
-    """Count copies; where there would be more than ``most_copies`` a box, the largest boxes are not copied.
+    """Count copies; if there would be more than ``most_copies`` a box, the largest boxes are not copied.
 
-    They are stored once, and every tile that they touch looks at them.
+    They are stored once, and every tile that they touch reads them.
     """
     n, tiles = len(boxes), tiling.tiles
     first, copies = np.empty(n, np.int32), np.empty(n, np.int32)
@@ -214,8 +215,8 @@ def _copied(boxes: BoxArray, tiling: Tiling, spread: Spread) -> tuple[BoxArray, 
 
 # ---- chunk files: the boxes of a chunk by tile, so that a tile reads its part in one go.
 #
-# Columns of fixed width stand one after the other, each in the order of the tiles: boxes, rows within the
-# chunk, then static flags, categories, masks and ids where they are needed (of ids that are text, where each
+# The columns have fixed width and follow each other, each in the order of the tiles: boxes, rows within the
+# chunk, then static flags, categories, masks and ids if they are needed (for text ids, where each
 # begins and ends; the letters follow after all columns).  The boxes that touch too many tiles to be copied
 # come last, once.  The file ends with the number of copies in each tile, and of large boxes that touch it.
 
@@ -225,7 +226,7 @@ class Columns:
     """The columns in the chunk files of one side: ``boxes`` and ``rows`` first."""
 
     fields: tuple[tuple[str, str, int], ...]
-    """Name, type and how many numbers a box."""
+    """Name, type and how many numbers for each box."""
     tiles: int
 
     @classmethod
@@ -239,18 +240,18 @@ class Columns:
 
     @property
     def text_ids(self) -> bool:
-        """Whether there are ids, and they are text: two numbers a box, where each begins and ends."""
+        """Whether the ids are text: two numbers for each box, where each begins and ends."""
         return self.fields[-1] == ("ids", "int64", 2)
 
     @property
     def width(self) -> int:
-        """Bytes of a copy, without the letters of ids that are text."""
+        """Bytes of a copy, without the letters of text ids."""
         return sum(np.dtype(kind).itemsize * count for _, kind, count in self.fields)
 
 
 @dataclass(frozen=True)
 class PartitionOptions:
-    """What all tasks that partition need to know."""
+    """The options of all tasks that partition."""
 
     folder: str
     reading: ReadOptions
@@ -292,7 +293,7 @@ def _write_chunk(path: Path, chunk: Chunk, options: PartitionOptions, columns: C
 
 
 def _text_in_order(ids: Any, order: npt.NDArray[np.uint32]) -> tuple[npt.NDArray[np.int64], Any]:
-    """Ids that are text in the order of the copies: where each begins and ends, and their letters."""
+    """Text ids in the order of the copies: where each begins and ends, and their letters."""
     taken = ids.take(pa.array(order))
     _, offsets, letters = taken.buffers()
     ends = np.frombuffer(offsets, np.int64, len(taken) + 1, 8 * taken.offset)

@@ -52,7 +52,7 @@ class WorkFolder:
 
     @property
     def lock(self) -> Path:
-        """Held by the run that works in the folder; it lies beside the folder."""
+        """Held by the run that works in the folder; the file is next to the folder."""
         return self.root.with_name(f"{self.root.name}.lock")
 
     @property
@@ -148,7 +148,7 @@ class Mark:
         return cls(pairs, path.stat().st_size, _checksum(path))
 
     def matches(self, path: Path) -> bool:
-        """Whether the file still is as it was written."""
+        """Whether the file is still as it was written."""
         return path.is_file() and path.stat().st_size == self.size and _checksum(path) == self.checksum
 
 
@@ -161,7 +161,7 @@ def _checksum(path: Path) -> int:
 
 
 def with_checksum(content: dict[str, Any]) -> dict[str, Any]:
-    """The content, and a checksum of it."""
+    """The content with a checksum of it."""
     return {**content, "checksum": zlib.crc32(json.dumps(content, sort_keys=True).encode())}
 
 

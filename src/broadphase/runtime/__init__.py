@@ -1,1 +1,1 @@
-"""What every call runs on: helper threads, long work in slices, recycled memory."""
+"""Shared by every call: helper threads, long work in slices, recycled memory."""

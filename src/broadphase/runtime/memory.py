@@ -1,8 +1,8 @@
 """Recycled memory: clearing fresh pages costs more than finding the pairs.
 
 The operating system hands out memory in pages that it must clear first, at about 3 GB/s.  For two
-million pairs that is 5 ms, a quarter of the whole search.  So scratch arrays are kept between calls, and
-the memory of a large result returns here when the last array that shows it is gone.
+million pairs that takes 5 ms, a quarter of the whole search.  So scratch arrays are kept between calls, and
+the memory of a large result is recycled when the last array that uses it is deleted.
 """
 
 import math
@@ -19,14 +19,14 @@ PairArray = npt.NDArray[np.int32]
 
 SMALL = 1 << 16  # bytes; below, malloc recycles well enough by itself
 _LINE = 64  # bytes
-MOST_KEPT = 1 << 28  # bytes of scratch, and of results, that are kept when nobody uses them
+MOST_KEPT = 1 << 28  # bytes of scratch, and of results, that are kept while unused
 
 
 Arrays = TypeVar("Arrays")
 
 
 def available_memory() -> int | None:
-    """Bytes that can be taken without swapping; None where the system does not tell."""
+    """Bytes that can be allocated without swapping; None if the system does not report it."""
     if sys.platform == "win32":
         return windows.available_memory()
     try:
@@ -41,18 +41,18 @@ class Group(NamedTuple, Generic[Arrays]):
     """Arrays that are always used together."""
 
     rows: int
-    """How many of something there is room for."""
+    """The capacity, in rows of any kind."""
     size: int
     """Bytes."""
     arrays: Arrays
 
 
 class Scratch:
-    """Arrays by name, kept from call to call; what they hold is undefined."""
+    """Arrays by name, kept from call to call; their content is undefined."""
 
     def __init__(self) -> None:
         self._memory: dict[str, npt.NDArray[np.uint8]] = {}
-        # What was made last of each: its shape, its dtype as it was given, and the array.
+        # The array that was made last for each name: its shape, its dtype as given, and the array.
         self._made: dict[str, tuple[tuple[int, ...], npt.DTypeLike, npt.NDArray[Any]]] = {}
         self._pairs: PairArray = np.empty((0, 2), np.int32)
         self._groups: dict[Hashable, Group[Any]] = {}
@@ -63,21 +63,21 @@ class Scratch:
         """An array of undefined content; valid until the next call with this name."""
         made = self._made.get(name)
         if made is not None and made[0] == shape and made[1] is dtype:
-            return made[2]  # as in the frame before: 0.2 us, not 1.2, and a search asks for twenty
+            return made[2]  # as in the frame before: 0.2 us, not 1.2, and a search needs twenty arrays
         kind = np.dtype(dtype)
         size = kind.itemsize
         for length in shape:
             size *= length
         memory = self._memory.get(name)
         if memory is None or len(memory) < size:
-            # A quarter more than asked for: the next frame's count is a little different.
+            # A quarter more than requested: the next frame's count is a little different.
             memory = self._take(name, size + size // 4 + 64)
         array = memory[:size].view(kind).reshape(shape)
         self._made[name] = shape, dtype, array
         return array
 
     def pairs(self, rows: int) -> PairArray:
-        """Room for at least so many pairs, cheaper than `array`; pairs that were there stay."""
+        """Memory for at least this many pairs, cheaper than `array`; earlier pairs are kept."""
         if len(self._pairs) < rows:
             self.size -= self._pairs.nbytes
             self._pairs = np.empty((rows + rows // 4, 2), np.int32)
@@ -85,7 +85,7 @@ class Scratch:
         return self._pairs
 
     def group(self, name: Hashable, rows: int, make: Callable[[int], Group[Arrays]]) -> Arrays:
-        """Arrays with room for so many rows, as their last user left them; ``make`` makes them for more."""
+        """Arrays for this many rows, as their last user left them; ``make`` makes larger ones."""
         group: Group[Arrays] | None = self._groups.get(name)
         if group is None or group.rows < rows:
             made = make(rows + rows // 4)
@@ -93,31 +93,31 @@ class Scratch:
             self._groups[name] = group = made
         return group.arrays
 
-    def ask_for(self, name: str, size: int) -> None:
-        """Hold so many bytes from now on, if they can be kept; what lies in the old ones stays."""
-        if self.room(name) < size <= MOST_KEPT:
+    def reserve(self, name: str, size: int) -> None:
+        """Hold this many bytes from now on, if they can be kept; the content of the old ones stays."""
+        if self.held(name) < size <= MOST_KEPT:
             self._take(name, size + size // 4)
 
-    def room(self, name: str) -> int:
+    def held(self, name: str) -> int:
         """Bytes held under a name."""
         return len(self._memory.get(name, ()))
 
     def _take(self, name: str, size: int) -> npt.NDArray[np.uint8]:
-        self.size += size - self.room(name)
+        self.size += size - self.held(name)
         self._made.pop(name, None)
         memory = self._memory[name] = _from_a_cache_line(size)
         return memory
 
 
 def _from_a_cache_line(size: int) -> npt.NDArray[np.uint8]:
-    """So many bytes that begin with a cache line, so that a row of 32 bytes never lies in two of them."""
+    """Bytes aligned to a cache line, so that a row of 32 bytes is never in two of them."""
     memory = np.empty(size + _LINE, np.uint8)
     begin = -memory.ctypes.data % _LINE
     return memory[begin : begin + size]
 
 
 def aligned(shape: tuple[int, ...], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    """An array of undefined content that begins with a cache line."""
+    """An array of undefined content, aligned to a cache line."""
     size = math.prod(shape) * np.dtype(dtype).itemsize
     return _from_a_cache_line(size).view(dtype).reshape(shape)
 
@@ -126,9 +126,9 @@ _idle_scratch: list[Scratch] = []
 
 
 class borrowed_scratch:  # noqa: N801 - reads as the function that it replaces, at a third of the cost
-    """Scratch for this caller alone until the block ends.
+    """Scratch for one caller until the block ends.
 
-    If the block ends by an exception the scratch is dropped, so that it does not matter whether a thread
+    If the block ends by an exception the scratch is dropped, so it does not matter whether a thread
     still writes to it.
     """
 
@@ -136,7 +136,7 @@ class borrowed_scratch:  # noqa: N801 - reads as the function that it replaces, 
 
     def __enter__(self) -> Scratch:
         try:
-            self._scratch = _idle_scratch.pop()  # atomic under the GIL, unlike a look at the length first
+            self._scratch = _idle_scratch.pop()  # atomic under the GIL, unlike testing the length first
         except IndexError:
             self._scratch = Scratch()
         return self._scratch
@@ -147,7 +147,7 @@ class borrowed_scratch:  # noqa: N801 - reads as the function that it replaces, 
 
 
 class _Lease:
-    """Memory of one result; it goes back to the shelf with the last array that shows it."""
+    """Memory of one result; it is recycled with the last array that uses it."""
 
     __slots__ = ("__array_interface__", "_memory")
 
@@ -161,7 +161,7 @@ class _Lease:
         }
 
     def __del__(self) -> None:
-        memory = getattr(self, "_memory", None)  # not there where its making was interrupted
+        memory = getattr(self, "_memory", None)  # missing if the constructor was interrupted
         if (
             memory is not None
             and _shelf is not None
@@ -183,7 +183,7 @@ def let_go() -> None:
 
 
 def pair_array(rows: int) -> PairArray:
-    """An ``(rows, 2)`` int32 array of undefined content: an ordinary array that its owner may keep."""
+    """An ``(rows, 2)`` int32 array of undefined content: an ordinary array that the caller may keep."""
     if rows * 8 < SMALL:
         return np.empty((rows, 2), np.int32)
     for at, memory in enumerate(_shelf):
@@ -201,21 +201,21 @@ def pair_array(rows: int) -> PairArray:
 
 
 class SharedRows:
-    """One result that several threads write, each a part of it whose size is not known before."""
+    """One result that several threads write, each a part whose size is not known in advance."""
 
-    def __init__(self, rooms: list[int]) -> None:
-        self._memory = pair_array(sum(rooms))
-        self._begins = [sum(rooms[:part]) for part in range(len(rooms))]
+    def __init__(self, lengths: list[int]) -> None:
+        self._memory = pair_array(sum(lengths))
+        self._begins = [sum(lengths[:part]) for part in range(len(lengths))]
         self.parts = [
-            self._memory[begin : begin + room] for begin, room in zip(self._begins, rooms, strict=True)
+            self._memory[begin : begin + length] for begin, length in zip(self._begins, lengths, strict=True)
         ]
         """The part that each thread may fill, from its first row on."""
 
     def gathered(self, counts: list[int]) -> PairArray:
-        """The rows that the threads have filled, so many each, moved together."""
+        """The rows that the threads have filled, ``counts`` of each, moved together."""
         end = 0
         for begin, count in zip(self._begins, counts, strict=True):
-            # Not more at once than the gap, or NumPy would make a copy first, in fresh pages.
+            # At most the size of the gap at a time, or NumPy would make a copy first, in fresh pages.
             for at in range(0, count, begin - end) if begin > end else ():
                 piece = min(begin - end, count - at)
                 self._memory[end + at : end + at + piece] = self._memory[begin + at : begin + at + piece]

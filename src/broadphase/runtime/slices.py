@@ -1,14 +1,14 @@
 """Long work in slices, so that a call can be interrupted between two of them.
 
-A compiled kernel cannot be interrupted.  So it runs for less than 0.1 s at a time, and what a signal's
-handler raises, such as KeyboardInterrupt, is raised between two such calls.  There are three ways:
+A compiled kernel cannot be interrupted.  So it runs for less than 0.1 s at a time, and exceptions from a
+signal's handler, such as KeyboardInterrupt, are raised between two such calls.  There are three ways:
 
-- Searches for pairs, and the building of a tree, stop by themselves at any point and resume there
-  (`search_from`; the rules stand in `broadphase.kernels.arrays.results`).
-- Batches of queries are run in slices (`slices`), whose size follows from how long the slice before took.
+- Searches for pairs, and building a tree, stop at any point and resume there
+  (`search_from`; the rules are in `broadphase.kernels.arrays.results`).
+- Batches of queries are run in slices (`slices`), whose size follows from how long the previous slice took.
 - Work that costs about the same for each row is done for a fixed number of rows at a time (`ranges`,
-  `joined`, `rows_at`, and `broadphase.kernels.arrays.sorting`); where memory is accessed at random, such as
-  in copying boxes into strips, the number follows from how long those before took (`paced`).
+  `joined`, `rows_at`, and `broadphase.kernels.arrays.sorting`); if memory is accessed at random, such as
+  in copying boxes into strips, the number follows from how long the rows before took (`paced`).
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -29,14 +29,14 @@ GOAL = 0.08
 MOST = 50_000_000
 """Comparisons in a slice; they seldom take more than `GOAL`."""
 FIRST = 2_000_000
-"""Comparisons in the first slice, which measures their cost: ten times as much where memory is slow."""
+"""Comparisons in the first slice, which measures their cost: ten times as much if memory is slow."""
 FIRST_OF_FEW = 10_000_000
-"""The same for boxes that fit into the near caches: nearly always enough for all of them in one call, and no
-more than 60 ms where each comparison ends in one of categories."""
+"""The same for boxes that fit into the L1 and L2 caches: nearly always one call is enough for all;
+it takes no more than 60 ms if each comparison ends in one of categories."""
 MOST_ROWS = 4_000_000
 """Rows, of a range, that are copied or sorted at a time."""
 MOST_ROOM = 1 << 22
-"""Pairs for which memory is taken at a time."""
+"""Pairs for which memory is allocated at a time."""
 MOST_ROOM_OF_ANSWERS = 1 << 24
 """The same for the results of many queries, once the first ones have shown how many there will be."""
 MOST_CHANGES = 20_000
@@ -44,7 +44,7 @@ MOST_CHANGES = 20_000
 FIRST_CHANGES = 4_096
 """Changes that are made at first, to measure their cost."""
 FIRST_ROWS = 1 << 17
-"""Rows that are written all over memory at first, to measure their cost."""
+"""Rows that are written at random at first, to measure their cost."""
 FEW_QUESTIONS = 64
 """Queries of a batch that are run first, to measure their cost."""
 
@@ -52,11 +52,11 @@ Position = tuple[int, ...]
 Resumable = Callable[[Position, int, PairArray, int, bool], tuple[Position, int, int]]
 """``kernel(at, end, out, most, store)`` returns ``at, found, tests``."""
 Left = Callable[[int], int]
-"""``left(pairs)``: how many pairs more are wanted when so many have been found; less than 0: none."""
+"""``left(pairs)``: how many more pairs are wanted when this many have been found; negative: none."""
 
 
 class Part(NamedTuple):
-    """What was found in a range of rows."""
+    """The results for a range of rows."""
 
     chunks: list[PairArray]
     pairs: int
@@ -64,9 +64,9 @@ class Part(NamedTuple):
 
 
 def slices(begin: int, end: int, each: float) -> Iterator[tuple[int, int]]:
-    """``range(begin, end)`` in slices for a kernel to run over, where each row takes so many comparisons.
+    """``range(begin, end)`` in slices for a kernel, where each row takes ``each`` comparisons.
 
-    How many rows are in one also follows from how long the slice before took.
+    The number of rows in a slice also follows from how long the previous slice took.
 
     Raises
     ------
@@ -94,19 +94,19 @@ def slices(begin: int, end: int, each: float) -> Iterator[tuple[int, int]]:
 
 
 def stop_if_unwanted() -> None:
-    """Raise, in a helper, when the caller of `runtime.threads.run_all` was interrupted.
+    """Raise, in a helper, if the caller of `runtime.threads.run_all` was interrupted.
 
     Raises
     ------
     GivenUp
-        That is so.
+        The caller was interrupted.
     """
     if given_up():
         raise GivenUp
 
 
 def next_most(most: int, took: float, at_most: int) -> int:
-    """How much the next slice may hold, when ``most`` took so many seconds.
+    """How much the next slice may hold, if ``most`` took this many seconds.
 
     Examples
     --------
@@ -117,9 +117,9 @@ def next_most(most: int, took: float, at_most: int) -> int:
 
 
 def limit_of_shares(limit: int, shares: int) -> Callable[[int], Left]:
-    """``left`` of `search_from` for each share of one search: what one of them found, no other may.
+    """``left`` of `search_from` for each share of one search: all shares together stay below the limit.
 
-    Else each share might find as many as all together may, and the limit would not bound the memory.
+    Otherwise each share could find as many as the limit allows, and the limit would not bound the memory.
 
     Examples
     --------
@@ -153,7 +153,7 @@ def search_from(kernel: Resumable, at: Position, end: int, out: PairArray, left:
     while at[0] < end and wanted >= 0:
         if len(out) < LEAST_ROOM:
             out = np.empty((min(max(2 * pairs, FIRST_ROOM), MOST_ROOM), 2), np.int32)
-        if len(out) > wanted + LEAST_ROOM:  # so that it does not go far beyond
+        if len(out) > wanted + LEAST_ROOM:  # limited, so that it does not go far beyond
             out = out[: wanted + LEAST_ROOM]
         started = perf_counter()
         at, found, more = kernel(at, end, out, most, store)
@@ -172,7 +172,7 @@ def search_from(kernel: Resumable, at: Position, end: int, out: PairArray, left:
 
 
 def ranges(begin: int, end: int, most: int = MOST_ROWS) -> Iterator[tuple[int, int]]:
-    """``range(begin, end)`` in ranges of at most so many rows.
+    """``range(begin, end)`` in ranges of at most ``most`` rows.
 
     Raises
     ------
@@ -192,7 +192,7 @@ def ranges(begin: int, end: int, most: int = MOST_ROWS) -> Iterator[tuple[int, i
 
 
 def joined(arrays: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
-    """Rows of all arrays, which are of one type, one below the other, as NumPy's ``concatenate``.
+    """The rows of all arrays, which are of one type, concatenated, as NumPy's ``concatenate``.
 
     Examples
     --------
@@ -212,7 +212,7 @@ def joined(arrays: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
 
 
 def rows_at(array: npt.NDArray[Any], rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Some rows, which must exist, in the order in which they are named, as NumPy's ``take``.
+    """Some rows, which must exist, in the given order, as NumPy's ``take``.
 
     Examples
     --------
@@ -237,12 +237,12 @@ def sorted_keys(parts: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]
     array([5, 6, 7])
     """
     keys = joined([np.empty(0, np.int64), *parts])
-    # As long as that is quick, for this is several times as fast.
+    # While that is quick, because it is several times as fast.
     return np.sort(keys) if len(keys) <= MOST_ROWS // 4 else rows_at(keys, argsort_keys(keys))
 
 
 def whole_runs(keys: npt.NDArray[Any]) -> Iterator[tuple[int, int]]:
-    """The range of sorted keys in ranges, none of which parts equal ones.
+    """The range of sorted keys in ranges that never separate equal keys.
 
     Examples
     --------
@@ -257,7 +257,7 @@ def whole_runs(keys: npt.NDArray[Any]) -> Iterator[tuple[int, int]]:
 
 
 def paced(begin: int, end: int) -> Iterator[tuple[int, int]]:
-    """``range(begin, end)`` in ranges, where rows are read or written at random, which may take long.
+    """``range(begin, end)`` in ranges, for rows that are read or written at random, which may take long.
 
     Raises
     ------
@@ -273,9 +273,9 @@ def paced(begin: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def growing(end: int, begin: int = 0, most: int = FEW_QUESTIONS) -> Iterator[tuple[int, int]]:
-    """``range(begin, end)`` in slices for a kernel, where the cost of a row is not known.
+    """``range(begin, end)`` in slices for a kernel, if the cost of a row is not known.
 
-    The first, of ``most`` rows, is short; what it takes says how long the next may be.
+    The first, of ``most`` rows, is short; its time decides how long the next may be.
 
     Raises
     ------
@@ -298,7 +298,7 @@ def growing(end: int, begin: int = 0, most: int = FEW_QUESTIONS) -> Iterator[tup
 
 
 def few_at_a_time(count: int) -> Iterator[tuple[int, int]]:
-    """``range(count)`` in ranges, where each row is a change to a structure, which takes some microseconds.
+    """``range(count)`` in ranges, where each row is a change to a structure that takes some microseconds.
 
     Examples
     --------
@@ -309,10 +309,10 @@ def few_at_a_time(count: int) -> Iterator[tuple[int, int]]:
 
 
 def whole(ask: Callable[[npt.NDArray[Any]], int], out: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """All rows of the result of one query, however many they are.
+    """All rows of the result of one query, however many there are.
 
-    ``ask(out)`` writes as many as there is room for and returns how many there are.  It is called again, with
-    that much room, where they did not fit.
+    ``ask(out)`` writes rows until ``out`` is full and returns how many there are.  If they did not fit, it is
+    called again with an array of that length.
 
     Examples
     --------
@@ -330,7 +330,7 @@ def whole(ask: Callable[[npt.NDArray[Any]], int], out: npt.NDArray[Any]) -> npt.
 
 
 def first_of(out: npt.NDArray[Any], count: int) -> npt.NDArray[Any]:
-    """The first rows of what a kernel has written to; a small result does not hold a large block.
+    """The first rows of an array that a kernel has written; a small result does not hold a large block.
 
     Examples
     --------
@@ -341,16 +341,16 @@ def first_of(out: npt.NDArray[Any], count: int) -> npt.NDArray[Any]:
 
 
 def in_chunks(
-    ask: Callable[[int, int, PairArray], tuple[int, int, int]], count: int, room: int | PairArray
+    ask: Callable[[int, int, PairArray], tuple[int, int, int]], count: int, guess: int | PairArray
 ) -> tuple[PairArray, int]:
     """The result rows of ``count`` queries, in their order, and the tests.
 
-    ``ask(begin, end, out)`` answers queries from ``begin`` on while there is room for all rows of one; it
-    returns the query to go on with, how many rows it wrote to ``out``, and the tests.  ``room`` is a guess of
-    the rows, or memory for them: the rows are written to it if they fit.
+    ``ask(begin, end, out)`` answers queries from ``begin`` on while all rows of the next one fit; it
+    returns the next query, how many rows it wrote to ``out``, and the tests.  ``guess`` is the
+    expected number of rows, or memory for them: they are written to it if they fit.
     """
-    given = not isinstance(room, int)
-    out: PairArray = pair_array(min(room, MOST_ROOM)) if isinstance(room, int) else room
+    given = not isinstance(guess, int)
+    out: PairArray = pair_array(min(guess, MOST_ROOM)) if isinstance(guess, int) else guess
     filled = tests = 0
     chunks: list[PairArray] = []
     for begin, end in growing(count):
@@ -362,10 +362,10 @@ def in_chunks(
             tests += made
             if at == end:
                 break
-            if filled == 0:  # it takes more to answer one
+            if filled == 0:  # one query needs more
                 out = pair_array(4 * len(out))
                 continue
-            # As many for each query that is left as those before needed.
+            # For each query that is left, as many as the previous ones needed.
             expected = (sum(map(len, chunks)) + filled) / max(at, 1) * (count - at)
             more = pair_array(min(int(1.1 * expected) + len(out), MOST_ROOM_OF_ANSWERS))
             if chunks or at == before or 8 * filled > len(more):

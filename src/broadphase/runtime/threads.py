@@ -3,7 +3,7 @@
 Not `concurrent.futures`: an exception may arrive at any instruction of a caller (Ctrl-C, an alarm), and a
 lock that stays held would block every later call.
 
-What holds wherever such an exception arrives:
+These invariants hold wherever such an exception arrives:
 
 - A call leaves `run_all` when no helper works for it and none can start to.  The arrays of the call may then
   be used for something else.
@@ -11,7 +11,7 @@ What holds wherever such an exception arrives:
   that are atomic, with the GIL and without: `append`, `popleft` and `clear` of a deque, `put` and `get` of a
   `queue.SimpleQueue`.
 - No wake-up is lost: a thread that has spun in vain (`_Pool.words`) blocks until a queue wakes it.
-- Helpers are optional.  Where there are none (no thread can be started, the interpreter shuts down, all are
+- Helpers are optional.  If there are none (no thread can be started, the interpreter shuts down, all are
   busy with other calls) the caller does all the work itself.
 """
 
@@ -35,19 +35,19 @@ from broadphase.numeric import whole
 
 Result = TypeVar("Result")
 
-# Offers that wait for a helper; with more, all helpers have been busy for long.
+# Offers that wait for a helper; if there are more, all helpers have been busy for long.
 _MOST_OFFERS = 64
-# A waiting caller looks again after so many seconds, in case an exception has cost it the wake-up.
+# A waiting caller checks again after this many seconds, in case an exception lost the wake-up.
 _LOOK_AGAIN = 0.05
-# A thread spins for so many seconds before it blocks.  A wake-up takes 60 microseconds, and a search for
-# pairs has seven parallel steps: spinning brings 100,000 boxes from 2.6 ms to 2.1.
+# A thread spins for this many seconds before it blocks.  A wake-up takes 60 microseconds, and a search for
+# pairs has seven parallel steps: with spinning 100,000 boxes take 2.1 ms and not 2.6.
 _WATCHED = 2e-4
-# Seconds; a clock that ticks slower than the code that it times may say that no time has passed.
+# Seconds; a clock that ticks slower than the code that it times may report that no time has passed.
 _TICK = 1e-7
-# After an offer a caller needs so long to start its own work and release the GIL; a thread that wants the GIL
-# earlier blocks.
+# After an offer a caller needs this long to start its own work and release the GIL; a thread that wants the
+# GIL earlier blocks.
 _UNTIL_BEGUN = 6e-6
-# Where in `_Pool.words`; each in a cache line of its own.
+# Indices of `_Pool.words`; each in its own cache line.
 _OFFERED, _LEFT = 0, 8
 
 
@@ -56,7 +56,7 @@ class GivenUp(Exception):  # noqa: N818 - not an error: the work is no longer wa
 
 
 class Wish:
-    """A request that a thread of its own computes, and that can be cancelled.
+    """A request that another thread computes, and that can be cancelled.
 
     Setting ``given_up`` cancels it: what runs under `wanted_by` then ends with `GivenUp` at its next check
     (see `broadphase.runtime.slices`).
@@ -125,9 +125,9 @@ class _Job(Wish, Generic[Result]):
         _inside.job = self
         try:
             self.work()
-        except BaseException as error:  # whatever it is, the caller gets it
+        except BaseException as error:  # the caller gets every kind of error
             self._failures.append(error)
-            self._todo.clear()  # after an error the others need not go on
+            self._todo.clear()  # after an error the others need not continue
         finally:
             _inside.job = None
             self._left.append(None)
@@ -157,7 +157,7 @@ class _Job(Wish, Generic[Result]):
             raise arrived
 
     def _watch_helpers(self) -> None:
-        """Return when all helpers have left, or nothing has happened for long."""
+        """Return when all helpers have left, or when nothing has happened for long."""
         words = self._pool.words
         while self._pool is _pool:
             seen = int(words[_LEFT])
@@ -186,11 +186,11 @@ class _Pool:
         self.words = np.zeros(16, np.int64)
         """How often work was offered, and how often helpers left it, for threads that spin.
 
-        Two callers at once may count one offer; a helper that does not see it sleeps and is woken.
+        Two simultaneous callers may count one offer; a helper that does not see it sleeps and is woken.
         """
 
     def offer(self, job: _Job[Result], helpers: int) -> None:
-        """Offer the work to so many helpers; none need come."""
+        """Offer the work to this many helpers; none need come."""
         ready = len(self._helpers)
         while ready < min(helpers, _most_helpers()) and not self._no_more:
             try:
@@ -199,14 +199,14 @@ class _Pool:
                 self._no_more = True
                 break
             ready += 1
-        # Where there is no helper, nobody would take an offer away again.
+        # Without helpers, nothing would remove the offer.
         for _ in range(min(helpers, ready)):
             if self._offers.qsize() < _MOST_OFFERS:
                 self._offers.put(cast("_Job[object]", job))
         self.words[_OFFERED] += 1
 
     def _serve(self) -> None:
-        # Helpers count themselves, so that the number is right wherever starting one was interrupted.
+        # Helpers count themselves, so that the number is right even if starting one was interrupted.
         self._helpers.append(None)
         if len(self._helpers) > _most_helpers():
             self._helpers.pop()
@@ -214,8 +214,8 @@ class _Pool:
         offers, words, rung = self._offers, self.words, -1
         while True:
             seen = int(words[_OFFERED])
-            # That this one has left is signalled where the GIL is released, so that the waiting thread
-            # continues at once.
+            # The signal that this helper has left is sent where the GIL is released, so that the waiting
+            # thread continues at once.
             turns = _turns(_WATCHED) if offers.empty() else 0
             watch(words, rung, _OFFERED, seen, turns, _turns(_UNTIL_BEGUN))
             offers.get().help()  # without a name for the job, which would keep its memory alive
@@ -236,7 +236,7 @@ def cores() -> int:
 
 @cache
 def _turns(seconds: float) -> int:
-    """How many turns of `watch` take so long; 0 where it is plain Python, which would hold the GIL."""
+    """How many turns of `watch` take this long; 0 if it is plain Python, which would hold the GIL."""
     if not isinstance(watch, BuiltinFunctionType):
         return 0
     words, took = np.zeros(1, np.int64), []
@@ -252,7 +252,7 @@ def _most_helpers() -> int:
 
 
 def resolve(threads: int | None) -> int:
-    """How many threads ``threads=`` asks for; ``None`` is all cores."""
+    """The number of threads for ``threads=``; ``None`` is all cores."""
     if threads is None:
         return cores()
     number = whole(threads, "threads", "an int or None")
@@ -265,7 +265,7 @@ def run_all(calls: Sequence[Callable[[], Result]], limit: int | None = None) -> 
     """Run the calls on up to ``limit`` threads (all cores by default); their results in order.
 
     The calling thread takes part, so a single call needs no other thread, and a caller never waits for
-    helpers that are busy elsewhere: it does itself what no other thread has begun.
+    helpers that are busy elsewhere: it does the work that no other thread has begun.
 
     When this returns or raises, no other thread works on the calls.
     """
@@ -277,7 +277,7 @@ def run_all(calls: Sequence[Callable[[], Result]], limit: int | None = None) -> 
 
 def _run_with_helpers(calls: Sequence[Callable[[], Result]], helpers: int) -> list[Result]:
     job = _Job(calls)
-    # A second exception may arrive just where `close` begins or handles the first; then the next `close`
+    # A second exception may arrive just when `close` begins or handles the first; then the next `close`
     # completes the work.
     try:
         try:

@@ -24,7 +24,7 @@ from broadphase.indexes.arguments import NO_RULE
 from broadphase.indexes.base import Index
 from broadphase.indexes.protocol import Structure
 from broadphase.indexes.storage import expect
-from broadphase.kernels.movement.motion import Room, take_list
+from broadphase.kernels.movement.motion import Buffers, take_list
 from broadphase.kernels.shapes.queries import FEW, put_near
 from broadphase.methods.task import NO_LIMIT
 from broadphase.world.bodies import ALL, MOVING, BodyStore, Floats, Rows
@@ -315,9 +315,9 @@ def _longer(numbers: Rows, least: int) -> Rows:
     return longer
 
 
-def _room(count: int) -> Room:
+def _room(count: int) -> Buffers:
     near, sensors = np.empty((2, count), np.int32)
-    return Room(near, sensors, np.empty((count, 4)), np.arange(count), np.empty((count, 9)))
+    return Buffers(near, sensors, np.empty((count, 4)), np.arange(count), np.empty((count, 9)))
 
 
 def _made(broadphase: Any) -> Index:

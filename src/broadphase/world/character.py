@@ -12,7 +12,7 @@ import numpy as np
 from broadphase.geometry.shapes import extent
 from broadphase.kernels.movement import walk as kernel
 from broadphase.kernels.movement.walk import Ends, Log, Scene
-from broadphase.kernels.movement.walk_obstacles import Rules, WalkRoom
+from broadphase.kernels.movement.walk_obstacles import Obstacles, Rules
 from broadphase.kernels.shapes.table import BOX, cosine_sine
 from broadphase.kernels.tiles.slopes import no_ground
 from broadphase.world.arguments import as_two
@@ -261,8 +261,8 @@ def rules_of(
     )
 
 
-def _room(boxes: int, planes: int) -> WalkRoom:
-    return WalkRoom(
+def _room(boxes: int, planes: int) -> Obstacles:
+    return Obstacles(
         np.empty((boxes, 4)),
         np.empty((boxes, 4), np.int64),
         np.empty(boxes + 1, np.int64),

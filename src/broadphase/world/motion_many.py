@@ -376,7 +376,7 @@ def regions(movers: Floats, response: Answer) -> Floats:
     return out
 
 
-# ---- hits as kernels write them: rows of `kernels.movement.motion.Room`
+# ---- hits as kernels write them: rows of `kernels.movement.motion.Buffers`
 
 
 def all_hits(

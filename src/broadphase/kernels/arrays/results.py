@@ -1,30 +1,30 @@
-"""Where results go: pairs and ids, how a search stops and goes on, and ids sorted.
+"""Results: how pairs and ids are written, how a search stops and continues, and how ids are sorted.
 
-Where found pairs go, and how a search stops and goes on.
+How found pairs are written, and how a search stops and continues.
 
-A kernel can neither be interrupted nor allocate memory.  So a search is called as often as it takes::
+A kernel can neither be interrupted nor allocate memory.  So a search takes as many calls as it needs::
 
     at, found, tests = kernel(..., at, end, out, most, store)
 
-- ``at`` is where it starts: a tuple of integers, first the row (a box, a place in an order, a strip), then
-  where in that row; ``(row, 0, ...)`` is the beginning of a row.  What comes back is where it stopped, and
-  the next call goes on there.  It is done when ``at[0] == end``.
-- It stops when ``out``, an ``(m, 2)`` int32 array, has no room for what the next comparisons may give.
+- ``at`` is where the search starts: a tuple of integers, first the row (a box, a place in an order, a strip),
+  then the position in that row; ``(row, 0, ...)`` is the beginning of a row.  The kernel returns where it
+  stopped, and the next call continues there.  The search is done when ``at[0] == end``.
+- It stops when ``out``, an ``(m, 2)`` int32 array, is too small for what the next comparisons may find.
   Pairs are written from row 0 on; ``found`` says how many.  With `LEAST_ROOM` rows it makes
   at least one step.
-- It stops when it has made more than ``most`` comparisons, or what takes as long; with 0 it still makes
-  a step.
-- Without ``store`` it only counts: ``out`` is scratch then, of `LEAST_ROOM` rows, and never full.
-- Its other state (the strip that it has sorted) lies in arrays that the caller allocates and leaves alone
-  until the search is done.  Nothing is found twice or dropped, whatever the sizes of the arrays and
+- It stops when it has made more than ``most`` comparisons, or other work that takes as long; with 0 it still
+  makes one step.
+- Without ``store`` it only counts: then ``out`` is scratch of `LEAST_ROOM` rows, and never full.
+- Its other state (the strip that it has sorted) is in arrays that the caller allocates and does not change
+  until the search is done.  No pair is found twice or dropped, whatever the sizes of the arrays and
   the budgets are, and the pairs come in the same order.
 
-`broadphase.runtime.slices.search_from` is the caller: it looks for signals between two calls, and brings
+`broadphase.runtime.slices.search_from` is the caller: it checks for signals between two calls, and allocates
 another array when one is full.  `broadphase.kernels.boxes.brute_force` is the shortest example.
 
-A batch of queries is simpler: rows ``[query, id]`` from the query ``begin`` on, each answered wholly or not
-at all; ``next, found, tests`` says which query comes next (`broadphase.runtime.slices.in_chunks` is the
-caller).
+A batch of queries is simpler: it writes rows ``[query, id]`` from the query ``begin`` on and answers each
+query completely or not at all; ``next, found, tests`` says which query comes next
+(`broadphase.runtime.slices.in_chunks` is the caller).
 """
 
 import numpy as np
@@ -33,10 +33,10 @@ import numpy.typing as npt
 from broadphase.kernels.machine.jit import always_inline, inline, jit, unsigned
 from broadphase.kernels.machine.simd import LANES, bits, count_lanes, load, lowest_lane, splat
 
-# What a kernel that only counts is given for `out`; it never stores.
+# `out` for a kernel that only counts; it never stores.
 FIRST_ROOM = 1024
-# Rows that are enough for what any kernel finds between two looks at the room: two leaves of a tree of 16
-# boxes each, and the lanes that are written behind the last pair.
+# The most rows that any kernel writes between two checks of the capacity: two leaves of a tree with 16 boxes
+# each, and the lanes that are written after the last pair.
 LEAST_ROOM = 16 * 16 + LANES
 
 
@@ -48,7 +48,7 @@ def put(out, at, i, j):
 
 
 # -----------------------------------------------------------------------------------------------------------
-# Where found ids go: onto the stack, and from there into an array of just their number.
+# Found ids are written to the stack, then copied into an array of exactly their number.
 #
 # The idiom of a kernel that answers one query and returns ``ids, tests``::
 #
@@ -60,14 +60,15 @@ def put(out, at, i, j):
 #         return ids, tests
 #     return finished(out, found), tests
 #
-# The kernel makes the array that it returns: ``np.empty`` and a slice in Python take 0.17 microseconds, a
+# The kernel allocates the array that it returns: ``np.empty`` and a slice in Python take 0.17 microseconds, a
 # third of the time of such a call.  A batch kernel writes rows ``[query, id]`` with `put_row` into memory
-# that the caller brings.
+# of the caller.
 
 
-# Up to this many results are sorted where they were found; beyond it NumPy's sort is faster.
+# Up to this many results are sorted by the kernel; beyond it NumPy's sort is faster.
 FEW = 32
-# So many ids lie on the stack: more are looked for twice.  Half of what a kernel should have there.
+# How many ids the stack holds; a query that finds more searches twice.  Kernels should use half of their
+# stack.
 ROOM = 512
 
 
@@ -79,7 +80,7 @@ def result(count, dtype):
 
 @inline
 def begun(out, kept, found):
-    """The result for ``found`` ids with those that are known already, the first ``kept`` of ``out``."""
+    """The result array for ``found`` ids, with the first ``kept`` ids copied from ``out``."""
     ids = result(found, np.int32)
     for k in range(kept):  # a slice assignment costs seconds of compile time
         ids[k] = out[k]
@@ -88,7 +89,7 @@ def begun(out, kept, found):
 
 @inline
 def finished(out, found):
-    """The found ids as the result; in order when they are few."""
+    """The found ids as the result; sorted if they are few."""
     if found <= FEW:
         for k in range(1, found):
             value = out[k]
@@ -108,10 +109,11 @@ def put_row(out, at, query, i):
 
 
 # -----------------------------------------------------------------------------------------------------------
-# Sort the ids that queries found: few by counting which are smaller, many by marking bits.
+# Sort the ids that queries found: a few by counting how many are smaller, many by marking bits.
 #
-# Neither compares in order to branch, which would cost 15 cycles for each wrong guess: 14 million rows of
-# 50,000 queries took 917 ms as pairs of any order (`broadphase.methods.pair_order`), and take 40 so.
+# Neither has branches that depend on comparisons; each misprediction would cost 15 cycles.  14 million rows
+# of 50,000 queries took 917 ms when sorted as pairs (`broadphase.methods.pair_order`), and take 40 ms this
+# way.
 
 
 # Up to this many ids are sorted by rank.
@@ -153,9 +155,9 @@ def group_by_query(found, begin, end, grouped, starts, count):
 
 @inline
 def count_rows(found, begin, end, starts, count):
-    """How many rows a query has at most; ``starts`` becomes where those of each begin, counted from 0.
+    """The most rows of one query; ``starts`` becomes where the rows of each query begin, counted from 0.
 
-    ``found[1, begin:end]`` are the queries ``< count`` of what was found; they come in order.
+    ``found[1, begin:end]`` are the queries ``< count`` of what was found, in ascending order.
     """
     for k in range(count + 1):
         starts[k] = 0
@@ -172,7 +174,7 @@ def count_rows(found, begin, end, starts, count):
 def put_rows(found, begin, starts, count, sort, rows, first_row, first_query):
     """Write ids ``found[0]`` and their queries ``found[1] < count`` as rows, from ``first_row`` on.
 
-    With ``sort`` the ids of each query, of which there are no more than `RANKED`, in order.
+    With ``sort`` the ids of each query (at most `RANKED`) are sorted.
     """
     for at in range(starts[count]):
         k = np.int64(found[1, begin + at])
@@ -186,7 +188,7 @@ def put_rows(found, begin, starts, count, sort, rows, first_row, first_query):
 
 @inline
 def put_long_rows(found, begin, starts, count, rows, first_row, first_query, words, end):
-    """The same in order, however many ids a query has; all are less than ``end``.
+    """Like `put_rows` with ``sort``, for any number of ids; all ids are less than ``end``.
 
     ``words`` are zeros before and after (`words_for`).
     """
@@ -205,13 +207,13 @@ def put_long_rows(found, begin, starts, count, rows, first_row, first_query, wor
 
 
 def words_for(end_of_ids: int) -> npt.NDArray[np.uint64]:
-    """Zeros to mark ids in: one bit an id, and behind them one bit for each of these words of 64."""
+    """Zeros for marking ids: one bit for each id, and after them one bit for each of these words of 64."""
     return np.zeros(end_of_ids // 64 + end_of_ids // 4096 + 2, np.uint64)
 
 
 @always_inline
 def mark(words, end, i, meets):
-    """Mark id ``i < end``, if it ``meets``; without a branch."""
+    """Mark id ``i < end`` if it ``meets``; without a branch."""
     i, yes = unsigned(i), unsigned(meets)
     summary = unsigned(end) // unsigned(64) + _ONE
     words[i >> _WORD] |= yes << (i & _BIT)
@@ -222,7 +224,7 @@ def mark(words, end, i, meets):
 def put_marked(words, end, out, at, query):
     """Write the marked ids in order into ``out`` from ``at`` on, and clear their marks.
 
-    ``out``, which has room for all, is an array of ids or of rows ``[query, id]``.  Returns where it ends.
+    ``out``, which is large enough for all, is an array of ids or of rows ``[query, id]``.  Returns the end.
     """
     summary = unsigned(end) // unsigned(64) + _ONE
     at = unsigned(at)
@@ -257,7 +259,7 @@ def count_marked(words, end):
 
 @inline
 def clear_marks(words):
-    """Mark nothing."""
+    """Clear all marks."""
     for word in range(len(words)):
         words[word] = unsigned(0)
 
@@ -266,7 +268,7 @@ def clear_marks(words):
 def sort_rows_of_each(rows, begin, end, words, end_of_ids):
     """Sort the ids, all less than ``end_of_ids``, of every query that has a row in ``begin .. end - 1``.
 
-    The rows of a query lie together, and those before ``begin`` are in order, with all of their queries.
+    The rows of a query are contiguous, and those before ``begin`` are sorted, with all of their queries.
     ``words`` are zeros before and after (`words_for`).
     """
     at = np.int64(begin)
@@ -295,7 +297,7 @@ def sort_rows_of_each(rows, begin, end, words, end_of_ids):
 
 
 # -----------------------------------------------------------------------------------------------------------
-# Are these ids all in use, and each named once?
+# Are these ids all in use and without duplicates?
 
 
 FEW_IDS = 16
@@ -303,9 +305,9 @@ FEW_IDS = 16
 
 @jit
 def first_bad_id(ids, alive, end, named):
-    """Row of the first id that is not in use or that came before; -1 when all are good.
+    """Row of the first id that is not in use or is a duplicate; -1 if all are good.
 
-    ``named`` is false for each of the ids below ``end``; up to `FEW_IDS` ids do without.
+    ``named`` is false for all ids below ``end``; up to `FEW_IDS` ids do not use it.
     """
     count = ids.shape[0]
     if count <= FEW_IDS:

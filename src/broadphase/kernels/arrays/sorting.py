@@ -11,17 +11,16 @@ from broadphase.kernels.machine.memory import prefetch
 from broadphase.kernels.machine.simd import LANES
 
 # -----------------------------------------------------------------------------------------------------------
-# Long arrays in pieces: a kernel cannot be interrupted, so no call gets ten million rows.
-#
-# Between two calls Python looks whether a signal has come.
+# Long arrays in pieces: a kernel cannot be interrupted, so no call gets ten million rows.  Python checks for
+# signals between two calls.
 
 
 AT_ONCE = 1 << 18
-"""Rows of a piece: a millisecond, and some more where memory is met at random."""
+"""Rows of a piece: about a millisecond, longer where memory is accessed at random."""
 
 
 def pieces(n: int) -> Iterator[tuple[int, int]]:
-    """``range(n)`` in ranges of at most `AT_ONCE` rows; an empty one where there is none.
+    """``range(n)`` as ranges of at most `AT_ONCE` rows; one empty range if ``n`` is 0.
 
     Examples
     --------
@@ -40,8 +39,8 @@ def pieces(n: int) -> Iterator[tuple[int, int]]:
 # -----------------------------------------------------------------------------------------------------------
 # Floats as integers of the same order, so that edges are compared as plain integers.
 #
-# The bits of an IEEE float, read as an integer, already rise with the value; for negative values they
-# fall, so all but the sign bit are flipped there.  What that buys:
+# The bits of an IEEE float, read as an integer, already increase with the value; for negative values they
+# decrease, so all but the sign bit are flipped there.  Advantages:
 #
 # - infinities and denormals are ordinary integers, and no processor mode flushes them;
 # - -0.0 becomes +0.0, so equal values have equal keys;
@@ -62,10 +61,10 @@ def bits_of(floats: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.signedinteg
 def ordered(bits, top):
     """The key of one float's ``bits``; ``top`` is the place of the sign bit, 31 or 63.
 
-    Turning a key again gives the float's bits back.
+    Applying the function to a key again gives the float's bits.
     """
     key = bits ^ ((bits >> top) & ~(-1 << top))
-    return key + (key == -1)  # -1 is what becomes of -0.0
+    return key + (key == -1)  # -0.0 became -1
 
 
 def ordered_column(bits: npt.NDArray[Any], column: int) -> npt.NDArray[Any]:
@@ -78,7 +77,7 @@ def ordered_column(bits: npt.NDArray[Any], column: int) -> npt.NDArray[Any]:
 
 @jit
 def order_column(bits, column, keys, begin, end):
-    """Write the keys of one column, of the rows ``begin .. end - 1``."""
+    """Write the keys of one column for the rows ``begin .. end - 1``."""
     top = 8 * bits.itemsize - 1
     for i in range(begin, end):
         keys[i] = ordered(bits[i, column], top)
@@ -94,7 +93,7 @@ def ordered_rows(bits: npt.NDArray[Any], touching: bool) -> npt.NDArray[Any]:
 
 @jit
 def order_rows(bits, touching, keys, begin, end):
-    """Write the keys of all edges of the rows ``begin .. end - 1`` (`ordered_rows`)."""
+    """Write the keys of all edges for the rows ``begin .. end - 1`` (`ordered_rows`)."""
     dim = bits.shape[1] // 2
     top = 8 * bits.itemsize - 1
     for i in range(begin, end):
@@ -106,11 +105,11 @@ def order_rows(bits, touching, keys, begin, end):
 def ordered_columns(
     bits: npt.NDArray[Any], order: npt.NDArray[np.int32], first_axis: int, touching: bool
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.int32]]:
-    """Keys of the boxes in the given order, one row an edge, ``(2 * dim, n)``, and ``order`` as ``(1, n)``.
+    """Keys of the boxes in the given order, a row for each edge: ``(2 * dim, n)``; and ``order``: ``(1, n)``.
 
-    ``first_axis`` comes first, the others follow in turn; upper edges are one lower unless ``touching``.
-    Both have `PADDING` more columns than there are boxes; keys there are larger than every other, so
-    that a walk along lower edges ends there.
+    ``first_axis`` comes first, then the other axes; upper edges are one lower unless ``touching``.
+    Both arrays have `PADDING` more columns than there are boxes; the keys there are larger than all others,
+    so that a walk along lower edges ends there.
     """
     columns = np.empty((bits.shape[1], len(order) + PADDING), bits.dtype)
     ids = np.empty((1, len(order) + PADDING), np.int32)
@@ -146,20 +145,20 @@ def order_columns(bits, order, first_axis, touching, columns, ids, begin, end):
 
 @jit
 def starts_from_counts(counts, ends):
-    """Turn ``counts[part, bin]`` into where each part's share of each bin begins.
+    """Turn ``counts[part, bin]`` into the position where each part begins to write in each bin.
 
     ``ends[bin]`` becomes where the bin ends.  Returns how many items there are, the most in one bin,
-    and how many items share a bin, summed over the items: what a crowd costs.
+    and the sum over all items of how many share the item's bin, which is the cost of a crowd.
     """
     return _starts(counts, ends)
 
 
 @jit
 def starts_from_steps(steps, row, counts, ends):
-    """The same where ``steps[part]`` say at which bin of a row, or corner in rows, counts begin and end.
+    """Like `starts_from_counts`, where ``steps[part]`` say at which bin of a row counts begin and end.
 
-    Summed up along the rows of ``row`` steps, and from row to row, they are the counts; the last step of each
-    row, and in more than one row the last row, lies behind the bins.
+    The counts are the running sums of the steps along each row of ``row`` steps and from row to row; the last
+    step of each row, and with more than one row the last row, is after the bins.
     """
     bins = row - 1
     for part in range(steps.shape[0]):
@@ -174,9 +173,9 @@ def starts_from_steps(steps, row, counts, ends):
 
 @jit
 def equal_ranges(begins, ends, total, borders):
-    """Write to ``borders[1:-1]`` at which bins to cut, so that the ranges hold about equally many items.
+    """Write to ``borders[1:-1]`` the bins at which to split so that the ranges hold about equally many items.
 
-    ``begins[part, bin]`` and ``ends[part, bin]`` are where the items lie, ``total`` of them.
+    ``begins[part, bin]`` and ``ends[part, bin]`` are the positions of the ``total`` items.
     """
     shares = borders.shape[0] - 1
     borders[0], borders[shares] = 0, ends.shape[1]
@@ -209,23 +208,22 @@ def _starts(counts, ends):
 # -----------------------------------------------------------------------------------------------------------
 # Stable argsort of floats in linear time.
 #
-# Radix sort from the lowest digit up (LSD) over order-preserving integers (`ordered_bits`): no comparison,
-# no worst case, and equal keys keep their order, so the result does not depend on the machine as that of
-# NumPy's vectorised sorts does.  Key and index travel together in one 64-bit word.  A digit that all keys
-# share costs nothing beyond its count.  It is done in steps that stop anywhere and go on there, so that no
-# call of a kernel takes long.
-#
+# Radix sort from the lowest digit up (LSD) over order-preserving integers (`ordered`): no comparisons, no
+# worst case, and equal keys keep their order, so the result does not depend on the machine, as that of
+# NumPy's vectorised sorts does.  Key and index are together in one 64-bit word.  A digit that all keys
+# share is counted and not moved.  The sort is done in steps that stop and continue anywhere, so that no call
+# of a kernel takes long.
 # Cost: float32 three passes of 11 bits, float64 six; about 1 ns a key and pass.
 
 
 _LOW_HALF = 0xFFFFFFFF
-# From so many words on, more than a near cache holds, memory ahead of the written word is prefetched:
+# From this many words on, more than the L2 cache holds, memory ahead of the written word is prefetched:
 # four million keys are sorted in 13 ns each instead of 19.
 _MANY, _FURTHER = 1 << 19, 16
 _WIDTH = 11
 DIGITS = 1 << _WIDTH
 
-# Where a sort begins: the half of the keys, the step in it, the row, and which row of words holds them now.
+# The state of a sort: the half of the keys, the step in it, the row, and which row of words is current.
 BEGIN = (0, 0, 0, 0)
 SORTED = 2  # the half at which it is done
 # The steps of a half: write the words, then count and move them by each digit, then write the order.
@@ -251,17 +249,17 @@ def argsort_keys(keys: npt.NDArray[np.signedinteger[Any]]) -> npt.NDArray[np.int
 
 @jit
 def argsort_some(keys, n, words, counts, order, at, most):
-    """Go on from ``at`` to sort ``n`` keys, for about ``most`` rows; returns how far.
+    """Continue sorting ``n`` keys from ``at`` for about ``most`` rows; returns the new state.
 
-    It is done at `SORTED`: then ``order`` holds what sorts them.  Two rows of ``words``, and ``counts``, are
-    scratch that is left alone in between.
+    The sort is done at `SORTED`: then ``order`` holds the result.  Two rows of ``words``, and ``counts``, are
+    scratch that must not change between calls.
     """
     return sort_some(keys, n, words, counts, order, at, most)
 
 
 @common
 def sort_some(keys, n, words, counts, order, at, most):
-    """What `argsort_some` does, for kernels."""
+    """`argsort_some` for kernels."""
     half, step, k, now = at
     if n == 0:
         return np.int64(SORTED), step, k, now
@@ -281,7 +279,7 @@ def sort_some(keys, n, words, counts, order, at, most):
         else:
             shift = 32 + width * ((step - 1) // 2)
             digits = 1 << min(width, 64 - shift)
-            # The highest digit holds the sign, whose two halves have to change places.
+            # The highest digit holds the sign: negative keys come first, so its halves are swapped.
             flip = digits >> 1 if half == 1 and shift + width >= 64 else 0
             if step & 1 == 1:
                 alike = _count_digits(words[now], n, counts, shift, digits, flip, k, stop)
@@ -302,7 +300,7 @@ def sort_some(keys, n, words, counts, order, at, most):
 
 @common
 def _write_words(keys, words, now, half, begin, end):
-    """The half of each key that is sorted by, above its index; the lower half comes first."""
+    """Write the half of each key that is sorted by, above its index; the lower half comes first."""
     if keys.itemsize == 4:
         for i in range(begin, end):
             words[0, i] = (int(keys[i]) << 32) | i
@@ -318,9 +316,9 @@ def _write_words(keys, words, now, half, begin, end):
 
 @common
 def _count_digits(given, n, counts, shift, digits, flip, begin, end):
-    """Count the digits of some words; with the last of them, where each digit's words go.
+    """Count the digits of some words; after the last of them, compute where the words of each digit start.
 
-    Returns 1 if it was the last and all have the same digit, else 0.
+    Returns 1 if these were the last words and all have the same digit, else 0.
     """
     if begin == 0:
         for digit in range(digits):
@@ -352,9 +350,9 @@ def _move_by_digit(given, sorted_, n, counts, shift, digits, flip, begin, end):
 
 
 # -----------------------------------------------------------------------------------------------------------
-# A stable sort of few numbers in scratch memory that the caller keeps: bottom-up merge sort.
+# A stable sort of a few numbers in scratch memory of the caller: bottom-up merge sort.
 #
-# For lists that fit into the nearest cache, where a radix sort's tables would cost more than the sort.
+# For lists that fit into the L1 cache, where a radix sort's tables would cost more than the sort.
 
 
 @inline
@@ -373,7 +371,7 @@ def argsort(values, first, last, order, spare):
 
 @inline
 def merge_neighbours(values, first, last, width, order, spare):
-    """One step of `argsort`: lists of ``width`` that are sorted into lists of twice as many."""
+    """One step of `argsort`: merge pairs of sorted lists of ``width`` numbers."""
     for begin in range(first, last, 2 * width):
         middle = min(begin + width, last)
         end = min(begin + 2 * width, last)

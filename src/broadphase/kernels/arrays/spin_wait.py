@@ -1,4 +1,4 @@
-"""Spin until another thread changes a number; a wake-up would cost more than most waits."""
+"""Spin until another thread changes a number; blocking costs more than most waits."""
 
 from broadphase.kernels.machine.jit import jit
 from broadphase.kernels.machine.waiting import give_way, look, ring
@@ -6,9 +6,9 @@ from broadphase.kernels.machine.waiting import give_way, look, ring
 
 @jit
 def watch(words, rung, watched, seen, turns, more):
-    """Ring ``words[rung]``, if that is not below 0, and watch ``words[watched]``, for so many turns at most.
+    """Set ``words[rung]`` if ``rung`` is not negative; watch ``words[watched]`` for at most ``turns`` loops.
 
-    Returns whether that is no longer ``seen``; then ``more`` turns have passed since.
+    Returns whether that is no longer ``seen``; in that case after ``more`` further loops.
     """
     if rung >= 0:
         ring(words, rung)

@@ -1,6 +1,6 @@
-"""Boxes one by one or all with all: the tests that every structure ends in.
+"""Tests of boxes, one by one or all with all; every structure ends in them.
 
-`overlap` decides whether boxes overlap and which pairs may count.  `brute_force` looks at every box and is
-what all else is measured against.  `queries` are the tests of box, point, ray and nearest queries; `checks`
-looks at what the caller wrote.  `periodic` wraps boxes into a period and queries them there.
+`overlap` decides whether boxes overlap and which pairs may count.  `brute_force` compares every box and is
+the reference for all other searches.  `queries` are the tests of box, point, ray and nearest queries;
+`checks` validates what the caller wrote.  `periodic` wraps boxes into a period and queries them there.
 """

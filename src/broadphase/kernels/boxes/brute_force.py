@@ -1,7 +1,7 @@
 """Every box against every later box: the definition of the problem, and the oracle of the tests.
 
-One box is compared with `LANES` others at a time, by the comparisons of the definition and nothing else.
-The shortest example of a search that stops and goes on (`broadphase.kernels.arrays.results`).
+One box is compared with `LANES` others at a time, with only the comparisons of the definition.
+This is the shortest example of a search that stops and continues (`broadphase.kernels.arrays.results`).
 """
 
 import numpy as np
@@ -37,7 +37,7 @@ PADDING = LANES
 
 @jit
 def lay_in_columns(boxes, columns):
-    """The boxes, one row a column, and behind them `PADDING` boxes of NaN, which overlap nothing."""
+    """The boxes, one column each, followed by `PADDING` boxes of NaN, which overlap nothing."""
     n = boxes.shape[0]
     for column in range(boxes.shape[1]):
         for i in range(n):
@@ -51,7 +51,7 @@ def compare_all(columns, ids, n, touching, filter, at, end, out, most, store):  
     """Pairs ``i < j`` of ``n`` boxes with ``i < end``, in order, from ``at = i, j`` on.
 
     Returns ``at, found, tests``.  ``columns``: see `lay_in_columns`; ``ids``: the numbers from 0 on, in one
-    row that is as long.
+    row of the same length.
     """
     i, j = at
     found = tests = np.int64(0)
@@ -72,7 +72,7 @@ def compare_all(columns, ids, n, touching, filter, at, end, out, most, store):  
 
 @inline
 def _compare_one(columns, ids, n, touching, filter, i, j, out, found, store, filtered):  # noqa: A002
-    """Box ``i`` against all from ``j`` on, while there is room; returns how far, and how many are found."""
+    """Compare box ``i`` with all from ``j`` on until ``out`` is full; how far, and how many are found."""
     flat = columns.shape[0] == 4
     dim = columns.shape[0] // 2
     x0, y0, z0 = splat(columns[0, i]), splat(columns[1, i]), splat(columns[dim - 1, i])
@@ -117,7 +117,7 @@ def _let_through(lanes, i, j, filter):  # noqa: A002
 # Queries by brute force: every box is tested.  The oracle, and the fallback of small indexes.
 
 
-_FIRST = np.int64(0)  # not a plain 0, for which Numba would compile once more
+_FIRST = np.int64(0)  # np.int64(0) and not 0, for which Numba would compile once more
 
 
 @jit
@@ -130,26 +130,26 @@ def scan_for_box(boxes, n, categories, masks, values, touching, category, mask):
 
 
 @inline
-def _scan(boxes, n, categories, masks, asked, by_ray, touching, category, mask):
+def _scan(boxes, n, categories, masks, query, by_ray, touching, category, mask):
     """Ids that a ray hits, or that overlap a box; returns ``ids, tests``."""
     out = many(ROOM, np.int32)
-    found = _meet(boxes, _FIRST, n, categories, masks, asked, by_ray, touching, category, mask, out, _FIRST)
+    found = _meet(boxes, _FIRST, n, categories, masks, query, by_ray, touching, category, mask, out, _FIRST)
     if found <= ROOM:
         return finished(out, found), n
     ids = begun(out, ROOM, found)
     after = out[ROOM - 1] + 1
-    _meet(boxes, after, n, categories, masks, asked, by_ray, touching, category, mask, ids, ROOM)
+    _meet(boxes, after, n, categories, masks, query, by_ray, touching, category, mask, ids, ROOM)
     return ids, n
 
 
 @inline
-def _meet(boxes, begin, end, categories, masks, asked, by_ray, touching, category, mask, out, found):
-    """The same for ids ``begin .. end - 1``, in order: as many as there is room for; how many there are."""
+def _meet(boxes, begin, end, categories, masks, query, by_ray, touching, category, mask, out, found):
+    """The same for ids ``begin .. end - 1``, in order, until ``out`` is full; returns how many meet."""
     for i in range(begin, end):
         if by_ray:
-            meets = ray_distance(boxes, i, asked, touching) >= 0.0
+            meets = ray_distance(boxes, i, query, touching) >= 0.0
         else:
-            meets = box_meets(boxes, i, asked, touching)
+            meets = box_meets(boxes, i, query, touching)
         if meets and passes(categories, masks, i, category, mask):
             if found < len(out):
                 out[found] = i
@@ -161,7 +161,7 @@ def _meet(boxes, begin, end, categories, masks, asked, by_ray, touching, categor
 def scan_for_boxes(boxes, n, categories, masks, queries, begin, out, touching, category, mask):
     """Rows ``[query, id]`` of the queries from ``begin`` on, until ``out`` is full.
 
-    Returns the query to go on with, the rows and the tests.  A query is answered wholly or not at all.
+    Returns the next query, the rows and the tests.  A query is answered completely or not at all.
     """
     found = np.int64(0)
     for q in range(begin, queries.shape[0]):

@@ -9,13 +9,13 @@ from broadphase.kernels.machine.memory import one_row, with_columns
 # One pass over all boxes: whether every row is valid, and the bounds and sizes of the boxes.
 
 
-BLOCK = 256  # rows that are looked at together
+BLOCK = 256  # rows that are checked together
 
 
 @always_inline
 def _is_sound(boxes, i):
-    """Whether a row has no NaN and no ``min > max``: one comparison an axis decides both."""
-    # Both dimensions written out: a loop over axes whose number the compiler does not know takes three
+    """Whether a row has no NaN and no ``min > max``: one comparison for each axis decides both."""
+    # Both dimensions are written out: a loop over axes whose number the compiler does not know takes three
     # times as long.
     if boxes.shape[1] == 4:
         return (boxes[i, 0] <= boxes[i, 2]) & (boxes[i, 1] <= boxes[i, 3])
@@ -69,7 +69,7 @@ def copy_sound_rows(boxes, into, begin, end):
 
 @jit
 def finite_bounds(boxes, bounds):
-    """Smallest and largest finite coordinate on each axis, into two rows; inverted where there is none."""
+    """The smallest and largest finite coordinate on each axis, in two rows; inverted if there is none."""
     dim = boxes.shape[1] // 2
     for axis in range(dim):
         bounds[0, axis] = np.inf
@@ -87,12 +87,12 @@ def finite_bounds(boxes, bounds):
 # Arguments of a query, read by the kernel that answers it: rounded as the boxes are, and refused if invalid.
 #
 # A game makes thousands of queries a frame, and checking one in Python costs as much as the search.  The
-# kernel only refuses it; `broadphase.indexes.arguments` then checks again and raises with a message.
+# kernel only refuses it; `broadphase.indexes.arguments` then checks it again and raises with a message.
 
 
 @inline
 def take_box(values, boxes, query):
-    """Write a box into row 0 of ``query``; whether it is a sound one of the dimension of ``boxes``."""
+    """Write a box into row 0 of ``query``; returns whether it is valid and has the dimension of ``boxes``."""
     dim = boxes.shape[1] // 2
     if len(values) != 2 * dim:
         return False
@@ -100,13 +100,13 @@ def take_box(values, boxes, query):
         query[0, column] = boxes.dtype.type(values[column])
     sound = True
     for axis in range(dim):
-        sound &= query[0, axis] <= query[0, dim + axis]  # also where one is nan
+        sound &= query[0, axis] <= query[0, dim + axis]  # false if one is NaN
     return sound
 
 
 @inline
 def take_point(values, boxes, point):
-    """Write a point into ``point``; whether it is finite and of the dimension of ``boxes``."""
+    """Write a point into ``point``; returns whether it is finite and has the dimension of ``boxes``."""
     if 2 * len(values) != boxes.shape[1]:
         return False
     finite = True
@@ -118,7 +118,7 @@ def take_point(values, boxes, point):
 
 @inline
 def take_ray(origin, direction, furthest, boxes, ray):
-    """Write a ray as `query_tests.set_ray` reads it; whether it is a valid ray."""
+    """Write a ray as `queries.set_ray` does; returns whether it is valid."""
     dim = len(origin)
     if len(direction) != dim or not take_point(origin, boxes, ray):
         return False
@@ -140,7 +140,7 @@ def take_ray(origin, direction, furthest, boxes, ray):
 @brief
 @numbers(values=(4, 6))
 def put_box(boxes, alive, end, i, values):
-    """Give box ``i`` a new row; False, and nothing has changed, where that is refused."""
+    """Give box ``i`` a new row; returns False, and changes nothing, if the row is invalid."""
     row = one_row(len(values), boxes.dtype)
     if i < 0 or i >= end or not alive[i] or not take_box(values, boxes, row):
         return False

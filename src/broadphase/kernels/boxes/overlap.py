@@ -32,17 +32,17 @@ def overlap(boxes, i, j, touching):
 
 
 # -----------------------------------------------------------------------------------------------------------
-# Edges of boxes, brought into the form in which one subtraction decides an overlap.
+# Edges of boxes, converted so that one subtraction decides an overlap.
 #
-# The fast kernels take the sign of ``a.max - b.min``, which is exact in IEEE arithmetic once three
-# things are out of the way:
+# The fast kernels use the sign of ``a.max - b.min``, which is exact in IEEE arithmetic once three
+# cases are removed:
 #
 # - ``-0.0 - 0.0`` is negative though the edges touch: adding 0.0 turns -0.0 into 0.0;
 # - ``inf - inf`` is NaN: infinite edges become the largest finite number;
 # - ``touching=False`` means ``a.min < b.max``.  For floats that is the same as ``a.min <= b.max`` with every
 #   max moved down to the next float, so that no kernel needs a second comparison.
 #
-# A box that holds the largest finite number itself must not come here (`is_extreme`).
+# Boxes that hold the largest finite number itself are excluded (`is_extreme`).
 
 
 @inline
@@ -61,7 +61,7 @@ def high_edge(value, touching, smallest, largest, zero):
 
 @inline
 def overlaps_nothing(boxes, i):
-    """Whether a box lies at infinity, where nothing overlaps it unless touching counts."""
+    """Whether a box is at infinity, where it overlaps nothing unless touching counts."""
     dim = boxes.shape[1] // 2
     nothing = False
     for axis in range(dim):
@@ -71,7 +71,7 @@ def overlaps_nothing(boxes, i):
 
 @inline
 def is_extreme(boxes, i):
-    """Whether a box holds the largest finite number, with which subtraction cannot deal."""
+    """Whether a box holds the largest finite number, for which subtraction is not exact."""
     largest = np.finfo(boxes.dtype).max
     extreme = False
     for column in range(boxes.shape[1]):
@@ -82,8 +82,8 @@ def is_extreme(boxes, i):
 # -----------------------------------------------------------------------------------------------------------
 # Which pairs may count at all, decided before or after the boxes are compared.
 #
-# `PairFilter` is what every kernel takes.  Its arrays have one entry a box, or none where the caller did
-# not ask for that rule, so that an unfiltered search reads nothing.
+# Every kernel takes a `PairFilter`.  Its arrays have one entry for each box, or none if the caller did not
+# set that rule, so that an unfiltered search reads nothing.
 
 
 # Two boxes that share a class bit are never paired.
@@ -93,7 +93,7 @@ IN_B = np.uint8(4)
 
 
 class PairFilter(NamedTuple):
-    """Rules that forbid a pair whatever its boxes do."""
+    """Rules that exclude pairs, wherever the boxes are."""
 
     classes: npt.NDArray[np.uint8]
     categories: npt.NDArray[np.uint32]
@@ -109,7 +109,7 @@ def no_filter() -> PairFilter:
 
 
 def rules_of(filter: PairFilter, rows: npt.NDArray[np.int32]) -> PairFilter:  # noqa: A002
-    """The rules of some of the boxes."""
+    """The rules of a selection of the boxes."""
     classes, categories, masks = filter
     return PairFilter(
         classes[rows] if len(classes) else classes,
@@ -120,7 +120,7 @@ def rules_of(filter: PairFilter, rows: npt.NDArray[np.int32]) -> PairFilter:  # 
 
 @inline
 def may_pair(filter, i, j):  # noqa: A002
-    """Whether no rule forbids the pair of boxes ``i`` and ``j``."""
+    """Whether no rule excludes the pair of boxes ``i`` and ``j``."""
     if filter.classes.shape[0] > 0 and filter.classes[i] & filter.classes[j] != 0:
         return False
     if filter.categories.shape[0] > 0:
@@ -129,15 +129,15 @@ def may_pair(filter, i, j):  # noqa: A002
 
 
 # -----------------------------------------------------------------------------------------------------------
-# One box against `LANES` boxes that lie side by side in columns of ordered keys.
+# One box against `LANES` boxes that are contiguous in columns of ordered keys.
 
 
 @inline
 def overlapping_lanes(axes, columns, i, j):
     """Mask of the boxes from ``j`` that overlap box ``i``.
 
-    ``columns``: see `ordered_bits.ordered_columns`.  ``axes`` is a tuple that is only looked at for its
-    length, which the compiler knows: 2 or 3.
+    ``columns``: see `sorting.ordered_columns`.  Only the length of the tuple ``axes`` is used, which the
+    compiler knows: 2 or 3.
     """
     dim = len(axes)
     hits = load(columns, 0, j) <= splat(columns[dim, i])
@@ -152,7 +152,7 @@ def overlapping_lanes(axes, columns, i, j):
 
 @inline
 def allowed_lanes(filter, ids, i, j, lanes):  # noqa: A002
-    """Mask of those of the boxes from ``j``, in the bits of ``lanes``, that the filter lets pair with ``i``.
+    """Mask of the boxes from ``j``, among the bits of ``lanes``, that the filter lets pair with ``i``.
 
     ``ids``: ``(1, n)``, the boxes' ids in the order of the columns.
     """

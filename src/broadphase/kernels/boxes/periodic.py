@@ -1,4 +1,4 @@
-"""Periodic worlds: boxes wrapped into the period, ghosts across the seam, and queries."""
+"""Periodic worlds: boxes wrapped into the period, ghosts across the periodic boundary, and queries."""
 
 import numpy as np
 
@@ -8,27 +8,27 @@ from broadphase.kernels.machine.jit import always_inline, inline, jit
 from broadphase.kernels.machine.memory import few
 
 # -----------------------------------------------------------------------------------------------------------
-# Periodic worlds: boxes wrapped into the period, and the ghosts of those that cross the seam.
+# Periodic worlds: boxes wrapped into the period, and the ghosts of those that cross the periodic boundary.
 #
-# On an axis with a period an interval lies *in the world* when it begins in ``0 <= min < period``.  One that
-# reaches the seam at ``period`` has a second piece, its *ghost*, one period lower.  Two boxes overlap on such
-# an axis when a piece of one overlaps a piece of the other.  For boxes in the world that is decided without
-# rounding: ``max - period`` is exact between one and two periods, and the min of a ghost lies below 0, where
-# every comparison with it comes out the same however it was rounded.
+# On an axis with a period an interval is *in the world* if it begins in ``0 <= min < period``.  One that
+# reaches the boundary at ``period`` has a second piece, its *ghost*, one period lower.  Two boxes overlap on
+# such an axis if a piece of one overlaps a piece of the other.  For boxes in the world this is decided
+# without rounding: ``max - period`` is exact between one and two periods, and the min of a ghost is below 0,
+# where every comparison with it has the same result however it was rounded.
 #
-# What covers a whole axis is from -inf to inf on it: it meets everything there, and has no ghost.
+# A box that covers a whole axis is from -inf to inf on it: it meets everything there and has no ghost.
 #
-# ``period`` has an entry for each axis, in the type of the boxes: inf for an axis that goes on.
+# ``period`` has an entry for each axis, in the type of the boxes: inf for an axis that is not periodic.
 
 
-# Why a box cannot be wrapped: it lies at infinity, or so far away that rounding loses its place.
+# Why a box cannot be wrapped: it is at infinity, or so far away that rounding loses its position.
 AT_INFINITY, TOO_FAR = np.int64(1), np.int64(2)
 _ROUNDS = 8
 
 
 @inline
 def crosses_seam(low, high, period, touching):
-    """Whether an interval in the world has a ghost; none that covers the axis has."""
+    """Whether an interval in the world has a ghost; one that covers the axis has none."""
     if low == -np.inf:
         return False
     return high >= period if touching else high > period
@@ -36,7 +36,7 @@ def crosses_seam(low, high, period, touching):
 
 @inline
 def _wrapped(low, high, periods, axis, touching):
-    """An interval as it lies in the world, and what is wrong with it: 0 if nothing is."""
+    """An interval wrapped into the world, and what is wrong with it: 0 if nothing is."""
     kind, period = periods.dtype.type, periods[axis]
     everywhere = kind(np.inf)  # not np.inf, which would make float64 of float32
     if low == everywhere or high == -everywhere:
@@ -51,7 +51,7 @@ def _wrapped(low, high, periods, axis, touching):
         if not abs(times) < farthest:
             return low, high, TOO_FAR
         whole = kind(np.int64(times))
-        if whole > times or (low < kind(0.0) and whole == kind(0.0)):  # down, also where -0.0 is left
+        if whole > times or (low < kind(0.0) and whole == kind(0.0)):  # down, and also where -0.0 is left
             whole -= kind(1.0)
         low -= whole * period
         high -= whole * period
@@ -62,8 +62,8 @@ def _wrapped(low, high, periods, axis, touching):
 
 @always_inline
 def _lies_inside(boxes, i, period):
-    """Whether a box lies in the world and reaches no seam, so that it stays as it is."""
-    # Both dimensions written out, as in `survey`: nearly all boxes end here.
+    """Whether a box is in the world and reaches no boundary, so that it stays as it is."""
+    # Both dimensions are written out, as in `checks`: nearly all boxes end here.
     if boxes.shape[1] == 4:
         return (boxes[i, 0] >= 0) & (boxes[i, 2] < period[0]) & (boxes[i, 1] >= 0) & (boxes[i, 3] < period[1])
     return (
@@ -78,10 +78,10 @@ def _lies_inside(boxes, i, period):
 
 @jit
 def wrap_boxes(boxes, period, touching, begin, end, into, crossing):
-    """Wrap sound boxes into the period: ``crossed, ghosts, row, axis, trouble``.
+    """Wrap valid boxes into the period: ``crossed, ghosts, row, axis, trouble``.
 
-    The rows that cross a seam are written to ``crossing``; how many these are, and how many ghosts they have.
-    Then what is wrong with the first that cannot be wrapped; row -1 for none.
+    The rows that cross a boundary are written to ``crossing``; ``crossed`` is how many, ``ghosts`` how many
+    ghosts they have.  ``row, axis, trouble`` describe the first box that cannot be wrapped; row -1 for none.
     """
     dim = boxes.shape[1] // 2
     crossed = ghosts = np.int64(0)
@@ -109,7 +109,7 @@ def wrap_boxes(boxes, period, touching, begin, end, into, crossing):
 
 @jit
 def wrap_points(points, period):
-    """Wrap points into the period, in place; returns the first row and axis that cannot be, or -1."""
+    """Wrap points into the period in place; returns the first row and axis that cannot be wrapped, or -1."""
     for i in range(points.shape[0]):
         for axis in range(points.shape[1]):
             if period[axis] < np.inf:
@@ -154,7 +154,7 @@ def make_ghosts(boxes, crossing, period, touching, ghosts, sources, reach):
 
 @jit
 def rows_near_seam(boxes, reach, begin, end, rows):
-    """The rows of boxes in the world that a ghost may meet, into ``rows``; returns how many."""
+    """Write the rows of boxes in the world that a ghost may meet into ``rows``; returns how many."""
     found = np.int64(0)
     for i in range(begin, end):
         near = (boxes[i, 0] <= reach[0]) | (boxes[i, 1] <= reach[1])
@@ -167,9 +167,9 @@ def rows_near_seam(boxes, reach, begin, end, rows):
 
 @jit
 def new_pairs(pairs, sources, boxes, touching, keys):
-    """Of pairs of pieces, those whose boxes are two and do not overlap as they lie, as keys ``i << 32 | j``.
+    """From pairs of pieces, pairs of two boxes that do not overlap inside the world: keys ``i << 32 | j``.
 
-    ``boxes`` lie in the world; ``sources``: the row of each piece.  Returns how many; some may be the same.
+    ``boxes`` are in the world; ``sources``: the row of each piece.  Returns how many, with duplicates.
     """
     found = np.int64(0)
     for row in range(pairs.shape[0]):
@@ -182,13 +182,13 @@ def new_pairs(pairs, sources, boxes, touching, keys):
 
 
 # -----------------------------------------------------------------------------------------------------------
-# Queries in a periodic world: the distance to the nearest image of a box, and what follows from it.
+# Queries in a periodic world: the distance to the nearest image of a box, and results by that distance.
 #
-# The distance to a box is that to its nearest image.  On each axis the point is looked at where it is, one
-# period lower and one higher (both rounded as any sum): of a box and a point in the world, no other image is
+# The distance to a box is that to its nearest image.  On each axis the point is tried where it is, one
+# period lower and one higher (both rounded as any sum): for a box and a point in the world, no other image is
 # nearer.
 #
-# ``period`` is float64 here: inf for an axis that goes on.
+# ``period`` is float64 here: inf for an axis that is not periodic.
 
 
 @inline
@@ -199,7 +199,7 @@ def _gap(boxes, i, axis, at):
 
 @inline
 def periodic_distance(boxes, i, points, q, period, image):
-    """From point ``q`` to the nearest image of box ``i``; ``image`` is scratch, a number for each axis."""
+    """From point ``q`` to the nearest image of box ``i``; ``image`` is scratch, one number for each axis."""
     for axis in range(points.shape[1]):
         at = points[q, axis]
         image[axis] = at
@@ -216,9 +216,9 @@ def periodic_distance(boxes, i, points, q, period, image):
 
 @jit
 def crossing_rows(boxes, period, touching, rows):
-    """The rows of boxes in the world that reach over a seam, into ``rows``: how many, and how many ghosts.
+    """Write the rows of boxes that cross a boundary into ``rows``; how many, and how many ghosts.
 
-    The rows of removed ids hold NaN, which reaches nowhere.
+    The rows of removed ids hold NaN, which crosses nothing.
     """
     dim = boxes.shape[1] // 2
     crossed = ghosts = np.int64(0)
@@ -238,7 +238,7 @@ def crossing_rows(boxes, period, touching, rows):
 
 @jit
 def keep_rows_within(boxes, rows, points, radii, period, touching):
-    """Of rows ``[query, id]`` those within the radius of their point, in their order; returns how many."""
+    """Keep the rows ``[query, id]`` within the radius of their point, in their order; returns how many."""
     image = few(points.shape[1], np.float64)
     kept = 0
     for h in range(rows.shape[0]):
@@ -253,7 +253,7 @@ def keep_rows_within(boxes, rows, points, radii, period, touching):
 
 @jit
 def farthest_of(boxes, ids, points, period, radii):
-    """Into ``radii``: how far the farthest of each row of ``ids`` is from its point; -1 ends a row."""
+    """Write into ``radii`` how far the farthest of each row of ``ids`` is from its point; -1 ends a row."""
     image = few(points.shape[1], np.float64)
     for q in range(ids.shape[0]):
         farthest = 0.0
@@ -266,7 +266,7 @@ def farthest_of(boxes, ids, points, period, radii):
 
 @jit
 def nearest_of_rows(boxes, rows, points, period, ids, distances):
-    """The nearest of each point among rows ``[query, id]``, sorted by query: into rows of -1 and inf."""
+    """The nearest of each point among rows ``[query, id]`` sorted by query, into rows of -1 and inf."""
     image = few(points.shape[1], np.float64)
     h = 0
     for q in range(ids.shape[0]):

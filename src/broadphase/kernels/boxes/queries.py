@@ -1,4 +1,4 @@
-"""Query tests: what a box, point, ray or nearest query computes of one box, and results by distance."""
+"""Tests of one box against a query (box, point, ray, nearest), and results sorted by distance."""
 
 import math
 
@@ -21,11 +21,11 @@ from broadphase.kernels.machine.simd import (
 # -----------------------------------------------------------------------------------------------------------
 # The tests of one query against one box: the geometry that all indexes share.
 #
-# All of it is computed in float64, whatever the boxes are.  Every rounded operation is monotone in the
-# edges of the box, so a box that contains another is never judged farther away, and a tree may prune by
-# its nodes with the very same functions.
+# All of it is computed in float64, whatever the type of the boxes.  Every rounded operation is monotone in
+# the edges of the box, so a box that contains another is never judged farther away, and a tree may prune its
+# nodes with the same functions.
 #
-# A query reaches a kernel as a small tuple of floats and is laid out here as a float64 array:
+# A query reaches a kernel as a small tuple of floats and is written here into a float64 array:
 #
 # - a box ``[min..., max...]``;
 # - a point ``[coordinate...]``;
@@ -33,22 +33,23 @@ from broadphase.kernels.machine.simd import (
 #
 # ``category`` and ``mask`` are 32-bit sets as plain integers; -1 means that the caller set no rule.
 #
-# There are no loops over the axes here, and arrays are used in branches that return: where two branches meet
-# again, or in a loop, Numba holds on to an array with an atomic count, 10 ns a call and 20 times the test.
+# These functions have no loops over the axes, and use arrays only in branches that return: where two branches
+# join, or in a loop, Numba counts references to arrays atomically, which takes 10 ns a call, 20 times the
+# test.
 
 
 @inline
 def set_array(values, array):
-    """A tuple of numbers, or a row, into ``array``."""
+    """Copy a tuple of numbers, or a row, into ``array``."""
     for k in range(len(values)):
         array[k] = values[k]
 
 
 @common
 def set_ray(values, ray):
-    """``[origin..., direction..., max_distance]`` into ``ray``, with the direction made one long.
+    """``[origin..., direction..., max_distance]`` into ``ray``, with the direction scaled to length 1.
 
-    Divided by the largest component first: neither 1e200 nor 1e-200 may overflow or vanish.
+    Divided by the largest component first, so that neither 1e200 nor 1e-200 overflows or underflows.
     """
     set_array(values, ray)
     dim = (len(values) - 1) // 2
@@ -72,7 +73,7 @@ def is_live(boxes, i):
 
 @inline
 def passes(categories, masks, i, category, mask):
-    """Whether the query's ``category`` and ``mask`` let box ``i`` count."""
+    """Whether the query's ``category`` and ``mask`` accept box ``i``."""
     # Without a filter the two arrays may be empty: they must not even be read.
     return (category < 0 and mask < 0) or _wanted(categories[i], masks[i], category, mask)
 
@@ -94,10 +95,10 @@ def _meet(low, high, other_low, other_high, touching):
 
 @inline
 def farthest(value, touching, kind):
-    """The largest number of a kind that a low edge may be, so that it does not lie beyond a high one.
+    """The largest number of a type that a low edge may be without being beyond a high edge at ``value``.
 
-    So one comparison says it, whatever the types are and whether touching counts.  The least that a high edge
-    may be is ``-farthest(-value)``.
+    So one comparison is enough, whatever the types are and whether touching counts.  The least that a high
+    edge may be is ``-farthest(-value)``.
     """
     limit = kind(value)
     if limit > value or (limit == value and not touching):
@@ -108,7 +109,7 @@ def farthest(value, touching, kind):
 @inline
 def box_meets(boxes, i, query, touching):
     """Whether box ``i`` overlaps the box ``query``, an array or a tuple; a row of NaN overlaps nothing."""
-    dim = boxes.shape[1] // 2  # constants in its place would be out of range for a tuple in 2-D
+    dim = boxes.shape[1] // 2  # constants instead would be out of range for a tuple in 2-D
     if dim == 2:
         return _meet(boxes[i, 0], boxes[i, 2], query[0], query[dim], touching) & _meet(
             boxes[i, 1], boxes[i, 3], query[1], query[dim + 1], touching
@@ -122,25 +123,25 @@ def box_meets(boxes, i, query, touching):
 
 @inline
 def _gap(low, high, at):
-    """From a coordinate to an interval; 0 inside."""
+    """The distance from a coordinate to an interval; 0 inside."""
     return max(float(low) - float(at), float(at) - float(high), 0.0)
 
 
 @inline
 def _length(x, y, z):
-    """Of a vector with no negative component."""
+    """The length of a vector without negative components."""
     largest = max(x, y, z)
     if 1e-140 < largest < 1e140:
         return math.sqrt(x * x + y * y + z * z)
     if largest == 0.0 or largest == np.inf:
         return largest
-    x, y, z = x / largest, y / largest, z / largest  # squares would overflow or vanish: scale first
+    x, y, z = x / largest, y / largest, z / largest  # squares would overflow or underflow: scale first
     return largest * math.sqrt(x * x + y * y + z * z)
 
 
 @inline
 def distance_to_box(boxes, i, point):
-    """From a point to the nearest place of box ``i``; 0 inside."""
+    """The distance from a point to box ``i``; 0 inside."""
     dim = boxes.shape[1] // 2
     if dim == 2:
         return _length(
@@ -155,17 +156,17 @@ def distance_to_box(boxes, i, point):
 
 @inline
 def certainly_beyond(node_distance, limit):
-    """Whether nothing inside a node can be as near as ``limit``.
+    """Whether a node is so far away that nothing inside it can be as near as ``limit``.
 
-    `distance_to_box` may round a node's distance past that of a box inside it by a few units in the last
-    place, where it scales: prune with this and not with ``>``.
+    Where `distance_to_box` scales, it may round a node's distance past that of a box inside it by a few units
+    in the last place: prune with this function and not with ``>``.
     """
     return node_distance * (1.0 - 1e-14) > limit
 
 
 @inline
 def _slab(low, high, step):
-    """When something that moves by ``step`` from 0 is between ``low`` and ``high``."""
+    """The times between which a coordinate that starts at 0 and moves by ``step`` is in ``low .. high``."""
     if step > 0.0:
         return low / step, high / step
     if step < 0.0:
@@ -177,10 +178,10 @@ def _slab(low, high, step):
 
 @inline
 def slab_times(boxes, i, ray, axis):
-    """When the ray enters and leaves box ``i`` on one axis; ``(inf, -inf)`` where it never is inside.
+    """When the ray enters and leaves box ``i`` on one axis; ``(inf, -inf)`` if it is never inside.
 
-    On an axis along which the ray does not move, it is inside from -inf to inf or not at all; flush with
-    an edge counts as inside here (see `ray_distance` for ``touching=False``).
+    On an axis along which the ray does not move, it is inside from -inf to inf or never; a ray that is flush
+    with an edge counts as inside here (see `ray_distance` for ``touching=False``).
     """
     dim = boxes.shape[1] // 2
     at = float(ray[axis])
@@ -189,11 +190,11 @@ def slab_times(boxes, i, ray, axis):
 
 @inline
 def ray_distance(boxes, i, ray, touching):
-    """How far along the ray box ``i`` begins: 0 when it starts inside, -1.0 when it misses.
+    """The distance along the ray at which box ``i`` begins: 0 if the ray starts inside, -1.0 if it misses.
 
-    With ``touching`` the closed box counts, and the closed segment.  Without, the ray must cross the box:
-    not pass along an edge or a corner, nor end or start on it and go away.  A wall of no thickness that
-    is crossed counts either way, as it does for pairs.
+    With ``touching`` the box and the segment are closed.  Without it the ray must cross the box: it does not
+    hit if it only passes along an edge or a corner, or only starts or ends on one.  A wall without thickness
+    that is crossed counts either way, as it does for pairs.
     """
     dim = boxes.shape[1] // 2
     x, y = float(ray[0]), float(ray[1])
@@ -211,7 +212,7 @@ def ray_distance(boxes, i, ray, touching):
 
 @inline
 def _hit_at(x0, x1, dx, y0, y1, dy, z0, z1, dz, furthest, touching):
-    """`ray_distance` of a box around or ahead of the origin, in a direction."""
+    """`ray_distance` for a box around or ahead of the origin."""
     enter_x, leave_x = _slab(x0, x1, dx)
     enter_y, leave_y = _slab(y0, y1, dy)
     enter_z, leave_z = _slab(z0, z1, dz)
@@ -226,7 +227,7 @@ def _hit_at(x0, x1, dx, y0, y1, dy, z0, z1, dz, furthest, touching):
             return -1.0
         if _slides(x0, x1, dx) or _slides(y0, y1, dy) or _slides(z0, z1, dz):
             return -1.0
-        if near == far:  # in and out at once: a thin wall if one axis does both, else a corner
+        if near == far:  # in and out at the same time: a thin wall if one axis does both, else a corner
             entering = (enter_x == near) + 2 * (enter_y == near) + 4 * (enter_z == near)
             leaving = (leave_x == far) + 2 * (leave_y == far) + 4 * (leave_z == far)
             if entering != leaving or entering & (entering - 1) != 0:
@@ -253,10 +254,10 @@ def ray_reaches(boxes, i, ray, furthest):
 
 @inline
 def write_normal(boxes, i, ray, distance, normal):
-    """Into ``normal``: the unit vector of the face through which the ray enters box ``i``.
+    """Write the unit normal of the face through which the ray enters box ``i`` into ``normal``.
 
-    Through an edge or a corner, the face of the lowest axis.  Zero where the ray starts inside, or on the
-    surface without entering through it.
+    If it enters through an edge or a corner, the face of the lowest axis.  Zero if the ray starts inside, or
+    on the surface without entering through it.
     """
     dim = boxes.shape[1] // 2
     found = False
@@ -272,7 +273,7 @@ def write_normal(boxes, i, ray, distance, normal):
 @jit
 @numbers(values=(2, 3))
 def keep_within(boxes, ids, values, radius, touching):
-    """Move those of ``ids`` that lie within ``radius`` of the point to the front; returns how many."""
+    """Move those of ``ids`` that are within ``radius`` of the point to the front; returns how many."""
     point = few(len(values), np.float64)
     set_array(values, point)
     kept = 0
@@ -286,9 +287,9 @@ def keep_within(boxes, ids, values, radius, touching):
 
 @jit
 def keep_rows_within(boxes, rows, begin, end, kept, points, radii, touching):
-    """The same for the rows ``[query, id]`` from ``begin`` to ``end - 1`` of a batch.
+    """`keep_within` for the rows ``[query, id]`` from ``begin`` to ``end - 1`` of a batch.
 
-    They go to where ``kept`` rows lie already; returns how many lie there then.
+    They are moved behind the first ``kept`` rows; returns how many rows are kept then.
     """
     for h in range(begin, end):
         query = rows[h, 0]
@@ -312,7 +313,7 @@ def nearer(distance, i, other_distance, j):
 
 @inline
 def _sink(distances, ids, at, end, distance, i):
-    """Put an entry into the heap's hole at ``at``, or below it: the farthest is on top."""
+    """Put an entry into the heap's empty place ``at``, or below it: the farthest entry is on top."""
     while 2 * at + 1 < end:
         below = 2 * at + 1
         if below + 1 < end and nearer(distances[below], ids[below], distances[below + 1], ids[below + 1]):
@@ -330,11 +331,11 @@ def _sink(distances, ids, at, end, distance, i):
 def keep_nearest(distances, ids, kept, distance, i):
     """Offer a box to the ``len(ids)`` nearest so far; returns how many are kept now.
 
-    While ``kept < len(ids)`` everything is taken; afterwards ``distances[0]`` is the farthest, which has to
-    be beaten.
+    While ``kept < len(ids)`` every box is taken; afterwards only boxes nearer than ``distances[0]``, the
+    farthest.
     """
     if kept == len(ids):
-        # The usual case returns at once: see `query_tests` on branches that meet again.
+        # The usual case returns at once: see above on branches that join.
         if not nearer(distance, i, distances[0], ids[0]):
             return kept
         _sink(distances, ids, 0, kept, distance, i)
@@ -345,7 +346,7 @@ def keep_nearest(distances, ids, kept, distance, i):
 
 @inline
 def _rise(distances, ids, at, distance, i):
-    """Put an entry into the heap's hole at ``at``, its end, or above it."""
+    """Put an entry into the heap's empty place ``at``, its end, or above it."""
     while at > 0:
         above = (at - 1) // 2
         if not nearer(distances[above], ids[above], distance, i):
@@ -372,7 +373,7 @@ def sort_by_distance(distances, ids, count):
 
 @jit
 def rank_nearest(boxes, ids, points, distances):
-    """Sort every row of ``ids`` by distance from its point; ids of -1 stay behind, at inf."""
+    """Sort every row of ``ids`` by distance from its point; ids of -1 stay at the end, with distance inf."""
     for q in range(ids.shape[0]):
         count = 0
         while count < ids.shape[1] and ids[q, count] >= 0:
@@ -386,7 +387,7 @@ def rank_nearest(boxes, ids, points, distances):
 @jit
 @numbers(values=(2, 3))
 def rank_nearest_one(boxes, ids, values, distances):
-    """Sort ``ids`` by distance from the point; the distances, too, are written."""
+    """Sort ``ids`` by distance from the point, and write the distances."""
     point = few(len(values), np.float64)
     set_array(values, point)
     for k in range(ids.shape[0]):
@@ -396,10 +397,10 @@ def rank_nearest_one(boxes, ids, values, distances):
 
 @jit
 def rank_hits(boxes, ids, ends, rays, ray, distances, normals):
-    """Sort the hits of every ray by distance and describe them; ray ``q`` owns ``ids[ends[q]:ends[q + 1]]``.
+    """Sort the hits of every ray by distance and describe them; ray ``q`` has ``ids[ends[q]:ends[q + 1]]``.
 
-    They are known to be hits, so closed boxes do for the distance, which is the same.  ``ray`` is scratch, as
-    long as a row of ``rays``.
+    They are known to be hits, so the distance is computed for closed boxes, which gives the same.  ``ray`` is
+    scratch, as long as a row of ``rays``.
     """
     for q in range(rays.shape[0]):
         set_ray(rays[q], ray)
@@ -435,23 +436,24 @@ def describe_first(boxes, i, values):
 
 
 # -----------------------------------------------------------------------------------------------------------
-# Queries that lie side by side, a packet at a time: all of a packet against all that one of them may meet.
+# Queries that are near each other, in packets: all queries of a packet are compared with all boxes that any
+# of them may meet.
 #
-# As rays that go the same way are traced in packets (I. Wald and others, 2001), so that the way down the tree
-# is paid once for many.  Here one query finds what a packet may meet, in the order of the ids.  Then
-# each query is compared with all of that, `LANES` boxes at a time, and what it meets comes in order by
-# itself, where sorting a hit costs more than finding it.
+# As rays of similar direction are traced in packets (I. Wald and others, 2001), so that the tree is traversed
+# once for many.  Here one query finds what a packet may meet, in the order of the ids.  Then each query is
+# compared with all of these boxes, `LANES` at a time; its results are sorted without further work, and
+# sorting a hit otherwise costs more than finding it.
 #
-# 50,000 queries that meet 270 boxes each, on one core: a comparison takes 0.5 ns and there are 2.3 for each
-# hit, to write a hit 1.3.  A hit that is found alone and sorted takes 7.  It loses where queries meet little
-# or lie far apart.
+# 50,000 queries that meet 270 boxes each, on one core: a comparison takes 0.5 ns, there are 2.3 for each hit,
+# and writing a hit takes 1.3 ns.  A hit that is found alone and sorted takes 7 ns.  Packets lose where
+# queries meet few boxes or are far apart.
 
 
 @jit
 def form_packets(queries, order, reach, stretch, begin, end, most, ends, around):
-    """Cut the queries ``order[begin:end]`` into packets of up to ``most``; returns how many.
+    """Divide the queries ``order[begin:end]`` into packets of up to ``most``; returns how many.
 
-    ``reach``: the usual sides of the boxes.  The place from which a packet may meet boxes is at most
+    ``reach``: the usual sides of the boxes.  The region in which a packet may meet boxes is at most
     ``stretch`` times as wide, on each axis, as that of each of its queries.  ``ends`` becomes where in
     ``order`` each packet ends, ``around`` the box around its queries.
     """
@@ -466,7 +468,7 @@ def form_packets(queries, order, reach, stretch, begin, end, most, ends, around)
                 low, high = queries[q, axis], queries[q, dim + axis]
                 narrowest = min(least[axis], high - low) + reach[axis]
                 low, high = min(low, around[packet, axis]), max(high, around[packet, dim + axis])
-                # Where it is NaN, of what lies at infinity, it does not fit.
+                # NaN, for a query at infinity, does not fit.
                 fits &= high - low + reach[axis] <= stretch * narrowest
         if not fits:
             packet += 1
@@ -485,7 +487,7 @@ def form_packets(queries, order, reach, stretch, begin, end, most, ends, around)
 
 @inline
 def _lay_in_columns(boxes, rows, begin, end, columns):
-    """Copy the boxes of a packet, one row an edge, and behind them boxes of NaN, which meet nothing."""
+    """Copy the boxes of a packet, one row for each edge, followed by boxes of NaN, which meet nothing."""
     for at in range(begin, end):
         prefetch(boxes, rows[min(at + AHEAD, end - 1), 1], 0)
         i = rows[at, 1]
@@ -500,12 +502,12 @@ def _lay_in_columns(boxes, rows, begin, end, columns):
 def compare_packets(
     boxes, touching, rows, starts, queries, order, ends, first, last, columns, met, places, counts
 ):
-    """Compare the queries of the packets ``first .. last - 1`` with what they may meet.
+    """Compare the queries of the packets ``first .. last - 1`` with the boxes that they may meet.
 
-    What packet ``p`` may meet are the ``rows`` ``[p - first, id]``, from ``starts[p - first]`` on.  ``met``
+    The boxes of packet ``p`` are the ``rows`` ``[p - first, id]``, from ``starts[p - first]`` on.  ``met``
     becomes a mask for each `LANES` of them, query after query, ``counts`` how many each query meets, and
-    ``places`` its packet and its number there.  ``columns`` has room for the boxes of a packet, and `LANES`
-    more.  Returns how many are met in all.
+    ``places`` its packet and its number there.  ``columns`` is large enough for the boxes of a packet, and
+    `LANES` more.  Returns how many are met in all.
     """
     dim = boxes.shape[1] // 2
     kind = boxes.dtype.type
@@ -542,11 +544,12 @@ def compare_packets(
 def put_rows_of_packets(candidates, starts, words, met, places, begins, first, last, own, rows):
     """Write what `compare_packets` found for the queries ``first .. last - 1`` as rows ``[query, id]``.
 
-    Those of query ``q`` from ``begins[q]`` on.  Here ``candidates`` is a row of ids, that of all packets and
+    Those of query ``q`` begin at ``begins[q]``.  Here ``candidates`` is a row of ids, that of all packets and
     `LANES` more, ``starts`` and ``met`` belong to all packets too, and ``words`` says where the masks of each
-    packet begin.  ``own`` has one row with room for what a packet may meet, and `LANES` more.
+    packet begin.  ``own`` has one row that is large enough for a packet's candidates, and `LANES` more.
 
-    In the order of the queries, so that memory is written in one go: packet after packet takes twice as long.
+    The queries are written in their order, so that memory is written front to back: packet after packet takes
+    twice as long.
     """
     for q in range(first, last):
         packet = places[0, q]
@@ -560,6 +563,6 @@ def put_rows_of_packets(candidates, starts, words, met, places, begins, first, l
         whole = count - count % LANES
         for k in range(0, whole, LANES):
             put_rows(rows, row + k, np.int32(q), load(own, 0, k))
-        for k in range(whole, count):  # behind them lie the rows of other queries
+        for k in range(whole, count):  # followed by the rows of other queries
             rows[row + k, 0] = q
             rows[row + k, 1] = own[0, k]

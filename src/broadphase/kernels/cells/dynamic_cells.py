@@ -1,10 +1,10 @@
-"""Grid and hash kept between frames: which boxes lie in which cell, and their pairs.
+"""Grid and hash kept between frames: which boxes are in which cell, and their pairs.
 
 The levels of a dynamic index: the cells that a box covers, on levels that are kept between frames.
 
-The same idea as `kernels.cells.one_shot`, with its function from a coordinate to a cell, its hash and its
-limit of copies.  All that is known of the levels is one table of numbers here, a row for each level, because
-an index hands it to a kernel thousands of times a frame.
+The idea is that of `kernels.cells.one_shot`: the same function from coordinate to cell, the same hash and the
+same limit of copies.  Here one array holds all properties of the levels, one row for each level, because an
+index passes it to a kernel thousands of times a frame.
 
 Every ``lattice`` below is that table, ``(levels, WIDTH)`` float64; ``table`` is the number of slots of a hash
 table, or 0 for a grid, where each cell has a place of its own.
@@ -31,18 +31,18 @@ from broadphase.kernels.cells.one_shot import (
 )
 from broadphase.kernels.machine.jit import inline, jit
 
-# The columns of a lattice; all but the first two hold whole numbers.
+# The columns of a lattice; all but the first two are whole numbers.
 ORIGIN = 0  # three: the corner of cell 0
 PER_UNIT = 3  # cells per unit of length
-FIRST = 4  # three: the lowest cell; what lies below is clamped to it
+FIRST = 4  # three: the lowest cell; coordinates below are clamped to it
 LAST = 7  # three: the highest cell
-OFFSET = 10  # of a grid's first place; what sets the cells of a level apart in a hash table
+OFFSET = 10  # of a grid's first place; in a hash table, a number that makes the cells of each level differ
 BOXES = 11  # how many boxes the level holds
 LOWEST = 12  # three: no box of the level reaches below this cell
-HIGHEST = 15  # three: nor above this one
+HIGHEST = 15  # three: no box of the level reaches above this cell
 WIDTH = 18
 
-# A lattice has no more levels than these: of each size of a ladder one, and one for all that is larger.
+# The most levels of a lattice: one for each size, and one for everything larger.
 MOST_LEVELS = 17
 # The level of an id that is not in these cells.
 ABSENT = 255
@@ -50,7 +50,7 @@ ABSENT = 255
 
 @inline
 def cell_of(value, lattice, level, axis):
-    """Cell of a coordinate on a level; never decreasing, whatever rounding does."""
+    """Cell of a coordinate on a level; rounding never makes it decrease."""
     return clamped_cell(
         value,
         lattice[level, axis],
@@ -62,7 +62,7 @@ def cell_of(value, lattice, level, axis):
 
 @inline
 def span_of(boxes, i, lattice, level):
-    """First and last cell of row ``i`` on the three axes; the third is 0, 0 in 2-D."""
+    """First and last cell of row ``i`` on the three axes; on the third axis 0, 0 in 2-D."""
     dim = boxes.shape[1] // 2
     x0 = cell_of(boxes[i, 0], lattice, level, 0)
     x1 = cell_of(boxes[i, dim], lattice, level, 0)
@@ -84,19 +84,19 @@ def place_of(x, y, z, lattice, level, table):
 
 @inline
 def is_few(x0, x1, y0, y1, z0, z1, table):
-    """Whether these are few enough cells for a box to be entered into."""
+    """Whether a box that covers these cells covers few enough of them to be entered into each."""
     enough = MOST_PLACES + 1  # the product of three spans can exceed 64 bits
     copies = min(x1 - x0 + 1, enough) * min(y1 - y0 + 1, enough) * min(z1 - z0 + 1, enough)
     if table > 0:
-        # What is clamped to the end of an endless level may be many cells of a coarser one.
+        # Coordinates that are clamped to the end of an endless level may be many cells of a coarser one.
         lowest, highest = min(x0, y0, z0), max(x1, y1, z1)
         return copies <= MOST_PLACES and -FARTHEST < lowest and highest < FARTHEST
     return copies <= MOST_PLACES
 
 
 @inline
-def settle(boxes, i, lattice, table):
-    """The finest level on which row ``i`` lies in few cells, and these; the coarsest takes everything."""
+def choose_level(boxes, i, lattice, table):
+    """The finest level on which row ``i`` covers few cells, and these cells; the coarsest accepts any box."""
     level = 0
     x0, x1, y0, y1, z0, z1 = span_of(boxes, i, lattice, level)
     while level < lattice.shape[0] - 1 and not is_few(x0, x1, y0, y1, z0, z1, table):
@@ -107,7 +107,7 @@ def settle(boxes, i, lattice, table):
 
 @inline
 def places_between(x0, x1, y0, y1, z0, z1, lattice, level, table, places):
-    """Write the places of some cells, each once even if several share a slot; how many."""
+    """Write the places of a range of cells, each once even if cells share a slot; returns how many."""
     count = 0
     for z in range(z0, z1 + 1):
         for y in range(y0, y1 + 1):
@@ -124,14 +124,14 @@ def places_between(x0, x1, y0, y1, z0, z1, lattice, level, table, places):
 
 @inline
 def places_of(boxes, i, lattice, level, table, places):
-    """Write the places of row ``i`` on its level; how many."""
+    """Write the places of row ``i`` on its level; returns how many."""
     x0, x1, y0, y1, z0, z1 = span_of(boxes, i, lattice, level)
     return places_between(x0, x1, y0, y1, z0, z1, lattice, level, table, places)
 
 
 @inline
 def widen_reach(x0, x1, y0, y1, z0, z1, lattice, level):
-    """Let the level's lowest and highest cells take in those of a box."""
+    """Extend the level's lowest and highest cell by those of a box."""
     lattice[level, LOWEST] = min(lattice[level, LOWEST], x0)
     lattice[level, LOWEST + 1] = min(lattice[level, LOWEST + 1], y0)
     lattice[level, LOWEST + 2] = min(lattice[level, LOWEST + 2], z0)
@@ -141,12 +141,12 @@ def widen_reach(x0, x1, y0, y1, z0, z1, lattice, level):
 
 
 # -----------------------------------------------------------------------------------------------------------
-# The lists of a dynamic index: which boxes lie in which cell, kept up to date between frames.
+# The lists of a dynamic index: which boxes are in which cell, kept up to date between frames.
 #
 # ``heads[place]`` is 0 for an empty place, else the number of a *block* in ``pool``: an array of ids that
 # grows by doubling.  A block of class ``c`` has ``UNIT << c`` numbers: how many ids it holds, its class, the
-# ids. So the boxes of a place lie side by side, an empty place costs four bytes, and blocks that are given
-# back wait in a list for their class.  ``tally`` holds the counters below.
+# ids.  So the ids of a place are contiguous, an empty place costs four bytes, and freed blocks are kept in a
+# free list of their class.  ``tally`` holds the counters below.
 
 
 UNIT = 4  # the smallest block; blocks are numbered in these
@@ -169,7 +169,7 @@ def count_boxes(boxes, ids, heads, tally, lattice, levels, table, places, begin,
     """
     for k in range(begin, end):
         i = ids[k]
-        level, x0, x1, y0, y1, z0, z1 = settle(boxes, i, lattice, table)
+        level, x0, x1, y0, y1, z0, z1 = choose_level(boxes, i, lattice, table)
         levels[i] = level
         lattice[level, BOXES] += 1
         widen_reach(x0, x1, y0, y1, z0, z1, lattice, level)
@@ -219,12 +219,12 @@ def fill_blocks(boxes, ids, heads, pool, lattice, levels, table, places, begin, 
 @jit
 def enter_boxes(boxes, ids, begin, end, heads, pool, tally, lattice, levels, table, places):
     """Enter the boxes ``ids[begin:end]``; returns how far it came before the pool was full."""
-    room = pool.shape[0] // UNIT
+    capacity = pool.shape[0] // UNIT
     for k in range(begin, end):
         i = ids[k]
-        level, x0, x1, y0, y1, z0, z1 = settle(boxes, i, lattice, table)
+        level, x0, x1, y0, y1, z0, z1 = choose_level(boxes, i, lattice, table)
         count = places_between(x0, x1, y0, y1, z0, z1, lattice, level, table, places)
-        if tally[TOP] + units_needed(places, count, heads, pool) > room:
+        if tally[TOP] + units_needed(places, count, heads, pool) > capacity:
             return k
         for p in range(count):
             _append(heads, pool, tally, places[p], i)
@@ -425,7 +425,7 @@ class Block(NamedTuple):
     """Memory for the place that a search is at: its boxes, side by side."""
 
     sides: npt.NDArray[np.floating[Any]]
-    """``(2 * dim, room)``: one row an edge."""
+    """``(2 * dim, fullest)``: one row for each edge."""
     ids: npt.NDArray[np.int32]
     order: npt.NDArray[np.int32]
     spare: npt.NDArray[np.int32]
@@ -433,11 +433,11 @@ class Block(NamedTuple):
     hits: npt.NDArray[np.int32]
 
 
-def make_block(columns: int, room: int, dtype: "np.dtype[Any]") -> Block:
-    """Memory for places of up to ``room`` boxes with so many edges."""
-    ids, order, spare = np.empty((3, room), np.int32)
+def make_block(columns: int, fullest: int, dtype: "np.dtype[Any]") -> Block:
+    """Memory for places of up to ``fullest`` boxes with ``columns`` edges."""
+    ids, order, spare = np.empty((3, fullest), np.int32)
     near, hits = np.empty(TOGETHER, np.bool_), np.empty(TOGETHER, np.int32)
-    return Block(np.empty((columns, room), dtype), ids, order, spare, near, hits)
+    return Block(np.empty((columns, fullest), dtype), ids, order, spare, near, hits)
 
 
 @jit
@@ -449,7 +449,7 @@ def pair_places(
     Returns ``at, found, tests`` (`broadphase.kernels.arrays.results`).  ``visited`` are the places to look at
     in turn; if that is empty, all of them.  Two boxes may share several places: their pair is reported where
     the lower corner of their intersection lies.  Each place is copied into the ``block`` first; where that
-    has no room for all of its boxes, the search stops and is `CRAMPED`.
+    is too small for all of its boxes, the search stops and is `CRAMPED`.
     """
     sides, ids, order, spare, near, hits = block
     columns = boxes.shape[1]

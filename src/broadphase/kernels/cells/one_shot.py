@@ -1,16 +1,16 @@
 """Grid and hash for one call: boxes binned into cells, and the pairs inside the cells.
 
-Boxes into cells: the binning that the uniform grid and the spatial hash share.
+The binning that the uniform grid and the spatial hash share: boxes into cells.
 
-Both cut space into square cells and keep, for every *place* (a cell of the grid, a slot of the hash
-table), the boxes that touch it.  They differ in one line, `place`: a grid has a place for every cell, a
-hash folds endless cells into a table.
+Both divide space into square cells and keep, for every *place* (a cell of the grid, a slot of the hash
+table), the boxes that touch it.  They differ in one function, `place`: a grid has a place for every cell, a
+hash maps endless cells to a table.
 
 Boxes of very different sizes do not fit one cell size, so there are levels, each with cells a few times
-larger than the level before.  A box is entered on the finest level on which it lies in at most
+larger than the level before.  A box is entered on the finest level on which it covers at most
 `MOST_PLACES` cells.  The coarsest level is a single cell: the list of oversize boxes.
 
-What makes this exact is `cell`: one function, never decreasing, for every edge of every box.  Whatever
+The search is exact because of `cell`: one function, never decreasing, for every edge of every box.  Whatever
 rounding does, two boxes that overlap share the cell that holds the lower corner of their intersection.
 """
 
@@ -57,19 +57,19 @@ def slot(x, y, z, table_size):
 # Copies of one box, at most.  Four cells are enough for a square of one cell's size, eight for a cube.
 MOST_PLACES = 12
 
-# The farthest cell of an endless level, beyond which float64 cannot tell neighbouring cells apart.
+# The farthest cell of an endless level: beyond it float64 does not distinguish neighbouring cells.
 FARTHEST = 2**53
 
 
 class Layout(NamedTuple):
-    """Where the cells of every level lie and which places they have; level 0 is the finest."""
+    """Where the cells of every level are and which places they have; level 0 is the finest."""
 
     origin: npt.NDArray[np.float64]
     """``(3,)``: the corner of cell 0, the same on every level."""
     per_unit: npt.NDArray[np.float64]
     """``(levels,)``: cells per unit of length."""
     first: npt.NDArray[np.float64]
-    """``(levels, 3)``: the lowest cell on each axis; what lies below is clamped to it."""
+    """``(levels, 3)``: the lowest cell on each axis; coordinates below are clamped to it."""
     last: npt.NDArray[np.float64]
     """``(levels, 3)``: the highest cell on each axis."""
     offsets: npt.NDArray[np.int64]
@@ -168,11 +168,11 @@ def distinct_places(boxes, i, layout, level, places):
 def fits(boxes, i, layout, level):
     """Whether box ``i`` lies in few enough cells of this level, and so of every coarser one."""
     x0, x1, y0, y1, z0, z1 = span(boxes, i, layout, level)
-    # Each factor is cut off first: the product of three spans can exceed 64 bits.
+    # Each factor is limited first: the product of three spans can exceed 64 bits.
     enough = MOST_PLACES + 1
     copies = min(x1 - x0 + 1, enough) * min(y1 - y0 + 1, enough) * min(z1 - z0 + 1, enough)
     if layout.hashed:
-        # What is clamped to the end of an endless level may be many cells of a coarser one.
+        # Coordinates that are clamped to the end of an endless level may be many cells of a coarser one.
         lowest, highest = min(x0, y0, z0), max(x1, y1, z1)
         return copies <= MOST_PLACES and -FARTHEST < lowest and highest < FARTHEST
     return copies <= MOST_PLACES
@@ -180,7 +180,7 @@ def fits(boxes, i, layout, level):
 
 @jit
 def assign_levels(boxes, layout, levels, population, begin, end):
-    """Write the level of the boxes ``begin .. end - 1``; add up those of each level in ``population``."""
+    """Write the level of the boxes ``begin .. end - 1``; count those of each level in ``population``."""
     oversize = layout.per_unit.shape[0] - 1
     for i in range(begin, end):
         level = 0
@@ -205,9 +205,9 @@ def count_copies(boxes, layout, levels, starts, places, begin, end):
 
 @jit
 def add_up(starts, begin, end):
-    """Turn the counts ``begin .. end - 1``, from 2 on, into where places start.
+    """Turn the counts ``begin .. end - 1``, from 2 on, into the starts of places.
 
-    Returns how many of these places are in use, and the fullest one's boxes.
+    Returns how many of these places are in use, and how many boxes the fullest one holds.
     """
     used = 0
     fullest = 0
@@ -224,7 +224,7 @@ def add_up(starts, begin, end):
 def scatter_copies(boxes, layout, levels, order, starts, entries, places, begin, end):
     """Enter boxes into the places that were counted: those at ``begin .. end - 1`` of the given order.
 
-    Without an order as they are; ``places`` as of `count_copies`.
+    An empty order means that boxes are taken by id; ``places`` as in `count_copies`.
     """
     for k in range(begin, end):
         i = order[k] if order.shape[0] > 0 else k
@@ -234,24 +234,24 @@ def scatter_copies(boxes, layout, levels, order, starts, entries, places, begin,
 
 
 # -----------------------------------------------------------------------------------------------------------
-# The pairs inside cells: boxes of one level with each other, and with the larger boxes above them.
+# The pairs inside cells: boxes of one level with each other, and with the larger boxes of coarser levels.
 #
-# Where some cells are overfull the boxes were entered in the order of their lower edge on one axis
-# (``axis >= 0``): then the search in a cell is a sweep with an early exit.  ``axis = -1``: no order.
+# If some cells are overfull, the boxes were entered in the order of their lower edge on one axis
+# (``axis >= 0``), and the search in a cell is a sweep that stops early.  ``axis = -1``: no order.
 
 
-# Boxes that are compared between two looks at the room: less than `LEAST_ROOM`.
+# How many boxes are compared between two checks of the output's capacity; less than `LEAST_ROOM`.
 TOGETHER = 256
-# What it takes to copy a box, and to see whether this is where an overlap is reported, in comparisons.
+# The cost of copying a box, and of checking where an overlap is reported, in comparisons.
 WORK_OF_A_COPY = 8
 WORK_OF_A_HIT = 16
 
 
 class Block(NamedTuple):
-    """Memory for a search of one level: the boxes of the place that it is at, side by side."""
+    """Scratch memory for the search of one level: the boxes of the current place, contiguous."""
 
     sides: npt.NDArray[np.floating[Any]]
-    """``(2 * dim, fullest)``: one row an edge."""
+    """``(2 * dim, fullest)``: one row for each edge."""
     corners: npt.NDArray[np.int64]
     """``(fullest, 3)``: the low cell of each."""
     near: npt.NDArray[np.bool_]
@@ -259,7 +259,7 @@ class Block(NamedTuple):
 
 
 def make_block(columns: int, fullest: int, dtype: "np.dtype[Any]") -> Block:
-    """Memory for places of up to ``fullest`` boxes with so many edges."""
+    """Memory for places of up to ``fullest`` boxes with ``columns`` edges."""
     return Block(
         np.empty((columns, fullest), dtype),
         np.zeros((fullest, 3), np.int64),
@@ -290,7 +290,7 @@ def meet(low, high, other_low, other_high, touching):
 
 @inline
 def begins_beyond(low, high, touching):
-    """Whether what begins at ``low``, or later in the order, can not overlap what ends at ``high``."""
+    """Whether a box that begins at ``low`` or later in the order cannot overlap one that ends at ``high``."""
     if touching:
         return low > high
     return low >= high
@@ -310,10 +310,10 @@ def mark(sides, p, begin, end, touching, near):
 
 @inline
 def compare_some(sides, p, begin, end, axis, touching, near, hits):
-    """Compare box ``p`` of a place with ``begin .. end`` of it, in a sweep up to what begins beyond it.
+    """Compare box ``p`` of a place with ``begin .. end``; a sweep stops at the first that begins beyond it.
 
-    Writes those that overlap to ``hits``; returns how many, and where it stopped.  Comparing is kept apart
-    from reporting: about one comparison in four finds something, which no processor can predict.
+    Writes those that overlap to ``hits``; returns how many, and where it stopped.  Comparing is separate from
+    reporting: about one comparison in four finds an overlap, which no branch predictor can guess.
     """
     if axis >= 0:
         high = sides[sides.shape[0] // 2 + axis, p]
@@ -331,7 +331,7 @@ def compare_some(sides, p, begin, end, axis, touching, near, hits):
 
 @inline
 def gather(boxes, entries, section, begin, end, layout, level, sides, corners):
-    """Copy some boxes of a place side by side: one row of ``sides`` for every edge, and each low cell."""
+    """Copy boxes of a place into contiguous memory: a row of ``sides`` for every edge, and each low cell."""
     dim = boxes.shape[1] // 2
     for k in range(begin, end):
         i = entries[section + k]
@@ -349,7 +349,7 @@ def pairs_of_one_level(boxes, touching, filter, cells, block, at, end, out, most
     """Pairs of boxes on the same level, in the places before ``end``, from ``at = place, copied, p, q`` on.
 
     Returns ``at, found, tests`` (`broadphase.kernels.arrays.results`).  Two boxes may share several places;
-    the pair is reported in the home of their intersection only.  Each place is copied into a small `Block`
+    only the home cell of their intersection reports the pair.  Each place is copied into a small `Block`
     first.
     """
     layout, starts, entries, axis = cells.layout, cells.starts, cells.entries, cells.axis
@@ -400,9 +400,9 @@ def pairs_of_one_level(boxes, touching, filter, cells, block, at, end, out, most
 
 @jit
 def running_reach(boxes, cells, reach, begin, end):
-    """Per entry, the highest upper edge on the sweep's axis among it and those before it in its place.
+    """For each entry, the highest upper edge on the sweep's axis among it and those before it in its place.
 
-    For the entries ``begin .. end``, when those before them are done.
+    For the entries ``begin .. end``; those before them must be done.
     """
     starts, entries = cells.starts, cells.entries
     upper = boxes.shape[1] // 2 + cells.axis
@@ -420,8 +420,8 @@ def pairs_with_larger(boxes, touching, filter, cells, reach, hits, at, end, out,
     """Pairs of the boxes before ``end`` with those of coarser levels, from ``at = i, level, visit, p`` on.
 
     Returns ``at, found, tests`` (`broadphase.kernels.arrays.results`).  A box visits each of its cells on a
-    coarser level once, also where two of them share a slot, so the pair is reported where the home of the
-    intersection is this very cell.  ``hits`` is that of a `Block`.
+    coarser level once, even if two of them share a slot; the pair is reported in the visited cell that is the
+    home of the intersection.  ``hits`` is that of a `Block`.
     """
     dim = boxes.shape[1] // 2
     layout, starts, entries, axis = cells.layout, cells.starts, cells.entries, cells.axis
@@ -443,7 +443,7 @@ def pairs_with_larger(boxes, touching, filter, cells, reach, hits, at, end, out,
                 z = z0 + visit // (columns * rows)
                 here = place(x, y, z, layout, level)
                 section, section_end = np.int64(starts[here]), np.int64(starts[here + 1])
-                if axis >= 0:  # skip those that all end before this box begins
+                if axis >= 0:  # skip boxes that end before this box begins
                     section = first_at_least(reach, boxes[i, axis], section, section_end)
                 p = max(p, section)
                 spent += 4
@@ -465,7 +465,7 @@ def pairs_with_larger(boxes, touching, filter, cells, reach, hits, at, end, out,
                     spent += WORK_OF_A_HIT * hit
                     for h in range(hit):
                         j = hits[h]
-                        # A box in a single cell shares no other with anyone.
+                        # A box in a single cell shares at most that one with any other box.
                         at_home = visits == 1 or home_cell(boxes, i, j, layout, level) == (x, y, z)
                         if at_home and may_pair(filter, i, j):
                             if store:

@@ -44,22 +44,22 @@ from broadphase.kernels.machine.memory import few, many, one_row, some_rows
 from broadphase.kernels.machine.waiting import claim, let_go
 
 # -----------------------------------------------------------------------------------------------------------
-# Box queries: the cells that the box covers, or all boxes of a level where those are fewer.
+# Box queries: the cells that the box covers, or all boxes of a level if there are fewer boxes than cells.
 #
-# Reading a cell takes three steps, place, block, boxes, and among many boxes each step waits for memory.  So
-# the cells of several queries are collected first and every step is taken for all of them: the processor then
-# fetches a dozen lines at a time, which is five times as fast among a million boxes.
+# Reading a cell takes three steps (place, block, boxes), and with many boxes each step waits for memory.  So
+# the cells of several queries are collected first, and each step is done for all of them: the processor then
+# fetches a dozen cache lines at a time, which is five times as fast with a million boxes.
 #
-# A query that covers many cells is answered cell by cell: what it meets is marked, a bit for each id, and
-# read off in order, so that a box in several cells is found once.  Most of these cells lie within the query
-# on one axis or on all, and their boxes need not be looked at for that.
+# A query that covers many cells is answered cell by cell: each box found sets one bit, and the bits are read
+# in order of id, so a box in several cells is found once.  Most of these cells are inside the query on one
+# axis or on all axes, and there the boxes need not be compared on those axes.
 
 
-# So many cells are collected at most, and so many boxes; what they need lies in the nearest cache.
+# Limits on collected cells and collected boxes; both arrays fit into the L1 cache.
 CELLS = 128
 NEAR = 512
 AT_ONCE = 64
-# A query of more cells than these is wide, if it also has one for so many ids, whose marks are gone through.
+# A query is wide if it covers more cells than `NARROW` and at least one cell for every `_IDS_PER_CELL` ids.
 NARROW = 4
 _IDS_PER_CELL = 65_536
 # The columns of a collected cell.
@@ -77,7 +77,7 @@ def search_boxes(
     ``cells`` and ``near`` are scratch: `CELLS` rows of 7 int64, 2 rows of `NEAR` int32; ``words`` are zeros
     before and after, for ids less than ``end`` (`broadphase.kernels.arrays.results.words_for`).
     """
-    # Not plain zeros: Numba would compile the helpers once more, for a number that is known to be 0.
+    # np.int64(0) and not 0: Numba would compile the helpers a second time for the constant 0.
     collected = found = rows = np.int64(0)
     tests = made = 0
     done = begin
@@ -94,7 +94,7 @@ def search_boxes(
             covered = float(x1 - x0 + 1) * float(y1 - y0 + 1) * float(z1 - z0 + 1)
             all_boxes = covered > end
             wide = all_boxes or covered > max(NARROW, end / _IDS_PER_CELL)
-            # Once around for what is answered without collecting cells.
+            # One iteration only where the query is answered without collecting cells.
             last_x, last_y, last_z = (x0, y0, z0) if wide else (x1, y1, z1)
             for z in range(z0, last_z + 1):
                 for y in range(y0, last_y + 1):
@@ -150,7 +150,7 @@ def _look_into(
     boxes, categories, masks, pool, lattice, levels, table, queries,
     cells, collected, near, out, found, touching, category, mask,
 ):  # fmt: skip
-    """Boxes in the collected cells; returns the rows found by now, and the tests."""
+    """Compare the boxes in the collected cells; returns how many rows are found so far, and the tests."""
     for c in range(collected):
         cells[c, COUNT] = pool[cells[c, BLOCK] * UNIT] if cells[c, BLOCK] > 0 else 0
     tests = 0
@@ -178,9 +178,9 @@ def _look_into(
 
 @inline
 def _compare(boxes, pool, first, until, queries, q, c, touching, near, close):
-    """Add those of some ids in the pool to ``near`` that overlap query ``q``; how many there are then.
+    """Append the ids in the pool that overlap query ``q`` to ``near``; returns how many it holds then.
 
-    As `box_meets`, without branches: while one box comes from memory, the next ones are fetched too.
+    Like `box_meets`, but without branches: the processor fetches the next boxes while it waits for one.
     """
     if boxes.shape[1] == 4:
         x0, y0, x1, y1 = queries[q, 0], queries[q, 1], queries[q, 2], queries[q, 3]
@@ -205,7 +205,7 @@ def _compare(boxes, pool, first, until, queries, q, c, touching, near, close):
 def _report(
     boxes, categories, masks, lattice, levels, table, queries, cells, near, close, out, found, category, mask
 ):  # fmt: skip
-    """Write the rows of the overlaps that have their lower corner in the cell at hand: one cell of each."""
+    """Write the rows of overlaps whose lower corner is in this cell, so that only one cell reports each."""
     for h in range(close):
         i = near[0, h]
         c = near[1, h]
@@ -215,7 +215,7 @@ def _report(
         home &= cell_of(max(float(boxes[i, 1]), queries[q, 1]), lattice, level, 1) == cells[c, Y]
         if boxes.shape[1] == 6:
             home &= cell_of(max(float(boxes[i, 2]), queries[q, 2]), lattice, level, 2) == cells[c, Z]
-        # The slot of a hash table may hold boxes of several levels.
+        # A slot of a hash table may hold boxes of several levels.
         if home and (table == 0 or levels[i] == level) and passes(categories, masks, i, category, mask):
             if found < out.shape[0]:
                 put_row(out, found, q, i)
@@ -244,7 +244,7 @@ def mark_overlaps(
     boxes, end, heads, pool, lattice, levels, level, table, queries, q,
     x0, x1, y0, y1, z0, z1, touching, words,
 ):  # fmt: skip
-    """Mark the boxes of a level in some cells that overlap query ``q``; the tests."""
+    """Mark the boxes of a level in a range of cells that overlap query ``q``; returns the tests."""
     dim = boxes.shape[1] // 2
     query = queries[q]
     tests = np.int64(0)
@@ -257,13 +257,13 @@ def mark_overlaps(
                 first, stop = at + HEADER, at + HEADER + pool[at]
                 tests += stop - first
                 if table > 0:
-                    # The slot of a hash table may hold boxes of other cells, and of several levels.
+                    # A slot of a hash table may hold boxes of other cells and of several levels.
                     for k in range(first, stop):
                         meets = box_meets(boxes, pool[k], query, touching) & (levels[pool[k]] == level)
                         mark(words, end, pool[k], meets)
                 elif x0 < x < x1 and y0 < y < y1 and (dim == 2 or z0 < z < z1):
-                    # Cells never decrease along an axis: what lies in one between those of the query's ends
-                    # lies between these ends.
+                    # Cell numbers never decrease along an axis: a box in a cell strictly between the first
+                    # and the last cell of the query is inside the query on that axis.
                     for k in range(first, stop):
                         mark(words, end, pool[k], True)
                 else:
@@ -274,9 +274,9 @@ def mark_overlaps(
 
 @inline
 def _report_marked(end, categories, masks, q, words, most, out, found, category, mask):
-    """Write the rows of the marked boxes, at ``most`` so many, in order, and clear their marks.
+    """Write the rows of the marked boxes (at most ``most``), in order, and clear the marks.
 
-    Returns the rows found by now.
+    Returns how many rows are found so far.
     """
     if found + most > out.shape[0]:
         needed = found + count_marked(words, end)
@@ -295,17 +295,17 @@ def _report_marked(end, categories, masks, q, words, most, out, found, category,
 
 
 # -----------------------------------------------------------------------------------------------------------
-# What lies on a ray: a walk through the cells that it crosses, in their order.
+# Rays: a walk through the cells that the ray crosses, in order.
 #
-# The walk of Amanatides and Woo ("A fast voxel traversal algorithm for ray tracing", 1987) in a form that
-# rounding cannot lead astray: the ray is cut into slabs, one for each cell of the axis that it follows most,
-# and in each slab the cells of the other axes come from where the ray enters and leaves it, a little widened.
-# The cells at the border of a grid reach to infinity, as those boxes do that are clamped into them.
+# The walk is that of Amanatides and Woo ("A fast voxel traversal algorithm for ray tracing", 1987), in a form
+# that rounding cannot break: the ray is divided into slabs, one for each cell of its main axis.  In each slab
+# the cells on the other axes are computed from the points where the ray enters and leaves it, slightly
+# widened.  The outermost cells of a grid extend to infinity, because boxes outside are clamped into them.
 
 
-# Far more than what rounding can move the crossing of a border of cells, in shares of the numbers involved.
+# A relative tolerance far larger than the rounding error of where the ray crosses the border of a cell.
 DOUBT = 1e-14
-# Below every cell size, above what a product loses that is too small for a float.
+# An absolute tolerance: smaller than every cell, larger than the error of a product that underflows.
 TINY = 1e-305
 HUGE = 1e307
 
@@ -315,10 +315,10 @@ def walk_rays(
     boxes, end, categories, masks, heads, pool, lattice, levels, table,
     rays, begin, ray, cell, first_only, best, nearest, out, touching, category, mask,
 ):  # fmt: skip
-    """Hits of the rays from ``begin`` on; returns the ray to go on with, the rows and the tests.
+    """Hits of the rays from ``begin`` on; returns the next ray, the rows and the tests.
 
     ``first_only``: lower ``best[q]`` and ``nearest[q]`` to the first hit and its distance.  Otherwise write
-    rows ``[ray, id]`` until ``out`` is full; a box that lies in several cells may come several times.
+    rows ``[ray, id]`` until ``out`` is full; a box in several cells may be written several times.
     ``ray``, as long as a row of ``rays``, and ``cell``, three int64, are scratch.
     """
     rows = np.int64(0)  # not a plain 0: Numba would compile the helpers once more for it
@@ -346,7 +346,7 @@ def walk_level(
     boxes, end, categories, masks, heads, pool, lattice, levels, table,
     level, ray, q, cell, first_only, best, nearest, out, found, touching, category, mask,
 ):  # fmt: skip
-    """One level; returns the rows by now and the tests."""
+    """Search one level; returns how many rows are found so far, and the tests."""
     dim = boxes.shape[1] // 2
     furthest = ray[2 * dim]
     if first_only:
@@ -356,7 +356,7 @@ def walk_level(
         if abs(ray[dim + axis]) > abs(ray[dim + main]):
             main = np.int64(axis)
     second = (main + 1) % dim
-    third = (main + 2) % dim  # in 2-D the main axis again, where it is not looked at
+    third = (main + 2) % dim  # in 2-D this is the main axis again, and it is not used
     forward = ray[dim + main] > 0.0
     size = 1.0 / lattice[level, PER_UNIT]
     pace, second_pace = _pace(ray[dim + main]), _pace(ray[dim + second])
@@ -436,7 +436,7 @@ def _meet_box(
 
 @inline
 def _cells_between(lattice, level, ray, dim, axis, enters, leaves):
-    """Lowest and highest cell on an axis while the ray goes from one time to another."""
+    """Lowest and highest cell on an axis between two times of the ray."""
     at = ray[axis]
     step = ray[dim + axis]
     if step == 0.0:
@@ -446,7 +446,7 @@ def _cells_between(lattice, level, ray, dim, axis, enters, leaves):
     high = at + leaves * step
     if step < 0.0:
         low, high = high, low
-    low = min(low, HUGE)  # where adding overflowed, inf - inf would be no number
+    low = min(low, HUGE)  # if the sum overflowed, inf - inf would be NaN
     high = max(high, -HUGE)
     low -= DOUBT * (abs(at) + abs(low)) + TINY
     high += DOUBT * (abs(at) + abs(high)) + TINY
@@ -455,24 +455,24 @@ def _cells_between(lattice, level, ray, dim, axis, enters, leaves):
 
 @inline
 def _pace(step):
-    """How long a ray takes for a unit of an axis; 0 where it does not move along it."""
+    """The time a ray takes for one unit along an axis; 0 if it does not move along it."""
     return 0.0 if step == 0.0 else 1.0 / step
 
 
 @inline
 def _stay(lattice, level, ray, axis, k, first, last, enters, leaves, size, pace):
-    """From when to when the ray is in slab ``k`` of an axis, where it goes from ``first`` to ``last``."""
+    """The times at which the ray enters and leaves slab ``k`` of an axis, for slabs ``first`` to ``last``."""
     if pace == 0.0:
         return enters, leaves
     origin = lattice[level, axis]
     for upper in range(2):
-        # The lower border ends the slab where the ray goes down; the outermost slabs have no border.
+        # The slab's lower border is its end if the ray moves down; the outermost slabs have no border.
         if (k == last) if upper == 1 else (k == first):
             continue
         border = origin + (k + upper) * size
         doubt = DOUBT * (abs(border) + abs(ray[axis]) + abs(origin)) * abs(pace)
         time = (border - ray[axis]) * pace
-        # Written so that an overflow, inf - inf or 0 * inf, leaves the time as it is.
+        # If this overflows (inf - inf or 0 * inf), the comparison leaves the time unchanged.
         if (upper == 0) == (pace > 0.0):
             if time - doubt > enters:
                 enters = time - doubt
@@ -482,10 +482,10 @@ def _stay(lattice, level, ray, axis, k, first, last, enters, leaves, size, pace)
 
 
 # -----------------------------------------------------------------------------------------------------------
-# The nearest boxes: the cells around a point, ring after ring, until no ring can hold anything nearer.
+# The nearest boxes: the cells around a point, ring by ring, until no further ring can hold a nearer box.
 
 
-# Far more than what rounding can take away from the distance of a border of cells.
+# A relative tolerance far larger than the rounding error of the distance to the border of a cell.
 DOUBT_OF_DISTANCES = 1e-13
 
 
@@ -494,7 +494,7 @@ def search_nearest(
     boxes, end, categories, masks, heads, pool, lattice, levels, table,
     points, ids, distances, kept, done, category, mask,
 ):  # fmt: skip
-    """Offer the boxes of these cells to the nearest of each point; returns the tests.
+    """Offer the boxes in these cells to the ``k`` nearest of each point; returns the tests.
 
     ``ids`` and ``distances`` are ``(m, k)`` heaps of which ``kept`` entries each are filled; ``done`` is
     scratch, one for each level.
@@ -514,13 +514,13 @@ def search_levels(
     boxes, end, categories, masks, heads, pool, lattice, levels, table,
     point, ids, distances, kept, category, mask, done,
 ):  # fmt: skip
-    """All levels for one point; returns how many are kept now, and the tests.  ``done`` is scratch."""
+    """Search all levels for one point; returns how many are kept now, and the tests."""
     tests = np.int64(0)
     for level in range(lattice.shape[0]):
         done[level] = lattice[level, BOXES] == 0
     for _ in range(lattice.shape[0]):
-        # The fullest level first: what it finds keeps the rings of the others small.
-        fullest = np.int64(-1)  # not a plain -1: Numba would compile for it once more
+        # The level with the most boxes first: its results limit how far the others are searched.
+        fullest = np.int64(-1)  # np.int64(-1) and not -1: see `search_boxes`
         for level in range(lattice.shape[0]):
             if not done[level] and (fullest < 0 or lattice[level, BOXES] > lattice[fullest, BOXES]):
                 fullest = np.int64(level)
@@ -540,7 +540,7 @@ def _search_rings(
     boxes, end, categories, masks, heads, pool, lattice, levels, table,
     level, point, ids, distances, kept, category, mask,
 ):  # fmt: skip
-    """One level; returns how many are kept now, and the tests."""
+    """Search one level; returns how many are kept now, and the tests."""
     deep = boxes.shape[1] == 6
     x = cell_of(point[0], lattice, level, 0)
     y = cell_of(point[1], lattice, level, 1)
@@ -562,7 +562,7 @@ def _search_rings(
         sides = 2.0 * (wide * high + wide * thick) + 2.0 * high * thick if deep else 2.0 * (wide + high)
         visited += min(wide * high * thick, sides)
         if visited > end:
-            # The rings are emptier than the level is full: look at all boxes that were not seen yet.
+            # The rings hold more cells than the level has boxes: compare all boxes that were not seen yet.
             for i in range(end):
                 if levels[i] == level:
                     nx, ny, nz = _nearest_cell(boxes, i, lattice, level, x, y, z)
@@ -584,7 +584,8 @@ def _search_rings(
                         tests += count
                         for k in range(at + HEADER, at + HEADER + count):
                             i = np.int64(pool[k])
-                            # Once: in the one of its cells that is nearest to the middle, the first met.
+                            # Count a box once: in the one of its cells that is nearest to the middle, which
+                            # is reached first.
                             if levels[i] == level and passes(categories, masks, i, category, mask):
                                 nx, ny, nz = _nearest_cell(boxes, i, lattice, level, x, y, z)
                                 if nx == cx and ny == cy and nz == cz:
@@ -597,14 +598,14 @@ def _search_rings(
 
 @inline
 def _nearest_cell(boxes, i, lattice, level, x, y, z):
-    """Of the cells of box ``i``, the one nearest to the given one on every axis."""
+    """The cell of box ``i`` that is nearest to the given cell on every axis."""
     x0, x1, y0, y1, z0, z1 = span_of(boxes, i, lattice, level)
     return min(max(x, x0), x1), min(max(y, y0), y1), min(max(z, z0), z1)
 
 
 @inline
 def _ring_distance(lattice, level, point, x, y, z, ring):
-    """A box that is met in this ring first is certainly no nearer than this."""
+    """A lower bound for the distance of a box that is first seen in this ring."""
     size = 1.0 / lattice[level, PER_UNIT]
     nearest = np.inf
     for axis in range(point.shape[0]):
@@ -622,18 +623,17 @@ def _ring_distance(lattice, level, point, x, y, z, ring):
 
 
 # -----------------------------------------------------------------------------------------------------------
-# A single query in one call: the arguments read as the caller wrote them, the search, the result.
+# A single query in one call: read the arguments as the caller wrote them, search, return the result.
 #
 # Each kernel takes the query as tuples of numbers and checks it first (`broadphase.kernels.boxes.checks`).
-# Tests of -1 say that it is invalid, or of another dimension.  Queries with categories have calls of their
-# own.
+# Tests of -1 mean that the query is invalid or of another dimension.  Queries with categories have their own
+# calls.
 
 
 _NO_RULE = np.int64(-1)
 _IDS_PER_CELL_OF_ONE = 16_384
 
-# What has become of a box that was to be moved: nothing, for it is refused; it is where it should be; it has
-# its new row and is in no cell, for the pool is full.
+# The outcome of a move: refused; done; or done, but the box is in no cell because the pool is full.
 REFUSED, MOVED, HOMELESS = range(3)
 
 
@@ -642,8 +642,8 @@ REFUSED, MOVED, HOMELESS = range(3)
 def query_box(boxes, end, heads, pool, lattice, levels, table, words, values, touching):
     """Ids that meet a box, sorted if they are few; returns ``ids, tests``.
 
-    ``words`` are zeros before and after (`broadphase.kernels.arrays.results.words_for`), and behind them one
-    more.  Threads may share them: a call that comes while another has them returns tests of -2.
+    ``words`` are zeros before and after (`broadphase.kernels.arrays.results.words_for`), followed by one word
+    that is a lock: threads may share them, and a call that finds them in use returns tests of -2.
     """
     query = one_row(len(values), np.float64)
     if not take_box(values, boxes, query):
@@ -677,9 +677,9 @@ def _covered(query, lattice, level):
 
 @inline
 def _is_wide(end, lattice, query):
-    """Whether the query covers many cells, so that to mark ids takes less than to look where each box begins.
+    """Whether the query covers so many cells that marking ids is cheaper than comparing lower corners.
 
-    A cell for 16,384 ids: the marks, a bit each, have to be made zero before.
+    At least one cell for 16,384 ids: the marks, one bit each, have to be cleared first.
     """
     covered = 0.0
     for level in range(lattice.shape[0]):
@@ -692,7 +692,7 @@ def _is_wide(end, lattice, query):
 
 @inline
 def _marked(boxes, end, heads, pool, lattice, levels, table, query, touching, words):
-    """Ids of what meets a wide query, in order; returns ``ids, tests``."""
+    """Ids that meet a wide query, in order; returns ``ids, tests``."""
     tests = np.int64(0)
     for level in range(lattice.shape[0]):
         if lattice[level, BOXES] == 0:
@@ -710,7 +710,7 @@ def _marked(boxes, end, heads, pool, lattice, levels, table, query, touching, wo
 
 @inline
 def _meet_all(boxes, end, heads, pool, lattice, levels, table, query, touching, out):
-    """As many ids as there is room for into ``out``; how many meet the query, and the tests."""
+    """Write ids into ``out`` until it is full; returns how many boxes meet the query, and the tests."""
     found = tests = np.int64(0)
     for level in range(lattice.shape[0]):
         if lattice[level, BOXES] == 0:
@@ -738,7 +738,7 @@ def _meet_all(boxes, end, heads, pool, lattice, levels, table, query, touching, 
                     tests += count
                     for entry in range(at + HEADER, at + HEADER + count):
                         i = unsigned(pool[unsigned(entry)])
-                        # The slot of a hash table may hold boxes of several levels.
+                        # A slot of a hash table may hold boxes of several levels.
                         if (
                             _meets(boxes, i, query, touching)
                             and _is_home(boxes, i, query, lattice, level, x, y, z)
@@ -752,11 +752,11 @@ def _meet_all(boxes, end, heads, pool, lattice, levels, table, query, touching, 
 
 @inline
 def _meets(boxes, i, query, touching):
-    """What `query_tests.box_meets` says of row 0 of ``query``, without a row of it: that would be counted."""
+    """Like `box_meets` for row 0 of ``query``, without a view of the row (it would be reference-counted)."""
     dim = boxes.shape[1] // 2
     meets = _overlap(boxes[i, 0], boxes[i, dim], query[0, 0], query[0, dim], touching)
     meets &= _overlap(boxes[i, 1], boxes[i, dim + 1], query[0, 1], query[0, dim + 1], touching)
-    # The last axis: in 2-D once more the second.
+    # The last axis; in 2-D this is the second one again.
     return meets & _overlap(
         boxes[i, dim - 1], boxes[i, 2 * dim - 1], query[0, dim - 1], query[0, 2 * dim - 1], touching
     )
@@ -770,7 +770,7 @@ def _overlap(low, high, other_low, other_high, touching):
 
 @inline
 def _is_home(boxes, i, query, lattice, level, x, y, z):
-    """Whether the lower corner of what a box shares with the query lies in this cell."""
+    """Whether the lower corner of the intersection of a box and the query is in this cell."""
     home = cell_of(max(float(boxes[i, 0]), query[0, 0]), lattice, level, 0) == x
     home &= cell_of(max(float(boxes[i, 1]), query[0, 1]), lattice, level, 1) == y
     if boxes.shape[1] == 6:
@@ -793,7 +793,7 @@ def query_ray(
     furthest,
     touching,
 ):
-    """What a ray hits first, or -1; returns ``id, tests, distance`` and the three numbers of the normal."""
+    """The first box that a ray hits, or -1; returns ``id, tests, distance`` and the normal's components."""
     values = few(2 * len(origin) + 1, np.float64)
     if not take_ray(origin, direction, furthest, boxes, values):
         return np.int64(-1), np.int64(-1), 0.0, 0.0, 0.0, 0.0

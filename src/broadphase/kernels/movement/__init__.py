@@ -1,8 +1,8 @@
-"""How far a body may move: swept tests, so that nothing is jumped over.
+"""How far a body may move: continuous collision detection (swept tests), so that nothing is jumped over.
 
-`sweep` (boxes) and `sweep_shapes` find the time of impact and the first hit of all; `motion` goes the whole
-way with slides and bounces: one body of a world in one call, or many boxes in turn.  `depenetration` frees
-what starts inside something.  `walk` lets characters walk, leg by leg, among the obstacles of
-`walk_obstacles`. `on_the_way` says when two boxes meet that both move.  `balls` simulates elastic balls: a
-step of time and their bounces.
+`sweep` (boxes) and `sweep_shapes` find the time of impact and the first hit of all; `motion` moves to the
+goal with slides and bounces: one body of a world in one call, or many boxes one after the other.
+`depenetration` pushes out what starts inside something.  `walk` moves characters among the obstacles of
+`walk_obstacles`. `on_the_way` computes when two moving boxes meet.  `balls` simulates elastic balls: a time
+step and bounces.
 """

@@ -1,13 +1,13 @@
-"""Balls: a step of time, bounces off the walls, bounces off each other.
+"""Balls: a time step, bounces off the walls, bounces off each other.
 
-Only Python's own arithmetic, in one order: the answer is the same on every machine and thread count.
+Only arithmetic in a fixed order: the result is the same on every machine and for every thread count.
 """
 
 import math
 
 from broadphase.kernels.machine.jit import inline, jit
 
-# So many periods away, a place in the world is lost in rounding: the index says so.
+# This many periods away, rounding loses a position in the world: the index reports it.
 LOST = 1e15
 
 
@@ -15,10 +15,10 @@ LOST = 1e15
 def advance_balls(
     positions, velocities, radii, held, targets, bounds, period, gravity, dt, restitution, boxes
 ):
-    """Let all balls fly for ``dt``, bounce them off the walls, and write the box around each.
+    """Move all balls for ``dt``, bounce them off the walls, and write the box around each.
 
-    Held balls go to their targets instead, as fast as that takes.  On an axis with a ``period``, inf for
-    none, there are no walls: who leaves the world comes in on the other side.
+    Held balls move to their targets instead, at the speed that this takes.  On an axis with a ``period`` (inf
+    for none) there are no walls: a ball that leaves the world enters it on the other side.
     """
     for i in range(positions.shape[0]):
         radius = radii[i]
@@ -28,7 +28,7 @@ def advance_balls(
             if held[i]:
                 goal = min(max(targets[i, axis], low), high)
                 if dt > 0.0:
-                    speed = _nearest_way(goal - place, period[axis]) / dt
+                    speed = _nearest_image(goal - place, period[axis]) / dt
                 place = goal
             else:
                 pull = gravity[axis]
@@ -44,19 +44,19 @@ def advance_balls(
 
 
 @inline
-def _nearest_way(way, period):
-    """The shortest way to the same place of a world that begins again."""
-    if period == math.inf or not abs(way) < LOST * period:
-        return way
-    way -= float(int(way / period)) * period
-    if 2.0 * way > period:
-        return way - period
-    return way + period if -2.0 * way > period else way
+def _nearest_image(displacement, period):
+    """The shortest displacement to an image of the same place."""
+    if period == math.inf or not abs(displacement) < LOST * period:
+        return displacement
+    displacement -= float(int(displacement / period)) * period
+    if 2.0 * displacement > period:
+        return displacement - period
+    return displacement + period if -2.0 * displacement > period else displacement
 
 
 @inline
 def _in_world(place, period):
-    """The place from 0 on, below the period, that is the same."""
+    """The same place in ``0 <= place < period``."""
     if period == math.inf or 0.0 <= place < period or not abs(place) < LOST * period:
         return place
     place -= float(int(place / period)) * period
@@ -66,17 +66,17 @@ def _in_world(place, period):
 
 
 @inline
-def _bounce(place, speed, pull, wall, outward, room, restitution):
-    """Back inside from ``place`` behind a wall, with the energy that the ball had there.
+def _bounce(place, speed, pull, wall, outward, highest, restitution):
+    """The position and speed after a bounce, for a ball at ``place`` behind a wall, by its energy there.
 
-    Kinetic and potential energy along one axis say how fast the ball was at the wall; it leaves with
-    that times ``restitution``, and what is left of its way it goes back.
+    Kinetic and potential energy along one axis give the speed at the wall; the ball leaves with
+    that times ``restitution``, and moves back for the rest of its path.
     """
     behind = (place - wall) * outward
     against = pull * outward
-    pushed = speed * outward <= 0.0  # out by another ball, and already on its way in
+    pushed = speed * outward <= 0.0  # pushed out by another ball, and already moving in
     kept = abs(speed) if pushed else abs(speed) * restitution
-    rise = 0.0 if pushed else min(behind * restitution, room)
+    rise = 0.0 if pushed else min(behind * restitution, highest)
     if against != 0.0:
         at_wall = math.sqrt(max(speed * speed - 2.0 * against * behind, 0.0))
         kept = at_wall if pushed else at_wall * restitution
@@ -88,16 +88,16 @@ def _bounce(place, speed, pull, wall, outward, room, restitution):
 
 @jit
 def collide_balls(positions, velocities, radii, masses, held, pairs, period, restitution):
-    """Bounce the pairs of balls that touch, one after the other, and part those that overlap.
+    """Bounce the pairs of balls that touch, one after the other, and separate those that overlap.
 
-    The push along the line between the centres is equal and opposite, so momentum is kept, and with
-    ``restitution`` 1 energy is.  Overlapping balls are parted about their common centre of mass, which
-    keeps the energy in a field of gravity too.
+    The impulse along the line between the centres is equal and opposite, so momentum is conserved, and with
+    ``restitution`` 1 so is energy.  Overlapping balls are separated about their common centre of mass, which
+    conserves the energy in a field of gravity too.
     """
     for k in range(pairs.shape[0]):
         i, j = pairs[k, 0], pairs[k, 1]
-        dx = _nearest_way(positions[j, 0] - positions[i, 0], period[0])
-        dy = _nearest_way(positions[j, 1] - positions[i, 1], period[1])
+        dx = _nearest_image(positions[j, 0] - positions[i, 0], period[0])
+        dy = _nearest_image(positions[j, 1] - positions[i, 1], period[1])
         reach = radii[i] + radii[j]
         squared = dx * dx + dy * dy
         if squared > reach * reach or (held[i] and held[j]):
@@ -106,8 +106,8 @@ def collide_balls(positions, velocities, radii, masses, held, pairs, period, res
         if distance > 0.0:
             nx, ny = dx / distance, dy / distance
         else:
-            nx, ny = 1.0, 0.0  # one on the other: any way out will do, but always the same
-        # How much of the push each takes; a hand is as heavy as needed.
+            nx, ny = 1.0, 0.0  # one on the other: any direction will do, but always the same
+        # The share of the impulse that each gets; a held ball is infinitely heavy.
         if held[i]:
             share_i, share_j = 0.0, 1.0
         elif held[j]:
@@ -134,7 +134,7 @@ def touching_balls(positions, radii, pairs, period, touch):
     """Mark the pairs of boxes whose balls touch."""
     for k in range(pairs.shape[0]):
         i, j = pairs[k, 0], pairs[k, 1]
-        dx = _nearest_way(positions[j, 0] - positions[i, 0], period[0])
-        dy = _nearest_way(positions[j, 1] - positions[i, 1], period[1])
+        dx = _nearest_image(positions[j, 0] - positions[i, 0], period[0])
+        dy = _nearest_image(positions[j, 1] - positions[i, 1], period[1])
         reach = radii[i] + radii[j]
         touch[k] = dx * dx + dy * dy <= reach * reach

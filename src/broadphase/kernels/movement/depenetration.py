@@ -1,10 +1,10 @@
-"""Depenetration: what a box or shape overlaps, and the shortest way for a box out of everything that it does.
+"""Depenetration: what a box or shape overlaps, and the shortest displacement of a box out of all overlaps.
 
-Where a box may stand is all places but a union of rectangles: each blocker, grown by the box.  The nearest
-free place lies on the edge of one of them, straight ahead, or where two edges cross.  So it is enough to
+The places that are not free for a box are a union of rectangles: each blocker, grown by the box.  The nearest
+free place is on the edge of one of them, straight ahead, or where two edges cross.  So it is enough to
 try every x at which the box would be flush with some blocker, and its own, with every such y, nearest
-first.  Cost: blockers nearby, squared, times the few that each place is compared with; beyond 256 edges on
-an axis only the four straight ways are walked.
+first.  Cost: the square of the number of blockers nearby, times the few that each place is compared with;
+beyond 256 edges on an axis only the four straight directions are tried.
 """
 
 import math
@@ -47,7 +47,7 @@ def _body_in(boxes, left, top, right, bottom):
 
 @inline
 def _note(places, count, place, start):
-    """Keep a place in order of its distance from the start, the smaller one first where two are equal."""
+    """Insert a place in the order of distance from the start; among equal ones the smaller is first."""
     if count >= MOST_EDGES:
         return MOST_EDGES + 1
     at = count
@@ -101,7 +101,7 @@ def _edges_near(x, y, width, height, boxes, grid, reach, xs, ys):
 
 @inline
 def _walk_straight(x, y, width, height, boxes, grid, axis, sign):
-    """In one direction from blocker to blocker, until the box is free."""
+    """Move in one direction from blocker to blocker, until the box is free."""
     while True:
         right, bottom = x + width, y + height
         body = _body_in(boxes, x, y, right, bottom)
@@ -125,7 +125,7 @@ def _walk_straight(x, y, width, height, boxes, grid, axis, sign):
 
 @jit
 def deepest(x, y, width, height, boxes, grid):
-    """How far the box is from leaving each single blocker: the longest of these ways; 0 if it is free."""
+    """The displacement to leave each single blocker: the longest of these; 0 if the box is free."""
     right, bottom = x + width, y + height
     longest = 0.0
     for k in range(boxes.shape[0]):
@@ -142,18 +142,19 @@ def deepest(x, y, width, height, boxes, grid):
 def push_out(x, y, width, height, boxes, grid, reach, scratch):
     """The nearest free place within ``reach`` on each axis: ``found, x, y, distance``.
 
-    ``boxes`` must hold every body that overlaps the box grown by ``reach``.  Of equal ways, the one
+    ``boxes`` must hold every body that overlaps the box grown by ``reach``.  Of equal displacements, the one
     along x comes first, then the one towards smaller coordinates.  ``scratch`` is ``(2, MOST_EDGES)``.
     """
     xs, ys = scratch[0], scratch[1]
     count_x, count_y = _edges_near(x, y, width, height, boxes, grid, reach, xs, ys)
     best, best_x, best_y = math.inf, x, y
     if count_x > MOST_EDGES or count_y > MOST_EDGES:
-        for way in range(4):
-            at_x, at_y = _walk_straight(x, y, width, height, boxes, grid, way // 2, 2 * (way % 2) - 1)
-            distance = abs(at_x - x) + abs(at_y - y)
-            if distance < best and distance <= reach:
-                best, best_x, best_y = distance, at_x, at_y
+        for axis in range(2):
+            for sign in range(-1, 2, 2):
+                at_x, at_y = _walk_straight(x, y, width, height, boxes, grid, axis, sign)
+                distance = abs(at_x - x) + abs(at_y - y)
+                if distance < best and distance <= reach:
+                    best, best_x, best_y = distance, at_x, at_y
         return best < math.inf, best_x, best_y, best
     for j in range(count_y):
         at_y = ys[j]
@@ -174,9 +175,9 @@ def push_out(x, y, width, height, boxes, grid, reach, scratch):
 
 @jit
 def overlapping(x, y, width, height, boxes, grid, out):
-    """Everything that the box overlaps, as far as there is room in ``out``; returns how much there is.
+    """Write everything that the box overlaps into ``out`` until it is full; returns how much there is.
 
-    Rows ``body, column, row``, bodies first; -1 for what it is not.
+    Rows ``body, column, row``, bodies first; -1 where it does not apply.
     """
     right, bottom = x + width, y + height
     first, last, top_row, low_row = 0, 0, 0, 0
@@ -201,10 +202,10 @@ def overlapping(x, y, width, height, boxes, grid, out):
 
 @jit
 def overlapping_shapes(mover, table, rows, grid, out):
-    """Everything that ``mover[0]`` is in, deeper than flush, as far as there is room in ``out``; how much.
+    """Write everything that ``mover[0]`` overlaps by more than the slack into ``out``; returns how much.
 
     Rows ``body, column, row, normal, depth, slack``, bodies first.  Body is -1 for a tile, and column and row
-    are for a body.  Slack is how far apart counts as flush.
+    are for a body.  Slack is the distance that counts as flush.
     """
     left, top, right, bottom = bounds_of(mover, ROW)
     first, end = cells_between(left, right, grid.x, grid.width, grid.solid.shape[1])
@@ -213,7 +214,7 @@ def overlapping_shapes(mover, table, rows, grid, out):
     width, height = few(1, np.float64), few(1, np.float64)
     tile = ShapeColumns(kind, x, y, width, height, mover.starts, mover.counts, mover.points, mover.axes)
     found = 0
-    # First the bodies, then the tiles row by row: one place that asks, as in `sweep_shapes.first_shape_hit`.
+    # First the bodies, then the tiles row by row, with one call of the test, as in `first_shape_hit`.
     for row in range(first_row - 1, end_row):
         for k in range(0 if row < first_row else first, rows.shape[0] if row < first_row else end):
             body, column, i, others = k, -1, ROW, tile

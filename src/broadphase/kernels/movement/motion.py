@@ -1,8 +1,8 @@
-"""The columns of a world's bodies that kernels read and mark, and lists of what the broad phase has to learn.
+"""The columns of a world's bodies that kernels read and mark, and lists of rows that indexes have to update.
 
 A world has one list for each of its indexes.  A row is in a list once, however often it changes before the
 index is read.  A row that is listed without a change costs little and is never wrong, so every change lists
-its rows first and writes afterwards.  Both happen in one kernel where a body only moves.
+its rows first and writes afterwards.  Both happen in one kernel if a body only moves.
 """
 
 import math
@@ -33,30 +33,30 @@ from broadphase.kernels.shapes.contact import length
 from broadphase.kernels.shapes.queries import sort_near
 from broadphase.kernels.shapes.table import BOX, ShapeColumns, bounds_of
 
-# The bits of `Bodies.listed`: in bit k whether the row is in the list of index k; in the bits from here on
-# whether index k is to drop what it knows of the row before it learns more, because that was another body.
+# The bits of `Bodies.listed`: bit k says whether the row is in the list of index k; the bits from here on say
+# whether index k has to drop the row's former state first, because that was another body.
 REPLACED = 4
 
 
 class Bodies(NamedTuple):
-    """What a movement reads of bodies, and what it marks; by row."""
+    """The columns of bodies that a movement reads and marks, by row."""
 
     sensor: npt.NDArray[np.bool_]
     category: npt.NDArray[np.uint32]
     mask: npt.NDArray[np.uint32]
     touched: npt.NDArray[np.bool_]
     layer: npt.NDArray[np.int8]
-    """In which index a body belongs."""
+    """The index to which a body belongs."""
     listed: npt.NDArray[np.uint8]
     changed: npt.NDArray[np.int32]
     """``(indexes, rows)``: the list of each index."""
     counts: npt.NDArray[np.int64]
-    """How long each list is, and then all of them together."""
+    """How long each list is, and then their total length."""
 
 
 @inline
 def _list(bodies, row, layer):
-    """Put a row into the list of an index, unless it is there."""
+    """Add a row to the list of an index, unless it is in it."""
     if not bodies.listed[row] & (1 << layer):
         bodies.changed[layer, bodies.counts[layer]] = row
         bodies.counts[layer] += 1
@@ -73,7 +73,7 @@ def moved(bodies, row):
 
 @brief
 def put(xs, ys, bodies, row, x, y):
-    """Another place for a body."""
+    """Set the position of a body."""
     if xs[row] != x or ys[row] != y:
         moved(bodies, row)
         xs[row], ys[row] = x, y
@@ -81,7 +81,7 @@ def put(xs, ys, bodies, row, x, y):
 
 @jit
 def put_many(xs, ys, bodies, rows, places):
-    """Other places for bodies; a row that comes twice ends at its last place."""
+    """Set the positions of bodies; if a row comes twice, its last position counts."""
     for k in range(rows.shape[0]):
         row = rows[k]
         if xs[row] != places[k, 0] or ys[row] != places[k, 1]:
@@ -91,21 +91,21 @@ def put_many(xs, ys, bodies, rows, places):
 
 @jit
 def moved_many(bodies, rows):
-    """`moved` for many."""
+    """`moved` for many bodies."""
     for k in range(rows.shape[0]):
         moved(bodies, rows[k])
 
 
 @brief
 def list_replaced(bodies, row, layer):
-    """List a row in an index that is to drop what it knows of it before it learns more."""
+    """List a row for an index that has to drop the row's former state first."""
     _list(bodies, row, layer)
     bodies.listed[row] |= np.uint8(1 << (layer + REPLACED))
 
 
 @jit
 def list_many_replaced(bodies, rows, layers):
-    """`list_replaced` for many, each with its index."""
+    """`list_replaced` for many bodies, each with its index."""
     for k in range(rows.shape[0]):
         layer = np.int64(layers[k])
         _list(bodies, rows[k], layer)
@@ -114,10 +114,10 @@ def list_many_replaced(bodies, rows, layers):
 
 @jit
 def take_list(bodies, alive, layer, ids, gone, known, fresh):
-    """Empty the list of an index, and say what to tell it; ``ids`` are those that rows have in it, or -1.
+    """Empty the list of an index into arrays of updates; ``ids`` are those of the rows in the index, or -1.
 
-    The ids that leave it go into ``gone``, the rows that it knows into ``known``, the others into ``fresh``.
-    Returns how many each.
+    Ids to be removed are written to ``gone``, rows that the index has to ``known``, the others to ``fresh``.
+    Returns how many of each.
     """
     bit, drop = 1 << layer, 1 << (layer + REPLACED)
     kept = np.uint8(0xFF ^ (bit | drop))
@@ -145,53 +145,54 @@ def take_list(bodies, alive, layer, ids, gone, known, fresh):
 # -----------------------------------------------------------------------------------------------------------
 # Moves bodies: from hit to hit, each answered with a response, until the goal or a stop.
 #
-# `go` moves one body of a world in one call.  Calling costs more than moving, so what lies near the way is
-# sorted and filtered here, and the place that was found is written back.  `travel` moves many boxes in turn.
+# `go` moves one body of a world in one call.  A call takes longer than the movement, so the bodies near the
+# path are sorted and filtered here, and the new position is written back.  `travel` moves many boxes, one
+# after the other.
 #
-# The way is kept as a goal and not as a rest that shrinks: where an axis stays free, a body arrives at its
-# start plus the movement, to the last bit.
+# The path is stored as a goal and not as a remainder that shrinks: on an axis without a hit, a body arrives
+# at its start plus the movement, to the last bit.
 
 
-ALWAYS, IF_FREE, NEVER = 0, 1, 2  # when a body goes, and is not only asked what it would hit
+ALWAYS, IF_FREE, NEVER = 0, 1, 2  # when a body moves: always, only if nothing is hit, or never (a test)
 
-# What `go` says.
-NOT_HERE = -1  # nothing has changed; the general way does it
+# The results of `go`.
+NOT_HERE = -1  # nothing has changed; the general path handles it
 DONE = 0
-# Nothing has changed; call again with what is near in a region that reaches so far.
+# Nothing has changed; call again with what is near in a larger region.
 EXACT, PADDED, WIDE = 1, 2, 3
 
 TOLERANCE = 1e-9  # of the coordinates
-# So many surfaces may hold a shape at one place.
+# The most surfaces that may hold a shape at one place.
 _MOST_HELD = 16
 
 
-class Room(NamedTuple):
-    """Memory for one movement, used for all of them."""
+class Buffers(NamedTuple):
+    """Scratch memory for movements, reused by all of them."""
 
     near: npt.NDArray[np.int32]
-    """Rows of bodies near the way; then those that block."""
+    """Rows of bodies near the path; then those that block."""
     sensors: npt.NDArray[np.int32]
     boxes: npt.NDArray[np.float64]
     """Of those that block."""
     every: npt.NDArray[np.int64]
     """0, 1, 2, ..."""
     hits: npt.NDArray[np.float64]
-    """``(h, 9)``: time, normal, place, body, column and row of the tile, mover; -1 for what it is not."""
+    """``(h, 9)``: time, normal, place, body, column and row of the tile, mover; -1 where not applicable."""
 
 
-# ---- the region of a way
+# ---- the region of a path
 
 
 @inline
 def _tolerance(bounds):
-    """More than the gap that is kept before slanted surfaces, and less than anyone sees."""
+    """More than the gap that is kept before sloped surfaces, and less than anyone sees."""
     left, top, right, bottom = bounds
     return TOLERANCE * max(max(abs(left), abs(right)), max(abs(top), abs(bottom)))
 
 
 @inline
 def _swept(bounds, dx, dy, pad):
-    """All that bounds can touch on a straight way, and so much more."""
+    """The region that bounds can touch on a straight path, padded."""
     left, top, right, bottom = bounds
     from_x, to_x = min(left, left + dx) - pad, max(right, right + dx) + pad
     from_y, to_y = min(top, top + dy) - pad, max(bottom, bottom + dy) + pad
@@ -200,7 +201,7 @@ def _swept(bounds, dx, dy, pad):
 
 @inline
 def _padded(bounds, dx, dy, reach):
-    """The region of a way whose legs have tolerances of their own; `WIDE`: however it turns."""
+    """The region of a path whose legs have their own tolerances; `WIDE`: for any change of direction."""
     far = abs(dx) + abs(dy)
     pad = 4.0 * (TOLERANCE * far + _tolerance(bounds))
     if reach == WIDE:
@@ -210,7 +211,7 @@ def _padded(bounds, dx, dy, reach):
 
 @inline
 def _exact(x, y, width, height, dx, dy, mirrored):
-    """The region of a box's way; one that may be mirrored leads to both sides."""
+    """The region of a box's path; a path that may be mirrored reaches to both sides."""
     if mirrored:
         pad_x = abs(dx) + 1e-12 * (abs(x) + abs(dx) + width)
         pad_y = abs(dy) + 1e-12 * (abs(y) + abs(dy) + height)
@@ -221,7 +222,7 @@ def _exact(x, y, width, height, dx, dy, mirrored):
 
 @brief
 def region_of(shapes, row, dx, dy, mirrored, reach):
-    """A box that touches all that body ``row`` can meet on its way; NaN where `go` is no help.
+    """A box around everything that body ``row`` can meet on its path; NaN if `go` cannot be used.
 
     `EXACT` is for boxes among boxes; for other shapes it is `PADDED`.
     """
@@ -238,7 +239,7 @@ def region_of(shapes, row, dx, dy, mirrored, reach):
     return next_down(left), next_down(top), next_up(right), next_up(bottom)
 
 
-# ---- all the way
+# ---- the whole path
 
 
 @inline
@@ -255,10 +256,10 @@ def _write(hits, at, mover, names, bodies, hit, time, normal, place):
 
 @inline
 def box_along(mover, box, dx, dy, boxes, rows, names, grid, response, hits, found):
-    """All the way of a box among ``boxes[rows]``: ``found, x, y``.
+    """Move a box among ``boxes[rows]``: ``found, x, y``.
 
-    ``found`` is how many hits there are then, -1 where they have no room; ``names[k]`` is what a hit calls
-    the body ``rows[k]``.
+    ``found`` is how many hits there are then, -1 if they do not fit; ``names[k]`` is the number that a hit
+    uses for the body ``rows[k]``.
     """
     x, y, width, height = box
     goal_x, goal_y = x + dx, y + dy
@@ -286,7 +287,7 @@ def box_along(mover, box, dx, dy, boxes, rows, names, grid, response, hits, foun
 
 @inline
 def _is_held(dx, dy, normals, count):
-    """Whether a way leads into something that the shape slid along at this very place."""
+    """Whether a path leads into a surface that the shape slid along at this very place."""
     least = -1e-12 * length(dx, dy)
     for k in range(count):
         if dx * normals[k, 0] + dy * normals[k, 1] < least:
@@ -301,9 +302,9 @@ def _holds(region, part):
 
 @inline
 def _shape_along(name, mover, dx, dy, shapes, rows, grid, response, hits, reach):
-    """As `box_along` for a shape among ``shapes[rows]``: ``state, found``; the mover comes to its place.
+    """`box_along` for a shape among ``shapes[rows]``: ``state, found``; the mover's position is updated.
 
-    Along a slant a shape leaves the straight way: its next leg may need what is near in a wider region.
+    Along a slope a shape leaves the straight path: its next leg may need what is near in a wider region.
     """
     x, y = mover.x[0], mover.y[0]
     goal_x, goal_y = x + dx, y + dy
@@ -350,9 +351,9 @@ def _shape_along(name, mover, dx, dy, shapes, rows, grid, response, hits, reach)
 
 @inline
 def _sift(shapes, bodies, row, near, count, boxes, sensors):
-    """What blocks comes to the front of ``near``: how many, how many ``sensors``, whether all are boxes.
+    """Move the rows that block to the front of ``near``: how many, how many ``sensors``, whether all boxes.
 
-    A moving sensor is blocked by no body: it passes all of them.  Boxes come into ``boxes``.
+    No body blocks a moving sensor: it passes all of them.  Boxes are written to ``boxes``.
     """
     blockers = met = 0
     only_boxes = shapes.kinds[row] == BOX
@@ -376,26 +377,27 @@ def _sift(shapes, bodies, row, near, count, boxes, sensors):
 
 
 @brief
-def go(shapes, bodies, row, dx, dy, response, when, count, room, grid, reach):
-    """Move body ``row`` among the first ``count`` of ``room.near``, and mark it as moved.
+def go(shapes, bodies, row, dx, dy, response, when, count, buffers, grid, reach):
+    """Move body ``row`` among the first ``count`` of ``buffers.near``, and mark it as moved.
 
-    Returns ``state, hits, sensors, x, y, start_x, start_y``; sensors near the way stand in ``room.sensors``.
-    With `IF_FREE` the body stays where it is when it hits anything.  ``reach`` says of which `region_of` what
-    is near was asked for.
+    Returns ``state, hits, sensors, x, y, start_x, start_y``; sensors near the path are in
+    ``buffers.sensors``.  With `IF_FREE` the body stays where it is when it hits anything.  ``reach`` is the
+    `region_of` for which ``near`` was queried.
     """
     start_x, start_y = shapes.x[row], shapes.y[row]
     width, height = shapes.width[row], shapes.height[row]
-    sort_near(room.near, count)
-    blockers, sensors, only_boxes = _sift(shapes, bodies, row, room.near, count, room.boxes, room.sensors)
+    near = buffers.near
+    sort_near(near, count)
+    blockers, sensors, only_boxes = _sift(shapes, bodies, row, near, count, buffers.boxes, buffers.sensors)
     state, found, x, y = NOT_HERE, 0, start_x, start_y
     if reach == EXACT and shapes.kinds[row] != BOX:
         reach = PADDED
     if only_boxes and reach == EXACT:
-        mine = room.every[:blockers]
-        if not is_inside(x, y, width, height, room.boxes, mine, grid):
+        mine = buffers.every[:blockers]
+        if not is_inside(x, y, width, height, buffers.boxes, mine, grid):
             box = x, y, width, height
             found, x, y = box_along(
-                row, box, dx, dy, room.boxes, mine, room.near, grid, response, room.hits, 0
+                row, box, dx, dy, buffers.boxes, mine, buffers.near, grid, response, buffers.hits, 0
             )
             state = DONE if found >= 0 else NOT_HERE
     elif reach != EXACT:
@@ -412,10 +414,10 @@ def go(shapes, bodies, row, dx, dy, response, when, count, room, grid, reach):
             shapes.points,
             shapes.axes,
         )
-        rows = room.near[:blockers]
-        state, found = _shape_along(row, mover, dx, dy, shapes, rows, grid, response, room.hits, reach)
+        rows = buffers.near[:blockers]
+        state, found = _shape_along(row, mover, dx, dy, shapes, rows, grid, response, buffers.hits, reach)
         x, y = xs[0], ys[0]
-    elif response != BOUNCE:  # something round is near; where it is only behind, the general way decides
+    elif response != BOUNCE:  # a round shape is near; if it is only behind, the general path decides
         state = PADDED
     if state != DONE:
         return state, 0, 0, start_x, start_y, start_x, start_y
@@ -431,15 +433,14 @@ def go(shapes, bodies, row, dx, dy, response, when, count, room, grid, reach):
 
 @jit
 def travel(movers, response, begin, boxes, own, rows, starts, grid, places, inside, hits):
-    """Move many boxes one after the other; each finds those before it where they have come to.
+    """Move many boxes one after the other; each finds the earlier ones at their new places.
 
     ``movers`` are rows ``x, y, width, height, dx, dy``; ``boxes[own[m]]`` is mover ``m`` itself and follows
-    it, ``rows[starts[m]:starts[m + 1]]`` are the boxes that may lie in its way.
+    it, ``rows[starts[m]:starts[m + 1]]`` are the boxes that may be in its path.
 
-    Returns ``next, found, cramped``: what they hit is written into ``hits``, ``found`` rows as of `Room`.
-    Where there is no room for all hits of mover ``next``, it stops, ``cramped``, and goes on with that one
-    when it is called again.  It also ends behind a mover that starts inside something, which is marked and
-    stays.
+    Returns ``next, found, cramped``: hits are written into ``hits``, ``found`` rows as in `Buffers`.  If the
+    hits of mover ``next`` do not all fit, it stops, ``cramped``, and continues with that one when it is
+    called again.  It also ends after a mover that starts inside something, which is marked and stays.
     """
     found = np.int64(0)
     for m in range(begin, movers.shape[0]):

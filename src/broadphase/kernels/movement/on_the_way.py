@@ -1,12 +1,12 @@
-"""When do two boxes meet that both move?
+"""When do two moving boxes meet?
 
-Every edge goes straight and evenly from where it is to its goal.  Two boxes overlap while, on every axis,
-the min of each is not above the max of the other: differences that change evenly with time, so that each is
-decided by its two ends.  One that is above 0 in the beginning and not at the end says from when on, one that
-is not and is then says until when; ``from <= until`` compares two products.
+Every edge moves at constant velocity from where it is to its goal.  Two boxes overlap while, on every axis,
+the min of each is not above the max of the other: differences that are linear in time, so that each is
+decided by its two ends.  One that is above 0 at the start and not at the end gives a lower bound of the time,
+one that is not and is then gives an upper bound; ``from <= until`` compares two products.
 
-What is decided is exact: differences have an exact sign, and products that are too near to each other for
-floating point are left to the caller, unless nothing was rounded in them.
+The decision is exact: differences have an exact sign, and products that are too near to each other for
+floating point are left to the caller, unless they were computed without rounding.
 """
 
 import numpy as np
@@ -48,7 +48,7 @@ def _is_exact_product(a, b, product):
 def meeting_times(starts, goals, pairs, touching, times):
     """When the boxes of each pair first meet: 0 to 1, `NEVER`, or `UNSURE`.
 
-    ``starts`` and ``goals`` are float64; what is infinite in one is in the other.
+    ``starts`` and ``goals`` are float64; a number that is infinite in one is the same in the other.
     """
     dim = starts.shape[1] // 2
     most = 2 * dim

@@ -1,21 +1,21 @@
-"""Swept boxes (swept AABB): when and where a moving box hits boxes and tiles that stand still.
+"""Swept boxes (swept AABB): when and where a moving box hits static boxes and tiles.
 
-`meet` is the test of two boxes: on each axis the times at which the two intervals begin and cease to overlap;
-the boxes meet when the later axis begins, if the other has not ceased by then.  Source: the slab method of
+`meet` is the test of two boxes: on each axis the times at which the two intervals start and stop overlapping;
+the boxes meet when the later axis starts, if the other has not stopped by then.  Source: the slab method of
 T. L. Kay and J. T. Kajiya, *Ray Tracing Complex Scenes*, SIGGRAPH 1986, on the sum of the two boxes.
 
-What decides is never a rounded time where it can be an edge.  Edges are the numbers that every overlap
+Wherever possible edges decide and not rounded times.  Edges are the numbers that every overlap
 test of the library uses, ``x`` and ``x + width`` as rounded, at the start and at the goal.  So a goal that
-overlaps a blocker is always a hit, and one that is flush with it never is, whatever the divisions say.
-Only whether a box clips or clears a corner in passing is left to them, where both are right.
+overlaps a blocker is always a hit, and one that is flush with it never is, whatever the divisions give.
+Only whether a box clips or clears a corner in passing is left to the times, where both answers are right.
 
 `first_hit` is the first of all.  A hit is ``time, corner, body, row, column, axis``: hits come in the order
 of these, so by time, faces before corners, bodies in their order before tiles, tiles row by row.  For a tile,
-``body`` is the number of bodies.  Tiles are visited column by column along the way, in each column only the
+``body`` is the number of bodies.  Tiles are visited column by column along the path, in each column only the
 rows that the box can touch while it passes; every solid one is then tested exactly as a body would be.
 Cost: one step a tile of the swept area at most, and none behind the first hit.
 
-`cross_rows` tests legs of a way against boxes that they pass without being stopped.
+`cross_rows` tests legs of a path against boxes that do not stop it.
 """
 
 import math
@@ -36,7 +36,7 @@ MOST_TURNS = 256
 FARTHEST = 1e300
 
 NEVER = 4.0
-ALL_SIDES = np.int64(15)  # not 15: Numba would compile every function that takes it once more
+ALL_SIDES = np.int64(15)  # not 15: Numba would compile every function once more for the constant
 
 NO_HIT = (math.inf, 0.0, 0.0, 0.0, 0.0, 0.0)
 BEFORE_ALL = (-1.0, 0.0, -1.0, -1.0, -1.0, 0.0)
@@ -44,10 +44,10 @@ BEFORE_ALL = (-1.0, 0.0, -1.0, -1.0, -1.0, 0.0)
 
 @inline
 def pass_by(lo, hi, lo_goal, hi_goal, other_lo, other_hi):
-    """When a moving interval begins and ceases to overlap one that stands still: ``enter, leave``.
+    """When a moving interval starts and stops overlapping a static one: ``enter, leave``.
 
-    In 0..1 of the way.  Enter is -1 where they overlap from the start, and `NEVER` where they do not even
-    at the goal; leave is 2 where they still do at the goal.
+    In 0..1 of the path.  Enter is -1 if they overlap from the start, and `NEVER` if they do not overlap even
+    at the goal; leave is 2 if they still overlap at the goal.
     """
     if lo == hi and other_lo == other_hi:
         return _pass_line(lo, lo_goal, other_lo)
@@ -70,9 +70,9 @@ def pass_by(lo, hi, lo_goal, hi_goal, other_lo, other_hi):
 
 @inline
 def _pass_line(at, goal, line):
-    """A point and a point: they never overlap, so to reach is to meet, or nothing would stop a point.
+    """A point against a point: they never overlap, so reaching counts as meeting; else nothing stops a point.
 
-    It stops one unit in the last place before the line, see `flush_place`, so that its place tells on
+    It stops one unit in the last place before the line (`flush_place`), so that its position says on
     which side it is.  A point that was put on the line may leave to both sides.
     """
     if at == line or (goal < line and at < line) or (goal > line and at > line):
@@ -83,11 +83,11 @@ def _pass_line(at, goal, line):
 
 @inline
 def meet(x, y, right, bottom, goal_x, goal_y, goal_right, goal_bottom, other, sides):
-    """When and how a moving box hits one that stands still: ``time, corner, axis``.
+    """When and how a moving box hits a static one: ``time, corner, axis``.
 
-    Time is `NEVER` where it does not, where it clears the corner, and where it starts inside.  Corner is 1
-    where both axes begin at the same time: such a hit yields to one on a face, or else a body that walks
-    along a floor would trip over the tile that only its corner touches.  ``sides`` are those that block.
+    Time is `NEVER` if it does not, if it clears the corner, and if it starts inside.  Corner is 1
+    if both axes start at the same time: such a hit comes after a hit on a face, or else a body that walks
+    along a floor would stop at the tile that only its corner touches.  ``sides`` are those that block.
     """
     enter_x, leave_x = pass_by(x, right, goal_x, goal_right, other[0], other[2])
     if enter_x == NEVER:
@@ -118,7 +118,7 @@ def flush_before(edge, size):
 
 @inline
 def flush_place(start, size, goal, other_lo, other_hi):
-    """Where a moving interval stops in front of another, without ever going back behind its start."""
+    """Where a moving interval stops in front of another, never behind its own start."""
     if size == 0.0 and other_lo == other_hi:
         return next_down(other_lo) if goal > start else next_up(other_lo)
     if goal > start:
@@ -129,7 +129,7 @@ def flush_place(start, size, goal, other_lo, other_hi):
 
 @inline
 def place_at(start, goal, time):
-    """Where a coordinate is on its way."""
+    """The coordinate at a time of its path."""
     at = start + time * (goal - start)
     if time >= 1.0 or (at > goal) == (goal > start):
         return goal
@@ -162,7 +162,7 @@ def _edges_of_tile(grid, column, row):
 
 @common
 def first_hit(x, y, width, height, goal_x, goal_y, boxes, rows, grid, after):
-    """The first hit that comes after the hit ``after``; `NO_HIT` where the way is free.
+    """The first hit that comes after the hit ``after``; `NO_HIT` if the path is free.
 
     ``boxes[rows]`` are the bodies; the number of a body in a hit is its place in ``rows``.
     """
@@ -236,14 +236,14 @@ def _first_tile(x, y, width, height, goal_x, goal_y, bodies, grid, after, best):
 
 
 @inline
-def _draw_back(way, at, other, sides, rank, after):
-    """Back from ``at`` as far as needed to clear one box, along the axis on which it was met.
+def _draw_back(path, at, other, sides, rank, after):
+    """Move back from ``at`` until one box is clear, along the axis on which it was met.
 
-    Nothing happens where the box was inside from the start, where the other was let through before (it
-    does not come after ``after``), and for a one-way tile that came through a side that does not block.
-    ``rank`` is what a hit on the other would be, but for its time.
+    Nothing happens if the box was inside from the start, if the other was passed before (it does
+    not come after ``after``), and for a one-way tile that was entered through a side that does not block.
+    ``rank`` is what a hit on the other would be, except for its time.
     """
-    x, y, width, height, goal_x, goal_y = way
+    x, y, width, height, goal_x, goal_y = path
     right, bottom = at[0] + width, at[1] + height
     if at[0] >= other[2] or right <= other[0] or at[1] >= other[3] or bottom <= other[1]:
         return at
@@ -256,7 +256,7 @@ def _draw_back(way, at, other, sides, rank, after):
         if not comes_before(after, (time, corner, rank[0], rank[1], rank[2], axis)):
             return at
     elif sides == ALL_SIDES and (enter_x >= 0.0 or enter_y >= 0.0):
-        axis = 0.0 if enter_x >= enter_y else 1.0  # the times say that it clears the corner: by a rounding
+        axis = 0.0 if enter_x >= enter_y else 1.0  # by the times it clears the corner, because of rounding
     else:
         return at
     if axis == 0.0:
@@ -268,8 +268,8 @@ def _draw_back(way, at, other, sides, rank, after):
 def free_place(x, y, width, height, goal_x, goal_y, boxes, rows, grid, after, hit):
     """Where the box is when it hits: flush with the other, to the last bit, and clear of everything else.
 
-    On the free axis the place is rounded, and two hits at the same rounded time need not be at the same
-    place: either may leave the box a unit in the last place inside something that is not hit yet.  Drawing
+    On the free axis the position is rounded, and two hits at the same rounded time need not be at the same
+    position: either may leave the box a unit in the last place inside something that is not hit yet.  Moving
     back from each once is enough, because a box that is clear of something stays so on its way back.
     """
     if hit[2] < rows.shape[0]:
@@ -280,10 +280,10 @@ def free_place(x, y, width, height, goal_x, goal_y, boxes, rows, grid, after, hi
         at = (flush_place(x, width, goal_x, other[0], other[2]), place_at(y, goal_y, hit[0]))
     else:
         at = (place_at(x, goal_x, hit[0]), flush_place(y, height, goal_y, other[1], other[3]))
-    way = (x, y, width, height, goal_x, goal_y)
+    path = (x, y, width, height, goal_x, goal_y)
     for k in range(rows.shape[0]):
         other = _edges_of_body(boxes, rows[k])
-        at = _draw_back(way, at, other, ALL_SIDES, (float(k), 0.0, 0.0), after)
+        at = _draw_back(path, at, other, ALL_SIDES, (float(k), 0.0, 0.0), after)
     if grid.solid.shape[0] > 0:
         count_rows, count_columns = grid.solid.shape
         first, last = cells_between(at[0], at[0] + width, grid.x, grid.width, count_columns)
@@ -294,7 +294,7 @@ def free_place(x, y, width, height, goal_x, goal_y, boxes, rows, grid, after, hi
                 if sides != 0:
                     other = _edges_of_tile(grid, column, row)
                     at = _draw_back(
-                        way, at, other, sides, (float(rows.shape[0]), float(row), float(column)), after
+                        path, at, other, sides, (float(rows.shape[0]), float(row), float(column)), after
                     )
     return at
 
@@ -320,7 +320,7 @@ def is_inside(x, y, width, height, boxes, rows, grid):
 
 @inline
 def normal_of(hit, x, y, goal_x, goal_y):
-    """Out of the side that was hit."""
+    """The normal out of the side that was hit."""
     if hit[5] == 0.0:
         return (-1.0 if goal_x > x else 1.0), 0.0
     return 0.0, (-1.0 if goal_y > y else 1.0)
@@ -328,7 +328,7 @@ def normal_of(hit, x, y, goal_x, goal_y):
 
 @jit
 def next_hit(x, y, width, height, goal_x, goal_y, boxes, rows, grid, after, first):
-    """One step of one box: ``inside, hit, place, normal``; where it starts inside, no more is asked."""
+    """One step of one box: ``inside, hit, place, normal``; if it starts inside, nothing more is computed."""
     if first and is_inside(x, y, width, height, boxes, rows, grid):
         return True, NO_HIT, (x, y), (0.0, 0.0)
     hit = first_hit(x, y, width, height, goal_x, goal_y, boxes, rows, grid, after)
@@ -357,10 +357,10 @@ def turn(x, y, goal_x, goal_y, nx, ny, response):
 
 @jit
 def cross_rows(legs, boxes, pairs, values):
-    """For every pair ``leg, box``, when and where the one begins to overlap the other.
+    """For every pair ``leg, box``, when and where the one starts to overlap the other.
 
     ``legs`` are rows ``x, y, width, height, goal_x, goal_y``; a row of ``values`` is ``time, normal, place``
-    as a hit has them, with the time in 0..1 of the leg: 0 for what it starts in, `NEVER` for what it misses.
+    as for a hit, with the time in 0..1 of the leg: 0 for overlaps at the start, `NEVER` for a miss.
     """
     for k in range(pairs.shape[0]):
         leg, row = pairs[k, 0], pairs[k, 1]

@@ -1,15 +1,15 @@
-"""Swept shapes of any kind: when and where one hits shapes and tiles that stand still.
+"""Swept shapes of any kind: when and where one hits static shapes and tiles.
 
-Two convex shapes meet when the place of the one enters the other grown by it (their Minkowski difference),
-so the question is when a point on a straight way enters a convex set.  Between polygons the set lies
-between two lines for every axis, and the last of them to be crossed decides (J. M. Cyrus and J. Beck,
-*Generalized two- and three-dimensional clipping*, 1978).  Where a circle takes part it is a polygon with
-rounded corners: lines beside the edges, circles about the corners, and the first to be met decides.
+Two convex shapes meet when the position of one enters the other grown by it (their Minkowski difference),
+so the question is when a point on a straight path enters a convex set.  For two polygons the set is the
+intersection of strips between two lines, one for each axis, and the last line to be crossed decides (J. M.
+Cyrus and J. Beck, *Generalized two- and three-dimensional clipping*, 1978).  With a circle it is a polygon
+with rounded corners: lines parallel to the edges, circles around the corners, and the first crossing decides.
 
-Lengths are rounded here, so "flush" needs room, see `slack`: a shape stops so far before the other, and one
-that starts that near is not stopped by a rounding.  So a circle that lies on a floor rolls without a snag.
+Lengths are rounded here, so "flush" has a tolerance (`slack`): a shape stops this far before the other, and
+one that starts this near is not stopped by a rounding error.  So a circle on a floor rolls without a snag.
 
-As in `sweep`, which does this for boxes, hits come in the order of their first five numbers: ``time, corner,
+As in `sweep`, which does this for boxes, hits are ordered by their first five numbers: ``time, corner,
 body, row, column, normal_x, normal_y, stop``.
 """
 
@@ -44,7 +44,7 @@ from broadphase.kernels.shapes.table import (
 )
 from broadphase.kernels.tiles.grid import BOTTOM, LEFT, RIGHT, TOP, cells_between, edge, sides_at
 
-# Of the coordinates: some hundred units in the last place, far less than a pixel in any world.
+# Relative to the coordinates: some hundred units in the last place, far less than a pixel in any world.
 _SLACK = 2e-14
 
 NO_HIT = (math.inf, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -54,7 +54,7 @@ MISS = (NEVER, 0.0, 0.0, 0.0, 0.0)
 _INSIDE = -1.0
 _STRAIGHT = 1e-9
 
-# Of the mover in its table; not 0, or Numba would compile every function that takes it once more.
+# Of the mover in its table; not 0, or Numba would compile every function once more for the constant.
 ROW = np.int64(0)
 
 
@@ -75,7 +75,7 @@ def slack(mover, m, table, i):
 
 @inline
 def _outline(table, i, corners):
-    """The corners of a shape relative to its place, counter-clockwise; a circle is its centre."""
+    """The corners of a shape relative to its position, counter-clockwise; a circle is its centre."""
     if table.kinds[i] == POLYGON:
         return points_of(table, i)
     if table.kinds[i] == CIRCLE:
@@ -91,7 +91,7 @@ def _outline(table, i, corners):
 
 @inline
 def _axes(table, i, box_axes):
-    """One axis an edge of the outline; none for a circle."""
+    """One axis for each edge of the outline; none for a circle."""
     if table.kinds[i] == POLYGON:
         return axes_of(table, i)
     if table.kinds[i] == CIRCLE:
@@ -103,7 +103,7 @@ def _axes(table, i, box_axes):
 def _enter_lines(dx, dy, vx, vy, a, a_axes, b, b_axes, grow):
     """When polygon a, moving by v, enters polygon b grown by ``grow``: as `meet_shapes`, without a stop.
 
-    ``dx, dy`` is b's place seen from a's.  Time -1: a is inside from the start.
+    ``dx, dy`` is b's position relative to a's.  Time -1: a is inside from the start.
     """
     enter, leave = -1.0, math.inf
     corner, nx, ny = 0.0, 0.0, 0.0
@@ -136,7 +136,7 @@ def _enter_lines(dx, dy, vx, vy, a, a_axes, b, b_axes, grow):
 
 @inline
 def _straightened(nx, ny):
-    """A normal on an axis, where it nearly is: above the seam of two tiles the rounding must not tilt it."""
+    """A normal that is nearly on an axis, made exact: rounding must not tilt it where two tiles meet."""
     if abs(nx) < _STRAIGHT:
         return 0.0, (1.0 if ny > 0.0 else -1.0)
     if abs(ny) < _STRAIGHT:
@@ -155,13 +155,13 @@ def _enter_rounded(cx, cy, vx, vy, points, axes, radius):
         from_x, from_y = cx - points[k, 0], cy - points[k, 1]
         distance = length(from_x, from_y)
         nearest = distance if distance < nearest else nearest
-        # The circle about the corner: by its distance from the way, which is exact for far starts too.
+        # The circle around the corner: by its distance from the path, which is exact for far starts too.
         along, across = from_x * ux + from_y * uy, from_x * uy - from_y * ux
         if along < 0.0 and abs(across) < radius:
-            way = -along - math.sqrt((radius - across) * (radius + across))
-            if distance >= radius and way < best:
-                best = way if way > 0.0 else 0.0  # it comes from outside, whatever the rounding says
-                nx, ny = _straightened((from_x + way * ux) / radius, (from_y + way * uy) / radius)
+            travelled = -along - math.sqrt((radius - across) * (radius + across))
+            if distance >= radius and travelled < best:
+                best = travelled if travelled > 0.0 else 0.0  # it comes from outside, whatever rounding says
+                nx, ny = _straightened((from_x + travelled * ux) / radius, (from_y + travelled * uy) / radius)
         after = k + 1 if k + 1 < points.shape[0] else 0
         edge_x, edge_y = points[after, 0] - points[k, 0], points[after, 1] - points[k, 1]
         size = length(edge_x, edge_y)
@@ -177,10 +177,10 @@ def _enter_rounded(cx, cy, vx, vy, points, axes, radius):
         if 0.0 <= beside <= size and 0.0 <= height < nearest:
             nearest = height
         if sinking > 0.0 and height >= radius:
-            way = (height - radius) / sinking
-            at = ((from_x + way * ux) * edge_x + (from_y + way * uy) * edge_y) / size
-            if way <= best and 0.0 <= at <= size:
-                best, nx, ny = way, out_x, out_y
+            travelled = (height - radius) / sinking
+            at = ((from_x + travelled * ux) * edge_x + (from_y + travelled * uy) * edge_y) / size
+            if travelled <= best and 0.0 <= at <= size:
+                best, nx, ny = travelled, out_x, out_y
     if nearest < radius or highest < 0.0:
         return _INSIDE, 0.0, 0.0, 0.0, 0.0
     return best / speed, 0.0, nx + 0.0, ny + 0.0, 0.0
@@ -190,7 +190,7 @@ def _enter_rounded(cx, cy, vx, vy, points, axes, radius):
 def _enter_grown(dx, dy, vx, vy, a, a_axes, b, b_axes, radius):
     """When polygon a, moving by v, comes nearer than ``radius`` to polygon b: with a corner of either.
 
-    Cores that are in each other from the start need have no corner near the other.
+    Cores that overlap from the start need not have a corner near the other.
     """
     core = _enter_lines(dx, dy, vx, vy, a, a_axes, b, b_axes, 0.0)
     if core[0] == _INSIDE and a.shape[0] > 1 and b.shape[0] > 1:
@@ -222,7 +222,7 @@ def _enter(mover, m, vx, vy, table, i, grow, scratch):
         return _enter_lines(dx, dy, vx, vy, a, a_axes, b, b_axes, radius)
     if not (round_a or round_b):
         return _enter_grown(dx, dy, vx, vy, a, a_axes, b, b_axes, radius)
-    # The circle goes toward the polygon; where the polygon moves, that is the other way round.
+    # The circle moves toward the polygon; if the polygon moves, the direction is reversed.
     sign = -1.0
     if not round_a:
         sign, b, b_axes = 1.0, a, a_axes
@@ -239,19 +239,19 @@ def _bounds_overlap_at(mover, m, x, y, table, i):
 
 @inline
 def meet_shapes(mover, m, goal_x, goal_y, table, i, scratch):
-    """When and how the mover, on its way to a goal, hits shape ``i``: ``time, corner, normal, stop``.
+    """When and how the mover, moving to a goal, hits shape ``i``: ``time, corner, normal, stop``.
 
-    Time is `NEVER` where it does not, and -1 where it starts inside.  Stop is the time at which it is to
-    stop, a tolerance before.  ``scratch`` holds room for two outlines, and the axes of a box.
+    Time is `NEVER` if it does not, and -1 if it starts inside.  Stop is the time at which it has to stop, a
+    tolerance before.  ``scratch`` holds memory for two outlines, and the axes of a box.
 
-    Where the mover comes from farther away than `slack`, all is plain.  Where it starts flush, its way may
-    enter the other by a rounding alone; that counts if it goes deeper than slack, or ends in a place that
-    a broad phase would call an overlap.
+    If the mover starts farther away than `slack`, there is no special case.  If it starts flush, its path may
+    enter the other only by a rounding error; that counts as a hit if it goes deeper than slack, or ends in a
+    place that a broad phase would call an overlap.
     """
-    room = slack(mover, m, table, i)
+    tolerance = slack(mover, m, table, i)
     vx, vy = goal_x - mover.x[m], goal_y - mover.y[m]
     meets = MISS
-    for grow in (0.0, room, -room):  # one place that asks: the question is long to compile
+    for grow in (0.0, tolerance, -tolerance):  # one call in a loop: the function takes long to compile
         found = _enter(mover, m, vx, vy, table, i, grow, scratch)
         if grow == 0.0:
             meets = found
@@ -278,7 +278,7 @@ def _set_axes(axes):
 
 @inline
 def set_tile(tile, grid, column, row):
-    """Let a table of one box stand for a tile."""
+    """Use a table of one box for a tile."""
     tile.kinds[0] = BOX
     tile.x[0], tile.y[0] = edge(grid.x, grid.width, column), edge(grid.y, grid.height, row)
     tile.width[0] = edge(grid.x, grid.width, column + 1) - tile.x[0]
@@ -287,7 +287,7 @@ def set_tile(tile, grid, column, row):
 
 @inline
 def _blocks(sides, nx, ny):
-    """Whether a tile blocks on the side that a normal points out of, most nearly."""
+    """Whether a tile blocks on the side that is nearest to a normal's direction."""
     if sides == ALL_SIDES:
         return True
     if abs(ny) > abs(nx):
@@ -340,8 +340,8 @@ def _place_of(mover, vx, vy, others, i, hit):
 def first_shape_hit(mover, goal_x, goal_y, table, rows, grid, after):
     """The first hit of ``mover[0]`` among ``table[rows]`` and tiles: ``inside, hit, place``.
 
-    The bodies first, then the tiles that the mover's bounds pass, one column after the other.  What it
-    starts in is no hit; ``inside`` says that there is something.
+    The bodies first, then the tiles that the mover's bounds pass, column by column.  Overlaps at the start
+    are not hits; ``inside`` says whether there are any.
     """
     # The corners of two boxes, and the axes of one.
     outlines = some_rows(4, 2, np.float64), some_rows(4, 2, np.float64), some_rows(4, 2, np.float64)
@@ -353,12 +353,12 @@ def first_shape_hit(mover, goal_x, goal_y, table, rows, grid, after):
     bounds = bounds_of(mover, ROW)
     from_x, to_x = (bounds[0], bounds[2] + vx) if vx >= 0.0 else (bounds[0] + vx, bounds[2])
     first, end = cells_between(from_x, to_x, grid.x, grid.width, grid.solid.shape[1])
-    # Tiles are asked about one at a time, each as the box of a table: of points it has none of its own.
+    # Tiles are tested one at a time, each as the box of a table without points.
     kind, x, y = few(1, np.uint8), few(1, np.float64), few(1, np.float64)
     width, height = few(1, np.float64), few(1, np.float64)
     tile = ShapeColumns(kind, x, y, width, height, mover.starts, mover.counts, mover.points, mover.axes)
     others, column, top, low = table, -1, 0, bodies
-    # One place that asks about shapes, for bodies and tiles alike: the question is long to compile.
+    # One call tests shapes, for bodies and tiles alike: the function takes long to compile.
     for step in range(first - 1, end):
         if step >= first:
             column = step if vx >= 0.0 else first + end - 1 - step

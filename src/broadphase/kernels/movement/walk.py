@@ -1,8 +1,8 @@
-"""Walkers, one after the other: each among what lies around it, those before it at their new places.
+"""Walkers move one after the other among the obstacles around them, earlier ones at their new places.
 
-A walk goes along first and then up or down, so that moving and gravity in one call and in two are the same.
-It is a row of straight legs.  Every place at which a leg ends is certainly clear of everything, or the leg is
-not taken.  A walker is kept by its place in the world.
+A walk goes horizontally first and then vertically, so that moving and gravity in one call or in two give the
+same result.  It is a sequence of straight legs.  A leg is only taken if its end is certainly clear of
+everything.  A walker is stored by its position in the world.
 """
 
 import math
@@ -40,11 +40,11 @@ from broadphase.kernels.tiles.slopes import Ground
 DONE, MORE_ROOM, MORE_LOG, INSIDE = 0, 1, 2, 3
 
 MOST_LEGS = 256
-_BACK = 2.0  # so many tolerances before a slanted side a leg ends
+_BACK = 2.0  # a leg ends this many tolerances before a sloped side
 _EVEN = 1.0 + 1e-9  # the steepest slope may itself be rounded
 
 
-# ---- a walker on its way
+# ---- a walker on its path
 
 
 class Scene(NamedTuple):
@@ -52,22 +52,22 @@ class Scene(NamedTuple):
 
     shapes: ShapeColumns
     rows: npt.NDArray[np.int64]
-    """Of those who walk."""
+    """Of the walkers."""
     near: npt.NDArray[np.int64]
-    """``near[starts[m]:starts[m + 1]]`` are the rows of what may lie in the way of walker ``m``."""
+    """``near[starts[m]:starts[m + 1]]`` are the rows of possible obstacles for walker ``m``."""
     starts: npt.NDArray[np.int64]
     grid: TileGrid
     ground: Ground
     ring: npt.NDArray[np.float64]
-    """``(k, 2)``: the normals of the sides of the polygon that stands for what is round."""
+    """``(k, 2)``: the normals of the sides of the polygon that replaces round shapes."""
 
 
 class Ends(NamedTuple):
-    """Where walkers came to, one row each."""
+    """Where walkers ended, one row each."""
 
     places: npt.NDArray[np.float64]
     floors: npt.NDArray[np.int64]
-    """``(m, 5)``: body, column and row of what is stood on, then of a ladder; -1 for none."""
+    """``(m, 5)``: body, column and row of the floor, then column and row of a ladder; -1 for none."""
     tops: npt.NDArray[np.float64]
     """``(m, 2)``: out of the floor; NaN in the air."""
 
@@ -76,20 +76,20 @@ class Log(NamedTuple):
     """What walkers met, and where they turned."""
 
     hits: npt.NDArray[np.float64]
-    """``(h, 9)``, as of `motion.Room`."""
+    """``(h, 9)``, as in `motion.Room`."""
     bends: npt.NDArray[np.float64]
     """``(b, 4)``: mover, place, time."""
     counts: npt.NDArray[np.int64]
-    """``(2,)``: how many of each; more than there is room for says how many were not written."""
+    """``(2,)``: how many of each; a number beyond the length counts rows that were not written."""
 
 
 class Trip(NamedTuple):
-    """One walker, and what its times are reckoned from."""
+    """One walker, and the origin of its times."""
 
     mover: int
     width: float
     height: float
-    way: float
+    length: float
     """Of both parts together."""
 
 
@@ -103,7 +103,7 @@ def edges_at(x, y, trip, rules):
 
 @inline
 def place_with_feet(feet, trip, rules):
-    """The y of a walker whose feet are there."""
+    """The y of a walker whose feet are at a height."""
     return flush_before(feet, trip.height) if rules.flip > 0.0 else -feet
 
 
@@ -114,60 +114,60 @@ def place_with_head(head, trip, rules):
 
 
 @inline
-def log_hit(log, room, trip, rules, k, normal, gone, x, y):
-    """Note what was met after a part of the way."""
+def log_hit(log, obstacles, trip, rules, k, normal, gone, x, y):
+    """Record a hit after a part of the path."""
     at = log.counts[0]
     log.counts[0] = at + 1
     if at < log.hits.shape[0]:
-        log.hits[at, 0] = min(gone / trip.way, 1.0) if trip.way > 0.0 else 0.0
+        log.hits[at, 0] = min(gone / trip.length, 1.0) if trip.length > 0.0 else 0.0
         log.hits[at, 1], log.hits[at, 2] = normal[0] + 0.0, rules.flip * normal[1] + 0.0
         log.hits[at, 3], log.hits[at, 4] = x, y
         for column in range(3):
-            log.hits[at, 5 + column] = float(room.names[k, column])
+            log.hits[at, 5 + column] = float(obstacles.names[k, column])
         log.hits[at, 8] = float(trip.mover)
 
 
 @inline
 def log_bend(log, trip, gone, x, y):
-    """Note where a leg ends."""
+    """Record the end of a leg."""
     at = log.counts[1]
     log.counts[1] = at + 1
     if at < log.bends.shape[0]:
         log.bends[at, 0], log.bends[at, 1], log.bends[at, 2] = float(trip.mover), x, y
-        log.bends[at, 3] = min(gone / trip.way, 1.0) if trip.way > 0.0 else 0.0
+        log.bends[at, 3] = min(gone / trip.length, 1.0) if trip.length > 0.0 else 0.0
 
 
 # ---- legs along the floor, then up or down
 
 
 @inline
-def _surface(room, k, plane, x, trip, tolerance):
+def _surface(obstacles, k, plane, x, trip, tolerance):
     """Where the feet are on a side of an obstacle, at a place."""
     if plane < 0:
-        return room.boxes[k, 1]
-    return height_of(room.planes, plane, x, x + trip.width, tolerance)
+        return obstacles.boxes[k, 1]
+    return height_of(obstacles.planes, plane, x, x + trip.width, tolerance)
 
 
 @inline
-def _end_of_side(room, k, plane, x, goal, trip, tolerance):
-    """How far a walker can go along one side of what it stands on, up to a goal."""
+def _end_of_side(obstacles, k, plane, x, goal, trip, tolerance):
+    """How far a walker can move along one side of its floor, up to a goal."""
     width = trip.width
     if goal > x:
-        goal = min(goal, room.boxes[k, 2])
-    elif goal + width < room.boxes[k, 0]:
-        goal = flush_before(room.boxes[k, 0], width)
+        goal = min(goal, obstacles.boxes[k, 2])
+    elif goal + width < obstacles.boxes[k, 0]:
+        goal = flush_before(obstacles.boxes[k, 0], width)
     here, there = (
-        _surface(room, k, plane, x, trip, tolerance),
-        _surface(room, k, plane, goal, trip, tolerance),
+        _surface(obstacles, k, plane, x, trip, tolerance),
+        _surface(obstacles, k, plane, goal, trip, tolerance),
     )
     part = 1.0
-    for j in range(room.first[k] - 1, room.first[k + 1]):
-        other = -1 if j < room.first[k] else j
-        if other == plane or (other >= 0 and room.planes[other, 1] >= 0.0):
+    for j in range(obstacles.first[k] - 1, obstacles.first[k + 1]):
+        other = -1 if j < obstacles.first[k] else j
+        if other == plane or (other >= 0 and obstacles.planes[other, 1] >= 0.0):
             continue
         before, after = (
-            _surface(room, k, other, x, trip, tolerance),
-            _surface(room, k, other, goal, trip, tolerance),
+            _surface(obstacles, k, other, x, trip, tolerance),
+            _surface(obstacles, k, other, goal, trip, tolerance),
         )
         if after > there + tolerance and before <= here:
             part = min(part, (here - before) / ((here - before) + (after - there)))
@@ -175,60 +175,60 @@ def _end_of_side(room, k, plane, x, goal, trip, tolerance):
 
 
 @inline
-def eased(room, count, x, y, trip, tolerance, rules):
-    """The y of a walker that may be a rounding too low, and whether it is clear of all: ``y, free``."""
+def eased(obstacles, count, x, y, trip, tolerance, rules):
+    """The y of a walker that may be a rounding error too low, and whether it is clear of all: ``y, free``."""
     walker = edges_at(x, y, trip, rules)
-    if is_clear_of_all(room, count, walker, tolerance):
+    if is_clear_of_all(obstacles, count, walker, tolerance):
         return y, True
     highest = walker[3]
     for k in range(count):
-        if not is_clear(room, k, walker, tolerance):
-            highest = min(highest, rest_on(room, k, walker[0], walker[2], tolerance)[0])
+        if not is_clear(obstacles, k, walker, tolerance):
+            highest = min(highest, rest_on(obstacles, k, walker[0], walker[2], tolerance)[0])
     if walker[3] - highest > TOUCH * tolerance:
         return y, False
     up = place_with_feet(highest, trip, rules)
-    free = is_clear_of_all(room, count, edges_at(x, up, trip, rules), tolerance)
+    free = is_clear_of_all(obstacles, count, edges_at(x, up, trip, rules), tolerance)
     return (up if free else y), free
 
 
 @inline
-def _lifted(room, count, feet, x, y, trip, tolerance, rules):
-    """The y of a walker whose feet are a rounding too low."""
+def _lifted(obstacles, count, feet, x, y, trip, tolerance, rules):
+    """The y of a walker whose feet are a rounding error too low."""
     if edges_at(x, y, trip, rules)[3] <= feet:
         return y
     up = place_with_feet(feet, trip, rules)
-    return up if is_clear_of_all(room, count, edges_at(x, up, trip, rules), tolerance) else y
+    return up if is_clear_of_all(obstacles, count, edges_at(x, up, trip, rules), tolerance) else y
 
 
 @inline
-def _place_at_meeting(room, k, side, time, x, goal, trip, tolerance):
-    """The x at which a leg ends that meets something."""
+def _place_at_meeting(obstacles, k, side, time, x, goal, trip, tolerance):
+    """The x at which a leg that meets an obstacle ends."""
     forward = 1.0 if goal > x else -1.0
     if side == X_FACE:
-        at = flush_before(room.boxes[k, 0], trip.width) if forward > 0.0 else room.boxes[k, 2]
+        at = flush_before(obstacles.boxes[k, 0], trip.width) if forward > 0.0 else obstacles.boxes[k, 2]
     else:
         at = x + time * (goal - x) - forward * _BACK * tolerance
     return max(at, x) if forward > 0.0 else min(at, x)
 
 
 @inline
-def _can_rise(room, count, x, y, to_y, trip, tolerance, rules):
-    """Whether a walker can go straight up."""
+def _can_rise(obstacles, count, x, y, to_y, trip, tolerance, rules):
+    """Whether a walker can move straight up."""
     here, there = edges_at(x, y, trip, rules), edges_at(x, to_y, trip, rules)
-    meets = first_meeting(room, count, here, there, tolerance)[1] >= 0
-    return not meets and is_clear_of_all(room, count, there, tolerance)
+    meets = first_meeting(obstacles, count, here, there, tolerance)[1] >= 0
+    return not meets and is_clear_of_all(obstacles, count, there, tolerance)
 
 
 @inline
-def go_along(room, count, x, y, goal, trip, tolerance, rules, log):
-    """Go to another x, along the floor where the walker stands on one: ``x, y``.
+def go_along(obstacles, count, x, y, goal, trip, tolerance, rules, log):
+    """Move to another x, along the floor if the walker stands on one: ``x, y``.
 
-    One loop, because each leg follows from all that the one before has left: where it ended, on what, and
-    whether it was a step up that is taken back if it leads nowhere.
+    One loop, because each leg depends on the whole state after the previous one: where it ended, on what, and
+    whether it was a step up that is undone if it leads nowhere.
     """
     forward = 1.0 if goal > x else -1.0
     start = x
-    grounded = floor_under(room, count, edges_at(x, y, trip, rules), tolerance, rules)[0] >= 0
+    grounded = floor_under(obstacles, count, edges_at(x, y, trip, rules), tolerance, rules)[0] >= 0
     stepped_x, stepped_y = math.nan, 0.0
     for _ in range(MOST_LEGS):
         if x == goal:
@@ -236,24 +236,24 @@ def go_along(room, count, x, y, goal, trip, tolerance, rules, log):
         walker = edges_at(x, y, trip, rules)
         floor, plane, slope, highest = -1, -1, 0.0, walker[3]
         if grounded:
-            floor, plane, slope, highest = floor_ahead(room, count, walker, forward, tolerance)
+            floor, plane, slope, highest = floor_ahead(obstacles, count, walker, forward, tolerance)
         if slope > rules.rise * _EVEN:
-            floor = -1  # it falls too steeply to be followed
+            floor = -1  # too steep to be followed
         to_x, to_y = goal, y
         if floor >= 0 and slope < -rules.rise * _EVEN:
             met, side, time = floor, FIRST_PLANE + plane, 0.0
         else:
             if floor >= 0:
-                y = _lifted(room, count, highest, x, y, trip, tolerance, rules)
+                y = _lifted(obstacles, count, highest, x, y, trip, tolerance, rules)
                 walker, to_y = edges_at(x, y, trip, rules), y
-                to_x = _end_of_side(room, floor, plane, x, goal, trip, tolerance)
-                feet = _surface(room, floor, plane, to_x, trip, tolerance)
+                to_x = _end_of_side(obstacles, floor, plane, x, goal, trip, tolerance)
+                feet = _surface(obstacles, floor, plane, to_x, trip, tolerance)
                 if plane >= 0 or walker[3] > feet:
                     to_y = place_with_feet(feet, trip, rules)
             there = edges_at(to_x, to_y, trip, rules)
-            time, met, side = first_meeting(room, count, walker, there, tolerance)
+            time, met, side = first_meeting(obstacles, count, walker, there, tolerance)
             if met < 0:
-                to_y, free = eased(room, count, to_x, to_y, trip, tolerance, rules)
+                to_y, free = eased(obstacles, count, to_x, to_y, trip, tolerance, rules)
                 if not free:
                     break
                 x, y = to_x, to_y
@@ -261,30 +261,34 @@ def go_along(room, count, x, y, goal, trip, tolerance, rules, log):
                 continue
         at_x, at_y = x, y
         if time > 0.0 or side == X_FACE:
-            at_x = _place_at_meeting(room, met, side, time, x, to_x, trip, tolerance)
+            at_x = _place_at_meeting(obstacles, met, side, time, x, to_x, trip, tolerance)
         if floor >= 0 and at_x != x:
-            feet = _surface(room, floor, plane, at_x, trip, tolerance)
+            feet = _surface(obstacles, floor, plane, at_x, trip, tolerance)
             if plane >= 0 or walker[3] > feet:
                 at_y = place_with_feet(feet, trip, rules)
-        at_y, free = eased(room, count, at_x, at_y, trip, tolerance, rules)
+        at_y, free = eased(obstacles, count, at_x, at_y, trip, tolerance, rules)
         if not free:
             at_x, at_y = x, y
         at = edges_at(at_x, at_y, trip, rules)
-        surface, its_plane = rest_on(room, met, at[0], at[2], tolerance)
-        if abs(at[3] - room.boxes[met, 1]) <= TOUCH * tolerance:  # at its very top, by a rounding on its side
-            surface, its_plane = min(surface, room.boxes[met, 1]), -1
-        level = is_level(room, its_plane, rules) and room.names[met, 3] & TOP != 0
-        if level and at[3] - surface <= TOUCH * tolerance:  # a seam, or the foot of a slope
+        surface, its_plane = rest_on(obstacles, met, at[0], at[2], tolerance)
+        if abs(at[3] - obstacles.boxes[met, 1]) <= TOUCH * tolerance:  # at its top, except for rounding
+            surface, its_plane = min(surface, obstacles.boxes[met, 1]), -1
+        level = is_level(obstacles, its_plane, rules) and obstacles.names[met, 3] & TOP != 0
+        if level and at[3] - surface <= TOUCH * tolerance:  # the border of two tiles, or the foot of a slope
             up = place_with_feet(surface, trip, rules) if at[3] > surface else at_y
-            clear = is_clear_of_all(room, count, edges_at(at_x, up, trip, rules), tolerance)
+            clear = is_clear_of_all(obstacles, count, edges_at(at_x, up, trip, rules), tolerance)
             if clear and (at_x != x or up != y or not grounded):
                 x, y, grounded = at_x, up, True
                 log_bend(log, trip, abs(x - start), x, y)
                 continue
-        top = surface if level else room.boxes[met, 1]
+        top = surface if level else obstacles.boxes[met, 1]
         up = place_with_feet(top, trip, rules)
-        steps = grounded and 0.0 < at[3] - top <= rules.step and room.names[met, 3] & TOP != 0
-        if steps and at_x != stepped_x and _can_rise(room, count, at_x, at_y, up, trip, tolerance, rules):
+        steps = grounded and 0.0 < at[3] - top <= rules.step and obstacles.names[met, 3] & TOP != 0
+        if (
+            steps
+            and at_x != stepped_x
+            and _can_rise(obstacles, count, at_x, at_y, up, trip, tolerance, rules)
+        ):
             log_bend(log, trip, abs(at_x - start), at_x, at_y)
             stepped_x, stepped_y = at_x, at_y
             x, y = at_x, up
@@ -293,36 +297,38 @@ def go_along(room, count, x, y, goal, trip, tolerance, rules, log):
         x, y = at_x, (stepped_y if at_x == stepped_x else at_y)
         log_bend(log, trip, abs(x - start), x, y)
         there = edges_at(to_x, to_y, trip, rules)
-        normal = normal_of(room, side, forward, there[3] - walker[3])
-        log_hit(log, room, trip, rules, met, normal, abs(x - start), x, y)
+        normal = normal_of(obstacles, side, forward, there[3] - walker[3])
+        log_hit(log, obstacles, trip, rules, met, normal, abs(x - start), x, y)
         break
     if grounded and x != start and rules.snap > 0.0:
-        y = _snapped(room, count, x, y, trip, tolerance, rules)
+        y = _snapped(obstacles, count, x, y, trip, tolerance, rules)
     return x, y
 
 
 @inline
-def _slack(room, plane, tolerance):
-    """How far feet (or a head) may be above a side that they touch: farther where it is steep."""
-    return TOUCH * tolerance if plane < 0 else TOUCH * tolerance / abs(room.planes[plane, 1])
+def _slack(obstacles, plane, tolerance):
+    """How far feet (or a head) may be above a side that they touch: farther if it is steep."""
+    return TOUCH * tolerance if plane < 0 else TOUCH * tolerance / abs(obstacles.planes[plane, 1])
 
 
 @inline
-def _nearest_floor(room, count, walker, tolerance, rules):
-    """The floor below, of several as near a level one: ``obstacle, plane, height``; -1 for none.
+def _nearest_floor(obstacles, count, walker, tolerance, rules):
+    """The floor below; among floors equally near, a level one: ``obstacle, plane, height``; -1 for none.
 
     The height is that of the nearest.
     """
     best, best_plane, best_height, nearest = -1, -1, math.inf, math.inf
     for k in range(count):
-        if is_beside(room.boxes, k, walker) or room.names[k, 3] & TOP == 0:
+        if is_beside(obstacles.boxes, k, walker) or obstacles.names[k, 3] & TOP == 0:
             continue
-        height, plane = rest_on(room, k, walker[0], walker[2], tolerance)
-        room_below = _slack(room, plane, tolerance) if room.names[k, 3] == ALL_SIDES else 0.0
+        height, plane = rest_on(obstacles, k, walker[0], walker[2], tolerance)
+        room_below = _slack(obstacles, plane, tolerance) if obstacles.names[k, 3] == ALL_SIDES else 0.0
         if walker[3] > height + room_below:
             continue
         nearest = min(nearest, height)
-        flatter = is_level(room, plane, rules) and best >= 0 and not is_level(room, best_plane, rules)
+        flatter = (
+            is_level(obstacles, plane, rules) and best >= 0 and not is_level(obstacles, best_plane, rules)
+        )
         as_near = TOUCH * tolerance if flatter else -TOUCH * tolerance
         if best < 0 or height < best_height + as_near:
             best, best_plane, best_height = k, plane, height
@@ -330,91 +336,93 @@ def _nearest_floor(room, count, walker, tolerance, rules):
 
 
 @inline
-def _snapped(room, count, x, y, trip, tolerance, rules):
-    """Down to the floor that a walker has just walked off, where one is near."""
+def _snapped(obstacles, count, x, y, trip, tolerance, rules):
+    """Move down to the floor that a walker has just walked off, if one is near."""
     walker = edges_at(x, y, trip, rules)
-    if floor_under(room, count, walker, tolerance, rules)[0] >= 0:
+    if floor_under(obstacles, count, walker, tolerance, rules)[0] >= 0:
         return y
-    floor, plane, height = _nearest_floor(room, count, walker, tolerance, rules)
-    if floor < 0 or height - walker[3] > rules.snap or not is_level(room, plane, rules):
+    floor, plane, height = _nearest_floor(obstacles, count, walker, tolerance, rules)
+    if floor < 0 or height - walker[3] > rules.snap or not is_level(obstacles, plane, rules):
         return y
-    down, free = eased(room, count, x, place_with_feet(height, trip, rules), trip, tolerance, rules)
+    down, free = eased(obstacles, count, x, place_with_feet(height, trip, rules), trip, tolerance, rules)
     return down if free else y
 
 
 @inline
-def fall(room, count, x, y, way, gone, trip, tolerance, rules, log):
-    """Go down, until something level holds the walker; it slides down what is steeper: ``x, y``."""
-    left_over = way
+def fall(obstacles, count, x, y, length, gone, trip, tolerance, rules, log):
+    """Move down until a level floor holds the walker; it slides down steeper ones: ``x, y``."""
+    left_over = length
     for _ in range(MOST_LEGS):
         walker = edges_at(x, y, trip, rules)
-        floor, plane = floor_under(room, count, walker, tolerance, rules)
+        floor, plane = floor_under(obstacles, count, walker, tolerance, rules)
         height = walker[3]
         if floor < 0:
-            floor, plane, height = _nearest_floor(room, count, walker, tolerance, rules)
+            floor, plane, height = _nearest_floor(obstacles, count, walker, tolerance, rules)
         drop = height - walker[3]
         if floor < 0 or drop > left_over:
             return x, y + rules.flip * left_over
         if drop > TOUCH * tolerance:
-            down, free = eased(room, count, x, place_with_feet(height, trip, rules), trip, tolerance, rules)
+            down, free = eased(
+                obstacles, count, x, place_with_feet(height, trip, rules), trip, tolerance, rules
+            )
             if free:
                 y = down
             left_over -= drop
-            log_bend(log, trip, gone + way - left_over, x, y)
-        normal = (0.0, -1.0) if plane < 0 else (room.planes[plane, 0], room.planes[plane, 1])
-        log_hit(log, room, trip, rules, floor, normal, gone + way - left_over, x, y)
-        if is_level(room, plane, rules) or left_over <= 0.0:
+            log_bend(log, trip, gone + length - left_over, x, y)
+        normal = (0.0, -1.0) if plane < 0 else (obstacles.planes[plane, 0], obstacles.planes[plane, 1])
+        log_hit(log, obstacles, trip, rules, floor, normal, gone + length - left_over, x, y)
+        if is_level(obstacles, plane, rules) or left_over <= 0.0:
             return x, y
         along = left_over * normal[0] * -normal[1]
         goal = x + along
         if goal == x:
             return x, y
-        to_x = _end_of_side(room, floor, plane, x, goal, trip, tolerance)
-        feet = _surface(room, floor, plane, to_x, trip, tolerance)
+        to_x = _end_of_side(obstacles, floor, plane, x, goal, trip, tolerance)
+        feet = _surface(obstacles, floor, plane, to_x, trip, tolerance)
         to_y = place_with_feet(feet, trip, rules)
         walker = edges_at(x, y, trip, rules)
         there = edges_at(to_x, to_y, trip, rules)
-        time, met, side = first_meeting(room, count, walker, there, tolerance)
+        time, met, side = first_meeting(obstacles, count, walker, there, tolerance)
         if met < 0:
-            to_y, free = eased(room, count, to_x, to_y, trip, tolerance, rules)
+            to_y, free = eased(obstacles, count, to_x, to_y, trip, tolerance, rules)
             if to_x == x or not free:
                 return x, y
             left_over -= left_over * (to_x - x) / along
             x, y = to_x, to_y
-            log_bend(log, trip, gone + way - left_over, x, y)
+            log_bend(log, trip, gone + length - left_over, x, y)
             continue
-        at_x = _place_at_meeting(room, met, side, time, x, to_x, trip, tolerance)
-        at_y = place_with_feet(_surface(room, floor, plane, at_x, trip, tolerance), trip, rules)
-        at_y, free = eased(room, count, at_x, at_y, trip, tolerance, rules)
+        at_x = _place_at_meeting(obstacles, met, side, time, x, to_x, trip, tolerance)
+        at_y = place_with_feet(_surface(obstacles, floor, plane, at_x, trip, tolerance), trip, rules)
+        at_y, free = eased(obstacles, count, at_x, at_y, trip, tolerance, rules)
         if free:
             left_over -= left_over * (at_x - x) / along
             x, y = at_x, at_y
-            log_bend(log, trip, gone + way - left_over, x, y)
-        normal = normal_of(room, side, along, 1.0)
-        log_hit(log, room, trip, rules, met, normal, gone + way - left_over, x, y)
+            log_bend(log, trip, gone + length - left_over, x, y)
+        normal = normal_of(obstacles, side, along, 1.0)
+        log_hit(log, obstacles, trip, rules, met, normal, gone + length - left_over, x, y)
         return x, y
     return x, y
 
 
 @inline
-def _nearest_ceiling(room, count, walker, tolerance):
+def _nearest_ceiling(obstacles, count, walker, tolerance):
     """What the head would hit, and where it is then: ``obstacle, plane, height``; -1 for none."""
     best, best_plane, best_height = -1, -1, -math.inf
     for k in range(count):
-        if is_beside(room.boxes, k, walker) or room.names[k, 3] & BOTTOM == 0:
+        if is_beside(obstacles.boxes, k, walker) or obstacles.names[k, 3] & BOTTOM == 0:
             continue
-        height, plane = hang_from(room, k, walker[0], walker[2], tolerance)
-        room_above = _slack(room, plane, tolerance) if room.names[k, 3] == ALL_SIDES else 0.0
+        height, plane = hang_from(obstacles, k, walker[0], walker[2], tolerance)
+        room_above = _slack(obstacles, plane, tolerance) if obstacles.names[k, 3] == ALL_SIDES else 0.0
         if walker[1] >= height - room_above and height > best_height:
             best, best_plane, best_height = k, plane, height
     return best, best_plane, best_height
 
 
 @inline
-def _around_corner(room, count, k, x, y, trip, tolerance, rules):
-    """The x from which a walker gets past what its head has hit, the nearer side first; else its own."""
-    to_left = flush_before(room.boxes[k, 0], trip.width)
-    to_right = room.boxes[k, 2]
+def _around_corner(obstacles, count, k, x, y, trip, tolerance, rules):
+    """The x at which a walker gets past an obstacle above its head, the nearer side first; else its own x."""
+    to_left = flush_before(obstacles.boxes[k, 0], trip.width)
+    to_right = obstacles.boxes[k, 2]
     if to_right - x < x - to_left:
         to_left, to_right = to_right, to_left
     walker = edges_at(x, y, trip, rules)
@@ -423,38 +431,38 @@ def _around_corner(room, count, k, x, y, trip, tolerance, rules):
         if abs(to_x - x) > rules.corner:
             continue
         there = edges_at(to_x, y, trip, rules)
-        if first_meeting(room, count, walker, there, tolerance)[1] >= 0:
+        if first_meeting(obstacles, count, walker, there, tolerance)[1] >= 0:
             continue
-        ceiling, _, height = _nearest_ceiling(room, count, there, tolerance)
+        ceiling, _, height = _nearest_ceiling(obstacles, count, there, tolerance)
         if ceiling < 0 or walker[1] - height > TOUCH * tolerance:
             return to_x
     return x
 
 
 @inline
-def climb(room, count, x, y, way, gone, trip, tolerance, rules, log):
-    """Go up; where only a corner is in the way, around it: ``x, y``."""
-    left_over = way
+def climb(obstacles, count, x, y, length, gone, trip, tolerance, rules, log):
+    """Move up; around an obstacle if only its corner blocks: ``x, y``."""
+    left_over = length
     for _ in range(MOST_LEGS):
         walker = edges_at(x, y, trip, rules)
-        ceiling, plane, height = _nearest_ceiling(room, count, walker, tolerance)
+        ceiling, plane, height = _nearest_ceiling(obstacles, count, walker, tolerance)
         rise = walker[1] - height
         if ceiling < 0 or rise > left_over:
             return x, y - rules.flip * left_over
         if rise > TOUCH * tolerance:
             up = place_with_head(height, trip, rules)
-            if is_clear_of_all(room, count, edges_at(x, up, trip, rules), tolerance):
+            if is_clear_of_all(obstacles, count, edges_at(x, up, trip, rules), tolerance):
                 y = up
             left_over -= rise
-            log_bend(log, trip, gone + way - left_over, x, y)
+            log_bend(log, trip, gone + length - left_over, x, y)
         if rules.corner > 0.0 and left_over > 0.0:
-            to_x = _around_corner(room, count, ceiling, x, y, trip, tolerance, rules)
+            to_x = _around_corner(obstacles, count, ceiling, x, y, trip, tolerance, rules)
             if to_x != x:
                 x = to_x
-                log_bend(log, trip, gone + way - left_over, x, y)
+                log_bend(log, trip, gone + length - left_over, x, y)
                 continue
-        normal = (0.0, 1.0) if plane < 0 else (room.planes[plane, 0], room.planes[plane, 1])
-        log_hit(log, room, trip, rules, ceiling, normal, gone + way - left_over, x, y)
+        normal = (0.0, 1.0) if plane < 0 else (obstacles.planes[plane, 0], obstacles.planes[plane, 1])
+        log_hit(log, obstacles, trip, rules, ceiling, normal, gone + length - left_over, x, y)
         return x, y
     return x, y
 
@@ -464,7 +472,7 @@ def climb(room, count, x, y, way, gone, trip, tolerance, rules, log):
 
 @inline
 def _power_above(size):
-    """A power of two: so that places a little apart have one tolerance."""
+    """A power of two, so that places near each other have one tolerance."""
     power = 1.0
     while power < size:
         power *= 2.0
@@ -475,47 +483,47 @@ def _power_above(size):
 
 @inline
 def _tolerance(x, y, trip, reach_x, reach_y):
-    """See `walk_obstacles`; of where a part of a walk may lead."""
+    """See `walk_obstacles`; for the region that a part of a walk may reach."""
     across = max(abs(x - reach_x), abs(x + trip.width + reach_x))
     along = max(abs(y - reach_y), abs(y + trip.height + reach_y))
     return TOLERANCE * _power_above(max(across, along))
 
 
 @inline
-def _let_through(room, count, walker, tolerance):
-    """What a walker is in, and can not get out of, is no obstacle to it."""
+def _let_through(obstacles, count, walker, tolerance):
+    """Exclude obstacles that a walker is inside of and cannot leave."""
     for k in range(count):
-        if not is_clear(room, k, walker, tolerance):
-            room.names[k, 3] = 0
+        if not is_clear(obstacles, k, walker, tolerance):
+            obstacles.names[k, 3] = 0
 
 
 @inline
-def _set_back(room, count, walker, tolerance):
-    """A side that a walker is flush with, as `World.move` leaves it, is set back by a rounding.
+def _set_back(obstacles, count, walker, tolerance):
+    """Move a side back by a rounding error if a walker is flush with it, as `World.move` leaves it.
 
-    Without, the walker would count as inside, and be let through.
+    Otherwise the walker would count as inside, and pass through.
     """
     for k in range(count):
-        first, end = room.first[k], room.first[k + 1]
-        if first == end or is_clear(room, k, walker, tolerance):
+        first, end = obstacles.first[k], obstacles.first[k + 1]
+        if first == end or is_clear(obstacles, k, walker, tolerance):
             continue
         for edge in range(4):  # left, top, right, bottom, and the opposite edge of the walker
             opposite = walker[(edge + 2) % 4]
-            inside = opposite - room.boxes[k, edge] if edge < 2 else room.boxes[k, edge] - opposite
+            inside = opposite - obstacles.boxes[k, edge] if edge < 2 else obstacles.boxes[k, edge] - opposite
             if inside <= TOUCH * tolerance:
-                room.boxes[k, edge] = opposite
+                obstacles.boxes[k, edge] = opposite
         best = first
         for j in range(first + 1, end):
-            if gap(room.planes, j, walker) > gap(room.planes, best, walker):
+            if gap(obstacles.planes, j, walker) > gap(obstacles.planes, best, walker):
                 best = j
-        apart = gap(room.planes, best, walker)
+        apart = gap(obstacles.planes, best, walker)
         if apart >= -TOUCH * tolerance:
-            room.planes[best, 2] -= tolerance - apart
+            obstacles.planes[best, 2] -= tolerance - apart
 
 
 @inline
 def region_of(x, y, width, height, dx, dy, rules):
-    """All that a walk can touch: left, top, right, bottom."""
+    """The region that a walk can touch: left, top, right, bottom."""
     across = abs(dx) + 0.5 * abs(dy) + rules.corner
     along = abs(dx) * rules.rise + abs(dy) + rules.snap + rules.step
     across += 1e-9 * (across + abs(x) + width)
@@ -533,58 +541,58 @@ def regions_of(movers, rules, out):
 
 
 @jit
-def walk_rows(scene, ways, begin, through, rules, room, log, ends):
+def walk_rows(scene, motions, begin, through, rules, obstacles, log, ends):
     """Let the boxes in ``scene.rows`` walk: ``next, state``.
 
-    Ends early for want of room, or before a mover that starts inside something, unless it is the one that
-    may go ``through``; what is behind is done.
+    It ends early if memory is full, or before a mover that starts inside something, unless it is ``through``;
+    the movers before ``next`` are done.
     """
     shapes, grid, ground, ring = scene.shapes, scene.grid, scene.ground, scene.ring
     for m in range(begin, scene.rows.shape[0]):
         row = scene.rows[m]
         x, y, width, height = shapes.x[row], shapes.y[row], shapes.width[row], shapes.height[row]
-        dx, dy = ways[m, 0], ways[m, 1]
+        dx, dy = motions[m, 0], motions[m, 1]
         trip = Trip(m, width, height, abs(dx) + abs(dy))
         region = region_of(x, y, width, height, dx, dy, rules)
         mine = scene.near[scene.starts[m] : scene.starts[m + 1]]
         walker = x, y, x + width, y + height
-        count = gather(room, shapes, mine, grid, ground, ring, region, walker, False, rules)
+        count = gather(obstacles, shapes, mine, grid, ground, ring, region, walker, False, rules)
         if count < 0:
             return m, MORE_ROOM
         hits, bends = log.counts[0], log.counts[1]
         reach = abs(dx) * rules.rise + rules.snap + rules.step
         tolerance = _tolerance(x, y, trip, abs(dx), reach)
-        y, free = eased(room, count, x, y, trip, tolerance, rules)
+        y, free = eased(obstacles, count, x, y, trip, tolerance, rules)
         if not free:
-            count = gather(room, shapes, mine, grid, ground, ring, region, walker, True, rules)
+            count = gather(obstacles, shapes, mine, grid, ground, ring, region, walker, True, rules)
             if count < 0:
                 return m, MORE_ROOM
-            _set_back(room, count, edges_at(x, y, trip, rules), tolerance)
-            y, free = eased(room, count, x, y, trip, tolerance, rules)
+            _set_back(obstacles, count, edges_at(x, y, trip, rules), tolerance)
+            y, free = eased(obstacles, count, x, y, trip, tolerance, rules)
         if not free:
             if through != m:
                 return m, INSIDE
-            _let_through(room, count, edges_at(x, y, trip, rules), tolerance)
+            _let_through(obstacles, count, edges_at(x, y, trip, rules), tolerance)
         if dx != 0.0:
-            x, y = go_along(room, count, x, y, x + dx, trip, tolerance, rules, log)
+            x, y = go_along(obstacles, count, x, y, x + dx, trip, tolerance, rules, log)
         tolerance = _tolerance(x, y, trip, 0.5 * abs(dy) + rules.corner, abs(dy))
         down = dy * rules.flip
         if down > 0.0:
-            x, y = fall(room, count, x, y, down, abs(dx), trip, tolerance, rules, log)
+            x, y = fall(obstacles, count, x, y, down, abs(dx), trip, tolerance, rules, log)
         elif down < 0.0:
-            x, y = climb(room, count, x, y, -down, abs(dx), trip, tolerance, rules, log)
+            x, y = climb(obstacles, count, x, y, -down, abs(dx), trip, tolerance, rules, log)
         if log.counts[0] > log.hits.shape[0] or log.counts[1] > log.bends.shape[0]:
             log.counts[0], log.counts[1] = hits, bends
             return m, MORE_LOG
         ends.places[m, 0], ends.places[m, 1] = x, y
         floors, tops = ends.floors, ends.tops
         shapes.x[row], shapes.y[row] = x, y
-        floor, plane = floor_under(room, count, edges_at(x, y, trip, rules), tolerance, rules)
+        floor, plane = floor_under(obstacles, count, edges_at(x, y, trip, rules), tolerance, rules)
         tops[m, 0], tops[m, 1] = math.nan, math.nan
         for column in range(3):
-            floors[m, column] = -1 if floor < 0 else room.names[floor, column]
+            floors[m, column] = -1 if floor < 0 else obstacles.names[floor, column]
         if floor >= 0:
-            tops[m, 0] = 0.0 if plane < 0 else room.planes[plane, 0]
-            tops[m, 1] = -rules.flip if plane < 0 else rules.flip * room.planes[plane, 1]
+            tops[m, 0] = 0.0 if plane < 0 else obstacles.planes[plane, 0]
+            tops[m, 1] = -rules.flip if plane < 0 else rules.flip * obstacles.planes[plane, 1]
         floors[m, 3], floors[m, 4] = ladder_at(grid, ground, x, y, width, height, rules.flip)
     return scene.rows.shape[0], DONE

@@ -1,15 +1,15 @@
-"""What lies around a walker, and what a walker asks of it: boxes, and the slanted sides of what is no box.
+"""Obstacles around a walker, and tests against them: boxes, and the sloped sides of other shapes.
 
-All is seen with gravity towards larger y: where it points the other way, every y is turned round (which is
-exact) and turned back at the end.  An obstacle is its bounding box, compared edge for edge as everywhere in
-the library, cut off by half planes ``nx * x + ny * y <= c``, one for each slanted side.  What is round is cut
-by the sides of a polygon around it, see ``ring``; for a walker that begins inside of that polygon also by its
-tangent where it is nearest to the walker: so a walker that is flush with it is outside.
+Everything is computed with gravity towards larger y: for the opposite gravity every y is negated (which is
+exact) and negated back at the end.  An obstacle is its bounding box, compared edge for edge as everywhere in
+the library, intersected with half planes ``nx * x + ny * y <= c``, one for each sloped side.  A round shape
+is replaced by a polygon around it (``ring``); for a walker that begins inside that polygon the tangent
+nearest to the walker is added, so that a walker that is flush with the shape is outside.
 
-Along straight edges all comparisons are exact.  A slanted side is kept off by a ``tolerance``: some 200 units
-in the last place of the largest coordinate around.  That is so much more than any rounding here, and so much
-less than what `World.grounded` looks beyond, that a walker who rests on a slope is outside of it in exact
-arithmetic too.
+Along straight edges all comparisons are exact.  A walker keeps a ``tolerance`` from sloped sides: some 200
+units in the last place of the largest coordinate around.  That is so much larger than any rounding error
+here, and so much smaller than the distance `World.grounded` looks down, that a walker that rests on a slope
+is outside of it in exact arithmetic too.
 
 A walker is ``left, top, right, bottom``.
 """
@@ -28,8 +28,8 @@ from broadphase.kernels.tiles.grid import BOTTOM, LEFT, RIGHT, TOP, cells_betwee
 from broadphase.kernels.tiles.slopes import is_ladder, profile_at, slope_of
 
 TOLERANCE = 5e-14  # of the largest coordinate
-TOUCH = 8.0  # so many tolerances apart are together
-OUTSIDE = 0.25  # so much of a tolerance is outside
+TOUCH = 8.0  # this many tolerances apart counts as touching
+OUTSIDE = 0.25  # this share of a tolerance counts as outside
 
 X_FACE, Y_FACE, FIRST_PLANE = 0, 1, 2
 NO_MEETING = (math.inf, -1, 0)
@@ -41,18 +41,18 @@ class Rules(NamedTuple):
     snap: float
     """How far down a floor is followed."""
     rise: float
-    """Of the steepest slope that is walked: its tangent, and the sine of its normal."""
+    """Of the steepest slope that can be walked: its tangent, and the sine of its normal."""
     upright: float
     step: float
     corner: float
     flip: float
     """-1 where gravity points to smaller y, else 1."""
     drop: bool
-    """Whether the walker falls through what blocks on top only."""
+    """Whether the walker falls through tiles that block only on top."""
 
 
-class WalkRoom(NamedTuple):
-    """Memory for what lies around one walker."""
+class Obstacles(NamedTuple):
+    """Scratch memory for the obstacles around one walker."""
 
     boxes: npt.NDArray[np.float64]
     """``(n, 4)``"""
@@ -65,9 +65,9 @@ class WalkRoom(NamedTuple):
 
 
 @inline
-def _put(room, count, left, top, right, bottom, body, column, row, sides, flip):
-    """One more obstacle, without planes yet; how many there are then, -1 for want of room."""
-    if count < 0 or count + 1 >= room.first.shape[0]:
+def _put(obstacles, count, left, top, right, bottom, body, column, row, sides, flip):
+    """Append an obstacle, without planes yet; returns how many there are then, -1 if the memory is full."""
+    if count < 0 or count + 1 >= obstacles.first.shape[0]:
         return -1
     if flip < 0.0:
         top, bottom = -bottom, -top
@@ -75,28 +75,28 @@ def _put(room, count, left, top, right, bottom, body, column, row, sides, flip):
         turned |= BOTTOM if sides & TOP != 0 else np.int64(0)
         turned |= TOP if sides & BOTTOM != 0 else np.int64(0)
         sides = turned
-    room.boxes[count, 0], room.boxes[count, 1] = left, top
-    room.boxes[count, 2], room.boxes[count, 3] = right, bottom
-    room.names[count, 0], room.names[count, 1], room.names[count, 2] = body, column, row
-    room.names[count, 3] = sides
-    room.first[count + 1] = room.first[count]
+    obstacles.boxes[count, 0], obstacles.boxes[count, 1] = left, top
+    obstacles.boxes[count, 2], obstacles.boxes[count, 3] = right, bottom
+    obstacles.names[count, 0], obstacles.names[count, 1], obstacles.names[count, 2] = body, column, row
+    obstacles.names[count, 3] = sides
+    obstacles.first[count + 1] = obstacles.first[count]
     return count + 1
 
 
 @inline
-def _put_plane(room, count, nx, ny, c, flip):
-    """One more plane of the last obstacle; the count, -1 for want of room."""
-    at = room.first[count]
-    if at >= room.planes.shape[0]:
+def _put_plane(obstacles, count, nx, ny, c, flip):
+    """Append a plane of the last obstacle; returns the count, -1 if the memory is full."""
+    at = obstacles.first[count]
+    if at >= obstacles.planes.shape[0]:
         return -1
-    room.planes[at, 0], room.planes[at, 1], room.planes[at, 2] = nx, flip * ny, c
-    room.first[count] = at + 1
+    obstacles.planes[at, 0], obstacles.planes[at, 1], obstacles.planes[at, 2] = nx, flip * ny, c
+    obstacles.first[count] = at + 1
     return count
 
 
 @inline
 def _reach_of(shapes, row, nx, ny):
-    """How far the core of a shape reaches along a normal, seen from its place."""
+    """How far the core of a shape reaches along a normal, relative to its position."""
     x, y = corner_at(shapes, row, 0)
     best = x * nx + y * ny
     for k in range(1, corners(shapes, row)):
@@ -107,7 +107,7 @@ def _reach_of(shapes, row, nx, ny):
 
 @inline
 def _nearer(best, px, py, qx, qy):
-    """The shorter way: ``square, x, y, dx, dy`` from a point of a core to one of a walker."""
+    """The shorter displacement: ``square, x, y, dx, dy`` from a point of a core to one of a walker."""
     dx, dy = qx - px, qy - py
     square = dx * dx + dy * dy
     return (square, px, py, dx, dy) if square < best[0] else best
@@ -115,9 +115,9 @@ def _nearer(best, px, py, qx, qy):
 
 @inline
 def _tangent(shapes, row, walker):
-    """The normal of what is round towards a walker, and how far it reaches along it: ``nx, ny, c``.
+    """The normal of a round shape towards a walker, and how far the shape reaches along it: ``nx, ny, c``.
 
-    The normal is zero where the core of the shape meets the walker.
+    The normal is zero if the core of the shape meets the walker.
     """
     left, top, right, bottom = walker
     x, y, grown, sides = shapes.x[row], shapes.y[row], shapes.width[row], corners(shapes, row)
@@ -141,9 +141,9 @@ def _tangent(shapes, row, walker):
 
 
 @inline
-def _put_body(room, count, shapes, row, ring, walker, tangents, flip):
+def _put_body(obstacles, count, shapes, row, ring, walker, tangents, flip):
     left, top, right, bottom = bounds_of(shapes, row)
-    count = _put(room, count, left, top, right, bottom, np.int64(row), -1, -1, ALL_SIDES, flip)
+    count = _put(obstacles, count, left, top, right, bottom, np.int64(row), -1, -1, ALL_SIDES, flip)
     if count < 0 or shapes.kinds[row] == BOX:
         return count
     x, y, grown, sides = shapes.x[row], shapes.y[row], shapes.width[row], corners(shapes, row)
@@ -154,39 +154,39 @@ def _put_body(room, count, shapes, row, ring, walker, tangents, flip):
         nx, ny = (qy - py) / size, (px - qx) / size
         if nx != 0.0 and ny != 0.0 and count >= 0:
             reach = (nx * px + ny * py) + grown
-            count = _put_plane(room, count, nx, ny, (nx * x + ny * y) + reach, flip)
+            count = _put_plane(obstacles, count, nx, ny, (nx * x + ny * y) + reach, flip)
     if shapes.kinds[row] == CIRCLE or grown > 0.0:
         for k in range(ring.shape[0]):
             nx, ny = ring[k, 0], ring[k, 1]
             if count >= 0:
                 reach = _reach_of(shapes, row, nx, ny) + grown
-                count = _put_plane(room, count, nx, ny, (nx * x + ny * y) + reach, flip)
+                count = _put_plane(obstacles, count, nx, ny, (nx * x + ny * y) + reach, flip)
         nx, ny, reach = _tangent(shapes, row, walker) if tangents else (0.0, 0.0, 0.0)
         if (nx != 0.0 or ny != 0.0) and count >= 0:
-            count = _put_plane(room, count, nx, ny, reach, flip)
+            count = _put_plane(obstacles, count, nx, ny, reach, flip)
     return count
 
 
 @inline
-def _put_slope(room, count, grid, ground, column, row, flip):
+def _put_slope(obstacles, count, grid, ground, column, row, flip):
     left, top, right, bottom, from_y, to_y, hangs = slope_of(grid, ground, column, row)
     low, high = min(from_y, to_y), max(from_y, to_y)
     if hangs:
         bottom = high
     else:
         top = low
-    count = _put(room, count, left, top, right, bottom, -1, column, row, ALL_SIDES, flip)
+    count = _put(obstacles, count, left, top, right, bottom, -1, column, row, ALL_SIDES, flip)
     if count >= 0 and from_y != to_y:
         size = length(right - left, to_y - from_y)
         up = -1.0 if hangs else 1.0
         nx, ny = up * (to_y - from_y) / size, up * (left - right) / size
-        count = _put_plane(room, count, nx, ny, nx * left + ny * from_y, flip)
+        count = _put_plane(obstacles, count, nx, ny, nx * left + ny * from_y, flip)
     return count
 
 
 @inline
 def _sides_for_walkers(grid, ground, column, row, rules):
-    """As `sides_at`; the top of a ladder can be stood on, and who drops is not held by tops alone."""
+    """`sides_at`, but a ladder's top can be stood on, and dropping walkers pass one-way tops."""
     sides = sides_at(grid, column, row)
     if sides == ALL_SIDES:
         return sides
@@ -200,20 +200,20 @@ def _sides_for_walkers(grid, ground, column, row, rules):
 
 
 @inline
-def gather(room, shapes, rows, grid, ground, ring, region, walker, tangents, rules):
-    """Write down everything that blocks within a region of the world: how many, -1 for want of room.
+def gather(obstacles, shapes, rows, grid, ground, ring, region, walker, tangents, rules):
+    """Collect everything that blocks within a region of the world; how many, -1 if the memory is full.
 
     ``walker`` is where the walker begins: ``left, top, right, bottom`` in the world; with ``tangents`` those
-    of what is round are added.
+    of round shapes are added.
     """
     left, top, right, bottom = region
     count = 0
-    room.first[0] = 0
+    obstacles.first[0] = 0
     for k in range(rows.shape[0]):
         row = rows[k]
         a, b, c, d = bounds_of(shapes, row)
         if count >= 0 and a <= right and left <= c and b <= bottom and top <= d:
-            count = _put_body(room, count, shapes, row, ring, walker, tangents, rules.flip)
+            count = _put_body(obstacles, count, shapes, row, ring, walker, tangents, rules.flip)
     if grid.solid.shape[0] == 0:
         return count
     count_rows, count_columns = grid.solid.shape
@@ -224,12 +224,12 @@ def gather(room, shapes, rows, grid, ground, ring, region, walker, tangents, rul
             if count < 0:
                 return count
             if profile_at(grid, ground, column, row) != 0:
-                count = _put_slope(room, count, grid, ground, column, row, rules.flip)
+                count = _put_slope(obstacles, count, grid, ground, column, row, rules.flip)
                 continue
             sides = _sides_for_walkers(grid, ground, column, row, rules)
             if sides != 0:
                 count = _put(
-                    room,
+                    obstacles,
                     count,
                     edge(grid.x, grid.width, column),
                     edge(grid.y, grid.height, row),
@@ -273,120 +273,120 @@ def gap(planes, j, walker):
 
 @inline
 def is_beside(boxes, k, walker):
-    """Whether a walker is neither over nor under an obstacle."""
+    """Whether a walker is neither above nor below an obstacle."""
     return walker[0] >= boxes[k, 2] or walker[2] <= boxes[k, 0]
 
 
 @inline
-def is_clear(room, k, walker, tolerance):
-    """Whether a walker is certainly outside of an obstacle; of what blocks on one side only it always is."""
-    boxes = room.boxes
+def is_clear(obstacles, k, walker, tolerance):
+    """Whether a walker is certainly outside of an obstacle; always true if it blocks on one side only."""
+    boxes = obstacles.boxes
     if is_beside(boxes, k, walker) or walker[1] >= boxes[k, 3] or walker[3] <= boxes[k, 1]:
         return True
-    if room.names[k, 3] != ALL_SIDES:
+    if obstacles.names[k, 3] != ALL_SIDES:
         return True
-    for j in range(room.first[k], room.first[k + 1]):
-        if gap(room.planes, j, walker) >= OUTSIDE * tolerance:
+    for j in range(obstacles.first[k], obstacles.first[k + 1]):
+        if gap(obstacles.planes, j, walker) >= OUTSIDE * tolerance:
             return True
     return False
 
 
 @inline
-def is_clear_of_all(room, count, walker, tolerance):
-    """As `is_clear`, of all."""
+def is_clear_of_all(obstacles, count, walker, tolerance):
+    """`is_clear` for all obstacles."""
     for k in range(count):
-        if not is_clear(room, k, walker, tolerance):
+        if not is_clear(obstacles, k, walker, tolerance):
             return False
     return True
 
 
 @inline
 def height_of(planes, j, left, right, tolerance):
-    """Where the feet (or the head) of a walker rest on a slanted side."""
+    """Where the feet (or the head) of a walker rest on a sloped side."""
     nx, ny = planes[j, 0], planes[j, 1]
     return (planes[j, 2] + tolerance - nx * (left if nx > 0.0 else right)) / ny
 
 
 @inline
-def rest_on(room, k, left, right, tolerance):
+def rest_on(obstacles, k, left, right, tolerance):
     """Where feet rest on an obstacle: the height, and the plane, -1 for its top."""
-    best, plane = room.boxes[k, 1], -1
-    for j in range(room.first[k], room.first[k + 1]):
-        if room.planes[j, 1] < 0.0:
-            at = height_of(room.planes, j, left, right, tolerance)
+    best, plane = obstacles.boxes[k, 1], -1
+    for j in range(obstacles.first[k], obstacles.first[k + 1]):
+        if obstacles.planes[j, 1] < 0.0:
+            at = height_of(obstacles.planes, j, left, right, tolerance)
             if at > best:
                 best, plane = at, j
     return best, plane
 
 
 @inline
-def hang_from(room, k, left, right, tolerance):
-    """As `rest_on`, for the head, under an obstacle."""
-    best, plane = room.boxes[k, 3], -1
-    for j in range(room.first[k], room.first[k + 1]):
-        if room.planes[j, 1] > 0.0:
-            at = height_of(room.planes, j, left, right, tolerance)
+def hang_from(obstacles, k, left, right, tolerance):
+    """`rest_on` for the head, under an obstacle."""
+    best, plane = obstacles.boxes[k, 3], -1
+    for j in range(obstacles.first[k], obstacles.first[k + 1]):
+        if obstacles.planes[j, 1] > 0.0:
+            at = height_of(obstacles.planes, j, left, right, tolerance)
             if at < best:
                 best, plane = at, j
     return best, plane
 
 
 @inline
-def is_level(room, plane, rules):
+def is_level(obstacles, plane, rules):
     """Whether a surface is flat enough to walk on."""
-    return plane < 0 or -room.planes[plane, 1] >= rules.upright
+    return plane < 0 or -obstacles.planes[plane, 1] >= rules.upright
 
 
 @inline
-def floor_under(room, count, walker, tolerance, rules):
-    """What a walker stands on, the flattest, then the first: ``obstacle, plane``; -1 for none."""
+def floor_under(obstacles, count, walker, tolerance, rules):
+    """The floor that a walker stands on, the flattest, then the first: ``obstacle, plane``; -1 for none."""
     best, best_plane, best_up = -1, -1, 0.0
     for k in range(count):
-        if is_beside(room.boxes, k, walker) or room.names[k, 3] & TOP == 0:
+        if is_beside(obstacles.boxes, k, walker) or obstacles.names[k, 3] & TOP == 0:
             continue
-        height, plane = rest_on(room, k, walker[0], walker[2], tolerance)
-        if abs(walker[3] - height) > TOUCH * tolerance or not is_level(room, plane, rules):
+        height, plane = rest_on(obstacles, k, walker[0], walker[2], tolerance)
+        if abs(walker[3] - height) > TOUCH * tolerance or not is_level(obstacles, plane, rules):
             continue
-        if room.names[k, 3] != ALL_SIDES and walker[3] > height:
+        if obstacles.names[k, 3] != ALL_SIDES and walker[3] > height:
             continue
-        up = 1.0 if plane < 0 else -room.planes[plane, 1]
+        up = 1.0 if plane < 0 else -obstacles.planes[plane, 1]
         if up > best_up:
             best, best_plane, best_up = k, plane, up
     return best, best_plane
 
 
 @inline
-def floor_ahead(room, count, walker, forward, tolerance):
-    """Along what a walker goes: ``obstacle, plane, slope, height``; obstacle -1 where nothing holds it.
+def floor_ahead(obstacles, count, walker, forward, tolerance):
+    """The floor that a walker follows: ``obstacle, plane, slope, height``; obstacle -1 if nothing holds it.
 
-    Slope is how far down it goes for each step forward.  Of one obstacle the side that falls most is the
-    one that is followed, of all obstacles the one that falls least holds the walker up.  Height is where
-    feet rest on the highest of them: roundings tell those apart that begin where another ends.
+    Slope is how far down it goes for each step forward.  Of one obstacle the side that falls most is
+    followed; of all obstacles the one that falls least holds the walker up.  Height is where feet rest on the
+    highest of them; rounding separates obstacles that begin where another ends.
     """
     best, best_plane, best_slope, highest = -1, -1, math.inf, walker[3]
+    boxes, planes = obstacles.boxes, obstacles.planes
     for k in range(count):
-        boxes = room.boxes
         left, right, near = walker[0], walker[2], TOUCH * tolerance
         if forward > 0.0:
             beside = boxes[k, 2] <= left or boxes[k, 0] > right + near
         else:
             beside = boxes[k, 0] >= right or boxes[k, 2] < left - near
-        if beside or room.names[k, 3] & TOP == 0:
+        if beside or obstacles.names[k, 3] & TOP == 0:
             continue
-        height, _ = rest_on(room, k, left, right, tolerance)
+        height, _ = rest_on(obstacles, k, left, right, tolerance)
         if abs(walker[3] - height) > TOUCH * tolerance:
             continue
-        if room.names[k, 3] != ALL_SIDES and walker[3] > height:
+        if obstacles.names[k, 3] != ALL_SIDES and walker[3] > height:
             continue
         highest = min(highest, height)
         plane, slope = -1, -math.inf
         if abs(walker[3] - boxes[k, 1]) <= TOUCH * tolerance:
             slope = 0.0
-        for j in range(room.first[k], room.first[k + 1]):
-            nx, ny = room.planes[j, 0], room.planes[j, 1]
+        for j in range(obstacles.first[k], obstacles.first[k + 1]):
+            nx, ny = planes[j, 0], planes[j, 1]
             if (
                 ny < 0.0
-                and abs(walker[3] - height_of(room.planes, j, left, right, tolerance)) <= TOUCH * tolerance
+                and abs(walker[3] - height_of(planes, j, left, right, tolerance)) <= TOUCH * tolerance
             ):
                 falls = -forward * nx / ny
                 if falls > slope:
@@ -398,7 +398,7 @@ def floor_ahead(room, count, walker, forward, tolerance):
 
 @inline
 def _blocks(sides, axis, forward, down):
-    """Whether an obstacle that blocks on some sides blocks here."""
+    """Whether an obstacle that blocks on some sides blocks in this direction."""
     if sides == ALL_SIDES:
         return True
     if axis == X_FACE:
@@ -407,10 +407,10 @@ def _blocks(sides, axis, forward, down):
 
 
 @inline
-def _meet(room, k, walker, goal, tolerance):
-    """When and through what a walker on a straight way enters an obstacle: ``time, side``."""
+def _meet(obstacles, k, walker, goal, tolerance):
+    """When and through what a walker on a straight path enters an obstacle: ``time, side``."""
     never = (math.inf, 0)
-    boxes = room.boxes
+    boxes = obstacles.boxes
     enter_x, leave_x = pass_by(walker[0], walker[2], goal[0], goal[2], boxes[k, 0], boxes[k, 2])
     if enter_x == NEVER:
         return never
@@ -419,42 +419,42 @@ def _meet(room, k, walker, goal, tolerance):
         return never
     enter, side = (enter_x, X_FACE) if enter_x > enter_y else (enter_y, Y_FACE)
     leave = min(leave_x, leave_y)
-    for j in range(room.first[k], room.first[k + 1]):
-        before, after = gap(room.planes, j, walker), gap(room.planes, j, goal)
+    for j in range(obstacles.first[k], obstacles.first[k + 1]):
+        before, after = gap(obstacles.planes, j, walker), gap(obstacles.planes, j, goal)
         if before < OUTSIDE * tolerance:
             if after >= OUTSIDE * tolerance and before >= -tolerance:
                 return never  # it was on the edge, and leaves
             if after > tolerance:
                 leave = min(leave, (tolerance - before) / (after - before))
         elif after >= OUTSIDE * tolerance:
-            return never  # outside of this side all the way
+            return never  # outside of this side on the whole path
         else:
             time = max((before - tolerance) / (before - after), 0.0)
             if time > enter:
                 enter, side = time, FIRST_PLANE + j
     if enter < 0.0 or not enter < leave:
         return never
-    if not _blocks(room.names[k, 3], side, goal[0] - walker[0], goal[3] - walker[3]):
+    if not _blocks(obstacles.names[k, 3], side, goal[0] - walker[0], goal[3] - walker[3]):
         return never
     return min(enter, 1.0), side
 
 
 @inline
-def first_meeting(room, count, walker, goal, tolerance):
-    """What a walker meets first on a straight way: ``time, obstacle, side``."""
+def first_meeting(obstacles, count, walker, goal, tolerance):
+    """The first thing that a walker meets on a straight path: ``time, obstacle, side``."""
     best, which, side = math.inf, -1, 0
     for k in range(count):
-        time, through = _meet(room, k, walker, goal, tolerance)
+        time, through = _meet(obstacles, k, walker, goal, tolerance)
         if time < best:
             best, which, side = time, k, through
     return best, which, side
 
 
 @inline
-def normal_of(room, side, forward, down):
-    """Out of the side that was met."""
+def normal_of(obstacles, side, forward, down):
+    """The normal out of the side that was met."""
     if side == X_FACE:
         return (-1.0 if forward > 0.0 else 1.0), 0.0
     if side == Y_FACE:
         return 0.0, (-1.0 if down > 0.0 else 1.0)
-    return room.planes[side - FIRST_PLANE, 0], room.planes[side - FIRST_PLANE, 1]
+    return obstacles.planes[side - FIRST_PLANE, 0], obstacles.planes[side - FIRST_PLANE, 1]

@@ -1,5 +1,5 @@
-"""What is done with pairs once they are found.
+"""Pairs after the search.
 
-`order` sorts them, `changes` finds which began and ended, also the contacts of a world, and `environments`
-decides how many small worlds are searched together.
+`order` sorts them, `changes` finds which began and ended, including the contacts of a world, and
+`environments` decides how many small worlds are searched together.
 """

@@ -8,15 +8,15 @@ from broadphase.kernels.machine.memory import AHEAD, prefetch
 from broadphase.kernels.shapes.contact import contact_of
 
 # -----------------------------------------------------------------------------------------------------------
-# What boxes were before they were touched, and which pairs that changed.
+# The state of boxes before they were touched, and which pairs changed.
 #
 # The journal has one entry for each id that was inserted, moved or removed since the last call of
-# ``changes``: its box and rules as they were then, a box of NaN where it was not there.  ``slots[id]`` is the
-# entry of an id, or -1.  NaN overlaps nothing, so that what is not there needs no case of its own: neither in
-# the journal nor in the rows of free ids.
+# ``changes``: its former box and rules; a box of NaN if it did not exist.  ``slots[id]`` is the entry of an
+# id, or -1.  NaN overlaps nothing, so boxes that do not exist need no case of their own, neither in the
+# journal nor in the rows of free ids.
 
 
-# Which of a box's two places a query is for.
+# Whether a query is for a box's old or new place, or both.
 OLD, NEW = 1, 2
 
 
@@ -24,8 +24,8 @@ OLD, NEW = 1, 2
 def note(ids, fresh, columns, slots, kept, count, most):
     """Enter those of ``ids`` that are not in the journal yet; returns how many entries it has.
 
-    -1 when it would have more than ``most``.  ``columns`` are the boxes, classes, categories and masks by
-    id; ``kept`` are ids and the same columns by entry.  ``fresh``: the ids were just given out, so there
+    Returns -1 if it would have more than ``most``.  ``columns`` are the boxes, classes, categories and masks
+    by id; ``kept`` are ids and the same columns by entry.  ``fresh``: the ids were just assigned, so there
     was no box before.
     """
     boxes, classes, categories, masks = columns
@@ -51,18 +51,18 @@ def note(ids, fresh, columns, slots, kept, count, most):
 
 @jit
 def forget(ids, count, slots, renewed):
-    """Empty the journal: no id has an entry, none of them counts as reused."""
+    """Empty the journal: no id has an entry, and none counts as reused."""
     for k in range(count):
         slots[ids[k]] = -1
         renewed[ids[k]] = False
 
 
 @jit
-def plan_queries(ids, count, old, boxes, queries, asked):
+def plan_queries(ids, count, old, boxes, queries, purposes):
     """Write the boxes to query; returns how many.
 
-    The new and the old place of a box are covered by one query around both, if they are no farther apart than
-    they are large, else by two.  ``asked[q]`` is ``4 * entry + OLD and/or NEW``.
+    The old and the new place of a box are covered by one query around both if their distance is not larger
+    than their size, else by two.  ``purposes[q]`` is ``4 * entry + OLD and/or NEW``.
     """
     dim = boxes.shape[1] // 2
     planned = 0
@@ -82,14 +82,14 @@ def plan_queries(ids, count, old, boxes, queries, asked):
             for axis in range(dim):
                 queries[planned, axis] = min(old[k, axis], boxes[i, axis])
                 queries[planned, dim + axis] = max(old[k, dim + axis], boxes[i, dim + axis])
-            asked[planned] = 4 * k + OLD + NEW
+            purposes[planned] = 4 * k + OLD + NEW
             planned += 1
             continue
         for part in (OLD, NEW):
             if was if part == OLD else now:
                 for column in range(2 * dim):
                     queries[planned, column] = old[k, column] if part == OLD else boxes[i, column]
-                asked[planned] = 4 * k + part
+                purposes[planned] = 4 * k + part
                 planned += 1
     return planned
 
@@ -97,7 +97,7 @@ def plan_queries(ids, count, old, boxes, queries, asked):
 @always_inline
 def _overlap(first, i, second, j, touching):
     """Whether row ``i`` of one array overlaps row ``j`` of another; a row of NaN overlaps nothing."""
-    # Written out, as a loop over axes whose number the compiler does not know takes three times as long.
+    # Written out: a loop over axes whose number the compiler does not know takes three times as long.
     if first.shape[1] == 4:
         together = _meet(first[i, 0], first[i, 2], second[j, 0], second[j, 2], touching)
         return together & _meet(first[i, 1], first[i, 3], second[j, 1], second[j, 3], touching)
@@ -127,42 +127,42 @@ def _may(classes, categories, masks, i, other_classes, other_categories, other_m
 def mark_noted(ids, count, marks):
     """Set the bits of the ids in the journal.
 
-    Nearly all finds are looked up here, and bits, unlike slots, stay in the near cache.
+    Nearly all finds are looked up here, and bits, unlike slots, stay in the L1 cache.
     """
     for k in range(count):
         marks[ids[k] >> 3] |= np.uint8(1 << (ids[k] & 7))
 
 
 @jit
-def compare_found(rows, asked, columns, marks, slots, new, kept, renewed, ruled, touching, ended):
-    """Pairs that began or ended, of what the planned queries found; returns how many of either.
+def compare_found(rows, purposes, columns, marks, slots, new, kept, renewed, ruled, touching, ended):
+    """Pairs that began or ended among the results of the planned queries; returns how many of each.
 
-    Those that began are written over ``rows``, the others into ``ended``, which has as many rows.
+    Those that began are written over ``rows``, those that ended into ``ended``, which has as many rows.
 
     ``rows`` are ``[query, id]``, ``marks`` the bits of `mark_noted`, ``new`` where the entries of the journal
-    are now, ``renewed`` whether their ids were reused, ``ruled`` whether any box has rules.  Of two
-    ids in the journal, the one with the smaller number reports that they began; what ended between them is
-    not reported here (`compare_old`).
+    are now, ``renewed`` whether their ids were reused, ``ruled`` whether any box has rules.  For two ids in
+    the journal, the one with the smaller number reports that the pair began; a pair that ended between them
+    is not reported here (`compare_old`).
     """
     boxes, classes, categories, masks = columns
     ids, old, old_classes, old_categories, old_masks = kept
-    # Most finds have not changed.  First these are passed by, without a branch, which would be guessed wrong
-    # at every fourth; a quarter of the time of looking at each find to the end.
+    # Most finds have not changed.  These are skipped first, without a branch, which would be mispredicted at
+    # every fourth; this takes a quarter of the time of testing each find completely.
     count = 0
     for r in range(rows.shape[0]):
         prefetch(boxes, rows[min(r + AHEAD, rows.shape[0] - 1), 1], 0)
-        k = np.int64(asked[rows[r, 0]] >> 2)
+        k = np.int64(purposes[rows[r, 0]] >> 2)
         j = np.int64(rows[r, 1])
         now, was = _overlap(new, k, boxes, j, touching), _overlap(old, k, boxes, j, touching)
         noted = ((marks[j >> 3] >> (j & 7)) & 1 != 0) & (j != ids[k])
         rows[count, 0], rows[count, 1] = rows[r, 0], rows[r, 1]
         count += np.int64((now != was) | noted | renewed[k])
-    # At most one of each a row.
+    # At most one of each for each row.
     come = 0
     gone = 0
     for r in range(count):
-        k = np.int64(asked[rows[r, 0]] >> 2)
-        part = asked[rows[r, 0]] & 3
+        k = np.int64(purposes[rows[r, 0]] >> 2)
+        part = purposes[rows[r, 0]] & 3
         i = np.int64(ids[k])
         j = np.int64(rows[r, 1])
         t = np.int64(slots[j])
@@ -194,9 +194,9 @@ def compare_found(rows, asked, columns, marks, slots, new, kept, renewed, ruled,
 
 @jit
 def compare_old(entries, columns, renewed, kept, touching):
-    """Of pairs of entries that overlapped and counted, the ids of those that do no longer.
+    """From pairs of entries that overlapped and counted, the ids of those that no longer do.
 
-    Written over ``entries``; returns how many.
+    Writes them over ``entries``; returns how many.
     """
     boxes, classes, categories, masks = columns
     ids = kept[0]
@@ -227,13 +227,13 @@ def _key(pairs, row):
 
 @jit
 def split_changes(before, now, renewed, b, n, began, ended):
-    """One merge of two sorted lists, from their rows ``b`` and ``n`` on: ``b, n, come, gone``.
+    """One merge of two sorted lists from their rows ``b`` and ``n`` on; returns ``b, n, come, gone``.
 
-    How many began and ended.  Where there is no room for more, it stops, and goes on at the rows that it
-    returns; it is done when these are the ends of both lists.
+    ``come`` and ``gone`` are how many began and ended.  It stops when an output is full, and continues at the
+    rows that it returns; it is done when these are the ends of both lists.
 
-    A pair in both lists has stayed, unless one of its ids was reused in between: then what was
-    has ended, and what is has begun.
+    A pair in both lists has stayed, unless one of its ids was reused in between: then the old pair has ended
+    and the new one has begun.
     """
     come = np.int64(0)
     gone = np.int64(0)
@@ -259,9 +259,10 @@ def split_changes(before, now, renewed, b, n, began, ended):
 
 @jit
 def toggle_pairs(base, keys, out):
-    """Copy the sorted ``base`` to ``out``, without the pairs of ``keys`` that it has, with those it has not.
+    """Copy the sorted ``base`` to ``out``: pairs of ``keys`` are removed if they are in it, else added.
 
-    ``keys`` are sorted, ``first << 32 | second``; one that is there an even number of times counts for
+    ``keys`` are sorted, ``first << 32 | second``; a key that occurs an even number of times has no
+    effect.  Returns how many pairs were written.
     nothing.  Returns how many pairs were written.
     """
     b = 0
@@ -297,16 +298,16 @@ def toggle_pairs(base, keys, out):
 # -----------------------------------------------------------------------------------------------------------
 # From the few bodies that were touched to all contacts of a world, in few calls.
 #
-# A frame in which little moves is the usual one in a game.  What NumPy does here in thirty small calls is a
-# hundred times as long as the work itself.
+# In a game most frames change little.  Thirty small NumPy calls would take a hundred times as long as the
+# work itself.
 
 
 @jit
 def touched_rows(touched, alive, layer, moving_layer, static_layer, count, moving, static):
     """Rows of bodies in two layers that were touched: ``any, moving, static``, how many of each.
 
-    ``any`` also counts what lies in other layers, or is gone.  Behind the end of ``moving`` and ``static``
-    rows are counted only.
+    ``any`` also counts bodies in other layers and removed ones.  Rows beyond the length of ``moving`` and
+    ``static`` are only counted.
     """
     found = move = stand = 0
     for row in range(count):
@@ -325,9 +326,9 @@ def touched_rows(touched, alive, layer, moving_layer, static_layer, count, movin
 
 @jit
 def put_candidates(keys, count, row, near, many, bits, group, category, mask):
-    """Write ``row`` with each of ``near[:many]`` that may concern somebody behind ``keys[:count]``.
+    """Append pairs of ``row`` with each of ``near[:many]`` that a listener may want to ``keys[:count]``.
 
-    A key is the lower row ``<< 32`` and the higher one.  Returns how many keys there are then, -1: no room.
+    A key is the lower row ``<< 32`` and the higher one.  Returns how many keys there are then, or -1 if full.
     """
     if count < 0 or count + many > keys.shape[0]:
         return -1
@@ -337,12 +338,12 @@ def put_candidates(keys, count, row, near, many, bits, group, category, mask):
 
 
 @jit
-def put_candidates_of_many(keys, count, asking, pairs, bits, group, category, mask):
-    """The same for pairs ``[number of the asking row, row]``."""
+def put_candidates_of_many(keys, count, moved, pairs, bits, group, category, mask):
+    """`put_candidates` for pairs ``[number of the moved row, row]``."""
     if count < 0 or count + pairs.shape[0] > keys.shape[0]:
         return -1
     for k in range(pairs.shape[0]):
-        row, other = np.int64(asking[pairs[k, 0]]), pairs[k, 1]
+        row, other = np.int64(moved[pairs[k, 0]]), pairs[k, 1]
         count = _put_candidate(keys, count, row, other, bits, group, category, mask)
     return count
 
@@ -360,7 +361,7 @@ def _put_candidate(keys, count, row, other, bits, group, category, mask):
 
 @inline
 def _sort_once(keys, count):
-    """Ascending, and what stands there twice only once; how many are left."""
+    """Sort, and remove duplicates; returns how many are left."""
     left = 0
     for k in range(count):
         key = keys[k]
@@ -387,10 +388,10 @@ def _put(out, at, i, j, group, nx, ny, depth):
 
 @jit
 def renew_contacts(table, touched, group, keys, count, before, ids, normals, depths, groups):
-    """Contacts as they are now: ``before`` without what was touched, and those of the candidates in ``keys``.
+    """Contacts as they are now: ``before`` without touched bodies, and those of the candidates in ``keys``.
 
-    ``before`` is ``ids, normals, depths``; the last four arguments have room for all.  Returns how many there
-    are, and how many candidates were tested.
+    ``before`` is ``ids, normals, depths``; the last four arguments are large enough for all.  Returns how
+    many contacts there are, and how many candidates were tested.
     """
     candidates = _sort_once(keys, count)
     out = (ids, normals, depths, groups)
@@ -418,10 +419,10 @@ def renew_contacts(table, touched, group, keys, count, before, ids, normals, dep
 
 @jit
 def split_rows(before, now, renewed, began, stayed, ended, were):
-    """One merge of two sorted lists of pairs: which rows of ``now`` began and stayed, and how many did.
+    """One merge of two sorted lists of pairs: which rows of ``now`` began and stayed, and how many of each.
 
-    Beside them which rows of ``before`` ended, and where those that have stayed were.  A pair in both has
-    stayed, unless one of its ids was freed and reused in between.
+    Also which rows of ``before`` ended, and where those that stayed were.  A pair in both has stayed, unless
+    one of its ids was freed and reused in between.
     """
     come = stay = gone = 0
     b = n = 0

@@ -1,8 +1,8 @@
-"""Many small environments: their boxes grouped, and how each is searched, decided for all in one pass.
+"""Many small environments: boxes grouped by environment, and the search of each chosen in one pass.
 
-A small world is one strip of `broadphase.kernels.strips.sweep`: sorted along an axis and swept, in the
-nearest cache and in the same kernel call as all others.  That is the fastest way there is for a few thousand
-boxes that do not crowd; what crowds, or holds edges that need care, is searched by itself.
+A small world is one strip of `broadphase.kernels.strips.sweep`: sorted along an axis and swept in the L1 or
+L2 cache, in the same kernel call as all others.  That is the fastest method for a few thousand boxes that are
+not crowded; crowded worlds, or worlds with edges that need care, are searched one by one.
 """
 
 import numpy as np
@@ -10,18 +10,18 @@ import numpy as np
 from broadphase.kernels.machine.jit import inline, jit, unsigned
 from broadphase.kernels.machine.simd import LANES, bits, load, splat
 
-# What is written for a world that is swept is its axis; else one of these.
+# For a world that is swept, the result is its axis; otherwise one of these.
 BY_ITSELF, NOTHING = np.int64(-1), np.int64(-2)
 SAMPLE = 16
-# Up to so many boxes a world is swept whatever it looks like: comparing all with all would be over as soon.
+# Worlds of up to this many boxes are always swept: comparing all pairs would be as fast.
 FEW = 256
-# So many comparisons of each box cost what putting it into strips would.
+# From this many comparisons for each box on, dividing the world into strips costs less.
 MOST_TESTS = 150.0
 
 
 @jit
 def survey_envs(envs, begin, end):
-    """The lowest and the highest of rows ``begin .. end - 1``, and whether one is below that before it."""
+    """The lowest and the highest of rows ``begin .. end - 1``, and whether they are out of order."""
     low = high = envs[begin]
     falls = 0
     for i in range(begin, end):
@@ -35,7 +35,7 @@ def survey_envs(envs, begin, end):
 def count_worlds(envs, low, begin, end, part, numbers, counts):
     """Number the worlds from ``low`` on, and add to ``counts[part, number]`` how many boxes each has.
 
-    The numbers are kept, so that what another thread writes to ``envs`` leads nowhere.
+    The numbers are kept, so that a later write to ``envs`` by another thread does no harm.
     """
     last = np.int64(counts.shape[1] - 1)
     for i in range(begin, end):
@@ -46,16 +46,16 @@ def count_worlds(envs, low, begin, end, part, numbers, counts):
 
 @jit
 def place_boxes(boxes, classes, shift, numbers, begin, end, part, places, placed, tags):
-    """Write the boxes of a share side by side with those of their world, and their rows and class bits.
+    """Write the boxes of a share grouped by world, with their rows and class bits.
 
-    ``places[part, number]`` is where the next box of a world goes, and is advanced.  The bits are shifted.
+    ``places[part, number]`` is the position of the next box of a world, and advances.  The bits are shifted.
     """
     three = boxes.shape[1] == 6
     for i in range(begin, end):
         number = unsigned(numbers[i])
         at = unsigned(places[part, number])
         places[part, number] += 1
-        # Written out: how many columns there are is not known to the compiler.
+        # Written out, because the compiler does not know the number of columns.
         placed[at, 0], placed[at, 1] = boxes[i, 0], boxes[i, 1]
         placed[at, 2], placed[at, 3] = boxes[i, 2], boxes[i, 3]
         if three:
@@ -65,8 +65,8 @@ def place_boxes(boxes, classes, shift, numbers, begin, end, part, places, placed
 
 
 @jit
-def plan_worlds(boxes, flat, starts, ways):
-    """Into ``ways``: the axis to sweep each world along, `BY_ITSELF`, or `NOTHING` to be found in it.
+def plan_worlds(boxes, flat, starts, plan):
+    """Write into ``plan`` the axis on which to sweep each world, `BY_ITSELF`, or `NOTHING` without pairs.
 
     World ``w`` is rows ``starts[w] .. starts[w + 1] - 1``; ``flat`` is ``boxes`` as one row.
     """
@@ -74,7 +74,7 @@ def plan_worlds(boxes, flat, starts, ways):
     for w in range(starts.shape[0] - 1):
         begin, end = starts[w], starts[w + 1]
         if end - begin < 2:
-            ways[w] = NOTHING
+            plan[w] = NOTHING
             continue
         best, least = BY_ITSELF, 1.0
         if _all_ordinary(flat, 2 * dim * begin, 2 * dim * end):
@@ -85,7 +85,7 @@ def plan_worlds(boxes, flat, starts, ways):
             n = end - begin
             if n > FEW and n * least > MOST_TESTS:
                 best = BY_ITSELF
-        ways[w] = best
+        plan[w] = best
 
 
 @inline
@@ -109,7 +109,7 @@ def _all_ordinary(flat, begin, end):
 
 @inline
 def _share_reached(boxes, begin, end, axis):
-    """Which share of a world a box is compared with when it is sorted on this axis, by a sample."""
+    """The share of a world that a box is compared with when sorted on this axis, from a sample."""
     dim = boxes.shape[1] // 2
     n = end - begin
     size = min(n, SAMPLE)
@@ -131,7 +131,7 @@ def _share_reached(boxes, begin, end, axis):
 
 @inline
 def _sampled(k, n, size):
-    """Row ``k`` of a sample of so many: always the same, and so scattered that no pattern shows."""
+    """Row ``k`` of a sample: always the same rows, scattered so that no pattern shows."""
     if n == size:
         return np.int64(k)
     return np.int64((np.uint64(k + 1) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(20)) % np.uint64(n))

@@ -1,10 +1,10 @@
 """Pairs into their canonical order: by first id, then by second.
 
-Not a comparison sort but counting sorts, linear in boxes plus pairs: by first id, in partitions of
-neighbouring first ids so that the counters stay in a near cache; then each id's few partners by exchanging
-neighbours, two rounds of it in vectors, which leaves little to the insertion sort that ends it.  Sorting
-each id's partners by insertion alone guesses wrong at every other id: 9.6 ns a pair against 3.7.  Where ids
-have many partners each, pairs are counted by second id before: what is then in order stays so.
+These are counting sorts, linear in boxes plus pairs: by first id, in partitions of neighbouring first ids so
+that the counters stay in the L1 or L2 cache; then each id's few partners by exchanging neighbours, two rounds
+of it in vectors, which leaves little to the final insertion sort.  Sorting each id's partners by insertion
+alone mispredicts a branch at every other id: 9.6 ns a pair against 3.7.  If ids have many partners each,
+pairs are first sorted by second id, with a stable sort.
 """
 
 import numpy as np
@@ -14,11 +14,11 @@ from broadphase.kernels.machine.memory import prefetch, with_columns
 
 MOST_PARTITIONS = 128
 FEW = 24  # partners; beyond, exchanging neighbours takes too many rounds
-# Pairs for each id of which to sort by second id first.
+# From this many pairs for each id on, pairs are first sorted by second id.
 MANY = 4
 ONE = unsigned(1)
-# Memory is prefetched so many pairs ahead of the one that is written: in a search that finds two million, to
-# part them takes 4 ns a pair, and took 7.
+# Memory is prefetched this many pairs ahead of the one that is written: in a search that finds two million
+# pairs, partitioning takes 4 ns a pair, 7 without.
 FURTHER = unsigned(16)
 
 
@@ -37,7 +37,7 @@ def count_partitions(pairs, shift, counts):
 
 @jit
 def scatter_to_partitions(pairs, shift, starts, parted):
-    """Write the pairs into their partitions of ``parted``; ``starts`` moves on."""
+    """Write the pairs into their partitions of ``parted``; ``starts`` advance."""
     pairs, parted = with_columns(pairs, 2), with_columns(parted, 2)
     for p in range(pairs.shape[0]):
         partition = unsigned(pairs[p, 0]) >> unsigned(shift)
@@ -72,7 +72,7 @@ def put_in_order(parted, ends, shift, first, last, at, seconds, keys, out):
             longest = _by_first_id(parted, begin, end, partition << shift, at, keys)
             if longest > FEW:
                 _sort_long_rows(at, keys)
-            _settle(keys, end - begin)
+            _insertion_sort(keys, end - begin)
         for p in range(end - begin):
             out[begin + p, 0] = keys[p] >> 32
             out[begin + p, 1] = keys[p] & 0xFFFFFFFF
@@ -118,14 +118,14 @@ def _by_first_id(parted, begin, end, first_id, at, keys):
 
 @inline
 def _sort_long_rows(at, keys):
-    """Sort the rows of ids with many partners (D. L. Shell, 1959): rare, so short code beats a fast sort."""
+    """Sort the rows of ids with many partners (D. L. Shell, 1959): rare, so the code is short, not fast."""
     begin = np.int64(0)
     for k in range(at.shape[0] - 1):
         end = np.int64(at[k])
         gap = np.int64(1)
         while gap < (end - begin) // 3:
             gap = 3 * gap + 1
-        while gap > 1:  # the last step, between neighbours, is left to `_settle`
+        while gap > 1:  # the last step, between neighbours, is left to `_insertion_sort`
             for p in range(begin + gap, end):
                 value = keys[p]
                 left = p
@@ -138,8 +138,8 @@ def _sort_long_rows(at, keys):
 
 
 @inline
-def _settle(keys, n):
-    """Sort numbers that are only a few places away from where they belong."""
+def _insertion_sort(keys, n):
+    """Sort numbers that are only a few places away from their final position."""
     for _ in range(2):
         for p in range(n // 2):
             a, b = keys[2 * p], keys[2 * p + 1]

@@ -1,15 +1,15 @@
-"""Boxes that are small, or points, sorted for the time of one call.
+"""Small boxes, or points, sorted for one call.
 
-For boxes (`broadphase.methods.batched_queries`): even cells by their middles.  A box stands once, in the cell
-of its middle; what a search must look at are the cells around it, as far as half a box reaches.  The cell of
-a coordinate is a rounded function that never falls, and the same for boxes and for both ends of a search:
-whatever lies between two coordinates lies in the cells between theirs.  `nearest_boxes` sorts boxes and
-queries into the order of the cells and searches.
+For boxes (`broadphase.methods.batched_queries`): a uniform grid of their middles.  Each box is in one cell,
+that of its middle; a search looks at the cells around it, as far as half a box reaches.  The cell of a
+coordinate is a rounded function that never decreases, the same for boxes and for both ends of a search:
+whatever is between two coordinates is in the cells between theirs.  `nearest_boxes` sorts boxes and queries
+by cell and searches.
 
-For points that are near each other (`broadphase.methods.fixed_radius`): `fixed_radius` sorts them into cells
-no narrower than the distance, compares the cells around each, and puts what was found in order.  `distance`
-says how far two points are from each other, with a period or without, and in which direction.
+For points within a distance of each other (`broadphase.methods.fixed_radius`): `fixed_radius` sorts them into
+cells no narrower than the distance, compares those in the cells around each point, and sorts what it found.
+`distance` computes distances and offsets of points, with a period or without.
 
-For the nearest points (`broadphase.methods.nearest_points`): `nearest_points` sorts them along a curve, puts
-boxes around those that follow each other, and walks down the boxes.
+For the nearest points (`broadphase.methods.nearest_points`): `nearest_points` sorts them along a Morton
+curve, computes bounding boxes of points that follow each other, and traverses these boxes.
 """

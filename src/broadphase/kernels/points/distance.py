@@ -12,23 +12,23 @@ from broadphase.kernels.machine.simd import LANES
 # -----------------------------------------------------------------------------------------------------------
 # The distance of two points, without overflow and underflow.
 #
-# Squares overflow and underflow long before numbers do, so very large and very small differences are
-# multiplied by a power of two first, which changes no digit.
+# Squares overflow and underflow long before the numbers do, so very large and very small differences are
+# first multiplied by a power of two, which changes no digit.
 
 
 @inline
-def minimum_image(way, period):
-    """A difference of two coordinates, to the nearest image; unchanged where two images are equally near."""
-    if way > 0 and period - way < way:
-        return way - period
-    if way < 0 and period + way < -way:
-        return way + period
-    return way
+def minimum_image(difference, period):
+    """The difference of two coordinates to the nearest image; unchanged if two images are equally near."""
+    if difference > 0 and period - difference < difference:
+        return difference - period
+    if difference < 0 and period + difference < -difference:
+        return difference + period
+    return difference
 
 
 @inline
 def length(x, y, z, small, large, up, down):
-    """The length of an offset; what is less than small or more than large is taken up or down first."""
+    """The length of an offset, first scaled by ``up`` if below ``small``, by ``down`` if above ``large``."""
     largest = max(abs(x), abs(y), abs(z))
     if largest == 0 or largest == np.inf:
         return largest
@@ -43,7 +43,7 @@ def length(x, y, z, small, large, up, down):
 
 @always_inline
 def distance(points, others, i, j, around):
-    """From row ``i`` to row ``j`` of the others."""
+    """The distance from row ``i`` to row ``j`` of the others."""
     kind = points.dtype.type
     dim = points.shape[1]
     small, large = kind(2.0**-30), kind(2.0**60)
@@ -60,7 +60,7 @@ def distance(points, others, i, j, around):
 
 
 # -----------------------------------------------------------------------------------------------------------
-# From each point of a pair to the nearest image of the other.
+# Offsets from each point of a pair to the nearest image of the other.
 
 
 @inline
@@ -70,11 +70,11 @@ def _offset(points, others, i, j, axis, around):
 
 @jit
 def find_offsets(points, others, around, i, j, begin, end, offsets):
-    """Where row ``j`` of the others is, seen from row ``i``: ``offsets[begin:end]``."""
+    """Write the offsets from row ``i`` to row ``j`` of the others into ``offsets[begin:end]``."""
     three = points.shape[1] == 3
     x, y, z = around[0], around[1], around[around.shape[0] - 1]
     for at in range(begin, end):
-        # Sorted by ``i``, pairs meet ``j`` at random.
+        # Sorted by ``i``, the pairs access ``j`` at random.
         prefetch(others, j[min(at + AHEAD, end - 1)], 0)
         a, b, row = unsigned(i[at]), unsigned(j[at]), unsigned(at)
         offsets[row, 0] = _offset(points, others, a, b, 0, x)
@@ -84,9 +84,9 @@ def find_offsets(points, others, around, i, j, begin, end, offsets):
 
 
 # -----------------------------------------------------------------------------------------------------------
-# Arithmetic on vectors of `LANES` numbers, beside what `broadphase.kernels.machine.simd` has.
+# Arithmetic on vectors of `LANES` numbers, in addition to `broadphase.kernels.machine.simd`.
 #
-# As there each function is plain Python, and another form of it stands below for the compiler.
+# As there, each function is plain Python, and the compiler uses another implementation of it, below.
 
 
 def times(a, b):
@@ -120,9 +120,9 @@ def greater(a, b):
 
 
 def put_floats(out, row, at, vector, mask):
-    """Write the floats of the lanes in ``mask`` to ``out[row, at:]``, side by side.
+    """Write the floats of the lanes in ``mask`` contiguously to ``out[row, at:]``.
 
-    `LANES` numbers from ``at`` are overwritten, and for float64 up to half as many behind them.
+    `LANES` numbers from ``at`` are overwritten, and for float64 up to half as many after them.
     """
     chosen = vector[mask]
     out[row, at : at + len(chosen)] = chosen

@@ -1,4 +1,4 @@
-"""Fixed-radius search: points sorted into cells, compared with the cells around, and put in order."""
+"""Fixed-radius search: points are sorted into cells, compared with the cells around, and sorted."""
 
 import numpy as np
 
@@ -19,20 +19,20 @@ from broadphase.kernels.machine.simd import (
 from broadphase.kernels.points.distance import distance, lesser, plus, put_floats, root, size, times
 
 # -----------------------------------------------------------------------------------------------------------
-# Points into cells for the time of one call: which cell, and a counting sort.
+# Points into cells for one call: which cell, and a counting sort.
 #
-# A ``grid`` is an array of five rows, one column an axis: where cells begin, cells a unit, the first and the
-# last cell, and the period (inf where the axis does not begin again).  What lies outside belongs to the cells
+# A ``grid`` is an array of five rows, one column for each axis: where cells begin, cells per unit, the first
+# and the last cell, and the period (inf where the axis is not periodic).  Points outside belong to the cells
 # at the edge.
 #
-# The place of a cell in memory is its *slot*.  Either all cells have slots, row by row; or, where there would
-# be too many of them, the slots are a table and blocks of neighbouring cells of a row are thrown into it:
-# cells far apart may share a slot then, which costs comparisons and changes nothing.  Both ways cells that
-# follow each other in a row mostly have slots that do.
+# The place of a cell in memory is its *slot*.  Either all cells have slots, row by row; or, if there would be
+# too many of them, the slots are a hash table of blocks of neighbouring cells of a row: cells far apart may
+# share a slot then, which costs comparisons and does not change the result.  In both cases neighbouring cells
+# of a row usually have neighbouring slots.
 
 
 ORIGIN, PER_UNIT, FIRST, LAST, PERIOD = 0, 1, 2, 3, 4
-# Truncation makes the cell at zero twice as wide as the others where there are negative ones: no harm.
+# Truncation makes the cell at zero twice as wide as the others if there are negative ones: this is harmless.
 BLOCK = 16  # cells that stay together in the table
 _BITS = 4
 
@@ -41,13 +41,13 @@ _BITS = 4
 def cell_on(value, grid, axis):
     """The cell of a coordinate on one axis."""
     place = (np.float64(value) - grid[ORIGIN, axis]) * grid[PER_UNIT, axis]
-    # In an order of the two bounds in which a NaN, written by another thread, becomes a cell too.
+    # With the two bounds in this order, a NaN that another thread writes becomes a valid cell too.
     return np.int64(max(grid[FIRST, axis], min(grid[LAST, axis], place)))
 
 
 @inline
 def slot_of(x, y, z, env, steps, blocks):
-    """Where a cell lies: ``steps`` are those from row to row, plane to plane and world to world."""
+    """The slot of a cell; ``steps`` are those from row to row, plane to plane and world to world."""
     if blocks == 0:
         return x + y * steps[0] + z * steps[1] + env * steps[2]
     # Multiplication by odd numbers and shifts mix all bits (after Knuth and Stafford).
@@ -63,9 +63,9 @@ def slot_of(x, y, z, env, steps, blocks):
 
 @jit
 def find_extent(points, begin, end, part, low, high):
-    """Into ``low[part]`` and ``high[part]`` how far a share of the points reaches; the first bad row, or -1.
+    """Write the extent of a share of points into ``low[part]`` and ``high[part]``; the first bad row or -1.
 
-    A row is bad that holds NaN or infinity.
+    A row is bad if it holds NaN or infinity.
     """
     dim = points.shape[1]
     kind = points.dtype.type
@@ -77,7 +77,7 @@ def find_extent(points, begin, end, part, low, high):
         x0, x1 = min(x0, x), max(x1, x)
         y0, y1 = min(y0, y), max(y1, y)
         z0, z1 = min(z0, z), max(z1, z)
-        odd += (x - x) + (y - y) + (z - z)  # NaN from the first that is not finite on
+        odd += (x - x) + (y - y) + (z - z)  # NaN from the first number on that is not finite
     low[part, 0], low[part, 1], low[part, dim - 1] = x0, y0, z0 if dim == 3 else y0
     high[part, 0], high[part, 1], high[part, dim - 1] = x1, y1, z1 if dim == 3 else y1
     if odd == 0:
@@ -91,7 +91,7 @@ def find_extent(points, begin, end, part, low, high):
 
 @jit
 def count_cells(points, envs, grid, steps, blocks, begin, end, part, slots, counts):
-    """The slot of each point of a share into ``slots``, and how many are in each into ``counts[part]``."""
+    """Write the slot of each point of a share into ``slots``, and count them into ``counts[part]``."""
     dim = points.shape[1]
     for i in range(begin, end):
         x, y = cell_on(points[i, 0], grid, 0), cell_on(points[i, 1], grid, 1)
@@ -104,13 +104,13 @@ def count_cells(points, envs, grid, steps, blocks, begin, end, part, slots, coun
 
 @jit
 def place_points(points, envs, radii, begin, end, part, slots, counts, columns, own):
-    """Copy the points of a share to their places: a row of ``columns`` an axis, the radii behind them.
+    """Copy the points of a share to their places: a row of ``columns`` for each axis, then the radii.
 
-    ``own`` becomes their numbers, in its second row their environments.
+    ``own`` becomes their numbers and, in its second row, their environments.
     """
     dim = points.shape[1]
     for i in range(begin, end):
-        # Places are all over memory; with prefetching a point among a million takes 14 ns, not 19.
+        # The places are scattered: with prefetching a point among a million takes 14 ns, not 19.
         if i + 2 * AHEAD < end:
             prefetch(counts, part, slots[i + 2 * AHEAD])
             place = counts[part, slots[i + AHEAD]]
@@ -132,16 +132,15 @@ def place_points(points, envs, radii, begin, end, part, slots, counts, columns, 
 
 
 # -----------------------------------------------------------------------------------------------------------
-# All points within a distance of each point, through cells that are no narrower than it.
+# All points within a distance of each point, through cells that are no narrower than the distance.
 #
-# Each point is compared with those in its cell and in the cells around: three cells that follow each other in
-# a row are one range, and of a range `LANES` points are compared at a time.  What one point finds lies side
-# by side, so the answer is put in order row by row (`broadphase.kernels.points.fixed_radius`) and never pair
-# by pair.
+# Each point is compared with those in its cell and in the cells around it: three consecutive cells of a row
+# are one range, and `LANES` points of a range are compared at a time.  The finds of one point are contiguous,
+# so the answer is sorted row by row (`put_rows`) and never pair by pair.
 #
-# Which pairs count is decided by the coordinates' own arithmetic: the differences, rounded, on an axis with a
-# period the smaller of ``d`` and ``period - d``; their squares, rounded, added up x, y, z.  None of it
-# depends on the cells.
+# The coordinates' own arithmetic decides which pairs count: the rounded differences, on an axis with a period
+# the smaller of ``d`` and ``period - d``; their rounded squares, added up x, y, z.  None of it depends on the
+# cells.
 
 
 MOST_RANGES = 27
@@ -149,7 +148,7 @@ MOST_RANGES = 27
 
 @inline
 def _around(cell, grid, axis):
-    """From which cell on to look, how many cells, and whether differences there may go around the world."""
+    """The first cell, how many cells, and whether differences there may cross the periodic boundary."""
     first, last = np.int64(grid[FIRST, axis]), np.int64(grid[LAST, axis])
     if grid[PERIOD, axis] == np.inf:
         begin = max(cell - 1, first)
@@ -170,7 +169,7 @@ def _wrapped(cell, grid, axis):
 
 @inline
 def _collect_ranges(x, y, z, env, grid, steps, blocks, starts, ranges):
-    """The places of the points in the cells around one: ``ranges``; how many, and whether they are folded."""
+    """Write the ranges of places around a cell into ``ranges``; how many, and whether they are folded."""
     dim = grid.shape[1]
     x0, wide, folded = _around(x, grid, 0)
     y0, tall, fold = _around(y, grid, 1)
@@ -180,7 +179,7 @@ def _collect_ranges(x, y, z, env, grid, steps, blocks, starts, ranges):
         z0, deep, fold = _around(z, grid, dim - 1)
         folded |= fold
     found = 0
-    slots = 0  # ranges of slots, in rows 2 and 3: the last of them may still grow
+    slots = 0  # ranges of slots, in rows 2 and 3; the last of them may still grow
     for c in range(z0, z0 + deep):
         plane = _wrapped(c, grid, dim - 1) if dim == 3 else np.int64(0)
         for b in range(y0, y0 + tall):
@@ -203,7 +202,7 @@ def _collect_ranges(x, y, z, env, grid, steps, blocks, starts, ranges):
     for k in range(slots):
         begin, end = ranges[2, k], ranges[3, k]
         if blocks > 0:
-            # In the table cells may meet; none is looked at twice.
+            # In the hash table cells may share slots; none is searched twice.
             begin, end = _not_yet(begin, end, k, ranges)
         if begin < end and starts[begin] < starts[end]:
             ranges[0, found], ranges[1, found] = starts[begin], starts[end]
@@ -217,7 +216,8 @@ def _not_yet(begin, end, k, ranges):
     for before in range(k):
         low, high = ranges[2, before], ranges[3, before]
         if low < end and begin < high:
-            # A range is at most three cells, so what is left is at one end; the rest becomes single cells.
+            # A range is at most three cells, so the rest is at one end; what remains is split into single
+            # cells.
             while begin < end and low <= begin < high:
                 begin += 1
             while begin < end and low < end <= high:
@@ -227,16 +227,16 @@ def _not_yet(begin, end, k, ranges):
 
 @jit
 def search_near(
-    columns, own, starts, grid, steps, blocks, asked, askers, upward, reach, scale, careful,
+    columns, own, starts, grid, steps, blocks, queries, query_ids, upward, reach, scale, careful,
     ranges, rows, base, ids, squares, at, end, most, limit,
 ):  # fmt: skip
-    """What is near the points ``asked[:, at : end]``, in their order by cells; returns ``at, found, tests``.
+    """Find the points near the ``queries[:, at : end]``, query by query; returns ``at, found, tests``.
 
     Parameters
     ----------
     columns, own, starts, grid, steps, blocks
         The points that may be found: see `broadphase.kernels.points.fixed_radius`.
-    asked, askers
+    queries, query_ids
         The query points, in the same form.
     upward
         Whether only points with a higher number are found, as among points of one set.
@@ -251,7 +251,7 @@ def search_near(
         ``rows[i]`` becomes where the finds of point ``i`` begin, counted from ``base``, and how many there
         are.
     ids, squares
-        Where the finds go, ``(1, room)``.
+        Where the finds go, ``(1, length)``.
     most, limit
         It stops after so many tests, or more than so many finds; and where there is no more room for a point.
     """
@@ -260,7 +260,7 @@ def search_near(
     found = tests = np.int64(0)
     mixed = columns.shape[0] > dim
     worlds = own.shape[0] > 1
-    room = ids.shape[1] - 2 * LANES
+    capacity = ids.shape[1] - 2 * LANES
     cell = (np.int64(-1), np.int64(-1), np.int64(-1), np.int64(-2))
     number, folded = 0, False
     factor, bound = kind(scale), kind(reach)
@@ -268,20 +268,20 @@ def search_near(
         kind(grid[PERIOD, 0]), kind(grid[PERIOD, 1]), kind(grid[PERIOD, dim - 1])
     )  # fmt: skip
     while at < end:
-        point = (asked[0, at], asked[1, at], asked[dim - 1, at])
-        env = np.int64(askers[1, at]) if worlds else np.int64(0)
+        point = (queries[0, at], queries[1, at], queries[dim - 1, at])
+        env = np.int64(query_ids[1, at]) if worlds else np.int64(0)
         x, y = cell_on(point[0], grid, 0), cell_on(point[1], grid, 1)
         z = cell_on(point[2], grid, dim - 1) if dim == 3 else np.int64(0)
         if not (x == cell[0] and y == cell[1] and z == cell[2] and env == cell[3]):
             cell = (x, y, z, env)
             number, folded = _collect_ranges(x, y, z, env, grid, steps, blocks, starts, ranges)
         begin = found
-        i = np.int64(askers[0, at])
-        least = askers[0, at] if upward else np.int32(-1)
-        radius = asked[dim, at] if mixed else kind(0)
+        i = np.int64(query_ids[0, at])
+        least = query_ids[0, at] if upward else np.int32(-1)
+        radius = queries[dim, at] if mixed else kind(0)
         for k in range(number):
             first, last = ranges[0, k], ranges[1, k]
-            if found + last - first > room:
+            if found + last - first > capacity:
                 return at, begin, tests
             tests += last - first
             if careful or folded:
@@ -325,8 +325,8 @@ def _compare(columns, own, first, last, point, least, bound, dim, ids, squares, 
 @always_inline
 def _apart(columns, axis, at, point, around, factor):
     """How far the points are from this one on an axis, the shorter way around, scaled."""
-    way = size(load(columns, axis, at) - point)
-    return times(lesser(way, around - way), factor)
+    gap = size(load(columns, axis, at) - point)
+    return times(lesser(gap, around - gap), factor)
 
 
 @inline
@@ -366,11 +366,10 @@ def _compare_with_care(
     return found
 
 
-# -----------------------------------------------------------------------------------------------------------
-# The neighbours that were found, written to the result: row by row, each row sorted by number.
+# Write the finds to the result: row by row, each row sorted by number.
 #
-# The finds of a point lie side by side and are few, so their places are counted (how many are less) and no
-# comparison steers a branch; the many of a crowd are marked as bits and read off.
+# The finds of a point are contiguous and few, so their positions are counted (how many are less) without
+# branches; the many finds in a crowd are marked as bits and read in order.
 
 
 RANKED = 128
@@ -397,13 +396,13 @@ def put_rows(
 ):  # fmt: skip
     """Write the finds of the points ``order[first : last]`` from ``at`` on.
 
-    ``roots`` is scratch for `RANKED` numbers and `LANES` more; ``words`` and ``summary``, where
-    rows may be longer than that, hold one bit for each point that may be found, and one for each word of 64;
-    they are zeros before and after.
+    ``roots`` is scratch for `RANKED` numbers and `LANES` more.  ``words`` and ``summary`` are used where rows
+    may be longer: one bit for each point that may be found, and one for each word of 64; zeros before and
+    after.
     """
     kind = squares.dtype.type
     back = kind(1.0 / scale)
-    # Roots of squares so small or so large are not what they ought to be.
+    # Outside these limits the squares have lost digits, and so would their roots.
     least, largest = (2.0**-60, 2.0**100) if squares.itemsize == 4 else (2.0**-400, 2.0**900)
     low, high = splat(kind(least)), splat(kind(largest))
     ends = at
@@ -412,8 +411,8 @@ def put_rows(
     for turn in range(first, last):
         i = np.int64(order[turn]) if order.shape[0] > 0 else np.int64(turn)
         if turn + _AHEAD < last and sort:
-            # The finds lie in the order of the cells: without asking for them early half of the time is
-            # waiting.
+            # The finds are in the order of the cells: without prefetching, half of the time is spent waiting
+            # for memory.
             ahead = rows[turn + _AHEAD, 0]
             prefetch(ids, 0, ahead)
             prefetch(squares, 0, ahead)
@@ -447,7 +446,7 @@ def put_rows(
 
 @inline
 def _put_few(begin, few, sort, i, ids, roots, at, ends, first_ids, second_ids, distances):
-    if few <= LANES and at + LANES <= ends:  # what is too much is overwritten by the next row
+    if few <= LANES and at + LANES <= ends:  # the next row overwrites the excess
         store(first_ids, 0, at, splat(np.int32(i)))
     else:
         for k in range(at, at + few):
@@ -474,7 +473,7 @@ def _put_few(begin, few, sort, i, ids, roots, at, ends, first_ids, second_ids, d
 
 @inline
 def _put_long_row(begin, count, ids, words, summary, second_ids, at):
-    """Mark the finds as bits, and the words with marks in the summary; then read them off."""
+    """Mark the finds as bits, and the words with marks in the summary; then read them in order."""
     for k in range(begin, begin + count):
         i = unsigned(ids[0, k])
         words[i >> _WORD] |= _ONE << (i & _BIT)
@@ -504,7 +503,7 @@ def count_both(first_ids, second_ids, begin, end, starts):
 
 @jit
 def put_both(first_ids, second_ids, distances, begin, end, ends, columns, values):
-    """Write pairs into the rows of both; sorted pairs make sorted rows.  ``ends`` move on."""
+    """Write pairs into the rows of both points; sorted pairs give sorted rows.  ``ends`` advance."""
     for at in range(begin, end):
         i, j = first_ids[at], second_ids[at]
         place = unsigned(ends[unsigned(i)])

@@ -1,7 +1,7 @@
 """A counting sort of boxes and of query points by cells.
 
-A ``lattice`` is a ``(3, dim)`` array: where the cells begin on each axis, cells a unit, and how many cells.
-What lies outside belongs to the cells at the edge.
+A ``lattice`` is a ``(3, dim)`` array: where the cells begin on each axis, cells per unit, and how many cells.
+Boxes and points outside belong to the cells at the edge.
 """
 
 import math
@@ -29,7 +29,7 @@ def _middle(low, high):
 
 @inline
 def _place_of_box(boxes, i, lattice):
-    """The number of its cell, row by row."""
+    """The number of a box's cell, row by row."""
     dim = lattice.shape[1]
     x = cell_of(_middle(boxes[i, 0], boxes[i, dim]), lattice, 0)
     y = cell_of(_middle(boxes[i, 1], boxes[i, dim + 1]), lattice, 1)
@@ -44,10 +44,10 @@ def _place_of_box(boxes, i, lattice):
 def count_boxes(
     boxes, categories, masks, category, mask, lattice, largest, begin, end, part, cells, counts, halves
 ):
-    """The cell of each box of a share into ``cells``, and how many are in each into ``counts[part]``.
+    """Write the cell of each box of a share into ``cells``, and how many are in each into ``counts[part]``.
 
-    The last bin is for boxes that reach further than ``largest`` from their middles.  What is not searched,
-    or not alive, is in none: -1.  ``halves[part]`` becomes how far the others reach on each axis.
+    The last bin is for boxes that reach further than ``largest`` from their middles.  Boxes that are not
+    searched or not alive are in none: -1.  ``halves[part]`` becomes how far the others reach on each axis.
     """
     dim = lattice.shape[1]
     for place in range(counts.shape[1]):
@@ -75,7 +75,7 @@ def count_boxes(
 
 @jit
 def place_boxes(boxes, begin, end, part, cells, counts, columns, ids):
-    """Copy the boxes of a share to their places: one row of ``columns`` an edge, or an axis of points."""
+    """Copy the boxes of a share to their places: one row of ``columns`` for each edge (points: each axis)."""
     for i in range(begin, end):
         place = cells[i]
         if place >= 0:
@@ -88,7 +88,7 @@ def place_boxes(boxes, begin, end, part, cells, counts, columns, ids):
 
 @jit
 def count_points(points, lattice, begin, end, part, cells, counts):
-    """The cell of each point of a share into ``cells``, and how many are in each into ``counts[part]``."""
+    """Write the cell of each point of a share into ``cells``, and count each cell in ``counts[part]``."""
     dim = lattice.shape[1]
     for place in range(counts.shape[1]):
         counts[part, place] = 0
@@ -112,22 +112,22 @@ def place_points(begin, end, part, cells, counts, order):
 
 
 # -----------------------------------------------------------------------------------------------------------
-# The nearest boxes of many points, through cells that are made for the call.
+# The nearest boxes of many points, through cells that are built for the call.
 #
 # Neighbours are searched one after the other, and the result of one bounds the distance for the next:
-# the square around a point is searched once, row of cells by row of cells, 16 boxes at a time.  Only where it
-# turns out to hold too few it is searched again, twice as wide.
+# the square around a point is searched once, row of cells by row of cells, 16 boxes at a time.  Only if it
+# turns out to hold too few boxes it is searched again, twice as wide.
 
 
-# Each box in the square is compared with each other: of more a heap would be faster.
+# Each box in the square is compared with each other: for more boxes a heap would be faster.
 MOST_WANTED = 128
-# The square is so much wider than what the point before needed; less where that is certainly enough.
+# The square is this much wider than the previous point's result; less if a smaller one is certainly enough.
 WIDER = 1.2
 
 
 @inline
 def _distance(columns, at, high, boxes, i, point, dim):
-    """What `distance_to_box` says, without looking at the box itself where it need not be scaled."""
+    """What `distance_to_box` returns, without reading the box itself unless scaling is needed."""
     x = max(columns[0, at] - point[0], point[0] - columns[high, at], 0.0)
     y = max(columns[1, at] - point[1], point[1] - columns[high + 1, at], 0.0)
     z = 0.0
@@ -143,10 +143,10 @@ def _distance(columns, at, high, boxes, i, point, dim):
 
 @inline
 def _keep_nearest(distances, ids, held, wanted):
-    """Sort row 0 by distance, then id, keep the first; how many are left, in both rows.
+    """Sort row 0 by distance, then id, and keep the first entries; returns how many are left, in both rows.
 
-    The place of each is how many are nearer: no comparison steers a branch, which for so few in no order
-    would cost more than all comparisons together.
+    The position of each entry is the number of nearer ones: no branch depends on a comparison; for so few
+    unsorted entries mispredicted branches would cost more than all comparisons together.
     """
     store(distances, 0, held, splat(np.nan))  # nearer than nothing
     places = 0
@@ -176,7 +176,7 @@ def _keep_nearest(distances, ids, held, wanted):
 
 @always_inline
 def _outside(point, lattice):
-    """From a point to the cells."""
+    """The distance from a point to the cells."""
     furthest = max(_beyond(point[0], lattice, 0), _beyond(point[1], lattice, 1))
     return max(furthest, _beyond(point[2], lattice, 2)) if lattice.shape[1] == 3 else furthest
 
@@ -194,11 +194,11 @@ def search_nearest(
 ):  # fmt: skip
     """The nearest of the points ``order[first : last]``; returns how many were found, and the tests.
 
-    ``columns, own`` are the boxes and their ids by cells, those of cell ``c`` from ``starts[c]`` on; the last
-    cell is met by every search.  ``half``: how far a box reaches from its middle.  ``usual``: a first guess
-    how far the furthest is.  ``near_...``: two rows of scratch, with room for
-    twice `LANES` more than are wanted at least.  Each point's row of ``ids``
-    and ``distances`` is filled by distance, then id; -1 and inf where there are fewer.
+    ``columns, own`` are the boxes and their ids by cell, those of cell ``c`` from ``starts[c]`` on; every
+    search includes the last cell.  ``half``: how far a box reaches from its middle.  ``usual``: a first guess
+    of the distance to the farthest result.  ``near_...``: two rows of scratch, large enough for twice `LANES`
+    more than ``wanted``.  Each point's row of ``ids`` and ``distances`` is filled by distance, then id; -1
+    and inf where there are fewer.
     """
     dim = lattice.shape[1]
     wanted = ids.shape[1]
@@ -208,7 +208,7 @@ def search_nearest(
     tests = np.int64(0)
     found = np.int64(0)
     point = (0.0, 0.0, 0.0)
-    held = 0  # by the point before
+    held = 0  # the results of the previous point
     furthest = np.inf
     for turn in range(first, last):
         q = np.int64(order[turn])
@@ -263,13 +263,13 @@ def _squared(x, y, z):
 
 @inline
 def _slack(reach, at):
-    """A distance, and more than rounding can take away from the ends of an interval so long."""
+    """A distance with a margin larger than the rounding error of the ends of an interval that long."""
     return reach + 1e-14 * (reach + abs(at)) + 1e-300
 
 
 @inline
 def _cells_within(point, reach, lattice, half):
-    """The first and the last cell on each axis in which the middle of a box within reach may lie."""
+    """The first and the last cell on each axis in which the middle of a box within reach may be."""
     x, y = point[0], point[1]
     wide, tall = _slack(reach + half[0], x), _slack(reach + half[1], y)
     x0, x1 = cell_of(x - wide, lattice, 0), cell_of(x + wide, lattice, 0)
@@ -282,9 +282,9 @@ def _cells_within(point, reach, lattice, half):
 
 @always_inline
 def _scan(columns, own, high, begin, end, boxes, point, dim, distances, ids, held, limit, wanted):
-    """Put the boxes ``begin .. end - 1`` that are within the limit behind the others; how many, the limit.
+    """Append the boxes ``begin .. end - 1`` that are within the limit; how many are held, and the limit.
 
-    When there is no more room only the nearest are kept, and the limit is lowered to the last of them.
+    When the scratch is full only the nearest are kept, and the limit is lowered to the farthest of them.
     """
     for at in range(begin, end, LANES):
         x, y = _slack(limit, point[0]), _slack(limit, point[1])

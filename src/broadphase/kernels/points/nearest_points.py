@@ -1,8 +1,8 @@
-"""Points in the order of a curve that fills the space, and boxes around those that follow each other.
+"""Points sorted along a space-filling curve, and bounding boxes of consecutive points.
 
-The curve is G. M. Morton's (1966): the bits of all coordinates in turn.  `LANES` points that follow each
-other are a leaf; `LANES` leaves have a box around them, and so on.  It is a tree that nobody has to build:
-where what lies follows from the numbers, and crowds and empty places are all the same to it.
+The curve is G. M. Morton's (1966): the bits of all coordinates interleaved.  `LANES` consecutive points are a
+leaf, `LANES` leaves have a bounding box, and so on.  This is an implicit tree that needs no building: the
+numbers of a node's children follow from its own, and the density of the points does not matter.
 """
 
 import math
@@ -51,7 +51,7 @@ def _step(value, low, per_unit, last):
 
 @jit
 def find_keys(points, envs, low, per_unit, width, begin, end, keys):
-    """Where the points of a share are along the curve, world after world; ``width`` bits an axis."""
+    """The positions of a share of points along the curve, world after world; ``width`` bits for each axis."""
     dim = points.shape[1]
     last = float((np.int64(1) << width) - 1)
     for i in range(begin, end):
@@ -69,7 +69,7 @@ def find_keys(points, envs, low, per_unit, width, begin, end, keys):
 
 @jit
 def take_in_order(points, envs, order, scale, begin, end, columns, own):
-    """The points by their places on the curve, scaled, a row an axis; ``own``: their numbers and worlds."""
+    """Copy the points in curve order, scaled, one row for each axis; ``own``: their numbers and worlds."""
     factor = points.dtype.type(scale)
     for at in range(begin, end):
         i = np.int64(order[at])
@@ -82,7 +82,7 @@ def take_in_order(points, envs, order, scale, begin, end, columns, own):
 
 @jit
 def bound_leaves(columns, own, n, begin, end, boxes, worlds):
-    """The boxes around the leaves of a share: lower edges, then upper; and which worlds are in them."""
+    """The bounding boxes of the leaves of a share: lower edges, then upper; and which worlds are in them."""
     dim = columns.shape[0]
     for leaf in range(begin, end):
         first, last = leaf * LANES, min((leaf + 1) * LANES, n)
@@ -97,7 +97,7 @@ def bound_leaves(columns, own, n, begin, end, boxes, worlds):
 
 @jit
 def bound_levels(levels, boxes, worlds):
-    """The boxes around boxes: level ``k`` begins at ``levels[k]``, and each of its boxes holds `LANES`."""
+    """The bounding boxes of boxes: level ``k`` begins at ``levels[k]``; each of its boxes holds `LANES`."""
     dim = boxes.shape[0] // 2
     for level in range(1, levels.shape[0] - 1):
         begin, end = levels[level - 1], levels[level]
@@ -116,27 +116,26 @@ def bound_levels(levels, boxes, worlds):
 
 
 # -----------------------------------------------------------------------------------------------------------
-# The nearest points of many points, through boxes around neighbours on a curve (`curve`).
+# The nearest points of many points, through bounding boxes of neighbours on the curve.
 #
-# The query points follow each other along the curve too.  The result of the one before bounds how far it can
-# be for this one, so mostly there is one walk down the boxes, `LANES` at a time, and all points within that
-# distance are put in order once.  Where the curve jumps, the points next to it on the curve say how far it
-# can be.  Many points may be at one place: there the answer of the one before is taken over, or each would
-# look at all (20,000 equal points: 13 s).
+# The query points are in curve order too.  The result of one bounds the distance for the next, so usually
+# one traversal of the boxes, `LANES` at a time, is enough, and all points within that distance are sorted
+# once.  Where the curve jumps, the points next to it on the curve bound the distance.  If many points are in
+# one place, the answer of the previous one is reused; otherwise each would compare all (20,000 equal points:
+# 13 s).
 #
-# A box is never nearer than a point in it, also as rounded: rounding keeps what is less from becoming more.
+# A box is never nearer than a point in it, after rounding too, because rounding is monotone.
 
 
-# How the stack holds what is still to be looked at: the level above the number of the box.
+# The stack holds what still has to be searched: the level in the upper bits, the number of the box below.
 _LEVEL = 40
-# A point that is farther from the one before than so many times its search radius looks at its neighbours
-# on the curve.
+# A point that is farther from the previous one than this many search radii uses its neighbours on the curve.
 _JUMP = 0.6
 
 
 @inline
 def _box_offsets(boxes, axis, high, at, point, around):
-    """How far boxes are on one axis, the shorter way around."""
+    """The distance of boxes on one axis, the shorter gap around a period."""
     to_low, to_high = load(boxes, axis, at) - point, point - load(boxes, high, at)
     zero = point - point
     inner = greater(greater(to_low, to_high), zero)
@@ -148,7 +147,7 @@ def _box_offsets(boxes, axis, high, at, point, around):
 
 @inline
 def _near_boxes(boxes, worlds, at, point, env, around, dim, bound):
-    """Which of the `LANES` boxes from ``at`` on may hold points whose squares are up to the bound."""
+    """Which of the `LANES` boxes from ``at`` on may hold points whose square is within the bound."""
     x = _box_offsets(boxes, 0, dim, at, splat(point[0]), around[0])
     y = _box_offsets(boxes, 1, dim + 1, at, splat(point[1]), around[1])
     square = plus(times(x, x), times(y, y))
@@ -166,7 +165,7 @@ def _near_boxes(boxes, worlds, at, point, env, around, dim, bound):
 def _bound(limit, scale, kind, more, least):
     """A square that no point within the limit exceeds, however both were rounded.
 
-    It is finite, unlike the way to a box that holds nothing.
+    It is finite, unlike the distance to a box that holds nothing.
     """
     far = limit * scale
     return kind(min(far * far * more + least, float(np.finfo(kind).max)))
@@ -174,16 +173,16 @@ def _bound(limit, scale, kind, more, least):
 
 @inline
 def _offsets(columns, axis, at, point, around):
-    way = load(columns, axis, at) - point
+    gap = load(columns, axis, at) - point
     if not around < np.inf:
-        return way
-    way = size(way)
-    return lesser(way, splat(around) - way)
+        return gap
+    gap = size(gap)
+    return lesser(gap, splat(around) - gap)
 
 
 @inline
 def _look_into(columns, own, leaf, n, point, env, me, around, dim, bound, squares, ids, held):
-    """Put the points of a leaf that are within the bound behind the others; how many there are now."""
+    """Append the points of a leaf that are within the bound; returns how many are held now."""
     at = leaf * LANES
     x = _offsets(columns, 0, at, splat(point[0]), around[0])
     y = _offsets(columns, 1, at, splat(point[1]), around[1])
@@ -208,8 +207,8 @@ def _look_into(columns, own, leaf, n, point, env, me, around, dim, bound, square
 
 
 @inline
-def _settle(squares, distances, ids, ready, held, wanted, points, others, i, period, plain, low, high):
-    """The nearest of those held, by distance, then number; how many there are."""
+def _take_nearest(squares, distances, ids, ready, held, wanted, points, others, i, period, plain, low, high):
+    """The nearest of the held points, by distance, then number; returns how many there are."""
     for k in range(ready, held):
         square = squares[0, k]
         if plain and low < square < high:
@@ -221,9 +220,9 @@ def _settle(squares, distances, ids, ready, held, wanted, points, others, i, per
 
 @inline
 def _is_known(points, i, last, same, me, ids, wanted):
-    """Whether the answer for row ``last`` holds all that row ``i`` may find, but for row ``last`` itself.
+    """Whether the answer for row ``last`` holds all that row ``i`` may find, except row ``last`` itself.
 
-    Both are at one place, and ``i`` is not in that answer: without ``i`` there would be one too few.
+    Both are in one place, and ``i`` is not in that answer: without ``i`` there would be one too few.
     """
     for axis in range(points.shape[1]):
         if points[i, axis] != points[last, axis]:
@@ -237,10 +236,10 @@ def _is_known(points, i, last, same, me, ids, wanted):
 
 @jit
 def search_points(
-    columns, own, boxes, worlds, levels, around, scale, r, points, others, period, asked, askers, same,
+    columns, own, boxes, worlds, levels, around, scale, r, points, others, period, queries, query_ids, same,
     begin, end, wanted, stack, squares, near_distances, near_ids, ids, distances,
 ):  # fmt: skip
-    """The nearest of the points ``asked[:, begin : end]``; how many were found.
+    """The nearest of the points ``queries[:, begin : end]``; how many were found.
 
     Parameters
     ----------
@@ -252,7 +251,7 @@ def search_points(
         The furthest that counts.
     points, others
         The query points, and those that may be found, as they came.
-    asked, askers, same
+    queries, query_ids, same
         The query points along the curve; and whether they are also those that may be found.
     wanted
         How many of each; the columns of ``ids`` and ``distances`` beyond become -1 and inf.
@@ -277,10 +276,10 @@ def search_points(
     usual, world, last = np.inf, np.int32(-1), np.int64(-1)
     found = np.int64(0)
     for turn in range(begin, end):
-        i = np.int64(askers[0, turn])
-        me = askers[0, turn] if same else np.int32(-1)
-        env = askers[1, turn] if askers.shape[0] > 1 else np.int32(0)
-        point = (asked[0, turn], asked[1, turn], asked[dim - 1, turn])
+        i = np.int64(query_ids[0, turn])
+        me = query_ids[0, turn] if same else np.int32(-1)
+        env = query_ids[1, turn] if query_ids.shape[0] > 1 else np.int32(0)
+        point = (queries[0, turn], queries[1, turn], queries[dim - 1, turn])
         limit = r
         x, y = float(point[0]) - float(before[0]), float(point[1]) - float(before[1])
         z = float(point[2]) - float(before[2]) if dim == 3 else 0.0
@@ -297,7 +296,7 @@ def search_points(
             bound = kind(np.inf)
             for other in range(max(leaf - reach, 0), min(leaf + reach, last_leaf) + 1):
                 if held > full:
-                    held = _settle(
+                    held = _take_nearest(
                         squares, near_distances, near_ids, np.int64(0), held, wanted, points, others, i,
                         period, plain, low, high,
                     )  # fmt: skip
@@ -306,7 +305,7 @@ def search_points(
                     columns, own, other, n, point, env, me, ring, dim, bound, squares, near_ids, held
                 )
             else:
-                held = _settle(
+                held = _take_nearest(
                     squares, near_distances, near_ids, np.int64(0), held, wanted, points, others, i, period,
                     plain, low, high,
                 )  # fmt: skip
@@ -339,14 +338,14 @@ def search_points(
                     columns, own, child, n, point, env, me, ring, dim, bound, squares, near_ids, held
                 )
                 if held > full:
-                    held = ready = _settle(
+                    held = ready = _take_nearest(
                         squares, near_distances, near_ids, ready, held, wanted, points, others, i, period,
                         plain, low, high,
                     )  # fmt: skip
                     if held == wanted:
                         limit = min(limit, near_distances[0, wanted - 1])
                         bound = _bound(limit, scale, kind, more, least)
-        held = _settle(
+        held = _take_nearest(
             squares,
             near_distances,
             near_ids,
@@ -379,7 +378,7 @@ def search_points(
 
 @inline
 def _descend(boxes, worlds, levels, point, env, ring, dim):
-    """A leaf near a point: down to the nearest box each time, which need not hold the nearest point."""
+    """A leaf near a point: descend to the nearest box each time, which need not hold the nearest point."""
     node = np.int64(0)
     for down in range(levels.shape[0] - 1):
         level = levels.shape[0] - 2 - down
@@ -390,8 +389,8 @@ def _descend(boxes, worlds, levels, point, env, ring, dim):
                 continue
             square = 0.0
             for axis in range(dim):
-                way = max(boxes[axis, at] - point[axis], point[axis] - boxes[dim + axis, at], 0.0)
-                square += float(way) * float(way)
+                gap = max(boxes[axis, at] - point[axis], point[axis] - boxes[dim + axis, at], 0.0)
+                square += float(gap) * float(gap)
             if square < best:
                 best, nearest = square, node * LANES + at - first
         node = nearest

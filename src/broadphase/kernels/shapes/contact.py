@@ -1,8 +1,8 @@
-"""Contacts of two shapes: the smallest displacement that parts them, a function for each pair of kinds.
+"""Contacts of two shapes: the smallest displacement that separates them, one function for each pair of kinds.
 
 Boxes and convex polygons by the separating axis theorem: two convex shapes are apart if and only if they
-are apart along the normal of some edge, and where they are not, the axis of the smallest overlap is the
-shortest way to part them.  Source: S. Gottschalk, M. C. Lin and D. Manocha, *OBBTree*, SIGGRAPH 1996 (the
+are apart along the normal of some edge; if they are not, the axis of the smallest overlap is the
+shortest displacement.  Source: S. Gottschalk, M. C. Lin and D. Manocha, *OBBTree*, SIGGRAPH 1996 (the
 theorem itself is Minkowski's).  A circle is its centre with the other shape grown by its radius, so that
 the nearest point of the other shape decides.
 
@@ -54,11 +54,11 @@ def reaches(gap, reach, touching):
 
 @inline
 def part_intervals(a_lo, a_hi, b_lo, b_hi):
-    """The shorter way to clear interval a of interval b: ``sign, distance``.
+    """The shorter displacement of interval a out of interval b: ``sign, distance``.
 
-    Equal edges are asked for first, because infinity minus infinity is no number.  Where both ways are
-    equally long, the interval that begins earlier goes to the smaller side: so a against b and b against
-    a part in opposite directions, unless the two are the same interval.
+    Equal edges are tested first, because infinity minus infinity is NaN.  If both displacements are
+    equally long, the interval that begins earlier moves to the smaller side: so a against b and b against
+    a separate in opposite directions, unless the two are the same interval.
     """
     down = 0.0 if a_hi == b_lo else a_hi - b_lo
     up = 0.0 if b_hi == a_lo else b_hi - a_lo
@@ -84,7 +84,7 @@ def box_box(ax, ay, a_right, a_bottom, bx, by, b_right, b_bottom, touching):
 
 @brief
 def circle_circle(ax, ay, a_radius, bx, by, b_radius, touching):
-    """Two circles; with the same centre, the first goes towards smaller x."""
+    """Two circles; with the same centre, the first moves towards smaller x."""
     dx = ax - bx
     dy = ay - by
     distance = length(dx, dy)
@@ -108,7 +108,7 @@ def circle_box(x, y, radius, left, top, right, bottom, touching):
         if not reaches(distance, radius, touching):
             return APART
         return True, dx / distance, dy / distance, radius - distance
-    # The centre lies in the box: out through the nearest side, x before y, smaller before larger.
+    # The centre is in the box: out through the nearest side, x before y, smaller before larger.
     on_edge = x == left or x == right or y == top or y == bottom
     if on_edge and radius == 0.0 and not touching:
         return APART
@@ -124,7 +124,7 @@ def circle_box(x, y, radius, left, top, right, bottom, touching):
 
 @inline
 def span_of_box(width, height, nx, ny):
-    """The shadow on an axis of a box whose min corner is the origin."""
+    """The projection on an axis of a box whose min corner is the origin."""
     along_x = width * nx
     along_y = height * ny
     return min(along_x, 0.0) + min(along_y, 0.0), max(along_x, 0.0) + max(along_y, 0.0)
@@ -132,10 +132,10 @@ def span_of_box(width, height, nx, ny):
 
 @inline
 def part_shadows(best, nx, ny, a_lo, a_hi, b_lo, b_hi, offset, touching):
-    """Try one more axis, one that points to larger x, or straight to larger y; the best so far.
+    """Try one more axis, one that points to larger x, or straight to larger y; returns the best so far.
 
-    The shadows are relative to each shape's own place and ``offset`` is b's place seen from a's: so that
-    far from the origin nothing is lost, and exchanging a and b gives exactly the opposite answer.
+    The projections are relative to each shape's own position and ``offset`` is b's position relative to a's:
+    so far from the origin nothing is lost, and exchanging a and b gives exactly the opposite answer.
     """
     down = (a_hi - b_lo) - offset
     up = (b_hi - a_lo) + offset
@@ -159,7 +159,7 @@ def part_shadows(best, nx, ny, a_lo, a_hi, b_lo, b_hi, offset, touching):
 
 @brief
 def polygon_polygon(ax, ay, a_points, a_axes, bx, by, b_points, b_axes, touching):
-    """Two convex polygons: points relative to their places, and one axis an edge."""
+    """Two convex polygons: points relative to their positions, and one axis for each edge."""
     dx = bx - ax
     dy = by - ay
     best = (True, 0.0, 0.0, math.inf)
@@ -199,7 +199,7 @@ def circle_polygon(x, y, radius, polygon_x, polygon_y, points, axes, touching):
     cx = x - polygon_x
     cy = y - polygon_y
     count = points.shape[0]
-    height, nx, ny = -math.inf, 0.0, 0.0  # over the edge that the centre is farthest outside of
+    height, nx, ny = -math.inf, 0.0, 0.0  # of the edge that the centre is farthest outside of
     near, dx, dy = math.inf, 0.0, 0.0  # from the nearest point of the outline to the centre
     for k in range(count):
         after = k + 1 if k + 1 < count else 0
@@ -208,7 +208,7 @@ def circle_polygon(x, y, radius, polygon_x, polygon_y, points, axes, touching):
         size = length(edge_x, edge_y)
         from_x = cx - points[k, 0]
         from_y = cy - points[k, 1]
-        # Divided by the length last, so that a height that is a round number comes out as one.
+        # Divided by the length last, so that an integer height stays an integer.
         out = 1.0 if edge_y > 0.0 or (edge_y == 0.0 and edge_x < 0.0) else -1.0
         axis = length(axes[k, 0], axes[k, 1])
         over = out * (from_x * axes[k, 0] + from_y * axes[k, 1]) / axis
@@ -235,17 +235,17 @@ def circle_polygon(x, y, radius, polygon_x, polygon_y, points, axes, touching):
 
 
 # -----------------------------------------------------------------------------------------------------------
-# Contacts where corners are rounded: capsules, rounded boxes, polygons that are grown by a radius.
+# Contacts of shapes with rounded corners: capsules, rounded boxes, polygons that are grown by a radius.
 #
 # Such a shape is a core (a polygon, a box, a line of two points, the centre of a circle) grown by a radius.
-# Where the cores are apart, their distance decides, which is that of a corner of one from a side of the
-# other; where they are not, the shortest way to part the cores, by the separating axis theorem, and the radii
-# on top.
+# If the cores are apart, their distance decides, which is that of a corner of one from a side of the
+# other; if they are not, the shortest displacement of the cores, by the separating axis theorem, plus the
+# radii.
 
 
 @inline
 def _shadow(table, i, nx, ny):
-    """The shadow of a core on an axis, seen from its place."""
+    """The projection of a core on an axis, relative to its position."""
     x, y = corner_at(table, i, 0)
     lo = x * nx + y * ny
     hi = lo
@@ -258,7 +258,7 @@ def _shadow(table, i, nx, ny):
 
 @inline
 def _try_axis(best, nx, ny, a, i, b, j, dx, dy):
-    """One more axis, see `part_shadows`; one without length is none."""
+    """Try one more axis, see `part_shadows`; an axis without length is skipped."""
     if not best[0] or (nx == 0.0 and ny == 0.0):
         return best
     a_lo, a_hi = _shadow(a, i, nx, ny)
@@ -268,7 +268,7 @@ def _try_axis(best, nx, ny, a, i, b, j, dx, dy):
 
 @common
 def _part_cores(a, i, b, j):
-    """The shortest way to part two cores, `APART` where they are apart."""
+    """The shortest displacement that separates two cores, `APART` if they are apart."""
     dx, dy = b.x[j] - a.x[i], b.y[j] - a.y[i]
     best = (True, 0.0, 0.0, math.inf)
     for part in range(2):
@@ -277,7 +277,7 @@ def _part_cores(a, i, b, j):
         for k in range(count if count > 1 else 0):
             nx, ny = axis_at(table, row, k)
             best = _try_axis(best, nx, ny, a, i, b, j, dx, dy)
-        if count == 2:  # two lines behind each other are parted by none of their normals
+        if count == 2:  # none of their normals separates two collinear lines
             nx, ny = axis_at(table, row, 0)
             along = (ny, -nx) if ny > 0.0 else (0.0 - ny, nx)
             best = _try_axis(best, along[0], along[1], a, i, b, j, dx, dy)
@@ -286,7 +286,7 @@ def _part_cores(a, i, b, j):
 
 @inline
 def _from_side(x, y, table, i, k):
-    """From side ``k`` of a core to a point that is seen from the core's place: a vector."""
+    """The vector from side ``k`` of a core to a point, relative to the core's position."""
     px, py = corner_at(table, i, k)
     after = k + 1 if k + 1 < corners(table, i) else 0
     qx, qy = corner_at(table, i, after)
@@ -337,7 +337,7 @@ def contact_rounded(a, i, b, j, touching):
     near, dx, dy = _nearest(a, i, b, j)
     if not reaches(near, reach, touching):
         return APART
-    if near == 0.0:  # by a rounding alone
+    if near == 0.0:  # only by rounding
         return True, -1.0, 0.0, reach
     return True, dx / near + 0.0, dy / near + 0.0, reach - near
 
@@ -357,7 +357,7 @@ def contact_boxes(a, b, pairs, touching, overlapping, normals, depths):
     """Box ``a[i]`` against ``b[j]`` for every pair ``i, j``; without pairs, row by row.
 
     A loop over the axes instead of `box_box`, for boxes of any dimension: the axis with the smallest
-    overlap is the displacement, and of equal ones the first.
+    overlap is the displacement, the first among equal ones.
     """
     dim = a.shape[1] // 2
     for k in range(overlapping.shape[0]):
@@ -404,7 +404,7 @@ def contact_shapes(table, pairs, touching, overlapping, normals, depths):
 
 @inline
 def contact_of(a, i, b, j, touching):
-    """Shape ``i`` of table a against ``j`` of b: the kinds in order, the answer turned if they were not."""
+    """Shape ``i`` of table a against ``j`` of b: the kinds in order, the answer reversed if they were not."""
     if is_rounded(a, i) or is_rounded(b, j):
         return contact_rounded(a, i, b, j, touching)
     if a.kinds[i] <= b.kinds[j]:

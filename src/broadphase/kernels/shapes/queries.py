@@ -15,7 +15,7 @@ from broadphase.kernels.shapes.table import BOX, CIRCLE, points_of
 
 @inline
 def distance_of(table, i, x, y):
-    """From a point to shape ``i``; 0 inside."""
+    """The distance from a point to shape ``i``; 0 inside."""
     from_x, from_y = x - table.x[i], y - table.y[i]
     if table.kinds[i] == CIRCLE:
         return max(length(from_x, from_y) - table.width[i], 0.0)
@@ -52,7 +52,7 @@ def _distance_to_polygon(points, x, y):
 
 @inline
 def ray_of(table, i, x, y, dx, dy, furthest):
-    """How far along a ray shape ``i`` begins, and the normal there; -1 where it misses.
+    """How far along a ray shape ``i`` begins, and the normal there; -1 if the ray misses.
 
     ``dx, dy`` is a unit vector.  A ray that starts inside meets the shape at 0, with a normal of zeros.
     """
@@ -75,7 +75,7 @@ def ray_of(table, i, x, y, dx, dy, furthest):
 
 @inline
 def _through_circle(x, y, dx, dy, radius):
-    """When the ray enters and leaves, and the normal at the entry; infinity before minus infinity: never."""
+    """When the ray enters and leaves, and the normal at the entry; infinity, minus infinity for a miss."""
     across = x * dy - y * dx
     if not abs(across) < radius:
         return math.inf, -math.inf, 0.0, 0.0
@@ -99,7 +99,7 @@ def _through_box(x, y, dx, dy, width, height):
         first, last = -at / step, (size - at) / step
         if first > last:
             first, last = last, first
-        if size == 0.0:  # a wall without thickness is hit by what crosses it
+        if size == 0.0:  # a wall without thickness is hit by a ray that crosses it
             last = next_up(first)
         if first > enter:
             enter = first
@@ -111,7 +111,7 @@ def _through_box(x, y, dx, dy, width, height):
 
 @inline
 def _through_polygon(points, x, y, dx, dy):
-    """Cut the ray at the line through each side (M. Cyrus and J. Beck, 1978)."""
+    """Clip the ray at the line through each side (M. Cyrus and J. Beck, 1978)."""
     enter, leave, nx, ny = -math.inf, math.inf, 0.0, 0.0
     count = points.shape[0]
     for k in range(count):
@@ -134,7 +134,7 @@ def _through_polygon(points, x, y, dx, dy):
 
 @inline
 def _beside_side(points, k, grown, x, y, dx, dy):
-    """Through the box that stands on side ``k`` of a polygon, as high as it is grown."""
+    """Through the box on side ``k`` of a polygon, as high as the polygon is grown."""
     after = k + 1 if k + 1 < points.shape[0] else 0
     side_x, side_y = points[after, 0] - points[k, 0], points[after, 1] - points[k, 1]
     size = length(side_x, side_y)
@@ -153,9 +153,9 @@ def _beside_side(points, k, grown, x, y, dx, dy):
 
 @inline
 def _through_rounded(points, grown, x, y, dx, dy):
-    """A grown polygon is its core, a box on each side and a circle about each corner.
+    """A grown polygon is its core, a box on each side and a circle around each corner.
 
-    All of it is convex: the ray is inside from the first that it enters to the last that it leaves.
+    The union is convex: the ray is inside from the first part that it enters to the last that it leaves.
     """
     enter, leave, nx, ny = math.inf, -math.inf, 0.0, 0.0
     count = points.shape[0]
@@ -180,14 +180,14 @@ def _through_rounded(points, grown, x, y, dx, dy):
 
 
 @jit
-def first_on_rays(rays, asked, ends, ids, rows, table, fits, own, found, hits):
-    """Renew ``found`` and ``hits`` where a ray meets a shape sooner; among equals the lowest row counts.
+def first_on_rays(rays, numbers, ends, ids, rows, table, fits, own, found, hits):
+    """Update ``found`` and ``hits`` where a ray meets a shape sooner; among equals the lowest row counts.
 
-    ``rays`` are ``x, y, dx, dy, furthest``; ray ``asked[k]`` may meet the shapes in
-    ``rows[ids[ends[k] : ends[k + 1]]]``, but for those that do not fit, and for the row ``own`` of the ray.
+    ``rays`` are ``x, y, dx, dy, furthest``; ray ``numbers[k]`` may meet the shapes in
+    ``rows[ids[ends[k] : ends[k + 1]]]``, except those that do not fit, and the row ``own`` of the ray.
     """
-    for k in range(asked.shape[0]):
-        ray = asked[k]
+    for k in range(numbers.shape[0]):
+        ray = numbers[k]
         x, y, dx, dy, furthest = rays[ray, 0], rays[ray, 1], rays[ray, 2], rays[ray, 3], rays[ray, 4]
         best, nearest = found[ray], hits[ray, 0]
         for at in range(ends[k], ends[k + 1]):
@@ -204,7 +204,7 @@ def first_on_rays(rays, asked, ends, ids, rows, table, fits, own, found, hits):
 
 @jit
 def distances_of_rows(points, rows, table, distances):
-    """From each point to the shapes in its row of ``rows``; what is there stays where that is -1."""
+    """The distance from each point to the shapes in its row of ``rows``; unchanged where that is -1."""
     for k in range(rows.shape[0]):
         for at in range(rows.shape[1]):
             if rows[k, at] >= 0:
@@ -212,15 +212,15 @@ def distances_of_rows(points, rows, table, distances):
 
 
 # -----------------------------------------------------------------------------------------------------------
-# What the broad phase has found near a place, as rows of a table of shapes: put together, sorted, sifted.
+# The results of a broad phase near a place, as rows of a table of shapes: collected, sorted, filtered.
 
 
-FEW = 64  # so many are sorted here; more, the caller sorts
+FEW = 64  # up to this many are sorted here; more, the caller sorts
 
 
 @brief
 def put_near(near, count, ids, rows):
-    """Write ``rows[ids]`` behind the first ``count`` of ``near``; how many there are then, -1: no room."""
+    """Append ``rows[ids]`` to the first ``count`` of ``near``; how many there are then, -1 if it is full."""
     if count < 0 or count + ids.shape[0] > near.shape[0]:
         return -1
     for k in range(ids.shape[0]):
@@ -230,7 +230,7 @@ def put_near(near, count, ids, rows):
 
 @inline
 def sort_near(near, count):
-    """Ascending; the few that are near are sorted by putting each into its place."""
+    """Sort ascending, by insertion."""
     for k in range(1, count):
         row = near[k]
         at = k
@@ -241,33 +241,33 @@ def sort_near(near, count):
 
 
 @brief
-def keep_overlapping(near, count, asked, table):
-    """Sort ``near`` and leave what overlaps shape 0 of ``asked``; how many are left.
+def keep_overlapping(near, count, query, table):
+    """Sort ``near`` and keep what overlaps shape 0 of ``query``; returns how many are left.
 
-    Of boxes the broad phase has said already whether they overlap a box.
+    For boxes the broad phase has already decided whether they overlap a box.
     """
     sort_near(near, count)
     left = 0
     for k in range(count):
         row = near[k]
-        known = asked.kinds[0] == BOX and table.kinds[row] == BOX
-        if known or contact_of(asked, 0, table, row, False)[0]:
+        known = query.kinds[0] == BOX and table.kinds[row] == BOX
+        if known or contact_of(query, 0, table, row, False)[0]:
             near[left] = row
             left += 1
     return left
 
 
 @jit
-def keep_overlapping_rows(rows, asked, table):
-    """Leave the rows ``[k, row]`` where shape ``k`` of ``asked`` overlaps one of the table; how many.
+def keep_overlapping_rows(rows, query, table):
+    """Keep the rows ``[k, row]`` where shape ``k`` of ``query`` overlaps one of the table; returns how many.
 
-    Of boxes the broad phase has said already whether they overlap a box.
+    For boxes the broad phase has already decided whether they overlap a box.
     """
     left = 0
     for at in range(rows.shape[0]):
         k, row = rows[at, 0], rows[at, 1]
-        known = asked.kinds[k] == BOX and table.kinds[row] == BOX
-        if known or contact_of(asked, k, table, row, False)[0]:
+        known = query.kinds[k] == BOX and table.kinds[row] == BOX
+        if known or contact_of(query, k, table, row, False)[0]:
             rows[left, 0], rows[left, 1] = k, row
             left += 1
     return left
@@ -275,7 +275,7 @@ def keep_overlapping_rows(rows, asked, table):
 
 @inline
 def _put_by_distance(near, hits, left, row, distance, nx, ny):
-    """Into its place among the first ``left``, by distance, then by row; of many just behind them."""
+    """Insert by distance, then by row, among the first ``left``; beyond `FEW`, append."""
     at = left
     while FEW > at > 0:
         before = hits[at - 1, 0]
@@ -291,9 +291,9 @@ def _put_by_distance(near, hits, left, row, distance, nx, ny):
 
 @brief
 def keep_on_ray(near, count, table, x, y, dx, dy, furthest, hits):
-    """Leave what a ray meets; rows of ``hits`` are distance and normal.
+    """Keep what a ray meets; rows of ``hits`` are distance and normal.
 
-    By distance, then by row, as long as no more than `FEW` are met.
+    Sorted by distance, then by row, if no more than `FEW` are met.
     """
     left = 0
     for k in range(count):
@@ -307,7 +307,7 @@ def keep_on_ray(near, count, table, x, y, dx, dy, furthest, hits):
 
 @brief
 def rank_near(near, count, table, x, y, hits):
-    """Sort by the distance from a point, as `keep_on_ray` does; the distances come into ``hits``."""
+    """Sort by the distance from a point, as `keep_on_ray` does; the distances are written to ``hits``."""
     for k in range(count):
         row = near[k]
         _put_by_distance(near, hits, k, row, distance_of(table, row, x, y), 0.0, 0.0)

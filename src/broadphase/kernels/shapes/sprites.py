@@ -10,10 +10,10 @@ from broadphase.kernels.machine.jit import inline, jit
 
 @jit
 def edges_of_rects(rects, boxes):
-    """Boxes of rects; a negative size reaches to the left or up.
+    """Boxes of rects; a negative size extends to the left or up.
 
-    Returns how many have no width or no height, and the number that is farthest from zero; NaN where one
-    is no number.
+    Returns how many have no width or no height, and the number that is farthest from zero; NaN if one of
+    them is NaN.
     """
     flat = 0
     largest = 0.0
@@ -32,11 +32,11 @@ def edges_of_rects(rects, boxes):
 # -----------------------------------------------------------------------------------------------------------
 # One sprite of arcade against a list: which sprites are near, and whose hit boxes overlap.
 #
-# Reads the arrays that arcade keeps for the graphics card, float32.  The arithmetic of the second kernel is
-# arcade's, operation for operation, so that the answers are the same to the last bit.
+# The kernels read the arrays that arcade keeps for the graphics card, float32.  The arithmetic of the second
+# kernel is arcade's, operation for operation, so that the answers are the same to the last bit.
 
 
-# What float32 may have rounded off places and sizes.
+# The most by which float32 may have rounded places and sizes.
 _ROUNDING = 1e-6
 # Half of a diagonal, as arcade has it.
 _REACH = 0.71
@@ -44,9 +44,9 @@ _REACH = 0.71
 
 @jit
 def near_sprites(places, sizes, slots, x, y, size, out):
-    """Positions in ``slots`` of the sprites that arcade's first test could let through; returns how many.
+    """Positions in ``slots`` of the sprites that may pass arcade's first test; returns how many.
 
-    ``places`` holds four numbers a slot, x and y first, ``sizes`` two.  What is no number is let through.
+    ``places`` holds four numbers for each slot, x and y first, ``sizes`` two.  NaN passes.
     """
     found = 0
     for k in range(slots.shape[0]):
@@ -78,7 +78,7 @@ def hit_polygons(points, ends, hits):
 
 @inline
 def _parted(points, begin, end, a_begin, a_end, b_begin, b_end):
-    """Whether, seen along one of the edges from ``begin`` to ``end``, a lies beside b."""
+    """Whether a and b are apart along one of the normals of the edges from ``begin`` to ``end``."""
     for i in range(begin, end):
         j = i + 1 if i + 1 < end else begin
         nx, ny = points[j, 1] - points[i, 1], points[i, 0] - points[j, 0]
@@ -104,11 +104,11 @@ def _shadow(points, begin, end, nx, ny):
 # -----------------------------------------------------------------------------------------------------------
 # One outline against others: which it overlaps at a place, and when it meets them along a path.
 #
-# The arithmetic of the first kernel is arcade's, operation for operation, as that of `sprite_hits` is.
+# The arithmetic of the first kernel is arcade's, operation for operation, as above.
 # Outlines that share only an edge or a corner do not meet.
 
 
-# A part of a way that is nothing but rounding: what is only left behind is not met.
+# A part of a path that is only rounding error: an outline that is only left is not met.
 TOLERANCE = 1e-9
 
 
@@ -134,10 +134,10 @@ def meets(outline, x, y, points, ends, hits):
 
 @jit
 def times_on_path(outline, x, y, dx, dy, points, ends, enter, leave):
-    """When ``outline``, which goes from x, y by dx, dy, enters and leaves each of the others.
+    """When ``outline``, moving from x, y by dx, dy, enters and leaves each of the others.
 
-    In parts of the way, and 0 for what it stands in; ``inf`` for both where it meets it on no part of the
-    way.  Returns how much of the way is clear: 0 to 1.
+    In parts of the path, and 0 for those that it overlaps at the start; ``inf`` for both if it meets the
+    other on no part of the path.  Returns how much of the path is clear: 0 to 1.
     """
     low, clear = 0, 1.0
     for k in range(ends.shape[0]):
@@ -161,14 +161,14 @@ def times_on_path(outline, x, y, dx, dy, points, ends, enter, leave):
 
 @inline
 def _normal(points, i, begin, end, x, y):
-    """Across the edge that begins at row i; of points that are moved by x and y."""
+    """The normal of the edge that begins at row i of points that are moved by x and y."""
     j = i + 1 if i + 1 < end else begin
     return (points[j, 1] + y) - (points[i, 1] + y), (points[i, 0] + x) - (points[j, 0] + x)
 
 
 @inline
 def _is_parted_at(outline, x, y, begin, end, own, points, low, high):
-    """Whether, seen along one edge of the outline or of the other, they lie beside each other."""
+    """Whether the outline and another are apart along a normal of one edge of either."""
     for i in range(begin, end):
         if own:
             nx, ny = _normal(outline, i, begin, end, x, y)
@@ -183,7 +183,7 @@ def _is_parted_at(outline, x, y, begin, end, own, points, low, high):
 
 @inline
 def _narrow(outline, x, y, dx, dy, points, low, high, nx, ny, k, enter, leave):
-    """Cut the time in which they meet down to that in which their shadows do."""
+    """Reduce the time in which they meet to that in which their projections overlap."""
     if nx == 0.0 and ny == 0.0:
         return
     a_low, a_high = _shadow_at(outline, 0, outline.shape[0], x, y, nx, ny)

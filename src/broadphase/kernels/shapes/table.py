@@ -1,4 +1,4 @@
-"""Shapes of any kind as columns, their bounding boxes, and shapes that turn."""
+"""Shapes of any kind as columns, their bounding boxes, and rotated shapes."""
 
 import math
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from broadphase.kernels.machine.floats import below_one
 from broadphase.kernels.machine.jit import brief, inline, jit
 
 # -----------------------------------------------------------------------------------------------------------
-# Shapes of any kind as columns: what kernels take where boxes, circles and polygons come mixed.
+# Shapes of any kind as columns: what kernels take for a mix of boxes, circles and polygons.
 
 
 # In the order in which the pair functions of `contact` take them: circles first, boxes last.
@@ -20,20 +20,20 @@ BOX = np.uint8(2)
 
 
 class ShapeColumns(NamedTuple):
-    """One entry a shape; the points of all polygons lie behind each other."""
+    """One entry for each shape; the points of all polygons are concatenated."""
 
     kinds: npt.NDArray[np.uint8]
     x: npt.NDArray[np.float64]
     y: npt.NDArray[np.float64]
     width: npt.NDArray[np.float64]
-    """A circle's radius; of a polygon, how far it is grown: 0 where its corners are sharp."""
+    """A circle's radius; for a polygon, how far it is grown: 0 if its corners are sharp."""
     height: npt.NDArray[np.float64]
     starts: npt.NDArray[np.int64]
     counts: npt.NDArray[np.int64]
     points: npt.NDArray[np.float64]
-    """``(p, 2)``, relative to the polygon's place."""
+    """``(p, 2)``, relative to the polygon's position."""
     axes: npt.NDArray[np.float64]
-    """``(p, 2)``, one a point: the normal of the edge that begins there."""
+    """``(p, 2)``, one for each point: the normal of the edge that begins there."""
 
 
 @inline
@@ -72,7 +72,7 @@ def corners(table, i):
 
 @inline
 def corner_at(table, i, k):
-    """Corner ``k`` of the core of shape ``i``, seen from its place; counter-clockwise."""
+    """Corner ``k`` of the core of shape ``i``, relative to its position; counter-clockwise."""
     if table.kinds[i] == BOX:
         return (table.width[i] if 0 < k < 3 else 0.0), (table.height[i] if k > 1 else 0.0)
     if table.kinds[i] == CIRCLE:
@@ -83,7 +83,7 @@ def corner_at(table, i, k):
 
 @inline
 def axis_at(table, i, k):
-    """At right angles to the side that begins at corner ``k``; zeros where there is none."""
+    """At right angles to the side that begins at corner ``k``; zeros if there is none."""
     if table.kinds[i] == BOX:
         return (1.0, 0.0) if k % 2 == 1 else (0.0, 1.0)
     if table.kinds[i] == CIRCLE:
@@ -94,7 +94,7 @@ def axis_at(table, i, k):
 
 @inline
 def span_of_points(points, nx, ny):
-    """The shadow of a polygon on an axis: smallest and largest product of a point with the axis."""
+    """The projection of a polygon on an axis: smallest and largest product of a point with the axis."""
     lo = points[0, 0] * nx + points[0, 1] * ny
     hi = lo
     for k in range(1, points.shape[0]):
@@ -105,12 +105,12 @@ def span_of_points(points, nx, ny):
 
 
 # -----------------------------------------------------------------------------------------------------------
-# The bounding boxes of shapes of any kind: what a broad phase is given.
+# The bounding boxes of shapes of any kind, for a broad phase.
 
 
 @inline
 def bounds_at(table, i, x, y):
-    """The bounding box of one shape if it were at ``x, y``: left, top, right, bottom."""
+    """The bounding box that one shape would have at ``x, y``: left, top, right, bottom."""
     if table.kinds[i] == BOX:
         return x, y, x + table.width[i], y + table.height[i]
     if table.kinds[i] == CIRCLE:
@@ -130,17 +130,17 @@ def bounds_of(table, i):
 
 @jit
 def bound_rows(table, rows, out):
-    """Write the bounding box of each shape in ``rows`` into ``out``; no rows: of every shape."""
+    """Write the bounding box of each shape in ``rows`` into ``out``; empty rows: of every shape."""
     for k in range(out.shape[0]):
         left, top, right, bottom = bounds_of(table, rows[k] if rows.shape[0] > 0 else k)
         out[k, 0], out[k, 1], out[k, 2], out[k, 3] = left, top, right, bottom
 
 
 # -----------------------------------------------------------------------------------------------------------
-# Shapes turned about a point, in degrees, by nothing but IEEE arithmetic: the same on every machine.
+# Shapes rotated about a point, in degrees, with IEEE arithmetic only: the same on every machine.
 #
 # The C library's sine differs between machines in the last bit.  This one is the polynomial of fdlibm (Sun
-# Microsystems, 1993), within an eighth of a turn.  In degrees that part is cut out without rounding, so that
+# Microsystems, 1993), within an eighth of a turn.  In degrees that range is reduced without rounding, so that
 # quarter turns are exact.
 
 
@@ -201,7 +201,7 @@ def cosine_sine(angle):
 
 @inline
 def _within_a_turn(angle):
-    """The rest of a division by 360, without rounding: the parts are taken off by powers of two."""
+    """The remainder of a division by 360, without rounding: multiples are subtracted by powers of two."""
     rest, part = abs(angle), 360.0
     while part <= rest:
         part *= 2.0
@@ -214,9 +214,10 @@ def _within_a_turn(angle):
 
 @inline
 def _turn(base, begin, count, centre_x, centre_y, cosine, sine, points, axes):
-    """Corners seen from the place of their shape, turned about a centre that is seen from there.
+    """Corners relative to the position of their shape, rotated about a centre relative to it too.
 
-    At angle 0 they are the corners of ``base`` to the bit: to subtract and add the centre would round them.
+    At angle 0 they are the corners of ``base`` to the bit: subtracting and adding the centre would round
+    them.
     """
     straight = cosine == 1.0 and sine == 0.0
     for k in range(begin, begin + count):
@@ -229,7 +230,7 @@ def _turn(base, begin, count, centre_x, centre_y, cosine, sine, points, axes):
     for k in range(begin, begin + count):
         after = k + 1 if k + 1 < begin + count else begin
         nx, ny = points[k, 1] - points[after, 1], points[after, 0] - points[k, 0]
-        # As `geometry.polygons` has them: towards larger x, or straight towards larger y, of a modest length.
+        # As in `geometry.polygons`: towards larger x, or straight towards larger y, of a modest length.
         sign = 1.0 if nx > 0.0 or (nx == 0.0 and ny > 0.0) else -1.0
         nx, ny = below_one(sign * nx, sign * ny)
         axes[k, 0], axes[k, 1] = nx + 0.0, ny + 0.0
@@ -237,16 +238,16 @@ def _turn(base, begin, count, centre_x, centre_y, cosine, sine, points, axes):
 
 @brief
 def turn_points(base, centre_x, centre_y, angle, points, axes):
-    """Corners turned by an angle, and the axes of their sides."""
+    """Corners rotated by an angle, and the axes of their sides."""
     cosine, sine = cosine_sine(angle)
     _turn(base, 0, base.shape[0], centre_x, centre_y, cosine, sine, points, axes)
 
 
 @jit
 def turn_rows(table, base, centres, rows, angles):
-    """Turn the shapes in ``rows``; ``base`` holds their corners as they are at angle 0.
+    """Rotate the shapes in ``rows``; ``base`` holds their corners at angle 0.
 
-    Rows of ``centres`` are x, y, and 1 for a box: turned, it is a polygon, and a box again at angle 0.
+    Rows of ``centres`` are x, y, and 1 for a box: a rotated box is a polygon, and a box again at angle 0.
     """
     for k in range(rows.shape[0]):
         i = rows[k]

@@ -1,4 +1,4 @@
-"""The walk of the 1-D sort: from each box to the right, until one begins beyond its right edge."""
+"""The walk of sort and sweep: from each box to the right, until one begins beyond its right edge."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from broadphase.kernels.machine.simd import LANES, bits, count_lanes, load, put_
 
 @jit
 def sweep(axes, columns, ids, filter, at, end, out, most, store):  # noqa: A002
-    """Pairs whose left box stands before ``end`` in sorted order, from ``at = i, j`` on.
+    """Pairs whose left box is before ``end`` in sorted order, from ``at = i, j`` on.
 
     ``columns`` and ``ids`` hold the boxes in sorted order, with `LANES` of padding (`ordered_columns`).
     ``axes``: a tuple of the dimension's length.  A test is a box that begins before this one ends.
@@ -20,7 +20,7 @@ def sweep(axes, columns, ids, filter, at, end, out, most, store):  # noqa: A002
     filtered = filter.classes.shape[0] > 0 or filter.categories.shape[0] > 0
     dim = len(axes)
     left = columns[0]
-    # The padding, which ends a walk, must not be reached: a box that became NaN in the meantime could.
+    # A walk must end before it leaves the padding: another thread could make a box NaN in the meantime.
     most_right = left[columns.shape[1] - 1] - 1
     while i < end and tests <= most:
         right = columns.dtype.type(min(columns[dim, i], most_right))
@@ -36,7 +36,7 @@ def sweep(axes, columns, ids, filter, at, end, out, most, store):  # noqa: A002
             if bits(hits) != 0:
                 if store and found + LANES > out.shape[0]:
                     return (i, j), found, tests
-                # Box i begins first, so it begins before the others end, unless one of them is but a
+                # Box i begins first, so it begins before the others end, unless one of them is only a
                 # point on the axis and touching does not count.
                 hits = hits & (x0 <= load(columns, dim, j))
                 if filtered:

@@ -1,13 +1,13 @@
 """Boxes in the order of their lower edges on one axis, kept by insertion, and how far they reach.
 
-The boxes lie as columns of keys (`broadphase.kernels.arrays.sorting.ordered_columns`): one row an edge,
+The boxes are columns of keys (`broadphase.kernels.arrays.sorting.ordered_columns`): one row for each edge,
 the sorted axis first, so that `LANES` of them are compared at a time.  ``places[i]`` is the column of box
 ``i``, or -1.
 
 ``maxima`` is a segment tree over blocks of `LANES` boxes: node 1 is the root, ``2 * k`` and ``2 * k + 1`` are
-below node ``k``, the second half of the array are the blocks.  A node holds the greatest upper edge on the
-sorted axis of what lies below it.  So a search leaves out at once what ends before it begins, also where one
-giant lies far to the left.
+the children of node ``k``, and the second half of the array are the blocks.  A node holds the greatest upper
+edge on the sorted axis below it.  So a search skips boxes that end before it begins, even if one giant box is
+far to the left.
 """
 
 import numpy as np
@@ -30,7 +30,7 @@ from broadphase.kernels.machine.simd import LANES, bits, load, lowest_lane, spla
 
 @jit
 def write_boxes(edges, ids, places, first_axis, touching, columns, begin, end):
-    """Write the keys of the boxes ``ids[begin:end]`` where they stand, which may leave them out of order.
+    """Write the keys of the boxes ``ids[begin:end]`` into their columns, which may then be out of order.
 
     ``edges`` are the boxes as integers.
     """
@@ -49,7 +49,7 @@ def write_boxes(edges, ids, places, first_axis, touching, columns, begin, end):
 def insertion_sort(columns, ids, places, begin, end, most):
     """Sort the boxes at ``begin .. end - 1`` in among those before them, which are in order.
 
-    Returns how many places they went, or -1 where it gave up because that would be more than ``most``.
+    Returns how many places they moved, or -1 if it gave up because that would be more than ``most``.
     """
     lower = columns[0]
     steps = 0
@@ -150,18 +150,17 @@ def first_above(columns, key):
 
 
 # -----------------------------------------------------------------------------------------------------------
-# Boxes that overlap a box, asked of boxes in the order of one axis
-# (`broadphase.kernels.sorted.sorted_array`).
+# Box queries over boxes in the order of one axis (`broadphase.kernels.sorted.sorted_array`).
 #
 # On the sorted axis, the boxes that begin before the query ends are those up to a place that binary search
-# finds.  Among these, the tree of maxima leaves out what ends before the query begins.  So the cost is that
-# of the boxes that overlap on the sorted axis, and a logarithm.
+# finds.  Among these, the tree of maxima skips boxes that end before the query begins.  So the cost is the
+# number of boxes that overlap on the sorted axis, plus a logarithm.
 #
-# What is asked of a kernel comes as ``order``: the columns, the ids, the tree of maxima and the sorted axis;
-# and ``rules``: categories and masks by id, then category and mask of the query.
+# Kernels take ``order``: the columns, the ids, the tree of maxima and the sorted axis; and ``rules``:
+# categories and masks by id, then category and mask of the query.
 
 
-_FIRST = np.int64(0)  # not a plain 0, for which Numba would compile once more
+_FIRST = np.int64(0)  # np.int64(0) and not 0, for which Numba would compile once more
 _LARGEST_SINGLE = 3.4028234663852886e38
 
 
@@ -197,7 +196,7 @@ def _nearest_key(value, single):
 
 @inline
 def query_keys(query, first_axis, touching, lowered, edges):
-    """Write the keys to compare with, the axes in turn from ``first_axis``: lower edges, then upper ones."""
+    """Write the keys to compare with, lower edges then upper ones, starting with the axis ``first_axis``."""
     dim = edges.shape[0] // 2
     single = edges.itemsize == 4
     for turn in range(dim):
@@ -222,7 +221,7 @@ def overlapping(columns, at, edges):
 
 @inline
 def blocks_before(columns, key):
-    """The boxes that begin at ``key`` or before lie in the blocks before this one."""
+    """The first block after the boxes that begin at ``key`` or before."""
     return (first_above(columns, key) + LANES - 1) // LANES
 
 
@@ -265,7 +264,7 @@ def _collect(order, rules, edges, block, query, out, found):
 def search_boxes(order, rules, queries, begin, edges, out, touching, lowered):
     """Rows ``[query, id]`` of the queries from ``begin`` on, until ``out`` is full.
 
-    Returns the query to go on with, the rows and the tests.  A query is answered wholly or not at all.
+    Returns the next query, the rows and the tests.  A query is answered completely or not at all.
     ``touching`` is the query's rule; ``lowered`` says whether upper edges in the columns are lowered.
     ``edges`` is scratch for the keys of a query.
     """
@@ -285,7 +284,7 @@ def search_boxes(order, rules, queries, begin, edges, out, touching, lowered):
 def search_box(order, rules, values, touching, lowered, begin):
     """Ids of the boxes in the blocks from ``begin`` on that overlap one box; returns ``ids, tests, next``.
 
-    Where the room for ids is full, it stops: ``next`` is the block to go on with, -1 when done.
+    It stops when the ids fill their array: ``next`` is the block to continue with, -1 when done.
     """
     query = few(len(values), np.float64)
     set_array(values, query)
@@ -297,16 +296,15 @@ def search_box(order, rules, values, touching, lowered, begin):
 
 
 # -----------------------------------------------------------------------------------------------------------
-# Rays and nearest boxes, asked of boxes in the order of one axis (`broadphase.kernels.sorted.sorted_array`).
+# Rays and nearest boxes over boxes in the order of one axis (`broadphase.kernels.sorted.sorted_array`).
 #
-# Both are asked about the boxes in a window around the ray or the point.  What is found makes the window
-# smaller: the walk begins where the nearest are to be expected, and ends where the window does.
-# ``order`` and ``rules`` are as in `broadphase.kernels.sorted.sorted_array`.
+# Both search a window around the ray or the point, and each hit makes the window smaller: the walk begins
+# where the nearest boxes are expected, and ends where the window does.  ``order`` and ``rules`` are as above.
 
 
 @inline
 def _around_point(point, radius, window):
-    """A box that certainly holds whatever is judged to lie within the radius."""
+    """A box that certainly holds everything that is judged to be within the radius."""
     dim = point.shape[0]
     for axis in range(dim):
         at = float(point[axis])
@@ -317,17 +315,17 @@ def _around_point(point, radius, window):
 
 @inline
 def _around_ray(ray, furthest, window):
-    """A box that certainly holds some of whatever the ray is judged to hit within ``furthest``."""
+    """A box that certainly meets everything that the ray is judged to hit within ``furthest``."""
     dim = window.shape[0] // 2
     for axis in range(dim):
         at, step = float(ray[axis]), float(ray[dim + axis])
-        way = step * furthest if step != 0.0 else 0.0
-        slack = (abs(at) + abs(way)) * 4e-15 + 1e-290
-        window[axis] = at + min(way, 0.0) - slack
-        window[dim + axis] = at + max(way, 0.0) + slack
-        if way == np.inf:
+        reach = step * furthest if step != 0.0 else 0.0
+        slack = (abs(at) + abs(reach)) * 4e-15 + 1e-290
+        window[axis] = at + min(reach, 0.0) - slack
+        window[dim + axis] = at + max(reach, 0.0) + slack
+        if reach == np.inf:
             window[axis] = at - abs(at) * 4e-15 - 1e-290
-        if way == -np.inf:
+        if reach == -np.inf:
             window[dim + axis] = at + abs(at) * 4e-15 + 1e-290
 
 
@@ -336,7 +334,7 @@ def _around_ray(ray, furthest, window):
 def search_nearest(order, rules, boxes, values, k, lowered):
     """The ``k`` nearest boxes by distance, then id; returns ``ids, distances, tests``.
 
-    Outwards from the point on both sides, by turns, until the window ends.
+    The search alternates between both sides of the point, outwards, until the window ends.
     """
     columns, ids, maxima, first_axis = order
     categories, masks, category, mask = rules
@@ -389,7 +387,7 @@ def search_nearest(order, rules, boxes, values, k, lowered):
 def search_ray(order, rules, boxes, values, touching, lowered, begin):
     """Ids of the boxes in the blocks from ``begin`` on that the ray hits; returns ``ids, tests, next``.
 
-    Where the room for ids is full, it stops: ``next`` is the block to go on with, -1 when done.
+    It stops when the ids fill their array: ``next`` is the block to continue with, -1 when done.
     """
     columns, ids, maxima, first_axis = order
     categories, masks, category, mask = rules
@@ -425,7 +423,7 @@ def search_ray(order, rules, boxes, values, touching, lowered, begin):
 def search_first(order, rules, boxes, values, touching, lowered):
     """The box that the ray hits first, the lowest id among equals, or -1; returns ``id, tests``.
 
-    Along the ray, so that what is hit first is found early and the window ends there.
+    It follows the ray, so that the first hit is found early and ends the window.
     """
     columns, ids, maxima, first_axis = order
     categories, masks, category, mask = rules

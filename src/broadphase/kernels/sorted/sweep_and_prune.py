@@ -1,6 +1,6 @@
-"""The ends of all boxes sorted on every axis: bring those that moved to their place, and report what changes.
+"""The ends of all boxes, sorted on every axis: moved ends are sorted again, and changed pairs are reported.
 
-Two boxes overlap on an axis while each one's lower end lies before the other's upper end.  So a pair can
+Two boxes overlap on an axis while each one's lower end is before the other's upper end.  So a pair can
 only begin or end where a lower end of one passes an upper end of the other.
 
 The arrays, a row for each axis, with the ends in order in the first ``count`` columns:
@@ -20,13 +20,13 @@ from broadphase.kernels.machine.jit import inline, jit
 
 @inline
 def _comes_first(key, item, other_key, other):
-    """Whether an end stands before another one."""
+    """Whether an end comes before another one."""
     return key < other_key or (key == other_key and item & 1 < other & 1)
 
 
 @inline
 def _toggles(boxes, before, i, j, touching, approach):
-    """Whether boxes ``i`` and ``j`` overlap now and did not before; or the other way round."""
+    """Whether boxes ``i`` and ``j`` overlap now and did not before; or the opposite, unless ``approach``."""
     if approach:
         return overlap(boxes, i, j, touching) and not overlap(before, i, j, touching)
     return overlap(before, i, j, touching) and not overlap(boxes, i, j, touching)
@@ -34,13 +34,13 @@ def _toggles(boxes, before, i, j, touching, approach):
 
 @jit
 def move_ends(ids, k, boxes, bits, before, touching, filter, keys, items, places, count, events, most):  # noqa: A002
-    """Let the ends of the boxes ``ids[k:]`` change places with their neighbours until they are in order.
+    """Exchange the ends of the boxes ``ids[k:]`` with their neighbours until they are in order.
 
     ``boxes`` are the boxes as they are now (``bits``: the same memory as integers), ``before`` as they were
-    when all ends were in order; NaN for one that was not there, whose ends wait behind all others.  An event
-    is the key of a pair that begins, ``i << 32 | j``, or minus the key of one that ends; one pair may come
-    more than once.  Stops where ``events`` is full or ``most`` ends have been passed, if need be with an end
-    on its way.  Returns the box to go on with, the events, and the ends that were passed.
+    when all ends were in order; NaN for a new box, whose ends are after all others.  An event is the key of a
+    pair that begins, ``i << 32 | j``, or minus the key of one that ends; a pair may come more than once.  The
+    kernel stops when ``events`` is full or ``most`` ends have been passed, even halfway through an end's
+    moves.  Returns the box to continue with, the events, and the number of ends that were passed.
     """
     dim = keys.shape[0]
     top = 8 * bits.itemsize - 1

@@ -1,8 +1,8 @@
-"""Where to cut the world into strips: which axis is swept, and how wide the strips are.
+"""How to divide the world into strips: which axis is swept, and how wide the strips are.
 
-From a sample of the boxes, because a mean over all of them would let one giant decide.  The widths come
-from a model of the cost: narrow strips make copies, wide strips make comparisons.  A world that is small
-enough stays in one piece.  Where equal widths leave the boxes crowded in a few strips
+The decision uses a sample of the boxes, because a mean over all of them could be decided by one giant box.
+The widths come from a cost model: narrow strips make copies, wide strips make comparisons.  A world that is
+small enough stays in one piece.  If equal widths leave the boxes crowded in a few strips
 (`broadphase.methods.strips` sees that from the exact counts), the borders come from the data instead:
 equal shares of a larger sample, but never narrower than the boxes that lie there.
 """
@@ -19,20 +19,20 @@ from broadphase.kernels.machine.simd import LANES, bits, load, splat
 # -----------------------------------------------------------------------------------------------------------
 # Boxes into strips: which strips each box touches, how many copies that makes, and the copies.
 #
-# The strips cut the world on every axis but the swept one: rows in 2-D, a lattice of columns in 3-D.  A
-# box is copied into every strip that it touches.  A copy is marked as *continued* on an axis when the box
+# The strips divide the world on every axis except the swept one: rows in 2-D, a lattice of columns in 3-D.  A
+# box is copied into every strip that it touches.  A copy is marked as *continued* on an axis if the box
 # began in an earlier strip of that axis; two copies may be paired only where no axis is marked in both,
-# which is true in exactly one strip of those that a pair shares (the two-layer rule of Tsitsigkos and
+# which is true in exactly one of the strips that a pair shares (the two-layer rule of Tsitsigkos and
 # Mamoulis, 2023).
 #
 # ``axes`` is the swept axis, then the cut ones.  A strip is found through one monotone function for both
 # ends of a box (`strip_of`): two boxes that overlap always share a strip, whatever rounding does.
 #
-# Boxes are taken in blocks, in rounds of their own for each step.  First the strip of every number of the
-# block, also of those on the swept axis: computing it for all boxes, in vectors, takes 0.5 ns a box, and
-# only what is needed, box by box, 2.5.  Then a box's first copy is made without a branch, and those that
-# reach into further strips are noted for another round: asking each box how far it reaches would be guessed
-# wrong at each that does.
+# Boxes are processed in blocks, in a loop of its own for each step.  The first loop computes the strip of
+# every number of the block, including those on the swept axis: for all boxes, in vectors, this takes 0.5 ns a
+# box; only what is needed, box by box, takes 2.5.  The second loop makes each box's first copy without a
+# branch and notes the boxes that reach into further strips for a third loop, because a branch on how far each
+# box reaches would be mispredicted at most of them.
 
 
 # Class bits of a copy: continued on the first cut axis, on the second; the classes of `filters` follow.
@@ -45,9 +45,9 @@ FIRST_CLASS_BIT = 2
 HALF_ORIGIN, SCALE, LAST = 0, 1, 2
 
 BLOCK = unsigned(256)
-# Memory is prefetched so many copies ahead of the one that is written.  The next one of a strip comes after
-# those of hundreds of others, and the processor foresees no more than some dozens of places: the copies of
-# a million boxes in 351 strips take 9 ns a box, and took 23.
+# Memory is prefetched this many copies ahead of the one that is written.  The next copy of a strip comes
+# after those of hundreds of others, more streams than the processor can follow: the copies of a million boxes
+# in 351 strips take 9 ns a box with prefetching, 23 without.
 FURTHER = unsigned(12)
 ONE, TWO = unsigned(1), unsigned(2)
 
@@ -106,7 +106,7 @@ def all_ordinary(flat, begin, end):
     for k in range(begin, end - LANES + 1, LANES):
         numbers = load(flat, 0, k)
         beyond = beyond | (high <= numbers) | (numbers <= low)
-    # What is left over, together with some that were looked at already.
+    # The remainder, together with some numbers that were already checked.
     numbers = load(flat, 0, end - LANES)
     return bits(beyond | (high <= numbers) | (numbers <= low)) == 0
 
@@ -153,11 +153,11 @@ def _find_spans(boxes, flat, axes, lattice, borders, start, stop, numbers, spans
 def count_copies(boxes, flat, axes, touching, lattice, borders, begin, end, numbers, spans, steps):
     """Write every box's strips to ``spans``, first and end; note in ``steps`` where its copies begin and end.
 
-    Each box adds 1 where its strips begin and takes 1 away where they end, at the corners of a rectangle in
-    3-D; `broadphase.methods.strips` sums that up.  No loop over a box's strips, so no branch to be guessed
-    wrong: half the time in 3-D.  ``flat`` is ``boxes`` as one row, ``numbers`` scratch: a row for each cut
-    axis, for all numbers of `BLOCK` boxes.  Returns whether a box holds the largest
-    finite number, for which the sign of a difference does not decide (`broadphase.kernels.boxes.overlap`).
+    Each box adds 1 where its strips begin and subtracts 1 where they end, at the corners of a rectangle in
+    3-D; `broadphase.methods.strips` sums that up.  There is no loop over a box's strips, and so no branch to
+    mispredict: half the time in 3-D.  ``flat`` is ``boxes`` as one row, ``numbers`` scratch: a row for each
+    cut axis, for all numbers of `BLOCK` boxes.  Returns whether a box holds the largest finite number, for
+    which the sign of a difference does not decide (`broadphase.kernels.boxes.overlap`).
     """
     row = unsigned(lattice[0, LAST]) + TWO
     width = 2 * len(axes)
@@ -189,7 +189,7 @@ def _span(spans, i, axes):
 
 @always_inline
 def id_column(tags):
-    """Where in a row of the tags the number of the box stands; its class bits are the column after that."""
+    """The column of the tags that holds the number of the box; its class bits are the column after it."""
     return unsigned(tags.shape[1]) - TWO
 
 
@@ -198,7 +198,7 @@ def write_copy(boxes, i, axes, touching, class_bits, at, edges, tags):
     """Copy box ``i`` to row ``at``, its edges comparable by subtraction."""
     smallest, largest = np.finfo(boxes.dtype).min, np.finfo(boxes.dtype).max
     zero = boxes.dtype.type(0)
-    # Written out, so that LLVM makes a few instructions for all columns of it: 5 ns a copy against 18.
+    # Written out, so that LLVM makes a few instructions for all columns: 5 ns a copy against 18.
     edges[at, 0] = low_edge(boxes[i, 0], smallest, largest, zero)
     edges[at, 1] = low_edge(boxes[i, 1], smallest, largest, zero)
     if len(axes) == 2:
@@ -216,7 +216,7 @@ def write_copy(boxes, i, axes, touching, class_bits, at, edges, tags):
 
 @inline
 def class_bits_of(classes, i):
-    """The classes of a box, beside the bits of its copies."""
+    """The classes of a box, in the bits above those of its copies."""
     if classes.shape[0] == 0:
         return NEW
     return np.int32(classes[i]) << FIRST_CLASS_BIT
@@ -263,15 +263,16 @@ def scatter_copies(boxes, axes, strips, touching, classes, begin, end, later, sp
 
 
 # Nanoseconds: to count a box's copies; to make a copy; to sort one; for a comparison, with what it finds; and
-# for all that more than one strip takes besides.  What counts is how they compare with each other.
+# for the overhead of more than one strip.  Only their ratios matter.
 COUNT, SCATTER, SORT, TEST, MORE = 3.0, 4.0, 6.0, 0.6, 500.0
-# Sorting takes up to three times as long in a strip of more boxes than the nearest cache holds.
+# Sorting takes up to three times as long in a strip of more boxes than the L2 cache holds.
 FAR = 8_000.0
-# In far clusters strips of equal width are of no use: nanoseconds to find a box's strips by borders from the
-# data, after it was counted in vain, and to sort a box exactly.  So uneven an axis is taken for clusters.
+# In distant clusters strips of equal width are useless: nanoseconds to find a box's strips by borders from
+# the data after counting them in vain, and to sort a box exactly.  An axis this uneven is treated as
+# clusters.
 HALF_STEP = 2.0**0.5  # from one width that is tried to the next
 SHARES, EXACT, UNEVEN = 80.0, 30.0, 16.0
-# Strips are crowded when a copy shares its strip with so many times more copies than if all were equal.
+# Strips are crowded if a copy shares its strip with this many times more copies than if all were equal.
 CROWDED = 2.5
 
 # Whether the world may be swept in one piece.
@@ -283,17 +284,17 @@ LOW, HIGH, SPANNED, REACHED = 0, 1, 2, 3
 
 @inline
 def sampled_row(k, n):
-    """Row ``k`` of a sample: always the same, and so scattered that no pattern of the input shows."""
+    """Row ``k`` of a sample: always the same rows, scattered so that no pattern of the input shows."""
     return np.int64((np.uint64(k + 1) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(20)) % np.uint64(n))
 
 
 @inline
 def _share_reached(lows, highs, expected):
-    """Which share of the boxes a box has to be compared with when they are sorted on this axis.
+    """The share of the boxes that a box is compared with when they are sorted on this axis.
 
-    Those that it overlaps there and that begin after it: half of the overlaps, counted pair by pair in the
-    sample, so that clusters and outliers count as what they are.  Where there is none, what is
-    ``expected`` of boxes that are spread evenly, but not so much that one would have been seen.
+    These are the boxes that overlap it there and begin after it: half of the overlaps, counted pair by pair
+    in the sample, so that clusters and outliers have their actual weight.  If the sample has none, the result
+    is ``expected``, that of evenly spread boxes, but at most what the sample could have missed.
     """
     size = lows.shape[0]
     overlaps = -size
@@ -355,7 +356,7 @@ def strip_counts(n, statistics, spanned, swept, cuts, best):
     """How many strips to cut each axis of ``cuts`` into, by the cost model: written to ``best``."""
     dim, size = spanned.shape
     a, b = cuts[0], cuts[dim - 2]
-    both = 0.0  # how much of the lattice a box spans, for boxes long on both axes are long together
+    both = 0.0  # how much of the lattice a box spans; boxes long on one cut axis are often long on both
     for k in range(size):
         both += spanned[a, k] * spanned[b, k] / size
     reached = statistics[swept, REACHED]
@@ -370,7 +371,7 @@ def strip_counts(n, statistics, spanned, swept, cuts, best):
         times *= HALF_STEP
         size_a = times * (statistics[a, SPANNED] + even)
         size_b = times * (statistics[b, SPANNED] + even)
-        # An axis without width is not cut.
+        # An axis without width is not divided.
         strips_a = np.floor(min(max(1.0 / size_a, 1.0), most)) if statistics[a, SPANNED] < 1.0 else 1.0
         strips_b = np.floor(min(max(1.0 / size_b, 1.0), most)) if statistics[b, SPANNED] < 1.0 else 1.0
         copies = 1.0 + statistics[a, SPANNED] * (strips_a - 1.0)
@@ -395,14 +396,14 @@ def equal_widths(boxes, flat, edges, spanned, statistics, cuts, counts, lattice)
 
 @common
 def plan_equal_widths(boxes, flat, edges, spanned, statistics, cuts, counts, lattice):
-    """Cut the world into strips of equal width, from a sample of the boxes.
+    """Divide the world into strips of equal width, from a sample of the boxes.
 
-    ``flat`` is ``boxes`` as one row; the next three arrays are scratch for the sample, as large as it shall
-    be.  ``cuts`` becomes the cut axes, ``counts`` how many strips the model wants on each of them, and
+    ``flat`` is ``boxes`` as one row; the next three arrays are scratch whose length is the size of the
+    sample. ``cuts`` becomes the cut axes, ``counts`` how many strips the model wants on each of them, and
     ``lattice`` what `broadphase.kernels.strips.bin.strip_of` takes.  Returns the swept axis, and whether the
     world may be swept in one piece, straight from the boxes: one strip and no infinite edges.
 
-    The caller brings all memory: to compile what makes an array takes 0.1 s for each kind of it.
+    The caller provides all memory: compiling the allocation of an array takes 0.1 s for each type.
     """
     n, dim = boxes.shape[0], boxes.shape[1] // 2
     sample_axes(boxes, edges, spanned, statistics)

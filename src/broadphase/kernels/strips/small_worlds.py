@@ -1,4 +1,4 @@
-"""A small world in one call: its strips laid end to end, sorted by one counting sort, and swept."""
+"""A small world in one call: its strips concatenated, sorted by one counting sort, and swept."""
 
 from typing import Any, NamedTuple
 
@@ -36,17 +36,17 @@ from broadphase.kernels.strips.sweep import (
 )
 
 # -----------------------------------------------------------------------------------------------------------
-# The strips of a small world end to end: all copies in order of strip and place, by one counting sort.
+# The strips of a small world, concatenated: all copies in order of strip and place, by one counting sort.
 #
-# Where all boxes lie in a near cache, copying them strip by strip and sorting each strip then
-# (`broadphase.kernels.strips.bin`, `broadphase.kernels.strips.sweep`) moves each of them once more than it
-# must.  Here every copy gets a *key*: its strip, and within that its bucket along the swept axis.  What is
-# counted and put in place are the numbers of boxes; their edges are fetched once, in the order in which they
-# are swept.  The keys of a strip are above those of all strips before it, so that no box reaches into the
-# next one, and all of them are swept as if they were one.
+# If all boxes fit into the L1 or L2 cache, copying them strip by strip and sorting each strip then
+# (`broadphase.kernels.strips.bin`, `broadphase.kernels.strips.sweep`) moves each of them once more than
+# necessary.  Here every copy gets a *key*: its strip, and within that its bucket along the swept axis.  The
+# numbers of boxes are counted and sorted; their edges are fetched once, in the order in which they are swept.
+# The keys of a strip are above those of all strips before it, so no box reaches into the next strip, and all
+# strips are swept as one.
 #
-# A thousand boxes are searched in 19 us so, and strip by strip in 23.  Beyond some ten thousand what is
-# fetched comes from further away, and little is gained.
+# A thousand boxes are searched in 19 us this way, strip by strip in 23.  Beyond about ten thousand boxes the
+# edges come from slower memory, and little is gained.
 
 
 # Rows of `copies`: of each copy its key and its box, with the axes on which it is continued above that; how
@@ -67,7 +67,7 @@ def buckets_of(n, strips):
 
 @inline
 def _finite_extent(flat, column, width, extents):
-    """The least and the largest finite number of a column, or the wrong way round where none is finite.
+    """The least and the largest finite number of a column; inverted if none is finite.
 
     ``extents`` is scratch, two rows of `TILE`.
     """
@@ -110,15 +110,15 @@ def place_buckets(flat, axes, lattice, buckets, extents, places):
 
 @always_inline
 def _place(number, half_origin, scale, last):
-    """Into which strip or bucket a number falls; as `broadphase.kernels.strips.bin.strip_of`."""
+    """The strip or bucket of a number; as `broadphase.kernels.strips.bin.strip_of`."""
     kind = type(number)
     return np.int32(min(max(kind(0), (number * kind(0.5) - half_origin) * scale), last))
 
 
 @inline
 def _find_places(flat, axes, places, numbers):
-    """Into which strip or bucket each number of ``flat`` falls; a row of ``numbers`` for each column."""
-    # All of it from numbers at hand, or LLVM makes no vectors of it.
+    """The strip or bucket of each number of ``flat``; a row of ``numbers`` for each column."""
+    # The scalars are in local variables; otherwise LLVM does not vectorise the loop.
     dim = len(axes)
     x_origin, x_scale, x_last = places[0, HALF_ORIGIN], places[0, SCALE], places[0, LAST]
     y_origin, y_scale, y_last = places[1, HALF_ORIGIN], places[1, SCALE], places[1, LAST]
@@ -176,10 +176,10 @@ def find_keys(boxes, flat, axes, touching, places, buckets, nowhere, numbers, co
 def add_copies(axes, row, buckets, n, copies):
     """Add the further copies of boxes that span several strips, ``row`` strips in each row of them.
 
-    Returns how many copies there are now; -1 where the room for them does not suffice.
+    Returns how many copies there are now; -1 if they do not fit.
     """
-    # One axis after the other: nearly every loop over a box's further copies has one turn then, and the
-    # processor does not guess wrong.
+    # One axis after the other: nearly every loop over a box's further copies then has one iteration, which
+    # branch prediction handles well.
     made = np.int64(n)
     if len(axes) == 3:
         made = _add_along(SPAN_Z, CONTINUED_Z, np.int32(row * buckets), made, copies)
@@ -188,8 +188,8 @@ def add_copies(axes, row, buckets, n, copies):
 
 @inline
 def _add_along(spans, continued, step, made, copies):
-    room = np.int64(copies.shape[1] - LANES)
-    if made < 0 or made > room:
+    capacity = np.int64(copies.shape[1] - LANES)
+    if made < 0 or made > capacity:
         return np.int64(-1)
     for copy in range(made, made + LANES):
         copies[spans, copy] = 1
@@ -205,7 +205,7 @@ def _add_along(spans, continued, step, made, copies):
         key, span_y = copies[KEY, first], copies[SPAN_Y, first]
         box = copies[BOX, first] | continued << _FLAGS
         further = copies[spans, first] - 1
-        if made + further > room:
+        if made + further > capacity:
             return np.int64(-1)
         for copy in range(unsigned(made), unsigned(made + further)):
             key += step
@@ -218,8 +218,8 @@ def _add_along(spans, continued, step, made, copies):
 def count_keys(strips, buckets, made, copies, ends):
     """Write to ``ends`` where the copies of each key begin.
 
-    Returns how many copies there are, without those of boxes that overlap nothing, and how many share its
-    strip, and its bucket, with a copy, summed over the copies.
+    Returns how many copies there are, without those of boxes that overlap nothing; and the sums, over the
+    copies, of how many copies share its strip, and its bucket.
     """
     for key in range(strips * buckets + 2):
         ends[key] = 0
@@ -243,7 +243,7 @@ def count_keys(strips, buckets, made, copies, ends):
 def put_in_place(flat, axes, touching, classes, places, buckets, made, total, copies, starts, columns, marks):
     """Sort ``made`` copies by key, and fetch the edges of the first ``total`` for the sweep.
 
-    ``starts`` moves on to where copies of a key would go next.
+    ``starts`` advances to where the next copy of each key would go.
     """
     for copy in range(unsigned(made)):
         key = unsigned(copies[KEY, copy])
@@ -292,22 +292,22 @@ def _fetch(flat, axes, total, copies, columns):
 
 
 # -----------------------------------------------------------------------------------------------------------
-# A small world in one call: planned, its strips laid end to end, and swept as far as there is room.
+# A small world in one call: planned, its strips concatenated, and swept until the output is full.
 #
-# Each call from Python costs half a microsecond, and what Python does between two of them several: to search
-# 3,000 boxes takes 36 us so, and call by call 87; a third of what it saves is how the copies are put in order
-# (`broadphase.kernels.strips.small_worlds`).  What does not suit (crowds, worlds that need borders from the
-# data) takes the general path, call by call, and where there is no room for more pairs the same sweep goes on
+# Each call from Python takes half a microsecond, and the Python code between two calls several: a search of
+# 3,000 boxes takes 36 us this way and 87 call by call; a third of the gain is due to how the copies are
+# sorted (see above).  Worlds that do not suit (crowds, worlds that need borders from the data) take the
+# general path, call by call, and if the output is full, the same sweep continues from Python
 # (`broadphase.methods.strips`).
 
 
-# What became of it: nothing, for it must go the long way; something, with more to be done; all; or all, and
-# the pairs lie in order in ``room.ordered``.
+# The outcome: nothing, and the general path is needed; something, with more to be done; all; or all, and
+# the pairs are sorted in ``memory.ordered``.
 NOTHING, BEGUN, DONE, ORDERED = np.int64(0), np.int64(1), np.int64(2), np.int64(3)
 
 
-class Room(NamedTuple):
-    """Memory for one search, for so many boxes, copies and keys as the arrays are long."""
+class Memory(NamedTuple):
+    """Memory for one search; the lengths of the arrays limit the numbers of boxes, copies and keys."""
 
     edges: npt.NDArray[np.float64]
     """This and the next five are what `broadphase.kernels.strips.bin.equal_widths` takes."""
@@ -333,87 +333,89 @@ class Room(NamedTuple):
 
 
 @jit
-def search_plane(boxes, flat, touching, rules, planned, axes, most_crowding, room, out, most, store, sort):
-    """All pairs of a small 2-D world, as far as there is room.
+def search_plane(boxes, flat, touching, rules, planned, axes, most_crowding, memory, out, most, store, sort):
+    """All pairs of a small 2-D world, until the output is full.
 
-    With ``planned``, ``axes`` and ``room.lattice`` say how to cut it, and a copy may share its strip with no
-    more than ``most_crowding`` others on average.  Returns what became of it (`NOTHING` to `ORDERED`), how
-    many strips there are, and the swept axis; then what `sweep_strips` does, as of one strip that holds all.
+    With ``planned``, ``axes`` and ``memory.lattice`` say how to divide it, and a copy may share its strip
+    with at most ``most_crowding`` others on average.  Returns the outcome (`NOTHING` to `ORDERED`), the
+    number of strips, and the swept axis; then the results of `sweep_strips`, for one strip that holds all.
     """
     if not planned:
-        axes = (_plan(boxes, flat, room), room.cuts[0])
-    return _search(boxes, flat, touching, rules, planned, axes, most_crowding, room, out, most, store, sort)
+        axes = (_plan(boxes, flat, memory), memory.cuts[0])
+    return _search(boxes, flat, touching, rules, planned, axes, most_crowding, memory, out, most, store, sort)
 
 
 @jit
-def search_space(boxes, flat, touching, rules, planned, axes, most_crowding, room, out, most, store, sort):
-    """As `search_plane`, of a 3-D world."""
+def search_space(boxes, flat, touching, rules, planned, axes, most_crowding, memory, out, most, store, sort):
+    """`search_plane` for a 3-D world."""
     if not planned:
-        axes = (_plan(boxes, flat, room), room.cuts[0], room.cuts[1])
-    return _search(boxes, flat, touching, rules, planned, axes, most_crowding, room, out, most, store, sort)
+        axes = (_plan(boxes, flat, memory), memory.cuts[0], memory.cuts[1])
+    return _search(boxes, flat, touching, rules, planned, axes, most_crowding, memory, out, most, store, sort)
 
 
 @inline
-def _plan(boxes, flat, room):
-    """Say in ``room`` how to cut the world; the swept axis."""
-    swept, _ = plan_equal_widths(
-        boxes, flat, room.edges, room.spanned, room.statistics, room.cuts, room.counts, room.lattice
-    )
+def _plan(boxes, flat, memory):
+    """Write into ``memory`` how to divide the world; returns the swept axis."""
+    cuts, counts, lattice = memory.cuts, memory.counts, memory.lattice
+    sample = memory.edges, memory.spanned, memory.statistics
+    swept, _ = plan_equal_widths(boxes, flat, *sample, cuts, counts, lattice)
     return swept
 
 
 @inline
-def _search(boxes, flat, touching, rules, planned, axes, most_crowding, room, out, most, store, sort):
-    n, row, strips = boxes.shape[0], np.int64(room.lattice[0, LAST]) + 1, np.int64(1)
+def _search(boxes, flat, touching, rules, planned, axes, most_crowding, memory, out, most, store, sort):
+    n, row, strips = boxes.shape[0], np.int64(memory.lattice[0, LAST]) + 1, np.int64(1)
     for cut in range(len(axes) - 1):
-        strips *= np.int64(room.lattice[cut, LAST]) + 1
+        strips *= np.int64(memory.lattice[cut, LAST]) + 1
     copies = _lay_end_to_end(
-        boxes, flat, axes, touching, rules.classes, planned, most_crowding, strips, row, room
+        boxes, flat, axes, touching, rules.classes, planned, most_crowding, strips, row, memory
     )
     if copies < 0:
         at = (np.int64(0), np.int64(0), np.int64(0), np.int64(0), TOGETHER, np.int64(0))
         return NOTHING, strips, axes[0], at, np.int64(0), np.int64(0)
     (i, j, lanes, partner), counted, found, tests = sweep_sorted(
-        axes, copies, room.columns, room.marks, rules.categories, rules.masks,
+        axes, copies, memory.columns, memory.marks, rules.categories, rules.masks,
         np.int64(0), np.int64(1), TOGETHER, np.int64(0),
         out, np.int64(0), np.int64(0), np.int64(0), most - WORK_OF_A_COPY * copies, store,
     )  # fmt: skip
     state = BEGUN
     if i >= copies:
-        state = _put_in_order(n, room, out, found) if store and sort else DONE
+        state = _put_in_order(n, memory, out, found) if store and sort else DONE
     return state, strips, axes[0], (np.int64(0), copies, i, j, lanes, partner), counted + found, tests
 
 
 @inline
-def _lay_end_to_end(boxes, flat, axes, touching, classes, planned, most_crowding, strips, row, room):
-    """Have all copies ready to be swept; how many, or -1 where that is not to be done here."""
+def _lay_end_to_end(boxes, flat, axes, touching, classes, planned, most_crowding, strips, row, memory):
+    """Prepare all copies for the sweep; returns how many, or -1 if this world needs the general path."""
     n = boxes.shape[0]
     buckets = buckets_of(n, strips)
-    if strips * buckets + 2 > room.ends.shape[0]:
+    if strips * buckets + 2 > memory.ends.shape[0]:
         return np.int64(-1)
-    place_buckets(flat, axes, room.lattice, buckets, room.extents, room.places)
+    place_buckets(flat, axes, memory.lattice, buckets, memory.extents, memory.places)
     extreme = find_keys(
-        boxes, flat, axes, touching, room.places, buckets, strips * buckets, room.numbers, room.copies
+        boxes, flat, axes, touching, memory.places, buckets, strips * buckets, memory.numbers, memory.copies
     )
-    made = add_copies(axes, row, buckets, n, room.copies)
+    made = add_copies(axes, row, buckets, n, memory.copies)
     if extreme or made < 0:
         return np.int64(-1)
-    copies, crowding, crush = count_keys(strips, buckets, made, room.copies, room.ends)
+    copies, crowding, crush = count_keys(strips, buckets, made, memory.copies, memory.ends)
     too_crowded = crowding > most_crowding * copies if planned else are_crowded(crowding, copies, strips)
     if too_crowded or crush > CROWDED * copies:
         return np.int64(-1)
     put_in_place(
-        flat, axes, touching, classes, room.places, buckets, made, copies,
-        room.copies, room.ends, room.columns, room.marks,
+        flat, axes, touching, classes, memory.places, buckets, made, copies,
+        memory.copies, memory.ends, memory.columns, memory.marks,
     )  # fmt: skip
     return copies
 
 
 @inline
-def _put_in_order(n, room, out, found):
-    """Put all pairs in order, if there is room."""
-    if found > room.keys.shape[0]:
+def _put_in_order(n, memory, out, found):
+    """Sort all pairs if they fit."""
+    if found > memory.keys.shape[0]:
         return DONE
-    room.found[0] = found
-    put_in_order(out, room.found, 32, 0, 1, room.order[: n + 1], room.order[:0], room.keys, room.ordered)
+    memory.found[0] = found
+    put_in_order(
+        out, memory.found, 32, 0, 1, memory.order[: n + 1], memory.order[:0], memory.keys, memory.ordered
+    )
     return ORDERED

@@ -26,30 +26,31 @@ from broadphase.kernels.strips.bin import id_column
 # -----------------------------------------------------------------------------------------------------------
 # One strip's copies, sorted along the swept axis into a structure of arrays.
 #
-# A counting sort into buckets of equal width, about one bucket a box.  Where that would leave crowded
-# buckets (far clusters share a strip), the strip is put off until `broadphase.kernels.strips.sweep` has
-# sorted it exactly, and the ranks serve as buckets.  Either way a box's *reach* is the last bucket in which
-# a partner can begin, so the sweep only compares integers to know when to stop.
+# A counting sort into buckets of equal width, about one bucket for each box.  If that would leave crowded
+# buckets (distant clusters share a strip), the strip is postponed until `sort_crowded` has sorted it exactly,
+# and the ranks serve as buckets.  Either way a box's *reach* is the last bucket in which a partner can begin,
+# so the sweep only compares integers to know when to stop.
 
 
-# Rows of `marks`: what the sweep reads, then scratch of the sort.  In one array, because each that a kernel
-# is given or makes costs something.
+# Rows of `marks`: what the sweep reads, then scratch of the sort.  They are one array, because each array
+# that a kernel is given costs something.
 BUCKET, REACH, ID, CLASS, BUCKET_OF, HISTOGRAM = 0, 1, 2, 3, 4, 5
 MARKS = 6
 
 PADDING = 2 * LANES  # the sweep reads past a strip's last box
-NO_BUCKET = np.int32(2**31 - 1)  # no box reaches it
+NO_BUCKET = np.int32(2**31 - 1)  # beyond the reach of every box
 MOST_BUCKETS = 2**15
 # A strip is crowded when a box shares its bucket with more others than this on average.  Each of them costs
 # one lane of the sweep, about 0.2 ns; sorting costs about 30 ns a box.
 CROWDED = 128
-# So many boxes are always sorted exactly: that stops and goes on anywhere, what is done here does not.
+# This many boxes are always sorted exactly: that sort can stop and continue, this one cannot.
 MANY = 1 << 20
-# Sorting a copy, counted in comparisons.
+# The cost of sorting a copy, in comparisons.
 WORK_OF_A_COPY = 30
 ONE = unsigned(1)
 
-# What a strip's edges still need before they can be compared by subtraction (`kernels.boxes.overlap`).
+# What has to be done with a strip's edges before they are comparable by subtraction
+# (`kernels.boxes.overlap`).
 COMPARABLE, RAW_TOUCHING, RAW_APART = 0, 1, 2
 
 
@@ -63,7 +64,7 @@ def buckets_for(n):
 
 
 @inline
-def room_for(n):
+def length_for(n):
     """How long the rows of `columns` and `marks` must be for strips of up to ``n`` boxes."""
     return max(n + PADDING, buckets_for(n) + 1)
 
@@ -72,10 +73,10 @@ def room_for(n):
 def sort_strip(axes, edges, tags, begins, ends, strip, form, columns, marks, crowded):
     """Sort the copies of a strip into ``columns`` (edges) and ``marks`` (integers); returns how many.
 
-    They lie in one segment for each part that binned boxes: ``begins[part, strip]`` to
-    ``ends[part, strip]``.  ``form`` is the form of the edges.  A crowded strip is noted in
-    ``crowded`` instead.  Plain arrays and not one named tuple of them: Numba
-    counts references at each access to a field, which made this three times slower.
+    They are in one segment for each part that binned boxes: ``begins[part, strip]`` to ``ends[part, strip]``.
+    ``form`` is the form of the edges.  A crowded strip is noted in ``crowded`` instead.  The arguments are
+    plain arrays and not a named tuple: Numba counts references at each access to a field, which made this
+    three times slower.
     """
     kind = edges.dtype.type
     x = unsigned(axes[0])
@@ -140,7 +141,7 @@ def _extent(edges, x, begins, ends, strip):
     high = high_b = high_c = high_d = np.finfo(edges.dtype).min
     for part in range(begins.shape[0]):
         begin, end = unsigned(begins[part, strip]), unsigned(ends[part, strip])
-        # Four side by side, for each `min` waits for the one before it: a search takes 3 % less time.
+        # Four accumulators, because each `min` waits for the one before it: a search takes 3 % less time.
         quarter = (end - begin) >> unsigned(2)
         for t in range(begin, begin + quarter):
             a, b = edges[t, x], edges[t + quarter, x]
@@ -163,10 +164,10 @@ def copies_of(begins, ends, strip):
 
 @inline
 def take_sorted_strip(axes, edges, tags, begins, ends, strip, form, columns, marks, placed, ranked, most):
-    """As `sort_strip`, for copies that lie in order already: a box's bucket is its rank.
+    """Like `sort_strip`, for copies that are already sorted: a box's bucket is its rank.
 
-    Goes on where so many copies are placed and so many of these ranked, for about ``most`` comparisons'
-    time; returns how many are now.  It is done when all are ranked.
+    Continues where this many copies are placed and this many of these ranked, for about the time of ``most``
+    comparisons; returns how many are now.  It is done when all are ranked.
     """
     n = copies_of(begins, ends, strip)
     if placed < n:
@@ -202,7 +203,7 @@ def take_sorted_strip(axes, edges, tags, begins, ends, strip, form, columns, mar
 
 @inline
 def _make_comparable(columns, begin, end, form):
-    """Bring finite edges into the form in which one subtraction decides an overlap."""
+    """Convert finite edges so that one subtraction decides an overlap."""
     zero = columns.dtype.type(0)
     for row in range(columns.shape[0]):
         for at in range(begin, end):
@@ -238,13 +239,13 @@ def _place(axes, edges, tags, t, at, columns, marks):
 
 
 # -----------------------------------------------------------------------------------------------------------
-# Strips whose boxes crowd in a few places of the swept axis, sorted exactly.
+# Strips whose boxes are crowded in a few places of the swept axis, sorted exactly.
 #
-# Far clusters in one strip, or one box a million times further out than the others: buckets of equal width
-# put nearly all boxes into one.  Rare, so it is compiled and run only when `sort_strip` has met such a strip.
+# With distant clusters in one strip, or one box a million times further out than the others, buckets of equal
+# width put nearly all boxes into one.  This is rare, so it is compiled and run only for such a strip.
 
 
-# Where a strip is: the stage, and where in it.
+# The state of a strip: the stage, and the position in it.
 _HELD, _SORTING, _BACK = 0, 1, 2
 
 
@@ -284,7 +285,7 @@ def sort_crowded(axes, bits, begins, ends, strips, at, last, keys, held, words, 
 
 @inline
 def _move_rows(axes, bits, begins, ends, strip, stage, first, last, keys, held, order):
-    """Take out the copies of a strip from the ``first`` on, or put them back in order, up to the ``last``."""
+    """Take out the copies of a strip from ``first`` on, or put them back in order, up to ``last``."""
     top = 8 * bits.itemsize - 1
     before = np.int64(0)
     for part in range(begins.shape[0]):
@@ -305,22 +306,22 @@ def _move_rows(axes, bits, begins, ends, strip, stage, first, last, keys, held, 
 # The diagonal sweep: 16 boxes of a strip against 16 boxes at a time.
 #
 # `LANES` consecutive boxes are compared with the `LANES` boxes one further on, then two further on, and so
-# on until no lane reaches its partner: every lane works even where each box reaches only three others.
-# Where only a few lanes still go on (a long box among short ones), each of those boxes is compared with
-# `LANES` others at a time instead.
+# on until no lane reaches its partner: every lane works even if each box reaches only three others.
+# If only a few lanes continue (a long box among short ones), each of those boxes is compared with `LANES`
+# others at a time instead.
 #
-# Two boxes are apart where one of the differences ``max - min`` is negative.  The sign of an IEEE
-# difference is exact, so the sign bits are joined with ``|`` and looked at once: on AVX-512 half the cost
-# of four comparisons.
+# Two boxes are apart if one of the differences ``max - min`` is negative.  The sign of an IEEE difference is
+# exact, so the sign bits are joined with ``|`` and tested once: on AVX-512 this takes half the time of four
+# comparisons.
 #
-# Source: the box pruning of Terdiman and Giesen, turned by 45 degrees.
+# Source: the box pruning of Terdiman and Giesen, rotated by 45 degrees.
 
 
-STEPS = LEAST_ROOM // LANES - 1  # comparisons between two looks at the room left and at how many lanes go on
+STEPS = LEAST_ROOM // LANES - 1  # comparisons between two checks of capacity and lanes
 OFTEN = 72  # comparisons for a pair
-FEW_LANES = 4  # so few go on one by one
-TOGETHER = np.int64(-1)  # instead of the lanes that go on one by one: they have not been parted yet
-DIAGONAL, ROW = np.int64(1), np.int64(0)  # not literals: Numba compiles what takes one once more for it
+FEW_LANES = 4  # so few lanes continue one by one
+TOGETHER = np.int64(-1)  # instead of the lanes that continue one by one: all lanes are still together
+DIAGONAL, ROW = np.int64(1), np.int64(0)  # not literals: Numba compiles a function once more for a literal
 
 
 @jit
@@ -330,14 +331,13 @@ def sweep_strips(
 ):  # fmt: skip
     """All pairs of the strips before ``end``, from ``at`` on; returns ``at, found, tests``.
 
-    How it stops and goes on: `broadphase.kernels.arrays.results`.  ``at``: the strip, how many of its copies
-    are sorted, the group of boxes ``i``, which `_diagonals` compares with those from ``j``, and then the
-    lanes of it that go on one by one, the first of them at ``partner``.  While none is sorted, ``i`` and
-    ``j`` are how far `take_sorted_strip` is.
+    How it stops and continues: `broadphase.kernels.arrays.results`.  ``at``: the strip, how many of its
+    copies are sorted, the group of boxes ``i``, which `_diagonals` compares with those from ``j``, and then
+    the lanes of it that continue one by one, the first of them at ``partner``.  While none is sorted, ``i``
+    and ``j`` are the progress of `take_sorted_strip`.
 
-    Strips that turn out to be crowded are noted in ``crowded`` and left out; ``again`` asks for them alone,
-    after they were sorted.  ``columns`` and ``marks`` (`broadphase.kernels.strips.sweep`) hold the strip that
-    is being swept, also between two calls.
+    Crowded strips are noted in ``crowded`` and skipped; ``again`` searches only them, after they were sorted.
+    ``columns`` and ``marks`` hold the strip that is being swept, also between two calls.
     """
     strip, n, i, j, lanes, partner = at
     counted = found = tests = np.int64(0)
@@ -424,8 +424,9 @@ def _diagonals(axes, columns, marks, i, j, categories, masks, out, found, tests)
     x0, x1 = load(columns, 0, i), load(columns, 1, i)
     y0, y1 = load(columns, 2, i), load(columns, 3, i)
     z0, z1 = load(columns, 2 * len(axes) - 2, i), load(columns, 2 * len(axes) - 1, i)
-    # Where a step in five or more finds something, nobody can guess which.  Then it is cheaper to write what
-    # it found, and be it nothing, than to ask: a search takes 3 to 25 % less time, among clusters up to 40.
+    # If a fifth or more of the steps find something, the branch is unpredictable.  Then it is cheaper to
+    # always write the results, even if there are none: a search takes 3 to 25 % less time, among clusters up
+    # to 40.
     often = COMPRESSES and found * OFTEN > tests
     for j in range(j, j + STEPS):  # noqa: B020 - the caller goes on where this stops
         active = load(marks, BUCKET, j) <= reach
@@ -478,7 +479,7 @@ def _row(axes, columns, marks, i, j, categories, masks, out, found, tests):
 
 @inline
 def _let_through(lanes, marks, i, j, step, categories, masks):
-    """The lanes whose two boxes want each other; lane k holds boxes ``i + k * step`` and ``j + k``."""
+    """The lanes whose two boxes may pair; lane k holds boxes ``i + k * step`` and ``j + k``."""
     kept = np.int64(0)
     while lanes != 0:
         lane = lowest_lane(lanes)

@@ -1,7 +1,5 @@
 """A grid of solid tiles: which tiles a box covers, and rays through the grid.
 
-A grid of tiles, and which of its cells a coordinate or an interval falls into.
-
 There is one definition of where a tile begins: `edge`.  Neighbours share it to the last bit, so that no
 gap can open between two tiles, and every cell number found by division is checked against it.
 """
@@ -27,7 +25,7 @@ class TileGrid(NamedTuple):
 
     solid: npt.NDArray[np.bool_]
     one_way: npt.NDArray[np.uint8]
-    """Blocking sides of tiles that are not solid; shape ``(0, 0)`` where there are no such tiles."""
+    """Blocking sides of tiles that are not solid; shape ``(0, 0)`` if there are no such tiles."""
     x: float
     y: float
     width: float
@@ -64,10 +62,10 @@ def cell_at(value, origin, size, count):
 
 @inline
 def cells_between(lo, hi, origin, size, count):
-    """The cells that the open interval from ``lo`` to ``hi`` overlaps: first, and one behind the last.
+    """The cells that the open interval from ``lo`` to ``hi`` overlaps: the first, and one after the last.
 
-    Cells that it only touches are not among them; an interval without length lies in a cell where it
-    does not lie on an edge.
+    Cells that it only touches are not among them; an interval without length is in a cell unless it is on an
+    edge.
     """
     first = cell_at(lo, origin, size, count)
     last = cell_at(hi, origin, size, count)
@@ -131,7 +129,7 @@ def first_solid(grid, left, top, right, bottom):
 
 @jit
 def solid_tiles(grid, left, top, right, bottom, out):
-    """All solid tiles that a box overlaps, row by row: column and row, as far as there is room in ``out``.
+    """Write all solid tiles that a box overlaps, row by row, into ``out`` until it is full: column and row.
 
     Returns how many there are.
     """
@@ -151,8 +149,8 @@ def solid_tiles(grid, left, top, right, bottom, out):
 # Rays through a grid of tiles, cell by cell.
 #
 # Source: J. Amanatides and A. Woo, *A Fast Voxel Traversal Algorithm for Ray Tracing*, Eurographics 1987.
-# Cost: one step a cell that the ray crosses.  Where theirs adds up a constant step, this divides again at
-# every edge: a division costs little more, and on a map of 10,000 columns no error adds up.
+# Cost: one step for each cell that the ray crosses.  Where they add a constant step, this divides at every
+# edge: a division costs little more, and on a map of 10,000 columns no error accumulates.
 
 
 @inline
@@ -177,7 +175,7 @@ def _solid(grid, column, row):
 
 @inline
 def _blocks(grid, column, row, between_columns, between_rows):
-    """Whether a tile stops the ray; one that runs between two columns or rows meets both at once."""
+    """Whether a tile stops the ray; a ray between two columns or rows meets both at once."""
     if not _solid(grid, column, row):
         return False
     if between_columns and not _solid(grid, column - 1, row):
@@ -187,13 +185,13 @@ def _blocks(grid, column, row, between_columns, between_rows):
 
 @inline
 def _leaves(k, step, count):
-    """Whether a ray in cell ``k`` can meet no cell of the map any more."""
+    """Whether a ray in cell ``k`` can meet no further cell of the map."""
     return (k < 0 and step <= 0) or (k >= count and step >= 0)
 
 
 @brief
 def cast_ray(grid, x, y, dx, dy, size, longest):
-    """The first solid tile on the way from ``x, y`` towards ``dx, dy``.
+    """The first solid tile on a ray from ``x, y`` towards ``dx, dy``.
 
     Returns ``column, row, time, normal_x, normal_y``: the ray enters the tile at ``x + time * dx``.
     Column -1: none with ``time * size`` up to ``longest``.  A ray that starts in a solid tile hits it at
@@ -253,7 +251,7 @@ def cast_ray_far(grid, x, y, dx, dy, longest):
     if column < 0:
         return column, row, math.inf, nx, ny, x, y
     at_x, at_y = x + time * dx, y + time * dy
-    if nx != 0.0:  # on the edge itself, not a rounding error beside it
+    if nx != 0.0:  # on the edge itself, not a rounding error away from it
         at_x = edge(grid.x, grid.width, column + (1 if nx > 0.0 else 0))
     if ny != 0.0:
         at_y = edge(grid.y, grid.height, row + (1 if ny > 0.0 else 0))

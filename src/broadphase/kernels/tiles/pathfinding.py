@@ -9,8 +9,8 @@ from broadphase.kernels.tiles.grid import cell_at, edge, sides_at
 # -----------------------------------------------------------------------------------------------------------
 # The steps that a body of whole tiles may take.
 #
-# A body stands with its first tile, the one of the smallest column and row, and covers ``wide`` times
-# ``high``. Step ``k`` takes it to the next tile, straight (0 to 3) or across a corner (4 to 7).
+# The position of a body is its first tile, the one of the smallest column and row, and it covers ``wide``
+# times ``high`` tiles.  Step ``k`` takes it to the next tile, straight (0 to 3) or diagonally (4 to 7).
 
 
 COLUMN_STEPS = (1, -1, 0, 0, 1, -1, 1, -1)
@@ -18,8 +18,8 @@ ROW_STEPS = (0, 0, 1, -1, 1, 1, -1, -1)
 
 
 @jit
-def find_free_tiles(grid, wide, high, begin, end, room):
-    """Where a body fits, for its first tiles in rows ``begin`` to ``end``: on the map, and nothing solid."""
+def find_free_tiles(grid, wide, high, begin, end, free):
+    """Mark where a body fits, for its first tiles in rows ``begin`` to ``end``: on the map, nothing solid."""
     rows, columns = grid.solid.shape
     for row in range(begin, end):
         for column in range(columns):
@@ -28,7 +28,7 @@ def find_free_tiles(grid, wide, high, begin, end, room):
                 for y in range(row, row + high):
                     for x in range(column, column + wide):
                         fits = fits and not grid.solid[y, x]
-            room[row, column] = fits
+            free[row, column] = fits
 
 
 @inline
@@ -53,29 +53,29 @@ def _lets_in(grid, column, row, wide, high, k):
 
 
 @inline
-def _straight(grid, room, column, row, wide, high, k):
+def _straight(grid, free, column, row, wide, high, k):
     """Whether straight step ``k`` is open."""
-    rows, columns = room.shape
+    rows, columns = free.shape
     x, y = column + COLUMN_STEPS[k], row + ROW_STEPS[k]
-    if not (0 <= x < columns and 0 <= y < rows and room[y, x]):
+    if not (0 <= x < columns and 0 <= y < rows and free[y, x]):
         return False
     return grid.one_way.shape[0] == 0 or _lets_in(grid, column, row, wide, high, k)
 
 
 @jit
-def find_steps(grid, wide, high, diagonal, begin, end, room, steps):
+def find_steps(grid, wide, high, diagonal, begin, end, free, steps):
     """The open steps out of the tiles in rows ``begin`` to ``end``, as bits.
 
-    A step across a corner is open where the body could as well go round it on either side: it then touches
-    no corner on its way, whatever its size.
+    A diagonal step is open if both ways around the corner are open too: then the body touches no corner,
+    whatever its size.
     """
-    columns = room.shape[1]
+    columns = free.shape[1]
     for row in range(begin, end):
         for column in range(columns):
             found = 0
-            if room[row, column]:
+            if free[row, column]:
                 for k in range(4):
-                    if _straight(grid, room, column, row, wide, high, k):
+                    if _straight(grid, free, column, row, wide, high, k):
                         found |= 1 << k
                 if diagonal:
                     for k in range(4, 8):
@@ -84,8 +84,8 @@ def find_steps(grid, wide, high, diagonal, begin, end, room, steps):
                         if (
                             found & (1 << first)
                             and found & (1 << second)
-                            and _straight(grid, room, column + COLUMN_STEPS[k], row, wide, high, second)
-                            and _straight(grid, room, column, row + ROW_STEPS[k], wide, high, first)
+                            and _straight(grid, free, column + COLUMN_STEPS[k], row, wide, high, second)
+                            and _straight(grid, free, column, row + ROW_STEPS[k], wide, high, first)
                         ):
                             found |= 1 << k
             steps[row, column] = found
@@ -95,14 +95,14 @@ def find_steps(grid, wide, high, diagonal, begin, end, room, steps):
 # Dijkstra's distances to a goal from all tiles, and the step that leads there.
 #
 # Source: E. W. Dijkstra, *A note on two problems in connexion with graphs*, 1959.  There are only three
-# lengths of a step (along a row, along a column, across a corner), so three queues stand in for the heap:
-# what is put behind one is never nearer than what stands there.  Cost: a look at eight neighbours for each
-# tile reached.
+# lengths of a step (along a row, along a column, diagonally), so three queues replace the heap: each is
+# sorted, because an entry is never nearer than the one before it.  Cost: eight neighbours for each tile
+# reached.
 
 
 @inline
 def _next_queue(queues, ends, settled, distances):
-    """The queue whose head is the nearest tile that is not settled yet; -1: all are empty."""
+    """The queue whose head is the nearest tile that is not settled yet; -1 if all are empty."""
     chosen, least = -1, math.inf
     for q in range(3):
         while ends[q, 0] < ends[q, 1] and settled[unsigned(queues[q, ends[q, 0]])]:
@@ -115,14 +115,14 @@ def _next_queue(queues, ends, settled, distances):
 
 
 @jit
-def flood(steps, columns, costs, farthest, target, most, distances, ways, settled, queues, ends):
+def flood(steps, columns, costs, farthest, target, most, distances, directions, settled, queues, ends):
     """Settle up to ``most`` tiles, nearest first; whether that was all.
 
     Tiles are numbered row by row, and each array has one entry a tile.  ``steps``: the open steps, see
     `find_steps`.  ``costs``: of a step along a row, a column, across a corner.  ``distances``: infinite but
-    for the goals.  ``ways``: the step towards the goal, -1 where there is none.  ``queues``: ``(3, n)`` tiles
-    with the goals in the first; ``ends``: head and tail of each.  It is all done too when the tile
-    ``target`` is settled, or the next is farther than ``farthest``.
+    for the goals.  ``directions``: the step towards the goal, -1 if there is none.
+    ``queues``: ``(3, n)`` tiles with the goals in the first; ``ends``: head and tail of each.  The flood is
+    also done when the tile ``target`` is settled, or the next one is farther than ``farthest``.
     """
     rows = steps.shape[0] // max(columns, 1)
     for _ in range(most):
@@ -146,7 +146,7 @@ def flood(steps, columns, costs, farthest, target, most, distances, ways, settle
                 distance = distances[tile] + costs[q]
                 if distance < distances[other] and distance <= farthest:
                     distances[other] = distance
-                    ways[other] = k
+                    directions[other] = k
                     queues[q, ends[q, 1]] = other
                     ends[q, 1] += 1
     return False
@@ -158,7 +158,7 @@ def flood(steps, columns, costs, farthest, target, most, distances, ways, settle
 
 @inline
 def _first_tile(grid, x, y, wide, high):
-    """The first tile of the block of tiles whose middle lies nearest to a point; row -1: not on the map."""
+    """The first tile of the block of tiles whose middle is nearest to a point; row -1: not on the map."""
     rows, columns = grid.solid.shape
     column = cell_at(x - 0.5 * (wide - 1) * grid.width, grid.x, grid.width, columns)
     row = cell_at(y - 0.5 * (high - 1) * grid.height, grid.y, grid.height, rows)
@@ -169,19 +169,19 @@ def _first_tile(grid, x, y, wide, high):
 
 @jit
 def distances_at(grid, wide, high, distances, points, out):
-    """The distance from the tile that each point, the middle of a body, stands for; infinite outside."""
+    """The distance of the tile that each point, the middle of a body, belongs to; infinite outside."""
     for k in range(points.shape[0]):
         column, row = _first_tile(grid, points[k, 0], points[k, 1], wide, high)
         out[k] = distances[row, column] if row >= 0 else float("inf")
 
 
 @jit
-def directions_at(grid, wide, high, ways, points, out):
-    """The unit vector from each point to the middle of where the next step leads; zeros where none does."""
+def directions_at(grid, wide, high, directions, points, out):
+    """The unit vector from each point to the middle of the next step's tile; zeros if there is no step."""
     for k in range(points.shape[0]):
         x, y = points[k, 0], points[k, 1]
         column, row = _first_tile(grid, x, y, wide, high)
-        step = ways[row, column] if row >= 0 else -1
+        step = directions[row, column] if row >= 0 else -1
         out[k, 0] = out[k, 1] = 0.0
         if step >= 0:
             column, row = column + COLUMN_STEPS[step], row + ROW_STEPS[step]
@@ -193,14 +193,14 @@ def directions_at(grid, wide, high, ways, points, out):
 
 
 @jit
-def trace(ways, column, row, out):
-    """Write the tiles from one to the goal, as long as there is room; how many there are."""
+def trace(directions, column, row, out):
+    """Write the tiles from one to the goal until ``out`` is full; returns how many there are."""
     count = 0
     while True:
         if count < out.shape[0]:
             out[count, 0], out[count, 1] = column, row
         count += 1
-        step = ways[row, column]
+        step = directions[row, column]
         if step < 0:
             return count
         column, row = column + COLUMN_STEPS[step], row + ROW_STEPS[step]

@@ -73,7 +73,7 @@ def slope_of(grid, ground, column, row):
 
 @jit
 def near_slopes(grid, ground, boxes, near):
-    """Mark the boxes that overlap a tile with a slope; how many."""
+    """Mark the boxes that overlap a tile with a slope; returns how many."""
     count = 0
     rows, columns = ground.cells.shape
     for k in range(boxes.shape[0]):
@@ -91,7 +91,7 @@ def near_slopes(grid, ground, boxes, near):
 def _through(grid, ground, column, row, x, y, dx, dy):
     """Where a ray enters a slope, and its normal there; infinity where it misses.
 
-    Cut at the line of each side, as of any polygon; see `kernels.shapes.queries`.
+    Clipped at the line of each side, as of any polygon; see `kernels.shapes.queries`.
     """
     left, top, right, bottom, from_y, to_y, hangs = slope_of(grid, ground, column, row)
     if hangs:
@@ -131,9 +131,9 @@ def _through(grid, ground, column, row, x, y, dx, dy):
 
 @brief
 def cast_at_slopes(grid, ground, x, y, dx, dy, longest):
-    """The first slope on the way of a ray: ``column, row, distance, normal``; column -1 for none.
+    """The first slope on a ray: ``column, row, distance, normal``; column -1 for none.
 
-    Column by column, and in each the rows that the ray passes there.
+    The ray passes the columns one by one, and in each the rows that it covers there.
     """
     dx, dy = below_one(dx, dy)
     size = length(dx, dy)
@@ -142,11 +142,11 @@ def cast_at_slopes(grid, ground, x, y, dx, dy, longest):
     best = (-1, -1, math.inf, 0.0, 0.0)
     reach = length(grid.width * columns, grid.height * rows)
     reach += length(x - grid.x, y - grid.y)
-    way = min(longest, reach)
+    furthest = min(longest, reach)
     for step in range(columns):
         column = step if dx >= 0.0 else columns - 1 - step
         left, right = edge(grid.x, grid.width, column), edge(grid.x, grid.width, column + 1)
-        begin, end = 0.0, way
+        begin, end = 0.0, furthest
         if dx == 0.0:
             if not left <= x <= right:
                 continue
@@ -172,7 +172,7 @@ def cast_at_slopes(grid, ground, x, y, dx, dy, longest):
 
 @jit
 def cast_rays_at_slopes(grid, ground, origins, directions, longest, tiles, distances, normals):
-    """`cast_at_slopes` for every row; what is nearer than what is written there replaces it."""
+    """`cast_at_slopes` for every row; nearer hits replace what the arrays hold."""
     for k in range(origins.shape[0]):
         column, row, distance, nx, ny = cast_at_slopes(
             grid, ground, origins[k, 0], origins[k, 1], directions[k, 0], directions[k, 1], longest
@@ -188,7 +188,7 @@ def cast_rays_at_slopes(grid, ground, origins, directions, longest, tiles, dista
 
 
 # -----------------------------------------------------------------------------------------------------------
-# Many rays through a tile map with slopes, each of a length of its own.
+# Many rays through a tile map with slopes, each with its own length.
 
 
 @jit

@@ -1,4 +1,4 @@
-"""A tree of boxes: every node has the box around all below it.
+"""A bounding volume hierarchy: every node has the bounding box of everything below it.
 
 ::
 
@@ -8,7 +8,7 @@
     │ └───┘   └───┘ │
     └───────────────┘
 
-Once through: a binary tree from the top down, and its pairs (`bvh`).  A `dynamic_tree` has up to 16 children
-a node and follows boxes that are inserted, removed and moved.  `queries` answers boxes, rays and nearest, one
-at a time or many.
+`bvh` is built once, top down, as a binary tree; it also finds the pairs.  A `dynamic_tree` has up to 16
+children for each node and follows boxes that are inserted, removed and moved.  `queries` answers box, ray and
+nearest queries, single and in batches.
 """

@@ -1,19 +1,19 @@
 """A binary bounding volume hierarchy for one search: built top down, then all its pairs.
 
-Build a bounding volume hierarchy: a binary tree of boxes in flat arrays, top down.
+The hierarchy is a binary tree of boxes in flat arrays.
 
-The layout is for walking without a stack: nodes lie in depth-first order, so a node's first child is the
-next node, its second child is what comes after the first, and a search that leaves a node out jumps to
-what comes after it.
+The layout allows traversal without a stack: nodes are in depth-first order, so a node's first child is the
+next node, its second child follows the subtree of the first, and a search that skips a node continues with
+the node after its subtree.
 
-How a node is split:
+How a node is divided:
 
 - at the middle of its boxes' centres on the axis on which these are spread most: half to each side,
-  whatever the distribution.  Clusters far apart and outliers cost a split or two, no resolution;
-- but boxes larger than the spread of all centres go to a child of their own first, so that a giant does
-  not blow up the nodes of the dust around it (the idea of the priority R-tree: Arge and others, 2004);
-- and at the top by class: sides of a join, or static and moving, never share a node, so that pairs that
-  may not count are left out a subtree at a time.
+  whatever the distribution.  Distant clusters and outliers cost one or two splits, and no resolution;
+- boxes larger than the spread of all centres first go to a child of their own, so that a giant box does
+  not enlarge the nodes of the small boxes around it (the idea of the priority R-tree: Arge and others, 2004);
+- at the top by class: sides of a join, or static and moving boxes, never share a node, so that pairs that
+  may not count are skipped a subtree at a time.
 
 Cost: n log n; every level is a few linear passes.  Middles are found by counting in ordered integers,
 not by quickselect, so no input makes it slower than that.
@@ -44,7 +44,7 @@ from broadphase.kernels.tree.dynamic_tree import HEIGHT, MOVING, WIDTH, count_of
 
 # Leaves hold at most this many boxes: as many as a wide processor compares at a time.
 LEAF = 16
-# A box is too large for its node when it is this many times as long as the node's centres are spread.
+# A box is too large for its node if it is this many times as long as the spread of the node's centres.
 TOO_LARGE = 2.0
 # A path through the tree holds at most this many splits by size, and so its depth is bounded: the other
 # splits leave at most 5/8 of the boxes on either side.
@@ -53,14 +53,14 @@ _STACK = 128
 _BINS = 64
 
 
-# What is to be done next for a part: choose by what to divide it; find the middle; mark who goes first, by
-# size or by the middle; bring one row after the other into the new order, and the ids last.
+# The next step for a part: choose by what to divide it; find the middle; mark which boxes go first, by
+# size or by the middle; reorder one row after the other, and the ids last.
 _CHOOSE, _BY_SIZE, _FIND_MIDDLE, _BY_MIDDLE, _ARRANGE = range(5)
 _FIRST_STEP = (0, _CHOOSE, 0, 0, 0, 0)
 
 
 class Scratch(NamedTuple):
-    """Memory for the building of a tree."""
+    """Scratch memory for building a tree."""
 
     counts: npt.NDArray[np.int64]
     goes_first: npt.NDArray[np.bool_]
@@ -71,7 +71,7 @@ class Scratch(NamedTuple):
     """One float, and in ``one_bits`` the same memory as bits."""
     one_bits: npt.NDArray[np.signedinteger[Any]]
     waiting: npt.NDArray[np.int64]
-    """What is still to be divided: begin, end, the node whose second child it is (or -1), splits by size."""
+    """Parts still to be divided: begin, end, the node whose second child it is (or -1), splits by size."""
 
 
 class Tree(NamedTuple):
@@ -93,7 +93,7 @@ class Tree(NamedTuple):
 
 
 def build_tree(boxes: npt.NDArray[np.floating[Any]], classes: npt.NDArray[np.uint8]) -> Tree:
-    """Build a tree over sound boxes; ``classes`` (one a box, or none) are kept apart at the top."""
+    """Build a tree over valid boxes; ``classes`` (one for each box, or none) are kept apart at the top."""
     order = _grouped(len(boxes), classes)
     begin, after = _divide(_keys_of(boxes, order), order, classes, boxes.dtype)
     bounds = np.empty((len(after), boxes.shape[1]), boxes.dtype)
@@ -176,12 +176,12 @@ def _key_range(keys):
 
 @inline
 def _narrow(keys, smallest, largest, below, counts):
-    """Look for a key near the median among those of ``smallest`` to ``largest``, ``below`` which others lie.
+    """Look for a key near the median among ``smallest`` to ``largest``; ``below`` keys are smaller.
 
-    Keys are counted in bins; a boundary between bins that leaves 3/8 to 5/8 of them on either side will
-    do.  If there is none, the bin with the median is to be looked into, at most 11 times.  Returns whether
-    it is found, and where to look: ``smallest, largest, below``; found, all keys below ``smallest`` go first,
-    and as many of those equal to it as ``largest`` says.
+    Keys are counted in bins; a boundary between bins that leaves 3/8 to 5/8 of them on either side is good
+    enough.  If there is none, the bin with the median is searched next, at most 11 times.  Returns whether
+    the key is found, and where to look: ``smallest, largest, below``; if found, all keys below ``smallest``
+    go first, and as many of those equal to it as ``largest`` says.
     """
     n = keys.shape[0]
     half = n // 2
@@ -203,7 +203,7 @@ def _narrow(keys, smallest, largest, below, counts):
     while below + counts[at] <= half:
         below += counts[at]
         at += 1
-    # The median lies in bin `at`, and `below` keys lie before that bin.
+    # The median is in bin `at`, and `below` keys are before that bin.
     if below >= half - slack:
         return True, (first + at) << shift, np.int64(0), below
     if below + counts[at] <= half + slack:
@@ -221,10 +221,10 @@ def _value(key, one, one_bits):
 
 @inline
 def _choose_row(keys, begin, end, may_split_by_size, one, one_bits):
-    """By what to divide a node: ``row, smallest, largest, by_size``.
+    """How to divide a node: ``row, smallest, largest, by_size``.
 
-    Among the keys of that row, from the smallest to the largest, a middle is to be found.  With ``by_size``
-    the boxes whose key lies above ``smallest`` go first, and that is all.
+    The middle is searched among the keys of that row, from the smallest to the largest.  With ``by_size``
+    the boxes whose key is above ``smallest`` go first, and no middle is searched.
     """
     dim = keys.shape[0] // 2
     row = long_row = smallest = largest = short = long = np.int64(0)
@@ -243,7 +243,7 @@ def _choose_row(keys, begin, end, may_split_by_size, one, one_bits):
         limit = int(one_bits[0])
         if short <= limit and limit < long and may_split_by_size:
             return long_row, limit, np.int64(0), np.int64(1)
-        # All are too large, or all centres are equal: only their sizes can still tell the boxes apart.
+        # All are too large, or all centres are equal: only their sizes can still separate the boxes.
         if length - _value(short, one, one_bits) > spread:
             row, smallest, largest = long_row, short, long
     return row, smallest, largest, np.int64(0)
@@ -268,9 +268,9 @@ def _mark(keys, key, ties, by_size, goes_first):
 
 @inline
 def _partition(goes_first, sources, spare):
-    """Where every place is filled from: the marked boxes, then the others, all in their order.
+    """The source of every place: the marked boxes, then the others, both in their order.
 
-    Returns how many boxes are marked.  Each place is written to both lists and the next one overwrites
+    Returns how many boxes are marked.  Each place is written to both lists, and the next one overwrites
     it in the wrong list: no branch.
     """
     front = 0
@@ -307,11 +307,11 @@ def _class_border(order, begin, end, classes):
 
 @jit
 def split_some(keys, order, classes, begins, second, scratch, at, most):
-    """Go on from ``at`` to divide boxes until every part is a leaf; returns how far it came.
+    """Continue dividing boxes from ``at`` until every part is a leaf; returns the progress.
 
     Arranges ``order`` and ``keys`` (of `order_measures`), writes where each node begins, and its second
     child or -1.  ``at = depth, nodes, step, row, smallest, largest, below``: how many parts wait, how many
-    nodes are made, and what is known of the part on top.  Stops when it has gone over ``most`` keys.
+    nodes are made, and the state of the part on top.  Stops after more than ``most`` keys.
     """
     counts, goes_first, sources, spare_ids, spare_keys, one, one_bits, waiting = scratch
     rows = keys.shape[0]
@@ -380,9 +380,9 @@ def find_what_comes_after(second, nodes, after):
 
 @jit
 def fit_bounds(boxes, order, begin, after, bounds, last, most):
-    """Write the smallest box around the boxes of each node before ``last``, those behind it first.
+    """Write the smallest box around the boxes of each node before ``last``, from the last to the first.
 
-    Stops when it has looked at more than ``most`` boxes; returns the first node that is done.
+    Stops after more than ``most`` boxes; returns the first node that is done.
     """
     dim = boxes.shape[1] // 2
     node = last
@@ -411,14 +411,14 @@ def _enclose(bounds, node, boxes, i):
 
 
 # -----------------------------------------------------------------------------------------------------------
-# All overlapping pairs of the boxes of one tree: every leaf against itself and the leaves after it.
+# All overlapping pairs of the boxes of one tree: every leaf with itself and with the leaves after it.
 #
-# From a leaf the walk goes forward through the nodes in depth-first order, past whatever none of its boxes
-# meets.  Later nodes only: so each pair of leaves meets once, and each pair of boxes is found once.
+# From a leaf the walk goes forward through the nodes in depth-first order and skips subtrees that none of its
+# boxes meets.  Only later nodes are visited, so each pair of leaves, and each pair of boxes, is found once.
 
 
 class Leaves(NamedTuple):
-    """A tree and its boxes as the search wants them."""
+    """A tree and its boxes in the form that the search reads."""
 
     begin: npt.NDArray[np.int32]
     after: npt.NDArray[np.int32]
@@ -566,7 +566,7 @@ def meeting(edges, node, lane, at, slot, dim):
 
 @inline
 def meeting_bits(edges, node, at, slot, dim):
-    """The same for all 16 slots, as bits."""
+    """`meeting` for all 16 slots, as bits."""
     found = bits(meeting(edges, node, 0, at, slot, dim))
     for lane in range(LANES, WIDTH, LANES):
         found |= bits(meeting(edges, node, lane, at, slot, dim)) << lane
@@ -633,10 +633,10 @@ def leaves_that_meet(edges: Any, children: Any, links: Any, other: int) -> tuple
 
 @jit
 def pair_children(edges, children, links, now, count, then, higher, at, found, most):
-    """For the pairs of nodes from ``at`` on, the pairs of children that meet, from ``then[:, found]`` on.
+    """For the pairs of nodes from ``at`` on, write the pairs of children that meet to ``then[:, found:]``.
 
-    ``higher`` than the second nodes by so many levels are the first: the children of the higher ones are
-    paired with the others as they are.  Stops where there is no room, or ``most`` tests are made; returns
+    ``higher``: by how many levels the first nodes are higher than the second; the children of the higher ones
+    are paired with the others as they are.  Stops when ``then`` is full or ``most`` tests are made; returns
     ``at, found, tests``.
     """
     dim = edges.shape[0] // children.shape[0] // 2
@@ -664,8 +664,8 @@ def join_leaf_pairs(
 ):  # fmt: skip
     """Pairs of boxes of the leaf pairs before ``end``, from ``at = row,`` on.
 
-    Returns ``at, found, tests`` (`broadphase.kernels.arrays.results`).  ``exact``: a slot that meets is a
-    pair, without another look at boxes and rules.
+    Returns ``at, found, tests`` (`broadphase.kernels.arrays.results`).  ``exact``: slots that meet are a
+    pair, and boxes and rules need no further test.
     """
     dim = boxes.shape[1] // 2
     row = at[0]

@@ -1,6 +1,6 @@
 """The dynamic tree: its nodes, and how boxes are inserted, removed and moved.
 
-The nodes of the dynamic tree: 16 children each, all leaves equally deep, in flat arrays.
+A node has up to 16 children, all leaves are equally deep, and the nodes are in flat arrays.
 
 A node has `WIDTH` slots, the first ``count`` of them in use.  A slot holds a box and a child: in a leaf the
 id of a box, in any other node the number of a node.  Three arrays with one entry a node:
@@ -10,9 +10,9 @@ id of a box, in any other node the number of a node.  Three arrays with one entr
 - ``children``, ``(nodes, WIDTH)`` int32;
 - ``links``, ``(nodes, 2)`` int32: the place of the slot above (``node * WIDTH + slot``) and the count.
 
-Node 0 is no node of a tree: its slots `MOVING` and `STATIC_TREE` hold the two roots with their bounds (0
-where a tree is empty), and the rest of its ``children`` row the bookkeeping named below.  So every root has
-a slot above it like any other node, and a query is given everything in two arrays.
+Node 0 is not part of a tree: its slots `MOVING` and `STATIC_TREE` hold the two roots with their bounds (0
+where a tree is empty), and the rest of its ``children`` row the counters named below.  So every root has
+a slot above it like any other node, and two arrays are all that a query needs.
 
 ``where[id]`` is the place of a box's own slot.
 """
@@ -29,10 +29,10 @@ WIDTH = 16
 # A node other than a root is merged with another when it has fewer children than this.
 LEAST = 5
 
-# No tree is taller: ``node << 6 | level`` says where a search goes on.
+# No tree is taller: ``node << 6 | level`` is an entry of a search's stack.
 TALLEST = 64
-# So many entries may wait on the stack: those of a tree of 8 levels (`stack_room`).  As trees grow, with ten
-# children a node, that is a hundred million boxes.
+# The stack holds this many entries, enough for a tree of 8 levels (`stack_room`).  As trees grow, with ten
+# children in each node, that is a hundred million boxes.
 WAITING = 2 + WIDTH + (WIDTH - 1) * 8
 
 # As arguments these are 64-bit numbers and not literals, for each of which Numba would compile a helper.
@@ -45,7 +45,7 @@ MOVING = 0
 STATIC_TREE = 1
 # Further entries of children[0]; the first three have one for each tree.
 HEIGHT = 2  # levels: 1 where the root is a leaf
-LOOSE = 4  # 1 once a slot may hold more than its box: then a hit has to be looked at
+LOOSE = 4  # 1 once a slot may hold more than its box: then a hit has to be compared with the box
 HELD = 6  # boxes
 FREE = 8  # the first free node, 0 for none; links[node, ABOVE] is the next
 USED = 9  # nodes from here on were never used
@@ -70,7 +70,7 @@ def clear_nodes(edges, children, links):
 
 @inline
 def new_node(edges, children, links, rows):
-    """A node without children; the caller has seen to it that there is room."""
+    """A node without children; the caller has checked that one is left."""
     node = np.int64(children[0, FREE])
     if node > 0:
         children[0, FREE] = links[node, ABOVE]
@@ -87,7 +87,7 @@ def new_node(edges, children, links, rows):
 
 @inline
 def free_node(children, links, node):
-    """Give a node back."""
+    """Free a node."""
     links[node, ABOVE] = children[0, FREE]
     children[0, FREE] = node
     children[0, NODES] -= 1
@@ -160,28 +160,28 @@ def fit_above(edges, links, node, rows):
 
 @inline
 def fit_upwards(edges, links, node, rows):
-    """The same for all nodes above, as far as anything changes."""
+    """`fit_above` for all nodes above, until nothing changes."""
     while node > 0 and fit_above(edges, links, node, rows):
         node, _ = place_above(links, node)
 
 
 @inline
 def finite(value):
-    """An edge as a number with which costs can be reckoned: infinity is far away, and sums stay finite."""
+    """An edge as a finite number for cost computations: infinity becomes far away, and sums stay finite."""
     return min(max(float(value), -1e300), 1e300)
 
 
 @inline
 def stack_room(children):
-    """Entries that a depth-first search has waiting at most."""
+    """The most entries that a depth-first search has on its stack."""
     return 2 + WIDTH + (WIDTH - 1) * np.int64(max(children[0, HEIGHT], children[0, HEIGHT + 1]))
 
 
 @inline
 def stack_by_key(nodes, keys, left, begin, child, level, key):
-    """Put a child of a node of ``level`` among those that wait from ``begin`` on; how many wait now.
+    """Push a child of a node of ``level`` on the stack that starts at ``begin``; returns its new height.
 
-    The one with the smallest key comes to lie on top; the others in any order.
+    The entry with the smallest key is on top; the others are in any order.
     """
     nodes[left] = (child << 6) | (level - 1)
     keys[left] = key
@@ -205,7 +205,7 @@ def push_roots(children, nodes, keys):
 
 @jit
 def drop_tree(edges, children, links, tree, nodes):
-    """Give all nodes of a tree back; ``nodes`` is scratch for `stack_room` of them."""
+    """Free all nodes of a tree; ``nodes`` is scratch for `stack_room` of them."""
     rows = edges.shape[0] // children.shape[0]
     if children[0, tree] > 0:
         nodes[0] = (child_of(children, NODE_0, tree) << 6) | (children[0, HEIGHT + tree] - 1)
@@ -227,12 +227,12 @@ def drop_tree(edges, children, links, tree, nodes):
 
 
 # -----------------------------------------------------------------------------------------------------------
-# Make a dynamic tree of a binary one that was built for all boxes.
+# Convert a binary tree that was built for all boxes to a dynamic tree.
 #
-# The binary tree of `tree_build` divides well, but its leaves are neither full nor equally deep.  From its
-# leaves upwards, what lies below a part of it is gathered as long as it fits into one node.  Where it does
-# not, both halves become nodes, and from there on upwards everything does that is large enough; what is too
-# small to stand alone is gathered with its neighbours further up.  Then the nodes made so are gathered in the
+# The binary tree of `bvh` divides well, but its leaves are neither full nor equally deep.  From its leaves
+# upwards, the boxes below a part of it are gathered as long as they fit into one node.  When they do not,
+# both halves become nodes, and above them every part that is large enough does; parts that are too small for
+# a node of their own are gathered with their neighbours further up.  Then these nodes are gathered in the
 # same way, level by level, until one is left.
 
 
@@ -243,9 +243,9 @@ PACKED = -1  # the level of a tree that is done
 
 
 def most_nodes(boxes: int) -> int:
-    """How many nodes a tree of so many boxes is packed into at most.
+    """An upper bound for the nodes of a packed tree of this many boxes.
 
-    All nodes of a level but one have `LEAST` children or more.
+    All nodes of a level except one have `LEAST` children or more.
     """
     return boxes // (LEAST - 1) + 16
 
@@ -261,7 +261,7 @@ def pack_nodes(
 ) -> None:
     """Fill an empty tree, of ``nodes = edges, children, links, where``, with the boxes ``order``.
 
-    There must be room for `most_nodes`.
+    The arrays must be large enough for `most_nodes`.
     """
     parts = len(after)
     following = np.empty(len(nodes[1]) + len(order), np.int64)
@@ -301,7 +301,7 @@ def _make_node(edges, children, links, where, boxes, reach, order, following, li
 
 @inline
 def _append(following, lists, k, first, last, size):
-    """Put a list behind that of ``k``."""
+    """Append a list to that of ``k``."""
     if lists[k, _SIZE] == 0:
         lists[k, _FIRST] = first
     else:
@@ -315,12 +315,12 @@ def pack_some(
     edges, children, links, where, boxes, reach, order, begin, after, tree,
     following, lists, made, cut, at, most,
 ):  # fmt: skip
-    """Go on from ``at`` to fill an empty tree with the boxes ``order``, for about ``most`` of them.
+    """Continue filling an empty tree with the boxes ``order`` from ``at`` on, for about ``most`` of them.
 
-    There must be room for `most_nodes`.  ``at = level, part, made on it``, at first ``0, parts, 0``; returns
-    how far it came, and `PACKED` for the level when it is done.  Scratch: ``following`` for all nodes and the
-    boxes behind them, and by part of the binary tree, at first 0, the ``lists`` of what is gathered, the node
-    ``made`` there, and whether there is more below than fits into one, which is ``cut``.
+    The arrays must be large enough for `most_nodes`.  ``at = level, part, made on it``, at first ``0, parts,
+    0``; returns the progress, with `PACKED` for the level when it is done.  Scratch: ``following`` for all
+    nodes and the boxes after them, and for each part of the binary tree, at first 0, the ``lists`` of what is
+    gathered, the node ``made`` there, and ``cut``, whether more is below it than fits into one node.
     """
     rows = boxes.shape[1]
     parts = after.shape[0]
@@ -373,19 +373,19 @@ def pack_some(
 # -----------------------------------------------------------------------------------------------------------
 # Insert boxes into the dynamic tree, one after the other.
 #
-# From the root downwards a box goes to the child that has to grow least to hold it, and among those that need
-# not grow to the smallest.  Size is the sum of the sides; a surface would say nothing about flat boxes.  A
-# full node is cut in two, and its parent gets one child more; so all leaves stay equally deep, and no order
-# of insertion makes the tree deeper than ``log(n) / log(LEAST)``.
+# From the root downwards a box goes to the child that has to grow least to hold it; among children that need
+# not grow, to the smallest.  Size is the sum of the sides; the area of a flat box would be 0.  A full node is
+# split, and its parent gets one child more; so all leaves stay equally deep, and no order of insertion makes
+# the tree deeper than ``log(n) / log(LEAST)``.
 #
-# A node is cut where ``count * perimeter`` of both halves is least, along any axis or by size: a giant among
-# dust leaves with the largest.
+# A node is split where ``count * perimeter`` of both halves is least, along any axis or by size: a giant
+# among small boxes goes with the largest.
 #
-# Source: Guttman's R-tree (1984); the cut along a sorted axis is that of Beckmann's R*-tree (1990), judged by
-# the surface area heuristic of the ray tracers (MacDonald and Booth, 1990).
+# Source: Guttman's R-tree (1984); the split along a sorted axis is that of Beckmann's R*-tree (1990), judged
+# by the surface area heuristic of ray tracing (MacDonald and Booth, 1990).
 
 
-# How much worse it is to widen a child than to go to a wide one: measured on uniform, clustered and mixed
+# The weight of widening a child against choosing a wide one: measured on uniform, clustered and mixed
 # boxes.  With 8, every wide node attracts boxes and grows wider: ten times as many nodes are visited.
 _OTHERS = 1000.0
 _MANY = WIDTH + 1
@@ -429,7 +429,7 @@ def _sort_by_key(keys, order):
 
 @inline
 def _perimeters(boxes, order, step, sums):
-    """Write to ``sums[m]`` the sides of the box around ``m + 1`` entries: the first or, backwards, last."""
+    """Write to ``sums[m]`` the sides of the box around ``m + 1`` entries, the first ones or the last ones."""
     dim = boxes.shape[1] // 2
     first = 0 if step > 0 else _MANY - 1
     for m in range(_MANY):
@@ -461,7 +461,7 @@ def _choose_cut(boxes, order, best_order, keys, ahead, behind):
         _perimeters(boxes, order, _FORWARDS, ahead)
         _perimeters(boxes, order, _BACKWARDS, behind)
         better = False
-        # From the middle outwards: where all cuts cost the same, both halves are equal.
+        # From the middle outwards: if all splits cost the same, both halves are equal.
         for step in range(_MANY - 2 * LEAST + 1):
             first = _MANY // 2 + ((step + 1) // 2 if step % 2 == 1 else -(step // 2))
             cost = first * ahead[first - 1] + (_MANY - first) * behind[_MANY - first - 1]
@@ -477,7 +477,7 @@ def _choose_cut(boxes, order, best_order, keys, ahead, behind):
 
 @inline
 def _append_child(edges, children, links, where, node, box, child, level, rows):
-    """Use the next slot of a node that has one left."""
+    """Use the next free slot of a node that has one."""
     slot = count_of(links, node)
     for row in range(rows):
         edges[node * rows + row, slot] = box[row]
@@ -507,7 +507,7 @@ def _insert_one(edges, children, links, where, tree, box, new, scratch):
             edges[above * rows + row, slot] = max(edges[above * rows + row, slot], box[row])
         if level > 0:
             node = child_of(children, node, _best_child(edges, node, count_of(links, node), box, rows, keys))
-    # Upwards: `new` with the box boxes[WIDTH] is waiting for a place in `node`.
+    # Upwards: `new` with the box boxes[WIDTH] needs a place in `node`.
     for row in range(rows):
         boxes[WIDTH, row] = box[row]
     level = np.int64(0)
@@ -536,7 +536,7 @@ def _insert_one(edges, children, links, where, tree, box, new, scratch):
             hang(children, links, where, above, FIRST, node, level)
             links[above, COUNT] = 1
         fit_above(edges, links, node, rows)
-        # The other half's box: through the slot that it is about to get.
+        # The other half's box, through the slot that it gets next.
         for row in range(rows):
             bound = edges[other * rows + row, 0]
             for k in range(1, count_of(links, other)):
@@ -549,7 +549,7 @@ def _insert_one(edges, children, links, where, tree, box, new, scratch):
 
 
 def insert_scratch(columns: int, dtype: "np.dtype[Any]") -> tuple[npt.NDArray[Any], ...]:
-    """What `insert_boxes` works in: a box, then what a node that is cut in two holds, and how to cut it."""
+    """Scratch memory for `insert_boxes`: a box, the entries of a node that is split, and how to split it."""
     whole = [np.empty(_MANY, np.int64) for _ in range(3)]
     sums = [np.empty(_MANY, np.float64) for _ in range(3)]
     return (np.empty(columns, dtype), np.empty((_MANY, columns), dtype), *whole, *sums)
@@ -559,7 +559,7 @@ def insert_scratch(columns: int, dtype: "np.dtype[Any]") -> tuple[npt.NDArray[An
 def insert_boxes(edges, children, links, where, boxes, reach, classes, ids, first, fresh, scratch):
     """Insert ``ids[first:]``, each with its box widened by its ``reach``; returns the first one left.
 
-    ``fresh`` ids have no reach yet.  It stops early when there might be too few nodes for the next.
+    ``fresh`` ids have no reach yet.  It stops early if there may be too few nodes for the next box.
     ``scratch``: see `insert_scratch`.
     """
     dim = boxes.shape[1] // 2
@@ -585,10 +585,10 @@ def insert_boxes(edges, children, links, where, boxes, reach, classes, ids, firs
 # -----------------------------------------------------------------------------------------------------------
 # Remove boxes from the dynamic tree.
 #
-# The last slot of the leaf fills the hole, and the bounds above shrink as far as anything changes.  A node
-# that is left with few children gives them to the neighbour that has room for them and grows least; where all
-# neighbours are nearly full it stays as it is, for the tree is then full enough as a whole.  A root with one
-# child is replaced by it.
+# The last slot of the leaf fills the gap, and the bounds above shrink until nothing changes.  A node with few
+# children left gives them to the neighbour that has enough free slots and grows least; if all neighbours are
+# nearly full it stays as it is, because the tree is then full enough as a whole.  A root with one child is
+# replaced by it.
 
 
 @inline
@@ -605,7 +605,7 @@ def _take_out(edges, children, links, where, node, slot, level, rows):
 
 @inline
 def _best_neighbour(edges, children, links, node, rows):
-    """The slot of a neighbour with room for a node's children that would grow least; -1 if there is none."""
+    """The neighbour with enough free slots for a node's children that would grow least, as a slot; or -1."""
     above, own = place_above(links, node)
     best = np.int64(-1)
     least = np.inf
@@ -624,7 +624,7 @@ def _best_neighbour(edges, children, links, node, rows):
 
 @inline
 def _merge(edges, children, links, where, node, other, level, rows):
-    """Give all children of ``node`` to ``other``, which has room for them."""
+    """Give all children of ``node`` to ``other``, which has enough free slots."""
     for k in range(count_of(links, node)):
         slot = count_of(links, other)
         for row in range(rows):
@@ -690,9 +690,10 @@ def remove_boxes(edges, children, links, where, classes, ids):
 
 # -----------------------------------------------------------------------------------------------------------
 # Move boxes of the dynamic tree that stay in their leaves.
+# Move boxes of the dynamic tree that stay in their leaves.
 #
-# A box that stays within its slot costs this look, unless it has become much smaller than the slot.  One
-# that stays within the bounds of its leaf gets a new slot box there.  The others are handed back: they have
+# A box that stays within its slot costs only this check, unless it has become much smaller than the slot.
+# One that stays within the bounds of its leaf gets a new slot box there.  The others are returned: they have
 # to be removed and inserted.
 
 
@@ -704,7 +705,7 @@ def _within(edges, row, slot, low, high, dim):
 
 @inline
 def _widest_reach(rows, k):
-    """How far a box may be widened at most: half its longest side."""
+    """The most by which a box may be widened: half its longest side."""
     dim = rows.shape[1] // 2
     side = 0.0
     for axis in range(dim):
@@ -714,12 +715,12 @@ def _widest_reach(rows, k):
 
 @inline
 def _step(boxes, i, rows, k):
-    """The longest way that an edge of box ``i`` goes when it moves to ``rows[k]``."""
+    """The longest displacement of an edge of box ``i`` when it moves to ``rows[k]``."""
     step = 0.0
     for column in range(rows.shape[1]):
-        way = abs(float(rows[k, column]) - float(boxes[i, column]))
-        if way > step:  # not where infinite edges differ by nan
-            step = way
+        moved = abs(float(rows[k, column]) - float(boxes[i, column]))
+        if moved > step:  # not where infinite edges differ by NaN
+            step = moved
     return step
 
 
@@ -728,9 +729,9 @@ def move_boxes(edges, children, links, where, boxes, reach, tree, ids, rows, mar
     """Move ``ids`` of one tree from ``boxes`` to ``rows``; returns how many must change their leaf.
 
     Their places in ``ids`` are written to ``leaving``.  ``reach`` becomes how far each is to be widened: by
-    ``margin``, or where that is negative by ``steps`` times its step, but no more than half its longest side:
-    a box that jumps must not become a giant.  After ``most`` of them the rest is not looked at: it costs less
-    to rebuild the tree.
+    ``margin``, or if that is negative by ``steps`` times its step, but no more than half its longest side:
+    a box that jumps must not become a giant.  After ``most`` of them the rest is skipped: rebuilding the tree
+    is cheaper.
     """
     dim = boxes.shape[1] // 2
     left = np.int64(0)

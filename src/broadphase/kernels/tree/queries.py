@@ -57,20 +57,19 @@ from broadphase.kernels.tree.dynamic_tree import (
 )
 
 # -----------------------------------------------------------------------------------------------------------
-# Box queries of the dynamic tree, many at a time (`query_one` has one).
+# Box queries of the dynamic tree, many at a time (`query_box` is for one).
 #
-# Level by level, for many queries at once: a queue holds every node of a level together with the query that
-# meets it; each is looked at, 16 slots at a time, and the children that the query meets are appended for the
-# next level.  Nothing in that depends on what the node before gave, so the processor has several nodes on
-# their way from memory at once, and there is no branch to be guessed wrong.  It is twice as fast as one query
-# after the other.
+# They descend level by level, many queries at once: a queue holds every node of a level together with the
+# query that meets it; each is tested, 16 slots at a time, and the children that the query meets are appended
+# for the next level.  No step depends on the result of the one before, so the processor fetches several nodes
+# at once, and there is no branch to mispredict.  It is twice as fast as one query after the other.
 #
-# What comes out are candidates: a slot may be wider than its box, and rules may keep a box from counting.
+# The results are candidates: a slot may be wider than its box, and rules may exclude a box.
 
 
-BLOCK = 64  # queries that go down the tree together
+BLOCK = 64  # queries that descend together
 SPARE = RANKED + WIDTH  # entries after the last one that may be overwritten or read
-QUEUE_ROOM = 12_000  # queue entries, two rows of them below the size at which malloc asks the system
+QUEUE_ROOM = 12_000  # queue entries: two rows of them are below the size at which malloc asks the system
 
 
 @inline
@@ -108,7 +107,7 @@ def slots_met(edges, row, dim, lane, limits, k):
 
 @inline
 def descend(edges, children, root, height, limits, count, queue, start):
-    """Let queries ``0 .. count - 1`` go down a tree, in the queue from ``start`` on.
+    """Let queries ``0 .. count - 1`` descend a tree, in the queue from ``start`` on.
 
     Returns where the candidates begin and end: ids in ``queue[0]`` and their queries in ``queue[1]``; -1 if
     the queue is too short.
@@ -154,10 +153,9 @@ def find_in_block(
     mask,
     queue,
 ):
-    """What ``queries[first : first + count]`` meet; returns where in the queue that begins and ends.
+    """The ids that ``queries[first : first + count]`` meet; returns ``begin, end, tests`` of the queue.
 
-    Those of one tree come in the order of the queries.  Returns ``begin, end, tests``; ``begin`` is -1 if the
-    queue is too short.
+    The results of one tree are in the order of the queries.  ``begin`` is -1 if the queue is too short.
     """
     for k in range(count):
         set_limits(queries[first + k], touching, limits, k)
@@ -194,7 +192,7 @@ def find_in_block(
 def query_scratch(
     columns: int, dtype: "np.dtype[Any]", end_of_ids: int, room: int = QUEUE_ROOM
 ) -> tuple[npt.NDArray[Any], ...]:
-    """What `search_boxes` works in; ``room`` is that of its queues."""
+    """Scratch memory for `search_boxes`; ``room`` is the length of its queues."""
     queue, grouped = np.empty((2, room), np.int32), np.empty((2, room), np.int32)
     starts = np.empty(BLOCK + 1, np.int64)
     return np.empty((BLOCK, columns), dtype), queue, grouped, starts, words_for(end_of_ids)
@@ -220,9 +218,9 @@ def search_boxes(
 ):
     """Rows ``[query, id]`` of the queries ``first .. last - 1``; returns ``next, found, tests, cramped``.
 
-    In the order of the queries, and with ``sort`` of the ids, which are all less than ``end_of_ids``.  Where
-    ``rows`` is too short for the answer of query ``next``, it stops, or where a queue of the ``scratch`` (see
-    `query_scratch`) is: then it is ``cramped``.
+    The rows are in the order of the queries and, with ``sort``, of the ids, all less than ``end_of_ids``.  It
+    stops if ``rows`` is too short for the answer of query ``next``, or if a queue of the ``scratch`` (see
+    `query_scratch`) is too short: then it is ``cramped``.
     """
     limits, queue, grouped, starts, words = scratch
     cramped = False
@@ -274,19 +272,19 @@ def search_boxes(
 # -----------------------------------------------------------------------------------------------------------
 # A single box query of the dynamic tree.
 #
-# As `broadphase.kernels.tree.queries` does for many, level by level in a queue, which lies on the stack: all
-# that is allocated is the memory of the result.  Where the queue is too short for the ids, it holds the
-# leaves that they are in, and for each slot of these a bit: that is enough for thousands of ids.  Where there
-# are more, the tree is gone through twice, to count and to write.
+# It descends level by level like the queries above, with a queue on the stack: the only memory that is
+# allocated is the result.  If the queue is too short for the ids, it holds their leaves, and a bit for each
+# slot of these: that is enough for thousands of ids.  For more ids the tree is traversed twice, to count and
+# to write.
 
 
-_FIRST = np.int64(0)  # not a plain 0, for which Numba would compile once more
+_FIRST = np.int64(0)  # np.int64(0) and not 0, for which Numba would compile once more
 
 
 @jit
 @numbers(values=(4, 6))
 def search_box_by_rules(edges, children, boxes, categories, masks, values, touching, category, mask):
-    """Ids that meet a box of any numbers; returns ``ids, tests``."""
+    """Ids that meet a box, with rules; returns ``ids, tests``."""
     limits = one_row(len(values), edges.dtype)
     set_limits(values, touching, limits, NODE_0)
     return search_one(edges, children, boxes, categories, masks, limits, category, mask)
@@ -296,16 +294,16 @@ def search_box_by_rules(edges, children, boxes, categories, masks, values, touch
 def search_one(edges, children, boxes, categories, masks, limits, category, mask):
     """Ids that meet a box, sorted if they are few; returns ``ids, tests``.
 
-    ``limits``: its edges (`query.set_limits`).
+    ``limits``: its edges (`set_limits`).
     """
     queue = some_rows(1, ROOM, np.int32)
-    asked = (edges, children, boxes, categories, masks, limits, category, mask)
-    begin, end, tests = _find_one(*asked, queue)
+    arguments = (edges, children, boxes, categories, masks, limits, category, mask)
+    begin, end, tests = _find_one(*arguments, queue)
     if begin < 0:
-        leaves, found, tests = _walk(*asked, queue, many(0, np.int32))
+        leaves, found, tests = _walk(*arguments, queue, many(0, np.int32))
         ids = result(found, np.int32)
         if leaves > ROOM // 2:
-            _walk(*asked, queue, ids)
+            _walk(*arguments, queue, ids)
             return ids, tests
         at = _FIRST
         for leaf in range(leaves):
@@ -324,7 +322,7 @@ def search_one(edges, children, boxes, categories, masks, limits, category, mask
 
 @inline
 def _find_one(edges, children, boxes, categories, masks, limits, category, mask, queue):
-    """Where in the queue the ids begin and end, and the tests; -1 where it is too short."""
+    """Where in the queue the ids begin and end, and the tests; -1 if it is too short."""
     free = category < 0 and mask < 0
     begin = end = tests = np.int64(0)
     for tree in range(2):
@@ -354,7 +352,7 @@ def _find_one(edges, children, boxes, categories, masks, limits, category, mask,
 
 @inline
 def _descend(edges, children, root, tree, limits, queue, start):
-    """As `query.descend`, for one query."""
+    """`descend` for one query."""
     dim = limits.shape[1] // 2
     begin = start
     end = start + 1
@@ -377,13 +375,13 @@ def _descend(edges, children, root, tree, limits, queue, start):
 
 @common
 def _walk(edges, children, boxes, categories, masks, limits, category, mask, queue, ids):
-    """Depth first, in the order in which a queue would have the ids: as many as there is room for.
+    """Depth first, in the order in which a queue would have the ids; writes ids until the array is full.
 
-    Returns how many leaves hold any, how many ids there are, and the tests.  The leaves, as far as there is
-    room, come into the queue, each with its hits as bits.
+    Returns how many leaves hold any, how many ids there are, and the tests.  As many leaves as fit are
+    written to the queue, each with its hits as bits.
     """
     free = category < 0 and mask < 0
-    # Of each level from the root down the node at hand, and which of its slots are left, as bits.
+    # For each level from the root down: the current node, and which of its slots are left, as bits.
     nodes, left = many(TALLEST, np.int64), many(TALLEST, np.int64)
     leaves = found = tests = np.int64(0)
     for tree in range(2):
@@ -438,9 +436,9 @@ def _slots(edges, node, limits):
 
 @inline
 def _put_slots(children, node, slots, ids, at):
-    """Write the ids in some slots of a leaf from ``at`` on, as far as there is room; returns where they end.
+    """Write the ids in some slots of a leaf from ``at`` on, until the array is full; returns where they end.
 
-    There is, unless another thread moves boxes between two walks.
+    It is large enough, unless another thread moves boxes between two traversals.
     """
     while slots != 0 and at < len(ids):
         ids[at] = children[node, lowest_lane(slots)]
@@ -450,7 +448,7 @@ def _put_slots(children, node, slots, ids, at):
 
 
 # -----------------------------------------------------------------------------------------------------------
-# Rays through the dynamic tree: nearer nodes first, and none that begins behind the first hit.
+# Rays through the dynamic tree: nearer nodes first, and no node that begins behind the first hit.
 
 
 # Rows of the times at which a ray is in the slots of a node.
@@ -460,9 +458,9 @@ NO_BOX = np.int64(-1)
 
 @common
 def _slots_hit(edges, node, dim, ray, times):
-    """Which slots of a node the ray meets within its length, as bits, and in ``times`` when.
+    """Which slots of a node the ray meets within its length, as bits; the times are written to ``times``.
 
-    The operations are those of `query_tests.slab_times`, so that no rounding prunes a hit.
+    The operations are those of `queries.slab_times`, so that no rounding prunes a hit.
     """
     furthest = ray[2 * dim]
     near = times[_NEAR]
@@ -485,7 +483,7 @@ def _slots_hit(edges, node, dim, ray, times):
             for k in range(WIDTH):
                 enter = (float(first[k]) - at) / step
                 leave = (float(last[k]) - at) / step
-                # In this form nan, from an unused slot, stays.
+                # In this form NaN, from an unused slot, stays NaN.
                 near[k] = near[k] if near[k] >= enter else enter
                 far[k] = far[k] if far[k] <= leave else leave
     hit = np.int64(0)
@@ -498,7 +496,7 @@ def _slots_hit(edges, node, dim, ray, times):
 def first_hit(
     edges, children, boxes, categories, masks, ray, touching, category, mask, ignored, nodes, keys, times
 ):
-    """The box but ``ignored`` that the ray hits first, the lowest id among equals, or -1; and the tests."""
+    """The first box on the ray except ``ignored``, of equals the lowest id, or -1; and the tests."""
     dim = boxes.shape[1] // 2
     best = np.int64(-1)
     nearest = np.inf
@@ -536,7 +534,7 @@ def first_hit(
 def search_first(edges, children, boxes, categories, masks, values, touching, category, mask):
     """The box that the ray hits first, the lowest id among equals, or -1; returns ``id, tests``.
 
-    Tests of -2 where the tree is too tall for what a kernel has on the stack.
+    Tests of -2 mean that the tree is too tall for the kernel's stack.
     """
     if stack_room(children) > WAITING:
         return np.int64(-1), np.int64(-2)
@@ -554,9 +552,9 @@ def search_firsts(
     edges, children, boxes, categories, masks, rays, first, last, touching, category, mask, ignored, scratch,
     out,
 ):  # fmt: skip
-    """The same for the rays ``first .. last - 1``, into ``out``; returns the tests.
+    """`search_first` for the rays ``first .. last - 1``, into ``out``; returns the tests.
 
-    ``ignored``: a box for each ray that it passes through, or -1; or none at all.
+    ``ignored``: a box for each ray that it passes through, or -1; an empty array ignores none.
     ``scratch``: nodes and keys of `stack_room`, two rows of `WIDTH` times, and one ray.
     """
     nodes, keys, times, ray = scratch
@@ -577,7 +575,7 @@ def search_rays(
 ):
     """Rows ``[ray, id]`` of all boxes that the rays from ``begin`` on hit, until ``out`` is full.
 
-    Returns the ray to go on with, the rows and the tests.  A ray is answered wholly or not at all.
+    Returns the next ray, the rows and the tests.  A ray is answered completely or not at all.
     ``scratch`` as above.
     """
     nodes, keys, times, ray = scratch
@@ -611,15 +609,15 @@ def search_rays(
 
 
 # -----------------------------------------------------------------------------------------------------------
-# The nearest boxes to a point in the dynamic tree: nearer nodes first, and none that is too far.
+# The nearest boxes to a point in the dynamic tree: nearer nodes first, and no node that is too far.
 #
-# The result of a point bounds how far its neighbour has to look: points that are searched in an order in
-# which they lie close together begin with nearly the distance that they end with.
+# The result of a point bounds how far its neighbour has to search: points that are searched in an order in
+# which neighbours follow each other begin with nearly the distance that they end with.
 
 
 @inline
 def _squares(edges, node, dim, point, squares):
-    """Squared distances of the 16 slots of a node; nan where a slot is not in use."""
+    """Squared distances of the 16 slots of a node; NaN for unused slots."""
     for k in range(WIDTH):
         squares[k] = 0.0
     for axis in range(dim):
@@ -629,7 +627,7 @@ def _squares(edges, node, dim, point, squares):
         for k in range(WIDTH):
             below = float(low[k]) - at
             above = at - float(high[k])
-            # In this form nan, from an unused slot, stays.
+            # In this form NaN, from an unused slot, stays NaN.
             gap = above if above >= below else below
             gap = 0.0 if gap <= 0.0 else gap
             squares[k] += gap * gap
@@ -637,18 +635,18 @@ def _squares(edges, node, dim, point, squares):
 
 @inline
 def _reach(distance):
-    """The square of a distance, a little more: no node beyond holds anything so near.
+    """The square of a distance, slightly enlarged: no node beyond it holds anything as near.
 
-    Distances are rounded, and squares may vanish or overflow: then nothing is left out.
+    Distances are rounded, and squares may underflow or overflow: then nothing is pruned.
     """
     return distance * distance * (1.0 + 1e-13) + 1e-300
 
 
 @inline
-def _way(point, other):
-    """From a point to another at most, along the axes: no square that could vanish."""
-    way = abs(point[0] - other[0]) + abs(point[1] - other[1])
-    return way + abs(point[2] - other[2]) if point.shape[0] == 3 else way
+def _distance_bound(point, other):
+    """An upper bound of the distance of two points, along the axes: no square can underflow."""
+    bound = abs(point[0] - other[0]) + abs(point[1] - other[1])
+    return bound + abs(point[2] - other[2]) if point.shape[0] == 3 else bound
 
 
 @inline
@@ -668,9 +666,9 @@ def search_around(
     squares,
     furthest,
 ):
-    """The nearest ids of a point, as many as there is room in ``ids``, as a heap; how many, and the tests.
+    """The nearest ids of a point, up to the length of ``ids``, as a heap; returns how many, and the tests.
 
-    ``furthest`` is a bound of the squared distance of the last of them that is known before, or infinity.
+    ``furthest`` is a known bound of the squared distance of the last of them, or infinity.
     """
     dim = boxes.shape[1] // 2
     wanted = len(ids)
@@ -705,9 +703,9 @@ def search_around(
 def search_nearest(
     edges, children, boxes, categories, masks, points, first, last, category, mask, scratch, out
 ):  # fmt: skip
-    """The nearest ids of the points ``first .. last - 1`` into their rows of ``out``; returns the tests.
+    """Write the nearest ids of the points ``first .. last - 1`` into rows of ``out``; returns the tests.
 
-    As many as a row is long, in no order; the rest of it is -1.  ``scratch``: nodes and keys of
+    Up to the length of a row, in no order; the rest of the row is -1.  ``scratch``: nodes and keys of
     `stack_room`, `WIDTH` squares and the distances of a row.
     """
     nodes, keys, squares, distances = scratch
@@ -717,12 +715,12 @@ def search_nearest(
     for q in range(first, last):
         furthest = np.inf  # squared
         if q > first and kept == wanted:
-            way = _way(points[q], points[q - 1])
-            if way == 0.0:
+            bound = _distance_bound(points[q], points[q - 1])
+            if bound == 0.0:
                 for k in range(wanted):
                     out[q, k] = out[q - 1, k]
                 continue
-            furthest = _reach(distances[0] + way)
+            furthest = _reach(distances[0] + bound)
         kept, made = search_around(
             edges, children, boxes, categories, masks, points[q], category, mask,
             out[q], distances, nodes, keys, squares, furthest,
@@ -734,17 +732,16 @@ def search_nearest(
 
 
 # -----------------------------------------------------------------------------------------------------------
-# A single query in one call: the arguments read as the caller wrote them, the search, the result.
+# A single query in one call: read the arguments as the caller wrote them, search, return the result.
 #
 # Each kernel takes the query as tuples of numbers and checks it first (`broadphase.kernels.boxes.checks`).
-# Tests of -1 say that it is invalid, or of another dimension, and those of -2 that the tree is too tall for
-# what a kernel has on the stack.  No rules: these have calls of their own.
+# Tests of -1 mean that it is invalid or of another dimension, tests of -2 that the tree is too tall for the
+# kernel's stack.  Queries with rules have their own calls.
 
 
 _NO_RULE = np.int64(-1)
 
-# What has become of a box that was to be moved: nothing, for it is refused; it is where it should be; it has
-# its new row, and must be put into another leaf.
+# The outcome of a move: refused; done; or done, but the box must be put into another leaf.
 REFUSED, STAYS, LEAVES = range(3)
 
 
@@ -764,7 +761,7 @@ def query_box(edges, children, boxes, values, touching):
 @brief
 @numbers(origin=(2, 3), direction=(2, 3))
 def query_ray(edges, children, boxes, origin, direction, furthest, touching):
-    """What a ray hits first, or -1; returns ``id, tests, distance`` and the three numbers of the normal."""
+    """The first box that a ray hits, or -1; returns ``id, tests, distance`` and the normal's components."""
     values = few(2 * len(origin) + 1, np.float64)
     if not take_ray(origin, direction, furthest, boxes, values):
         return np.int64(-1), np.int64(-1), 0.0, 0.0, 0.0, 0.0
@@ -812,7 +809,7 @@ def query_nearest(edges, children, boxes, values, k):
 @brief
 @numbers(values=(4, 6))
 def move_box(edges, children, links, where, boxes, reach, alive, end, i, values, margin, steps):
-    """Give box ``i`` of the moving tree a new row, and the tree what `move_boxes` does."""
+    """Give box ``i`` of the moving tree a new row, and update the tree as `move_boxes` does."""
     rows = one_row(len(values), boxes.dtype)
     if i < 0 or i >= end or not alive[i] or not take_box(values, boxes, rows):
         return REFUSED
