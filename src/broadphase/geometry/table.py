@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import BoxArray
 from broadphase.geometry.narrow_phase import ContactArrays, as_pairs
 from broadphase.geometry.polygons import reach_of, read_only
 from broadphase.geometry.shapes import Box, Polygon, Shape, boxes_of
@@ -231,7 +230,7 @@ class ShapeTable:
         """A table of its own for one shape, where it is now: what movement kernels push about."""
         return table_of([self.shape(row)]).columns
 
-    def bounds(self, rows: npt.NDArray[np.integer[Any]] | None = None) -> BoxArray:
+    def bounds(self, rows: npt.NDArray[np.integer[Any]] | None = None) -> npt.NDArray[np.float64]:
         """``(n, 4)``: the bounding boxes of all shapes, or of some."""
         out = np.empty((len(self) if rows is None else len(rows), 4))
         if len(out):

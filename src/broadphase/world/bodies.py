@@ -618,10 +618,8 @@ class BodyStore:
     ) -> Body:
         """Put a body into the lowest free row."""
         known = as_shape(shape)
-        self.space.check_fits(known, "shape")
+        known = self.space.admit(known, "shape")
         group, static, sensor, category, mask = self._rules(tag, static, sensor, category, mask)
-        self.space.reaches(known)
-        known = self.space.carried(known)
         self._unshare()
         free, end = self._free, len(self.bodies)
         row = free[0] if free else end
@@ -653,15 +651,10 @@ class BodyStore:
         elif len(data) != len(shapes):
             raise ValueError(f"data has {len(data)} entries for {len(shapes)} shapes; give one each, or None")
         if self.space.periodic:
-            for at, shape in enumerate(shapes):
-                self.space.check_fits(shape, f"shapes[{at}]")
+            shapes = [self.space.admit(shape, f"shapes[{at}]") for at, shape in enumerate(shapes)]
         group, static, sensor, category, mask = self._rules(*rules)
         if not shapes:
             return []
-        if self.space.periodic:
-            for shape in shapes:
-                self.space.reaches(shape)  # first, should it be interrupted
-            shapes = [self.space.carried(shape) for shape in shapes]
         free, end = sorted(self._free), len(self.bodies)
         reused, fresh = free[: len(shapes)], len(shapes) - len(free)
         rows = np.concatenate((np.array(reused, np.int32), np.arange(end, end + fresh, dtype=np.int32)))
@@ -792,9 +785,7 @@ class BodyStore:
 
     def put_shape(self, row: int, shape: Shape) -> None:
         """Another shape and place, checked before."""
-        self.space.check_fits(shape, "shape")
-        self.space.reaches(shape)
-        shape = self.space.carried(shape)
+        shape = self.space.admit(shape, "shape")
         one = np.array([row], np.int32)
         self.have_moved(one)
         self._reform(one, lambda: self.table.put(row, shape))
@@ -820,14 +811,9 @@ class BodyStore:
     def turn_many(self, rows: Rows, angles: Floats) -> None:
         """Other angles, checked before."""
         if self.space.periodic:
-            shapes = [
-                self.table.base(row).rotated(angle)
-                for row, angle in zip(rows.tolist(), angles.tolist(), strict=True)
-            ]
-            for row, angle, shape in zip(rows.tolist(), angles.tolist(), shapes, strict=True):
-                self.space.check_fits(shape, f"angle {angle:g} of body {row}: shape")
-            for shape in shapes:
-                self.space.reaches(shape)
+            for row, angle in zip(rows.tolist(), angles.tolist(), strict=True):
+                shape = self.table.base(row).rotated(angle)
+                self.space.admit(shape, f"angle {angle:g} of body {row}: shape")
         turned = self.table.angles_of(rows) != angles
         if turned.any():
             self.have_moved(rows[turned])

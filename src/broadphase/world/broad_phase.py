@@ -28,7 +28,7 @@ from broadphase.kernels.movement.motion import Room, take_list
 from broadphase.kernels.shapes.queries import FEW, put_near
 from broadphase.methods.task import NO_LIMIT
 from broadphase.world.bodies import ALL, MOVING, BodyStore, Floats, Rows
-from broadphase.world.space import Images, PeriodicSpace
+from broadphase.world.space import Images
 
 Point = tuple[float, float]
 
@@ -141,7 +141,7 @@ class BroadPhase:
     def images_near(self, regions: Floats, layers: tuple[int, ...], limit: int = NO_LIMIT) -> Images:
         """The same for ``(m, 4)``, unsorted; see `in_boxes`."""
         space = self._store.space
-        if not isinstance(space, PeriodicSpace):
+        if not space.periodic:
             found = self.in_boxes(regions, layers, limit).astype(np.int64)
             return Images(found[:, 0], found[:, 1], np.zeros_like(found))
         of, turns = space.turns_near(regions)

@@ -270,12 +270,12 @@ def before_moving(state: State, rows: Rows, layers: tuple[int, ...], unseen: Col
         wanted = np.ones(n, np.bool_)
     wanted = wanted & store.alive[:n]
     wanted[list(unseen)] = False
-    crossable = np.flatnonzero(wanted).astype(np.int32)
+    crossable, table = np.flatnonzero(wanted).astype(np.int32), store.table
     return Before(
         np.column_stack((store.x[rows], store.y[rows])),
         crossable,
         lets_through,
-        _bounds(state, crossable),
+        table.bounds(crossable),
         np.column_stack((store.x[crossable], store.y[crossable])),
     )
 
@@ -315,7 +315,7 @@ def _passed(state: State, rows: Rows, before: Before, movements: Movements, resp
     reach = _reach_of(state, rows, legs)
     of, turns = space.turns_near(reach)
     # Where each stands: as it was when the call began, and behind all of these as it is now.
-    bounds = np.concatenate((before.bounds, _bounds(state, crossable)))
+    bounds = np.concatenate((before.bounds, table.bounds(crossable)))
     places = np.concatenate((before.places, np.column_stack((store.x[crossable], store.y[crossable]))))
     near = join(reach[of] - np.tile(space.shift(turns), 2), _hull(*np.split(bounds, 2)))
     movers, shift, others = of[near[:, 0]], space.shift(turns[near[:, 0]]), crossable[near[:, 1]]
@@ -375,10 +375,6 @@ def _reach_of(state: State, rows: Rows, legs: Legs) -> Floats:
     reach = np.hstack((low, high)) + own
     pad = 1e-9 * np.abs(np.hstack((reach, own))).max(axis=1, keepdims=True)
     return np.hstack((reach[:, :2] - pad, reach[:, 2:] + pad))
-
-
-def _bounds(state: State, rows: Rows) -> Floats:
-    return state.store.table.bounds(rows).astype(np.float64, copy=False)
 
 
 def _hull(a: Floats, b: Floats) -> Floats:

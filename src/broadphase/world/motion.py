@@ -25,7 +25,7 @@ from broadphase.world.crossing import Start, cross
 from broadphase.world.depenetration import NO_TILES, blocker_at
 from broadphase.world.hits import NOTHING, RESPONSES, Answer, Around, Blockers, Hit, Movement, Response
 from broadphase.world.movement import beside, first_against, region, resolve, step_beside
-from broadphase.world.space import TOLERANCE, Floats, PeriodicSpace, bounds_of, moved_columns
+from broadphase.world.space import TOLERANCE, Floats, bounds_of, moved_columns
 from broadphase.world.state import State
 from broadphase.world.tiles import Tile, TileMap
 from broadphase.world.tiles_near import FITS, TilesNear, tiles_near
@@ -84,7 +84,7 @@ class Motion:
         """See `World.resize`."""
         row = self._store.row(body)
         known = as_shape(shape)
-        self._space.check_fits(known, "shape")
+        self._space.admit(known, "shape")
         found = self._blocker_at(known, row)
         if found is None:
             self._store.put_shape(row, known)
@@ -154,7 +154,7 @@ class Motion:
             if (
                 way[0] != way[0]
                 or (tiles is not None and tiles.has_slopes and tiles.slopes_in(way))
-                or (self._space.periodic and not self._space.is_inner(way))
+                or not self._space.is_inner(way)
             ):
                 return None
             near = broad_phase.gather(way, row)
@@ -306,14 +306,14 @@ class Motion:
                     for shape, (x, y) in zip(shapes, shift.tolist(), strict=True)
                 ]
             table = table_of([*shapes, *(slope for _, slope in slopes)])
-            bounds = table.bounds().astype(np.float64, copy=False)
+            bounds = table.bounds()
             tiles = [Tile(*tile) for tile, _ in slopes]
             return Blockers(
                 bounds, [*others, *tiles], table.columns, np.arange(len(table), dtype=np.int32), repeats
             )
         columns = store.table.columns
         if shift is None:
-            bounds = store.table.bounds(np.array(rows)).astype(np.float64, copy=False)
+            bounds = store.table.bounds(np.array(rows))
             return Blockers(bounds, others, columns, np.array(rows, np.int32), repeats)
         columns = moved_columns(columns, np.array(rows), shift)
         return Blockers(bounds_of(columns), others, columns, np.arange(len(rows), dtype=np.int32), repeats)
@@ -345,7 +345,7 @@ class Motion:
     def overlap(self, row: int, other: int) -> bool:
         """Whether two bodies overlap now."""
         space, store = self._space, self._store
-        if not isinstance(space, PeriodicSpace):
+        if not space.periodic:
             return overlap(store.shape(row), store.shape(other))
         columns = store.table.columns
         images = space.images_of(columns, np.array([other]), store.bounds(row))
@@ -399,7 +399,6 @@ class Motion:
     def keep_off_bodies(self, row: int, others: Iterable[Body]) -> None:
         """Move a body by a little where rounding, across the edge, lets it overlap what has stopped it."""
         space, store = self._space, self._store
-        assert isinstance(space, PeriodicSpace)
         known = sorted({other.id for other in others if other.alive})
         if not known:
             return

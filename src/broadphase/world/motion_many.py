@@ -53,7 +53,7 @@ class ManyMotion:
             layers = ALL if movers_block else STATICS
             # A slope may turn a way to the side, all of it.
             far = np.abs(ways).sum(axis=1, keepdims=True)
-            reach = np.asarray(self._store.table.bounds(rows), np.float64) + far * (-1.0, -1.0, 1.0, 1.0)
+            reach = self._store.table.bounds(rows) + far * (-1.0, -1.0, 1.0, 1.0)
             inner = self._space.are_inner(reach)
             near = self.tiles_near(rows, reach, inner)
             before = before_moving(self._state, rows, layers, unseen)
@@ -130,7 +130,7 @@ class ManyMotion:
         tiles = self._state.tiles
         if tiles is None or inner.all():
             return TilesNear(tiles)
-        starts = np.asarray(self._store.table.bounds(rows[~inner]), np.float64).tolist()
+        starts = self._store.table.bounds(rows[~inner]).tolist()
         return tiles_near(tiles, self._space, union(reach), tuple(map(tuple, starts)))
 
     def seen(self, rows: Rows, moved: Movements, inner: _Inner, near: TilesNear) -> Movements:

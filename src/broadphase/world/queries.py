@@ -34,7 +34,7 @@ from broadphase.numeric import as_numpy, real
 from broadphase.space import check_ray_lengths
 from broadphase.world.arguments import as_bounds, as_points, as_shape, as_two, of_one_length
 from broadphase.world.bodies import ALL, Body, Floats, Rows, as_tags
-from broadphase.world.space import MOST_TURNS, PeriodicSpace, moved_columns
+from broadphase.world.space import MOST_TURNS, Space, moved_columns
 from broadphase.world.state import State
 from broadphase.world.tiles import Tile
 from broadphase.world.tiles_near import tiles_near, union
@@ -214,7 +214,7 @@ class Queries:
         tag, category, mask, ignore = rules
         unseen, space = self._store.ignored(ignore), self._space
         of = None
-        if isinstance(space, PeriodicSpace):
+        if space.periodic:
             bounds, asked = _once_around(space, np.array(bounds, np.float64), asked)
             of, turns = space.turns_near(bounds)
             shift = space.shift(turns)
@@ -265,8 +265,8 @@ class Queries:
         dx, dy = dx / largest, dy / largest
         length = math.sqrt(dx * dx + dy * dy)
         way = dx / length, dy / length
-        if isinstance(self._space, PeriodicSpace):
-            return self._around(self._space, start, way, furthest, tiles, kept, most)
+        if self._space.periodic:
+            return self._around(start, way, furthest, tiles, kept, most)
         last: list[BodyHit] = []
         if tiles and self._state.tiles is not None:
             stop = self._state.tiles.raycast(start, way, furthest)
@@ -287,18 +287,12 @@ class Queries:
         ]
 
     def _around(
-        self,
-        space: PeriodicSpace,
-        start: _Place,
-        way: _Place,
-        furthest: float,
-        tiles: bool,
-        kept: _Kept,
-        most: int,
+        self, start: _Place, way: _Place, furthest: float, tiles: bool, kept: _Kept, most: int
     ) -> list[BodyHit]:
         """The same where a ray goes around, leg by leg."""
+        space = self._space
         start = space.place(*start)
-        last = self._tile_ahead(space, start, way, furthest) if tiles else []
+        last = self._tile_ahead(start, way, furthest) if tiles else []
         if last:
             furthest = math.nextafter(last[0].distance, math.inf)
         leg = self._leg(np.array([way]), np.array([furthest])).item()
@@ -321,7 +315,7 @@ class Queries:
                 return hits + last
             begun = end
 
-    def _tile_ahead(self, space: PeriodicSpace, start: _Place, way: _Place, furthest: float) -> list[BodyHit]:
+    def _tile_ahead(self, start: _Place, way: _Place, furthest: float) -> list[BodyHit]:
         """The tile that ends a ray, if one does."""
         ray = np.array([[*start, *way, furthest]])
         at, distances, normals = np.full((1, 2), -1), np.full(1, math.inf), np.zeros((1, 2))
@@ -329,7 +323,7 @@ class Queries:
         if at.item(0) < 0:
             return []
         (column, row), far, (nx, ny) = at[0].tolist(), distances.item(), normals[0].tolist()
-        point = space.place(*(_at(place, part, far) for place, part in zip(start, way, strict=True)))
+        point = self._space.place(*(_at(place, part, far) for place, part in zip(start, way, strict=True)))
         return [BodyHit(Tile(column, row), far, (nx, ny), point)]
 
     def rays(self, origins: Any, directions: Any, max_distance: Any, tiles: bool, rules: Any) -> BodyHits:
@@ -355,7 +349,7 @@ class Queries:
         tiles, space = self._state.tiles, self._space
         if tiles is None:
             return
-        if not isinstance(space, PeriodicSpace):
+        if not space.periodic:
             cast_rays_each(tiles.grid, tiles.ground, rays, at, distances, normals)
             return
         legs = self._leg(rays[:, 2:4], rays[:, 4])
@@ -379,7 +373,7 @@ class Queries:
     def _first_bodies(self, rays: Floats, own: Rows, fits: _Flags) -> tuple[Rows, Floats]:
         """The row that each ray hits first, -1 for none, with distance and normal."""
         space = self._space
-        if not isinstance(space, PeriodicSpace):
+        if not space.periodic:
             return self._first_straight(rays, own, fits)
         legs = self._leg(rays[:, 2:4], rays[:, 4])
         rows, hits = np.full(len(rays), -1, np.int32), np.full((len(rays), 3), math.inf)
@@ -449,10 +443,10 @@ class Queries:
         tag, category, mask, ignore = rules
         kept = tag, category, mask, self._store.ignored(ignore)
         found: list[tuple[int, float]]
-        if isinstance(self._space, PeriodicSpace):
+        if self._space.periodic:
             x, y = at = self._space.place(*at)
             distances: dict[int, float] = {}
-            for shift_x, shift_y in self._shifts_around(self._space, np.array([at]))[1].tolist():
+            for shift_x, shift_y in self._shifts_around(np.array([at]))[1].tolist():
                 for row, distance in self._nearest(x - shift_x, y - shift_y, most, kept):
                     distances[row] = min(distance, distances.get(row, math.inf))
             found = sorted(distances.items(), key=lambda one: (one[1], one[0]))[:most]
@@ -498,10 +492,10 @@ class Queries:
         own = self._left_out(ignore, len(at))
         fits = self._fit(tag, category, mask)
         space = self._space
-        if not isinstance(space, PeriodicSpace):
+        if not space.periodic:
             return self._nearest_many(at, most, own, fits)
         at = space.places(at)
-        of, shifts = self._shifts_around(space, at)
+        of, shifts = self._shifts_around(at)
         ids, far = self._nearest_many(at[of] - shifts, most, own[of], fits)
         found, distances = np.full((len(at), most), -1, np.int32), np.full((len(at), most), math.inf)
         held = ids >= 0
@@ -547,10 +541,10 @@ class Queries:
         order = np.lexsort((rows, distances), axis=1)
         return np.take_along_axis(rows, order, 1), np.take_along_axis(distances, order, 1), beyond
 
-    def _shifts_around(self, space: PeriodicSpace, points: Floats) -> tuple[_Numbers, Floats]:
+    def _shifts_around(self, points: Floats) -> tuple[_Numbers, Floats]:
         """How far the images are moved that may be the nearest of points: of which point, and ``(k, 2)``."""
-        of, turns = space.turns_near(space.band(points))
-        return of, space.shift(turns)
+        of, turns = self._space.turns_near(self._space.band(points))
+        return of, self._space.shift(turns)
 
     def _left_out(self, ignore: Any, count: int) -> Rows:
         """The row that each question leaves out; -1 for none."""
@@ -602,7 +596,7 @@ def _distance(value: Any, name: str) -> float:
     return number
 
 
-def _once_around(space: PeriodicSpace, bounds: Floats, asked: ShapeColumns) -> tuple[Floats, ShapeColumns]:
+def _once_around(space: Space, bounds: Floats, asked: ShapeColumns) -> tuple[Floats, ShapeColumns]:
     """The same questions, without the parts that ask for the same again.
 
     A box that is longer than the world holds everything on that axis; of two periods each place is
