@@ -172,8 +172,10 @@ class ShapeTable:
         """How far each shape is turned."""
         return self._turning[: len(self), 3].copy()
 
-    def turn(self, rows: npt.NDArray[np.integer[Any]], angles: npt.NDArray[np.float64]) -> None:
-        """Turn shapes about their centres, to angles in degrees that are finite.
+    def turn(
+        self, rows: npt.NDArray[np.integer[Any]], angles: npt.NDArray[np.float64], places: Any = None
+    ) -> None:
+        """Turn shapes about their centres, to angles in degrees that are finite, and put them to ``places``.
 
         Raises
         ------
@@ -194,7 +196,10 @@ class ShapeTable:
             self._give_points(row, polygon)
         self._turned.clear()
         columns, turning, all_rows = self.columns, self._turning, rows.astype(np.int64)
-        turning[rows, 3] = angles  # and nothing can come in between
+        x, y = (columns.x[rows], columns.y[rows]) if places is None else places
+        # Nothing can come in between from here on: the only call is the last thing.
+        columns.x[rows], columns.y[rows] = x, y
+        turning[rows, 3] = angles
         turn_rows(columns, self._base, turning, all_rows, angles)
 
     def _give_points(self, row: int, polygon: Shape) -> None:

@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import count, repeat
+from operator import le
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -507,12 +508,14 @@ class BodyStore:
         """Whether events hold the list ``bodies``: it is copied before the next change."""
         self.gone: dict[int, Body] = {}
         """By row, the bodies that were removed since the last update."""
-        self.round = 0
-        """How many bodies are no boxes: circles, polygons and what is turned."""
-        self.ruled = 0
-        """How many have a category or mask other than the usual."""
-        self.sensors = 0
-        """How many let others through."""
+        self.any_round = False
+        """Whether any body may be no box: a circle, a polygon, turned; looked up again by `look_at_kinds`."""
+        self.any_ruled = False
+        """Whether any may have a category or mask other than the usual."""
+        self.any_sensor = False
+        """Whether any may let others through."""
+        self._others = False
+        """Whether any body that these are about may have gone."""
         self.retagged = False
         """Whether a body may have other tags than at the last update."""
         self.live = 0
@@ -626,7 +629,7 @@ class BodyStore:
         if row >= len(self.alive):
             self._reserve(row + 1)
         self.table.put(row, known)
-        counts = self._counts(not isinstance(known, Box), _is_ruled(category, mask), sensor)
+        self._note_kinds(not isinstance(known, Box), category, mask, sensor)
         layer, body = self.tag_sets.layer_of(group, static), Body(self, row, data)
         list_replaced(self.marks, row, layer)
         # Nothing can come in between from here on: the only call is the last thing.
@@ -635,7 +638,6 @@ class BodyStore:
         self.category[row], self.mask[row] = category, mask
         self.group[row], self.layer[row] = group, layer
         self.alive[row] = self.touched[row] = self.renewed[row] = True
-        self.round, self.ruled, self.sensors = counts
         self.live += 1
         if free:
             heapq.heappop(free)
@@ -665,8 +667,7 @@ class BodyStore:
         for row, body in zip(reused, made, strict=False):
             bodies[row] = body
         count, more, still_free = len(made), made[len(reused) :], free[len(reused) :]
-        is_round = sum(not isinstance(shape, Box) for shape in shapes)
-        counts = self._counts(is_round, count * _is_ruled(category, mask), count * sensor)
+        self._note_kinds(not all(isinstance(shape, Box) for shape in shapes), category, mask, sensor)
         layer = self.tag_sets.layer_of(group, static)
         list_many_replaced(self.marks, rows, np.full(count, layer, np.int8))
         # No calls from here on: nothing can come in between.
@@ -676,7 +677,6 @@ class BodyStore:
         self.category[rows], self.mask[rows] = category, mask
         self.group[rows], self.layer[rows] = group, layer
         self.alive[rows] = self.touched[rows] = self.renewed[rows] = True
-        self.round, self.ruled, self.sensors = counts
         self.live += count
         self._free = still_free
         return made
@@ -686,16 +686,14 @@ class BodyStore:
         row = self.row(body)
         self._unshare()
         remains = self._remains(row)
-        is_round = not isinstance(remains.shape, Box)
-        counts = self._counts(-is_round, -_is_ruled(remains.category, remains.mask), -remains.sensor)
         list_replaced(self.marks, row, self.layer.item(row))
         # Nothing can come in between from here on: the only call is the last thing.
+        self._others = True
         self.alive[row] = False
         self.touched[row] = self.renewed[row] = True
         if row not in self.gone:
             self.gone[row] = body
         self.bodies[row] = None
-        self.round, self.ruled, self.sensors = counts
         self.live -= 1
         body._remains, body._row = remains, GONE
         heapq.heappush(self._free, row)
@@ -717,15 +715,13 @@ class BodyStore:
         )
         gone = {**dict(zip(listed, dying, strict=True)), **self.gone}
         free, count = sorted(self._free + listed), len(listed)
-        are_round, are_ruled, are_sensors = self._counted(rows)
-        counts = self._counts(-are_round, -are_ruled, -are_sensors)
         list_many_replaced(self.marks, rows, self.layer[rows])
         go, through = setting(Body, "_row", dying, GONE)
         # Nothing can come in between from here on: the only call is the last thing.
+        self._others = True
         self.alive[rows] = False
         self.touched[rows] = self.renewed[rows] = True
         self.gone, self.bodies, self.shared = gone, bodies, False
-        self.round, self.ruled, self.sensors = counts
         self.live -= count
         self._free = free
         go(through)
@@ -744,17 +740,30 @@ class BodyStore:
         alive = self.alive[: len(self.bodies)]
         self.live = int(alive.sum())
         self._free = np.flatnonzero(~alive).tolist()
-        self.round, self.ruled, self.sensors = self._counted(self.rows())
+        self._others = True
+        self.look_at_kinds()
 
-    def _counts(self, more_round: int, more_ruled: int, more_sensors: int) -> tuple[int, int, int]:
-        """How many bodies are round, ruled and sensors when so many more are."""
-        return self.round + more_round, self.ruled + more_ruled, self.sensors + more_sensors
+    def look_at_kinds(self) -> None:
+        """Find out what bodies are, where some have gone."""
+        if self._others:
+            self._others = False
+            self.any_round, self.any_ruled, self.any_sensor = self._kinds()
 
-    def _counted(self, rows: Rows) -> tuple[int, int, int]:
-        """How many of some bodies are round, ruled and sensors."""
-        kinds, category, mask = self.table.places.kinds[rows], self.category[rows], self.mask[rows]
-        ruled = (category != 1) | (mask != EVERY_BIT)
-        return int((kinds != BOX).sum()), int(ruled.sum()), int(self.sensor[rows].sum())
+    def _note_kinds(self, is_round: bool, category: int, mask: int, sensor: bool) -> None:
+        """There will be such a body.  To say so of one that does not come is no harm."""
+        self.any_round |= is_round
+        self.any_ruled |= category != 1 or mask != EVERY_BIT
+        self.any_sensor |= sensor
+        self._others = True
+
+    def _kinds(self) -> tuple[bool, bool, bool]:
+        """Whether any body is round, ruled, a sensor."""
+        n = len(self.bodies)
+        alive, kinds = self.alive[:n], self.table.places.kinds[:n]
+        ruled = (self.category[:n] != 1) | (self.mask[:n] != EVERY_BIT)
+        each = kinds != BOX, ruled, self.sensor[:n]
+        is_round, is_ruled, is_sensor = (bool((alive & which).any()) for which in each)
+        return is_round, is_ruled, is_sensor
 
     # ---- changing
 
@@ -786,30 +795,26 @@ class BodyStore:
     def put_shape(self, row: int, shape: Shape) -> None:
         """Another shape and place, checked before."""
         shape = self.space.admit(shape, "shape")
-        one = np.array([row], np.int32)
-        self.have_moved(one)
-        self._reform(one, lambda: self.table.put(row, shape))
+        self.have_moved(np.array([row], np.int32))
+        self._note_kinds(not isinstance(shape, Box), 1, EVERY_BIT, False)
+        self.table.put(row, shape)
 
     def turn_to(self, body: Body, angle: Any, about: Any) -> None:
         """Another angle, and another place where it turns about a point."""
         row = self.row(body)
         degrees = finite(angle, "angle")
-        x, y = old_x, old_y = self.x.item(row), self.y.item(row)
+        x, y = self.x.item(row), self.y.item(row)
         if about is not None:
             center = self.shape(row).center
             to_x, to_y = turned_point(center, degrees - self.table.angle(row), as_two(about, "about"))
             x, y = as_place(x + (to_x - center[0]), "x"), as_place(y + (to_y - center[1]), "y")
-        one, before = np.array([row], np.int32), np.array([self.table.angle(row)])
-        try:
-            self.turn_many(one, np.array([degrees]))
+        if degrees == self.table.angle(row):
             self.put(row, x, y)
-        except BaseException:  # in between, or just behind
-            self.turn_many(one, before)
-            self.x[row], self.y[row] = old_x, old_y
-            raise
+        else:
+            self.turn_many(np.array([row], np.int32), np.array([degrees]), self.space.place(x, y))
 
-    def turn_many(self, rows: Rows, angles: Floats) -> None:
-        """Other angles, checked before."""
+    def turn_many(self, rows: Rows, angles: Floats, places: tuple[float, float] | None = None) -> None:
+        """Other angles, and another place, checked before."""
         if self.space.periodic:
             for row, angle in zip(rows.tolist(), angles.tolist(), strict=True):
                 shape = self.table.base(row).rotated(angle)
@@ -817,19 +822,8 @@ class BodyStore:
         turned = self.table.angles_of(rows) != angles
         if turned.any():
             self.have_moved(rows[turned])
-            self._reform(rows, lambda: self.table.turn(rows, angles))
-
-    def _reform(self, rows: Rows, change: Callable[[], None]) -> None:
-        """Call what gives these rows other forms, and count how many are round.
-
-        All of them count as round until then, in case the call is interrupted: that is never wrong.
-        """
-        others = self.round - self._counted(rows)[0]
-        try:
-            self.round = others + len(rows)
-            change()
-        finally:
-            self.round = others + self._counted(rows)[0]
+            self._note_kinds(True, 1, EVERY_BIT, False)
+            self.table.turn(rows, angles, places)
 
     def retag(self, body: Body, tag: Any) -> None:
         """Other tags: its contacts concern other listeners from now on."""
@@ -850,18 +844,15 @@ class BodyStore:
         """Whether it lets others through."""
         row = self.row(body)
         sensor = arguments.flag(sensor, "sensor")
-        more = sensor - self.sensor.item(row)
-        # No calls from here on: nothing can come in between.
-        self.sensors += more
+        self._note_kinds(False, 1, EVERY_BIT, sensor)
         self.sensor[row] = sensor
 
     def set_sets(self, body: Body, category: int, mask: int) -> None:
         """What it meets."""
         row = self.row(body)
         category, mask = arguments.bit_set(category, "category"), arguments.bit_set(mask, "mask")
-        more = _is_ruled(category, mask) - _is_ruled(self.category.item(row), self.mask.item(row))
+        self._note_kinds(False, category, mask, False)
         # No calls from here on: nothing can come in between.
-        self.ruled += more
         self.touched[row] = True
         self.category[row], self.mask[row] = category, mask
 
@@ -954,8 +945,8 @@ class BodyStore:
         expect(held == self.alive[:n].tolist(), "alive rows hold a body")
         expect(self.live == sum(held), "live counts them")
         rows = self.rows()
-        counts = self.round, self.ruled, self.sensors
-        expect(counts == self._counted(rows), "round, ruled and sensors count them")
+        known = self.any_round, self.any_ruled, self.any_sensor
+        expect(all(map(le, self._kinds(), known)), "any_round, any_ruled and any_sensor know of them")
         expect(not self.alive[n:].any(), "nothing lives beyond the end")
         layers = self.tag_sets.layers_of(self.group[rows], self.static[rows])
         expect(np.array_equal(self.layer[rows], layers), "bodies are in the layer of their tags")
@@ -993,11 +984,6 @@ def _setter(name: str) -> Callable[[Body, Any], None]:
     """What sets a slot of a body without running Python code."""
     setter: Callable[[Body, Any], None] = getattr(Body, name).__set__
     return setter
-
-
-def _is_ruled(category: int, mask: int) -> bool:
-    """Whether these are other than the usual."""
-    return category != 1 or mask != EVERY_BIT
 
 
 def as_shapes(shapes: Any) -> list[Shape]:

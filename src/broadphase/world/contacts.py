@@ -320,6 +320,7 @@ class ContactTracker:
                 listener.asked = True
         same = now is before and not (self.crossed or store.retagged)
         changes = self._unchanged(now) if same else self._changes(before, now)
+        store.look_at_kinds()
         n = len(store.bodies)
         # No calls from here on: nothing can come in between.
         self.found, self.overlaps, self.crossed, self.stopped = now, overlaps, {}, {}
@@ -335,7 +336,7 @@ class ContactTracker:
         bits = store.tag_sets.bits
         may: npt.NDArray[np.bool_] = bits[store.group[i], 0] & bits[store.group[j], 1] != 0
         may &= i != j
-        if store.ruled:
+        if store.any_ruled:
             may &= store.category[i] & store.mask[j] != 0
             may &= store.category[j] & store.mask[i] != 0
         if not store.tag_sets.exact:

@@ -261,7 +261,7 @@ def before_moving(state: State, rows: Rows, layers: tuple[int, ...], unseen: Col
     store = state.store
     n = len(store.bodies)
     wanted = np.zeros(n, np.bool_)
-    if store.sensors:
+    if store.any_sensor:
         wanted |= store.sensor[:n]
     if layers != ALL:
         wanted |= store.layer[:n] == MOVING
@@ -354,7 +354,7 @@ def _may_cross(state: State, before: Before, movers: Rows, others: Rows) -> npt.
     """Of movers and others row by row: which somebody is told of."""
     store = state.store
     may: npt.NDArray[np.bool_] = (movers != others) & (before.lets_through[others] | store.sensor[movers])
-    if store.ruled:
+    if store.any_ruled:
         may &= store.category[movers] & store.mask[others] != 0
         may &= store.category[others] & store.mask[movers] != 0
     may &= (

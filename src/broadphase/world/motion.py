@@ -146,7 +146,7 @@ class Motion:
         if type(dx) is not float or type(dy) is not float:
             dx, dy = finite(dx, "dx"), finite(dy, "dy")
         store, broad_phase, tiles = self._store, self._broad_phase, self._state.tiles
-        shapes = store.table.columns if store.round else store.table.places
+        shapes = store.table.columns if store.any_round else store.table.places
         state = kernel.EXACT
         while state >= kernel.EXACT:  # what it needs next: all that is near in a region of this reach
             reach = state
@@ -233,7 +233,7 @@ class Motion:
         store = self._store
         start = Start(store.table.form(row), store.x.item(row), store.y.item(row))
         passed: set[int] = set()
-        if store.sensors:
+        if store.any_sensor:
             left, top, right, bottom = store.bounds(row)
             way = region(left, top, right - left, bottom - top, dx, dy, False)
             self.around(row, unseen, passed=passed)(way)
@@ -267,13 +267,13 @@ class Motion:
             bounds = closed(bounds)
             rows, shift = self._broad_phase.near(bounds, layers)
             near = [(other, at) for at, other in enumerate(rows) if other not in hidden]
-            if store.ruled:
+            if store.any_ruled:
                 near = [
                     one
                     for one in near
                     if category & int(store.mask[one[0]]) and mask & int(store.category[one[0]])
                 ]
-            if store.sensors:
+            if store.any_sensor:
                 open_to = near if is_sensor else [one for one in near if store.sensor[one[0]]]
                 if passed is not None:
                     passed.update(other for other, _ in open_to)

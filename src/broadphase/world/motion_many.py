@@ -164,7 +164,7 @@ class ManyMotion:
             images = self._with_movers(rows, reach, images)
         mover, other = rows[images.asked], images.rows
         blocks = ~store.sensor[other] & ~store.sensor[mover] & (other != mover)
-        if store.ruled:
+        if store.any_ruled:
             blocks &= store.category[mover] & store.mask[other] != 0
             blocks &= store.category[other] & store.mask[mover] != 0
         if unseen:
@@ -203,7 +203,7 @@ class ManyMotion:
         n = len(store.bodies)
         taking_part = store.alive[:n] & (store.static[:n] | (layers == ALL))
         taking_part[rows] = True
-        return store.round > 0 and bool((store.table.columns.kinds[taking_part] != BOX).any())
+        return store.any_round and bool((store.table.columns.kinds[taking_part] != BOX).any())
 
     def _any_slope(self, rows: Rows, ways: Floats, response: Answer, near: TilesNear) -> bool:
         """Whether a tile with a slope lies in a mover's way."""
