@@ -10,18 +10,7 @@ import numpy.typing as npt
 from broadphase.boxes import BoxArray, bit_sets, check_sound, copy_sound, settled, static_flags
 from broadphase.foreign import BOXES
 from broadphase.indexes import arguments
-from broadphase.indexes.arguments import (
-    NO_RULE,
-    Floats,
-    Reader,
-    Rows,
-    as_given,
-    count,
-    distance_or_distances,
-    lined_up,
-    settled_distance,
-    settled_rules,
-)
+from broadphase.indexes.arguments import Floats, Reader, Rows
 from broadphase.indexes.changes import History, Journal
 from broadphase.indexes.protocol import NO_IDS, Structure
 from broadphase.indexes.results import Nearest, PairChanges, RayHit, RayHits, RayRows, Stats
@@ -683,11 +672,11 @@ class Index:
                [1, 2]], dtype=int32)
         """
         if self._as_given and category is None and mask is None and env is None:
-            given = tuple(box) if type(box) is list else as_given(box)
+            given = tuple(box) if type(box) is list else arguments.as_given(box)
             found = None if given is None else self._space.in_box("query_box", given)
             if found is not None:
                 return found
-        category, mask, env = settled_rules(category, mask, env)
+        category, mask, env = arguments.settled_rules(category, mask, env)
         query = self._reader.box_or_boxes(box)
         if env is not None or self._worlds:
             return self._in_env("query_box", (query,), env, category, mask)
@@ -715,11 +704,11 @@ class Index:
             A coordinate is NaN, or the dimension is another.
         """
         if self._as_given and category is None and mask is None and env is None:
-            given = as_given(point)
+            given = arguments.as_given(point)
             found = None if given is None else self._space.in_box("query_point", given + given)
             if found is not None:
                 return found
-        category, mask, env = settled_rules(category, mask, env)
+        category, mask, env = arguments.settled_rules(category, mask, env)
         at = self._reader.point_or_points(point, "point")
         if env is not None or self._worlds:
             return self._in_env("query_point", (at,), env, category, mask)
@@ -762,18 +751,18 @@ class Index:
                 found = self._space.in_circle(given, r)
                 if found is not None:
                     return found
-        category, mask, env = settled_rules(category, mask, env)
-        center, r = self._reader.settled_point(center, "center"), settled_distance(r, "r")
+        category, mask, env = arguments.settled_rules(category, mask, env)
+        center, r = self._reader.settled_point(center, "center"), arguments.settled_distance(r, "r")
         at = self._reader.point_or_points(center, "center", finite=True)
-        radius = distance_or_distances(r, "r")
+        radius = arguments.distance_or_distances(r, "r")
         if env is not None or self._worlds:
             circles = (at, radius)
             if isinstance(at, np.ndarray) or isinstance(radius, np.ndarray):
-                circles = lined_up(at, radius, "center", "r")
+                circles = arguments.lined_up(at, radius, "center", "r")
             return self._in_env("query_radius", circles, env, category, mask)
         rules = _rules(category, mask)
         if not (isinstance(at, tuple) and isinstance(radius, float)):
-            return self._space.in_circles(*lined_up(at, radius, "center", "r"), *rules)
+            return self._space.in_circles(*arguments.lined_up(at, radius, "center", "r"), *rules)
         found = self._space.in_circle(at, radius, *rules)
         if found is None:
             rows = self._space.in_circles(np.array([at]), np.array([radius]), *rules)
@@ -830,12 +819,12 @@ class Index:
         RayHit(id=0, distance=4.0, normal=(-1.0, 0.0))
         """
         if self._as_given and category is None and mask is None and env is None and ignore is None:
-            at, towards = as_given(origin), as_given(direction)
+            at, towards = arguments.as_given(origin), arguments.as_given(direction)
             if at is not None and towards is not None and type(max_distance) in (float, int):
                 hit = self._space.first_hit(at, towards, max_distance)
                 if hit is not None:
                     return None if hit is NO_HIT else hit
-        category, mask, env = settled_rules(category, mask, env)
+        category, mask, env = arguments.settled_rules(category, mask, env)
         ignore = settled(ignore, "ignore")
         rays = self._reader.rays(origin, direction, max_distance)
         if env is not None or ignore is not None or self._worlds:
@@ -874,7 +863,7 @@ class Index:
         TypeError, ValueError
             As of `raycast`.
         """
-        category, mask, env = settled_rules(category, mask, env)
+        category, mask, env = arguments.settled_rules(category, mask, env)
         rays = self._reader.rays(origin, direction, max_distance)
         if env is not None or self._worlds:
             from broadphase.indexes import environments
@@ -922,13 +911,13 @@ class Index:
             A coordinate is not finite, the dimension is another, or ``k`` is less than 1.
         """
         if self._as_given and category is None and mask is None and env is None:
-            given = as_given(point)
+            given = arguments.as_given(point)
             if given is not None and type(k) is int and k > 0:
                 nearest = self._space.nearest_one(given, k)
                 if nearest is not None:
                     return nearest
-        category, mask, env = settled_rules(category, mask, env)
-        most = count(k, "k", 1)
+        category, mask, env = arguments.settled_rules(category, mask, env)
+        most = arguments.count(k, "k", 1)
         at = self._reader.point_or_points(point, "point", finite=True)
         if env is not None or self._worlds:
             from broadphase.indexes import environments
@@ -1089,4 +1078,4 @@ def _just(id: int) -> IdArray:  # noqa: A002
 
 def _rules(category: int | None, mask: int | None) -> tuple[int, int]:
     """As kernels are given them."""
-    return NO_RULE if category is None else category, NO_RULE if mask is None else mask
+    return arguments.NO_RULE if category is None else category, arguments.NO_RULE if mask is None else mask

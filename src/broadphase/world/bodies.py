@@ -24,14 +24,7 @@ from broadphase.geometry.shapes import Bounds, Box, Circle, Polygon, Shape, boxe
 from broadphase.geometry.table import ShapeTable
 from broadphase.indexes import arguments
 from broadphase.indexes.storage import EVERY_BIT, expect
-from broadphase.kernels.movement.motion import (
-    Bodies,
-    list_many_replaced,
-    list_replaced,
-    moved_many,
-    put,
-    put_many,
-)
+from broadphase.kernels.movement import motion as kernel
 from broadphase.kernels.shapes.table import BOX
 from broadphase.world.arguments import as_place, as_shape, as_two
 from broadphase.world.space import Space
@@ -495,7 +488,7 @@ class BodyStore:
     """In the lists of which indexes it stands."""
     touched: npt.NDArray[np.bool_]
     renewed: npt.NDArray[np.bool_]
-    marks: Bodies
+    marks: kernel.Bodies
     """What kernels read and mark, and the list of each index."""
 
     def __init__(self, space: Space) -> None:
@@ -631,7 +624,7 @@ class BodyStore:
         self.table.put(row, known)
         self._note_kinds(not isinstance(known, Box), category, mask, sensor)
         layer, body = self.tag_sets.layer_of(group, static), Body(self, row, data)
-        list_replaced(self.marks, row, layer)
+        kernel.list_replaced(self.marks, row, layer)
         # Nothing can come in between from here on: the only call is the last thing.
         self.bodies[row : row + 1] = (body,)
         self.static[row], self.sensor[row] = static, sensor
@@ -669,7 +662,7 @@ class BodyStore:
         count, more, still_free = len(made), made[len(reused) :], free[len(reused) :]
         self._note_kinds(not all(isinstance(shape, Box) for shape in shapes), category, mask, sensor)
         layer = self.tag_sets.layer_of(group, static)
-        list_many_replaced(self.marks, rows, np.full(count, layer, np.int8))
+        kernel.list_many_replaced(self.marks, rows, np.full(count, layer, np.int8))
         # No calls from here on: nothing can come in between.
         bodies[end:] = more
         self.bodies, self.shared = bodies, False
@@ -686,7 +679,7 @@ class BodyStore:
         row = self.row(body)
         self._unshare()
         remains = self._remains(row)
-        list_replaced(self.marks, row, self.layer.item(row))
+        kernel.list_replaced(self.marks, row, self.layer.item(row))
         # Nothing can come in between from here on: the only call is the last thing.
         self._others = True
         self.alive[row] = False
@@ -715,7 +708,7 @@ class BodyStore:
         )
         gone = {**dict(zip(listed, dying, strict=True)), **self.gone}
         free, count = sorted(self._free + listed), len(listed)
-        list_many_replaced(self.marks, rows, self.layer[rows])
+        kernel.list_many_replaced(self.marks, rows, self.layer[rows])
         go, through = setting(Body, "_row", dying, GONE)
         # Nothing can come in between from here on: the only call is the last thing.
         self._others = True
@@ -776,16 +769,16 @@ class BodyStore:
         """Another place, checked before."""
         if self.space.periodic:
             x, y = self.space.place(x, y)
-        put(self.x, self.y, self.marks, row, x, y)
+        kernel.put(self.x, self.y, self.marks, row, x, y)
 
     def put_many(self, rows: Rows, places: Floats) -> None:
         """Other places, checked before; a row that comes twice ends at its last place."""
         places = np.ascontiguousarray(self.space.places(places))
-        put_many(self.x, self.y, self.marks, rows, places)
+        kernel.put_many(self.x, self.y, self.marks, rows, places)
 
     def have_moved(self, rows: Rows) -> None:
         """Mark bodies that have moved, or are about to."""
-        moved_many(self.marks, rows)
+        kernel.moved_many(self.marks, rows)
 
     def reshape(self, body: Body, shape: Shape) -> None:
         """Another shape and place."""
@@ -863,8 +856,8 @@ class BodyStore:
         changed = (bits != self.tag_sets.bits).any(axis=1)
         others = rows[changed[self.group[rows]]]
         layers = self.tag_sets.layers_of(self.group[others], self.static[others], bits)
-        list_many_replaced(self.marks, others, self.layer[others])
-        list_many_replaced(self.marks, others, layers)
+        kernel.list_many_replaced(self.marks, others, self.layer[others])
+        kernel.list_many_replaced(self.marks, others, layers)
         self.tag_sets.hear(heard, bits)
         # No calls from here on: nothing can come in between, also when `hear` returns.
         self.layer[others] = layers
@@ -894,8 +887,8 @@ class BodyStore:
     def _enter(self, row: int, group: int, static: bool) -> None:
         """Out of the index where it is, and into that where it belongs with these tags."""
         layer = self.tag_sets.layer_of(group, static)
-        list_replaced(self.marks, row, self.layer.item(row))
-        list_replaced(self.marks, row, layer)
+        kernel.list_replaced(self.marks, row, self.layer.item(row))
+        kernel.list_replaced(self.marks, row, layer)
         # No calls from here on: nothing can come in between.
         self.layer[row], self.group[row], self.static[row] = layer, group, static
         self.touched[row] = True
@@ -931,7 +924,7 @@ class BodyStore:
         if room:
             changed[:, :room], counts = self.marks.changed, self.marks.counts
         marks = {**columns, "changed": changed, "counts": counts}
-        columns["marks"] = Bodies(*(marks[name] for name in Bodies._fields))
+        columns["marks"] = kernel.Bodies(*(marks[name] for name in kernel.Bodies._fields))
         self.table.reserve(most)
         places = self.table.places
         columns["x"], columns["y"] = places.x, places.y

@@ -21,13 +21,7 @@ import numpy.typing as npt
 
 from broadphase.errors import PairLimitExceeded
 from broadphase.geometry.narrow_phase import ContactArrays
-from broadphase.kernels.pairs.changes import (
-    put_candidates,
-    put_candidates_of_many,
-    renew_contacts,
-    split_rows,
-    touched_rows,
-)
+from broadphase.kernels.pairs import changes as kernel
 from broadphase.kernels.shapes.contact import contact_shapes
 from broadphase.kernels.shapes.table import ShapeColumns
 from broadphase.methods.task import NO_LIMIT
@@ -359,7 +353,7 @@ class ContactTracker:
         ``before`` itself where nothing was touched.
         """
         store, matcher = self._store, self._listeners.matcher
-        touched, moving, static = touched_rows(
+        touched, moving, static = kernel.touched_rows(
             *(store.touched, store.alive, store.layer, MOVING, STATIC, len(store.bodies)),
             *(self._moving, self._static),
         )
@@ -381,7 +375,7 @@ class ContactTracker:
         room = len(before.ids) + count
         pairs = np.empty((2, room, 2), np.int32)
         now = Found(pairs[0], np.empty((room, 2)), np.empty(room), pairs[1], matcher)
-        found, self.candidates = renew_contacts(
+        found, self.candidates = kernel.renew_contacts(
             store.table.columns, store.touched, store.group, self._keys, count, before[:3], *now[:4]
         )
         return now.first(found)
@@ -393,10 +387,10 @@ class ContactTracker:
         if len(rows) > _VERY_FEW:
             some = np.array(rows, np.int32)
             pairs = broad_phase.in_boxes(store.table.bounds(some), layers)
-            return put_candidates_of_many(self._keys, count, some, pairs, *known)  # type: ignore[no-any-return]
+            return kernel.put_candidates_of_many(self._keys, count, some, pairs, *known)  # type: ignore[no-any-return]
         for row in rows:
             near = broad_phase.gather(store.bounds(row), layers=layers)
-            count = put_candidates(self._keys, count, row, broad_phase.room.near, near, *known)
+            count = kernel.put_candidates(self._keys, count, row, broad_phase.room.near, near, *known)
         return count
 
     def _find_all(self, before: Found) -> Found:
@@ -506,7 +500,7 @@ class ContactTracker:
         bodies, nothing = store.bodies, none_found(now.matcher)
         began, stayed = np.empty((2, len(now.ids)), np.int64)
         ended, were = np.empty((2, len(before.ids)), np.int64)
-        come, stay, gone = split_rows(before.ids, now.ids, store.renewed, began, stayed, ended, were)
+        come, stay, gone = kernel.split_rows(before.ids, now.ids, store.renewed, began, stayed, ended, were)
         stayed, were = stayed[:stay], were[:stay]
         new = now.at(began[:come]) if come else nothing
         over = before.at(ended[:gone]) if gone else none_found(before.matcher)

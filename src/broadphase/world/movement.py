@@ -24,16 +24,7 @@ from broadphase.geometry.table import columns_of
 from broadphase.kernels.movement import sweep, sweep_shapes
 from broadphase.kernels.movement.motion import TOLERANCE
 from broadphase.kernels.tiles.grid import TileGrid
-from broadphase.world.depenetration import (
-    NO_TILES,
-    Place,
-    all_boxes,
-    blocker_table,
-    bounds_of,
-    leave_as_box,
-    leave_as_shape,
-    place_of,
-)
+from broadphase.world import depenetration
 from broadphase.world.hits import Around, Blockers, Hit, Movement, Response, answered, code_of
 from broadphase.world.tiles import Tile, TileMap
 
@@ -93,7 +84,7 @@ def resolve(
     dx, dy = checked_way(shape.x, dx, "dx"), checked_way(shape.y, dy, "dy")
     if not callable(response):
         code_of(response)
-    way = _way_of(shape, dx, dy, around, NO_TILES if tiles is None else tiles.grid, response)
+    way = _way_of(shape, dx, dy, around, depenetration.NO_TILES if tiles is None else tiles.grid, response)
     hits: list[Hit] = []
     passed, after, turns, first = 0.0, way.BEFORE_ALL, 0, True
     while turns < sweep.MOST_TURNS:
@@ -140,7 +131,7 @@ class _Way:
         """Out of what it starts in; what that was."""
         raise NotImplementedError
 
-    def turn(self, place: Place, normal: Place, code: int) -> bool:
+    def turn(self, place: depenetration.Place, normal: depenetration.Place, code: int) -> bool:
         """Stopped at a place: whether it goes on from there."""
         self.x, self.y = place
         self.goal_x, self.goal_y = sweep.turn(*place, self.goal_x, self.goal_y, *normal, code)
@@ -173,7 +164,9 @@ class _BoxWay(_Way):
 
     def leave(self, response: Response) -> list[Hit]:
         box = self.x, self.y, self.width, self.height
-        (self.x, self.y), hits = leave_as_box(box, self.blockers, self.around, self.grid, response)
+        (self.x, self.y), hits = depenetration.leave_as_box(
+            box, self.blockers, self.around, self.grid, response
+        )
         self.goal_x, self.goal_y = self.x + self.dx, self.y + self.dy
         way = region(self.x, self.y, self.width, self.height, self.dx, self.dy, self.mirrored)
         self.blockers = self.around(way)
@@ -191,26 +184,26 @@ class _ShapeWay(_Way):
         super().__init__(shape, dx, dy, blockers, around, grid)
         self.mover = columns_of(shape)
         # What it slid along at this place; two that face each other hold a shape.
-        self.held: list[Place] = []
+        self.held: list[depenetration.Place] = []
         # A way that is lost in the rounding of the place meets nothing, not even what it starts in.
         self.stays = self.goal_x == self.x and self.goal_y == self.y
 
     def next_hit(self, after: tuple[float, ...], first: bool) -> Any:
-        table, rows = blocker_table(self.blockers)
+        table, rows = depenetration.blocker_table(self.blockers)
         goal = self.goal_x, self.goal_y
         inside, *found = sweep_shapes.next_hit(self.mover, *goal, table, rows, self.grid, after)
         return inside or self.stays, *found
 
     def leave(self, response: Response) -> list[Hit]:
-        hits = leave_as_shape(self.mover, self.blockers, self.around, self.grid, response)
-        start, (self.x, self.y) = (self.x, self.y), place_of(self.mover)
+        hits = depenetration.leave_as_shape(self.mover, self.blockers, self.around, self.grid, response)
+        start, (self.x, self.y) = (self.x, self.y), depenetration.place_of(self.mover)
         self.goal_x, self.goal_y = self.x + self.dx, self.y + self.dy
         if (self.x, self.y) != start:
-            self.blockers = self.around(_padded(bounds_of(self.mover), self.dx, self.dy))
+            self.blockers = self.around(_padded(depenetration.bounds_of(self.mover), self.dx, self.dy))
         return hits
 
-    def turn(self, place: Place, normal: Place, code: int) -> bool:
-        if math.dist(place, (self.x, self.y)) > _tolerance(bounds_of(self.mover)):
+    def turn(self, place: depenetration.Place, normal: depenetration.Place, code: int) -> bool:
+        if math.dist(place, (self.x, self.y)) > _tolerance(depenetration.bounds_of(self.mover)):
             self.held.clear()
         goes_on = super().turn(place, normal, code)
         self.mover.x[0], self.mover.y[0] = place
@@ -218,7 +211,7 @@ class _ShapeWay(_Way):
         if not goes_on or (code == sweep.SLIDE and self._is_held(dx, dy)):
             return False
         self.held.append(normal)
-        self.blockers = self.around(_padded(bounds_of(self.mover), dx, dy))
+        self.blockers = self.around(_padded(depenetration.bounds_of(self.mover), dx, dy))
         return True
 
     def _is_held(self, dx: float, dy: float) -> bool:
@@ -233,10 +226,10 @@ def _way_of(
     if isinstance(shape, Box):
         mirrored = callable(response) or response == "bounce"
         blockers = around(region(shape.x, shape.y, shape.width, shape.height, dx, dy, mirrored))
-        if all_boxes(blockers):
+        if depenetration.all_boxes(blockers):
             return _BoxWay(shape, dx, dy, blockers, around, grid, mirrored)
     near = around(_padded(shape.bounds, dx, dy))
-    if isinstance(shape, Box) and all_boxes(near):
+    if isinstance(shape, Box) and depenetration.all_boxes(near):
         # What is round lies only where the way may be mirrored to: there it counts as its bounds.
         return _BoxWay(shape, dx, dy, blockers, around, grid, mirrored)
     return _ShapeWay(shape, dx, dy, near, around, grid)
@@ -286,7 +279,7 @@ def checked_way(start: float, way: float, name: str) -> float:
 
 def beside(
     shape: Shape,
-    direction: Place,
+    direction: depenetration.Place,
     around: Around,
     tiles: TileMap | None = None,
     largest: float = 0.0,
@@ -324,7 +317,7 @@ def beside(
     return first_against(direction, resolve(shape, *way, around, tiles, "touch"))
 
 
-def step_beside(bounds: Bounds, direction: Place, largest: float = 0.0) -> Place:
+def step_beside(bounds: Bounds, direction: depenetration.Place, largest: float = 0.0) -> depenetration.Place:
     """The way to what is right beside something with these bounds."""
     dx, dy = direction
     length = math.hypot(dx, dy)
@@ -334,7 +327,7 @@ def step_beside(bounds: Bounds, direction: Place, largest: float = 0.0) -> Place
     return dx / length * step, dy / length * step
 
 
-def first_against(direction: Place, move: Movement) -> Hit | None:
+def first_against(direction: depenetration.Place, move: Movement) -> Hit | None:
     """The first thing that a movement hit whose side faces against a direction."""
     dx, dy = direction
     for hit in move.hits:

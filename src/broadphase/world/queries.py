@@ -19,15 +19,7 @@ from broadphase.geometry.shapes import Bounds, Box, Circle, Shape
 from broadphase.geometry.table import columns_of
 from broadphase.indexes import arguments
 from broadphase.indexes.results import Nearest
-from broadphase.kernels.shapes.queries import (
-    FEW,
-    distances_of_rows,
-    first_on_rays,
-    keep_on_ray,
-    keep_overlapping,
-    keep_overlapping_rows,
-    rank_near,
-)
+from broadphase.kernels.shapes import queries as kernel
 from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns
 from broadphase.kernels.tiles.slopes import cast_rays_each
 from broadphase.numeric import as_numpy, real
@@ -151,7 +143,7 @@ class Queries:
         if self._space.is_inner(bounds):
             count = self._broad_phase.gather(bounds)
             near = self._broad_phase.room.near
-            count = keep_overlapping(near, count, asked, self._store.table.columns)
+            count = kernel.keep_overlapping(near, count, asked, self._store.table.columns)
             rows = near[:count].tolist()
         else:
             rows = self._overlapping_many(np.array([bounds]), asked, (None, None, None, ()))[:, 1].tolist()
@@ -220,7 +212,7 @@ class Queries:
             shift = space.shift(turns)
             bounds, asked = bounds[of] - np.hstack((shift, shift)), moved_columns(asked, of, -shift)
         rows = np.ascontiguousarray(self._broad_phase.in_boxes(np.ascontiguousarray(bounds), ALL))
-        rows = rows[: keep_overlapping_rows(rows, asked, self._store.table.columns)]
+        rows = rows[: kernel.keep_overlapping_rows(rows, asked, self._store.table.columns)]
         rows = rows[self._fitting(rows[:, 1], tag, category, mask)]
         if unseen:
             rows = rows[~np.isin(rows[:, 1], list(unseen))]
@@ -279,7 +271,9 @@ class Queries:
         """The first bodies that a ray hits, not their images."""
         (x, y), (dx, dy) = start, way
         count, room = self._broad_phase.gather_on_ray(start, way, furthest), self._broad_phase.room
-        count = keep_on_ray(room.near, count, self._store.table.columns, x, y, dx, dy, furthest, room.hits)
+        count = kernel.keep_on_ray(
+            room.near, count, self._store.table.columns, x, y, dx, dy, furthest, room.hits
+        )
         bodies: list[Any] = self._store.bodies
         return [
             BodyHit(bodies[row], distance, (nx, ny), (x + distance * dx, y + distance * dy))
@@ -411,7 +405,7 @@ class Queries:
                 ahead = rays[asked]
                 np.minimum(ahead[:, 4], reach, out=ahead[:, 4])
                 for ids, ends, rows in self._broad_phase.on_rays(ahead):
-                    first_on_rays(rays, asked, ends, ids, rows, table, fits, own, found, hits)
+                    kernel.first_on_rays(rays, asked, ends, ids, rows, table, fits, own, found, hits)
             waiting = waiting[(hits[waiting, 0] > _CERTAIN * reach) & (rays[waiting, 4] > reach)]
         return found, hits
 
@@ -461,7 +455,7 @@ class Queries:
         while True:
             count, beyond = self._broad_phase.gather_nearest((x, y), asked)
             room = self._broad_phase.room
-            rank_near(room.near, count, self._store.table.columns, x, y, room.hits)
+            kernel.rank_near(room.near, count, self._store.table.columns, x, y, room.hits)
             found = self._by_distance(count, kept)[:most]
             # What was not found lies at least so far away; a body can only be farther than its bounds.
             if beyond == math.inf or (len(found) == most and found[-1][1][0] < beyond):
@@ -472,7 +466,7 @@ class Queries:
         """Rows that were found, by distance, with their hits; but for those that the rules leave out."""
         tag, category, mask, unseen = kept
         near, hits = self._broad_phase.room.near[:count], self._broad_phase.room.hits[:count, :3]
-        if count > FEW:
+        if count > kernel.FEW:
             order = np.lexsort((near, hits[:, 0]))
             near, hits = near[order], hits[order]
         rows = near.tolist()
@@ -537,7 +531,7 @@ class Queries:
         left_out[~left_out] = ~fits[rows[~left_out]]
         rows[left_out] = -1
         distances = np.full(rows.shape, math.inf)
-        distances_of_rows(points, rows, self._store.table.columns, distances)
+        kernel.distances_of_rows(points, rows, self._store.table.columns, distances)
         order = np.lexsort((rows, distances), axis=1)
         return np.take_along_axis(rows, order, 1), np.take_along_axis(distances, order, 1), beyond
 
