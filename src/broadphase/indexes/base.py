@@ -213,13 +213,7 @@ class Index:
         return new
 
     def insert_many(
-        self,
-        boxes: Any,
-        *,
-        static: Any = False,
-        category: Any = 1,
-        mask: Any = EVERY_BIT,
-        env: Any = None,
+        self, boxes: Any, *, static: Any = False, category: Any = 1, mask: Any = EVERY_BIT, env: Any = None
     ) -> IdArray:
         """Add boxes, in their order, at the lowest free ids.
 
@@ -716,13 +710,7 @@ class Index:
         return self._in_box("query_point", query, category, mask)
 
     def query_radius(
-        self,
-        center: Any,
-        r: Any,
-        *,
-        category: int | None = None,
-        mask: int | None = None,
-        env: Any = None,
+        self, center: Any, r: Any, *, category: int | None = None, mask: int | None = None, env: Any = None
     ) -> IdArray:
         """Ids of the boxes at a distance of at most ``r``; without ``touching``, of less than ``r``.
 
@@ -880,13 +868,7 @@ class Index:
         return found
 
     def nearest(
-        self,
-        point: Any,
-        k: int = 1,
-        *,
-        category: int | None = None,
-        mask: int | None = None,
-        env: Any = None,
+        self, point: Any, k: int = 1, *, category: int | None = None, mask: int | None = None, env: Any = None
     ) -> Nearest:
         """The ``k`` boxes nearest to a point, by distance, then id; inside a box the distance is 0.
 

@@ -280,13 +280,7 @@ class CellLists:
         return in_chunks(ask, len(boxes), protocol.room_for(boxes) if out is None else out)
 
     def first_hits(
-        self,
-        rays: Rows,
-        best: IdArray,
-        nearest: Rows,
-        touching: bool,
-        category: int,
-        mask: int,
+        self, rays: Rows, best: IdArray, nearest: Rows, touching: bool, category: int, mask: int
     ) -> int:
         """Lower ``best`` and ``nearest`` to what each ray hits first here; returns the tests."""
         none, scratch = np.empty((0, 2), np.int32), (np.empty(rays.shape[1]), np.empty(3, np.int64))
@@ -313,11 +307,7 @@ class CellLists:
         return in_chunks(ask, len(rays), 16 * len(rays) + FEW)
 
     def nearest(
-        self,
-        points: Rows,
-        heap: tuple[IdArray, Rows, npt.NDArray[np.int64]],
-        category: int,
-        mask: int,
+        self, points: Rows, heap: tuple[IdArray, Rows, npt.NDArray[np.int64]], category: int, mask: int
     ) -> int:
         """Offer these boxes to the ids, distances and counts of ``heap``; returns the tests."""
         done, tests = np.empty(len(self.lattice), np.bool_), 0

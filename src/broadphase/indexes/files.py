@@ -32,11 +32,7 @@ Made = TypeVar("Made")
 
 
 def save(
-    path: str | os.PathLike[str],
-    about: dict[str, Any],
-    store: BoxStore,
-    seen: PairArray,
-    more: Arrays,
+    path: str | os.PathLike[str], about: dict[str, Any], store: BoxStore, seen: PairArray, more: Arrays
 ) -> None:
     """Write to a temporary file beside ``path`` and rename it: a reader never sees half an index.
 

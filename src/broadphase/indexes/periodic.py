@@ -214,12 +214,7 @@ class PeriodicSpace(PlainSpace):
         return super().in_circle(center, radius, category, mask) if inner else None
 
     def first_hit(
-        self,
-        origin: Given,
-        direction: Given,
-        furthest: float,
-        category: int = NO_RULE,
-        mask: int = NO_RULE,
+        self, origin: Given, direction: Given, furthest: float, category: int = NO_RULE, mask: int = NO_RULE
     ) -> RayHit | None:
         if len(origin) != self.reader.dim or not self._is_inner(origin, origin, furthest):
             return None

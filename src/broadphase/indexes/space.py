@@ -15,15 +15,7 @@ import numpy as np
 
 from broadphase.boxes import BoxArray
 from broadphase.indexes import changes
-from broadphase.indexes.arguments import (
-    NO_RULE,
-    Floats,
-    Given,
-    Reader,
-    Rows,
-    around,
-    around_many,
-)
+from broadphase.indexes.arguments import NO_RULE, Floats, Given, Reader, Rows, around, around_many
 from broadphase.indexes.protocol import Structure, all_pairs, find_rows, may_pair, search_anyhow
 from broadphase.indexes.results import Nearest, PairChanges, RayHit, RayHits, RayRows
 from broadphase.indexes.storage import BoxStore, IdArray
@@ -163,12 +155,7 @@ class PlainSpace:
         return ids
 
     def first_hit(
-        self,
-        origin: Given,
-        direction: Given,
-        furthest: float,
-        category: int = NO_RULE,
-        mask: int = NO_RULE,
+        self, origin: Given, direction: Given, furthest: float, category: int = NO_RULE, mask: int = NO_RULE
     ) -> RayHit | None:
         """What a ray hits first; `NO_HIT` where that is nothing."""
         asked = self.asked

@@ -432,10 +432,7 @@ class ContactTracker:
             parts.append((pairs, np.zeros_like(pairs, np.int64) if store.space.periodic else None))
             if store.space.periodic:
                 parts.append(self._across_edges())
-        for asking, asked in (
-            (moving, (STATIC,) if all_pairs else (MOVING, STATIC)),
-            (static, (MOVING,)),
-        ):
+        for asking, asked in ((moving, (STATIC,) if all_pairs else (MOVING, STATIC)), (static, (MOVING,))):
             if len(asking):
                 parts.append(self._near(asking, asked))
         pairs = np.concatenate([pairs for pairs, _ in parts]) if len(parts) > 1 else parts[0][0]

@@ -191,13 +191,7 @@ class Motion:
         return hits
 
     def _go_in_steps(
-        self,
-        row: int,
-        dx: float,
-        dy: float,
-        response: Response,
-        unseen: Collection[int],
-        only_if_free: bool,
+        self, row: int, dx: float, dy: float, response: Response, unseen: Collection[int], only_if_free: bool
     ) -> Movement:
         """The movement of any shape among anything, from hit to hit."""
         store = self._store

@@ -268,12 +268,7 @@ class ManyMotion:
         return Movements(places, hit_arrays(joined_hits(parts)))
 
     def _scene(
-        self,
-        rows: Rows,
-        ways: Floats,
-        response: Answer,
-        layers: tuple[int, ...],
-        unseen: Collection[int],
+        self, rows: Rows, ways: Floats, response: Answer, layers: tuple[int, ...], unseen: Collection[int]
     ) -> "_Scene":
         """The movers, and all that may lie in their way."""
         table = self._store.table

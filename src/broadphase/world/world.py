@@ -399,13 +399,7 @@ class World:
     # ---- movement
 
     def move(
-        self,
-        body: Body,
-        dx: float,
-        dy: float,
-        response: Response = "slide",
-        *,
-        ignore: Bodies = (),
+        self, body: Body, dx: float, dy: float, response: Response = "slide", *, ignore: Bodies = ()
     ) -> Movement:
         """Move a body as far as it can; nothing is jumped over, however fast.
 
