@@ -28,9 +28,8 @@ import numpy.typing as npt
 
 from broadphase.boxes import BoxArray
 from broadphase.indexes import protocol
-from broadphase.indexes.arguments import NO_RULE, Floats, Given, Rows
-from broadphase.indexes.protocol import FirstHit, Structure
-from broadphase.indexes.results import Distances
+from broadphase.indexes.arguments import NO_RULES, Floats, Given, Rows, Rules
+from broadphase.indexes.protocol import FirstHit, Ids, NearestIds, Structure
 from broadphase.indexes.storage import BoxStore, IdArray, expect
 from broadphase.kernels.boxes.overlap import STATIC
 from broadphase.kernels.machine.kernel import trial
@@ -298,8 +297,8 @@ class TreeStructure(Structure):
         store = self.store
         movers, statics = (own for _, own in self._by_tree(store.ids()))
 
-        def find(movers_boxes: Rows) -> tuple[IdArray, int]:
-            rows, tests = protocol.find_rows(self, movers_boxes, self.touching, NO_RULE, NO_RULE)
+        def find(movers_boxes: Rows) -> Ids:
+            rows, tests = protocol.find_rows(self, movers_boxes, self.touching, NO_RULES)
             return rows[store.classes[rows[:, 1]] == STATIC], tests
 
         pairs, tests = protocol.pairs_between(store, movers, len(statics), find, limit)
@@ -333,28 +332,26 @@ class TreeStructure(Structure):
         # Where boxes have moved, each hit has to be looked at.
         return (28, 9) if self._arrays.children[0, kernel.LOOSE : kernel.LOOSE + 2].any() else (48, 16)
 
-    def find_in_box(self, box: Given, touching: bool, category: int, mask: int) -> tuple[IdArray, int] | None:
-        answer: tuple[IdArray, int] | None
-        if category == mask == NO_RULE:
+    def find_in_box(self, box: Given, touching: bool, rules: Rules) -> Ids | None:
+        answer: Ids | None
+        if rules == NO_RULES:
             arrays = self._arrays
             answer = _try_box(arrays.edges, arrays.children, self.store.boxes, box, touching)
         else:
-            answer = queries.search_box_by_rules(*self._asked(), box, touching, category, mask)
+            answer = queries.search_box_by_rules(*self._asked(), box, touching, *rules)
         return answer
 
-    def find_in_boxes(
-        self, boxes: Rows, touching: bool, category: int, mask: int, out: PairArray | None = None
-    ) -> tuple[IdArray, int]:
+    def find_in_boxes(self, boxes: Rows, touching: bool, rules: Rules, out: PairArray | None = None) -> Ids:
         scratch = self._scratch(queries.QUEUE_ROOM)
 
         def ask(begin: int, end: int, out: PairArray) -> tuple[int, int, int]:
             nonlocal scratch
             asked = (*self._asked(), self.store.end, boxes)
-            rules = (touching, category, mask, self.sort)
+            how = (touching, *rules, self.sort)
             found = tests = 0
             while True:
                 begin, more, made, cramped = queries.search_boxes(
-                    *asked, begin, end, *rules, scratch, out[found:]
+                    *asked, begin, end, *how, scratch, out[found:]
                 )
                 found += more
                 tests += made
@@ -367,8 +364,8 @@ class TreeStructure(Structure):
     def _scratch(self, room: int) -> tuple[npt.NDArray[Any], ...]:
         return queries.query_scratch(2 * self.dim, self._arrays.edges.dtype, self.store.end, room)
 
-    def find_on_ray(self, ray: Floats, category: int, mask: int) -> tuple[IdArray, int]:
-        asked = *self._asked(), np.array([ray]), 0, self.touching, category, mask, self._ray_scratch()
+    def find_on_ray(self, ray: Floats, rules: Rules) -> Ids:
+        asked = *self._asked(), np.array([ray]), 0, self.touching, *rules, self._ray_scratch()
         out = np.empty((_FIRST_ROOM, 2), np.int32)
         while True:
             done, rows, tests = queries.search_rays(*asked, out)
@@ -376,15 +373,15 @@ class TreeStructure(Structure):
                 return out[:rows, 1].copy(), tests
             out = np.empty((4 * len(out), 2), np.int32)
 
-    def find_on_rays(self, rays: Rows, category: int, mask: int) -> tuple[IdArray, IdArray, int]:
-        rules = (self.touching, category, mask)
+    def find_on_rays(self, rays: Rows, rules: Rules) -> tuple[IdArray, IdArray, int]:
+        how = (self.touching, *rules)
 
         def search(first: int, last: int) -> tuple[PairArray, int]:
             some, scratch = rays[first:last], self._ray_scratch()
 
             def ask(begin: int, end: int, out: PairArray) -> tuple[int, int, int]:
                 answer: tuple[int, int, int] = queries.search_rays(
-                    *self._asked(), some[:end], begin, *rules, scratch, out
+                    *self._asked(), some[:end], begin, *how, scratch, out
                 )
                 return answer
 
@@ -408,43 +405,37 @@ class TreeStructure(Structure):
         )
 
     def find_first_on_ray(
-        self, origin: Given, direction: Given, furthest: float, category: int, mask: int
+        self, origin: Given, direction: Given, furthest: float, rules: Rules
     ) -> FirstHit | None:
         arrays, store = self._arrays, self.store
-        if category == mask == NO_RULE:
+        if rules == NO_RULES:
             answer: FirstHit | None = _try_ray(
                 arrays.edges, arrays.children, store.boxes, origin, direction, furthest, self.touching
             )
             return answer
         ray = (*origin, *direction, furthest)
-        hit, tests = queries.search_first(*self._asked(), ray, self.touching, category, mask)
+        hit, tests = queries.search_first(*self._asked(), ray, self.touching, *rules)
         return protocol.described(store, hit, tests, ray)
 
-    def find_first_on_rays(
-        self, rays: Rows, ignored: IdArray, category: int, mask: int
-    ) -> tuple[IdArray, int]:
+    def find_first_on_rays(self, rays: Rows, ignored: IdArray, rules: Rules) -> Ids:
         out = np.empty(len(rays), np.int32)
-        rules = (self.touching, category, mask, ignored)
+        how = (self.touching, *rules, ignored)
         tests = self._shared_out(
             len(rays),
             lambda begin, end: queries.search_firsts(
-                *self._asked(), rays, begin, end, *rules, self._ray_scratch(), out
+                *self._asked(), rays, begin, end, *how, self._ray_scratch(), out
             ),
         )
         return out, sum(tests)
 
-    def find_nearest(
-        self, point: Given, k: int, category: int, mask: int
-    ) -> tuple[IdArray, Distances, int] | None:
-        if category != NO_RULE or mask != NO_RULE:
-            return protocol.nearest_as_many(self, point, k, category, mask)
+    def find_nearest(self, point: Given, k: int, rules: Rules) -> NearestIds | None:
+        if rules != NO_RULES:
+            return protocol.nearest_as_many(self, point, k, rules)
         arrays = self._arrays
-        answer: tuple[IdArray, Distances, int] | None = _try_nearest(
-            arrays.edges, arrays.children, self.store.boxes, point, k
-        )
+        answer: NearestIds | None = _try_nearest(arrays.edges, arrays.children, self.store.boxes, point, k)
         return answer
 
-    def find_nearest_many(self, points: Rows, k: int, category: int, mask: int) -> tuple[IdArray, int]:
+    def find_nearest_many(self, points: Rows, k: int, rules: Rules) -> Ids:
         out = np.empty((len(points), k), np.int32)
         order = None
         if len(points) >= _ENOUGH_QUESTIONS:
@@ -456,7 +447,7 @@ class TreeStructure(Structure):
 
         def search(begin: int, end: int) -> Any:
             scratch = (np.empty(room, np.int64), np.empty(room), np.empty(kernel.WIDTH), np.empty(k))
-            return queries.search_nearest(*self._asked(), asked, begin, end, category, mask, scratch, out)
+            return queries.search_nearest(*self._asked(), asked, begin, end, *rules, scratch, out)
 
         tests = self._shared_out(len(points), search)
         if order is not None:

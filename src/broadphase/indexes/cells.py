@@ -16,9 +16,8 @@ import numpy.typing as npt
 
 from broadphase.boxes import BoxArray
 from broadphase.indexes import protocol
-from broadphase.indexes.arguments import NO_RULE, Floats, Given, Rows
-from broadphase.indexes.protocol import FirstHit, Structure
-from broadphase.indexes.results import Distances
+from broadphase.indexes.arguments import NO_RULES, Floats, Given, Rows, Rules
+from broadphase.indexes.protocol import FirstHit, Ids, NearestIds, Structure
 from broadphase.indexes.storage import BoxStore, IdArray, expect
 from broadphase.kernels.arrays.results import FEW as FEW_IDS
 from broadphase.kernels.arrays.results import words_for
@@ -238,7 +237,7 @@ class CellLists:
         """One more than the largest id that may be in these cells."""
         return min(self.store.end, len(self.levels))
 
-    def in_box(self, box: Given, touching: bool) -> tuple[IdArray, int] | None:
+    def in_box(self, box: Given, touching: bool) -> Ids | None:
         """Ids and tests; tests below 0 where the box is unsound, or another thread asks just now."""
         return _try_box(  # type: ignore[no-any-return]
             self.store.boxes, self.store.end, self.heads, self.pool, self.lattice, self.levels, self.table,
@@ -252,7 +251,7 @@ class CellLists:
             origin, direction, furthest, touching,
         )  # fmt: skip
 
-    def around(self, point: Given, k: int) -> tuple[IdArray, Distances, int] | None:
+    def around(self, point: Given, k: int) -> NearestIds | None:
         """The nearest ids and their distances in order, and tests."""
         return _try_nearest(  # type: ignore[no-any-return]
             self.store.boxes, self.store.end, self.heads, self.pool, self.lattice, self.levels, self.table,
@@ -263,9 +262,7 @@ class CellLists:
         """What kernels are told of the cells."""
         return self.heads, self.pool, self.lattice, self.levels, self.table
 
-    def search(
-        self, boxes: Rows, touching: bool, category: int, mask: int, out: PairArray | None = None
-    ) -> tuple[IdArray, int]:
+    def search(self, boxes: Rows, touching: bool, rules: Rules, out: PairArray | None = None) -> Ids:
         """Rows ``[query, id]``, ordered by query, and the tests made."""
         cells, near = np.empty((queries.CELLS, 7), np.int64), np.empty((2, queries.NEAR), np.int32)
         words = words_for(self._end())
@@ -273,26 +270,24 @@ class CellLists:
         def ask(begin: int, end: int, out: PairArray) -> tuple[int, int, int]:
             answer: tuple[int, int, int] = queries.search_boxes(
                 self.store.boxes, self._end(), self.store.categories, self.store.masks, *self.cells(),
-                boxes[:end], begin, cells, near, words, out, touching, category, mask,
+                boxes[:end], begin, cells, near, words, out, touching, *rules,
             )  # fmt: skip
             return answer
 
         return in_chunks(ask, len(boxes), protocol.room_for(boxes) if out is None else out)
 
-    def first_hits(
-        self, rays: Rows, best: IdArray, nearest: Rows, touching: bool, category: int, mask: int
-    ) -> int:
+    def first_hits(self, rays: Rows, best: IdArray, nearest: Rows, touching: bool, rules: Rules) -> int:
         """Lower ``best`` and ``nearest`` to what each ray hits first here; returns the tests."""
         none, scratch = np.empty((0, 2), np.int32), (np.empty(rays.shape[1]), np.empty(3, np.int64))
         tests = 0
         for begin, end in growing(len(rays)):
             tests += queries.walk_rays(
                 self.store.boxes, self._end(), self.store.categories, self.store.masks, *self.cells(),
-                rays[:end], begin, *scratch, True, best, nearest, none, touching, category, mask,
+                rays[:end], begin, *scratch, True, best, nearest, none, touching, *rules,
             )[2]  # fmt: skip
         return tests
 
-    def hits(self, rays: Rows, touching: bool, category: int, mask: int) -> tuple[IdArray, int]:
+    def hits(self, rays: Rows, touching: bool, rules: Rules) -> Ids:
         """Rows ``[ray, id]``, some of them several times, and the tests made."""
         scratch = np.empty(rays.shape[1]), np.empty(3, np.int64)
         unused = np.empty(0, np.int32), np.empty(0)
@@ -300,22 +295,20 @@ class CellLists:
         def ask(begin: int, end: int, out: PairArray) -> tuple[int, int, int]:
             answer: tuple[int, int, int] = queries.walk_rays(
                 self.store.boxes, self._end(), self.store.categories, self.store.masks, *self.cells(),
-                rays[:end], begin, *scratch, False, *unused, out, touching, category, mask,
+                rays[:end], begin, *scratch, False, *unused, out, touching, *rules,
             )  # fmt: skip
             return answer
 
         return in_chunks(ask, len(rays), 16 * len(rays) + FEW)
 
-    def nearest(
-        self, points: Rows, heap: tuple[IdArray, Rows, npt.NDArray[np.int64]], category: int, mask: int
-    ) -> int:
+    def nearest(self, points: Rows, heap: tuple[IdArray, Rows, npt.NDArray[np.int64]], rules: Rules) -> int:
         """Offer these boxes to the ids, distances and counts of ``heap``; returns the tests."""
         done, tests = np.empty(len(self.lattice), np.bool_), 0
         for begin, end in growing(len(points)):
             some = (points[begin:end], *(part[begin:end] for part in heap))
             tests += queries.search_nearest(
                 self.store.boxes, self._end(), self.store.categories, self.store.masks, *self.cells(),
-                *some, done, category, mask,
+                *some, done, *rules,
             )  # fmt: skip
         return tests
 
@@ -484,12 +477,12 @@ class CellStructure(Structure):
             tests += made
         return Found(chunks, sum(map(len, chunks)), tests, self.counts()[0])
 
-    def _ask_in_parts(self, lists: CellLists, boxes: Rows) -> tuple[IdArray, int]:
+    def _ask_in_parts(self, lists: CellLists, boxes: Rows) -> Ids:
         """What lies around some boxes in the cells of others."""
         parts = min(threads.resolve(self.threads), len(boxes) // _ENOUGH_QUERIES + 1)
 
-        def search(begin: int, end: int) -> tuple[IdArray, int]:
-            rows, tests = lists.search(boxes[begin:end], self.touching, NO_RULE, NO_RULE)
+        def search(begin: int, end: int) -> Ids:
+            rows, tests = lists.search(boxes[begin:end], self.touching, NO_RULES)
             rows[:, 0] += begin
             return rows, tests
 
@@ -505,9 +498,9 @@ class CellStructure(Structure):
             return moving
         return None if moving.boxes else static
 
-    def find_in_box(self, box: Given, touching: bool, category: int, mask: int) -> tuple[IdArray, int] | None:
-        if category != NO_RULE or mask != NO_RULE:
-            return protocol.box_as_many(self, box, touching, category, mask)
+    def find_in_box(self, box: Given, touching: bool, rules: Rules) -> Ids | None:
+        if rules != NO_RULES:
+            return protocol.box_as_many(self, box, touching, rules)
         only = self._only()
         if only is not None:
             return only.in_box(box, touching)
@@ -520,11 +513,11 @@ class CellStructure(Structure):
         return ids, moving[1] + static[1]
 
     def find_first_on_ray(
-        self, origin: Given, direction: Given, furthest: float, category: int, mask: int
+        self, origin: Given, direction: Given, furthest: float, rules: Rules
     ) -> FirstHit | None:
-        if category != NO_RULE or mask != NO_RULE:
+        if rules != NO_RULES:
             ray = (*origin, *direction, furthest)
-            hits: Any = self.find_first_on_rays(np.array((ray,), np.float64), protocol.NO_IDS, category, mask)
+            hits: Any = self.find_first_on_rays(np.array((ray,), np.float64), protocol.NO_IDS, rules)
             return protocol.described(self.store, hits[0].item(), hits[1], ray)
         only, asked = self._only(), (origin, direction, furthest, self.touching)
         if only is not None:
@@ -536,11 +529,9 @@ class CellStructure(Structure):
         first = min(moving, static, key=lambda hit: (hit[0] < 0, hit[2], hit[0]))
         return first[0], moving[1] + static[1], *first[2:]
 
-    def find_nearest(
-        self, point: Given, k: int, category: int, mask: int
-    ) -> tuple[IdArray, Distances, int] | None:
-        if category != NO_RULE or mask != NO_RULE:
-            return protocol.nearest_as_many(self, point, k, category, mask)
+    def find_nearest(self, point: Given, k: int, rules: Rules) -> NearestIds | None:
+        if rules != NO_RULES:
+            return protocol.nearest_as_many(self, point, k, rules)
         only = self._only()
         if only is not None:
             return only.around(point, k)
@@ -551,37 +542,32 @@ class CellStructure(Structure):
         order = np.lexsort((ids, distances))[:k]
         return ids[order], distances[order], moving[2] + static[2]
 
-    def find_in_boxes(
-        self, boxes: Rows, touching: bool, category: int, mask: int, out: PairArray | None = None
-    ) -> tuple[IdArray, int]:
-        rules = touching, category, mask
+    def find_in_boxes(self, boxes: Rows, touching: bool, rules: Rules, out: PairArray | None = None) -> Ids:
         only = self._only()
         if only is not None:
-            return only.search(boxes, *rules, out)
-        found = [lists.search(boxes, *rules) for lists in self._lists]
+            return only.search(boxes, touching, rules, out)
+        found = [lists.search(boxes, touching, rules) for lists in self._lists]
         rows = np.concatenate([rows for rows, _ in found])
         # Two ordered halves: a stable sort merges them.
         return rows[np.argsort(rows[:, 0], kind="stable")], sum(tests for _, tests in found)
 
-    def find_on_ray(self, ray: Floats, category: int, mask: int) -> tuple[IdArray, int]:
-        ids, _, tests = self.find_on_rays(np.array((ray,), np.float64), category, mask)
+    def find_on_ray(self, ray: Floats, rules: Rules) -> Ids:
+        ids, _, tests = self.find_on_rays(np.array((ray,), np.float64), rules)
         return ids, tests
 
-    def find_on_rays(self, rays: Rows, category: int, mask: int) -> tuple[IdArray, IdArray, int]:
+    def find_on_rays(self, rays: Rows, rules: Rules) -> tuple[IdArray, IdArray, int]:
         keys = [np.empty(0, np.int64)]
         tests = 0
         for lists in self._lists:
             if lists.boxes:
-                rows, made = lists.hits(rays, self.touching, category, mask)
+                rows, made = lists.hits(rays, self.touching, rules)
                 keys.append(rows[:, 0].astype(np.int64) << 32 | rows[:, 1])
                 tests += made
         found = np.unique(np.concatenate(keys))
         counts = np.bincount(found >> 32, minlength=len(rays)).astype(np.int32)
         return (found & 0xFFFFFFFF).astype(np.int32), counts, tests
 
-    def find_first_on_rays(
-        self, rays: Rows, ignored: IdArray, category: int, mask: int
-    ) -> tuple[IdArray, int] | None:
+    def find_first_on_rays(self, rays: Rows, ignored: IdArray, rules: Rules) -> Ids | None:
         if len(ignored):
             return None
         best = np.full(len(rays), -1, np.int32)
@@ -589,16 +575,16 @@ class CellStructure(Structure):
         tests = 0
         for lists in self._lists:
             if lists.boxes:
-                tests += lists.first_hits(rays, best, nearest, self.touching, category, mask)
+                tests += lists.first_hits(rays, best, nearest, self.touching, rules)
         return best, tests
 
-    def find_nearest_many(self, points: Rows, k: int, category: int, mask: int) -> tuple[IdArray, int]:
+    def find_nearest_many(self, points: Rows, k: int, rules: Rules) -> Ids:
         ids = np.full((len(points), k), -1, np.int32)
         heap = ids, np.empty((len(points), k)), np.zeros(len(points), np.int64)
         tests = 0
         for lists in self._lists:
             if lists.boxes:
-                tests += lists.nearest(points, heap, category, mask)
+                tests += lists.nearest(points, heap, rules)
         return ids, tests
 
     # ---- about itself

@@ -23,7 +23,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from broadphase.boxes import BoxArray
-from broadphase.indexes.arguments import NO_RULE, Given, Rows
+from broadphase.indexes.arguments import NO_RULES, Given, Rows
 from broadphase.indexes.box_tree import TreeStructure
 from broadphase.indexes.protocol import Structure, find_rows, pairs_between, renamed, search_live
 from broadphase.indexes.storage import EVERY_BIT, BoxStore, IdArray, expect
@@ -132,7 +132,7 @@ class StripsStructure(Structure):
         statics = self._static_ids()
 
         def find(queries: Rows) -> tuple[IdArray, int]:
-            rows, tests = find_rows(self._static_tree(), queries, self.touching, NO_RULE, NO_RULE)
+            rows, tests = find_rows(self._static_tree(), queries, self.touching, NO_RULES)
             rows[:, 1] = statics[rows[:, 1]]
             return rows, tests
 

@@ -20,7 +20,7 @@ from broadphase.boxes import BoxArray
 from broadphase.errors import PairLimitExceeded
 from broadphase.geometry.shapes import Bounds
 from broadphase.indexes import Choice, make_index
-from broadphase.indexes.arguments import NO_RULE
+from broadphase.indexes.arguments import NO_RULES
 from broadphase.indexes.base import Index
 from broadphase.indexes.protocol import Structure
 from broadphase.indexes.storage import expect
@@ -173,7 +173,7 @@ class BroadPhase:
         """The ids whose bounds overlap a box, in any order."""
         index = self._indexes[layer]
         # The kernel behind `query_box`, without checking the arguments again.
-        answer = self._structure(layer).find_in_box(box, index._space.touching, NO_RULE, NO_RULE)
+        answer = self._structure(layer).find_in_box(box, index._space.touching, NO_RULES)
         return index.query_box(box) if answer is None or answer[1] < 0 else answer[0]
 
     def gather_on_ray(self, origin: Point, direction: Point, furthest: float) -> int:
@@ -182,7 +182,7 @@ class BroadPhase:
         count, ray = 0, (*origin, *direction, furthest)
         for layer in self._filled:
             # `query_ray` would rank them by bounds.
-            ids, _ = self._structure(layer).find_on_ray(ray, NO_RULE, NO_RULE)
+            ids, _ = self._structure(layer).find_on_ray(ray, NO_RULES)
             if len(ids):
                 count = self._put(count, ids, layer)
         return count
@@ -195,7 +195,7 @@ class BroadPhase:
         self.hand_over()
         for layer in self._filled:
             if len(self._indexes[layer]):
-                ids, counts, _ = self._structure(layer).find_on_rays(rays, NO_RULE, NO_RULE)
+                ids, counts, _ = self._structure(layer).find_on_rays(rays, NO_RULES)
                 yield ids, np.concatenate(([0], np.cumsum(counts, dtype=np.int64))), self._rows[layer]
 
     def _structure(self, layer: int) -> Structure:
