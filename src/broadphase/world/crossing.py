@@ -20,8 +20,8 @@ from broadphase.kernels.movement.depenetration import overlapping_shapes
 from broadphase.kernels.movement.sweep import cross_rows
 from broadphase.kernels.shapes.table import BOX
 from broadphase.world.bodies import ALL, MOVING, Body, Rows
-from broadphase.world.depenetration import NO_TILES
 from broadphase.world.hits import Hit, HitArrays, Movement, Movements
+from broadphase.world.movement import NO_TILES
 from broadphase.world.space import bounds_of
 from broadphase.world.state import State
 

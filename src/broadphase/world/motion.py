@@ -22,9 +22,16 @@ from broadphase.world.bodies import ALL, Body, Rows
 from broadphase.world.broad_phase import closed
 from broadphase.world.contacts import contacts_between
 from broadphase.world.crossing import Start, cross
-from broadphase.world.depenetration import NO_TILES, blocker_at
 from broadphase.world.hits import NOTHING, RESPONSES, Answer, Around, Blockers, Hit, Movement, Response
-from broadphase.world.movement import beside, first_against, region, resolve, step_beside
+from broadphase.world.movement import (
+    NO_TILES,
+    beside,
+    blocker_at,
+    first_against,
+    region,
+    resolve,
+    step_beside,
+)
 from broadphase.world.space import TOLERANCE, Floats, bounds_of, moved_columns
 from broadphase.world.state import State
 from broadphase.world.tiles import Tile, TileMap
