@@ -237,7 +237,13 @@ class Space:
 
 def moved_columns(columns: ShapeColumns, rows: npt.NDArray[np.integer], shift: Floats) -> ShapeColumns:
     """Some shapes, moved."""
-    x, y = columns.x[rows] + shift[:, 0], columns.y[rows] + shift[:, 1]
+    return placed_columns(columns, rows, columns.x[rows] + shift[:, 0], columns.y[rows] + shift[:, 1])
+
+
+def placed_columns(
+    columns: ShapeColumns, rows: npt.NDArray[np.integer], x: Floats, y: Floats
+) -> ShapeColumns:
+    """Some shapes at other places."""
     return ShapeColumns(
         *(columns.kinds[rows], x, y, columns.width[rows], columns.height[rows]),
         *(columns.starts[rows], columns.counts[rows], columns.points, columns.axes),
