@@ -97,23 +97,15 @@ class BoxStore:
 
     def live_filter(self) -> PairFilter:
         """The rules of the live rows, for a search over `live_boxes`."""
-        none = no_filter()
-        if not self.any_static and not self.any_sets:
-            return none
-        at: Any = slice(self.end) if self.live == self.end else self.ids()
+        return self.filter(None if self.live == self.end else self.ids())
+
+    def filter(self, ids: IdArray | None = None) -> PairFilter:
+        """The rules of some ids, or by id, for a search over ``boxes[:end]``."""
+        none, at = no_filter(), slice(self.end) if ids is None else ids
         return PairFilter(
             self.classes[at] if self.any_static else none.classes,
             self.categories[at] if self.any_sets else none.categories,
             self.masks[at] if self.any_sets else none.masks,
-        )
-
-    def filter(self) -> PairFilter:
-        """The rules by id, for a search over ``boxes[:end]``."""
-        none = no_filter()
-        return PairFilter(
-            self.classes[: self.end] if self.any_static else none.classes,
-            self.categories[: self.end] if self.any_sets else none.categories,
-            self.masks[: self.end] if self.any_sets else none.masks,
         )
 
     def live_envs(self) -> npt.NDArray[np.int64]:

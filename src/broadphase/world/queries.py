@@ -8,6 +8,7 @@ one would cost twenty times as much that way.
 """
 
 import math
+from collections.abc import Iterator
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -289,25 +290,19 @@ class Queries:
         last = self._tile_ahead(start, way, furthest) if tiles else []
         if last:
             furthest = math.nextafter(last[0].distance, math.inf)
-        leg = self._leg(np.array([way]), np.array([furthest])).item()
+        ray, done = np.array([[*start, *way, furthest]]), np.zeros(1, np.bool_)
+        hits: list[BodyHit] = []
         found: dict[Any, BodyHit] = {}
-        begun = 0.0
-        while True:
-            end = min(begun + leg, furthest)
-            ends = [
-                [_at(place, part, far) for place, part in zip(start, way, strict=True)]
-                for far in (begun, end)
-            ]
-            region = np.array([np.min(ends, axis=0), np.max(ends, axis=0)]).reshape(1, 4)
-            for x, y in space.shift(space.turns_near(region)[1]).tolist():
+        for _, begun, ends in self._legs(ray, done):
+            end = ends.item()
+            for x, y in space.shift(space.turns_near(_bounds_of(ray, begun, ends))[1]).tolist():
                 for hit in self._straight((start[0] - x, start[1] - y), way, end, kept, most):
                     known = found.get(hit.other)
                     if known is None or hit.distance < known.distance:
                         found[hit.other] = hit._replace(point=space.place(*hit.point))
             hits = sorted(found.values(), key=lambda hit: (hit.distance, hit.other.id))[:most]
-            if end >= furthest or (len(hits) == most and all(hit.distance <= end for hit in hits)):
-                return hits + last
-            begun = end
+            done[0] = len(hits) == most and all(hit.distance <= end for hit in hits)
+        return hits + last
 
     def _tile_ahead(self, start: _Place, way: _Place, furthest: float) -> list[BodyHit]:
         """The tile that ends a ray, if one does."""
@@ -317,7 +312,7 @@ class Queries:
         if at.item(0) < 0:
             return []
         (column, row), far, (nx, ny) = at[0].tolist(), distances.item(), normals[0].tolist()
-        point = self._space.place(*(_at(place, part, far) for place, part in zip(start, way, strict=True)))
+        point = self._space.place(*_along(ray, distances)[0].tolist())
         return [BodyHit(Tile(column, row), far, (nx, ny), point)]
 
     def rays(self, origins: Any, directions: Any, max_distance: Any, tiles: bool, rules: Any) -> BodyHits:
@@ -346,14 +341,12 @@ class Queries:
         if not space.periodic:
             cast_rays_each(tiles.grid, tiles.ground, rays, at, distances, normals)
             return
-        legs = self._leg(rays[:, 2:4], rays[:, 4])
-        active, begun = np.arange(len(rays)), np.zeros(len(rays))
-        while len(active):
+        done = np.zeros(len(rays), np.bool_)
+        for active, begun, ends in self._legs(rays, done):
             asked = rays[active]
-            ends = asked[:, 4] = np.minimum(begun[active] + legs[active], rays[active, 4])
-            asked[:, :2] -= space.shift_to_inside(_along(asked, begun[active]))
-            places = [_along(asked, far) for far in (begun[active], ends)]
-            region = union(np.hstack((np.minimum(*places), np.maximum(*places))))
+            asked[:, 4] = ends
+            asked[:, :2] -= space.shift_to_inside(_along(asked, begun))
+            region = union(_bounds_of(asked, begun, ends))
             found, far = np.full((len(active), 2), -1), np.full(len(active), math.inf)
             sides = np.zeros((len(active), 2))
             near = tiles_near(tiles, space, region)
@@ -361,21 +354,17 @@ class Queries:
                 cast_rays_each(near.tiles.grid, near.tiles.ground, asked, found, far, sides)
             at[active] = near.numbered(found)
             distances[active], normals[active] = far, sides
-            begun[active] = ends
-            active = active[(ends < rays[active, 4]) & (found[:, 0] < 0)]
+            done[active] = found[:, 0] >= 0
 
     def _first_bodies(self, rays: Floats, own: Rows, fits: _Flags) -> tuple[Rows, Floats]:
         """The row that each ray hits first, -1 for none, with distance and normal."""
         space = self._space
         if not space.periodic:
             return self._first_straight(rays, own, fits)
-        legs = self._leg(rays[:, 2:4], rays[:, 4])
         rows, hits = np.full(len(rays), -1, np.int32), np.full((len(rays), 3), math.inf)
-        active, begun = np.arange(len(rays)), np.zeros(len(rays))
-        while len(active):
-            ends = np.minimum(begun[active] + legs[active], rays[active, 4])
-            places = [_along(rays[active], far) for far in (begun[active], ends)]
-            of, turns = space.turns_near(np.hstack((np.minimum(*places), np.maximum(*places))))
+        done = np.zeros(len(rays), np.bool_)
+        for active, begun, ends in self._legs(rays, done):
+            of, turns = space.turns_near(_bounds_of(rays[active], begun, ends))
             asked = rays[active][of]
             asked[:, :2] -= space.shift(turns)
             asked[:, 4] = ends[of]
@@ -387,8 +376,7 @@ class Queries:
             met = met[np.lexsort((found[met], into[met, 0], who[met]))]
             met = met[np.diff(who[met], prepend=-1) != 0]
             rows[who[met]], hits[who[met]] = found[met], into[met]
-            begun[active] = ends
-            active = active[(ends < rays[active, 4]) & ~(hits[active, 0] <= ends)]
+            done[active] = hits[active, 0] <= ends
         return rows, hits
 
     def _first_straight(self, rays: Floats, own: Rows, fits: _Flags) -> tuple[Rows, Floats]:
@@ -420,13 +408,21 @@ class Queries:
         largest = max(float(np.abs(places).max()), float(np.abs(rays[:, :2]).max()))
         return [ahead * gap for ahead in _LOOK_AHEAD if _SHORTEST * largest < ahead * gap < float(size.max())]
 
-    def _leg(self, ways: Floats, furthest: Floats) -> Floats:
-        """How far rays go until they are around once: ``(m,)``."""
+    def _legs(self, rays: Floats, done: _Flags) -> Iterator[tuple[_Numbers, Floats, Floats]]:
+        """Rays that go around, in legs of one period: which go on, and from how far away to how far.
+
+        Who is told may write to ``done``, by ray.
+        """
         with np.errstate(divide="ignore"):
-            around = np.where(ways != 0.0, self._space.lengths / np.abs(ways), np.inf)
-        legs: Floats = around.min(axis=1)
+            around = np.where(rays[:, 2:4] != 0.0, self._space.lengths / np.abs(rays[:, 2:4]), np.inf)
+        legs, furthest = around.min(axis=1), rays[:, 4].copy()
         check_ray_lengths(furthest, legs)
-        return legs
+        active, begun = np.arange(len(rays)), np.zeros(len(rays))
+        while len(active):
+            ends = np.minimum(begun + legs[active], furthest[active])
+            yield active, begun, ends
+            goes_on = (ends < furthest[active]) & ~done[active]
+            active, begun = active[goes_on], ends[goes_on]
 
     # ---- what is near
 
@@ -577,11 +573,6 @@ def is_batch(values: Any) -> bool:
     return getattr(values, "ndim", 0) == 2
 
 
-def _at(place: float, part: float, far: float) -> float:
-    """Where a ray is on an axis; far may be infinite on an axis along which it does not go."""
-    return place + part * far if part else place
-
-
 def _distance(value: Any, name: str) -> float:
     """A distance: not negative, not NaN, infinity is legal."""
     number = real(value, name)
@@ -641,6 +632,12 @@ def _along(rays: Floats, far: Floats) -> Floats:
         gone = np.where(rays[:, 2:4] != 0.0, rays[:, 2:4] * far[:, None], 0.0)
     places: Floats = rays[:, :2] + gone
     return places
+
+
+def _bounds_of(rays: Floats, begun: Floats, ends: Floats) -> Floats:
+    """``(m, 4)``: around the legs of rays."""
+    places = _along(rays, begun), _along(rays, ends)
+    return np.hstack((np.minimum(*places), np.maximum(*places)))
 
 
 def _columns(kind: np.uint8, x: Floats, y: Floats, width: Floats, height: Floats) -> ShapeColumns:
