@@ -266,14 +266,7 @@ class ContactTracker:
             bodies: list[Any] = store.bodies
             self.stopped[bodies[mover], bodies[other]] = normal
 
-    def note_many(
-        self,
-        movers: npt.NDArray[Any],
-        others: npt.NDArray[Any],
-        normals: npt.NDArray[np.float64],
-        *,
-        stopped: bool = False,
-    ) -> None:
+    def note_many(self, movers: Rows, others: Rows, normals: Floats, *, stopped: bool = False) -> None:
         """As `note` or `note_stop`, by rows."""
         store = self._store
         pairs = np.column_stack((movers, others)).astype(np.int32)
