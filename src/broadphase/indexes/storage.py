@@ -129,14 +129,10 @@ class BoxStore:
         self.boxes[new] = box
         self.alive[new] = True
         self.renewed[new] = True
-        # Three writes less where nobody ever asked for a rule: a third of the time of this call.
-        if static or self.any_static:
-            self.any_static = True
-            self.classes[new] = STATIC if static else 0
-        if self.any_sets or category != 1 or mask != EVERY_BIT:
-            self.any_sets = True
-            self.categories[new] = category
-            self.masks[new] = mask
+        self.any_static |= static
+        self.any_sets |= category != 1 or mask != EVERY_BIT
+        self.classes[new] = STATIC if static else 0
+        self.categories[new], self.masks[new] = category, mask
         if self.envs is not None:
             self.envs[new] = env
         self.live += 1

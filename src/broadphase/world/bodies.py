@@ -655,7 +655,7 @@ class BodyStore:
         rows = np.concatenate((np.array(reused, np.int32), np.arange(end, end + fresh, dtype=np.int32)))
         self._reserve(end + max(fresh, 0))
         self.table.put_many(rows, shapes)
-        made = bodies_of(self, rows.tolist(), data)
+        made = [Body(self, row, its) for row, its in zip(rows.tolist(), data, strict=True)]
         bodies = [*self.bodies] if self.shared or reused else self.bodies
         for row, body in zip(reused, made, strict=False):
             bodies[row] = body
@@ -700,12 +700,14 @@ class BodyStore:
         for row in listed:
             bodies[row] = None
         groups = self.tag_sets.groups
-        keep_remains(
-            dying,
+        columns = (
             *(listed, self.table.shapes(rows), [groups[group] for group in self.group[rows].tolist()]),
             *(self.static[rows].tolist(), self.sensor[rows].tolist(), self.category[rows].tolist()),
             *(self.mask[rows].tolist(), self.table.angles_of(rows).tolist()),
         )
+        remains = map(partial(tuple.__new__, Remains), zip(*columns, strict=True))
+        for body, was in zip(dying, remains, strict=True):
+            body._remains = was  # which is not read while it is alive
         gone = {**dict(zip(listed, dying, strict=True)), **self.gone}
         free, count = sorted(self._free + listed), len(listed)
         kernel.list_many_replaced(self.marks, rows, self.layer[rows])
@@ -953,30 +955,9 @@ class BodyStore:
         expect(self.marks.counts[:-1].sum() == self.marks.counts[-1], "the lists are counted")
 
 
-def bodies_of(store: "BodyStore", rows: list[int], data: Sequence[Any]) -> list[Body]:
-    """A body for each row, in a fraction of the time that one by one takes."""
-    bodies = list(map(object.__new__, repeat(Body, len(rows))))
-    columns = (("_store", repeat(store)), ("_row", rows), ("_remains", repeat(None)), ("data", data))
-    for name, values in columns:
-        deque(map(_setter(name), bodies, values), 0)
-    return bodies
-
-
-def keep_remains(bodies: list[Body], *columns: Sequence[Any]) -> None:
-    """Give handles what they were, by the columns of `Remains`; these are not read while they are alive."""
-    remains = map(partial(tuple.__new__, Remains), zip(*columns, strict=True))
-    deque(map(_setter("_remains"), bodies, remains), 0)
-
-
 def setting(kind: type, name: str, objects: Sequence[Any], value: Any) -> tuple[Callable[[Any], Any], Any]:
     """``go, through``: ``go(through)`` sets a slot of all these objects, and nothing can come in between."""
     return partial(deque, maxlen=0), map(getattr(kind, name).__set__, objects, repeat(value))
-
-
-def _setter(name: str) -> Callable[[Body, Any], None]:
-    """What sets a slot of a body without running Python code."""
-    setter: Callable[[Body, Any], None] = getattr(Body, name).__set__
-    return setter
 
 
 def as_shapes(shapes: Any) -> list[Shape]:
