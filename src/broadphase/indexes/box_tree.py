@@ -379,11 +379,8 @@ class TreeStructure(Structure):
         def search(first: int, last: int) -> tuple[PairArray, int]:
             some, scratch = rays[first:last], self._ray_scratch()
 
-            def ask(begin: int, end: int, out: PairArray) -> tuple[int, int, int]:
-                answer: tuple[int, int, int] = queries.search_rays(
-                    *self._asked(), some[:end], begin, *how, scratch, out
-                )
-                return answer
+            def ask(begin: int, end: int, out: PairArray) -> Any:
+                return queries.search_rays(*self._asked(), some[:end], begin, *how, scratch, out)
 
             rows, tests = in_chunks(ask, len(some), 4 * len(some) + _FIRST_ROOM)
             rows[:, 0] += first

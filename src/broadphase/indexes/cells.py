@@ -267,12 +267,11 @@ class CellLists:
         cells, near = np.empty((queries.CELLS, 7), np.int64), np.empty((2, queries.NEAR), np.int32)
         words = words_for(self._end())
 
-        def ask(begin: int, end: int, out: PairArray) -> tuple[int, int, int]:
-            answer: tuple[int, int, int] = queries.search_boxes(
+        def ask(begin: int, end: int, out: PairArray) -> Any:
+            return queries.search_boxes(
                 self.store.boxes, self._end(), self.store.categories, self.store.masks, *self.cells(),
                 boxes[:end], begin, cells, near, words, out, touching, *rules,
             )  # fmt: skip
-            return answer
 
         return in_chunks(ask, len(boxes), protocol.room_for(boxes) if out is None else out)
 
@@ -292,12 +291,11 @@ class CellLists:
         scratch = np.empty(rays.shape[1]), np.empty(3, np.int64)
         unused = np.empty(0, np.int32), np.empty(0)
 
-        def ask(begin: int, end: int, out: PairArray) -> tuple[int, int, int]:
-            answer: tuple[int, int, int] = queries.walk_rays(
+        def ask(begin: int, end: int, out: PairArray) -> Any:
+            return queries.walk_rays(
                 self.store.boxes, self._end(), self.store.categories, self.store.masks, *self.cells(),
                 rays[:end], begin, *scratch, False, *unused, out, touching, *rules,
             )  # fmt: skip
-            return answer
 
         return in_chunks(ask, len(rays), 16 * len(rays) + FEW)
 

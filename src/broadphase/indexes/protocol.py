@@ -210,12 +210,9 @@ class Structure(ABC):
         """
         store = self.store
 
-        def ask(begin: int, end: int, out: PairArray) -> tuple[int, int, int]:
+        def ask(begin: int, end: int, out: PairArray) -> Any:
             rows = (store.boxes, store.end, store.categories, store.masks)
-            answer: tuple[int, int, int] = brute_force.scan_for_boxes(
-                *rows, boxes[:end], begin, out, touching, *rules
-            )
-            return answer
+            return brute_force.scan_for_boxes(*rows, boxes[:end], begin, out, touching, *rules)
 
         return in_chunks(ask, len(boxes), room_for(boxes) if out is None else out)
 

@@ -189,11 +189,10 @@ class SortStructure(Structure):
         order, kept = self._asked(rules)
         edges = np.empty(boxes.shape[1], order[0].dtype)
 
-        def ask(begin: int, end: int, out: PairArray) -> tuple[int, int, int]:
-            answer: tuple[int, int, int] = sorted_array.search_boxes(
+        def ask(begin: int, end: int, out: PairArray) -> Any:
+            return sorted_array.search_boxes(
                 order, kept, boxes[:end], begin, edges, out, touching, not self.touching
             )
-            return answer
 
         return in_chunks(ask, len(boxes), room_for(boxes) if out is None else out)
 

@@ -231,11 +231,8 @@ class ManyMotion:
         places, inside = np.empty((len(rows), 2)), np.zeros(len(rows), np.bool_)
         code, grid = code_of(call.response), call.near.grid
 
-        def go(at: int, hits: Floats) -> tuple[int, int, bool]:
-            gone: tuple[int, int, bool] = travel(
-                scene.movers, code, at, scene.boxes, *scene.near, grid, places, inside, hits
-            )
-            return gone
+        def go(at: int, hits: Floats) -> Any:
+            return travel(scene.movers, code, at, scene.boxes, *scene.near, grid, places, inside, hits)
 
         parts = []
         done = 0
