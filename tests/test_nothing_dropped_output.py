@@ -6,7 +6,7 @@ import pytest
 import broadphase as bp
 from broadphase.indexes import changes
 from broadphase.runtime.slices import ranges
-from broadphase.world import depenetration, motion_many
+from broadphase.world import motion_many, movement
 from broadphase.world.motion_many import all_hits
 
 smaller_set = pytest.mark.smaller_set
@@ -27,10 +27,10 @@ def pile(count, mover):
 @pytest.mark.parametrize(
     "form", [bp.Box(5, 5, 5, 5), bp.Circle(8, 8, 3), bp.Polygon([(5, 5), (9, 5), (7, 9)])]
 )
-@pytest.mark.parametrize("first_room", [1, depenetration.FIRST_ROOM])
+@pytest.mark.parametrize("first_room", [1, movement.FIRST_ROOM])
 def test_a_body_in_a_pile_meets_all_of_it(form, first_room, monkeypatch):
-    count = depenetration.FIRST_ROOM + 20
-    monkeypatch.setattr(depenetration, "FIRST_ROOM", first_room)
+    count = movement.FIRST_ROOM + 20
+    monkeypatch.setattr(movement, "FIRST_ROOM", first_room)
     world, mover = pile(count, form)
     met = [hit.other for hit in world.move(mover, 0, 0, "cross").hits]
     assert [body.id for body in met[:count]] == list(range(count))

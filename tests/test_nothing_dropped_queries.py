@@ -182,8 +182,8 @@ def test_a_tree_that_is_too_tall_for_the_stack_goes_the_ordinary_way():
     children[0, HEIGHT + STATIC_TREE] = 9
     assert stack_room(children) > WAITING
     assert (
-        tree._structure.find_first_on_ray((0.0, 0.0), (1.0, 0.0), 9.0, -1, -1)[1]
-        == tree._structure.find_nearest((0.0, 0.0), 1, -1, -1)[2]
+        tree._structure.find_first_on_ray((0.0, 0.0), (1.0, 0.0), 9.0, (-1, -1))[1]
+        == tree._structure.find_nearest((0.0, 0.0), 1, (-1, -1))[2]
         == -2
     )
     check_line(tree, 200)
@@ -239,12 +239,12 @@ def test_a_question_that_finds_marks_in_use_goes_the_ordinary_way(name):
     words = grid._structure._lists[0].words
     assert not words.any(), "zeros before and after"
     words[0], words[-1] = 5, 1  # as if another thread were at it
-    assert grid._structure.find_in_box(wide, True, -1, -1)[1] == -2
+    assert grid._structure.find_in_box(wide, True, (-1, -1))[1] == -2
     assert grid.query_box(wide).tolist() == wanted
     assert words[0] == 5
     assert not grid.copy()._structure._lists[0].words.any()
     words[0] = words[-1] = 0
-    assert grid._structure.find_in_box(wide, True, -1, -1)[0].tolist() == wanted
+    assert grid._structure.find_in_box(wide, True, (-1, -1))[0].tolist() == wanted
     assert not words.any()
 
 

@@ -8,9 +8,8 @@ from sweep_scenes import around_boxes
 from test_sweep_shapes import around_shapes
 
 from broadphase import Box, Circle, Polygon, Tile, TileMap
-from broadphase.world.depenetration import blocker_at
 from broadphase.world.hits import NOTHING
-from broadphase.world.movement import beside, resolve
+from broadphase.world.movement import beside, blocker_at, resolve
 
 DOWN, UP, LEFT, RIGHT = (0, 1), (0, -1), (-1, 0), (1, 0)
 

@@ -415,9 +415,6 @@ class Life:
         if boxes:
             walker = pick.choice(boxes)
             calls["walk"] = lambda w, of: w.walk(w.body(walker), dx, dy, ignore=of(ignored), **steps)
-        if len(things) > 30:
-            # Who is pushed pushes all in its way, one after the other: in a crowd that takes minutes.
-            del calls["push"]
         name = pick.choice(sorted(calls))
         self.done[-1] += f" {name}"
         twin = self.twin()

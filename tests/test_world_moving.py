@@ -236,6 +236,19 @@ def test_a_lift_carries_what_stands_on_it_and_on_that():
     assert (crate.position, cat.position, dog.position) == ((5, 90), (7, 85), (30, 90))
 
 
+@pytest.mark.parametrize(("rows", "columns", "walled"), [(5, 30, True), (5, 30, False), (1, 1200, False)])
+def test_a_crowd_is_pushed_at_once_also_before_a_wall(rows, columns, walled):
+    """Each brick pushes two: without a limit to how often each is pushed this takes 2 to the 30."""
+    world = World()
+    bricks = [world.add(Box(2 * i, 2 * j + i % 2, 2, 2)) for i in range(columns) for j in range(rows)]
+    press = world.add(Box(-5, 0, 5, 2 * rows + 1), static=True)
+    if walled:
+        world.add(Box(2 * columns, -5, 5, 2 * rows + 10), static=True)
+    pushed = world.push(press, 1, 0)
+    assert pushed == ([], bricks, bricks[:rows] if walled else [])
+    assert bricks[-1].x == 2 * (columns - 1) + (not walled)
+
+
 @pytest.mark.smaller_set
 def test_a_press_pushes_what_is_in_the_way_however_fast():
     world, [wall] = world_with(Box(200, -50, 10, 100))

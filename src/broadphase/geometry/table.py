@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.boxes import BoxArray
 from broadphase.geometry.narrow_phase import ContactArrays, as_pairs
 from broadphase.geometry.polygons import reach_of, read_only
 from broadphase.geometry.shapes import Box, Polygon, Shape, boxes_of
@@ -173,8 +172,10 @@ class ShapeTable:
         """The angle of each shape."""
         return self._turning[: len(self), 3].copy()
 
-    def turn(self, rows: npt.NDArray[np.integer[Any]], angles: npt.NDArray[np.float64]) -> None:
-        """Rotate shapes about their centres, to finite angles in degrees.
+    def turn(
+        self, rows: npt.NDArray[np.integer[Any]], angles: npt.NDArray[np.float64], places: Any = None
+    ) -> None:
+        """Rotate shapes about their centres, to finite angles in degrees, and put them to ``places``.
 
         Raises
         ------
@@ -195,7 +196,10 @@ class ShapeTable:
             self._give_points(row, polygon)
         self._turned.clear()
         columns, turning, all_rows = self.columns, self._turning, rows.astype(np.int64)
-        turning[rows, 3] = angles  # nothing can interrupt between this and the next line
+        x, y = (columns.x[rows], columns.y[rows]) if places is None else places
+        # No calls from here on but the last line, so nothing can interrupt.
+        columns.x[rows], columns.y[rows] = x, y
+        turning[rows, 3] = angles
         turn_rows(columns, self._base, turning, all_rows, angles)
 
     def _give_points(self, row: int, polygon: Shape) -> None:
@@ -231,7 +235,7 @@ class ShapeTable:
         """A table of one shape, where it is now, for movement kernels."""
         return table_of([self.shape(row)]).columns
 
-    def bounds(self, rows: npt.NDArray[np.integer[Any]] | None = None) -> BoxArray:
+    def bounds(self, rows: npt.NDArray[np.integer[Any]] | None = None) -> npt.NDArray[np.float64]:
         """``(n, 4)``: the bounding boxes of all shapes, or of some."""
         out = np.empty((len(self) if rows is None else len(rows), 4))
         if len(out):

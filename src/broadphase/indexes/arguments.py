@@ -26,8 +26,11 @@ Rows = npt.NDArray[np.float64]
 Given = tuple[Any, ...]
 """What a caller wrote, as a tuple whose items are not checked yet."""
 
+Rules = tuple[int, int]
+"""Category and mask of a question, as kernels take them."""
 NO_RULE = -1
 """What a kernel is given for a ``category`` or ``mask`` that the caller did not set."""
+NO_RULES: Rules = (NO_RULE, NO_RULE)
 
 
 def as_given(values: Any) -> Given | None:
@@ -246,16 +249,10 @@ def bit_set(value: Any, name: str) -> int:
     return number
 
 
-def settled_rules(category: Any, mask: Any, env: Any) -> tuple[int | None, int | None, Any]:
-    """The rules of a query, of which no code of the caller's runs any more (`broadphase.boxes.settled`)."""
-    return (
-        None if category is None else bit_set(category, "category"),
-        None if mask is None else bit_set(mask, "mask"),
-        env if env is None or type(env) is int else _settled_env(env),
-    )
-
-
-def _settled_env(env: Any) -> Any:
+def settled_env(env: Any) -> Any:
+    """An environment or several, of which no code of the caller's runs any more; None stays None."""
+    if env is None or type(env) is int:
+        return env
     array = settled(env, "env")
     return array.item() if array.ndim == 0 and array.dtype.kind in "iu" else array
 
@@ -265,9 +262,12 @@ def settled_distance(value: Any, name: str) -> Any:
     return value if type(value) is float or type(value) is int else settled(value, name, NUMBERS)
 
 
-def rule(value: Any, name: str) -> int:
-    """A query's category or mask; `NO_RULE` where it has none."""
-    return NO_RULE if value is None else bit_set(value, name)
+def as_rules(category: Any, mask: Any) -> Rules:
+    """The rules of a question as kernels take them."""
+    return (
+        NO_RULE if category is None else bit_set(category, "category"),
+        NO_RULE if mask is None else bit_set(mask, "mask"),
+    )
 
 
 def flag(value: Any, name: str) -> bool:

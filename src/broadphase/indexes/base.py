@@ -10,18 +10,7 @@ import numpy.typing as npt
 from broadphase.boxes import BoxArray, bit_sets, check_sound, copy_sound, settled, static_flags
 from broadphase.foreign import BOXES
 from broadphase.indexes import arguments
-from broadphase.indexes.arguments import (
-    NO_RULE,
-    Floats,
-    Reader,
-    Rows,
-    as_given,
-    count,
-    distance_or_distances,
-    lined_up,
-    settled_distance,
-    settled_rules,
-)
+from broadphase.indexes.arguments import Floats, Reader, Rows, Rules
 from broadphase.indexes.changes import History, Journal
 from broadphase.indexes.protocol import NO_IDS, Structure
 from broadphase.indexes.results import Nearest, PairChanges, RayHit, RayHits, RayRows, Stats
@@ -224,13 +213,7 @@ class Index:
         return new
 
     def insert_many(
-        self,
-        boxes: Any,
-        *,
-        static: Any = False,
-        category: Any = 1,
-        mask: Any = EVERY_BIT,
-        env: Any = None,
+        self, boxes: Any, *, static: Any = False, category: Any = 1, mask: Any = EVERY_BIT, env: Any = None
     ) -> IdArray:
         """Add boxes, in their order, at the lowest free ids.
 
@@ -683,15 +666,15 @@ class Index:
                [1, 2]], dtype=int32)
         """
         if self._as_given and category is None and mask is None and env is None:
-            given = tuple(box) if type(box) is list else as_given(box)
+            given = tuple(box) if type(box) is list else arguments.as_given(box)
             found = None if given is None else self._space.in_box("query_box", given)
             if found is not None:
                 return found
-        category, mask, env = settled_rules(category, mask, env)
+        rules, env = self._rules(category, mask, env)
         query = self._reader.box_or_boxes(box)
-        if env is not None or self._worlds:
-            return self._in_env("query_box", (query,), env, category, mask)
-        return self._in_box("query_box", query, category, mask)
+        if env is not None:
+            return self._in_env("query_box", (query,), env, rules)
+        return self._in_box("query_box", query, rules)
 
     def query_point(
         self, point: Any, *, category: int | None = None, mask: int | None = None, env: Any = None
@@ -715,25 +698,18 @@ class Index:
             A coordinate is NaN, or the dimension is another.
         """
         if self._as_given and category is None and mask is None and env is None:
-            given = as_given(point)
+            given = arguments.as_given(point)
             found = None if given is None else self._space.in_box("query_point", given + given)
             if found is not None:
                 return found
-        category, mask, env = settled_rules(category, mask, env)
+        rules, env = self._rules(category, mask, env)
         at = self._reader.point_or_points(point, "point")
-        if env is not None or self._worlds:
-            return self._in_env("query_point", (at,), env, category, mask)
-        query = at + at if isinstance(at, tuple) else np.hstack((at, at))
-        return self._in_box("query_point", query, category, mask)
+        if env is not None:
+            return self._in_env("query_point", (at,), env, rules)
+        return self._in_box("query_point", at + at if isinstance(at, tuple) else np.hstack((at, at)), rules)
 
     def query_radius(
-        self,
-        center: Any,
-        r: Any,
-        *,
-        category: int | None = None,
-        mask: int | None = None,
-        env: Any = None,
+        self, center: Any, r: Any, *, category: int | None = None, mask: int | None = None, env: Any = None
     ) -> IdArray:
         """Ids of the boxes at a distance of at most ``r``; without ``touching``, of less than ``r``.
 
@@ -762,21 +738,20 @@ class Index:
                 found = self._space.in_circle(given, r)
                 if found is not None:
                     return found
-        category, mask, env = settled_rules(category, mask, env)
-        center, r = self._reader.settled_point(center, "center"), settled_distance(r, "r")
+        rules, env = self._rules(category, mask, env)
+        center, r = self._reader.settled_point(center, "center"), arguments.settled_distance(r, "r")
         at = self._reader.point_or_points(center, "center", finite=True)
-        radius = distance_or_distances(r, "r")
-        if env is not None or self._worlds:
+        radius = arguments.distance_or_distances(r, "r")
+        if env is not None:
             circles = (at, radius)
             if isinstance(at, np.ndarray) or isinstance(radius, np.ndarray):
-                circles = lined_up(at, radius, "center", "r")
-            return self._in_env("query_radius", circles, env, category, mask)
-        rules = _rules(category, mask)
+                circles = arguments.lined_up(at, radius, "center", "r")
+            return self._in_env("query_radius", circles, env, rules)
         if not (isinstance(at, tuple) and isinstance(radius, float)):
-            return self._space.in_circles(*lined_up(at, radius, "center", "r"), *rules)
-        found = self._space.in_circle(at, radius, *rules)
+            return self._space.in_circles(*arguments.lined_up(at, radius, "center", "r"), rules)
+        found = self._space.in_circle(at, radius, rules)
         if found is None:
-            rows = self._space.in_circles(np.array([at]), np.array([radius]), *rules)
+            rows = self._space.in_circles(np.array([at]), np.array([radius]), rules)
             found = np.ascontiguousarray(rows[:, 1])
         return found
 
@@ -830,20 +805,19 @@ class Index:
         RayHit(id=0, distance=4.0, normal=(-1.0, 0.0))
         """
         if self._as_given and category is None and mask is None and env is None and ignore is None:
-            at, towards = as_given(origin), as_given(direction)
+            at, towards = arguments.as_given(origin), arguments.as_given(direction)
             if at is not None and towards is not None and type(max_distance) in (float, int):
                 hit = self._space.first_hit(at, towards, max_distance)
                 if hit is not None:
                     return None if hit is NO_HIT else hit
-        category, mask, env = settled_rules(category, mask, env)
+        rules, env = self._rules(category, mask, env)
         ignore = settled(ignore, "ignore")
         rays = self._reader.rays(origin, direction, max_distance)
-        if env is not None or ignore is not None or self._worlds:
+        if env is not None or ignore is not None:
             from broadphase.indexes import environments
 
-            rules = {"category": category, "mask": mask}
             return environments.ask_first(self, rays, 0 if env is None else env, ignore, rules)
-        return self._cast(rays, *_rules(category, mask))
+        return self._cast(rays, rules)
 
     def query_ray(
         self,
@@ -874,30 +848,22 @@ class Index:
         TypeError, ValueError
             As of `raycast`.
         """
-        category, mask, env = settled_rules(category, mask, env)
+        rules, env = self._rules(category, mask, env)
         rays = self._reader.rays(origin, direction, max_distance)
-        if env is not None or self._worlds:
+        if env is not None:
             from broadphase.indexes import environments
 
-            rules = {"category": category, "mask": mask}
-            return environments.ask_all(self, rays, 0 if env is None else env, rules)
-        sets = _rules(category, mask)
+            return environments.ask_all(self, rays, env, rules)
         if not isinstance(rays, tuple):
-            return self._space.all_hits(rays, *sets)
-        found = self._space.all_on_ray(rays, *sets)
+            return self._space.all_hits(rays, rules)
+        found = self._space.all_on_ray(rays, rules)
         if found is None:
-            rows, distances, normals = self._space.all_hits(np.array([rays]), *sets)
+            rows, distances, normals = self._space.all_hits(np.array([rays]), rules)
             found = RayHits(np.ascontiguousarray(rows[:, 1]), distances, normals)
         return found
 
     def nearest(
-        self,
-        point: Any,
-        k: int = 1,
-        *,
-        category: int | None = None,
-        mask: int | None = None,
-        env: Any = None,
+        self, point: Any, k: int = 1, *, category: int | None = None, mask: int | None = None, env: Any = None
     ) -> Nearest:
         """The ``k`` boxes nearest to a point, by distance, then id; inside a box the distance is 0.
 
@@ -922,27 +888,24 @@ class Index:
             A coordinate is not finite, the dimension is another, or ``k`` is less than 1.
         """
         if self._as_given and category is None and mask is None and env is None:
-            given = as_given(point)
+            given = arguments.as_given(point)
             if given is not None and type(k) is int and k > 0:
                 nearest = self._space.nearest_one(given, k)
                 if nearest is not None:
                     return nearest
-        category, mask, env = settled_rules(category, mask, env)
-        most = count(k, "k", 1)
+        rules, env = self._rules(category, mask, env)
+        most = arguments.count(k, "k", 1)
         at = self._reader.point_or_points(point, "point", finite=True)
-        if env is not None or self._worlds:
+        if env is not None:
             from broadphase.indexes import environments
 
-            return environments.ask_nearest(
-                self, at, most, 0 if env is None else env, {"category": category, "mask": mask}
-            )
-        rules = _rules(category, mask)
+            return environments.ask_nearest(self, at, most, env, rules)
         if not isinstance(at, tuple):
-            return self._space.nearest_many(at, most, *rules)
-        found = self._space.nearest_one(at, most, *rules)
+            return self._space.nearest_many(at, most, rules)
+        found = self._space.nearest_one(at, most, rules)
         if found is None:
             held = min(most, self._store.live)
-            ids, distances = (rows[0] for rows in self._space.nearest_many(np.array([at]), held, *rules))
+            ids, distances = (rows[0] for rows in self._space.nearest_many(np.array([at]), held, rules))
             found = Nearest(ids[ids >= 0], distances[ids >= 0])
         return found
 
@@ -1045,24 +1008,31 @@ class Index:
             key: value for key, value in self.__dict__.items() if not callable(getattr(type(self), key, None))
         }
 
-    def _in_box(self, call: str, query: Floats | Rows, category: int | None, mask: int | None) -> IdArray:
+    def _rules(self, category: Any, mask: Any, env: Any) -> tuple[Rules, Any]:
+        """The rules of a question, and the environment that it is about; None where there are none.
+
+        No code of the caller's runs any more in what is returned (`broadphase.boxes.settled`).
+        """
+        rules, env = arguments.as_rules(category, mask), arguments.settled_env(env)
+        return rules, 0 if env is None and self._worlds else env
+
+    def _in_box(self, call: str, query: Floats | Rows, rules: Rules) -> IdArray:
         """What overlaps one box or each of many."""
-        rules = _rules(category, mask)
         if not isinstance(query, tuple):
-            return self._space.in_boxes(call, query, *rules)
-        found = self._space.in_box(call, query, *rules)
+            return self._space.in_boxes(call, query, rules)
+        found = self._space.in_box(call, query, rules)
         if found is None:
-            found = np.ascontiguousarray(self._space.in_boxes(call, np.array([query]), *rules)[:, 1])
+            found = np.ascontiguousarray(self._space.in_boxes(call, np.array([query]), rules)[:, 1])
         return found
 
-    def _cast(self, rays: Floats | Rows, category: int, mask: int) -> RayHit | RayHits | None:
+    def _cast(self, rays: Floats | Rows, rules: Rules) -> RayHit | RayHits | None:
         """What one ray or each of many hits first."""
         if not isinstance(rays, tuple):
-            return self._space.first_hits(rays, NO_IDS, category, mask)
+            return self._space.first_hits(rays, NO_IDS, rules)
         at, towards, furthest = rays[: self.dim], rays[self.dim : -1], rays[-1]
-        hit = self._space.first_hit(at, towards, furthest, category, mask)
+        hit = self._space.first_hit(at, towards, furthest, rules)
         if hit is None:
-            hits: Any = self._space.first_hits(np.array([rays]), NO_IDS, category, mask)
+            hits: Any = self._space.first_hits(np.array([rays]), NO_IDS, rules)
             if hits.ids[0] < 0:
                 return None
             return RayHit(int(hits.ids[0]), float(hits.distances[0]), tuple(hits.normals[0].tolist()))
@@ -1074,19 +1044,11 @@ class Index:
             return self._worlds.world_of(self, env)
         return (self, np.arange(self._store.end, dtype=np.int32)) if env == 0 and self._store.live else None
 
-    def _in_env(
-        self, call: str, asked: tuple[Any, ...], env: Any, category: int | None, mask: int | None
-    ) -> IdArray:
+    def _in_env(self, call: str, asked: tuple[Any, ...], env: Any, rules: Rules) -> IdArray:
         from broadphase.indexes import environments  # here: in most programs there is one world
 
-        rules = {"category": category, "mask": mask}
-        return environments.ask_rows(self, call, asked, 0 if env is None else env, rules)
+        return environments.ask_rows(self, call, asked, env, rules)
 
 
 def _just(id: int) -> IdArray:  # noqa: A002
     return np.array([id], np.int32)
-
-
-def _rules(category: int | None, mask: int | None) -> tuple[int, int]:
-    """As kernels are given them."""
-    return NO_RULE if category is None else category, NO_RULE if mask is None else mask

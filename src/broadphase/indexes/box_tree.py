@@ -27,60 +27,15 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.boxes import BoxArray
-from broadphase.indexes.arguments import NO_RULE, Floats, Given, Rows
-from broadphase.indexes.protocol import (
-    NO_IDS,
-    FirstHit,
-    Structure,
-    described,
-    find_rows,
-    nearest_as_many,
-    pairs_between,
-    room_for,
-)
-from broadphase.indexes.results import Distances
+from broadphase.indexes import protocol
+from broadphase.indexes.arguments import NO_RULES, Floats, Given, Rows, Rules
+from broadphase.indexes.protocol import FirstHit, Ids, NearestIds, Structure
 from broadphase.indexes.storage import BoxStore, IdArray, expect
 from broadphase.kernels.boxes.overlap import STATIC
 from broadphase.kernels.machine.kernel import trial
+from broadphase.kernels.tree import dynamic_tree as kernel
+from broadphase.kernels.tree import queries
 from broadphase.kernels.tree.bvh import build_tree, join_leaf_pairs, leaves_that_meet
-from broadphase.kernels.tree.dynamic_tree import (
-    ABOVE,
-    COUNT,
-    FREE,
-    HEIGHT,
-    HELD,
-    LOOSE,
-    MOVING,
-    NODES,
-    STATIC_TREE,
-    USED,
-    WIDTH,
-    clear_nodes,
-    drop_tree,
-    insert_boxes,
-    insert_scratch,
-    most_nodes,
-    move_boxes,
-    pack_nodes,
-    remove_boxes,
-    stack_room,
-)
-from broadphase.kernels.tree.queries import (
-    LEAVES,
-    QUEUE_ROOM,
-    REFUSED,
-    move_box,
-    query_box,
-    query_nearest,
-    query_ray,
-    query_scratch,
-    search_box_by_rules,
-    search_boxes,
-    search_first,
-    search_firsts,
-    search_nearest,
-    search_rays,
-)
 from broadphase.methods.task import Found, Task, search_in_shares
 from broadphase.runtime import threads
 from broadphase.runtime.memory import PairArray, Scratch
@@ -100,7 +55,9 @@ _CACHE_LINE = 64
 _FIRST_NODES = 16
 # A box that moves may go on so many times before it leaves its margin.
 STEPS = 4.0
-_try_box, _try_ray, _try_nearest, _try_move = map(trial, (query_box, query_ray, query_nearest, move_box))
+_try_box, _try_ray, _try_nearest, _try_move = map(
+    trial, (queries.query_box, queries.query_ray, queries.query_nearest, queries.move_box)
+)
 
 
 class TreeArrays:
@@ -108,21 +65,21 @@ class TreeArrays:
 
     def __init__(self, dim: int, dtype: npt.DTypeLike) -> None:
         self.rows = 2 * dim
-        self.scratch = insert_scratch(2 * dim, np.dtype(dtype))
-        self.edges: BoxArray = np.empty((0, WIDTH), dtype)
-        self.children = np.empty((0, WIDTH), np.int32)
+        self.scratch = kernel.insert_scratch(2 * dim, np.dtype(dtype))
+        self.edges: BoxArray = np.empty((0, kernel.WIDTH), dtype)
+        self.children = np.empty((0, kernel.WIDTH), np.int32)
         self.links = np.empty((0, 2), np.int32)
         self.where = np.empty(0, np.int32)
         """The place of each id's slot; -1 where it has none."""
         self.reach: npt.NDArray[np.floating[Any]] = np.empty(0, dtype)
         """How much wider than its box an id's slot is made on every side."""
         self.make_room(_FIRST_NODES)
-        clear_nodes(self.edges, self.children, self.links)
+        kernel.clear_nodes(self.edges, self.children, self.links)
 
     def make_room(self, nodes: int) -> None:
         """Let ``nodes`` more nodes be made."""
         old = len(self.children)
-        room = (int(self.children[0, NODES]) if old else 0) + 1 + nodes
+        room = (int(self.children[0, kernel.NODES]) if old else 0) + 1 + nodes
         if room > old:
             self._resize(max(room, old + old // 2))
 
@@ -139,8 +96,8 @@ class TreeArrays:
     def _resize(self, room: int) -> None:
         kept = min(len(self.children), room)
         # All arrays are made before one is replaced: memory may run out.
-        edges = _aligned((room * self.rows, WIDTH), self.edges.dtype)
-        children = _aligned((room, WIDTH), self.children.dtype)
+        edges = _aligned((room * self.rows, kernel.WIDTH), self.edges.dtype)
+        children = _aligned((room, kernel.WIDTH), self.children.dtype)
         links = np.empty((room, 2), np.int32)
         edges[: kept * self.rows] = self.edges[: kept * self.rows]
         children[:kept] = self.children[:kept]
@@ -148,7 +105,7 @@ class TreeArrays:
         self.edges, self.children, self.links = edges, children, links
 
     def __getstate__(self) -> dict[str, Any]:
-        used = int(self.children[0, USED])
+        used = int(self.children[0, kernel.USED])
         ids = int(np.flatnonzero(self.where >= 0).max(initial=-1)) + 1
         return self.__dict__ | {
             "where": self.where[:ids],
@@ -161,7 +118,7 @@ class TreeArrays:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self.scratch = insert_scratch(self.rows, self.edges.dtype)
+        self.scratch = kernel.insert_scratch(self.rows, self.edges.dtype)
         self._resize(len(self.children))
 
 
@@ -192,7 +149,7 @@ class TreeStructure(Structure):
     def reset(self) -> None:
         self._arrays = TreeArrays(self.dim, self.dtype)
         self._unbuilt = [self.store.live > 0] * 2
-        self._leaving = NO_IDS
+        self._leaving = protocol.NO_IDS
         self.stale = self.store.live > 0
 
     def _build_later(self, tree: int) -> None:
@@ -208,33 +165,33 @@ class TreeStructure(Structure):
 
     def _build(self, tree: int, ids: IdArray) -> None:
         store, arrays = self.store, self._arrays
-        stack = np.empty(stack_room(arrays.children), np.int64)
-        drop_tree(arrays.edges, arrays.children, arrays.links, tree, stack)
+        stack = np.empty(kernel.stack_room(arrays.children), np.int64)
+        kernel.drop_tree(arrays.edges, arrays.children, arrays.links, tree, stack)
         if len(ids):
             order, begin, after, _ = build_tree(store.boxes[ids], np.empty(0, np.uint8))
-            arrays.make_room(most_nodes(len(ids)))
+            arrays.make_room(kernel.most_nodes(len(ids)))
             nodes = (arrays.edges, arrays.children, arrays.links, arrays.where)
-            pack_nodes(nodes, store.boxes, arrays.reach, ids[order], begin, after, tree)
+            kernel.pack_nodes(nodes, store.boxes, arrays.reach, ids[order], begin, after, tree)
 
     def _by_tree(self, ids: IdArray) -> list[tuple[int, IdArray]]:
         """The ids of the moving tree and those of the static one."""
         if not self.store.any_static:
-            return [(MOVING, ids), (STATIC_TREE, ids[:0])]
+            return [(kernel.MOVING, ids), (kernel.STATIC_TREE, ids[:0])]
         static = self.store.classes[ids] == STATIC
-        return [(MOVING, ids[~static]), (STATIC_TREE, ids[static])]
+        return [(kernel.MOVING, ids[~static]), (kernel.STATIC_TREE, ids[static])]
 
     def _built(self, ids: IdArray) -> npt.NDArray[np.bool_]:
         """Which of the ids belong to a tree that is not about to be built again."""
         in_static = self.store.classes[ids] == STATIC
-        return np.where(in_static, not self._unbuilt[STATIC_TREE], not self._unbuilt[MOVING])
+        return np.where(in_static, not self._unbuilt[kernel.STATIC_TREE], not self._unbuilt[kernel.MOVING])
 
     def _most_changes(self, tree: int) -> int:
         """How many boxes may come or go before it costs less to build a tree again."""
-        return max(int(self._arrays.children[0, HELD + tree]) // _SHARE, _FEW)
+        return max(int(self._arrays.children[0, kernel.HELD + tree]) // _SHARE, _FEW)
 
     def enter(self, ids: IdArray, fresh: bool) -> None:
         if not fresh:
-            ids, self._leaving = self._leaving, NO_IDS
+            ids, self._leaving = self._leaving, protocol.NO_IDS
         elif len(ids) > _FEW:
             for tree, own in self._by_tree(ids):
                 if len(own) > self._most_changes(tree):
@@ -254,7 +211,7 @@ class TreeStructure(Structure):
             done, some = 0, ids[begin:end]
             while done < len(some):
                 own = (store.boxes, arrays.reach, store.classes, some, done, fresh, arrays.scratch)
-                done = insert_boxes(arrays.edges, arrays.children, arrays.links, arrays.where, *own)
+                done = kernel.insert_boxes(arrays.edges, arrays.children, arrays.links, arrays.where, *own)
                 if done < len(some):
                     arrays.make_room(len(arrays.children) // 2 + _MOST_LEVELS)
 
@@ -262,15 +219,15 @@ class TreeStructure(Structure):
         if boxes is None:
             self._remove(ids[self._built(ids)] if self.stale else ids)
             return
-        self._leaving = NO_IDS
+        self._leaving = protocol.NO_IDS
         if self.store.any_static or self.stale:
             static, built = self.store.classes[ids] == STATIC, self._built(ids)
-            for tree in (MOVING, STATIC_TREE):
-                own = built & (static == (tree == STATIC_TREE))
+            for tree in (kernel.MOVING, kernel.STATIC_TREE):
+                own = built & (static == (tree == kernel.STATIC_TREE))
                 if own.any():
                     self._leaving = np.concatenate((self._leaving, self._move(tree, ids[own], boxes[own])))
         else:
-            self._leaving = self._move(MOVING, ids, boxes)
+            self._leaving = self._move(kernel.MOVING, ids, boxes)
         if len(self._leaving):
             self._remove(self._leaving)
 
@@ -278,24 +235,24 @@ class TreeStructure(Structure):
         arrays = self._arrays
         for begin, end in few_at_a_time(len(ids)):
             own = (arrays.where, self.store.classes, ids[begin:end])
-            remove_boxes(arrays.edges, arrays.children, arrays.links, *own)
+            kernel.remove_boxes(arrays.edges, arrays.children, arrays.links, *own)
 
     def _move(self, tree: int, ids: IdArray, boxes: BoxArray) -> IdArray:
         """Move boxes of one tree as far as they stay in their leaf; returns the others."""
         store, arrays = self.store, self._arrays
         nodes = (arrays.edges, arrays.children, arrays.links, arrays.where)
         most = self._most_changes(tree)
-        leaving = [NO_IDS]
+        leaving = [protocol.NO_IDS]
         left = 0
         for begin, end in few_at_a_time(len(ids)):
             some, places = ids[begin:end], np.empty(end - begin, np.int64)
             own = (store.boxes, arrays.reach, tree, some, boxes[begin:end], self._reach, STEPS, places)
-            found = move_boxes(*nodes, *own, most - left)
+            found = kernel.move_boxes(*nodes, *own, most - left)
             leaving.append(some[places[:found]])
             left += found
         if left >= most:
             self._build_later(tree)
-            return NO_IDS
+            return protocol.NO_IDS
         return leaving[1] if len(leaving) == 2 else np.concatenate(leaving)
 
     def move_one(self, id: Any, box: Given) -> bool:  # noqa: A002
@@ -306,24 +263,24 @@ class TreeStructure(Structure):
             arrays.edges, arrays.children, arrays.links, arrays.where, store.boxes, arrays.reach,
             store.alive, store.end, id, box, self._reach, STEPS,
         )  # fmt: skip
-        if done == LEAVES:
+        if done == queries.LEAVES:
             ids = np.array([id], np.int32)
             self._remove(ids)
             self._insert(ids, fresh=False)
-        return done is not None and done != REFUSED
+        return done is not None and done != queries.REFUSED
 
     def reserve(self, room: int) -> None:
         self._arrays.make_id_room(room)
-        self._arrays.make_room(most_nodes(room))
+        self._arrays.make_room(kernel.most_nodes(room))
 
     # ---- pairs
 
     def find_pairs(self, limit: int, scratch: Scratch) -> Found:
         chunks: list[PairArray] = []
         pairs = tests = 0
-        moving, static = self._arrays.children[0, HELD : HELD + 2].tolist()
-        for other in (MOVING, STATIC_TREE):
-            few = other == STATIC_TREE and 0 < moving * _SPARSE < static
+        moving, static = self._arrays.children[0, kernel.HELD : kernel.HELD + 2].tolist()
+        for other in (kernel.MOVING, kernel.STATIC_TREE):
+            few = other == kernel.STATIC_TREE and 0 < moving * _SPARSE < static
             found = self._few_with_static(limit) if few else self._pairs_with(other, limit)
             chunks += found.chunks
             pairs += found.pairs
@@ -340,11 +297,11 @@ class TreeStructure(Structure):
         store = self.store
         movers, statics = (own for _, own in self._by_tree(store.ids()))
 
-        def find(queries: Rows) -> tuple[IdArray, int]:
-            rows, tests = find_rows(self, queries, self.touching, NO_RULE, NO_RULE)
+        def find(movers_boxes: Rows) -> Ids:
+            rows, tests = protocol.find_rows(self, movers_boxes, self.touching, NO_RULES)
             return rows[store.classes[rows[:, 1]] == STATIC], tests
 
-        pairs, tests = pairs_between(store, movers, len(statics), find, limit)
+        pairs, tests = protocol.pairs_between(store, movers, len(statics), find, limit)
         return Found([pairs], len(pairs), tests)
 
     def _pairs_with(self, other: int, limit: int) -> Found:
@@ -353,7 +310,7 @@ class TreeStructure(Structure):
         nodes = (arrays.edges, arrays.children, arrays.links)
         leaves, tests = leaves_that_meet(*nodes, other)
         count = leaves.shape[1]
-        loose = arrays.children[0, LOOSE + MOVING] or arrays.children[0, LOOSE + other]
+        loose = arrays.children[0, kernel.LOOSE + kernel.MOVING] or arrays.children[0, kernel.LOOSE + other]
         exact = self.touching and not store.any_sets and not bool(loose)
         # The two trees are what the classes say.
         rules = store.filter()._replace(classes=np.empty(0, np.uint8))
@@ -373,60 +330,57 @@ class TreeStructure(Structure):
     @property
     def packets_from(self) -> tuple[float, int]:  # type: ignore[override]
         # Where boxes have moved, each hit has to be looked at.
-        return (28, 9) if self._arrays.children[0, LOOSE : LOOSE + 2].any() else (48, 16)
+        return (28, 9) if self._arrays.children[0, kernel.LOOSE : kernel.LOOSE + 2].any() else (48, 16)
 
-    def find_in_box(self, box: Given, touching: bool, category: int, mask: int) -> tuple[IdArray, int] | None:
-        answer: tuple[IdArray, int] | None
-        if category == mask == NO_RULE:
+    def find_in_box(self, box: Given, touching: bool, rules: Rules) -> Ids | None:
+        answer: Ids | None
+        if rules == NO_RULES:
             arrays = self._arrays
             answer = _try_box(arrays.edges, arrays.children, self.store.boxes, box, touching)
         else:
-            answer = search_box_by_rules(*self._asked(), box, touching, category, mask)
+            answer = queries.search_box_by_rules(*self._asked(), box, touching, *rules)
         return answer
 
-    def find_in_boxes(
-        self, boxes: Rows, touching: bool, category: int, mask: int, out: PairArray | None = None
-    ) -> tuple[IdArray, int]:
-        scratch = self._scratch(QUEUE_ROOM)
+    def find_in_boxes(self, boxes: Rows, touching: bool, rules: Rules, out: PairArray | None = None) -> Ids:
+        scratch = self._scratch(queries.QUEUE_ROOM)
 
         def ask(begin: int, end: int, out: PairArray) -> tuple[int, int, int]:
             nonlocal scratch
             asked = (*self._asked(), self.store.end, boxes)
-            rules = (touching, category, mask, self.sort)
+            how = (touching, *rules, self.sort)
             found = tests = 0
             while True:
-                begin, more, made, cramped = search_boxes(*asked, begin, end, *rules, scratch, out[found:])
+                begin, more, made, cramped = queries.search_boxes(
+                    *asked, begin, end, *how, scratch, out[found:]
+                )
                 found += more
                 tests += made
                 if not cramped:
                     return begin, found, tests
                 scratch = self._scratch(4 * scratch[1].shape[1])
 
-        return in_chunks(ask, len(boxes), room_for(boxes) if out is None else out)
+        return in_chunks(ask, len(boxes), protocol.room_for(boxes) if out is None else out)
 
     def _scratch(self, room: int) -> tuple[npt.NDArray[Any], ...]:
-        return query_scratch(2 * self.dim, self._arrays.edges.dtype, self.store.end, room)
+        return queries.query_scratch(2 * self.dim, self._arrays.edges.dtype, self.store.end, room)
 
-    def find_on_ray(self, ray: Floats, category: int, mask: int) -> tuple[IdArray, int]:
-        asked = *self._asked(), np.array([ray]), 0, self.touching, category, mask, self._ray_scratch()
+    def find_on_ray(self, ray: Floats, rules: Rules) -> Ids:
+        asked = *self._asked(), np.array([ray]), 0, self.touching, *rules, self._ray_scratch()
         out = np.empty((_FIRST_ROOM, 2), np.int32)
         while True:
-            done, rows, tests = search_rays(*asked, out)
+            done, rows, tests = queries.search_rays(*asked, out)
             if done == 1:
                 return out[:rows, 1].copy(), tests
             out = np.empty((4 * len(out), 2), np.int32)
 
-    def find_on_rays(self, rays: Rows, category: int, mask: int) -> tuple[IdArray, IdArray, int]:
-        rules = (self.touching, category, mask)
+    def find_on_rays(self, rays: Rows, rules: Rules) -> tuple[IdArray, IdArray, int]:
+        how = (self.touching, *rules)
 
         def search(first: int, last: int) -> tuple[PairArray, int]:
             some, scratch = rays[first:last], self._ray_scratch()
 
-            def ask(begin: int, end: int, out: PairArray) -> tuple[int, int, int]:
-                answer: tuple[int, int, int] = search_rays(
-                    *self._asked(), some[:end], begin, *rules, scratch, out
-                )
-                return answer
+            def ask(begin: int, end: int, out: PairArray) -> Any:
+                return queries.search_rays(*self._asked(), some[:end], begin, *how, scratch, out)
 
             rows, tests = in_chunks(ask, len(some), 4 * len(some) + _FIRST_ROOM)
             rows[:, 0] += first
@@ -439,47 +393,46 @@ class TreeStructure(Structure):
 
     def _ray_scratch(self) -> tuple[npt.NDArray[Any], ...]:
         """Nodes, keys, times and a ray."""
-        room = int(stack_room(self._arrays.children))
-        return np.empty(room, np.int64), np.empty(room), np.empty((2, WIDTH)), np.empty(2 * self.dim + 1)
+        room = int(kernel.stack_room(self._arrays.children))
+        return (
+            np.empty(room, np.int64),
+            np.empty(room),
+            np.empty((2, kernel.WIDTH)),
+            np.empty(2 * self.dim + 1),
+        )
 
     def find_first_on_ray(
-        self, origin: Given, direction: Given, furthest: float, category: int, mask: int
+        self, origin: Given, direction: Given, furthest: float, rules: Rules
     ) -> FirstHit | None:
         arrays, store = self._arrays, self.store
-        if category == mask == NO_RULE:
+        if rules == NO_RULES:
             answer: FirstHit | None = _try_ray(
                 arrays.edges, arrays.children, store.boxes, origin, direction, furthest, self.touching
             )
             return answer
         ray = (*origin, *direction, furthest)
-        hit, tests = search_first(*self._asked(), ray, self.touching, category, mask)
-        return described(store, hit, tests, ray)
+        hit, tests = queries.search_first(*self._asked(), ray, self.touching, *rules)
+        return protocol.described(store, hit, tests, ray)
 
-    def find_first_on_rays(
-        self, rays: Rows, ignored: IdArray, category: int, mask: int
-    ) -> tuple[IdArray, int]:
+    def find_first_on_rays(self, rays: Rows, ignored: IdArray, rules: Rules) -> Ids:
         out = np.empty(len(rays), np.int32)
-        rules = (self.touching, category, mask, ignored)
+        how = (self.touching, *rules, ignored)
         tests = self._shared_out(
             len(rays),
-            lambda begin, end: search_firsts(
-                *self._asked(), rays, begin, end, *rules, self._ray_scratch(), out
+            lambda begin, end: queries.search_firsts(
+                *self._asked(), rays, begin, end, *how, self._ray_scratch(), out
             ),
         )
         return out, sum(tests)
 
-    def find_nearest(
-        self, point: Given, k: int, category: int, mask: int
-    ) -> tuple[IdArray, Distances, int] | None:
-        if category != NO_RULE or mask != NO_RULE:
-            return nearest_as_many(self, point, k, category, mask)
+    def find_nearest(self, point: Given, k: int, rules: Rules) -> NearestIds | None:
+        if rules != NO_RULES:
+            return protocol.nearest_as_many(self, point, k, rules)
         arrays = self._arrays
-        answer: tuple[IdArray, Distances, int] | None = _try_nearest(
-            arrays.edges, arrays.children, self.store.boxes, point, k
-        )
+        answer: NearestIds | None = _try_nearest(arrays.edges, arrays.children, self.store.boxes, point, k)
         return answer
 
-    def find_nearest_many(self, points: Rows, k: int, category: int, mask: int) -> tuple[IdArray, int]:
+    def find_nearest_many(self, points: Rows, k: int, rules: Rules) -> Ids:
         out = np.empty((len(points), k), np.int32)
         order = None
         if len(points) >= _ENOUGH_QUESTIONS:
@@ -487,11 +440,11 @@ class TreeStructure(Structure):
 
             order = side_by_side(points)
         asked = points if order is None else points[order]
-        room = int(stack_room(self._arrays.children))
+        room = int(kernel.stack_room(self._arrays.children))
 
         def search(begin: int, end: int) -> Any:
-            scratch = (np.empty(room, np.int64), np.empty(room), np.empty(WIDTH), np.empty(k))
-            return search_nearest(*self._asked(), asked, begin, end, category, mask, scratch, out)
+            scratch = (np.empty(room, np.int64), np.empty(room), np.empty(kernel.WIDTH), np.empty(k))
+            return queries.search_nearest(*self._asked(), asked, begin, end, *rules, scratch, out)
 
         tests = self._shared_out(len(points), search)
         if order is not None:
@@ -517,7 +470,7 @@ class TreeStructure(Structure):
     # ---- about itself
 
     def counts(self) -> tuple[int, int]:
-        return int(self._arrays.children[0, NODES]), 0
+        return int(self._arrays.children[0, kernel.NODES]), 0
 
     def check(self) -> None:
         check_tree(self._arrays, self.store)
@@ -535,45 +488,49 @@ def check_tree(arrays: TreeArrays, store: BoxStore) -> None:
     """Raise ``AssertionError`` where the nodes, the places and the boxes contradict each other."""
     in_use = [_check_levels(arrays, store, tree) for tree in (0, 1)]
     nodes = np.concatenate([np.empty(0, np.int64), *in_use])
-    used = int(arrays.children[0, USED])
+    used = int(arrays.children[0, kernel.USED])
     free: list[int] = []
-    node = int(arrays.children[0, FREE])
+    node = int(arrays.children[0, kernel.FREE])
     while node and len(free) < used:
         free.append(node)
-        node = int(arrays.links[node, ABOVE])
+        node = int(arrays.links[node, kernel.ABOVE])
     expect(sorted([*nodes.tolist(), *free]) == list(range(1, used)), "every node is in use or free")
-    expect(int(arrays.children[0, NODES]) == len(nodes), "nodes are counted")
+    expect(int(arrays.children[0, kernel.NODES]) == len(nodes), "nodes are counted")
 
 
 def _check_levels(arrays: TreeArrays, store: BoxStore, tree: int) -> npt.NDArray[Any]:
     """Walk a tree level by level; returns its nodes."""
-    root, height = int(arrays.children[0, tree]), int(arrays.children[0, HEIGHT + tree])
+    root, height = int(arrays.children[0, tree]), int(arrays.children[0, kernel.HEIGHT + tree])
     wanted = store.ids()[store.classes[store.ids()] == tree]
     expect((root > 0) == (height > 0) == (len(wanted) > 0), "an empty tree has no root")
-    expect(int(arrays.children[0, HELD + tree]) == len(wanted), "the boxes of a tree are counted")
+    expect(int(arrays.children[0, kernel.HELD + tree]) == len(wanted), "the boxes of a tree are counted")
     seen = [np.empty(0, np.int64)]
     level = np.array([root] if root else [], np.int64)
     places = np.array([tree] if root else [], np.int64)
     for depth in range(height):
-        expect(np.array_equal(arrays.links[level, ABOVE], places), "a node knows its place")
-        counts = arrays.links[level, COUNT]
-        expect(bool(((counts >= 1) & (counts <= WIDTH)).all()), "no node is empty or overfull")
+        expect(np.array_equal(arrays.links[level, kernel.ABOVE], places), "a node knows its place")
+        counts = arrays.links[level, kernel.COUNT]
+        expect(bool(((counts >= 1) & (counts <= kernel.WIDTH)).all()), "no node is empty or overfull")
         expect(depth == height - 1 or depth > 0 or counts[0] > 1, "a root has several children")
-        slots = np.arange(WIDTH) < counts[:, None]
-        edges = arrays.edges.reshape(-1, arrays.rows, WIDTH)[level]
+        slots = np.arange(kernel.WIDTH) < counts[:, None]
+        edges = arrays.edges.reshape(-1, arrays.rows, kernel.WIDTH)[level]
         expect(bool((np.isnan(edges) == ~slots[:, None, :]).all()), "unused slots hold nan")
-        above = arrays.edges.reshape(-1, arrays.rows, WIDTH)[places // WIDTH, :, places % WIDTH]
+        above = arrays.edges.reshape(-1, arrays.rows, kernel.WIDTH)[
+            places // kernel.WIDTH, :, places % kernel.WIDTH
+        ]
         expect(_inside(edges.transpose(0, 2, 1), above[:, None, :], slots), "a slot holds what is below it")
         seen.append(level)
-        places = (level[:, None] * WIDTH + np.arange(WIDTH))[slots]
+        places = (level[:, None] * kernel.WIDTH + np.arange(kernel.WIDTH))[slots]
         level = arrays.children[level].astype(np.int64)[slots]
     if root:
         expect(np.array_equal(np.sort(level), wanted), "the leaves hold the boxes of their tree, each once")
         expect(np.array_equal(arrays.where[level], places), "an id knows its place")
-        boxes = arrays.edges.reshape(-1, arrays.rows, WIDTH)[places // WIDTH, :, places % WIDTH]
+        boxes = arrays.edges.reshape(-1, arrays.rows, kernel.WIDTH)[
+            places // kernel.WIDTH, :, places % kernel.WIDTH
+        ]
         expect(_inside(store.boxes[level], boxes, np.ones(len(level), bool)), "a slot holds its box")
         tight = bool((store.boxes[level] == boxes).all())
-        expect(tight or bool(arrays.children[0, LOOSE + tree]), "a loose slot is known")
+        expect(tight or bool(arrays.children[0, kernel.LOOSE + tree]), "a loose slot is known")
     return np.concatenate(seen)
 
 

@@ -15,48 +15,17 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.boxes import BoxArray
-from broadphase.indexes.arguments import NO_RULE, Floats, Given, Rows
-from broadphase.indexes.protocol import (
-    NO_IDS,
-    FirstHit,
-    Structure,
-    box_as_many,
-    described,
-    nearest_as_many,
-    pairs_between,
-    room_for,
-)
-from broadphase.indexes.results import Distances
+from broadphase.indexes import protocol
+from broadphase.indexes.arguments import NO_RULES, Floats, Given, Rows, Rules
+from broadphase.indexes.protocol import FirstHit, Ids, NearestIds, Structure
 from broadphase.indexes.storage import BoxStore, IdArray, expect
 from broadphase.kernels.arrays.results import FEW as FEW_IDS
 from broadphase.kernels.arrays.results import words_for
 from broadphase.kernels.arrays.sorting import pieces
 from broadphase.kernels.boxes.overlap import PairFilter
-from broadphase.kernels.cells import dynamic_cells as columns
 from broadphase.kernels.cells import dynamic_cells as kernel
-from broadphase.kernels.cells.dynamic_cells import (
-    CRAMPED,
-    LOOK,
-    OVERFULL,
-    check_lists,
-    make_block,
-    pair_places,
-    pair_with_larger,
-)
+from broadphase.kernels.cells import queries
 from broadphase.kernels.cells.one_shot import MOST_PLACES
-from broadphase.kernels.cells.queries import (
-    CELLS,
-    HOMELESS,
-    NEAR,
-    REFUSED,
-    move_box,
-    query_box,
-    query_nearest,
-    query_ray,
-    search_boxes,
-    search_nearest,
-    walk_rays,
-)
 from broadphase.kernels.machine.kernel import trial
 from broadphase.methods.cells import (
     ENOUGH_FOR_THREADS,
@@ -78,7 +47,7 @@ FEW = 64
 _REBIN_ALL = 3
 # With more places than this for each box, going to the boxes' own is faster than looking at all.
 _PLACES_PER_BOX = 16
-_STEPS = (4.0,) * 11 + (64.0,) * (columns.MOST_LEVELS - 13)
+_STEPS = (4.0,) * 11 + (64.0,) * (kernel.MOST_LEVELS - 13)
 _MOVING, _STATIC = 0, 1
 _ENOUGH_QUERIES = 1_000
 # A box that shares its cell with more others than this spends the most time on comparing.
@@ -87,7 +56,9 @@ _CROWD = 24.0
 _MOST_COPIES = {2: 4.0, 3: 6.0}
 # Sizes within this factor of the suggested one cost about the same.
 _NEAR_ENOUGH = 1.6
-_try_box, _try_ray, _try_nearest, _try_move = map(trial, (query_box, query_ray, query_nearest, move_box))
+_try_box, _try_ray, _try_nearest, _try_move = map(
+    trial, (queries.query_box, queries.query_ray, queries.query_nearest, queries.move_box)
+)
 
 
 class Plan(NamedTuple):
@@ -115,11 +86,11 @@ def ladder(finest: float) -> npt.NDArray[np.float64]:
 
 def empty_lattice(sizes: npt.NDArray[np.float64], origin: npt.NDArray[np.float64]) -> Any:
     """A lattice without boxes; the coarsest level, one cell, is added to those of the given sizes."""
-    lattice = np.zeros((len(sizes) + 1, columns.WIDTH))
-    lattice[:, columns.ORIGIN : columns.ORIGIN + len(origin)] = origin
-    lattice[:, columns.PER_UNIT] = [*(1.0 / sizes), 1.0]
-    lattice[:, columns.LOWEST : columns.LOWEST + 3] = math.inf
-    lattice[:, columns.HIGHEST : columns.HIGHEST + 3] = -math.inf
+    lattice = np.zeros((len(sizes) + 1, kernel.WIDTH))
+    lattice[:, kernel.ORIGIN : kernel.ORIGIN + len(origin)] = origin
+    lattice[:, kernel.PER_UNIT] = [*(1.0 / sizes), 1.0]
+    lattice[:, kernel.LOWEST : kernel.LOWEST + 3] = math.inf
+    lattice[:, kernel.HIGHEST : kernel.HIGHEST + 3] = -math.inf
     return lattice
 
 
@@ -178,7 +149,7 @@ class CellLists:
     def build(self, ids: IdArray, plan: Plan) -> None:
         """Fill new cells with these boxes, by a counting sort."""
         heads = np.zeros(plan.places, np.int32)
-        levels = np.full(len(self.store.alive), columns.ABSENT, np.uint8)
+        levels = np.full(len(self.store.alive), kernel.ABSENT, np.uint8)
         tally = np.zeros(kernel.TALLY, np.int64)
         tally[kernel.BINNED] = self.tally[kernel.BINNED]
         lattice = plan.lattice
@@ -211,7 +182,7 @@ class CellLists:
         """Enter boxes that are in no cell."""
         boxes, room = self.store.boxes, len(self.store.alive)
         if len(self.levels) < self.store.end:
-            levels = np.full(room, columns.ABSENT, np.uint8)
+            levels = np.full(room, kernel.ABSENT, np.uint8)
             levels[: len(self.levels)] = self.levels
             self.words = _words_for(room)
             self.levels = levels
@@ -266,7 +237,7 @@ class CellLists:
         """One more than the largest id that may be in these cells."""
         return min(self.store.end, len(self.levels))
 
-    def in_box(self, box: Given, touching: bool) -> tuple[IdArray, int] | None:
+    def in_box(self, box: Given, touching: bool) -> Ids | None:
         """Ids and tests; tests below 0 where the box is unsound, or another thread asks just now."""
         return _try_box(  # type: ignore[no-any-return]
             self.store.boxes, self.store.end, self.heads, self.pool, self.lattice, self.levels, self.table,
@@ -280,7 +251,7 @@ class CellLists:
             origin, direction, furthest, touching,
         )  # fmt: skip
 
-    def around(self, point: Given, k: int) -> tuple[IdArray, Distances, int] | None:
+    def around(self, point: Given, k: int) -> NearestIds | None:
         """The nearest ids and their distances in order, and tests."""
         return _try_nearest(  # type: ignore[no-any-return]
             self.store.boxes, self.store.end, self.heads, self.pool, self.lattice, self.levels, self.table,
@@ -291,69 +262,51 @@ class CellLists:
         """What kernels are told of the cells."""
         return self.heads, self.pool, self.lattice, self.levels, self.table
 
-    def search(
-        self, boxes: Rows, touching: bool, category: int, mask: int, out: PairArray | None = None
-    ) -> tuple[IdArray, int]:
+    def search(self, boxes: Rows, touching: bool, rules: Rules, out: PairArray | None = None) -> Ids:
         """Rows ``[query, id]``, ordered by query, and the tests made."""
-        cells, near = np.empty((CELLS, 7), np.int64), np.empty((2, NEAR), np.int32)
+        cells, near = np.empty((queries.CELLS, 7), np.int64), np.empty((2, queries.NEAR), np.int32)
         words = words_for(self._end())
 
-        def ask(begin: int, end: int, out: PairArray) -> tuple[int, int, int]:
-            answer: tuple[int, int, int] = search_boxes(
+        def ask(begin: int, end: int, out: PairArray) -> Any:
+            return queries.search_boxes(
                 self.store.boxes, self._end(), self.store.categories, self.store.masks, *self.cells(),
-                boxes[:end], begin, cells, near, words, out, touching, category, mask,
+                boxes[:end], begin, cells, near, words, out, touching, *rules,
             )  # fmt: skip
-            return answer
 
-        return in_chunks(ask, len(boxes), room_for(boxes) if out is None else out)
+        return in_chunks(ask, len(boxes), protocol.room_for(boxes) if out is None else out)
 
-    def first_hits(
-        self,
-        rays: Rows,
-        best: IdArray,
-        nearest: Rows,
-        touching: bool,
-        category: int,
-        mask: int,
-    ) -> int:
+    def first_hits(self, rays: Rows, best: IdArray, nearest: Rows, touching: bool, rules: Rules) -> int:
         """Lower ``best`` and ``nearest`` to what each ray hits first here; returns the tests."""
         none, scratch = np.empty((0, 2), np.int32), (np.empty(rays.shape[1]), np.empty(3, np.int64))
         tests = 0
         for begin, end in growing(len(rays)):
-            tests += walk_rays(
+            tests += queries.walk_rays(
                 self.store.boxes, self._end(), self.store.categories, self.store.masks, *self.cells(),
-                rays[:end], begin, *scratch, True, best, nearest, none, touching, category, mask,
+                rays[:end], begin, *scratch, True, best, nearest, none, touching, *rules,
             )[2]  # fmt: skip
         return tests
 
-    def hits(self, rays: Rows, touching: bool, category: int, mask: int) -> tuple[IdArray, int]:
+    def hits(self, rays: Rows, touching: bool, rules: Rules) -> Ids:
         """Rows ``[ray, id]``, some of them several times, and the tests made."""
         scratch = np.empty(rays.shape[1]), np.empty(3, np.int64)
         unused = np.empty(0, np.int32), np.empty(0)
 
-        def ask(begin: int, end: int, out: PairArray) -> tuple[int, int, int]:
-            answer: tuple[int, int, int] = walk_rays(
+        def ask(begin: int, end: int, out: PairArray) -> Any:
+            return queries.walk_rays(
                 self.store.boxes, self._end(), self.store.categories, self.store.masks, *self.cells(),
-                rays[:end], begin, *scratch, False, *unused, out, touching, category, mask,
+                rays[:end], begin, *scratch, False, *unused, out, touching, *rules,
             )  # fmt: skip
-            return answer
 
         return in_chunks(ask, len(rays), 16 * len(rays) + FEW)
 
-    def nearest(
-        self,
-        points: Rows,
-        heap: tuple[IdArray, Rows, npt.NDArray[np.int64]],
-        category: int,
-        mask: int,
-    ) -> int:
+    def nearest(self, points: Rows, heap: tuple[IdArray, Rows, npt.NDArray[np.int64]], rules: Rules) -> int:
         """Offer these boxes to the ids, distances and counts of ``heap``; returns the tests."""
         done, tests = np.empty(len(self.lattice), np.bool_), 0
         for begin, end in growing(len(points)):
             some = (points[begin:end], *(part[begin:end] for part in heap))
-            tests += search_nearest(
+            tests += queries.search_nearest(
                 self.store.boxes, self._end(), self.store.categories, self.store.masks, *self.cells(),
-                *some, done, category, mask,
+                *some, done, *rules,
             )  # fmt: skip
         return tests
 
@@ -376,11 +329,11 @@ class CellLists:
         common = (self.store.boxes, touching, rules, *self.cells())
         task = Task(self.store.boxes, touching, rules, most_threads, limit)
         within = search_in_shares(
-            task, lambda: _Places(common, visited), threads.shares(places, parts), (LOOK, 0, 0, 0)
+            task, lambda: _Places(common, visited), threads.shares(places, parts), (kernel.LOOK, 0, 0, 0)
         )
-        if np.count_nonzero(self.lattice[:, columns.BOXES]) < 2 or within.pairs > limit:
+        if np.count_nonzero(self.lattice[:, kernel.BOXES]) < 2 or within.pairs > limit:
             return Findings(within.chunks, within.tests)
-        upward = partial(pair_with_larger, *common)
+        upward = partial(kernel.pair_with_larger, *common)
         rest = replace(task, limit=limit - within.pairs)
         above = search_in_shares(rest, lambda: upward, threads.shares(self._end(), parts), (0, 0, 0))
         return Findings(within.chunks + above.chunks, within.tests + above.tests)
@@ -389,10 +342,10 @@ class CellLists:
         """Raise ``AssertionError`` if the cells do not hold exactly these boxes."""
         expect(not self.unbuilt, "cells are built before they are read")
         expect(self.boxes == len(ids), "the number of boxes in cells is right")
-        expect(int(self.lattice[:, columns.BOXES].sum()) == len(ids), "levels count their boxes")
-        in_cells = np.flatnonzero(self.levels != columns.ABSENT)
+        expect(int(self.lattice[:, kernel.BOXES].sum()) == len(ids), "levels count their boxes")
+        in_cells = np.flatnonzero(self.levels != kernel.ABSENT)
         expect(np.array_equal(in_cells, ids), "ids in cells are those that should be")
-        fault = check_lists(self.store.boxes, ids, *self._lists())
+        fault = kernel.check_lists(self.store.boxes, ids, *self._lists())
         expect(fault == 0, f"cells hold the boxes that touch them, once, and blocks add up (case {fault})")
 
 
@@ -401,20 +354,20 @@ class _Places:
 
     def __init__(self, common: tuple[Any, ...], visited: npt.NDArray[np.int64]) -> None:
         self._common, self._visited = common, visited
-        self._make_block(OVERFULL)
+        self._make_block(kernel.OVERFULL)
 
     def __call__(self, at: Position, end: int, out: PairArray, most: int, store: bool) -> Any:
         """Go on, with a larger block where that was wanted."""
-        if at[1] == CRAMPED:
+        if at[1] == kernel.CRAMPED:
             _, _, _, heads, pool, *_ = self._common
             place = self._visited[at[0]] if len(self._visited) else at[0]
             self._make_block(2 * int(pool[int(heads[place]) * kernel.UNIT]))
-            at = (at[0], LOOK, 0, 0, 0)
-        return pair_places(*self._common, self._visited, self._block, at, end, out, most, store)
+            at = (at[0], kernel.LOOK, 0, 0, 0)
+        return kernel.pair_places(*self._common, self._visited, self._block, at, end, out, most, store)
 
     def _make_block(self, room: int) -> None:
         boxes = self._common[0]
-        self._block = make_block(boxes.shape[1], room, boxes.dtype)
+        self._block = kernel.make_block(boxes.shape[1], room, boxes.dtype)
 
 
 def _pool_of(units: int) -> npt.NDArray[np.int32]:
@@ -500,9 +453,9 @@ class CellStructure(Structure):
             store.boxes, store.alive, store.end, lists.heads, lists.pool, lists.tally, lists.lattice,
             lists.levels, lists.table, id, box,
         )  # fmt: skip
-        if done == HOMELESS:
+        if done == queries.HOMELESS:
             lists.enter(np.array([id], np.int32))
-        return done is not None and done != REFUSED
+        return done is not None and done != queries.REFUSED
 
     # ---- pairs
 
@@ -517,17 +470,17 @@ class CellStructure(Structure):
         if moving.boxes and static.boxes and sum(map(len, chunks)) <= limit:
             few, many = sorted((moving_ids, static_ids), key=len)
             ask = partial(self._ask_in_parts, static if many is static_ids else moving)
-            pairs, made = pairs_between(store, few, len(many), ask, limit)
+            pairs, made = protocol.pairs_between(store, few, len(many), ask, limit)
             chunks.append(pairs)
             tests += made
         return Found(chunks, sum(map(len, chunks)), tests, self.counts()[0])
 
-    def _ask_in_parts(self, lists: CellLists, boxes: Rows) -> tuple[IdArray, int]:
+    def _ask_in_parts(self, lists: CellLists, boxes: Rows) -> Ids:
         """What lies around some boxes in the cells of others."""
         parts = min(threads.resolve(self.threads), len(boxes) // _ENOUGH_QUERIES + 1)
 
-        def search(begin: int, end: int) -> tuple[IdArray, int]:
-            rows, tests = lists.search(boxes[begin:end], self.touching, NO_RULE, NO_RULE)
+        def search(begin: int, end: int) -> Ids:
+            rows, tests = lists.search(boxes[begin:end], self.touching, NO_RULES)
             rows[:, 0] += begin
             return rows, tests
 
@@ -543,9 +496,9 @@ class CellStructure(Structure):
             return moving
         return None if moving.boxes else static
 
-    def find_in_box(self, box: Given, touching: bool, category: int, mask: int) -> tuple[IdArray, int] | None:
-        if category != NO_RULE or mask != NO_RULE:
-            return box_as_many(self, box, touching, category, mask)
+    def find_in_box(self, box: Given, touching: bool, rules: Rules) -> Ids | None:
+        if rules != NO_RULES:
+            return protocol.box_as_many(self, box, touching, rules)
         only = self._only()
         if only is not None:
             return only.in_box(box, touching)
@@ -558,12 +511,12 @@ class CellStructure(Structure):
         return ids, moving[1] + static[1]
 
     def find_first_on_ray(
-        self, origin: Given, direction: Given, furthest: float, category: int, mask: int
+        self, origin: Given, direction: Given, furthest: float, rules: Rules
     ) -> FirstHit | None:
-        if category != NO_RULE or mask != NO_RULE:
+        if rules != NO_RULES:
             ray = (*origin, *direction, furthest)
-            hits: Any = self.find_first_on_rays(np.array((ray,), np.float64), NO_IDS, category, mask)
-            return described(self.store, hits[0].item(), hits[1], ray)
+            hits: Any = self.find_first_on_rays(np.array((ray,), np.float64), protocol.NO_IDS, rules)
+            return protocol.described(self.store, hits[0].item(), hits[1], ray)
         only, asked = self._only(), (origin, direction, furthest, self.touching)
         if only is not None:
             return only.on_ray(*asked)
@@ -574,11 +527,9 @@ class CellStructure(Structure):
         first = min(moving, static, key=lambda hit: (hit[0] < 0, hit[2], hit[0]))
         return first[0], moving[1] + static[1], *first[2:]
 
-    def find_nearest(
-        self, point: Given, k: int, category: int, mask: int
-    ) -> tuple[IdArray, Distances, int] | None:
-        if category != NO_RULE or mask != NO_RULE:
-            return nearest_as_many(self, point, k, category, mask)
+    def find_nearest(self, point: Given, k: int, rules: Rules) -> NearestIds | None:
+        if rules != NO_RULES:
+            return protocol.nearest_as_many(self, point, k, rules)
         only = self._only()
         if only is not None:
             return only.around(point, k)
@@ -589,37 +540,32 @@ class CellStructure(Structure):
         order = np.lexsort((ids, distances))[:k]
         return ids[order], distances[order], moving[2] + static[2]
 
-    def find_in_boxes(
-        self, boxes: Rows, touching: bool, category: int, mask: int, out: PairArray | None = None
-    ) -> tuple[IdArray, int]:
-        rules = touching, category, mask
+    def find_in_boxes(self, boxes: Rows, touching: bool, rules: Rules, out: PairArray | None = None) -> Ids:
         only = self._only()
         if only is not None:
-            return only.search(boxes, *rules, out)
-        found = [lists.search(boxes, *rules) for lists in self._lists]
+            return only.search(boxes, touching, rules, out)
+        found = [lists.search(boxes, touching, rules) for lists in self._lists]
         rows = np.concatenate([rows for rows, _ in found])
         # Two ordered halves: a stable sort merges them.
         return rows[np.argsort(rows[:, 0], kind="stable")], sum(tests for _, tests in found)
 
-    def find_on_ray(self, ray: Floats, category: int, mask: int) -> tuple[IdArray, int]:
-        ids, _, tests = self.find_on_rays(np.array((ray,), np.float64), category, mask)
+    def find_on_ray(self, ray: Floats, rules: Rules) -> Ids:
+        ids, _, tests = self.find_on_rays(np.array((ray,), np.float64), rules)
         return ids, tests
 
-    def find_on_rays(self, rays: Rows, category: int, mask: int) -> tuple[IdArray, IdArray, int]:
+    def find_on_rays(self, rays: Rows, rules: Rules) -> tuple[IdArray, IdArray, int]:
         keys = [np.empty(0, np.int64)]
         tests = 0
         for lists in self._lists:
             if lists.boxes:
-                rows, made = lists.hits(rays, self.touching, category, mask)
+                rows, made = lists.hits(rays, self.touching, rules)
                 keys.append(rows[:, 0].astype(np.int64) << 32 | rows[:, 1])
                 tests += made
         found = np.unique(np.concatenate(keys))
         counts = np.bincount(found >> 32, minlength=len(rays)).astype(np.int32)
         return (found & 0xFFFFFFFF).astype(np.int32), counts, tests
 
-    def find_first_on_rays(
-        self, rays: Rows, ignored: IdArray, category: int, mask: int
-    ) -> tuple[IdArray, int] | None:
+    def find_first_on_rays(self, rays: Rows, ignored: IdArray, rules: Rules) -> Ids | None:
         if len(ignored):
             return None
         best = np.full(len(rays), -1, np.int32)
@@ -627,16 +573,16 @@ class CellStructure(Structure):
         tests = 0
         for lists in self._lists:
             if lists.boxes:
-                tests += lists.first_hits(rays, best, nearest, self.touching, category, mask)
+                tests += lists.first_hits(rays, best, nearest, self.touching, rules)
         return best, tests
 
-    def find_nearest_many(self, points: Rows, k: int, category: int, mask: int) -> tuple[IdArray, int]:
+    def find_nearest_many(self, points: Rows, k: int, rules: Rules) -> Ids:
         ids = np.full((len(points), k), -1, np.int32)
         heap = ids, np.empty((len(points), k)), np.zeros(len(points), np.int64)
         tests = 0
         for lists in self._lists:
             if lists.boxes:
-                tests += lists.nearest(points, heap, category, mask)
+                tests += lists.nearest(points, heap, rules)
         return ids, tests
 
     # ---- about itself
@@ -721,9 +667,9 @@ def report_on(lists: CellLists, boxes: BoxArray, cell_size: float | None) -> Cel
     held = lists.pool[blocks * kernel.UNIT].astype(np.float64)
     copies = float(lists.tally[kernel.ENTRIES]) / len(boxes)
     company = float((held * held).sum() / held.sum()) - 1.0
-    oversize = 1.0 - float(lists.lattice[0, columns.BOXES]) / len(boxes)
+    oversize = 1.0 - float(lists.lattice[0, kernel.BOXES]) / len(boxes)
     # A grid whose cells are larger than its bounds has one cell, which knows no size.
-    size = 1.0 / float(lists.lattice[0, columns.PER_UNIT])
+    size = 1.0 / float(lists.lattice[0, kernel.PER_UNIT])
     if len(lists.lattice) == 1 and cell_size is not None:
         size = cell_size
     suggested = suggest_cell_size(boxes).size

@@ -291,7 +291,7 @@ class Asked(Protocol):
     query_axis: int
 
     def find_in_boxes(
-        self, boxes: npt.NDArray[np.float64], touching: bool, category: int, mask: int
+        self, boxes: npt.NDArray[np.float64], touching: bool, rules: tuple[int, int]
     ) -> tuple[IdArray, int]:
         """Rows ``[query, id]``, and the tests."""
 
@@ -338,7 +338,7 @@ def _from_queries(structure: Asked, entries: Entries) -> tuple[PairArray, PairAr
     ruled = store.any_static or store.any_sets
 
     def search(begin: int, end: int) -> Compared:
-        rows, tests = structure.find_in_boxes(queries[begin:end], structure.touching, -1, -1)
+        rows, tests = structure.find_in_boxes(queries[begin:end], structure.touching, (-1, -1))
         ended = np.empty_like(rows)
         come, gone = kernel.compare_found(
             *(rows, asked[begin:end], columns, marks, entries.slots, now, kept, renewed, ruled),

@@ -298,10 +298,7 @@ class UniformGrid(CellIndex):
         return self._bounds
 
     def _options(self) -> dict[str, Any]:
-        return {
-            "bounds": None if self._bounds is None else list(self._bounds),
-            "cell_size": self.cell_size,
-        }
+        return {"bounds": None if self._bounds is None else list(self._bounds), "cell_size": self.cell_size}
 
 
 class SpatialHash(CellIndex):

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from broadphase.boxes import BoxArray, as_plain_array
 from broadphase.indexes import changes
-from broadphase.indexes.arguments import Given, Rows, rule
+from broadphase.indexes.arguments import NO_RULE, Given, Rows, Rules
 from broadphase.indexes.protocol import NO_IDS, all_pairs
 from broadphase.indexes.results import Nearest, PairChanges, RayHit, RayHits, RayRows
 from broadphase.indexes.space import PlainSpace
@@ -29,8 +29,6 @@ from broadphase.methods.task import NO_LIMIT, Found, Task
 from broadphase.runtime import threads
 from broadphase.runtime.memory import PairArray, Scratch
 from broadphase.space import as_env, as_period
-
-Rules = dict[str, Any]
 
 # Moving so many boxes at once, it is quicker to build their indexes again.
 MANY = 64
@@ -160,13 +158,13 @@ def ask_rows(index: Any, call: str, asked: tuple[Any, ...], env: Any, rules: Rul
         world = index._world_of(env)
         if world is None:
             return np.empty(0, np.int32)
-        alone: IdArray = world[1][getattr(world[0], call)(*asked, **rules)]
+        alone: IdArray = world[1][getattr(world[0], call)(*asked, **_given(rules))]
         alone.sort()
         return alone
     columns, envs, single = _spread(asked, env)
     parts = [np.empty((0, 2), np.int32)]
     for rows, world, ids in _worlds(index, envs):
-        found = getattr(world, call)(*(column[rows] for column in columns), **rules)
+        found = getattr(world, call)(*(column[rows] for column in columns), **_given(rules))
         parts.append(np.column_stack((rows[found[:, 0]], ids[found[:, 1]])).astype(np.int32))
     found = np.concatenate(parts)
     found = found[np.lexsort((found[:, 1], found[:, 0]))]
@@ -177,7 +175,7 @@ def ask_first(index: Any, rays: Any, env: Any, ignore: Any, rules: Rules) -> Ray
     """``raycast``: origins, directions and greatest distances."""
     if ignore is None and _is_one(rays, env):
         world = index._world_of(env)
-        hit = None if world is None else world[0].raycast(*_sides(rays), **rules)
+        hit = None if world is None else world[0].raycast(*_sides(rays), **_given(rules))
         return None if hit is None else hit._replace(id=world[1].item(hit.id))
     columns, envs, single = _spread(_sides(rays), env)
     n, dim = columns[0].shape
@@ -205,18 +203,17 @@ def first_but(index: Any, rays: list[Rows], ignore: npt.NDArray[Any] | None, rul
     A tree looks past it while it searches.  In other indexes, where that is what is hit first, as by a ray
     from inside of it, all that the ray hits says what comes next.
     """
-    sets = rule(rules["category"], "category"), rule(rules["mask"], "mask")
     if ignore is not None:
         own = np.where((ignore >= 0) & (ignore < 2**31), ignore, -1).astype(np.int32)
-        past = index._space.first_hits(np.column_stack(rays), own, *sets)
+        past = index._space.first_hits(np.column_stack(rays), own, rules)
         if past is not None:
             return past  # type: ignore[no-any-return]
-    hits: RayHits = index._space.first_hits(np.column_stack(rays), NO_IDS, *sets)
+    hits: RayHits = index._space.first_hits(np.column_stack(rays), NO_IDS, rules)
     again = np.flatnonzero((hits.ids >= 0) & (hits.ids == ignore)) if ignore is not None else ()
     if not len(again):
         return hits
     assert ignore is not None
-    found = index.query_ray(*(column[again] for column in rays), **rules)
+    found = index.query_ray(*(column[again] for column in rays), **_given(rules))
     assert isinstance(found, RayRows)
     kept = np.flatnonzero(found.rows[:, 1] != ignore[again][found.rows[:, 0]])
     of = found.rows[kept, 0]
@@ -234,7 +231,7 @@ def ask_all(index: Any, rays: Any, env: Any, rules: Rules) -> RayHits | RayRows:
     columns, envs, single = _spread(_sides(rays), env)
     parts = []
     for rows, world, ids in _worlds(index, envs):
-        found = world.query_ray(*(column[rows] for column in columns), **rules)
+        found = world.query_ray(*(column[rows] for column in columns), **_given(rules))
         assert isinstance(found, RayRows)
         of, hit = found.rows.T
         parts.append((rows[of].astype(np.int32), ids[hit], found.distances, found.normals))
@@ -251,18 +248,24 @@ def ask_nearest(index: Any, point: Any, k: int, env: Any, rules: Rules) -> Neare
     """``nearest``."""
     if _is_one(point, env):
         world = index._world_of(env)
-        found = _NOTHING if world is None else world[0].nearest(point, k, **rules)
+        found = _NOTHING if world is None else world[0].nearest(point, k, **_given(rules))
         return found if world is None else Nearest(world[1][found.ids], found.distances)
     (points,), envs, single = _spread((point,), env)
     ids, distances = np.full((len(points), k), -1, np.int32), np.full((len(points), k), np.inf)
     for rows, world, names in _worlds(index, envs):
-        found = world.nearest(points[rows], k, **rules)
+        found = world.nearest(points[rows], k, **_given(rules))
         ids[rows] = np.where(found.ids >= 0, names[found.ids], -1)
         distances[rows] = found.distances
     if not single:
         return Nearest(ids, distances)
     held = int((ids[0] >= 0).sum())
     return Nearest(ids[0, :held], distances[0, :held])
+
+
+def _given(rules: Rules) -> dict[str, int]:
+    """Rules as users write them."""
+    named = zip(("category", "mask"), rules, strict=True)
+    return {name: bits for name, bits in named if bits != NO_RULE}
 
 
 def _is_one(asked: Any, env: Any) -> bool:

@@ -21,7 +21,7 @@ from broadphase.errors import path_of
 from broadphase.indexes.storage import BoxStore
 from broadphase.kernels.boxes.overlap import STATIC
 from broadphase.runtime.memory import PairArray
-from broadphase.runtime.slices import ranges
+from broadphase.runtime.slices import joined
 
 FORMAT = "broadphase index"
 VERSION = 1
@@ -32,11 +32,7 @@ Made = TypeVar("Made")
 
 
 def save(
-    path: str | os.PathLike[str],
-    about: dict[str, Any],
-    store: BoxStore,
-    seen: PairArray,
-    more: Arrays,
+    path: str | os.PathLike[str], about: dict[str, Any], store: BoxStore, seen: PairArray, more: Arrays
 ) -> None:
     """Write to a temporary file beside ``path`` and rename it: a reader never sees half an index.
 
@@ -137,7 +133,8 @@ def copied(thing: Any, memo: dict[int, Any]) -> Any:
     if id(thing) in memo:
         return memo[id(thing)]
     if type(thing) is np.ndarray and thing.dtype != object:
-        new: Any = _copied_array(thing)
+        in_order = thing.flags.c_contiguous
+        new: Any = joined([thing.reshape(-1)]).reshape(thing.shape) if in_order else thing.copy("K")
     elif type(thing) in (list, tuple):
         new = type(thing)([copied(part, memo) for part in thing])
     elif type(thing) is dict:
@@ -164,14 +161,4 @@ def copy_of(thing: Any, memo: dict[int, Any]) -> Any:
             new.__setstate__(state)
         else:
             new.__dict__.update(state)
-    return new
-
-
-def _copied_array(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    if not array.flags.c_contiguous:
-        return array.copy("K")
-    new = np.empty(array.shape, array.dtype)
-    numbers, out = array.reshape(-1), new.reshape(-1)
-    for begin, end in ranges(0, array.size):
-        out[begin:end] = numbers[begin:end]
     return new

@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from broadphase.boxes import BoxArray, check_sound
 from broadphase.indexes import changes
-from broadphase.indexes.arguments import NO_RULE, Floats, Given, Reader, Rows
+from broadphase.indexes.arguments import NO_RULES, Floats, Given, Reader, Rows, Rules
 from broadphase.indexes.box_tree import TreeStructure
 from broadphase.indexes.protocol import NO_IDS, Structure, find_rows, search_anyhow
 from broadphase.indexes.results import Nearest, PairChanges, RayHit, RayHits, RayRows
@@ -201,39 +201,30 @@ class PeriodicSpace(PlainSpace):
         except (TypeError, OverflowError):  # no numbers, or none that a float can hold
             return False
 
-    def in_box(self, call: str, box: Given, category: int = NO_RULE, mask: int = NO_RULE) -> IdArray | None:
+    def in_box(self, call: str, box: Given, rules: Rules = NO_RULES) -> IdArray | None:
         dim = self.reader.dim
         if len(box) == 2 * dim and self._is_inner(box[:dim], box[dim:]):
-            return super().in_box(call, box, category, mask)
+            return super().in_box(call, box, rules)
         return None
 
-    def in_circle(
-        self, center: Floats, radius: float, category: int = NO_RULE, mask: int = NO_RULE
-    ) -> IdArray | None:
+    def in_circle(self, center: Floats, radius: float, rules: Rules = NO_RULES) -> IdArray | None:
         inner = self._is_inner(center, center, radius * _WIDER)
-        return super().in_circle(center, radius, category, mask) if inner else None
+        return super().in_circle(center, radius, rules) if inner else None
 
     def first_hit(
-        self,
-        origin: Given,
-        direction: Given,
-        furthest: float,
-        category: int = NO_RULE,
-        mask: int = NO_RULE,
+        self, origin: Given, direction: Given, furthest: float, rules: Rules = NO_RULES
     ) -> RayHit | None:
         if len(origin) != self.reader.dim or not self._is_inner(origin, origin, furthest):
             return None
-        return super().first_hit(origin, direction, furthest, category, mask)
+        return super().first_hit(origin, direction, furthest, rules)
 
-    def all_on_ray(self, ray: Floats, category: int, mask: int) -> RayHits | None:
+    def all_on_ray(self, ray: Floats, rules: Rules) -> RayHits | None:
         return None
 
-    def nearest_one(
-        self, point: Given, k: int, category: int = NO_RULE, mask: int = NO_RULE
-    ) -> Nearest | None:
+    def nearest_one(self, point: Given, k: int, rules: Rules = NO_RULES) -> Nearest | None:
         if len(point) != self.reader.dim or not self._is_inner(point, point):
             return None
-        found = super().nearest_one(point, k, category, mask)
+        found = super().nearest_one(point, k, rules)
         if found is None or len(found.ids) < min(k, self.store.live):
             return None
         return found if self._is_inner(point, point, found.distances.item(-1) * _WIDER) else None
@@ -273,14 +264,14 @@ class PeriodicSpace(PlainSpace):
 
     # ---- many boxes, points, radii
 
-    def in_boxes(self, call: str, boxes: Rows, category: int, mask: int) -> IdArray:
+    def in_boxes(self, call: str, boxes: Rows, rules: Rules) -> IdArray:
         rows = np.array(boxes, self.reader.dtype)
         carried = wrapped_boxes(rows, self._period, self.touching, np.empty_like(rows), name="box")
-        found, tests = self._find_pieces(carried, self.touching, category, mask)
+        found, tests = self._find_pieces(carried, self.touching, rules)
         self.last = (call, tests, len(found))
         return found
 
-    def _find_pieces(self, carried: Wrapped, touching: bool, category: int, mask: int) -> tuple[IdArray, int]:
+    def _find_pieces(self, carried: Wrapped, touching: bool, rules: Rules) -> tuple[IdArray, int]:
         """Sorted rows ``[query, id]`` for boxes in the world: each of their pieces asks, each row once."""
         self.asked.ready()
         asked = carried.boxes.astype(np.float64, copy=False)
@@ -288,10 +279,10 @@ class PeriodicSpace(PlainSpace):
         if carried.ghosts:
             pieces, owners, _ = carried.make_ghosts()
             asked, sources = np.concatenate((asked, pieces)), np.concatenate((sources, owners))
-        rows, tests = find_rows(self.asked, asked, touching, category, mask)
+        rows, tests = find_rows(self.asked, asked, touching, rules)
         ghosts = self._all_ghosts()
         if len(ghosts):
-            across, more = find_rows(ghosts.tree, asked, touching, category, mask)
+            across, more = find_rows(ghosts.tree, asked, touching, rules)
             across[:, 1] = ghosts.owners(across[:, 1])
             rows, tests = np.concatenate((rows, across)), tests + more
         keys = np.unique(sources[rows[:, 0]].astype(np.int64) << 32 | rows[:, 1])
@@ -300,25 +291,25 @@ class PeriodicSpace(PlainSpace):
         found[:, 1] = keys & 0xFFFFFFFF
         return found, tests
 
-    def in_circles(self, centers: Rows, radii: Rows, category: int, mask: int) -> IdArray:
+    def in_circles(self, centers: Rows, radii: Rows, rules: Rules) -> IdArray:
         points = carry_points(centers, self._lengths, "center")
-        rows, tests = self._candidates(points, radii, category, mask)
+        rows, tests = self._candidates(points, radii, rules)
         kept = periodic_kernels.keep_rows_within(
             self.store.boxes, rows, points, radii, self._wide, self.touching
         )
         self.last = ("query_radius", tests, int(kept))
         return rows[:kept]
 
-    def _candidates(self, points: Rows, radii: Rows, category: int, mask: int) -> tuple[IdArray, int]:
+    def _candidates(self, points: Rows, radii: Rows, rules: Rules) -> tuple[IdArray, int]:
         """Rows ``[query, id]`` of all boxes that may lie within the radius of a point in the world."""
         widest = self._wide[np.isfinite(self._wide)].max()
         with np.errstate(over="ignore"):
             far = (radii + (np.abs(points).max(axis=1) + radii + widest) * 1e-14)[:, None]
             boxes = np.hstack((points - far, points + far))
         carried = wrapped_boxes(boxes, self._wide, True, np.empty_like(boxes), name="center")
-        return self._find_pieces(carried, True, category, mask)
+        return self._find_pieces(carried, True, rules)
 
-    def nearest_many(self, points: Rows, k: int, category: int, mask: int) -> Nearest:
+    def nearest_many(self, points: Rows, k: int, rules: Rules) -> Nearest:
         """Any ``k`` boxes say how far the nearest can be at most; then all within that are looked at."""
         at = carry_points(points, self._lengths, "point")
         held = min(k, self.store.live)
@@ -327,11 +318,11 @@ class PeriodicSpace(PlainSpace):
         self.last = ("nearest", 0, 0)
         if not held:
             return Nearest(ids, distances)
-        some = super().nearest_many(at, held, category, mask)
+        some = super().nearest_many(at, held, rules)
         tests, radii = self.last[1], np.empty(len(at))
         periodic_kernels.farthest_of(self.store.boxes, some.ids, at, self._wide, radii)
         radii[(some.ids < 0).any(axis=1)] = np.inf
-        rows, more = self._candidates(at, radii, category, mask)
+        rows, more = self._candidates(at, radii, rules)
         own = np.full((len(at), held), -1, np.int32), np.full((len(at), held), np.inf)
         periodic_kernels.nearest_of_rows(self.store.boxes, rows, at, self._wide, *own)
         ids[:, :held], distances[:, :held] = own
@@ -340,10 +331,10 @@ class PeriodicSpace(PlainSpace):
 
     # ---- rays
 
-    def first_hits(self, rays: Rows, ignored: IdArray, category: int, mask: int) -> RayHits | None:
+    def first_hits(self, rays: Rows, ignored: IdArray, rules: Rules) -> RayHits | None:
         if len(ignored):
             return None
-        of, hits, at, into, tests = self._go_around(rays, category, mask, True)
+        of, hits, at, into, tests = self._go_around(rays, rules, True)
         ids, (distances, normals) = np.full(len(rays), -1, np.int32), self._room_for_hits(len(rays))
         first = np.append(True, of[1:] != of[:-1])[: len(of)]
         of = of[first]
@@ -351,16 +342,16 @@ class PeriodicSpace(PlainSpace):
         self.last = ("raycast", tests, len(of))
         return RayHits(ids, distances, normals)
 
-    def all_hits(self, rays: Rows, category: int, mask: int) -> RayRows:
-        of, hits, at, into, tests = self._go_around(rays, category, mask, False)
+    def all_hits(self, rays: Rows, rules: Rules) -> RayRows:
+        of, hits, at, into, tests = self._go_around(rays, rules, False)
         self.last = ("query_ray", tests, len(hits))
         return RayRows(np.column_stack((of.astype(np.int32), hits)), at, into)
 
-    def _go_around(self, rays: Rows, category: int, mask: int, first: bool) -> tuple[Any, ...]:
+    def _go_around(self, rays: Rows, rules: Rules, first: bool) -> tuple[Any, ...]:
         self.asked.ready()
         crossed = np.array([len(self._all_ghosts()) > 0] * self.reader.dim)
         winding = WindingRays(rays, self._wide, crossed, self.store.boxes)
-        return winding.hits(self.asked, category, mask, first)
+        return winding.hits(self.asked, rules, first)
 
     # ---- about itself
 
@@ -440,7 +431,7 @@ class WindingRays:
         self._leg = legs.min(axis=1)
         check_ray_lengths(self._furthest, self._leg)
 
-    def hits(self, structure: Structure, category: int, mask: int, first: bool) -> tuple[Any, ...]:
+    def hits(self, structure: Structure, rules: Rules, first: bool) -> tuple[Any, ...]:
         """All hits, each box once; with ``first`` no more than it takes to know the first.
 
         The ray of each, its id, distance and normal, in the order of a `RayRows`; and the tests.
@@ -451,7 +442,7 @@ class WindingRays:
         while len(active):
             ends = self._ends(active, begun[active])
             asked, of = self._images(active, begun[active], ends)
-            hits, counts, made = _ask(structure, asked, category, mask, first)
+            hits, counts, made = _ask(structure, asked, rules, first)
             tests += made
             at, into = np.full(len(hits), np.inf), np.zeros((len(hits), dim))
             borders = np.concatenate(([0], np.cumsum(counts)))
@@ -504,10 +495,10 @@ class WindingRays:
 
 
 def _ask(
-    structure: Structure, rays: Rows, category: int, mask: int, first: bool
+    structure: Structure, rays: Rows, rules: Rules, first: bool
 ) -> tuple[IdArray, npt.NDArray[Any], int]:
     """The ids that rays hit, one ray's after the other's; how many each has; and the tests."""
     if not first:
-        return structure.find_on_rays(rays, category, mask)
-    ids, tests = structure.find_first_on_rays(rays, NO_IDS, category, mask)  # type: ignore[misc]
+        return structure.find_on_rays(rays, rules)
+    ids, tests = structure.find_first_on_rays(rays, NO_IDS, rules)  # type: ignore[misc]
     return ids[ids >= 0], (ids >= 0).astype(np.int32), tests

@@ -44,7 +44,7 @@ import numpy.typing as npt
 from broadphase import methods
 from broadphase.boxes import BoxArray
 from broadphase.errors import PairLimitExceeded
-from broadphase.indexes.arguments import Floats, Given, Rows
+from broadphase.indexes.arguments import Floats, Given, Rows, Rules
 from broadphase.indexes.changes import History
 from broadphase.indexes.results import Distances, PairChanges
 from broadphase.indexes.storage import BoxStore, IdArray
@@ -59,6 +59,12 @@ from broadphase.runtime.slices import MOST_ROOM, in_chunks
 
 FirstHit = tuple[int, int, float, float, float, float]
 """The id that a ray hits first or -1, the tests, the distance, and the normal on three axes."""
+
+Ids = tuple[IdArray, int]
+"""Ids, or rows ``[query, id]``, and the tests made."""
+
+NearestIds = tuple[IdArray, Distances, int]
+"""Ids, distances, and the tests made."""
 
 NO_IDS = np.empty(0, np.int32)
 _FIRST_ROWS = 64
@@ -182,23 +188,21 @@ class Structure(ABC):
         """
         return None
 
-    # ---- queries: `category` and `mask` are -1 where the caller set none
+    # ---- queries: category and mask are -1 where the caller set none
 
     def answering(self) -> "Structure":
         """The structure that answers queries, always the same: itself, or another that it keeps for that."""
         return self
 
-    def find_in_box(self, box: Given, touching: bool, category: int, mask: int) -> tuple[IdArray, int] | None:
+    def find_in_box(self, box: Given, touching: bool, rules: Rules) -> Ids | None:
         """Ids whose box overlaps ``box``, and the tests made; sorted if up to `FEW` were found."""
         store = self.store
-        found: tuple[IdArray, int] = brute_force.scan_for_box(
-            store.boxes, store.end, store.categories, store.masks, box, touching, category, mask
+        found: Ids = brute_force.scan_for_box(
+            store.boxes, store.end, store.categories, store.masks, box, touching, *rules
         )
         return found
 
-    def find_in_boxes(
-        self, boxes: Rows, touching: bool, category: int, mask: int, out: PairArray | None = None
-    ) -> tuple[IdArray, int]:
+    def find_in_boxes(self, boxes: Rows, touching: bool, rules: Rules, out: PairArray | None = None) -> Ids:
         """Rows ``[query, id]`` for a batch, ordered by query; and the tests made.
 
         They lie in ``out`` if that is given and they fit.  Threads ask at the same time, each with a part of
@@ -206,42 +210,37 @@ class Structure(ABC):
         """
         store = self.store
 
-        def ask(begin: int, end: int, out: PairArray) -> tuple[int, int, int]:
+        def ask(begin: int, end: int, out: PairArray) -> Any:
             rows = (store.boxes, store.end, store.categories, store.masks)
-            answer: tuple[int, int, int] = brute_force.scan_for_boxes(
-                *rows, boxes[:end], begin, out, touching, category, mask
-            )
-            return answer
+            return brute_force.scan_for_boxes(*rows, boxes[:end], begin, out, touching, *rules)
 
         return in_chunks(ask, len(boxes), room_for(boxes) if out is None else out)
 
-    def find_on_ray(self, ray: Floats, category: int, mask: int) -> tuple[IdArray, int]:
+    def find_on_ray(self, ray: Floats, rules: Rules) -> Ids:
         """Ids of all boxes that the ray ``(origin..., direction..., max_distance)`` hits, and the tests."""
         store = self.store
-        found: tuple[IdArray, int] = brute_force.scan_for_ray(
-            store.boxes, store.end, store.categories, store.masks, ray, self.touching, category, mask
+        found: Ids = brute_force.scan_for_ray(
+            store.boxes, store.end, store.categories, store.masks, ray, self.touching, *rules
         )
         return found
 
-    def find_on_rays(self, rays: Rows, category: int, mask: int) -> tuple[IdArray, IdArray, int]:
+    def find_on_rays(self, rays: Rows, rules: Rules) -> tuple[IdArray, IdArray, int]:
         """The ids hit by every ray, one ray's after the other's; how many each has; and the tests."""
-        found = [self.find_on_ray(tuple(ray), category, mask) for ray in rays.tolist()]
+        found = [self.find_on_ray(tuple(ray), rules) for ray in rays.tolist()]
         ids = np.concatenate([NO_IDS, *(hits for hits, _ in found)])
         return ids, np.array([len(hits) for hits, _ in found], np.int32), sum(tests for _, tests in found)
 
     def find_first_on_ray(
-        self, origin: Given, direction: Given, furthest: float, category: int, mask: int
+        self, origin: Given, direction: Given, furthest: float, rules: Rules
     ) -> FirstHit | None:
         """What is hit first, the lowest id among equals."""
         store, ray = self.store, (*origin, *direction, furthest)
         hit, tests = brute_force.scan_for_first(
-            store.boxes, store.end, store.categories, store.masks, ray, self.touching, category, mask
+            store.boxes, store.end, store.categories, store.masks, ray, self.touching, *rules
         )
         return described(store, hit, tests, ray)
 
-    def find_first_on_rays(
-        self, rays: Rows, ignored: IdArray, category: int, mask: int
-    ) -> tuple[IdArray, int] | None:
+    def find_first_on_rays(self, rays: Rows, ignored: IdArray, rules: Rules) -> Ids | None:
         """The id that each ray hits first, or -1; and the tests.
 
         ``ignored`` may hold, for each ray, an id that it passes through.  None where the structure does not
@@ -251,30 +250,28 @@ class Structure(ABC):
             return None
         dim = self.dim
         found: list[Any] = [
-            self.find_first_on_ray(tuple(ray[:dim]), tuple(ray[dim:-1]), ray[-1], category, mask)
+            self.find_first_on_ray(tuple(ray[:dim]), tuple(ray[dim:-1]), ray[-1], rules)
             for ray in rays.tolist()
         ]
         return np.array([hit[0] for hit in found], np.int32), sum(hit[1] for hit in found)
 
-    def find_nearest(
-        self, point: Given, k: int, category: int, mask: int
-    ) -> tuple[IdArray, Distances, int] | None:
+    def find_nearest(self, point: Given, k: int, rules: Rules) -> NearestIds | None:
         """The ``k`` nearest by distance, then id (``1 <= k <= len``; fewer if the rules leave fewer).
 
         Ids, distances, and the tests.
         """
         store = self.store
-        found: tuple[IdArray, Distances, int] = brute_force.scan_for_nearest(
-            store.boxes, store.end, store.categories, store.masks, point, k, category, mask
+        found: NearestIds = brute_force.scan_for_nearest(
+            store.boxes, store.end, store.categories, store.masks, point, k, *rules
         )
         return found
 
-    def find_nearest_many(self, points: Rows, k: int, category: int, mask: int) -> tuple[IdArray, int]:
+    def find_nearest_many(self, points: Rows, k: int, rules: Rules) -> Ids:
         """The ``k`` nearest ids of each point in any order: ``(m, k)``, filled up with -1; and the tests."""
         ids = np.full((len(points), k), -1, np.int32)
         total = 0
         for row, point in enumerate(points.tolist()):
-            found: Any = self.find_nearest(tuple(point), k, category, mask)
+            found: Any = self.find_nearest(tuple(point), k, rules)
             ids[row, : len(found[0])] = found[0]
             total += found[2]
         return ids, total
@@ -299,22 +296,18 @@ def described(store: BoxStore, hit: int, tests: int, ray: Floats) -> FirstHit:
 # ---- one as many, for rules that no kernel for one takes
 
 
-def box_as_many(
-    structure: Structure, box: Floats, touching: bool, category: int, mask: int
-) -> tuple[IdArray, int]:
+def box_as_many(structure: Structure, box: Floats, touching: bool, rules: Rules) -> Ids:
     """As `Structure.find_in_box`."""
-    rows, tests = structure.find_in_boxes(np.array((box,), np.float64), touching, category, mask)
+    rows, tests = structure.find_in_boxes(np.array((box,), np.float64), touching, rules)
     ids = rows[:, 1].copy()
     if len(ids) <= FEW:
         ids.sort()
     return ids, tests
 
 
-def nearest_as_many(
-    structure: Structure, point: Floats, k: int, category: int, mask: int
-) -> tuple[IdArray, Distances, int]:
+def nearest_as_many(structure: Structure, point: Floats, k: int, rules: Rules) -> NearestIds:
     """As `Structure.find_nearest`."""
-    ids, tests = structure.find_nearest_many(np.array((point,), np.float64), k, category, mask)
+    ids, tests = structure.find_nearest_many(np.array((point,), np.float64), k, rules)
     ids = ids[ids >= 0]
     distances = np.empty(len(ids))
     queries.rank_nearest_one(structure.store.boxes, ids, point, distances)
@@ -365,43 +358,39 @@ def renamed(found: Found, ids: IdArray) -> Found:
 # ---- a batch of boxes: in packets, or in parts for threads
 
 
-def find_rows(
-    structure: Structure, boxes: Rows, touching: bool, category: int, mask: int
-) -> tuple[IdArray, int]:
+def find_rows(structure: Structure, boxes: Rows, touching: bool, rules: Rules) -> Ids:
     """`Structure.find_in_boxes` in the order that was promised; threads share a large batch."""
-    rules = touching, category, mask
+    asked = touching, rules
     parts = min(threads.resolve(structure.threads), len(boxes) // _SHARE)
     if parts < 2 and len(boxes) < ENOUGH_FOR_SAMPLE:
-        return _find_sorted(structure, rules, boxes)
+        return _find_sorted(structure, asked, boxes)
     parts = max(parts, 1)
     if len(boxes) < ENOUGH_FOR_SAMPLE or not structure.answers_boxes_quickly:
-        return _find_in_parts(structure, boxes, rules, [room_for(boxes) // parts] * parts)
+        return _find_in_parts(structure, boxes, asked, [room_for(boxes) // parts] * parts)
     # A few of the queries tell how much the others find: growing memory for it costs more than asking.
     few = np.ascontiguousarray(boxes[:: max(len(boxes) // _SAMPLE, 1)])
-    sample, _ = _find_sorted(structure, rules, few)
+    sample, _ = _find_sorted(structure, asked, few)
     hits, together = structure.packets_from
     if len(boxes) >= ENOUGH_FOR_PACKETS and len(sample) >= hits * len(few):
         from broadphase.methods import batched_queries  # here: few programs need it
 
-        within = partial(_find_sorted, structure, (True, category, mask))
+        within = partial(_find_sorted, structure, (True, rules))
         stored, most = structure.store.boxes, threads.resolve(structure.threads)
         found = batched_queries.find(within, stored, boxes, touching, few, sample, together, most)
         if found is not None:
             return found
     each = 1.2 * len(sample) / len(few)
     rooms = [int(each * (end - begin)) + _FIRST_ROWS for begin, end in threads.shares(len(boxes), parts)]
-    return _find_in_parts(structure, boxes, rules, rooms)
+    return _find_in_parts(structure, boxes, asked, rooms)
 
 
-def _find_in_parts(
-    structure: Structure, boxes: Rows, rules: tuple[bool, int, int], rooms: list[int]
-) -> tuple[IdArray, int]:
+def _find_in_parts(structure: Structure, boxes: Rows, asked: tuple[bool, Rules], rooms: list[int]) -> Ids:
     """The same by one thread for each of the ``rooms``, which are guesses of how much it finds."""
     # One array for all threads: what they find is moved together in it, not copied out of it.
     memory = SharedRows(rooms)
 
     def search(begin: int, end: int, room: PairArray) -> tuple[IdArray, int, bool]:
-        rows, tests = _find_sorted(structure, rules, boxes[begin:end], room)
+        rows, tests = _find_sorted(structure, asked, boxes[begin:end], room)
         rows[:, 0] += begin
         return rows, tests, rows.ctypes.data == room.ctypes.data
 
@@ -418,9 +407,9 @@ def _find_in_parts(
 
 
 def _find_sorted(
-    structure: Structure, rules: tuple[bool, int, int], boxes: Rows, out: PairArray | None = None
-) -> tuple[IdArray, int]:
-    rows, tests = structure.find_in_boxes(boxes, *rules, out)
+    structure: Structure, asked: tuple[bool, Rules], boxes: Rows, out: PairArray | None = None
+) -> Ids:
+    rows, tests = structure.find_in_boxes(boxes, *asked, out)
     if structure.sort and not structure.sorts_rows:
         sort_rows_of_each(rows, structure.store.end)
     return rows, tests
@@ -432,7 +421,7 @@ def room_for(boxes: Rows) -> int:
 
 
 def pairs_between(
-    store: BoxStore, few: IdArray, others: int, find: Callable[[Rows], tuple[IdArray, int]], limit: int
+    store: BoxStore, few: IdArray, others: int, find: Callable[[Rows], Ids], limit: int
 ) -> tuple[PairArray, int]:
     """Pairs of ``few`` boxes with those of the ``others`` that they meet and may, and the tests made.
 

@@ -23,9 +23,8 @@ from typing import Any
 import numpy as np
 
 from broadphase.boxes import BoxArray
-from broadphase.indexes.arguments import Floats, Given, Rows
-from broadphase.indexes.protocol import FirstHit, Structure, described, room_for
-from broadphase.indexes.results import Distances
+from broadphase.indexes.arguments import Floats, Given, Rows, Rules
+from broadphase.indexes.protocol import FirstHit, Ids, NearestIds, Structure, described, room_for
 from broadphase.indexes.storage import IdArray, expect
 from broadphase.kernels.arrays.sorting import PADDING, argsort_keys, bits_of, ordered_column, ordered_columns
 from broadphase.kernels.machine.simd import LANES
@@ -178,55 +177,48 @@ class SortStructure(Structure):
 
     # ---- queries
 
-    def _asked(self, category: int, mask: int) -> tuple[Any, ...]:
+    def _asked(self, rules: Rules) -> tuple[Any, ...]:
         order = self.columns, self.ids, self.maxima, self.query_axis
-        return order, (self.store.categories, self.store.masks, category, mask)
+        return order, (self.store.categories, self.store.masks, *rules)
 
-    def find_in_box(self, box: Given, touching: bool, category: int, mask: int) -> tuple[IdArray, int]:
-        asked = *self._asked(category, mask), box, touching, not self.touching
+    def find_in_box(self, box: Given, touching: bool, rules: Rules) -> Ids:
+        asked = *self._asked(rules), box, touching, not self.touching
         return _whole(partial(sorted_array.search_box, *asked))
 
-    def find_in_boxes(
-        self, boxes: Rows, touching: bool, category: int, mask: int, out: PairArray | None = None
-    ) -> tuple[IdArray, int]:
-        order, rules = self._asked(category, mask)
+    def find_in_boxes(self, boxes: Rows, touching: bool, rules: Rules, out: PairArray | None = None) -> Ids:
+        order, kept = self._asked(rules)
         edges = np.empty(boxes.shape[1], order[0].dtype)
 
-        def ask(begin: int, end: int, out: PairArray) -> tuple[int, int, int]:
-            answer: tuple[int, int, int] = sorted_array.search_boxes(
-                order, rules, boxes[:end], begin, edges, out, touching, not self.touching
+        def ask(begin: int, end: int, out: PairArray) -> Any:
+            return sorted_array.search_boxes(
+                order, kept, boxes[:end], begin, edges, out, touching, not self.touching
             )
-            return answer
 
         return in_chunks(ask, len(boxes), room_for(boxes) if out is None else out)
 
-    def find_on_ray(self, ray: Floats, category: int, mask: int) -> tuple[IdArray, int]:
-        asked = *self._asked(category, mask), self.store.boxes, ray
+    def find_on_ray(self, ray: Floats, rules: Rules) -> Ids:
+        asked = *self._asked(rules), self.store.boxes, ray
         return _whole(partial(sorted_array.search_ray, *asked, self.touching, not self.touching))
 
-    def find_first_on_ray(
-        self, origin: Given, direction: Given, furthest: float, category: int, mask: int
-    ) -> FirstHit:
+    def find_first_on_ray(self, origin: Given, direction: Given, furthest: float, rules: Rules) -> FirstHit:
         ray = (*origin, *direction, furthest)
-        asked = *self._asked(category, mask), self.store.boxes, ray
+        asked = *self._asked(rules), self.store.boxes, ray
         hit, tests = sorted_array.search_first(*asked, self.touching, not self.touching)
         return described(self.store, hit, tests, ray)
 
-    def find_first_on_rays(
-        self, rays: Rows, ignored: IdArray, category: int, mask: int
-    ) -> tuple[IdArray, int] | None:
+    def find_first_on_rays(self, rays: Rows, ignored: IdArray, rules: Rules) -> Ids | None:
         if len(ignored):
             return None
-        order, rules, lowered = *self._asked(category, mask), not self.touching
+        order, kept, lowered = *self._asked(rules), not self.touching
         found = [
-            sorted_array.search_first(order, rules, self.store.boxes, tuple(ray), self.touching, lowered)
+            sorted_array.search_first(order, kept, self.store.boxes, tuple(ray), self.touching, lowered)
             for ray in rays.tolist()
         ]
         return np.array([hit for hit, _ in found], np.int32), sum(tests for _, tests in found)
 
-    def find_nearest(self, point: Given, k: int, category: int, mask: int) -> tuple[IdArray, Distances, int]:
-        asked = *self._asked(category, mask), self.store.boxes, point
-        found: tuple[IdArray, Distances, int] = sorted_array.search_nearest(*asked, k, not self.touching)
+    def find_nearest(self, point: Given, k: int, rules: Rules) -> NearestIds:
+        asked = *self._asked(rules), self.store.boxes, point
+        found: NearestIds = sorted_array.search_nearest(*asked, k, not self.touching)
         return found
 
     # ---- about itself
@@ -247,7 +239,7 @@ class SortStructure(Structure):
         expect(np.array_equal(maxima[1:], self.maxima[1:]), "the tree of maxima is up to date")
 
 
-def _whole(ask: Callable[[int], tuple[IdArray, int, int]]) -> tuple[IdArray, int]:
+def _whole(ask: Callable[[int], tuple[IdArray, int, int]]) -> Ids:
     """All that a kernel finds, which stops where its room is full."""
     ids, tests, block = ask(0)
     if block < 0:

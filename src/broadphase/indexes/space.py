@@ -15,15 +15,7 @@ import numpy as np
 
 from broadphase.boxes import BoxArray
 from broadphase.indexes import changes
-from broadphase.indexes.arguments import (
-    NO_RULE,
-    Floats,
-    Given,
-    Reader,
-    Rows,
-    around,
-    around_many,
-)
+from broadphase.indexes.arguments import NO_RULES, Floats, Given, Reader, Rows, Rules, around, around_many
 from broadphase.indexes.protocol import Structure, all_pairs, find_rows, may_pair, search_anyhow
 from broadphase.indexes.results import Nearest, PairChanges, RayHit, RayHits, RayRows
 from broadphase.indexes.storage import BoxStore, IdArray
@@ -117,13 +109,13 @@ class PlainSpace:
 
     # ---- one question
 
-    def in_box(self, call: str, box: Given, category: int = NO_RULE, mask: int = NO_RULE) -> IdArray | None:
+    def in_box(self, call: str, box: Given, rules: Rules = NO_RULES) -> IdArray | None:
         """What overlaps a box; ``call`` is what users asked."""
         asked = self.asked
         if asked.stale:
             asked.ready()
         try:
-            answer = asked.find_in_box(box, self.touching, category, mask)
+            answer = asked.find_in_box(box, self.touching, rules)
         except OverflowError:  # an int that no float can hold
             return None
         if answer is None or answer[1] < 0:
@@ -135,9 +127,7 @@ class PlainSpace:
             ids.sort()
         return ids
 
-    def in_circle(
-        self, center: Floats, radius: float, category: int = NO_RULE, mask: int = NO_RULE
-    ) -> IdArray | None:
+    def in_circle(self, center: Floats, radius: float, rules: Rules = NO_RULES) -> IdArray | None:
         """What lies within a radius."""
         size = self.store.boxes.itemsize
         if size == 4 and not (1e-30 < radius < 1e30 and max(map(abs, center)) < 1e30):
@@ -150,7 +140,7 @@ class PlainSpace:
             box = around(center, radius, _ROUNDING[size])
         except OverflowError:
             return None
-        answer = asked.find_in_box(box, self.touching, category, mask)
+        answer = asked.find_in_box(box, self.touching, rules)
         if answer is None or answer[1] < 0:
             return None
         ids, tests = answer
@@ -163,19 +153,14 @@ class PlainSpace:
         return ids
 
     def first_hit(
-        self,
-        origin: Given,
-        direction: Given,
-        furthest: float,
-        category: int = NO_RULE,
-        mask: int = NO_RULE,
+        self, origin: Given, direction: Given, furthest: float, rules: Rules = NO_RULES
     ) -> RayHit | None:
         """What a ray hits first; `NO_HIT` where that is nothing."""
         asked = self.asked
         if asked.stale:
             asked.ready()
         try:
-            answer = asked.find_first_on_ray(origin, direction, float(furthest), category, mask)
+            answer = asked.find_first_on_ray(origin, direction, float(furthest), rules)
         except OverflowError:
             return None
         if answer is None or answer[1] < 0:
@@ -186,20 +171,18 @@ class PlainSpace:
             return NO_HIT
         return _new(RayHit, (hit, distance, (x, y) if len(origin) == 2 else (x, y, z)))
 
-    def all_on_ray(self, ray: Floats, category: int, mask: int) -> RayHits | None:
+    def all_on_ray(self, ray: Floats, rules: Rules) -> RayHits | None:
         """All that a ray hits."""
         asked = self.asked
         asked.ready()
-        ids, tests = asked.find_on_ray(ray, category, mask)
+        ids, tests = asked.find_on_ray(ray, rules)
         self.last = ("query_ray", tests, len(ids))
         distances, normals = self._room_for_hits(len(ids))
         ends, scratch = np.array([0, len(ids)]), np.empty(len(ray))
         box_queries.rank_hits(self.store.boxes, ids, ends, np.array([ray]), scratch, distances, normals)
         return RayHits(ids, distances, normals)
 
-    def nearest_one(
-        self, point: Given, k: int, category: int = NO_RULE, mask: int = NO_RULE
-    ) -> Nearest | None:
+    def nearest_one(self, point: Given, k: int, rules: Rules = NO_RULES) -> Nearest | None:
         """The ``k`` nearest boxes of a point."""
         live = self.store.live
         if not live:
@@ -208,7 +191,7 @@ class PlainSpace:
         if asked.stale:
             asked.ready()
         try:
-            answer = asked.find_nearest(point, k if k < live else live, category, mask)
+            answer = asked.find_nearest(point, k if k < live else live, rules)
         except OverflowError:
             return None
         if answer is None or answer[2] < 0:
@@ -219,17 +202,17 @@ class PlainSpace:
 
     # ---- many questions, which have been checked
 
-    def in_boxes(self, call: str, boxes: Rows, category: int, mask: int) -> IdArray:
+    def in_boxes(self, call: str, boxes: Rows, rules: Rules) -> IdArray:
         """What overlaps each box: rows ``[query, id]``."""
         self.asked.ready()
-        rows, tests = find_rows(self.asked, boxes, self.touching, category, mask)
+        rows, tests = find_rows(self.asked, boxes, self.touching, rules)
         self.last = (call, tests, len(rows))
         return rows
 
-    def in_circles(self, centers: Rows, radii: Rows, category: int, mask: int) -> IdArray:
+    def in_circles(self, centers: Rows, radii: Rows, rules: Rules) -> IdArray:
         """What lies within each radius: rows ``[query, id]``."""
         self.asked.ready()
-        rows, tests = find_rows(self.asked, around_many(centers, radii), True, category, mask)
+        rows, tests = find_rows(self.asked, around_many(centers, radii), True, rules)
 
         def keep(first: int, last: int) -> PairArray:
             end = first
@@ -245,10 +228,10 @@ class PlainSpace:
         self.last = ("query_radius", tests, len(found))
         return found
 
-    def first_hits(self, rays: Rows, ignored: IdArray, category: int, mask: int) -> RayHits | None:
+    def first_hits(self, rays: Rows, ignored: IdArray, rules: Rules) -> RayHits | None:
         """What each ray hits first, but for the box that it ignores; None: ask for all hits instead."""
         self.asked.ready()
-        found = self.asked.find_first_on_rays(rays, ignored, category, mask)
+        found = self.asked.find_first_on_rays(rays, ignored, rules)
         if found is None:
             return None
         ids, tests = found
@@ -260,10 +243,10 @@ class PlainSpace:
             box_queries.describe_firsts(boxes, ids[at], rays[at], ray, distances[at], normals[at])
         return RayHits(ids, distances, normals)
 
-    def all_hits(self, rays: Rows, category: int, mask: int) -> RayRows:
+    def all_hits(self, rays: Rows, rules: Rules) -> RayRows:
         """All that each ray hits."""
         self.asked.ready()
-        ids, counts, tests = self.asked.find_on_rays(rays, category, mask)
+        ids, counts, tests = self.asked.find_on_rays(rays, rules)
         self.last = ("query_ray", tests, len(ids))
         distances, normals = self._room_for_hits(len(ids))
         ends, ray = np.concatenate(([0], np.cumsum(counts))), np.empty(rays.shape[1])
@@ -273,7 +256,7 @@ class PlainSpace:
         queries = np.repeat(np.arange(len(rays), dtype=np.int32), counts)
         return RayRows(np.column_stack((queries, ids)), distances, normals)
 
-    def nearest_many(self, points: Rows, k: int, category: int, mask: int) -> Nearest:
+    def nearest_many(self, points: Rows, k: int, rules: Rules) -> Nearest:
         """The ``k`` nearest boxes of each point, filled up with -1 and inf."""
         held = min(k, self.store.live)
         ids = np.full((len(points), k), -1, np.int32)
@@ -281,14 +264,14 @@ class PlainSpace:
         self.last = ("nearest", 0, 0)
         if not held:
             return Nearest(ids, distances)
-        found = self._nearest_by_cells(points, held, category, mask)
+        found = self._nearest_by_cells(points, held, rules)
         if found is not None:
             if held == k:
                 return found
             ids[:, :held], distances[:, :held] = found
             return Nearest(ids, distances)
         self.asked.ready()
-        ids[:, :held], tests = self.asked.find_nearest_many(points, held, category, mask)
+        ids[:, :held], tests = self.asked.find_nearest_many(points, held, rules)
         self.last = ("nearest", tests, int((ids >= 0).sum()))
         for begin, end in growing(len(ids)):
             box_queries.rank_nearest(
@@ -296,7 +279,7 @@ class PlainSpace:
             )
         return Nearest(ids, distances)
 
-    def _nearest_by_cells(self, points: Rows, k: int, category: int, mask: int) -> Nearest | None:
+    def _nearest_by_cells(self, points: Rows, k: int, rules: Rules) -> Nearest | None:
         """The same by `broadphase.methods.batched_queries`, where that is quicker."""
         if not self.asked.nearest_by_cells:
             return None
@@ -305,7 +288,7 @@ class PlainSpace:
         store = self.store
         sets, boxes = (store.categories, store.masks), store.boxes[: store.end]
         parts = threads.resolve(self.threads)
-        found = find_nearest(boxes, sets, (category, mask), points, k, parts)
+        found = find_nearest(boxes, sets, rules, points, k, parts)
         if found is None:
             return None
         self.last = ("nearest", found.tests, found.found)
@@ -345,7 +328,7 @@ def join(here: PlainSpace, there: PlainSpace, sort: bool) -> tuple[PairArray, in
     if plain and few.store.live * _QUERY < many.store.live and many.asked.answers_boxes_quickly:
         many.asked.ready()
         queries = few.store.live_boxes().astype(np.float64, copy=False)
-        rows, tests = find_rows(many.asked, queries, here.touching, NO_RULE, NO_RULE)
+        rows, tests = find_rows(many.asked, queries, here.touching, NO_RULES)
         rows[:, 0] = few.store.ids()[rows[:, 0]]
         rows = rows if few is here else rows[:, ::-1]
         rows = np.ascontiguousarray(rows[may_pair(here.store, there.store, rows)])

@@ -97,23 +97,15 @@ class BoxStore:
 
     def live_filter(self) -> PairFilter:
         """The rules of the live rows, for a search over `live_boxes`."""
-        none = no_filter()
-        if not self.any_static and not self.any_sets:
-            return none
-        at: Any = slice(self.end) if self.live == self.end else self.ids()
+        return self.filter(None if self.live == self.end else self.ids())
+
+    def filter(self, ids: IdArray | None = None) -> PairFilter:
+        """The rules of some ids, or by id, for a search over ``boxes[:end]``."""
+        none, at = no_filter(), slice(self.end) if ids is None else ids
         return PairFilter(
             self.classes[at] if self.any_static else none.classes,
             self.categories[at] if self.any_sets else none.categories,
             self.masks[at] if self.any_sets else none.masks,
-        )
-
-    def filter(self) -> PairFilter:
-        """The rules by id, for a search over ``boxes[:end]``."""
-        none = no_filter()
-        return PairFilter(
-            self.classes[: self.end] if self.any_static else none.classes,
-            self.categories[: self.end] if self.any_sets else none.categories,
-            self.masks[: self.end] if self.any_sets else none.masks,
         )
 
     def live_envs(self) -> npt.NDArray[np.int64]:
@@ -137,14 +129,10 @@ class BoxStore:
         self.boxes[new] = box
         self.alive[new] = True
         self.renewed[new] = True
-        # Three writes less where nobody ever asked for a rule: a third of the time of this call.
-        if static or self.any_static:
-            self.any_static = True
-            self.classes[new] = STATIC if static else 0
-        if self.any_sets or category != 1 or mask != EVERY_BIT:
-            self.any_sets = True
-            self.categories[new] = category
-            self.masks[new] = mask
+        self.any_static |= static
+        self.any_sets |= category != 1 or mask != EVERY_BIT
+        self.classes[new] = STATIC if static else 0
+        self.categories[new], self.masks[new] = category, mask
         if self.envs is not None:
             self.envs[new] = env
         self.live += 1

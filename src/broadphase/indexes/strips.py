@@ -23,12 +23,12 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from broadphase.boxes import BoxArray
-from broadphase.indexes.arguments import NO_RULE, Given, Rows
+from broadphase.indexes.arguments import NO_RULES, Given, Rows
 from broadphase.indexes.box_tree import TreeStructure
 from broadphase.indexes.protocol import Structure, find_rows, pairs_between, renamed, search_live
 from broadphase.indexes.storage import EVERY_BIT, BoxStore, IdArray, expect
 from broadphase.kernels.boxes.checks import put_box
-from broadphase.kernels.boxes.overlap import PairFilter, no_filter
+from broadphase.kernels.boxes.overlap import no_filter
 from broadphase.kernels.machine.kernel import trial
 from broadphase.methods.strips import Plan, bin_again, bin_boxes, cut_world, find_at_once, parts_for, sweep
 from broadphase.methods.task import Found, Task
@@ -124,7 +124,7 @@ class StripsStructure(Structure):
             return search_live(self, self._sweep, limit, scratch)
         movers = self._mover_ids()
         parts = threads.resolve(self.threads)
-        rules = PairFilter(no_filter().classes, *_sets_of(store, movers))
+        rules = store.filter(movers)._replace(classes=no_filter().classes)
         task = Task(store.boxes[movers], self.touching, rules, parts, limit, scratch=scratch)
         among = renamed(self._sweep(task), movers)
         if among.pairs > limit:
@@ -132,7 +132,7 @@ class StripsStructure(Structure):
         statics = self._static_ids()
 
         def find(queries: Rows) -> tuple[IdArray, int]:
-            rows, tests = find_rows(self._static_tree(), queries, self.touching, NO_RULE, NO_RULE)
+            rows, tests = find_rows(self._static_tree(), queries, self.touching, NO_RULES)
             rows[:, 1] = statics[rows[:, 1]]
             return rows, tests
 
@@ -190,10 +190,3 @@ class StripsStructure(Structure):
     def check(self) -> None:
         if self._movers is not None:
             expect(not self.store.classes[self._movers].any(), "moving boxes are not static")
-
-
-def _sets_of(store: BoxStore, ids: IdArray) -> tuple[Any, Any]:
-    none = no_filter()
-    if not store.any_sets:
-        return none.categories, none.masks
-    return store.categories[ids], store.masks[ids]

@@ -33,13 +33,7 @@ from broadphase.indexes.results import PairChanges
 from broadphase.indexes.sort_and_sweep import SortStructure, Touched
 from broadphase.indexes.storage import BoxStore, IdArray, expect
 from broadphase.kernels.arrays.sorting import argsort_keys, bits_of
-from broadphase.kernels.sorted.sweep_and_prune import (
-    boxes_that_moved,
-    close_up,
-    end_keys,
-    lay_out,
-    move_ends,
-)
+from broadphase.kernels.sorted.sweep_and_prune import boxes_that_moved, close_up, end_keys, lay_out, move_ends
 from broadphase.methods.task import Found
 from broadphase.runtime import threads
 from broadphase.runtime.memory import PairArray, Scratch

@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import count, repeat
+from operator import le
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,14 +24,7 @@ from broadphase.geometry.shapes import Bounds, Box, Circle, Polygon, Shape, boxe
 from broadphase.geometry.table import ShapeTable
 from broadphase.indexes import arguments
 from broadphase.indexes.storage import EVERY_BIT, expect
-from broadphase.kernels.movement.motion import (
-    Bodies,
-    list_many_replaced,
-    list_replaced,
-    moved_many,
-    put,
-    put_many,
-)
+from broadphase.kernels.movement import motion as kernel
 from broadphase.kernels.shapes.table import BOX
 from broadphase.world.arguments import as_place, as_shape, as_two
 from broadphase.world.space import Space
@@ -494,7 +488,7 @@ class BodyStore:
     """In the lists of which indexes it stands."""
     touched: npt.NDArray[np.bool_]
     renewed: npt.NDArray[np.bool_]
-    marks: Bodies
+    marks: kernel.Bodies
     """What kernels read and mark, and the list of each index."""
 
     def __init__(self, space: Space) -> None:
@@ -507,12 +501,14 @@ class BodyStore:
         """Whether events hold the list ``bodies``: it is copied before the next change."""
         self.gone: dict[int, Body] = {}
         """By row, the bodies that were removed since the last update."""
-        self.round = 0
-        """How many bodies are no boxes: circles, polygons and what is turned."""
-        self.ruled = 0
-        """How many have a category or mask other than the usual."""
-        self.sensors = 0
-        """How many let others through."""
+        self.any_round = False
+        """Whether any body may be no box: a circle, a polygon, turned; looked up again by `look_at_kinds`."""
+        self.any_ruled = False
+        """Whether any may have a category or mask other than the usual."""
+        self.any_sensor = False
+        """Whether any may let others through."""
+        self._others = False
+        """Whether any body that these are about may have gone."""
         self.retagged = False
         """Whether a body may have other tags than at the last update."""
         self.live = 0
@@ -618,26 +614,23 @@ class BodyStore:
     ) -> Body:
         """Put a body into the lowest free row."""
         known = as_shape(shape)
-        self.space.check_fits(known, "shape")
+        known = self.space.admit(known, "shape")
         group, static, sensor, category, mask = self._rules(tag, static, sensor, category, mask)
-        self.space.reaches(known)
-        known = self.space.carried(known)
         self._unshare()
         free, end = self._free, len(self.bodies)
         row = free[0] if free else end
         if row >= len(self.alive):
             self._reserve(row + 1)
         self.table.put(row, known)
-        counts = self._counts(not isinstance(known, Box), _is_ruled(category, mask), sensor)
+        self._note_kinds(not isinstance(known, Box), category, mask, sensor)
         layer, body = self.tag_sets.layer_of(group, static), Body(self, row, data)
-        list_replaced(self.marks, row, layer)
+        kernel.list_replaced(self.marks, row, layer)
         # Nothing can come in between from here on: the only call is the last thing.
         self.bodies[row : row + 1] = (body,)
         self.static[row], self.sensor[row] = static, sensor
         self.category[row], self.mask[row] = category, mask
         self.group[row], self.layer[row] = group, layer
         self.alive[row] = self.touched[row] = self.renewed[row] = True
-        self.round, self.ruled, self.sensors = counts
         self.live += 1
         if free:
             heapq.heappop(free)
@@ -653,29 +646,23 @@ class BodyStore:
         elif len(data) != len(shapes):
             raise ValueError(f"data has {len(data)} entries for {len(shapes)} shapes; give one each, or None")
         if self.space.periodic:
-            for at, shape in enumerate(shapes):
-                self.space.check_fits(shape, f"shapes[{at}]")
+            shapes = [self.space.admit(shape, f"shapes[{at}]") for at, shape in enumerate(shapes)]
         group, static, sensor, category, mask = self._rules(*rules)
         if not shapes:
             return []
-        if self.space.periodic:
-            for shape in shapes:
-                self.space.reaches(shape)  # first, should it be interrupted
-            shapes = [self.space.carried(shape) for shape in shapes]
         free, end = sorted(self._free), len(self.bodies)
         reused, fresh = free[: len(shapes)], len(shapes) - len(free)
         rows = np.concatenate((np.array(reused, np.int32), np.arange(end, end + fresh, dtype=np.int32)))
         self._reserve(end + max(fresh, 0))
         self.table.put_many(rows, shapes)
-        made = bodies_of(self, rows.tolist(), data)
+        made = [Body(self, row, its) for row, its in zip(rows.tolist(), data, strict=True)]
         bodies = [*self.bodies] if self.shared or reused else self.bodies
         for row, body in zip(reused, made, strict=False):
             bodies[row] = body
         count, more, still_free = len(made), made[len(reused) :], free[len(reused) :]
-        is_round = sum(not isinstance(shape, Box) for shape in shapes)
-        counts = self._counts(is_round, count * _is_ruled(category, mask), count * sensor)
+        self._note_kinds(not all(isinstance(shape, Box) for shape in shapes), category, mask, sensor)
         layer = self.tag_sets.layer_of(group, static)
-        list_many_replaced(self.marks, rows, np.full(count, layer, np.int8))
+        kernel.list_many_replaced(self.marks, rows, np.full(count, layer, np.int8))
         # No calls from here on: nothing can come in between.
         bodies[end:] = more
         self.bodies, self.shared = bodies, False
@@ -683,7 +670,6 @@ class BodyStore:
         self.category[rows], self.mask[rows] = category, mask
         self.group[rows], self.layer[rows] = group, layer
         self.alive[rows] = self.touched[rows] = self.renewed[rows] = True
-        self.round, self.ruled, self.sensors = counts
         self.live += count
         self._free = still_free
         return made
@@ -693,16 +679,14 @@ class BodyStore:
         row = self.row(body)
         self._unshare()
         remains = self._remains(row)
-        is_round = not isinstance(remains.shape, Box)
-        counts = self._counts(-is_round, -_is_ruled(remains.category, remains.mask), -remains.sensor)
-        list_replaced(self.marks, row, self.layer.item(row))
+        kernel.list_replaced(self.marks, row, self.layer.item(row))
         # Nothing can come in between from here on: the only call is the last thing.
+        self._others = True
         self.alive[row] = False
         self.touched[row] = self.renewed[row] = True
         if row not in self.gone:
             self.gone[row] = body
         self.bodies[row] = None
-        self.round, self.ruled, self.sensors = counts
         self.live -= 1
         body._remains, body._row = remains, GONE
         heapq.heappush(self._free, row)
@@ -716,23 +700,23 @@ class BodyStore:
         for row in listed:
             bodies[row] = None
         groups = self.tag_sets.groups
-        keep_remains(
-            dying,
+        columns = (
             *(listed, self.table.shapes(rows), [groups[group] for group in self.group[rows].tolist()]),
             *(self.static[rows].tolist(), self.sensor[rows].tolist(), self.category[rows].tolist()),
             *(self.mask[rows].tolist(), self.table.angles_of(rows).tolist()),
         )
+        remains = map(partial(tuple.__new__, Remains), zip(*columns, strict=True))
+        for body, was in zip(dying, remains, strict=True):
+            body._remains = was  # which is not read while it is alive
         gone = {**dict(zip(listed, dying, strict=True)), **self.gone}
         free, count = sorted(self._free + listed), len(listed)
-        are_round, are_ruled, are_sensors = self._counted(rows)
-        counts = self._counts(-are_round, -are_ruled, -are_sensors)
-        list_many_replaced(self.marks, rows, self.layer[rows])
+        kernel.list_many_replaced(self.marks, rows, self.layer[rows])
         go, through = setting(Body, "_row", dying, GONE)
         # Nothing can come in between from here on: the only call is the last thing.
+        self._others = True
         self.alive[rows] = False
         self.touched[rows] = self.renewed[rows] = True
         self.gone, self.bodies, self.shared = gone, bodies, False
-        self.round, self.ruled, self.sensors = counts
         self.live -= count
         self._free = free
         go(through)
@@ -751,17 +735,30 @@ class BodyStore:
         alive = self.alive[: len(self.bodies)]
         self.live = int(alive.sum())
         self._free = np.flatnonzero(~alive).tolist()
-        self.round, self.ruled, self.sensors = self._counted(self.rows())
+        self._others = True
+        self.look_at_kinds()
 
-    def _counts(self, more_round: int, more_ruled: int, more_sensors: int) -> tuple[int, int, int]:
-        """How many bodies are round, ruled and sensors when so many more are."""
-        return self.round + more_round, self.ruled + more_ruled, self.sensors + more_sensors
+    def look_at_kinds(self) -> None:
+        """Find out what bodies are, where some have gone."""
+        if self._others:
+            self._others = False
+            self.any_round, self.any_ruled, self.any_sensor = self._kinds()
 
-    def _counted(self, rows: Rows) -> tuple[int, int, int]:
-        """How many of some bodies are round, ruled and sensors."""
-        kinds, category, mask = self.table.places.kinds[rows], self.category[rows], self.mask[rows]
-        ruled = (category != 1) | (mask != EVERY_BIT)
-        return int((kinds != BOX).sum()), int(ruled.sum()), int(self.sensor[rows].sum())
+    def _note_kinds(self, is_round: bool, category: int, mask: int, sensor: bool) -> None:
+        """There will be such a body.  To say so of one that does not come is no harm."""
+        self.any_round |= is_round
+        self.any_ruled |= category != 1 or mask != EVERY_BIT
+        self.any_sensor |= sensor
+        self._others = True
+
+    def _kinds(self) -> tuple[bool, bool, bool]:
+        """Whether any body is round, ruled, a sensor."""
+        n = len(self.bodies)
+        alive, kinds = self.alive[:n], self.table.places.kinds[:n]
+        ruled = (self.category[:n] != 1) | (self.mask[:n] != EVERY_BIT)
+        each = kinds != BOX, ruled, self.sensor[:n]
+        is_round, is_ruled, is_sensor = (bool((alive & which).any()) for which in each)
+        return is_round, is_ruled, is_sensor
 
     # ---- changing
 
@@ -774,16 +771,16 @@ class BodyStore:
         """Another place, checked before."""
         if self.space.periodic:
             x, y = self.space.place(x, y)
-        put(self.x, self.y, self.marks, row, x, y)
+        kernel.put(self.x, self.y, self.marks, row, x, y)
 
     def put_many(self, rows: Rows, places: Floats) -> None:
         """Other places, checked before; a row that comes twice ends at its last place."""
         places = np.ascontiguousarray(self.space.places(places))
-        put_many(self.x, self.y, self.marks, rows, places)
+        kernel.put_many(self.x, self.y, self.marks, rows, places)
 
     def have_moved(self, rows: Rows) -> None:
         """Mark bodies that have moved, or are about to."""
-        moved_many(self.marks, rows)
+        kernel.moved_many(self.marks, rows)
 
     def reshape(self, body: Body, shape: Shape) -> None:
         """Another shape and place."""
@@ -792,58 +789,36 @@ class BodyStore:
 
     def put_shape(self, row: int, shape: Shape) -> None:
         """Another shape and place, checked before."""
-        self.space.check_fits(shape, "shape")
-        self.space.reaches(shape)
-        shape = self.space.carried(shape)
-        one = np.array([row], np.int32)
-        self.have_moved(one)
-        self._reform(one, lambda: self.table.put(row, shape))
+        shape = self.space.admit(shape, "shape")
+        self.have_moved(np.array([row], np.int32))
+        self._note_kinds(not isinstance(shape, Box), 1, EVERY_BIT, False)
+        self.table.put(row, shape)
 
     def turn_to(self, body: Body, angle: Any, about: Any) -> None:
         """Another angle, and another place where it turns about a point."""
         row = self.row(body)
         degrees = finite(angle, "angle")
-        x, y = old_x, old_y = self.x.item(row), self.y.item(row)
+        x, y = self.x.item(row), self.y.item(row)
         if about is not None:
             center = self.shape(row).center
             to_x, to_y = turned_point(center, degrees - self.table.angle(row), as_two(about, "about"))
             x, y = as_place(x + (to_x - center[0]), "x"), as_place(y + (to_y - center[1]), "y")
-        one, before = np.array([row], np.int32), np.array([self.table.angle(row)])
-        try:
-            self.turn_many(one, np.array([degrees]))
+        if degrees == self.table.angle(row):
             self.put(row, x, y)
-        except BaseException:  # in between, or just behind
-            self.turn_many(one, before)
-            self.x[row], self.y[row] = old_x, old_y
-            raise
+        else:
+            self.turn_many(np.array([row], np.int32), np.array([degrees]), self.space.place(x, y))
 
-    def turn_many(self, rows: Rows, angles: Floats) -> None:
-        """Other angles, checked before."""
+    def turn_many(self, rows: Rows, angles: Floats, places: tuple[float, float] | None = None) -> None:
+        """Other angles, and another place, checked before."""
         if self.space.periodic:
-            shapes = [
-                self.table.base(row).rotated(angle)
-                for row, angle in zip(rows.tolist(), angles.tolist(), strict=True)
-            ]
-            for row, angle, shape in zip(rows.tolist(), angles.tolist(), shapes, strict=True):
-                self.space.check_fits(shape, f"angle {angle:g} of body {row}: shape")
-            for shape in shapes:
-                self.space.reaches(shape)
+            for row, angle in zip(rows.tolist(), angles.tolist(), strict=True):
+                shape = self.table.base(row).rotated(angle)
+                self.space.admit(shape, f"angle {angle:g} of body {row}: shape")
         turned = self.table.angles_of(rows) != angles
         if turned.any():
             self.have_moved(rows[turned])
-            self._reform(rows, lambda: self.table.turn(rows, angles))
-
-    def _reform(self, rows: Rows, change: Callable[[], None]) -> None:
-        """Call what gives these rows other forms, and count how many are round.
-
-        All of them count as round until then, in case the call is interrupted: that is never wrong.
-        """
-        others = self.round - self._counted(rows)[0]
-        try:
-            self.round = others + len(rows)
-            change()
-        finally:
-            self.round = others + self._counted(rows)[0]
+            self._note_kinds(True, 1, EVERY_BIT, False)
+            self.table.turn(rows, angles, places)
 
     def retag(self, body: Body, tag: Any) -> None:
         """Other tags: its contacts concern other listeners from now on."""
@@ -864,18 +839,15 @@ class BodyStore:
         """Whether it lets others through."""
         row = self.row(body)
         sensor = arguments.flag(sensor, "sensor")
-        more = sensor - self.sensor.item(row)
-        # No calls from here on: nothing can come in between.
-        self.sensors += more
+        self._note_kinds(False, 1, EVERY_BIT, sensor)
         self.sensor[row] = sensor
 
     def set_sets(self, body: Body, category: int, mask: int) -> None:
         """What it meets."""
         row = self.row(body)
         category, mask = arguments.bit_set(category, "category"), arguments.bit_set(mask, "mask")
-        more = _is_ruled(category, mask) - _is_ruled(self.category.item(row), self.mask.item(row))
+        self._note_kinds(False, category, mask, False)
         # No calls from here on: nothing can come in between.
-        self.ruled += more
         self.touched[row] = True
         self.category[row], self.mask[row] = category, mask
 
@@ -886,8 +858,8 @@ class BodyStore:
         changed = (bits != self.tag_sets.bits).any(axis=1)
         others = rows[changed[self.group[rows]]]
         layers = self.tag_sets.layers_of(self.group[others], self.static[others], bits)
-        list_many_replaced(self.marks, others, self.layer[others])
-        list_many_replaced(self.marks, others, layers)
+        kernel.list_many_replaced(self.marks, others, self.layer[others])
+        kernel.list_many_replaced(self.marks, others, layers)
         self.tag_sets.hear(heard, bits)
         # No calls from here on: nothing can come in between, also when `hear` returns.
         self.layer[others] = layers
@@ -917,8 +889,8 @@ class BodyStore:
     def _enter(self, row: int, group: int, static: bool) -> None:
         """Out of the index where it is, and into that where it belongs with these tags."""
         layer = self.tag_sets.layer_of(group, static)
-        list_replaced(self.marks, row, self.layer.item(row))
-        list_replaced(self.marks, row, layer)
+        kernel.list_replaced(self.marks, row, self.layer.item(row))
+        kernel.list_replaced(self.marks, row, layer)
         # No calls from here on: nothing can come in between.
         self.layer[row], self.group[row], self.static[row] = layer, group, static
         self.touched[row] = True
@@ -954,7 +926,7 @@ class BodyStore:
         if room:
             changed[:, :room], counts = self.marks.changed, self.marks.counts
         marks = {**columns, "changed": changed, "counts": counts}
-        columns["marks"] = Bodies(*(marks[name] for name in Bodies._fields))
+        columns["marks"] = kernel.Bodies(*(marks[name] for name in kernel.Bodies._fields))
         self.table.reserve(most)
         places = self.table.places
         columns["x"], columns["y"] = places.x, places.y
@@ -968,8 +940,8 @@ class BodyStore:
         expect(held == self.alive[:n].tolist(), "alive rows hold a body")
         expect(self.live == sum(held), "live counts them")
         rows = self.rows()
-        counts = self.round, self.ruled, self.sensors
-        expect(counts == self._counted(rows), "round, ruled and sensors count them")
+        known = self.any_round, self.any_ruled, self.any_sensor
+        expect(all(map(le, self._kinds(), known)), "any_round, any_ruled and any_sensor know of them")
         expect(not self.alive[n:].any(), "nothing lives beyond the end")
         layers = self.tag_sets.layers_of(self.group[rows], self.static[rows])
         expect(np.array_equal(self.layer[rows], layers), "bodies are in the layer of their tags")
@@ -983,35 +955,9 @@ class BodyStore:
         expect(self.marks.counts[:-1].sum() == self.marks.counts[-1], "the lists are counted")
 
 
-def bodies_of(store: "BodyStore", rows: list[int], data: Sequence[Any]) -> list[Body]:
-    """A body for each row, in a fraction of the time that one by one takes."""
-    bodies = list(map(object.__new__, repeat(Body, len(rows))))
-    columns = (("_store", repeat(store)), ("_row", rows), ("_remains", repeat(None)), ("data", data))
-    for name, values in columns:
-        deque(map(_setter(name), bodies, values), 0)
-    return bodies
-
-
-def keep_remains(bodies: list[Body], *columns: Sequence[Any]) -> None:
-    """Give handles what they were, by the columns of `Remains`; these are not read while they are alive."""
-    remains = map(partial(tuple.__new__, Remains), zip(*columns, strict=True))
-    deque(map(_setter("_remains"), bodies, remains), 0)
-
-
 def setting(kind: type, name: str, objects: Sequence[Any], value: Any) -> tuple[Callable[[Any], Any], Any]:
     """``go, through``: ``go(through)`` sets a slot of all these objects, and nothing can come in between."""
     return partial(deque, maxlen=0), map(getattr(kind, name).__set__, objects, repeat(value))
-
-
-def _setter(name: str) -> Callable[[Body, Any], None]:
-    """What sets a slot of a body without running Python code."""
-    setter: Callable[[Body, Any], None] = getattr(Body, name).__set__
-    return setter
-
-
-def _is_ruled(category: int, mask: int) -> bool:
-    """Whether these are other than the usual."""
-    return category != 1 or mask != EVERY_BIT
 
 
 def as_shapes(shapes: Any) -> list[Shape]:

@@ -20,7 +20,7 @@ from broadphase.boxes import BoxArray
 from broadphase.errors import PairLimitExceeded
 from broadphase.geometry.shapes import Bounds
 from broadphase.indexes import Choice, make_index
-from broadphase.indexes.arguments import NO_RULE
+from broadphase.indexes.arguments import NO_RULES
 from broadphase.indexes.base import Index
 from broadphase.indexes.protocol import Structure
 from broadphase.indexes.storage import expect
@@ -28,7 +28,7 @@ from broadphase.kernels.movement.motion import Buffers, take_list
 from broadphase.kernels.shapes.queries import FEW, put_near
 from broadphase.methods.task import NO_LIMIT
 from broadphase.world.bodies import ALL, MOVING, BodyStore, Floats, Rows
-from broadphase.world.space import Images, PeriodicSpace
+from broadphase.world.space import Images
 
 Point = tuple[float, float]
 
@@ -48,8 +48,6 @@ class BroadPhase:
         """By layer and id: the row."""
         self._unsettled: set[int] = set()
         """The layers whose index was being changed when a call was interrupted."""
-        # Scratch for short lists.
-        self._few = np.empty(FEW, np.int32), np.empty(FEW, np.int32), np.empty(FEW, np.int32)
         self.room = _room(FEW)
         """What queries write to, and what kernels go on with: good until the next query."""
         self._filled: list[int] = []
@@ -105,7 +103,7 @@ class BroadPhase:
         store = self._store
         if len(self._ids[layer]) < len(store.alive):
             self._ids[layer] = _longer(self._ids[layer], len(store.alive))
-        gone, known, fresh = self._few if count <= FEW else np.empty((3, count), np.int32)
+        gone, known, fresh = np.empty((3, count), np.int32)
         found = take_list(store.marks, store.alive, layer, self._ids[layer], gone, known, fresh)
         return gone, known, fresh, *found
 
@@ -141,7 +139,7 @@ class BroadPhase:
     def images_near(self, regions: Floats, layers: tuple[int, ...], limit: int = NO_LIMIT) -> Images:
         """The same for ``(m, 4)``, unsorted; see `in_boxes`."""
         space = self._store.space
-        if not isinstance(space, PeriodicSpace):
+        if not space.periodic:
             found = self.in_boxes(regions, layers, limit).astype(np.int64)
             return Images(found[:, 0], found[:, 1], np.zeros_like(found))
         of, turns = space.turns_near(regions)
@@ -173,7 +171,7 @@ class BroadPhase:
         """The ids whose bounds overlap a box, in any order."""
         index = self._indexes[layer]
         # The kernel behind `query_box`, without checking the arguments again.
-        answer = self._structure(layer).find_in_box(box, index._space.touching, NO_RULE, NO_RULE)
+        answer = self._structure(layer).find_in_box(box, index._space.touching, NO_RULES)
         return index.query_box(box) if answer is None or answer[1] < 0 else answer[0]
 
     def gather_on_ray(self, origin: Point, direction: Point, furthest: float) -> int:
@@ -182,7 +180,7 @@ class BroadPhase:
         count, ray = 0, (*origin, *direction, furthest)
         for layer in self._filled:
             # `query_ray` would rank them by bounds.
-            ids, _ = self._structure(layer).find_on_ray(ray, NO_RULE, NO_RULE)
+            ids, _ = self._structure(layer).find_on_ray(ray, NO_RULES)
             if len(ids):
                 count = self._put(count, ids, layer)
         return count
@@ -195,7 +193,7 @@ class BroadPhase:
         self.hand_over()
         for layer in self._filled:
             if len(self._indexes[layer]):
-                ids, counts, _ = self._structure(layer).find_on_rays(rays, NO_RULE, NO_RULE)
+                ids, counts, _ = self._structure(layer).find_on_rays(rays, NO_RULES)
                 yield ids, np.concatenate(([0], np.cumsum(counts, dtype=np.int64))), self._rows[layer]
 
     def _structure(self, layer: int) -> Structure:

@@ -5,7 +5,7 @@ Loaded when somebody walks: with the kernels below it takes 3 ms, and a first up
 
 import math
 from collections.abc import Collection
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -28,6 +28,9 @@ from broadphase.world.state import State
 from broadphase.world.tiles import Tile
 from broadphase.world.tiles_near import TilesNear
 
+WalkRules: TypeAlias = tuple[float, float, float, float, bool, tuple[float, float]]
+"""``snap, steepest, step, corner, drop, down``"""
+
 _NO_GROUND = no_ground()
 _RING = np.array([cosine_sine(360.0 * k / 32) for k in range(32)])
 """What is round is walked on as a polygon around it, of so many sides."""
@@ -39,14 +42,15 @@ class Character:
     def __init__(self, state: State, motion: Motion, many: ManyMotion) -> None:
         self._state, self._motion, self._many = state, motion, many
 
-    def walk(self, body: Body, dx: float, dy: float, rules: Rules, ignore: Any) -> Walk:
+    def walk(self, body: Body, dx: float, dy: float, rules: WalkRules, ignore: Any) -> Walk:
         """See `World.walk`."""
+        known = rules_of(*rules)
         store = self._state.store
         rows = np.array([store.row(body)], np.int32)
         way = checked_way(body.x, dx, "dx"), checked_way(body.y, dy, "dy")
         unseen = store.ignored(ignore)
         with Whole(self._state, rows):
-            found = self._walk_rows(rows, np.array([way]), rules, ALL, unseen)
+            found = self._walk_rows(rows, np.array([way]), known, ALL, unseen)
         column, row = found.ladders[0].tolist()
         stands = bool(found.on_floor[0])
         x, y = found.places[0].tolist()
@@ -62,13 +66,14 @@ class Character:
         )
 
     def walk_many(
-        self, bodies: Any, dx: Any, dy: Any, rules: Rules, movers_block: bool, ignore: Any
+        self, bodies: Any, dx: Any, dy: Any, rules: WalkRules, movers_block: bool, ignore: Any
     ) -> Walks:
         """See `World.walk_many`."""
+        known = rules_of(*rules)
         rows, ways = self._many.checked_ways(bodies, dx, dy)
         unseen = self._state.store.ignored(ignore)
         with Whole(self._state, rows):
-            return self._walk_rows(rows, ways, rules, ALL if movers_block else STATICS, unseen)
+            return self._walk_rows(rows, ways, known, ALL if movers_block else STATICS, unseen)
 
     def _walk_rows(
         self, rows: Rows, ways: Floats, rules: Rules, layers: tuple[int, ...], unseen: Collection[int]

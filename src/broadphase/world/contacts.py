@@ -21,22 +21,15 @@ import numpy.typing as npt
 
 from broadphase.errors import PairLimitExceeded
 from broadphase.geometry.narrow_phase import ContactArrays
-from broadphase.geometry.table import ShapeTable
-from broadphase.kernels.pairs.changes import (
-    put_candidates,
-    put_candidates_of_many,
-    renew_contacts,
-    split_rows,
-    touched_rows,
-)
-from broadphase.kernels.shapes.contact import contact_boxes, contact_circles, contact_shapes
-from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns
+from broadphase.kernels.pairs import changes as kernel
+from broadphase.kernels.shapes.contact import contact_shapes
+from broadphase.kernels.shapes.table import ShapeColumns
 from broadphase.methods.task import NO_LIMIT
 from broadphase.runtime.memory import available_memory
 from broadphase.world.bodies import LISTENED, MOVING, STATIC, Body, BodyStore
 from broadphase.world.broad_phase import BroadPhase
 from broadphase.world.listeners import Contact, Listeners, Match, Matcher
-from broadphase.world.space import Images, PeriodicSpace, Turns, bounds_of
+from broadphase.world.space import Images, Space, Turns, bounds_of
 
 Floats = npt.NDArray[np.float64]
 RowPairs = npt.NDArray[np.int32]
@@ -48,7 +41,6 @@ _AT_ONCE = 256
 FEW = 64
 # Up to so many are looked up one by one; beyond, a batch costs less.
 _VERY_FEW = 4
-_SORTED_HERE = 64
 _MOST_CANDIDATES = 1_024
 # Above this share of touched bodies, finding all pairs costs less than looking up each.
 _SHARE = 4
@@ -273,14 +265,7 @@ class ContactTracker:
             bodies: list[Any] = store.bodies
             self.stopped[bodies[mover], bodies[other]] = normal
 
-    def note_many(
-        self,
-        movers: npt.NDArray[Any],
-        others: npt.NDArray[Any],
-        normals: npt.NDArray[np.float64],
-        *,
-        stopped: bool = False,
-    ) -> None:
+    def note_many(self, movers: Rows, others: Rows, normals: Floats, *, stopped: bool = False) -> None:
         """As `note` or `note_stop`, by rows."""
         store = self._store
         pairs = np.column_stack((movers, others)).astype(np.int32)
@@ -321,6 +306,7 @@ class ContactTracker:
                 listener.asked = True
         same = now is before and not (self.crossed or store.retagged)
         changes = self._unchanged(now) if same else self._changes(before, now)
+        store.look_at_kinds()
         n = len(store.bodies)
         # No calls from here on: nothing can come in between.
         self.found, self.overlaps, self.crossed, self.stopped = now, overlaps, {}, {}
@@ -336,7 +322,7 @@ class ContactTracker:
         bits = store.tag_sets.bits
         may: npt.NDArray[np.bool_] = bits[store.group[i], 0] & bits[store.group[j], 1] != 0
         may &= i != j
-        if store.ruled:
+        if store.any_ruled:
             may &= store.category[i] & store.mask[j] != 0
             may &= store.category[j] & store.mask[i] != 0
         if not store.tag_sets.exact:
@@ -359,25 +345,28 @@ class ContactTracker:
         ``before`` itself where nothing was touched.
         """
         store, matcher = self._store, self._listeners.matcher
-        touched, moving, static = touched_rows(
+        touched, moving, static = kernel.touched_rows(
             *(store.touched, store.alive, store.layer, MOVING, STATIC, len(store.bodies)),
             *(self._moving, self._static),
         )
         if touched == 0 and before.matcher is matcher:
             self.candidates = 0
             return before
-        if moving + static > FEW or not store.tag_sets.exact or store.space.periodic:
+        if moving + static > FEW or not store.tag_sets.exact:
             return None
+        if store.space.periodic:
+            bounds = store.table.bounds(np.concatenate((self._moving[:moving], self._static[:static])))
+            if not store.space.are_inner(bounds).all():
+                return None
         count = self._put_near(self._moving[:moving].tolist(), LISTENED, 0)
         count = self._put_near(self._static[:static].tolist(), (MOVING,), count)
         if count < 0:
             return None
-        if count > _SORTED_HERE:
-            self._keys[:count].sort()  # the kernel puts each into its place, which is for few
+        self._keys[:count].sort()
         room = len(before.ids) + count
         pairs = np.empty((2, room, 2), np.int32)
         now = Found(pairs[0], np.empty((room, 2)), np.empty(room), pairs[1], matcher)
-        found, self.candidates = renew_contacts(
+        found, self.candidates = kernel.renew_contacts(
             store.table.columns, store.touched, store.group, self._keys, count, before[:3], *now[:4]
         )
         return now.first(found)
@@ -389,10 +378,10 @@ class ContactTracker:
         if len(rows) > _VERY_FEW:
             some = np.array(rows, np.int32)
             pairs = broad_phase.in_boxes(store.table.bounds(some), layers)
-            return put_candidates_of_many(self._keys, count, some, pairs, *known)  # type: ignore[no-any-return]
+            return kernel.put_candidates_of_many(self._keys, count, some, pairs, *known)  # type: ignore[no-any-return]
         for row in rows:
             near = broad_phase.gather(store.bounds(row), layers=layers)
-            count = put_candidates(self._keys, count, row, broad_phase.room.near, near, *known)
+            count = kernel.put_candidates(self._keys, count, row, broad_phase.room.near, near, *known)
         return count
 
     def _find_all(self, before: Found) -> Found:
@@ -434,10 +423,7 @@ class ContactTracker:
             parts.append((pairs, np.zeros_like(pairs, np.int64) if store.space.periodic else None))
             if store.space.periodic:
                 parts.append(self._across_edges())
-        for asking, asked in (
-            (moving, (STATIC,) if all_pairs else (MOVING, STATIC)),
-            (static, (MOVING,)),
-        ):
+        for asking, asked in ((moving, (STATIC,) if all_pairs else (MOVING, STATIC)), (static, (MOVING,))):
             if len(asking):
                 parts.append(self._near(asking, asked))
         pairs = np.concatenate([pairs for pairs, _ in parts]) if len(parts) > 1 else parts[0][0]
@@ -459,7 +445,7 @@ class ContactTracker:
             pairs = self._broad_phase.in_boxes(bounds, layers, self._limit())
             pairs[:, 0] = rows[pairs[:, 0]]
             return pairs, None
-        images = self._broad_phase.images_near(np.asarray(bounds, np.float64), layers, self._limit())
+        images = self._broad_phase.images_near(bounds, layers, self._limit())
         return np.column_stack((rows[images.asked], images.rows.astype(np.int32))), images.turns
 
     def _across_edges(self) -> tuple[npt.NDArray[Any], Turns]:
@@ -476,12 +462,12 @@ class ContactTracker:
 
     def _narrow(self, pairs: RowPairs, turns: Turns | None) -> Found:
         self.candidates = len(pairs)
-        store = self._store
-        overlapping, normals, depths = (
-            contacts_of(store.table, pairs) if turns is None else contacts_of_images(store, pairs, turns)
-        )
-        chosen: npt.NDArray[Any] = overlapping
-        if turns is not None:
+        store, columns = self._store, self._store.table.columns
+        if turns is None:
+            overlapping, normals, depths = contacts_of(columns, pairs)
+            chosen: npt.NDArray[Any] = np.flatnonzero(overlapping)
+        else:
+            overlapping, normals, depths = contacts_between(store.space, columns, pairs, turns)
             chosen = np.flatnonzero(overlapping)
             chosen = chosen[_deepest(store, pairs[chosen], turns[chosen], depths[chosen])]
         ids = pairs[chosen]
@@ -502,7 +488,7 @@ class ContactTracker:
         bodies, nothing = store.bodies, none_found(now.matcher)
         began, stayed = np.empty((2, len(now.ids)), np.int64)
         ended, were = np.empty((2, len(before.ids)), np.int64)
-        come, stay, gone = split_rows(before.ids, now.ids, store.renewed, began, stayed, ended, were)
+        come, stay, gone = kernel.split_rows(before.ids, now.ids, store.renewed, began, stayed, ended, were)
         stayed, were = stayed[:stay], were[:stay]
         new = now.at(began[:come]) if come else nothing
         over = before.at(ended[:gone]) if gone else none_found(before.matcher)
@@ -571,10 +557,7 @@ class ContactTracker:
         return merged, passings
 
 
-_ROW_BY_ROW = np.empty((0, 2), np.int32)
-
-
-def contacts_of(table: ShapeTable, pairs: npt.NDArray[np.int32]) -> ContactArrays:
+def contacts_of(columns: ShapeColumns, pairs: RowPairs) -> ContactArrays:
     """Contacts of the shapes in pairs of rows whose bounds overlap; flush does not count.
 
     Examples
@@ -582,38 +565,11 @@ def contacts_of(table: ShapeTable, pairs: npt.NDArray[np.int32]) -> ContactArray
     >>> from broadphase.geometry.shapes import Box, Circle
     >>> from broadphase.geometry.table import table_of
     >>> table = table_of([Box(0, 0, 4, 4), Box(3, 0, 4, 4), Circle(7, 7, 3.5)])
-    >>> contacts_of(table, np.array([[0, 1], [1, 2]], np.int32)).depths.round(3)
+    >>> contacts_of(table.columns, np.array([[0, 1], [1, 2]], np.int32)).depths.round(3)
     array([1. , 0.5])
     """
     found = _room(len(pairs))
-    columns = table.columns
-    kinds = columns.kinds[pairs]
-    first = kinds[:, 0]
-    alike = first == kinds[:, 1]
-    boxes, circles = alike & (first == BOX), alike & (first == CIRCLE)
-    for chosen, contacts in ((boxes, _boxes), (circles, _circles)):
-        if chosen.all():
-            return contacts(table, pairs)
-        if chosen.any():
-            _fill(found, chosen, contacts(table, pairs[chosen]))
-    rest = ~(boxes | circles)
-    some = _room(int(rest.sum()))
-    contact_shapes(columns, pairs[rest], False, *some)
-    _fill(found, rest, some)
-    return found
-
-
-def _boxes(table: ShapeTable, pairs: npt.NDArray[np.int32]) -> ContactArrays:
-    found = _room(len(pairs))
-    contact_boxes(table.bounds(pairs[:, 0]), table.bounds(pairs[:, 1]), _ROW_BY_ROW, False, *found)
-    return found
-
-
-def _circles(table: ShapeTable, pairs: npt.NDArray[np.int32]) -> ContactArrays:
-    found = _room(len(pairs))
-    columns = table.columns
-    a, b = (np.column_stack([column[rows] for column in columns[1:4]]) for rows in pairs.T)
-    contact_circles(a, b, _ROW_BY_ROW, False, *found)
+    contact_shapes(columns, pairs, False, *found)
     return found
 
 
@@ -621,27 +577,10 @@ def _room(count: int) -> ContactArrays:
     return ContactArrays(np.zeros(count, np.bool_), np.zeros((count, 2)), np.zeros(count))
 
 
-def _fill(found: ContactArrays, chosen: npt.NDArray[np.bool_], some: ContactArrays) -> None:
-    for column, part in zip(found, some, strict=True):
-        column[chosen] = part
-
-
-def contacts_of_images(store: BodyStore, pairs: npt.NDArray[Any], turns: Turns) -> ContactArrays:
-    """Contacts of the first of each two rows with an image of the second; flush does not count."""
-    space, columns = store.space, store.table.columns
-    assert isinstance(space, PeriodicSpace)
-    found = _room(len(pairs))
-    endless: npt.NDArray[np.bool_] = np.logical_or(*space.endless(columns).T)
-    away = turns.any(axis=1) | endless[pairs].any(axis=1)
-    _fill(found, ~away, contacts_of(store.table, pairs[~away].astype(np.int32)))
-    _fill(found, away, contacts_between(space, columns, pairs[away], turns[away]))
-    return found
-
-
 def contacts_between(
-    space: PeriodicSpace, columns: ShapeColumns, pairs: npt.NDArray[np.integer[Any]], turns: Turns
+    space: Space, columns: ShapeColumns, pairs: npt.NDArray[np.integer[Any]], turns: Turns
 ) -> ContactArrays:
-    """The same, also for a body and an image of itself."""
+    """Contacts of the first of each two rows with an image of the second, which may be itself."""
     count = len(pairs)
     both = space.gathered(
         columns,
@@ -660,11 +599,10 @@ def contacts_between(
     # The test takes bounds that overlap for granted.
     bounds = bounds_of(both)
     a, b = bounds[:count], bounds[count:]
-    close = np.logical_and.reduce((a[:, :2] < b[:, 2:]) & (b[:, :2] < a[:, 2:]), axis=1)
-    rows = np.flatnonzero(close)
-    some = _room(len(rows))
-    contact_shapes(both, np.column_stack((rows, rows + count)).astype(np.int32), False, *some)
-    _fill(found, close, some)
+    rows = np.flatnonzero(np.logical_and.reduce((a[:, :2] < b[:, 2:]) & (b[:, :2] < a[:, 2:]), axis=1))
+    some = contacts_of(both, np.column_stack((rows, rows + count)).astype(np.int32))
+    for column, part in zip(found, some, strict=True):
+        column[rows] = part
     return found
 
 

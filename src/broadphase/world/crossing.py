@@ -7,28 +7,27 @@ crossed is what would have been hit.
 `cross` is for one body, which brings what lies near its way; `cross_many` for thousands, and finds that.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.geometry.shapes import Box, Shape
+from broadphase.geometry.shapes import Shape
 from broadphase.geometry.table import columns_of
 from broadphase.kernels.movement import sweep_shapes
 from broadphase.kernels.movement.depenetration import overlapping_shapes
 from broadphase.kernels.movement.sweep import cross_rows
-from broadphase.kernels.shapes.table import BOX
+from broadphase.kernels.shapes.table import BOX, ShapeColumns
 from broadphase.world.bodies import ALL, MOVING, Body, Rows
-from broadphase.world.depenetration import NO_TILES
 from broadphase.world.hits import Hit, HitArrays, Movement, Movements
-from broadphase.world.space import bounds_of
+from broadphase.world.movement import NO_TILES
+from broadphase.world.space import bounds_of, placed_columns
 from broadphase.world.state import State
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.integer[Any]]
 
-_FIRST = np.zeros(1, np.int32)
 _Values = tuple[float, float, float, float, float]
 
 
@@ -85,24 +84,18 @@ def legs_of(starts: Floats, ends: Floats, movers: Integers, bends: Floats, times
     return Legs(who[:-1][kept], ways[kept], np.column_stack((at[:-1], at[1:]))[kept])
 
 
-class Shapes(NamedTuple):
-    """Movers, or what they may pass."""
-
-    boxes: npt.NDArray[np.bool_]
-    """``(n,)``: whether each is a box."""
-    bounds: Floats
-    """``(n, 4)``; of movers rows ``0, 0, width, height``."""
-    shape: Callable[[int], Shape]
-    """The shape of one of them; of a mover only the form counts."""
-
-
-def crossed(movers: Shapes, legs: Legs, others: Shapes, ids: Integers, pairs: Integers) -> Crossings:
+def crossed(
+    movers: ShapeColumns, legs: Legs, others: ShapeColumns, bounds: Floats, ids: Integers, pairs: Integers
+) -> Crossings:
     """Which of the others each mover passes on its way, or is in at its start.
 
     Parameters
     ----------
-    movers, others : Shapes
+    movers : ShapeColumns
+        At any place.
     legs : Legs
+    others, bounds : ShapeColumns, numpy.ndarray
+        ``bounds`` are ``(n, 4)``.
     ids : numpy.ndarray
         ``(n,)``: the name of each of the others; one that stands at two places comes twice.
     pairs : numpy.ndarray
@@ -110,34 +103,30 @@ def crossed(movers: Shapes, legs: Legs, others: Shapes, ids: Integers, pairs: In
 
     Examples
     --------
-    >>> square, coins = Box(0, 0, 1, 1), [Box(5, 0, 1, 1), Box(9, 9, 1, 1)]
-    >>> mover = mover_shapes([square])
-    >>> others = Shapes(np.ones(2, bool), np.array([coin.bounds for coin in coins]), coins.__getitem__)
+    >>> from broadphase.geometry.shapes import Box
+    >>> from broadphase.geometry.table import table_of
+    >>> square, coins = columns_of(Box(0, 0, 1, 1)), table_of([Box(5, 0, 1, 1), Box(9, 9, 1, 1)])
     >>> legs = Legs(np.array([0]), np.array([[0.0, 0.0, 8.0, 0.0]]), np.array([[0.0, 1.0]]))
-    >>> found = crossed(mover, legs, others, np.array([3, 4]), np.array([[0, 0], [0, 1]]))
+    >>> ids, pairs = np.array([3, 4]), np.array([[0, 0], [0, 1]])
+    >>> found = crossed(square, legs, coins.columns, coins.bounds(), ids, pairs)
     >>> found.ids.tolist(), found.values.tolist()
     ([3], [[0.5, -1.0, 0.0, 4.0, 0.0]])
     """
     values = np.empty((len(pairs), 5))
     who = legs.movers[pairs[:, 0]]
-    of_boxes = movers.boxes[who] & others.boxes[pairs[:, 1]]
-    rows = np.hstack((legs.ways[:, :2], movers.bounds[legs.movers, 2:], legs.ways[:, 2:]))
+    of_boxes = (movers.kinds[who] == BOX) & (others.kinds[pairs[:, 1]] == BOX)
+    sizes = movers.width[legs.movers], movers.height[legs.movers]
+    rows = np.column_stack((legs.ways[:, :2], *sizes, legs.ways[:, 2:]))
     some = np.empty((int(of_boxes.sum()), 5))
-    cross_rows(rows, others.bounds, np.ascontiguousarray(pairs[of_boxes], np.int64), some)
+    cross_rows(rows, bounds, np.ascontiguousarray(pairs[of_boxes], np.int64), some)
     values[of_boxes] = some
     for k in np.flatnonzero(~of_boxes).tolist():
-        leg, other = pairs[k].tolist()
-        x, y, goal_x, goal_y = legs.ways[leg].tolist()
-        shape = movers.shape(who.item(k)).moved_to(x, y)
-        values[k] = _shapes(shape, goal_x, goal_y, others.shape(other))
+        leg, other = pairs[k, 0], pairs[k, 1:].astype(np.int32)
+        start, goal = np.split(legs.ways[leg], 2)
+        values[k] = _first_on_leg(
+            placed_columns(movers, who[k : k + 1], *start[:, None]), goal, others, other
+        )
     return first_of_each(_on_the_whole_way(legs, ids, pairs, values))
-
-
-def mover_shapes(forms: list[Shape]) -> Shapes:
-    """Movers of any form."""
-    sizes = [(0.0, 0.0, form.width, form.height) if isinstance(form, Box) else (0.0,) * 4 for form in forms]
-    boxes = np.array([isinstance(form, Box) for form in forms], np.bool_)
-    return Shapes(boxes, np.array(sizes).reshape(-1, 4), forms.__getitem__)
 
 
 def first_of_each(found: Crossings) -> Crossings:
@@ -152,15 +141,14 @@ def first_of_each(found: Crossings) -> Crossings:
     return Crossings(movers[order], ids[order], values[order])
 
 
-def _shapes(shape: Shape, goal_x: float, goal_y: float, other: Shape) -> _Values:
-    mover, table = columns_of(shape), columns_of(other)
-    inside = np.empty((1, 7))
-    if overlapping_shapes(mover, table, _FIRST, NO_TILES, inside):
+def _first_on_leg(mover: ShapeColumns, goal: Floats, others: ShapeColumns, other: Rows) -> _Values:
+    """Where a mover meets another on its way to a goal; ``mover`` and ``other`` are one each."""
+    inside, start = np.empty((1, 7)), (mover.x.item(), mover.y.item())
+    if overlapping_shapes(mover, others, other, NO_TILES, inside):
         nx, ny = inside[0, 3:5].tolist()
-        return 0.0, nx, ny, shape.x, shape.y
-    _, hit, (x, y), _ = sweep_shapes.next_hit(
-        mover, goal_x, goal_y, table, _FIRST, NO_TILES, sweep_shapes.BEFORE_ALL
-    )
+        return 0.0, nx, ny, *start
+    asked = others, other, NO_TILES, sweep_shapes.BEFORE_ALL
+    _, hit, (x, y), _ = sweep_shapes.next_hit(mover, *goal.tolist(), *asked)
     return hit[0], hit[5], hit[6], x, y
 
 
@@ -225,13 +213,9 @@ def _passed_by_one(state: State, start: Start, movement: Movement, rows: list[in
     (left, top), (right, bottom) = low.tolist(), high.tolist()
     images = space.images_of(table.columns, known, (left, top, right, bottom))
     columns = space.gathered(table.columns, images)
-
-    def shape(at: int) -> Shape:
-        return table.form(images.rows.item(at)).moved_to(columns.x.item(at), columns.y.item(at))
-
-    others = Shapes(columns.kinds == BOX, bounds_of(columns), shape)
     pairs = np.indices((len(legs.movers), len(images.rows))).reshape(2, -1).T
-    found = crossed(mover_shapes([start.form]), legs, others, images.rows.astype(np.int32), pairs)
+    ids = images.rows.astype(np.int32)
+    found = crossed(columns_of(start.form), legs, columns, bounds_of(columns), ids, pairs)
     bodies: list[Any] = store.bodies
     return [
         Hit(bodies[row], time, (nx, ny), (x, y), "cross")
@@ -261,7 +245,7 @@ def before_moving(state: State, rows: Rows, layers: tuple[int, ...], unseen: Col
     store = state.store
     n = len(store.bodies)
     wanted = np.zeros(n, np.bool_)
-    if store.sensors:
+    if store.any_sensor:
         wanted |= store.sensor[:n]
     if layers != ALL:
         wanted |= store.layer[:n] == MOVING
@@ -270,12 +254,12 @@ def before_moving(state: State, rows: Rows, layers: tuple[int, ...], unseen: Col
         wanted = np.ones(n, np.bool_)
     wanted = wanted & store.alive[:n]
     wanted[list(unseen)] = False
-    crossable = np.flatnonzero(wanted).astype(np.int32)
+    crossable, table = np.flatnonzero(wanted).astype(np.int32), store.table
     return Before(
         np.column_stack((store.x[rows], store.y[rows])),
         crossable,
         lets_through,
-        _bounds(state, crossable),
+        table.bounds(crossable),
         np.column_stack((store.x[crossable], store.y[crossable])),
     )
 
@@ -315,7 +299,7 @@ def _passed(state: State, rows: Rows, before: Before, movements: Movements, resp
     reach = _reach_of(state, rows, legs)
     of, turns = space.turns_near(reach)
     # Where each stands: as it was when the call began, and behind all of these as it is now.
-    bounds = np.concatenate((before.bounds, _bounds(state, crossable)))
+    bounds = np.concatenate((before.bounds, table.bounds(crossable)))
     places = np.concatenate((before.places, np.column_stack((store.x[crossable], store.y[crossable]))))
     near = join(reach[of] - np.tile(space.shift(turns), 2), _hull(*np.split(bounds, 2)))
     movers, shift, others = of[near[:, 0]], space.shift(turns[near[:, 0]]), crossable[near[:, 1]]
@@ -327,18 +311,10 @@ def _passed(state: State, rows: Rows, before: Before, movements: Movements, resp
     at = at + np.where(turn[others] < movers, len(crossable), 0)
     places, bounds = places[at] + shift, bounds[at] + np.tile(shift, 2)
 
-    def shape(number: int) -> Shape:
-        return table.form(int(others[number])).moved_to(*places[number].tolist())
-
-    columns = table.columns
-    sizes = np.column_stack((np.zeros((len(rows), 2)), columns.width[rows], columns.height[rows]))
-    return crossed(
-        Shapes(columns.kinds[rows] == BOX, sizes, lambda at: table.form(int(rows[at]))),
-        legs,
-        Shapes(columns.kinds[others] == BOX, bounds, shape),
-        others,
-        _by_leg(legs, np.column_stack((movers, np.arange(len(movers)))), len(rows)),
-    )
+    own = placed_columns(table.columns, rows, *before.starts.T)
+    met_columns = placed_columns(table.columns, others, *np.ascontiguousarray(places.T))
+    pairs = _by_leg(legs, np.column_stack((movers, np.arange(len(movers)))), len(rows))
+    return crossed(own, legs, met_columns, bounds, others, pairs)
 
 
 def _legs_between(before: Before, movements: Movements, response: str) -> Legs:
@@ -354,7 +330,7 @@ def _may_cross(state: State, before: Before, movers: Rows, others: Rows) -> npt.
     """Of movers and others row by row: which somebody is told of."""
     store = state.store
     may: npt.NDArray[np.bool_] = (movers != others) & (before.lets_through[others] | store.sensor[movers])
-    if store.ruled:
+    if store.any_ruled:
         may &= store.category[movers] & store.mask[others] != 0
         may &= store.category[others] & store.mask[movers] != 0
     may &= (
@@ -375,10 +351,6 @@ def _reach_of(state: State, rows: Rows, legs: Legs) -> Floats:
     reach = np.hstack((low, high)) + own
     pad = 1e-9 * np.abs(np.hstack((reach, own))).max(axis=1, keepdims=True)
     return np.hstack((reach[:, :2] - pad, reach[:, 2:] + pad))
-
-
-def _bounds(state: State, rows: Rows) -> Floats:
-    return state.store.table.bounds(rows).astype(np.float64, copy=False)
 
 
 def _hull(a: Floats, b: Floats) -> Floats:

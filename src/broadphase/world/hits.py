@@ -29,7 +29,7 @@ RESPONSES: dict[Answer, int] = {
 class Blockers(NamedTuple):
     """What may lie in the way."""
 
-    bounds: npt.NDArray[np.float64]
+    bounds: Floats
     """``(n, 4)``, C-contiguous, in the order in which hits at the same time are to be reported."""
     others: Sequence[Any]
     """What a hit names for each of them."""

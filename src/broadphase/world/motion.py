@@ -22,10 +22,17 @@ from broadphase.world.bodies import ALL, Body, Rows
 from broadphase.world.broad_phase import closed
 from broadphase.world.contacts import contacts_between
 from broadphase.world.crossing import Start, cross
-from broadphase.world.depenetration import NO_TILES, blocker_at
 from broadphase.world.hits import NOTHING, RESPONSES, Answer, Around, Blockers, Hit, Movement, Response
-from broadphase.world.movement import beside, first_against, region, resolve, step_beside
-from broadphase.world.space import TOLERANCE, Floats, PeriodicSpace, bounds_of, moved_columns
+from broadphase.world.movement import (
+    NO_TILES,
+    beside,
+    blocker_at,
+    first_against,
+    region,
+    resolve,
+    step_beside,
+)
+from broadphase.world.space import TOLERANCE, Floats, bounds_of, moved_columns
 from broadphase.world.state import State
 from broadphase.world.tiles import Tile, TileMap
 from broadphase.world.tiles_near import FITS, TilesNear, tiles_near
@@ -84,7 +91,7 @@ class Motion:
         """See `World.resize`."""
         row = self._store.row(body)
         known = as_shape(shape)
-        self._space.check_fits(known, "shape")
+        self._space.admit(known, "shape")
         found = self._blocker_at(known, row)
         if found is None:
             self._store.put_shape(row, known)
@@ -146,7 +153,7 @@ class Motion:
         if type(dx) is not float or type(dy) is not float:
             dx, dy = finite(dx, "dx"), finite(dy, "dy")
         store, broad_phase, tiles = self._store, self._broad_phase, self._state.tiles
-        shapes = store.table.columns if store.round else store.table.places
+        shapes = store.table.columns if store.any_round else store.table.places
         state = kernel.EXACT
         while state >= kernel.EXACT:  # what it needs next: all that is near in a region of this reach
             reach = state
@@ -154,7 +161,7 @@ class Motion:
             if (
                 way[0] != way[0]
                 or (tiles is not None and tiles.has_slopes and tiles.slopes_in(way))
-                or (self._space.periodic and not self._space.is_inner(way))
+                or not self._space.is_inner(way)
             ):
                 return None
             near = broad_phase.gather(way, row)
@@ -191,13 +198,7 @@ class Motion:
         return hits
 
     def _go_in_steps(
-        self,
-        row: int,
-        dx: float,
-        dy: float,
-        response: Response,
-        unseen: Collection[int],
-        only_if_free: bool,
+        self, row: int, dx: float, dy: float, response: Response, unseen: Collection[int], only_if_free: bool
     ) -> Movement:
         """The movement of any shape among anything, from hit to hit."""
         store = self._store
@@ -233,7 +234,7 @@ class Motion:
         store = self._store
         start = Start(store.table.form(row), store.x.item(row), store.y.item(row))
         passed: set[int] = set()
-        if store.sensors:
+        if store.any_sensor:
             left, top, right, bottom = store.bounds(row)
             way = region(left, top, right - left, bottom - top, dx, dy, False)
             self.around(row, unseen, passed=passed)(way)
@@ -267,13 +268,13 @@ class Motion:
             bounds = closed(bounds)
             rows, shift = self._broad_phase.near(bounds, layers)
             near = [(other, at) for at, other in enumerate(rows) if other not in hidden]
-            if store.ruled:
+            if store.any_ruled:
                 near = [
                     one
                     for one in near
                     if category & int(store.mask[one[0]]) and mask & int(store.category[one[0]])
                 ]
-            if store.sensors:
+            if store.any_sensor:
                 open_to = near if is_sensor else [one for one in near if store.sensor[one[0]]]
                 if passed is not None:
                     passed.update(other for other, _ in open_to)
@@ -306,14 +307,14 @@ class Motion:
                     for shape, (x, y) in zip(shapes, shift.tolist(), strict=True)
                 ]
             table = table_of([*shapes, *(slope for _, slope in slopes)])
-            bounds = table.bounds().astype(np.float64, copy=False)
+            bounds = table.bounds()
             tiles = [Tile(*tile) for tile, _ in slopes]
             return Blockers(
                 bounds, [*others, *tiles], table.columns, np.arange(len(table), dtype=np.int32), repeats
             )
         columns = store.table.columns
         if shift is None:
-            bounds = store.table.bounds(np.array(rows)).astype(np.float64, copy=False)
+            bounds = store.table.bounds(np.array(rows))
             return Blockers(bounds, others, columns, np.array(rows, np.int32), repeats)
         columns = moved_columns(columns, np.array(rows), shift)
         return Blockers(bounds_of(columns), others, columns, np.arange(len(rows), dtype=np.int32), repeats)
@@ -345,7 +346,7 @@ class Motion:
     def overlap(self, row: int, other: int) -> bool:
         """Whether two bodies overlap now."""
         space, store = self._space, self._store
-        if not isinstance(space, PeriodicSpace):
+        if not space.periodic:
             return overlap(store.shape(row), store.shape(other))
         columns = store.table.columns
         images = space.images_of(columns, np.array([other]), store.bounds(row))
@@ -399,7 +400,6 @@ class Motion:
     def keep_off_bodies(self, row: int, others: Iterable[Body]) -> None:
         """Move a body by a little where rounding, across the edge, lets it overlap what has stopped it."""
         space, store = self._space, self._store
-        assert isinstance(space, PeriodicSpace)
         known = sorted({other.id for other in others if other.alive})
         if not known:
             return

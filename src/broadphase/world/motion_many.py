@@ -53,14 +53,15 @@ class ManyMotion:
             layers = ALL if movers_block else STATICS
             # A slope may turn a way to the side, all of it.
             far = np.abs(ways).sum(axis=1, keepdims=True)
-            reach = np.asarray(self._store.table.bounds(rows), np.float64) + far * (-1.0, -1.0, 1.0, 1.0)
+            reach = self._store.table.bounds(rows) + far * (-1.0, -1.0, 1.0, 1.0)
             inner = self._space.are_inner(reach)
             near = self.tiles_near(rows, reach, inner)
             before = before_moving(self._state, rows, layers, unseen)
-            if not self._any_round(rows, layers) and not self._any_slope(rows, ways, response, near):
-                movements = self._boxes(rows, ways, response, layers, unseen, near)
+            call = _Call(rows, ways, response, layers, unseen, near)
+            if not self._any_round(rows, layers) and not self._any_slope(call):
+                movements = self._boxes(call)
             else:
-                places, hits = self._one_by_one(rows, ways, response, layers, unseen, near)
+                places, hits = self._one_by_one(call, 0, len(rows))
                 movements = Movements(places, hit_arrays(hits))
             if response != "cross":
                 self.note_stops(rows, movements.hits)
@@ -130,7 +131,7 @@ class ManyMotion:
         tiles = self._state.tiles
         if tiles is None or inner.all():
             return TilesNear(tiles)
-        starts = np.asarray(self._store.table.bounds(rows[~inner]), np.float64).tolist()
+        starts = self._store.table.bounds(rows[~inner]).tolist()
         return tiles_near(tiles, self._space, union(reach), tuple(map(tuple, starts)))
 
     def seen(self, rows: Rows, moved: Movements, inner: _Inner, near: TilesNear) -> Movements:
@@ -164,7 +165,7 @@ class ManyMotion:
             images = self._with_movers(rows, reach, images)
         mover, other = rows[images.asked], images.rows
         blocks = ~store.sensor[other] & ~store.sensor[mover] & (other != mover)
-        if store.ruled:
+        if store.any_ruled:
             blocks &= store.category[mover] & store.mask[other] != 0
             blocks &= store.category[other] & store.mask[mover] != 0
         if unseen:
@@ -203,43 +204,35 @@ class ManyMotion:
         n = len(store.bodies)
         taking_part = store.alive[:n] & (store.static[:n] | (layers == ALL))
         taking_part[rows] = True
-        return store.round > 0 and bool((store.table.columns.kinds[taking_part] != BOX).any())
+        return store.any_round and bool((store.table.columns.kinds[taking_part] != BOX).any())
 
-    def _any_slope(self, rows: Rows, ways: Floats, response: Answer, near: TilesNear) -> bool:
+    def _any_slope(self, call: "_Call") -> bool:
         """Whether a tile with a slope lies in a mover's way."""
-        if not near.has_slopes:
+        tiles = call.near.tiles
+        if tiles is None or not tiles.has_slopes:
             return False
-        assert near.tiles is not None
-        found = np.empty(len(rows), np.bool_)
-        reach = closed_many(regions(self._movers(rows, ways), response))
-        return bool(near_slopes(near.tiles.grid, near.tiles.ground, reach, found))
+        found, reach = (
+            np.empty(len(call.rows), np.bool_),
+            closed_many(regions(self._movers(call), call.response)),
+        )
+        return bool(near_slopes(tiles.grid, tiles.ground, reach, found))
 
-    def _movers(self, rows: Rows, ways: Floats) -> Floats:
-        table = self._store.table.columns
-        return np.column_stack((self.places(rows), table.width[rows], table.height[rows], ways))
+    def _movers(self, call: "_Call") -> Floats:
+        rows, table = call.rows, self._store.table.columns
+        return np.column_stack((self.places(rows), table.width[rows], table.height[rows], call.ways))
 
-    def _boxes(
-        self,
-        rows: Rows,
-        ways: Floats,
-        response: Answer,
-        layers: tuple[int, ...],
-        unseen: Collection[int],
-        near: TilesNear,
-    ) -> Movements:
+    def _boxes(self, call: "_Call") -> Movements:
         """Boxes among boxes: in one kernel call as long as none starts inside something.
 
         One that does is pushed out by itself.  If it ends where those after it have not looked for it,
         they go one by one.
         """
-        scene = self._scene(rows, ways, response, layers, unseen)
+        scene, rows = self._scene(call), call.rows
         places, inside = np.empty((len(rows), 2)), np.zeros(len(rows), np.bool_)
+        code, grid = code_of(call.response), call.near.grid
 
-        def go(at: int, hits: Floats) -> tuple[int, int, bool]:
-            gone: tuple[int, int, bool] = travel(
-                scene.movers, code_of(response), at, scene.boxes, *scene.near, near.grid, places, inside, hits
-            )
-            return gone
+        def go(at: int, hits: Floats) -> Any:
+            return travel(scene.movers, code, at, scene.boxes, *scene.near, grid, places, inside, hits)
 
         parts = []
         done = 0
@@ -251,89 +244,70 @@ class ManyMotion:
             hits[bodies, 5] = scene.rows[hits[bodies, 5].astype(np.int64)]
             parts.append(hits)
             if inside[done - 1]:
-                own = slice(done - 1, done)
-                places[own], hits = self._one_by_one(
-                    rows[own], ways[own], response, layers, unseen, near, done - 1
-                )
+                places[done - 1 : done], hits = self._one_by_one(call, done - 1, done)
                 parts.append(hits)
                 box = self._store.bounds(int(rows[done - 1]))
-                scene.boxes[scene.near.own[done - 1]] = box
-                if layers == ALL and not _holds(scene.reach[done - 1], box):
-                    rest = slice(done, len(rows))
-                    places[rest], hits = self._one_by_one(
-                        rows[rest], ways[rest], response, layers, unseen, near, done
-                    )
+                scene.boxes[done - 1] = box
+                if call.layers == ALL and not _holds(scene.reach[done - 1], box):
+                    places[done:], hits = self._one_by_one(call, done, len(rows))
                     parts.append(hits)
                     break
         return Movements(places, hit_arrays(joined_hits(parts)))
 
-    def _scene(
-        self,
-        rows: Rows,
-        ways: Floats,
-        response: Answer,
-        layers: tuple[int, ...],
-        unseen: Collection[int],
-    ) -> "_Scene":
+    def _scene(self, call: "_Call") -> "_Scene":
         """The movers, and all that may lie in their way."""
-        table = self._store.table
-        movers = self._movers(rows, ways)
-        reach = closed_many(regions(movers, response))
-        images = self.images_near(rows, reach, layers, unseen)
+        rows, table = call.rows, self._store.table
+        movers = self._movers(call)
+        reach = closed_many(regions(movers, call.response))
+        images = self.images_near(rows, reach, call.layers, call.unseen)
         own = np.arange(len(rows))
         chosen = len(rows) + np.arange(len(images.rows))
         if not self._space.periodic:  # a mover that others meet is where it has come to
             mover_of = np.full(len(self._store.bodies), -1)
             mover_of[rows] = own
             chosen = np.where(mover_of[images.rows] >= 0, mover_of[images.rows], chosen)
-        boxes = np.concatenate((table.bounds(rows), bounds_of(self._space.gathered(table.columns, images))))
-        return _Scene(
-            movers,
-            reach,
-            np.concatenate((rows, images.rows.astype(np.int32))),
-            boxes.astype(np.float64, copy=False),
-            _Near(own, chosen, np.searchsorted(images.asked, np.arange(len(rows) + 1))),
-        )
+        others = bounds_of(self._space.gathered(table.columns, images))
+        boxes, ids = np.concatenate((table.bounds(rows), others)), np.concatenate((rows, images.rows))
+        near = own, chosen, np.searchsorted(images.asked, np.arange(len(rows) + 1))
+        return _Scene(movers, reach, ids.astype(np.int32), boxes, near)
 
-    def _one_by_one(
-        self,
-        rows: Rows,
-        ways: Floats,
-        response: Answer,
-        layers: tuple[int, ...],
-        unseen: Collection[int],
-        near: TilesNear,
-        first: int = 0,
-    ) -> tuple[Floats, Floats]:
-        """Each as `move` would take it; the first is mover number ``first``."""
-        places = np.empty((len(rows), 2))
-        parts = []
-        for at, (row, (dx, dy)) in enumerate(zip(rows.tolist(), ways.tolist(), strict=True)):
-            around = self._motion.around(row, unseen, layers, by_id=True, tiles=near.tiles)
-            move = resolve(self._store.shape(row), dx, dy, around, near.tiles, response)
+    def _one_by_one(self, call: "_Call", begin: int, end: int) -> tuple[Floats, Floats]:
+        """Some of the movers, each as `move` would take it."""
+        places = np.empty((end - begin, 2))
+        parts, tiles = [], call.near.tiles
+        for at in range(begin, end):
+            row, (dx, dy) = int(call.rows[at]), call.ways[at].tolist()
+            around = self._motion.around(row, call.unseen, call.layers, by_id=True, tiles=tiles)
+            move = resolve(self._store.shape(row), dx, dy, around, tiles, call.response)
             self._store.put(row, move.x, move.y)
-            places[at] = move.x, move.y
+            places[at - begin] = move.x, move.y
             if move.hits:
-                parts.append(as_rows(first + at, move.hits))
+                parts.append(as_rows(at, move.hits))
         return places, joined_hits(parts)
 
 
-class _Near(NamedTuple):
-    """Which boxes may lie in the way of which mover, as `travel` takes it."""
+class _Call(NamedTuple):
+    """Who moves, and among what."""
 
-    own: npt.NDArray[np.int64]
-    chosen: npt.NDArray[np.int64]
-    starts: npt.NDArray[np.int64]
+    rows: Rows
+    ways: Floats
+    response: Answer
+    layers: tuple[int, ...]
+    unseen: Collection[int]
+    near: TilesNear
 
 
 class _Scene(NamedTuple):
+    """The boxes of a call: those of the movers, then what is near."""
+
     movers: Floats
     reach: Floats
     """All that each mover can pass."""
     rows: Rows
     """The body of each box."""
     boxes: Floats
-    near: _Near
+    near: tuple[npt.NDArray[np.int64], ...]
+    """The boxes of the movers, those that may lie in their way, and where those of each mover begin."""
 
 
 def _holds(reach: Floats, box: Bounds) -> bool:

@@ -8,17 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.boxes import as_float_array
+from broadphase.kernels.tiles import pathfinding as kernel
 from broadphase.kernels.tiles.grid import TileGrid
-from broadphase.kernels.tiles.pathfinding import (
-    COLUMN_STEPS,
-    ROW_STEPS,
-    directions_at,
-    distances_at,
-    find_free_tiles,
-    find_steps,
-    flood,
-    trace,
-)
 from broadphase.world.arguments import as_points
 
 Tiles = npt.NDArray[np.int64]
@@ -27,7 +18,9 @@ Floats = npt.NDArray[np.float64]
 # A kernel can not be interrupted: so many tiles take it about 0.05 s.
 _TILES_A_CALL = 1_000_000
 _NO_WAY = -1
-_STEPS = np.array([*zip(COLUMN_STEPS, ROW_STEPS, strict=True), (0, 0)], np.int8)  # the last for `_NO_WAY`
+_STEPS = np.array(
+    [*zip(kernel.COLUMN_STEPS, kernel.ROW_STEPS, strict=True), (0, 0)], np.int8
+)  # the last for `_NO_WAY`
 
 
 class Walker(NamedTuple):
@@ -80,7 +73,7 @@ class FlowField:
         """
         middles = self._middles(points)
         out = np.empty(len(middles))
-        distances_at(self._grid, *self.size, self.distances, middles, out)
+        kernel.distances_at(self._grid, *self.size, self.distances, middles, out)
         return out
 
     def ways_at(self, points: Any) -> Floats:
@@ -107,7 +100,7 @@ class FlowField:
         """
         middles = self._middles(points)
         out = np.empty(middles.shape)
-        directions_at(self._grid, *self.size, self._ways, middles, out)
+        kernel.directions_at(self._grid, *self.size, self._ways, middles, out)
         return out
 
     def path(self, start: Any) -> Tiles:
@@ -123,9 +116,9 @@ class FlowField:
         ((column, row),) = as_tiles(start, "start", self.distances.shape).tolist()
         if not math.isfinite(self.distances[row, column]):
             return np.empty((0, 2), np.int64)
-        count = trace(self._ways, column, row, np.empty((0, 2), np.int64))
+        count = kernel.trace(self._ways, column, row, np.empty((0, 2), np.int64))
         tiles = np.empty((count, 2), np.int64)
-        trace(self._ways, column, row, tiles)
+        kernel.trace(self._ways, column, row, tiles)
         return tiles
 
     def __repr__(self) -> str:
@@ -195,9 +188,9 @@ def search(grid: TileGrid, goals: Tiles, walker: Walker, target: int) -> FlowFie
     room, steps = np.empty(shape, np.bool_), np.empty(shape, np.uint8)
     parts = _row_ranges(*shape)
     for begin, end in parts:
-        find_free_tiles(grid, *size, begin, end, room)
+        kernel.find_free_tiles(grid, *size, begin, end, room)
     for begin, end in parts:
-        find_steps(grid, *size, walker.diagonal, begin, end, room, steps)
+        kernel.find_steps(grid, *size, walker.diagonal, begin, end, room, steps)
     starts = _standing_on(goals, size, room)
     flat = distances.reshape(-1), ways.reshape(-1), np.zeros(distances.size, np.bool_)
     flat[0][starts] = 0.0
@@ -205,7 +198,7 @@ def search(grid: TileGrid, goals: Tiles, walker: Walker, target: int) -> FlowFie
     queues[0, : len(starts)], ends[0, 1] = starts, len(starts)
     costs = grid.width, grid.height, math.hypot(grid.width, grid.height)
     asked = steps.reshape(-1), shape[1], costs, walker.max_distance, target, _TILES_A_CALL
-    while not flood(*asked, *flat, queues, ends):
+    while not kernel.flood(*asked, *flat, queues, ends):
         pass  # what a signal's handler raises comes between two calls
     return FlowField(grid, size, distances, ways)
 

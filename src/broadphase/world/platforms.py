@@ -1,5 +1,6 @@
 """Platforms: they go all the way, carry what stands on them, and push what is in the way."""
 
+from collections import Counter
 from typing import NamedTuple
 
 from broadphase.geometry.shapes import Bounds
@@ -10,6 +11,9 @@ from broadphase.world.motion import Motion
 from broadphase.world.movement import beside, checked_way, region, resolve
 
 _Way = tuple[float, float]
+
+# A body that many push goes on so many times on each axis at most: a crowd before a wall ends soon.
+_MOST_PUSHES = 4
 
 
 class Push(NamedTuple):
@@ -40,12 +44,14 @@ def push(motion: Motion, platform: Body, dx: float, dy: float, down: _Way, unsee
             continue
         in_the_way = _met(motion, row, way, {*behind, *carried})
         motion.go_through(row, *way, unseen)
+        pushes: Counter[int] = Counter()
         # Those in front go first, and make room for those behind.
         for other in _front_first(motion, row, [*in_the_way, *carried], way):
             if other in in_the_way:
-                _shove(motion, other, _part(way, in_the_way[other]), behind, pushed)
+                _shove(motion, other, _part(way, in_the_way[other]), behind, pushes)
             else:
                 _take(motion, other, way, behind)
+        pushed.update(pushes)
     pushed -= set(carried)
     taken = sorted(pushed.union(carried))
     squeezed = [other for other in taken if motion.overlap(row, other)]
@@ -86,14 +92,32 @@ def _met(motion: Motion, row: int, way: _Way, but: set[int]) -> dict[int, float]
     return found
 
 
-def _shove(motion: Motion, row: int, way: _Way, behind: set[int], pushed: set[int]) -> None:
-    """Move a body that is in the way of those behind it; first, what is in its own way."""
-    pushed.add(row)
-    behind = {row, *behind}
-    in_the_way = _met(motion, row, way, behind)
-    for other in _front_first(motion, row, [*in_the_way], way):
-        _shove(motion, other, _part(way, in_the_way[other]), behind, pushed)
-    _take(motion, row, way, behind)
+def _shove(motion: Motion, row: int, way: _Way, unseen: set[int], pushes: Counter[int]) -> None:
+    """Move a body that is in the way of those unseen; first, what is in its own way.
+
+    ``pushes`` counts how often each body was pushed.
+    """
+    behind: set[int] = {*unseen}
+    under_way: list[tuple[int, _Way, list[tuple[int, _Way]]]] = []
+
+    def begin(row: int, way: _Way) -> None:
+        pushes[row] += 1
+        behind.add(row)
+        met = _met(motion, row, way, behind)
+        ahead = [(other, _part(way, met[other])) for other in _front_first(motion, row, [*met], way)]
+        under_way.append((row, way, ahead[::-1]))
+
+    begin(row, way)
+    while under_way:
+        row, way, ahead = under_way[-1]
+        if not ahead:
+            _take(motion, row, way, behind)
+            behind.remove(row)
+            under_way.pop()
+        elif pushes[ahead[-1][0]] < _MOST_PUSHES:
+            begin(*ahead.pop())
+        else:
+            ahead.pop()
 
 
 def _take(motion: Motion, row: int, way: _Way, unseen: set[int]) -> None:

@@ -8,6 +8,7 @@ one would cost twenty times as much that way.
 """
 
 import math
+from collections.abc import Iterator
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -19,22 +20,14 @@ from broadphase.geometry.shapes import Bounds, Box, Circle, Shape
 from broadphase.geometry.table import columns_of
 from broadphase.indexes import arguments
 from broadphase.indexes.results import Nearest
-from broadphase.kernels.shapes.queries import (
-    FEW,
-    distances_of_rows,
-    first_on_rays,
-    keep_on_ray,
-    keep_overlapping,
-    keep_overlapping_rows,
-    rank_near,
-)
+from broadphase.kernels.shapes import queries as kernel
 from broadphase.kernels.shapes.table import BOX, CIRCLE, ShapeColumns
 from broadphase.kernels.tiles.slopes import cast_rays_each
 from broadphase.numeric import as_numpy, real
 from broadphase.space import check_ray_lengths
 from broadphase.world.arguments import as_bounds, as_points, as_shape, as_two, of_one_length
 from broadphase.world.bodies import ALL, Body, Floats, Rows, as_tags
-from broadphase.world.space import MOST_TURNS, PeriodicSpace, moved_columns
+from broadphase.world.space import MOST_TURNS, Space, moved_columns
 from broadphase.world.state import State
 from broadphase.world.tiles import Tile
 from broadphase.world.tiles_near import tiles_near, union
@@ -151,7 +144,7 @@ class Queries:
         if self._space.is_inner(bounds):
             count = self._broad_phase.gather(bounds)
             near = self._broad_phase.room.near
-            count = keep_overlapping(near, count, asked, self._store.table.columns)
+            count = kernel.keep_overlapping(near, count, asked, self._store.table.columns)
             rows = near[:count].tolist()
         else:
             rows = self._overlapping_many(np.array([bounds]), asked, (None, None, None, ()))[:, 1].tolist()
@@ -214,13 +207,13 @@ class Queries:
         tag, category, mask, ignore = rules
         unseen, space = self._store.ignored(ignore), self._space
         of = None
-        if isinstance(space, PeriodicSpace):
+        if space.periodic:
             bounds, asked = _once_around(space, np.array(bounds, np.float64), asked)
             of, turns = space.turns_near(bounds)
             shift = space.shift(turns)
             bounds, asked = bounds[of] - np.hstack((shift, shift)), moved_columns(asked, of, -shift)
         rows = np.ascontiguousarray(self._broad_phase.in_boxes(np.ascontiguousarray(bounds), ALL))
-        rows = rows[: keep_overlapping_rows(rows, asked, self._store.table.columns)]
+        rows = rows[: kernel.keep_overlapping_rows(rows, asked, self._store.table.columns)]
         rows = rows[self._fitting(rows[:, 1], tag, category, mask)]
         if unseen:
             rows = rows[~np.isin(rows[:, 1], list(unseen))]
@@ -265,8 +258,8 @@ class Queries:
         dx, dy = dx / largest, dy / largest
         length = math.sqrt(dx * dx + dy * dy)
         way = dx / length, dy / length
-        if isinstance(self._space, PeriodicSpace):
-            return self._around(self._space, start, way, furthest, tiles, kept, most)
+        if self._space.periodic:
+            return self._around(start, way, furthest, tiles, kept, most)
         last: list[BodyHit] = []
         if tiles and self._state.tiles is not None:
             stop = self._state.tiles.raycast(start, way, furthest)
@@ -279,7 +272,9 @@ class Queries:
         """The first bodies that a ray hits, not their images."""
         (x, y), (dx, dy) = start, way
         count, room = self._broad_phase.gather_on_ray(start, way, furthest), self._broad_phase.room
-        count = keep_on_ray(room.near, count, self._store.table.columns, x, y, dx, dy, furthest, room.hits)
+        count = kernel.keep_on_ray(
+            room.near, count, self._store.table.columns, x, y, dx, dy, furthest, room.hits
+        )
         bodies: list[Any] = self._store.bodies
         return [
             BodyHit(bodies[row], distance, (nx, ny), (x + distance * dx, y + distance * dy))
@@ -287,41 +282,29 @@ class Queries:
         ]
 
     def _around(
-        self,
-        space: PeriodicSpace,
-        start: _Place,
-        way: _Place,
-        furthest: float,
-        tiles: bool,
-        kept: _Kept,
-        most: int,
+        self, start: _Place, way: _Place, furthest: float, tiles: bool, kept: _Kept, most: int
     ) -> list[BodyHit]:
         """The same where a ray goes around, leg by leg."""
+        space = self._space
         start = space.place(*start)
-        last = self._tile_ahead(space, start, way, furthest) if tiles else []
+        last = self._tile_ahead(start, way, furthest) if tiles else []
         if last:
             furthest = math.nextafter(last[0].distance, math.inf)
-        leg = self._leg(np.array([way]), np.array([furthest])).item()
+        ray, done = np.array([[*start, *way, furthest]]), np.zeros(1, np.bool_)
+        hits: list[BodyHit] = []
         found: dict[Any, BodyHit] = {}
-        begun = 0.0
-        while True:
-            end = min(begun + leg, furthest)
-            ends = [
-                [_at(place, part, far) for place, part in zip(start, way, strict=True)]
-                for far in (begun, end)
-            ]
-            region = np.array([np.min(ends, axis=0), np.max(ends, axis=0)]).reshape(1, 4)
-            for x, y in space.shift(space.turns_near(region)[1]).tolist():
+        for _, begun, ends in self._legs(ray, done):
+            end = ends.item()
+            for x, y in space.shift(space.turns_near(_bounds_of(ray, begun, ends))[1]).tolist():
                 for hit in self._straight((start[0] - x, start[1] - y), way, end, kept, most):
                     known = found.get(hit.other)
                     if known is None or hit.distance < known.distance:
                         found[hit.other] = hit._replace(point=space.place(*hit.point))
             hits = sorted(found.values(), key=lambda hit: (hit.distance, hit.other.id))[:most]
-            if end >= furthest or (len(hits) == most and all(hit.distance <= end for hit in hits)):
-                return hits + last
-            begun = end
+            done[0] = len(hits) == most and all(hit.distance <= end for hit in hits)
+        return hits + last
 
-    def _tile_ahead(self, space: PeriodicSpace, start: _Place, way: _Place, furthest: float) -> list[BodyHit]:
+    def _tile_ahead(self, start: _Place, way: _Place, furthest: float) -> list[BodyHit]:
         """The tile that ends a ray, if one does."""
         ray = np.array([[*start, *way, furthest]])
         at, distances, normals = np.full((1, 2), -1), np.full(1, math.inf), np.zeros((1, 2))
@@ -329,7 +312,7 @@ class Queries:
         if at.item(0) < 0:
             return []
         (column, row), far, (nx, ny) = at[0].tolist(), distances.item(), normals[0].tolist()
-        point = space.place(*(_at(place, part, far) for place, part in zip(start, way, strict=True)))
+        point = self._space.place(*_along(ray, distances)[0].tolist())
         return [BodyHit(Tile(column, row), far, (nx, ny), point)]
 
     def rays(self, origins: Any, directions: Any, max_distance: Any, tiles: bool, rules: Any) -> BodyHits:
@@ -355,17 +338,15 @@ class Queries:
         tiles, space = self._state.tiles, self._space
         if tiles is None:
             return
-        if not isinstance(space, PeriodicSpace):
+        if not space.periodic:
             cast_rays_each(tiles.grid, tiles.ground, rays, at, distances, normals)
             return
-        legs = self._leg(rays[:, 2:4], rays[:, 4])
-        active, begun = np.arange(len(rays)), np.zeros(len(rays))
-        while len(active):
+        done = np.zeros(len(rays), np.bool_)
+        for active, begun, ends in self._legs(rays, done):
             asked = rays[active]
-            ends = asked[:, 4] = np.minimum(begun[active] + legs[active], rays[active, 4])
-            asked[:, :2] -= space.shift_to_inside(_along(asked, begun[active]))
-            places = [_along(asked, far) for far in (begun[active], ends)]
-            region = union(np.hstack((np.minimum(*places), np.maximum(*places))))
+            asked[:, 4] = ends
+            asked[:, :2] -= space.shift_to_inside(_along(asked, begun))
+            region = union(_bounds_of(asked, begun, ends))
             found, far = np.full((len(active), 2), -1), np.full(len(active), math.inf)
             sides = np.zeros((len(active), 2))
             near = tiles_near(tiles, space, region)
@@ -373,21 +354,17 @@ class Queries:
                 cast_rays_each(near.tiles.grid, near.tiles.ground, asked, found, far, sides)
             at[active] = near.numbered(found)
             distances[active], normals[active] = far, sides
-            begun[active] = ends
-            active = active[(ends < rays[active, 4]) & (found[:, 0] < 0)]
+            done[active] = found[:, 0] >= 0
 
     def _first_bodies(self, rays: Floats, own: Rows, fits: _Flags) -> tuple[Rows, Floats]:
         """The row that each ray hits first, -1 for none, with distance and normal."""
         space = self._space
-        if not isinstance(space, PeriodicSpace):
+        if not space.periodic:
             return self._first_straight(rays, own, fits)
-        legs = self._leg(rays[:, 2:4], rays[:, 4])
         rows, hits = np.full(len(rays), -1, np.int32), np.full((len(rays), 3), math.inf)
-        active, begun = np.arange(len(rays)), np.zeros(len(rays))
-        while len(active):
-            ends = np.minimum(begun[active] + legs[active], rays[active, 4])
-            places = [_along(rays[active], far) for far in (begun[active], ends)]
-            of, turns = space.turns_near(np.hstack((np.minimum(*places), np.maximum(*places))))
+        done = np.zeros(len(rays), np.bool_)
+        for active, begun, ends in self._legs(rays, done):
+            of, turns = space.turns_near(_bounds_of(rays[active], begun, ends))
             asked = rays[active][of]
             asked[:, :2] -= space.shift(turns)
             asked[:, 4] = ends[of]
@@ -399,8 +376,7 @@ class Queries:
             met = met[np.lexsort((found[met], into[met, 0], who[met]))]
             met = met[np.diff(who[met], prepend=-1) != 0]
             rows[who[met]], hits[who[met]] = found[met], into[met]
-            begun[active] = ends
-            active = active[(ends < rays[active, 4]) & ~(hits[active, 0] <= ends)]
+            done[active] = hits[active, 0] <= ends
         return rows, hits
 
     def _first_straight(self, rays: Floats, own: Rows, fits: _Flags) -> tuple[Rows, Floats]:
@@ -417,7 +393,7 @@ class Queries:
                 ahead = rays[asked]
                 np.minimum(ahead[:, 4], reach, out=ahead[:, 4])
                 for ids, ends, rows in self._broad_phase.on_rays(ahead):
-                    first_on_rays(rays, asked, ends, ids, rows, table, fits, own, found, hits)
+                    kernel.first_on_rays(rays, asked, ends, ids, rows, table, fits, own, found, hits)
             waiting = waiting[(hits[waiting, 0] > _CERTAIN * reach) & (rays[waiting, 4] > reach)]
         return found, hits
 
@@ -432,13 +408,21 @@ class Queries:
         largest = max(float(np.abs(places).max()), float(np.abs(rays[:, :2]).max()))
         return [ahead * gap for ahead in _LOOK_AHEAD if _SHORTEST * largest < ahead * gap < float(size.max())]
 
-    def _leg(self, ways: Floats, furthest: Floats) -> Floats:
-        """How far rays go until they are around once: ``(m,)``."""
+    def _legs(self, rays: Floats, done: _Flags) -> Iterator[tuple[_Numbers, Floats, Floats]]:
+        """Rays that go around, in legs of one period: which go on, and from how far away to how far.
+
+        Who is told may write to ``done``, by ray.
+        """
         with np.errstate(divide="ignore"):
-            around = np.where(ways != 0.0, self._space.lengths / np.abs(ways), np.inf)
-        legs: Floats = around.min(axis=1)
+            around = np.where(rays[:, 2:4] != 0.0, self._space.lengths / np.abs(rays[:, 2:4]), np.inf)
+        legs, furthest = around.min(axis=1), rays[:, 4].copy()
         check_ray_lengths(furthest, legs)
-        return legs
+        active, begun = np.arange(len(rays)), np.zeros(len(rays))
+        while len(active):
+            ends = np.minimum(begun + legs[active], furthest[active])
+            yield active, begun, ends
+            goes_on = (ends < furthest[active]) & ~done[active]
+            active, begun = active[goes_on], ends[goes_on]
 
     # ---- what is near
 
@@ -449,10 +433,10 @@ class Queries:
         tag, category, mask, ignore = rules
         kept = tag, category, mask, self._store.ignored(ignore)
         found: list[tuple[int, float]]
-        if isinstance(self._space, PeriodicSpace):
+        if self._space.periodic:
             x, y = at = self._space.place(*at)
             distances: dict[int, float] = {}
-            for shift_x, shift_y in self._shifts_around(self._space, np.array([at]))[1].tolist():
+            for shift_x, shift_y in self._shifts_around(np.array([at]))[1].tolist():
                 for row, distance in self._nearest(x - shift_x, y - shift_y, most, kept):
                     distances[row] = min(distance, distances.get(row, math.inf))
             found = sorted(distances.items(), key=lambda one: (one[1], one[0]))[:most]
@@ -467,7 +451,7 @@ class Queries:
         while True:
             count, beyond = self._broad_phase.gather_nearest((x, y), asked)
             room = self._broad_phase.room
-            rank_near(room.near, count, self._store.table.columns, x, y, room.hits)
+            kernel.rank_near(room.near, count, self._store.table.columns, x, y, room.hits)
             found = self._by_distance(count, kept)[:most]
             # What was not found lies at least so far away; a body can only be farther than its bounds.
             if beyond == math.inf or (len(found) == most and found[-1][1][0] < beyond):
@@ -478,7 +462,7 @@ class Queries:
         """Rows that were found, by distance, with their hits; but for those that the rules leave out."""
         tag, category, mask, unseen = kept
         near, hits = self._broad_phase.room.near[:count], self._broad_phase.room.hits[:count, :3]
-        if count > FEW:
+        if count > kernel.FEW:
             order = np.lexsort((near, hits[:, 0]))
             near, hits = near[order], hits[order]
         rows = near.tolist()
@@ -498,10 +482,10 @@ class Queries:
         own = self._left_out(ignore, len(at))
         fits = self._fit(tag, category, mask)
         space = self._space
-        if not isinstance(space, PeriodicSpace):
+        if not space.periodic:
             return self._nearest_many(at, most, own, fits)
         at = space.places(at)
-        of, shifts = self._shifts_around(space, at)
+        of, shifts = self._shifts_around(at)
         ids, far = self._nearest_many(at[of] - shifts, most, own[of], fits)
         found, distances = np.full((len(at), most), -1, np.int32), np.full((len(at), most), math.inf)
         held = ids >= 0
@@ -543,14 +527,14 @@ class Queries:
         left_out[~left_out] = ~fits[rows[~left_out]]
         rows[left_out] = -1
         distances = np.full(rows.shape, math.inf)
-        distances_of_rows(points, rows, self._store.table.columns, distances)
+        kernel.distances_of_rows(points, rows, self._store.table.columns, distances)
         order = np.lexsort((rows, distances), axis=1)
         return np.take_along_axis(rows, order, 1), np.take_along_axis(distances, order, 1), beyond
 
-    def _shifts_around(self, space: PeriodicSpace, points: Floats) -> tuple[_Numbers, Floats]:
+    def _shifts_around(self, points: Floats) -> tuple[_Numbers, Floats]:
         """How far the images are moved that may be the nearest of points: of which point, and ``(k, 2)``."""
-        of, turns = space.turns_near(space.band(points))
-        return of, space.shift(turns)
+        of, turns = self._space.turns_near(self._space.band(points))
+        return of, self._space.shift(turns)
 
     def _left_out(self, ignore: Any, count: int) -> Rows:
         """The row that each question leaves out; -1 for none."""
@@ -589,11 +573,6 @@ def is_batch(values: Any) -> bool:
     return getattr(values, "ndim", 0) == 2
 
 
-def _at(place: float, part: float, far: float) -> float:
-    """Where a ray is on an axis; far may be infinite on an axis along which it does not go."""
-    return place + part * far if part else place
-
-
 def _distance(value: Any, name: str) -> float:
     """A distance: not negative, not NaN, infinity is legal."""
     number = real(value, name)
@@ -602,7 +581,7 @@ def _distance(value: Any, name: str) -> float:
     return number
 
 
-def _once_around(space: PeriodicSpace, bounds: Floats, asked: ShapeColumns) -> tuple[Floats, ShapeColumns]:
+def _once_around(space: Space, bounds: Floats, asked: ShapeColumns) -> tuple[Floats, ShapeColumns]:
     """The same questions, without the parts that ask for the same again.
 
     A box that is longer than the world holds everything on that axis; of two periods each place is
@@ -653,6 +632,12 @@ def _along(rays: Floats, far: Floats) -> Floats:
         gone = np.where(rays[:, 2:4] != 0.0, rays[:, 2:4] * far[:, None], 0.0)
     places: Floats = rays[:, :2] + gone
     return places
+
+
+def _bounds_of(rays: Floats, begun: Floats, ends: Floats) -> Floats:
+    """``(m, 4)``: around the legs of rays."""
+    places = _along(rays, begun), _along(rays, ends)
+    return np.hstack((np.minimum(*places), np.maximum(*places)))
 
 
 def _columns(kind: np.uint8, x: Floats, y: Floats, width: Floats, height: Floats) -> ShapeColumns:

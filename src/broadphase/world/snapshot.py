@@ -1,5 +1,6 @@
 """Going back: all that a world is, kept aside and brought back."""
 
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy.typing as npt
 from broadphase.geometry.shapes import Shape
 from broadphase.kernels.movement.motion import list_many_replaced
 from broadphase.world.bodies import Body, BodyStore, Floats
-from broadphase.world.contacts import Crossed, Events, Found
+from broadphase.world.contacts import Events
 from broadphase.world.dispatch import Dispatch
 from broadphase.world.listeners import Matcher
 from broadphase.world.state import State
@@ -17,6 +18,7 @@ from broadphase.world.tiles import TileMap
 
 # The arrays by row that are kept; the others say what the broad phase knows, which does not go back.
 _KEPT = ("alive", "static", "sensor", "category", "mask", "group", "touched", "renewed")
+_OF_CONTACTS = ("found", "overlaps", "crossed", "stopped")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -33,10 +35,7 @@ class Snapshot:
     bodies: list[Body | None]
     data: list[Any]
     gone: dict[int, Body]
-    found: Found
-    overlaps: Found
-    crossed: Crossed
-    stopped: Crossed
+    contacts: dict[str, Any]
     groups: list[frozenset[Any]]
     """The sets of tags by the numbers of then."""
     matcher: Matcher
@@ -64,10 +63,7 @@ def snapshot(state: State, dispatch: Dispatch, tiles: bool) -> Snapshot:
         list(store.bodies),
         [None if body is None else body.data for body in store.bodies],
         dict(store.gone),
-        state.contacts.found,
-        state.contacts.overlaps,
-        dict(state.contacts.crossed),
-        dict(state.contacts.stopped),
+        {name: copy(getattr(state.contacts, name)) for name in _OF_CONTACTS},
         store.tag_sets.groups,
         state.listeners.matcher,
         dispatch.to_come(),
@@ -99,10 +95,8 @@ def _bring_back(state: State, dispatch: Dispatch, moment: Snapshot) -> None:
     if moment.matcher is not state.listeners.matcher:
         store.touched[: len(store.bodies)] |= store.alive[: len(store.bodies)]
     store.gone = dict(moment.gone)
-    state.contacts.found = moment.found
-    state.contacts.overlaps = moment.overlaps
-    state.contacts.crossed = dict(moment.crossed)
-    state.contacts.stopped = dict(moment.stopped)
+    for name, known in moment.contacts.items():
+        setattr(state.contacts, name, copy(known))
     dispatch.due, dispatch.done = moment.calls, 0
     dispatch.untold = set(moment.untold)
     dispatch.events = moment.events

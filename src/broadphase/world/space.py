@@ -48,94 +48,32 @@ class Images(NamedTuple):
 
 
 class Space:
-    """A space without a period: each place is its own, and a body has no images but itself."""
-
-    periodic = False
-    period: tuple[float | None, float | None] | None = None
-    lengths = np.full(2, np.inf)
-    largest = 0.0
-    """The longest period."""
-    longest = 0.0
-    """No shape reaches farther than this from its place; counted in a periodic space only."""
-    repeats = math.inf
-    """Farther away than this there is no free place where none is within it."""
-
-    def place(self, x: float, y: float) -> tuple[float, float]:
-        """A place inside the period."""
-        return x, y
-
-    def places(self, places: Floats) -> Floats:
-        """The same for ``(m, 2)``."""
-        return places
-
-    def carried(self, shape: Shape) -> Shape:
-        """A shape at its place inside the period."""
-        return shape
-
-    def check_fits(self, shape: Shape, name: str) -> None:
-        """Raise ``ValueError`` where a shape is longer than the world."""
-
-    def check_way(self, dx: float, dy: float) -> None:
-        """Raise ``ValueError`` where a way goes around too often."""
-
-    def check_ways(self, ways: Floats, name: str) -> None:
-        """The same for ``(m, 2)``."""
-
-    def reaches(self, shape: Shape) -> None:
-        """There is such a shape in the world, or will be."""
-
-    def is_inner(self, bounds: Bounds) -> bool:
-        """Whether no image of any body but the bodies themselves can touch these bounds."""
-        return True
-
-    def are_inner(self, regions: Floats) -> npt.NDArray[np.bool_]:
-        """The same for rows."""
-        return np.ones(len(regions), np.bool_)
-
-    def turns_near(self, regions: Floats) -> tuple[npt.NDArray[np.int64], Turns]:
-        """All turns of bodies that may lie in each of ``(m, 4)`` regions: which region, and the turns."""
-        return np.arange(len(regions)), np.zeros((len(regions), 2), np.int64)
-
-    def shift(self, turns: Turns | Floats) -> Floats:
-        """``(k, 2)``: how far turns move."""
-        return np.zeros((len(turns), 2))
-
-    def nearest_shift(self, here: Floats, there: Floats) -> Floats:
-        """``(2,)``: by how much the image of a place that is nearest to another is moved."""
-        return np.zeros(2)
-
-    def images_of(self, columns: ShapeColumns, rows: npt.NDArray[np.integer], region: Bounds) -> Images:
-        """Those of some bodies that may touch a region."""
-        nothing = np.zeros((len(rows), 2), np.int64)
-        return Images(nothing[:, 0], rows.astype(np.int64), nothing)
-
-    def gathered(self, columns: ShapeColumns, images: Images) -> ShapeColumns:
-        """The shapes of images, as kernels take them."""
-        return moved_columns(columns, images.rows, self.shift(images.turns))
-
-
-class PeriodicSpace(Space):
     """The lengths of a world, and how far shapes reach beyond the places of their bodies.
+
+    In a plain space, without lengths, each place is its own, and a body has no images but itself.
 
     Examples
     --------
-    >>> space = PeriodicSpace(np.array([100.0, np.inf]))
+    >>> space = Space(np.array([100.0, np.inf]))
     >>> space.place(-10.0, -10.0), space.place(250.0, 5.0)
     ((90.0, -10.0), (50.0, 5.0))
     """
 
-    periodic = True
-
-    def __init__(self, lengths: Period) -> None:
-        self.lengths = lengths
-        self.period = tuple(length if length < math.inf else None for length in lengths.tolist())  # type: ignore[assignment]
-        self._x, self._y = lengths.tolist()
-        self._goes_around = np.isfinite(lengths)
-        self._steps = np.where(self._goes_around, lengths, 0.0)
+    def __init__(self, lengths: Period | None = None) -> None:
+        self.periodic = lengths is not None
+        self.lengths: Period = np.full(2, np.inf) if lengths is None else lengths
+        self._x, self._y = self.lengths.tolist()
+        self.period = (_finite(self._x), _finite(self._y)) if self.periodic else None
+        self._goes_around = np.isfinite(self.lengths)
+        self._steps = np.where(self._goes_around, self.lengths, 0.0)
         self.largest = float(self._steps.max())
+        """The longest period."""
+        self.longest = 0.0
+        """No shape reaches farther than this from its place; counted in a periodic space only."""
         # A free place is within half a period on each axis, if there is one.  Along an axis that does not
         # begin again there always is one; it is not looked for farther than this, for images fill a square.
-        self.repeats = self.largest * (1.0 if self._goes_around.all() else 100.0)
+        self.repeats = self.largest * (1.0 if self._goes_around.all() else 100.0) or math.inf
+        """Farther away than this there is no free place where none is within it."""
         self._low, self._high = np.zeros(2), np.zeros(2)
         self._inner: Bounds = (0.0, 0.0, 0.0, 0.0)
         self.reach_to((0.0, 0.0, 0.0, 0.0))
@@ -148,6 +86,8 @@ class PeriodicSpace(Space):
 
     def places(self, places: Floats) -> Floats:
         """The same for ``(m, 2)``."""
+        if not self.periodic:
+            return places
         inside = places.astype(np.float64)
         for axis in np.flatnonzero(self._goes_around):
             length, column = self.lengths[axis], inside[:, axis]
@@ -157,20 +97,26 @@ class PeriodicSpace(Space):
             column[outside] = np.where(rest < length, rest, 0.0)
         return inside
 
-    def carried(self, shape: Shape) -> Shape:
-        """A shape at its place inside the period."""
-        x, y = self.place(shape.x, shape.y)
-        return shape if (x, y) == (shape.x, shape.y) else shape.moved_to(x, y)
+    def admit(self, shape: Shape, name: str) -> Shape:
+        """A shape that is in the world, or will be, at its place inside the period.
 
-    def check_fits(self, shape: Shape, name: str) -> None:
-        """Raise ``ValueError`` where a shape is longer than the world."""
-        left, top, right, bottom = shape.moved_to(0.0, 0.0).bounds
+        Raises
+        ------
+        ValueError
+            It is longer than the world.
+        """
+        if not self.periodic:
+            return shape
+        left, top, right, bottom = extent = shape.moved_to(0.0, 0.0).bounds
         for axis, length in ((0, right - left), (1, bottom - top)):
             if length > self.lengths[axis] * (1.0 + TOLERANCE):
                 raise ValueError(
                     f"{name} = {shape!r} is {length:g} long on axis {'xy'[axis]}, and the world begins again "
                     f"after {self.lengths[axis]:g}: it would meet itself; a body is at most so long"
                 )
+        self.reach_to(extent)
+        x, y = self.place(shape.x, shape.y)
+        return shape if (x, y) == (shape.x, shape.y) else shape.moved_to(x, y)
 
     def check_ways(self, ways: Floats, name: str) -> None:
         """Raise ``ValueError`` where a way goes around too often."""
@@ -191,10 +137,6 @@ class PeriodicSpace(Space):
 
     # ---- how far shapes reach
 
-    def reaches(self, shape: Shape) -> None:
-        """There is such a shape in the world, or will be."""
-        self.reach_to(shape.moved_to(0.0, 0.0).bounds)
-
     def reach_to(self, extent: Bounds) -> None:
         """There is a shape with these bounds, seen from its place."""
         left, top, right, bottom = extent
@@ -208,7 +150,9 @@ class PeriodicSpace(Space):
     def is_inner(self, bounds: Bounds) -> bool:
         """Whether no image of any body but the bodies themselves can touch these bounds."""
         left, top, right, bottom = self._inner
-        return left < bounds[0] and bounds[2] < right and top < bounds[1] and bounds[3] < bottom
+        return not self.periodic or (
+            left < bounds[0] and bounds[2] < right and top < bounds[1] and bounds[3] < bottom
+        )
 
     def are_inner(self, regions: Floats) -> npt.NDArray[np.bool_]:
         """The same for rows."""
@@ -231,7 +175,7 @@ class PeriodicSpace(Space):
 
         Examples
         --------
-        >>> space = PeriodicSpace(np.array([100.0, np.inf]))
+        >>> space = Space(np.array([100.0, np.inf]))
         >>> space.reach_to((0, 0, 10, 10))
         >>> space.turns_near(np.array([[95.0, 0, 105, 9], [50, 0, 60, 9]]))[1].tolist()
         [[0, 0], [1, 0], [0, 0]]
@@ -261,7 +205,10 @@ class PeriodicSpace(Space):
         return self.shift(np.where(self._goes_around, np.round((here - there) / self.lengths), 0.0))
 
     def images_of(self, columns: ShapeColumns, rows: npt.NDArray[np.integer], region: Bounds) -> Images:
-        """Those of some bodies whose bounds overlap a region, within a tolerance."""
+        """Those of some bodies that may touch a region; in a periodic space all whose bounds overlap it."""
+        if not self.periodic:
+            nothing = np.zeros((len(rows), 2), np.int64)
+            return Images(nothing[:, 0], rows.astype(np.int64), nothing)
         around = np.array([region])
         _, turns = self.turns_near(around)
         images = Images(
@@ -272,6 +219,10 @@ class PeriodicSpace(Space):
         bounds, slack = bounds_of(self.gathered(columns, images)), self.slack(around)
         low, high = around[:, :2] - slack, around[:, 2:] + slack
         return images.at(np.flatnonzero(((bounds[:, :2] < high) & (bounds[:, 2:] > low)).all(axis=1)))
+
+    def gathered(self, columns: ShapeColumns, images: Images) -> ShapeColumns:
+        """The shapes of images, as kernels take them."""
+        return moved_columns(columns, images.rows, self.shift(images.turns))
 
     def band(self, points: Floats) -> Floats:
         """Bounds that the nearest image of whatever there is overlaps, for points: half a period and more."""
@@ -286,7 +237,13 @@ class PeriodicSpace(Space):
 
 def moved_columns(columns: ShapeColumns, rows: npt.NDArray[np.integer], shift: Floats) -> ShapeColumns:
     """Some shapes, moved."""
-    x, y = columns.x[rows] + shift[:, 0], columns.y[rows] + shift[:, 1]
+    return placed_columns(columns, rows, columns.x[rows] + shift[:, 0], columns.y[rows] + shift[:, 1])
+
+
+def placed_columns(
+    columns: ShapeColumns, rows: npt.NDArray[np.integer], x: Floats, y: Floats
+) -> ShapeColumns:
+    """Some shapes at other places."""
     return ShapeColumns(
         *(columns.kinds[rows], x, y, columns.width[rows], columns.height[rows]),
         *(columns.starts[rows], columns.counts[rows], columns.points, columns.axes),
@@ -299,6 +256,10 @@ def bounds_of(columns: ShapeColumns) -> Floats:
     if len(out):
         bound_rows(columns, np.empty(0, np.int64), out)
     return out
+
+
+def _finite(length: float) -> float | None:
+    return length if length < math.inf else None
 
 
 def _carried(value: float, length: float) -> float:

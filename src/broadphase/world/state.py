@@ -7,7 +7,7 @@ from broadphase.world.bodies import BodyStore
 from broadphase.world.broad_phase import BroadPhase
 from broadphase.world.contacts import ContactTracker
 from broadphase.world.listeners import Listeners
-from broadphase.world.space import PeriodicSpace, Space
+from broadphase.world.space import Space
 from broadphase.world.tiles import TileMap
 
 
@@ -15,7 +15,7 @@ class State:
     """The parts of a world that hold something."""
 
     def __init__(self, broadphase: Choice | Index, lengths: Period | None) -> None:
-        self.space = Space() if lengths is None else PeriodicSpace(lengths)
+        self.space = Space(lengths)
         self.store = BodyStore(self.space)
         self.listeners = Listeners(self.store)
         self.broad_phase = BroadPhase(broadphase, self.store)

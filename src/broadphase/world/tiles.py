@@ -19,16 +19,8 @@ from broadphase.foreign import WAYS
 from broadphase.geometry.shapes import Bounds, Polygon, finite
 from broadphase.kernels.tiles import grid as list_tiles
 from broadphase.kernels.tiles import grid as walk_tiles
+from broadphase.kernels.tiles import slopes
 from broadphase.kernels.tiles.grid import SIDES, Side, TileGrid
-from broadphase.kernels.tiles.slopes import (
-    LADDER,
-    PROFILE,
-    Ground,
-    cast_at_slopes,
-    cast_rays_at_slopes,
-    no_ground,
-    slope_of,
-)
 from broadphase.runtime.slices import whole
 from broadphase.world.arguments import (
     as_bounds,
@@ -148,7 +140,7 @@ class TileMap:
             if sides.shape != cells.shape:
                 raise ValueError(f"one_way has shape {sides.shape}, solid has {cells.shape}")
         self._grid = TileGrid(cells, sides, x, y, width, height)
-        self._ground = no_ground()
+        self._ground = slopes.no_ground()
         self._profiles: dict[Slope, int] = {}
         self._sloped = 0
         """How many tiles have a slope."""
@@ -181,7 +173,7 @@ class TileMap:
         return self._grid.one_way if self._grid.one_way.shape == self.solid.shape else None
 
     @property
-    def ground(self) -> Ground:
+    def ground(self) -> slopes.Ground:
         """What kernels take."""
         return self._ground
 
@@ -342,15 +334,15 @@ class TileMap:
         number = 0 if slope.left == slope.right == 0.0 else self._number_of(slope)
         if number or self._ground.cells.size:
             cells = self._cells()
-            more = int(number > 0) - int(self._cell(column, row) & int(PROFILE) > 0)
+            more = int(number > 0) - int(self._cell(column, row) & int(slopes.PROFILE) > 0)
             # No calls in these lines: nothing can come in between.
-            cells[at] = (cells[at] & LADDER) | number
+            cells[at] = (cells[at] & slopes.LADDER) | number
             self._sloped += more
         self._shapes.clear()
 
     def slope(self, column: int, row: int) -> Slope | None:
         """The slope of a tile; ``None`` where it has none."""
-        number = self._cell(column, row) & int(PROFILE)
+        number = self._cell(column, row) & int(slopes.PROFILE)
         if not number:
             return None
         left, right, hangs = self._ground.profiles[number - 1].tolist()
@@ -377,20 +369,20 @@ class TileMap:
         """
         at = self._inside(column, row)
         if ladder:
-            self._cells()[at] |= LADDER
+            self._cells()[at] |= slopes.LADDER
         elif self._ground.cells.size:
-            self._ground.cells[at] &= PROFILE
+            self._ground.cells[at] &= slopes.PROFILE
 
     def is_ladder(self, column: int, row: int) -> bool:
         """Whether a tile is a ladder; none is outside the map."""
-        return bool(self._cell(column, row) & int(LADDER))
+        return bool(self._cell(column, row) & int(slopes.LADDER))
 
     def slopes_in(self, bounds: Bounds) -> list[tuple[tuple[int, int], Polygon]]:
         """Tiles ``column, row`` with slopes that a box overlaps, row by row, with their shapes."""
         if not self.has_slopes:
             return []
         first, end, top, low = list_tiles.cells_of_box(self._grid, *bounds)
-        numbers = self._ground.cells[top:low, first:end] & PROFILE
+        numbers = self._ground.cells[top:low, first:end] & slopes.PROFILE
         numbers = np.where(self._grid.solid[top:low, first:end], 0, numbers)
         tiles = [(first + column, top + row) for row, column in np.argwhere(numbers).tolist()]
         return [(tile, self._shape(*tile)) for tile in tiles]
@@ -401,7 +393,7 @@ class TileMap:
         """The first slope that a ray enters: ``column, row, distance, normal, point``."""
         if not self.has_slopes:
             return None
-        column, row, distance, nx, ny = cast_at_slopes(
+        column, row, distance, nx, ny = slopes.cast_at_slopes(
             self._grid, self._ground, start[0], start[1], way[0], way[1], float(longest)
         )
         if column < 0:
@@ -418,13 +410,15 @@ class TileMap:
         length = math.hypot(to_x - x, to_y - y)
         if length == 0.0:
             return False
-        found = cast_at_slopes(self._grid, self._ground, x, y, to_x - x, to_y - y, length)
+        found = slopes.cast_at_slopes(self._grid, self._ground, x, y, to_x - x, to_y - y, length)
         return bool(found[0] >= 0 and found[2] < length)
 
     def _shape(self, column: int, row: int) -> Polygon:
         known = self._shapes.get((column, row))
         if known is None:
-            left, top, right, bottom, from_y, to_y, hangs = slope_of(self._grid, self._ground, column, row)
+            left, top, right, bottom, from_y, to_y, hangs = slopes.slope_of(
+                self._grid, self._ground, column, row
+            )
             base = top if hangs else bottom
             corners = [(left, base), (right, base), (right, to_y), (left, from_y)]
             known = Polygon([at for k, at in enumerate(corners) if at != corners[k - 1]])
@@ -449,8 +443,8 @@ class TileMap:
         """Slopes that are alike share a number, counted from 1."""
         if slope not in self._profiles:
             number = len(self._ground.profiles) + 1
-            if number > int(PROFILE):
-                raise ValueError(f"there are {int(PROFILE)} different slopes; a map holds no more")
+            if number > int(slopes.PROFILE):
+                raise ValueError(f"there are {int(slopes.PROFILE)} different slopes; a map holds no more")
             row = (slope.left, slope.right, _BASES[slope.base])
             # The row first: should this be interrupted, one stands there that nobody has.
             self._ground = self._ground._replace(profiles=np.vstack((self._ground.profiles, row)))
@@ -460,7 +454,7 @@ class TileMap:
     def _copy_ground(self, other: "TileMap") -> None:
         """The slopes and ladders of another map of the same size, in cells of one's own."""
         self._profiles, self._sloped = dict(other._profiles), other._sloped
-        self._ground = Ground(other._ground.cells.copy(), other._ground.profiles)
+        self._ground = slopes.Ground(other._ground.cells.copy(), other._ground.profiles)
         self._shapes.clear()
 
     def _take_ground(self, other: "TileMap", chosen: tuple[npt.NDArray[np.int64], ...]) -> None:
@@ -468,8 +462,8 @@ class TileMap:
         cells = other._ground.cells
         if cells.size:
             cells = cells[chosen]
-        self._profiles, self._sloped = other._profiles, int(np.count_nonzero(cells & PROFILE))
-        self._ground = Ground(cells, other._ground.profiles)
+        self._profiles, self._sloped = other._profiles, int(np.count_nonzero(cells & slopes.PROFILE))
+        self._ground = slopes.Ground(cells, other._ground.profiles)
 
     # --- between tiles and coordinates ---------------------------------------------------------------
 
@@ -551,7 +545,7 @@ class TileMap:
         found = TileHits(np.empty((len(starts), 2), np.int64), np.empty(len(starts)), np.empty(starts.shape))
         walk_tiles.cast_rays(self._grid, starts, ways, float(max_distance), *found)
         if self.has_slopes:
-            cast_rays_at_slopes(self._grid, self._ground, starts, ways, float(max_distance), *found)
+            slopes.cast_rays_at_slopes(self._grid, self._ground, starts, ways, float(max_distance), *found)
         return found
 
     def _cast_one(self, start: Sequence[float], way: Sequence[float], longest: float) -> TileHit | None:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from broadphase.geometry.shapes import Bounds
 from broadphase.kernels.tiles.grid import TileGrid
-from broadphase.world.depenetration import NO_TILES
+from broadphase.world.movement import NO_TILES
 from broadphase.world.space import Floats, Space
 from broadphase.world.tiles import Tile, TileMap
 

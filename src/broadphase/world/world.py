@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import numpy as np
@@ -121,8 +122,6 @@ class World:
         self._dispatch = Dispatch(state)
         self._motion = Motion(state)
         self._queries = Queries(state)
-        self._many_motion: ManyMotion | None = None
-        self._character: Character | None = None
         self.check_sprites = check_sprites
         pair_limit(max_pairs)  # raises where it is none
         state.contacts.max_pairs = max_pairs
@@ -399,13 +398,7 @@ class World:
     # ---- movement
 
     def move(
-        self,
-        body: Body,
-        dx: float,
-        dy: float,
-        response: Response = "slide",
-        *,
-        ignore: Bodies = (),
+        self, body: Body, dx: float, dy: float, response: Response = "slide", *, ignore: Bodies = ()
     ) -> Movement:
         """Move a body as far as it can; nothing is jumped over, however fast.
 
@@ -845,9 +838,7 @@ class World:
         >>> world.walk(hero, 0, -10).floor is None
         True
         """
-        from broadphase.world.character import rules_of
-
-        rules = rules_of(snap, steepest, step, corner, drop, down)
+        rules = snap, steepest, step, corner, drop, down
         return self._walker.walk(body, dx, dy, rules, ignore)
 
     def walk_many(
@@ -900,9 +891,7 @@ class World:
         >>> walks.places.tolist(), walks.on_floor.tolist()
         ([[5.0, 30.0], [95.0, 30.0], [500.0, 40.0]], [True, True, False])
         """
-        from broadphase.world.character import rules_of
-
-        rules = rules_of(snap, steepest, step, corner, drop, down)
+        rules = snap, steepest, step, corner, drop, down
         return self._walker.walk_many(bodies, dx, dy, rules, movers_block, ignore)
 
     # ---- queries
@@ -1394,18 +1383,14 @@ class World:
         around = "" if self.period is None else f", period={self.period}"
         return f"<World of {len(self)} bodies{tiles}{around}>"
 
-    @property
+    @cached_property
     def _many(self) -> ManyMotion:
-        if self._many_motion is None:
-            from broadphase.world.motion_many import ManyMotion  # here: few games move thousands at once
+        from broadphase.world.motion_many import ManyMotion  # here: few games move thousands at once
 
-            self._many_motion = ManyMotion(self._state, self._motion)
-        return self._many_motion
+        return ManyMotion(self._state, self._motion)
 
-    @property
+    @cached_property
     def _walker(self) -> Character:
-        if self._character is None:
-            from broadphase.world.character import Character  # here: most worlds have nobody who walks
+        from broadphase.world.character import Character  # here: most worlds have nobody who walks
 
-            self._character = Character(self._state, self._motion, self._many)
-        return self._character
+        return Character(self._state, self._motion, self._many)

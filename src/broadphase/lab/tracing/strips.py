@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.boxes import BoxArray
-from broadphase.indexes.arguments import NO_RULE
+from broadphase.indexes.arguments import NO_RULES
 from broadphase.indexes.classes import Strips
 from broadphase.indexes.protocol import find_rows
 from broadphase.kernels.strips.bin import CONTINUED_Y, HALF_ORIGIN, LAST, NEW, SCALE
@@ -73,7 +73,7 @@ def trace_strips(index: Strips) -> Trace | None:
                 compared.append(ids[_in_strip(boxes, plan.axes[0], one)])
     if index._store.any_static:
         statics = index._structure._static_tree()
-        rows, made = find_rows(statics, boxes.astype(np.float64), True, NO_RULE, NO_RULE)
+        rows, made = find_rows(statics, boxes.astype(np.float64), True, NO_RULES)
         compared.append(
             np.column_stack([ids[rows[:, 0]], index._structure._static_ids()[rows[:, 1]]]).astype(np.int32)
         )

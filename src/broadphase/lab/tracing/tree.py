@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.indexes.arguments import NO_RULE
+from broadphase.indexes.arguments import NO_RULES
 from broadphase.indexes.box_tree import _SPARSE
 from broadphase.indexes.classes import BoxTree
 from broadphase.indexes.protocol import find_rows
@@ -93,7 +93,7 @@ def _few_with_static(index: BoxTree) -> tuple[Ids, int]:
     """If few boxes move, each is a query; of these comparisons, only the hits are known."""
     movers = next(own for _, own in index._structure._by_tree(index.ids))
     boxes = index._store.boxes[movers].astype(np.float64)
-    rows, made = find_rows(index._structure, boxes, True, NO_RULE, NO_RULE)
+    rows, made = find_rows(index._structure, boxes, True, NO_RULES)
     pairs = np.column_stack([movers[rows[:, 0]], rows[:, 1]])
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
     return pairs, int(made) - len(pairs)
