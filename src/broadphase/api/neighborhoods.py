@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from broadphase.kernels.points.distance import find_offsets
 from broadphase.kernels.points.fixed_radius import count_both, put_both
+from broadphase.methods.few_points import find_nearest, find_pairs
 from broadphase.methods.fixed_radius import Reach, find_near_mixed, one_reach
 from broadphase.methods.nearest_points import as_count, find_nearest_points
 from broadphase.methods.task import pair_limit
@@ -244,6 +245,10 @@ def neighbors(
            [ 3.,  4.]])
     """
     parts, limit, r = resolve(threads), pair_limit(max_pairs), settled_reach(r)
+    if other is None and period is None and env is None and not offsets:
+        few = find_pairs(points, r, limit)
+        if few is not None:
+            return Neighbors(*few, (len(points), len(points)))
     question = as_question(points, other, period, env)
     i, j, distance = find_near_mixed(question, _as_reach(r, question), bool(sort), parts, limit)
     offset = _offsets(question, i, j, parts) if offsets else None
@@ -313,6 +318,10 @@ def nearest(
            [ 0,  1]], dtype=int32)
     """
     parts, wanted, r = resolve(threads), as_count(k), settled_reach(r)
+    if other is None and period is None and env is None:
+        few = find_nearest(points, wanted, r)
+        if few is not None:
+            return NearestPoints(*few)
     question = as_question(points, other, period, env)
     limit = as_distance(r, question.kind)
     ids, distances = find_nearest_points(question, wanted, limit, parts)

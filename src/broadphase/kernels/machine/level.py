@@ -52,7 +52,8 @@ def level() -> str:
 def lanes(of: str) -> int:
     """How many numbers a vector has at a level: 16 fill two AVX-512 registers of float64, 8 two of AVX2.
 
-    On arm64 8 fill four registers.  Instructions of 3,000 boxes, counted by QEMU: with 16 lanes strips, trees
-    and the sweep take 1.05 times as many, brute force and queries 0.92; with 4 lanes strips take 0.99 to 1.02.
+    On arm64 8 fill four registers.  Instructions for 3,000 boxes, counted by QEMU: with 16 lanes strips,
+    trees and the sweep need 1.05 times as many, brute force and queries 0.92; with 4 lanes strips need 0.99
+    to 1.02.
     """
     return 16 if of == "x86-64-v4" else 8

@@ -12,4 +12,6 @@ cells no narrower than the distance, compares those in the cells around each poi
 
 For the nearest points (`broadphase.methods.nearest_points`): `nearest_points` sorts them along a Morton
 curve, computes bounding boxes of points that follow each other, and traverses these boxes.
+
+Up to some hundred points neither pays: `few_points` compares all.
 """
