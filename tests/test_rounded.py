@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pytest
 import shapely
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from broadphase import Box, Capsule, Circle, Polygon, RoundedBox, World, contact, overlap
@@ -131,6 +131,9 @@ def test_contact(a, b, normal, depth):
 
 @settings(deadline=None)
 @given(rounded, anything)
+@example(  # the vector between two corners, equally long in both directions but rounded differently
+    Polygon([(0, 0), (5, 0), (3, 4)], radius=1.0).rotated(1.0).moved_to(-5, 0), Capsule(1, -2, 1, 0, 1)
+)
 def test_contacts_against_shapely(a, b):
     apart = gap(a, b)
     assume(abs(apart) > 1e-9)
