@@ -458,7 +458,7 @@ def _giants(radii: Points) -> npt.NDArray[np.bool_]:
 
 
 def _within_radii(reach: Reach, answer: Answer) -> Answer:
-    """Without pairs that were only found because their distance vanishes beside a huge radius."""
+    """Without pairs that were only found because their distance vanishes compared with a huge radius."""
     if len(reach.radii) == 0 or reach.r < _HUGE:
         return answer
     with np.errstate(over="ignore"):

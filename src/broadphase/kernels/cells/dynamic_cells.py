@@ -433,9 +433,9 @@ def pair_places(
 ):  # fmt: skip
     """Pairs of boxes of one level that share a place, from ``at = turn, to do, axis, p, q`` on.
 
-    Returns ``at, found, tests`` (`broadphase.kernels.arrays.results`).  ``visited`` are the places to look at
-    in turn; if that is empty, all of them.  Two boxes may share several places: their pair is reported where
-    the lower corner of their intersection lies.  Each place is copied into the ``block`` first; where that
+    Returns ``at, found, tests`` (`broadphase.kernels.arrays.results`).  ``visited`` are the places to search;
+    if that is empty, all of them.  Two boxes may share several places: their pair is reported in that of
+    the lower corner of their intersection.  Each place is copied into the ``block`` first; if that
     is too small for all of its boxes, the search stops and is `CRAMPED`.
     """
     sides, ids, order, spare, near, hits = block

@@ -192,7 +192,7 @@ def distinct_places(boxes, i, layout, level, places):
 
 @inline
 def fits(boxes, i, layout, level):
-    """Whether box ``i`` lies in few enough cells of this level, and so of every coarser one."""
+    """Whether box ``i`` covers few enough cells of this level, and so of every coarser one."""
     return is_few(span(boxes, i, layout, level), layout.hashed)
 
 

@@ -13,7 +13,7 @@ Only whether a box clips or clears a corner in passing is left to the times, whe
 of these, so by time, faces before corners, bodies in their order before tiles, tiles row by row.  For a tile,
 ``body`` is the number of bodies.  Tiles are visited column by column along the path, in each column only the
 rows that the box can touch while it passes; every solid one is then tested exactly as a body would be.
-Cost: one step a tile of the swept area at most, and none behind the first hit.
+Cost: at most one step for each tile of the swept area, and none after the first hit.
 
 `cross_rows` tests legs of a path against boxes that do not stop it.
 """

@@ -346,7 +346,7 @@ def search_near(cells, queries, rule, ranges, finds, base, at, end, most, limit)
 
 @always_inline
 def _compare(columns, own, first, last, query, bound, dim, ids, squares, found):
-    """Put those of a range that are near behind the others; how many there are now."""
+    """Append the points of a range that are near; returns how many finds there are now."""
     px, py, pz = splat(query.point[0]), splat(query.point[1]), splat(query.point[2])
     low, most = splat(query.least), splat(bound)
     for at in range(first, last, LANES):
