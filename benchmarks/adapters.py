@@ -1,4 +1,4 @@
-"""The drop-ins beside what they stand in for, bouncing balls, and the dungeon by parts.
+"""The adapters compared with the functions that they replace; bouncing balls; and parts of the dungeon.
 
 ``python benchmarks/adapters.py`` prints everything; ``pygame``, ``arcade``, ``mesa``, ``balls`` or
 ``dungeon`` a part.
@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from timing import best_of
 
 SIDE = 32
-PER_SPRITE = 60.0  # pixels of the way to the next sprite: about half a hit for every sprite
+PER_SPRITE = 60.0  # pixels to the next sprite: about half a hit for every sprite
 
 
 def compare(name, theirs, ours):
@@ -88,19 +88,19 @@ def arcade_list(n, hashed, rng):
     return made
 
 
-def ask(function, sprites, where):
+def query(function, sprites, where):
     return [function(sprite, where) for sprite in sprites]
 
 
 def move_and_ask(function, sprites, where):
-    """A frame in which everybody moves and some ask."""
+    """A frame in which all sprites move and some are queried."""
     for sprite in where:
         sprite.center_x += 0.001
-    return ask(function, sprites, where)
+    return query(function, sprites, where)
 
 
 def move_and_look(where):
-    """A frame in which everybody moves and some look into the hash."""
+    """A frame in which all sprites move and some query the spatial hash."""
     for sprite in where:
         sprite.center_x += 0.7
     return [where.spatial_hash.get_sprites_near_sprite(sprite) for sprite in where.sprite_list[:100]]
@@ -111,7 +111,7 @@ def bench_arcade():
 
     from broadphase.adapters import arcade as ours
 
-    window = arcade.Window(64, 64)  # without one arcade cannot ask the graphics card
+    window = arcade.Window(64, 64)  # without one arcade cannot use the graphics card
     heading("arcade")
     for n in (100, 1_000, 10_000):
         for hashed in (False, True):
@@ -119,10 +119,10 @@ def bench_arcade():
             where = arcade_list(n, hashed, rng)
             sprites = [where[rng.randrange(n)] for _ in range(100)]
             functions = arcade.check_for_collision_with_list, ours.check_for_collision_with_list
-            answers = [[set(found) for found in ask(function, sprites, where)] for function in functions]
+            answers = [[set(found) for found in query(function, sprites, where)] for function in functions]
             assert answers[0] == answers[1]
             named = f"{n:,} sprites, {'hash' if hashed else 'no hash'}"
-            compare(f"100 calls, {named}", *(partial(ask, one, sprites, where) for one in functions))
+            compare(f"100 calls, {named}", *(partial(query, one, sprites, where) for one in functions))
             if hashed:
                 plain = arcade_list(n, False, random.Random(3))
                 compare(
@@ -143,7 +143,7 @@ def bench_arcade():
 
 
 def mesa_space(kind, n, torus):
-    """About ten agents within a distance of 1 of each, and who lives there."""
+    """A space with about ten agents within a distance of 1 of each, and the agents."""
     import mesa
     import numpy as np
     from mesa.experimental.continuous_space import ContinuousSpaceAgent
@@ -170,7 +170,7 @@ def move_everybody(space, _model):
 
 
 def come_and_go(space, model, n=200):
-    """As many agents go, from anywhere, as come, to anywhere."""
+    """Remove some agents, and add as many, at random positions."""
     import numpy as np
     from mesa.experimental.continuous_space import ContinuousSpaceAgent
 
@@ -187,7 +187,7 @@ def turn_of_mesa(neighbors, space, model):
 
 
 def near_places(near):
-    """Who is near whom, by place: the same in two spaces."""
+    """The neighbours of each agent, by position: the same in two spaces."""
     return {
         tuple(agent.position): (sorted(tuple(one.position) for one in agents), sorted(distances))
         for agent, (agents, distances) in near.items()
@@ -204,9 +204,9 @@ def bench_mesa():
         theirs, ours = (mesa_space(kind, n, torus) for kind in (Mesas, ContinuousSpace))
         assert near_places(all_one_by_one(theirs[0])) == near_places(all_at_once(ours[0]))
         named = f"{n:,} agents, {'torus' if torus else 'plane'}"
-        asked = partial(all_one_by_one, theirs[0])
-        compare(f"neighbours of all, {named}", asked, partial(all_at_once, ours[0]))
-        compare(f"the same one by one, {named}", asked, partial(all_one_by_one, ours[0]))
+        one_by_one = partial(all_one_by_one, theirs[0])
+        compare(f"neighbours of all, {named}", one_by_one, partial(all_at_once, ours[0]))
+        compare(f"the same one by one, {named}", one_by_one, partial(all_one_by_one, ours[0]))
         compare(f"all move, {named}", *(partial(move_everybody, *both) for both in (theirs, ours)))
         compare(f"200 go, 200 come, {named}", *(partial(come_and_go, *both) for both in (theirs, ours)))
         theirs, ours = (mesa_space(kind, n, torus) for kind in (Mesas, ContinuousSpace))

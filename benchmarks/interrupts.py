@@ -1,7 +1,8 @@
-"""How late Ctrl-C is answered in a long call, and whether the next call gives what it should.
+"""How long a long call takes to respond to Ctrl-C, and whether the next call is right.
 
-``python benchmarks/interrupts.py --boxes 1000000`` sends signals at random moments to a process that does one
-thing after the other, and prints the latest answer to each.  Processor time that others take counts too.
+``python benchmarks/interrupts.py --boxes 1000000`` sends signals at random moments to a process that makes
+one call after the other, and prints the slowest response of each.  Processor time of other programs counts
+too.
 """
 
 import argparse
@@ -20,7 +21,7 @@ import numpy as np
 import broadphase as bp
 
 Case = tuple[str, Callable[[], Any], Callable[[], Any]]
-"""Its name, what makes it ready, and the call."""
+"""Its name, its preparation, and the call."""
 METHODS = [name for name in bp.METHODS if name not in ("auto", "brute_force")]
 INDEXES = ["sort_and_sweep", "sweep_and_prune", "uniform_grid", "spatial_hash", "box_tree", "strips"]
 
@@ -59,7 +60,7 @@ def cases(n: int) -> Iterator[Case]:
 
 
 def of_index(name: str, boxes: Any) -> Iterator[Case]:
-    """What an index does by the thousand."""
+    """The calls of an index for thousands of boxes."""
     n = len(boxes)
     options: dict[str, Any] = {"dtype": np.float32}
     if name == "uniform_grid":
@@ -78,20 +79,20 @@ def of_index(name: str, boxes: Any) -> Iterator[Case]:
         index.clear()
         index.insert_many(boxes)
 
-    asked, points, rays = boxes[: n // 10], boxes[: n // 10, :2], boxes[:2_000, :2]
+    queries, points, rays = boxes[: n // 10], boxes[: n // 10, :2], boxes[:2_000, :2]
     yield f"{name}: insert_many", index.clear, lambda: index.insert_many(boxes)
     yield f"{name}: pairs after insert_many", filled, index.pairs
     yield f"{name}: update", tuple, moved
     yield f"{name}: pairs after update", moved, index.pairs
     yield f"{name}: changes after update", moved, lambda: index.changes().began[:0]
-    yield f"{name}: query_box", tuple, lambda: index.query_box(asked)
+    yield f"{name}: query_box", tuple, lambda: index.query_box(queries)
     yield f"{name}: raycast", tuple, lambda: index.raycast(rays, [1.0, 0.3], 0.05).ids
     yield f"{name}: nearest", tuple, lambda: index.nearest(points, 3).ids
     yield f"{name}: remove_many", filled, lambda: index.remove_many(np.arange(0, n, 2))
 
 
 def child(n: int, tries: int, chosen: str) -> None:
-    """Do every case again and again; say when each call begins and when it was interrupted."""
+    """Repeat every case; report when each call begins and when it was interrupted."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for name, ready, call in cases(n):
         if not re.search(chosen, name):

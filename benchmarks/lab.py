@@ -1,8 +1,8 @@
-"""The lab as one watches it: frames a second, and how old a frame is when the page has drawn it.
+"""The lab in a browser: frames a second, and how old a frame is when the page has drawn it.
 
 Run it with Chromium installed: ``python benchmarks/lab.py``.  Server and browser share this machine, and a
 browser without a graphics card draws on the same cores.  ``--without-browser`` reads the frames as fast as
-they come and draws nothing: what the server alone can do.
+they come and draws nothing: the speed of the server alone.
 """
 
 import argparse
@@ -45,7 +45,7 @@ def server() -> Iterator[int]:
 
 
 def connected(host: str) -> ClientConnection:
-    """A socket as the page has it."""
+    """A socket like that of the page."""
     return connect(f"ws://{host}/live", origin=f"http://{host}", compression=None, max_size=None)
 
 
@@ -82,7 +82,7 @@ def processor_time(words: str) -> float:
 
 
 def with_browser(count: int, methods: tuple[str, ...]) -> tuple[float, list[float]]:
-    """The same on a page, of frames drawn: a frame is as old as it is when its picture is finished."""
+    """The same on a page, for drawn frames: the age of a frame when its picture is finished."""
     from playwright.sync_api import sync_playwright
 
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -103,7 +103,7 @@ def with_browser(count: int, methods: tuple[str, ...]) -> tuple[float, list[floa
 
 
 def wait_for(page: "Page", drawn: int) -> None:
-    """Until the page has drawn so many frames."""
+    """Wait until the page has drawn this many frames."""
     until = time.perf_counter() + WARM_UP
     while time.perf_counter() < until and page.evaluate("globalThis.lab?.drawn ?? 0") < drawn:
         page.wait_for_timeout(20)

@@ -1,12 +1,12 @@
-"""Points near each other and nearest points, beside SciPy, freud and scikit-learn; answers are checked first.
+"""Fixed-radius and nearest search of points, compared with SciPy, freud and scikit-learn.
 
     python -m pip install scipy freud-analysis scikit-learn
     python benchmarks/neighbors.py [--points 10000 100000] [--parts near nearest worlds moving]
 
-All take part with building, on all cores where they can use them, and answer with distances, sorted by row:
-what is left to do after a library's own call is counted with it.  About ten neighbours a point.  The last
+All are timed with building, on all cores if they can use them, and return distances, sorted by row: what is
+left to do after a library's own call is counted with it.  Each point has about ten neighbours.  The last
 figure says how many times as long the fastest of the others takes.  *moving*: every point moves in each frame
-and all are asked for their neighbours, beside what the yardstick takes for all pairs of a million boxes.
+and needs its neighbours, compared with the time of the yardstick for all pairs of a million boxes.
 """
 
 import argparse
@@ -47,7 +47,7 @@ SCENES = {"even": even, "clusters": clusters}
 
 
 def distance_for(points: Points) -> float:
-    """At which a point has about `NEIGHBORS`: the middle of what some of them say."""
+    """The radius at which a point has about `NEIGHBORS`: the median of a sample."""
     random = np.random.default_rng(SEED)
     some = points[random.integers(0, len(points), 500)]
     return float(np.median(bp.nearest(some, NEIGHBORS + 1, other=points).distances[:, -1]))
@@ -119,8 +119,8 @@ PEERS = {
 }
 
 
-def tell(name: str, contestants: dict[str, Callable[[], Any]], seconds: float) -> None:
-    """Let all take turns, and say how many times as long the fastest of the others takes."""
+def report(name: str, contestants: dict[str, Callable[[], Any]], seconds: float) -> None:
+    """Let all take turns, and print how many times as long the fastest of the others takes."""
     times = best_of(contestants, seconds)
     ours = times.pop(OURS)
     best = min(times, key=lambda peer: times[peer])
@@ -141,10 +141,10 @@ def compare_near(points: Points, name: str, seconds: float) -> None:
                 continue
             contestants[peer] = make(points, r, period)
             found = contestants[peer]()
-            # freud computes in float32, so at the border it decides some pairs otherwise.
+            # freud computes in float32, so it decides some pairs at the border differently.
             if abs(found - right) > (1e-4 * right + 2 if module == "freud" else 0):
                 raise SystemExit(f"{peer} finds {found} pairs, not {right}")
-        tell(f"{name}, period {period}, {right} pairs", contestants, seconds)
+        report(f"{name}, period {period}, {right} pairs", contestants, seconds)
 
 
 def compare_nearest(points: Points, name: str, seconds: float) -> None:
@@ -165,11 +165,11 @@ def compare_nearest(points: Points, name: str, seconds: float) -> None:
     found = searches[OURS]()
     for search in searches.values():
         np.testing.assert_allclose(search(), found, rtol=1e-9, atol=1e-12)
-    tell(f"{name}, {k} nearest", searches, seconds)
+    report(f"{name}, {k} nearest", searches, seconds)
 
 
 def compare_worlds(n: int, seconds: float) -> None:
-    """A thousand worlds in one call, beside one even world with as many points and about as many pairs."""
+    """A thousand worlds in one call, compared with one uniform world with as many points and pairs."""
     random = np.random.default_rng(SEED)
     worlds, each = 1000, max(n // 1000, 1)
     points, env = random.random((worlds * each, 2)), np.repeat(np.arange(worlds), each)
@@ -182,19 +182,19 @@ def compare_worlds(n: int, seconds: float) -> None:
         "worlds in order": lambda: bp.neighbors(points, r, env=env),
         "worlds mixed": lambda: bp.neighbors(points[order], r, env=env[order]),
     }
-    tell(f"one world of {len(points)}, {alone} pairs; {worlds} worlds, {pairs} pairs", contestants, seconds)
+    report(f"one world of {len(points)}, {alone} pairs; {worlds} worlds, {pairs} pairs", contestants, seconds)
 
 
 def compare_moving(n: int) -> None:
-    """Agents that all move, on a torus in float32: neighbours with distances in each frame."""
+    """Agents that all move, in a periodic world, in float32: neighbours with distances in each frame."""
     million = yardstick_of_a_million()
     for sort in (True, False):
         random = np.random.default_rng(SEED)
         points, r = random.random((n, 2), np.float32), float(np.sqrt(NEIGHBORS / (np.pi * n)))
-        ways = (random.random((n, 2), np.float32) - np.float32(0.5)) * np.float32(r / 2)
+        motions = (random.random((n, 2), np.float32) - np.float32(0.5)) * np.float32(r / 2)
         times = []
         for _ in range(60):
-            points = np.mod(points + ways, np.float32(1.0))
+            points = np.mod(points + motions, np.float32(1.0))
             begin = time.perf_counter()
             found = bp.neighbors(points, r, period=1.0, sort=sort)
             times.append(time.perf_counter() - begin)
@@ -206,7 +206,7 @@ def compare_moving(n: int) -> None:
 
 
 def yardstick_of_a_million() -> float | None:
-    """In milliseconds; None where it can not be built."""
+    """In milliseconds; None if it cannot be built."""
     with TemporaryDirectory() as name:
         folder = Path(name)
         program = build(folder)
@@ -222,19 +222,19 @@ def main() -> None:
     parser.add_argument("--parts", nargs="+", default=["near", "nearest", "worlds", "moving"])
     parser.add_argument("--scenes", nargs="+", choices=SCENES, default=list(SCENES))
     parser.add_argument("--seconds", type=float, default=2.0, help="for each contestant")
-    asked = parser.parse_args()
-    for n in asked.points:
-        for scene in asked.scenes:
+    options = parser.parse_args()
+    for n in options.points:
+        for scene in options.scenes:
             for dim in (2, 3):
                 points = SCENES[scene](np.random.default_rng(SEED), n, dim)
                 name = f"{n} {scene} points, {dim}-D"
-                if "near" in asked.parts:
-                    compare_near(points, name, asked.seconds)
-                if "nearest" in asked.parts:
-                    compare_nearest(points, name, asked.seconds)
-    if "worlds" in asked.parts:
-        compare_worlds(max(asked.points), asked.seconds)
-    if "moving" in asked.parts:
+                if "near" in options.parts:
+                    compare_near(points, name, options.seconds)
+                if "nearest" in options.parts:
+                    compare_nearest(points, name, options.seconds)
+    if "worlds" in options.parts:
+        compare_worlds(max(options.points), options.seconds)
+    if "moving" in options.parts:
         compare_moving(100_000)
 
 

@@ -5,11 +5,11 @@ ours is.  All have the same level, y upward: hills of slopes up to 45 degrees un
 characters that walk to and fro while gravity pulls.
 
 - arcade: a `PhysicsEnginePlatformer` a character, walls in a `SpriteList` with spatial hash.
-- pymunk, kinematic: each character is moved, asks `Space.shape_query` once and is pushed out of what it hit.
-- pymunk, dynamic: boxes that can not turn, and one `Space.step` a frame; for those who let physics do it.
+- pymunk, kinematic: each character is moved, calls `Space.shape_query` once and is pushed out of what it hit.
+- pymunk, dynamic: boxes that cannot turn, and one `Space.step` a frame; for games that use physics.
 - ours: one `World.walk_many` a frame.
 
-Then what turning a thousand bodies costs beside moving them.
+Then the cost of turning a thousand bodies, compared with moving them.
 """
 
 import argparse
@@ -46,7 +46,7 @@ def level(columns, rows, rng):
 
 
 def starts(solid, count, rng):
-    """Places above the ground, in turn over hills and platforms."""
+    """Places above the ground, alternately over hills and platforms."""
     rows, columns = solid.shape
     tops = [
         (column, row + 1)
@@ -78,7 +78,7 @@ class Ours:
         self.dx[walls] *= -1
 
     def standing(self):
-        """How many stand on something, in parts of all."""
+        """The share of characters that stand on something."""
         return float((self.dy == 0.0).mean())
 
 
@@ -164,9 +164,9 @@ class Kinematic:
                 points = found.contact_point_set
                 depth = -min((point.distance for point in points.points), default=0.0)
                 if depth > 0.0:
-                    way = -depth * points.normal
-                    out_x = way.x if abs(way.x) > abs(out_x) else out_x
-                    out_y = way.y if abs(way.y) > abs(out_y) else out_y
+                    push = -depth * points.normal
+                    out_x = push.x if abs(push.x) > abs(out_x) else out_x
+                    out_y = push.y if abs(push.y) > abs(out_y) else out_y
             if out_x or out_y:
                 x, y = body.position
                 body.position = x + out_x, y + out_y
@@ -196,7 +196,7 @@ class Dynamic(Kinematic):
 
 
 def turning(count):
-    """What turning costs beside moving: boxes among tiles, all in one call."""
+    """The cost of turning compared with moving: boxes among tiles, all in one call."""
     rng = np.random.default_rng(1)
     world = bp.World()
     world.tiles = bp.TileMap(np.zeros((100, 100), bool), SIZE)
@@ -221,12 +221,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--characters", type=int, default=500)
     parser.add_argument("--columns", type=int, default=900)
-    asked = parser.parse_args()
+    options = parser.parse_args()
     rng = random.Random(1)
-    solid, slopes = level(asked.columns, 36, rng)
-    places = starts(solid, asked.characters, rng)
+    solid, slopes = level(options.columns, 36, rng)
+    places = starts(solid, options.characters, rng)
     tiles = int(solid.sum()) + len(slopes)
-    print(f"{asked.characters} characters on {tiles:,} tiles, {len(slopes)} of them slopes")
+    print(f"{options.characters} characters on {tiles:,} tiles, {len(slopes)} of them slopes")
     frames = {
         "arcade": Arcade(solid, slopes, places).frame,
         "pymunk, kinematic": Kinematic(solid, slopes, places).frame,

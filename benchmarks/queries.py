@@ -1,16 +1,16 @@
-"""Questions to an index that lives, beside the peers; the answers are checked before anything is timed.
+"""Queries of an index that is kept, compared with other libraries; the results are checked before timing.
 
     python -m pip install shapely rtree fastquadtree pymunk
     python benchmarks/queries.py [--boxes 100000] [--batch 50000] [--index box_tree]
 
-One box query at a time from Python: for us and fastquadtree the box is a tuple, for rtree too, for shapely
-and pymunk a geometry made beforehand.  Then what a call of each kind costs, beside a function that does
-nothing.  Then one call for a whole batch, which only shapely has as well, of an index in which nothing has
-moved yet, as theirs is, and of one in which all boxes have.  Then filling and emptying one box at a time,
-with a tenth of the boxes and with all of them: a call must not cost more where there are more boxes.
+One box query at a time from Python: for us, fastquadtree and rtree the box is a tuple, for shapely and pymunk
+a geometry made beforehand.  Then the cost of a call of each kind, compared with a function that does nothing.
+Then one call for a whole batch, which only shapely has too: for an index in which nothing has moved yet, like
+theirs, and for one in which all boxes have.  Then filling and emptying one box at a time, with a tenth of the
+boxes and with all of them: a call must not cost more if there are more boxes.
 
-Last the nearest of each among points, building included: beside SciPy (and scikit-learn where there is
-one), on all cores.
+Last the nearest points of each point, building included: compared with SciPy (and scikit-learn if it is
+installed), on all cores.
 """
 
 import argparse
@@ -28,22 +28,22 @@ import broadphase as bp
 
 Rows = npt.NDArray[np.float64]
 Query = Callable[[int], Any]
-"""Asks the query of a number and returns the ids, in any order."""
+"""Runs the query with a number and returns the ids, in any order."""
 SINGLE = 500
 
 
 def with_shapely(boxes: Rows, queries: Rows) -> Query:
     shapely = import_module("shapely")
     tree = shapely.STRtree(shapely.box(*boxes.T))
-    asked = shapely.box(*queries.T)
-    return lambda k: tree.query(asked[k])
+    arguments = shapely.box(*queries.T)
+    return lambda k: tree.query(arguments[k])
 
 
 def with_rtree(boxes: Rows, queries: Rows) -> Query:
     index = import_module("rtree.index")
     tree = index.Index((k, tuple(row), None) for k, row in enumerate(boxes.tolist()))
-    asked = [tuple(row) for row in queries.tolist()]
-    return lambda k: list(tree.intersection(asked[k]))
+    arguments = [tuple(row) for row in queries.tolist()]
+    return lambda k: list(tree.intersection(arguments[k]))
 
 
 def with_fastquadtree(boxes: Rows, queries: Rows) -> Query:
@@ -51,8 +51,8 @@ def with_fastquadtree(boxes: Rows, queries: Rows) -> Query:
     world = (*(boxes.min(axis=0)[:2] - 1).tolist(), *(boxes.max(axis=0)[2:] + 1).tolist())
     tree = fastquadtree.RectQuadTree(world, 16, dtype="f64")
     tree.insert_many_np(boxes)
-    asked = [tuple(row) for row in queries.tolist()]
-    return lambda k: tree.query_np(asked[k])[0]
+    arguments = [tuple(row) for row in queries.tolist()]
+    return lambda k: tree.query_np(arguments[k])[0]
 
 
 def with_pymunk(boxes: Rows, queries: Rows) -> Query:
@@ -64,8 +64,8 @@ def with_pymunk(boxes: Rows, queries: Rows) -> Query:
         shape = pymunk.Poly.create_box_bb(space.static_body, pymunk.BB(*row))
         space.add(shape)
         numbers[shape] = number
-    asked = [pymunk.BB(*row) for row in queries.tolist()]
-    return lambda k: [numbers[shape] for shape in space.bb_query(asked[k], every)]
+    arguments = [pymunk.BB(*row) for row in queries.tolist()]
+    return lambda k: [numbers[shape] for shape in space.bb_query(arguments[k], every)]
 
 
 PEERS: dict[str, Callable[[Rows, Rows], Query]] = {
@@ -77,7 +77,7 @@ PEERS: dict[str, Callable[[Rows, Rows], Query]] = {
 
 
 def uniform_world(n: int) -> Rows:
-    """Boxes of sides between 1 and 5, one on every ten units of area."""
+    """Boxes with sides between 1 and 5, one for every ten units of area."""
     random = np.random.default_rng(1)
     low = random.random((n, 2)) * (10 * n) ** 0.5
     return np.hstack((low, low + 1 + 4 * random.random((n, 2))))
@@ -97,8 +97,8 @@ def show(best: dict[str, float], calls: int) -> None:
 
 def compare_single(index: bp.Index, boxes: Rows, side: float, left_out: set[str], seconds: float) -> None:
     queries = windows(SINGLE, side, boxes)
-    asked = [tuple(row) for row in queries.tolist()]
-    contestants: dict[str, Query] = {"broadphase": lambda k: index.query_box(asked[k])}
+    arguments = [tuple(row) for row in queries.tolist()]
+    contestants: dict[str, Query] = {"broadphase": lambda k: index.query_box(arguments[k])}
     found = [contestants["broadphase"](k).tolist() for k in range(SINGLE)]
     for name, make in PEERS.items():
         if name in left_out:
@@ -124,7 +124,7 @@ def compare_batch(name: str, boxes: Rows, side: float, count: int, seconds: floa
     index, moved = bp.make_index(name), bp.make_index(name)
     index.insert_many(boxes)
     moved.insert_many(boxes)
-    for step in (0.25, 0.125, 0.0):  # small enough that what was built stays
+    for step in (0.25, 0.125, 0.0):  # small enough that the structure stays
         moved.query_box(queries[:1])
         moved.update(boxes + step)
     rows = index.query_box(queries)
@@ -140,16 +140,16 @@ def compare_batch(name: str, boxes: Rows, side: float, count: int, seconds: floa
     except ModuleNotFoundError:
         shapely = None
     if shapely is not None:
-        tree, asked = shapely.STRtree(shapely.box(*boxes.T)), shapely.box(*queries.T)
-        theirs = tree.query(asked).T
+        tree, arguments = shapely.STRtree(shapely.box(*boxes.T)), shapely.box(*queries.T)
+        theirs = tree.query(arguments).T
         if not np.array_equal(theirs[np.lexsort((theirs[:, 1], theirs[:, 0]))], rows):
             raise SystemExit("shapely finds something else")
-        calls["shapely"] = lambda: tree.query(asked)
+        calls["shapely"] = lambda: tree.query(arguments)
     show(best_of(calls, seconds), count)
 
 
 def each_call(index: bp.Index, boxes: Rows) -> None:
-    """What each kind of call costs, one at a time, in the middle of the world."""
+    """The cost of each kind of call, one at a time, in the middle of the world."""
     number = len(boxes) // 2
     row = index.box(number).tolist()
     corner, side = row[:2], row[2] - row[0]
@@ -160,7 +160,7 @@ def each_call(index: bp.Index, boxes: Rows) -> None:
         "query_radius": lambda: index.query_radius(corner, side),
         "raycast": lambda: index.raycast(corner, [1.0, 0.5]),
         "nearest": lambda: index.nearest(corner),
-        # Last: an index that is built when it is asked is not, after this.
+        # Last: it makes an index build what it builds on first use.
         "move": lambda: index.move(number, row),
     }
     print("one call of each kind, beside a function that does nothing")

@@ -1,4 +1,4 @@
-"""The scenes of ``broadphase bench``, for the scripts beside this one."""
+"""The scenes of ``broadphase bench``, for the scripts in this folder."""
 
 from broadphase.bench.scenes import SCENES as SCENES
 from broadphase.bench.scenes import Boxes as Boxes

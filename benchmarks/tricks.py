@@ -1,4 +1,4 @@
-"""What each trick of the fast kernels brings: the kernel as it is, beside the same work without the trick.
+"""The gain of each trick of the fast kernels: the kernel, compared with the same work without the trick.
 
     python benchmarks/tricks.py [--n 100000] [name ...]
 
@@ -42,7 +42,7 @@ class Trick(NamedTuple):
     without: Callable[[], object]
 
 
-# What a trick is held against is compiled as kernels are, but on its first call.
+# The code without a trick is compiled as kernels are, but on its first call.
 _compiled = numba.njit(nogil=True, error_model="numpy")
 
 
@@ -87,17 +87,17 @@ def cutting(n: int) -> Trick:
 
 def in_one_call(n: int) -> Trick:
     """A small world searched by one kernel, and by one after the other, with Python between them."""
-    asked = _task(uniform(3_000, 2))
+    task = _task(uniform(3_000, 2))
     return Trick(
         "3,000 boxes in one call",
-        lambda: strips.find(asked).pairs,
-        lambda: strips.sweep(asked, *bin_boxes(asked, cut_world(asked), 1), 1).pairs,
+        lambda: strips.find(task).pairs,
+        lambda: strips.sweep(task, *bin_boxes(task, cut_world(task), 1), 1).pairs,
     )
 
 
 @_compiled
 def _count_by_loop(boxes, lattice, counts):
-    """A box's strips found and counted the obvious way: signed indices, a loop over what it touches."""
+    """A box's strips found and counted in the obvious way: signed indices, a loop over the strips."""
     counts[:] = 0
     last = int(lattice[0, 2])
     for i in range(boxes.shape[0]):
@@ -139,11 +139,11 @@ def counting(n: int) -> Trick:
 
 
 def one_line(n: int) -> Trick:
-    """3-D copies with the tags behind the edges in one array, and in two arrays."""
+    """3-D copies with the tags after the edges in one array, and in two arrays."""
     boxes = uniform(n, 3)
-    asked = _task(boxes)
-    plan, binned = bin_boxes(asked, cut_world(asked), 1)
-    spans, starts, _, _ = strips._count(asked, plan, 1)
+    task = _task(boxes)
+    plan, binned = bin_boxes(task, cut_world(task), 1)
+    spans, starts, _, _ = strips._count(task, plan, 1)
     edges, tags = np.empty((binned.copies, 6), np.float32), np.empty((binned.copies, 2), np.int32)
 
     def scatter(edges: Boxes, tags: npt.NDArray[np.int32]) -> int:
@@ -171,7 +171,7 @@ def _scatter_without_asking(pairs, shift, starts, parted):
 
 
 def asking_ahead(n: int) -> Trick:
-    """Pairs written to 128 places in turn: memory is asked for some pairs ahead, or not."""
+    """Pairs written to 128 places alternately: memory is prefetched, or not."""
     pairs, shift = _found_pairs(n), partition_shift(n)
     counts = np.zeros((1, (n >> shift) + 1), np.int64)
     count_partitions(pairs, shift, counts[0])
@@ -183,11 +183,11 @@ def asking_ahead(n: int) -> Trick:
         return parted
 
     ahead, at_once = partial(scatter, scatter_to_partitions), partial(scatter, _scatter_without_asking)
-    return Trick("asking for memory before it is written", ahead, at_once)
+    return Trick("prefetching memory before it is written", ahead, at_once)
 
 
 def leaving_out(n: int) -> Trick:
-    """One box in a hundred joined with all, without those that are near none of them, and with all."""
+    """One box in a hundred joined with all: with a prefilter that drops distant boxes, and without."""
     many = uniform(n, 2)
     few = np.ascontiguousarray(many[::100])
 
@@ -237,7 +237,7 @@ def _found_pairs(n: int) -> np.ndarray:
 
 
 def ordering(n: int) -> Trick:
-    """Pairs into order by exchanging neighbours, and by insertion."""
+    """Pairs sorted by exchanging neighbours, and by insertion."""
     n = min(n, 100_000)
     pairs = _found_pairs(n)
     at, seconds, out = np.empty(n + 1, np.int64), np.empty(len(pairs), np.int32), np.empty_like(pairs)
@@ -255,7 +255,7 @@ def ordering(n: int) -> Trick:
 
 
 def ordering_by_keys(n: int) -> Trick:
-    """Pairs into order by counting sorts, and by NumPy's sort of 64-bit keys."""
+    """Pairs sorted by counting sorts, and by NumPy's sort of 64-bit keys."""
     n = min(n, 100_000)
     pairs = _found_pairs(n)
     scratch = Scratch()
@@ -295,7 +295,7 @@ def two_threads(n: int) -> Trick:
 
 
 def watching(n: int) -> Trick:
-    """Two short calls on threads that watch for each other, and on threads that sleep; to be timed last."""
+    """Two short calls on threads that spin, and on threads that sleep; timed last."""
     rows, turns = np.ones((2, n), np.float32), own_threads._turns
 
     def both(turns: Callable[[float], int]) -> object:
@@ -306,7 +306,7 @@ def watching(n: int) -> Trick:
 
 
 def between_frames(n: int) -> Trick:
-    """A frame in which all boxes move, with last frame's strips, and from nothing."""
+    """A frame in which all boxes move, with last frame's strips, and from scratch."""
     rng = np.random.default_rng(7)
     frames = [uniform(n, 2)]
     for _ in range(3):

@@ -1,4 +1,4 @@
-"""What a frame of a world costs, by its parts: 5,000 moving bodies with ten tags, three pairs listened for.
+"""The cost of a frame of a world, by its parts: 5,000 moving bodies with ten tags, listeners for three pairs.
 
 ``python benchmarks/world.py [bodies]``
 """
@@ -18,7 +18,7 @@ PAIRS = [("tag0", "tag1"), ("tag2", "tag3"), ("tag4", "wall")]
 
 
 def scene(n: int) -> tuple[bp.World, list[bp.Body], np.ndarray]:
-    """``n`` boxes and circles that fill a third of a square, and a tenth as many walls that stand still."""
+    """``n`` boxes and circles that fill a third of a square, and a tenth as many static walls."""
     rng = np.random.default_rng(1)
     side = 27.0 * np.sqrt(n)
     world = bp.World()
@@ -35,7 +35,7 @@ def scene(n: int) -> tuple[bp.World, list[bp.Body], np.ndarray]:
 
 
 class Clock:
-    """Adds up what wrapped methods take, without what other wrapped methods take inside them."""
+    """Sums the time of wrapped methods, without that of other wrapped methods that they call."""
 
     def __init__(self) -> None:
         self.best: dict[str, list[float]] = {}
@@ -58,7 +58,7 @@ class Clock:
         setattr(owner, name, timed)
 
     def run(self, step: Callable[[], None]) -> list[dict[str, float]]:
-        """What each label took in each of many frames."""
+        """The time of each label in each of many frames."""
         self.frames: list[dict[str, float]] = []
         for _ in range(FRAMES):
             self.frames.append({})
@@ -67,13 +67,13 @@ class Clock:
 
 
 def next_places(world: bp.World, ids: np.ndarray, speed: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Every body a step on, to and fro."""
+    """Move every body one step, back and forth."""
     places = world.positions[np.searchsorted(world.ids, ids)]
     return places + speed * rng.choice((-1.0, 1.0), (len(ids), 1))
 
 
 def times(world: bp.World, move: Callable[[], object]) -> list[float]:
-    """What `World.update` takes after each of many moves."""
+    """The time of `World.update` after each of many moves."""
     found = []
     for number in range(FRAMES + 5):
         move()
@@ -145,11 +145,11 @@ def main(n: int) -> None:
 
 
 def nothing(body: bp.Body) -> None:
-    """What any call of Python costs: the measure for the others."""
+    """The cost of any call in Python, for comparison."""
 
 
 def among_walls() -> None:
-    """What one body in a room with tiles costs: the calls that a small game makes in each frame."""
+    """The cost of one body in a room with tiles: the calls that a small game makes in each frame."""
     solid = np.zeros((30, 40), np.bool_)
     solid[0] = solid[-1] = solid[:, 0] = solid[:, -1] = True
     world = bp.World()
@@ -161,7 +161,7 @@ def among_walls() -> None:
         world.add(bp.Box(300.0 + 12 * k, 300, 8, 8), tag="monster")
     world.on("player", "monster")
     player = world.add(bp.Box(125, 125, 10, 10), tag="player")
-    # As in a game that has run for a while: bodies that nobody listens for, and an update.
+    # As in a game that has run for a while: bodies without listeners, and an update.
     world.add_many([[500, 400, 508, 408], [520, 400, 528, 408]])
     world.update()
     there = [1.0]
@@ -195,7 +195,7 @@ def among_walls() -> None:
 
 
 def measure(bodies: list[bp.Body], calls: dict[str, Callable[[bp.Body], Any]]) -> None:
-    """Print what calls cost, each for all of some bodies, the best of many rounds."""
+    """Print the cost of calls, each for some bodies, the best of many rounds."""
     for name, call in calls.items():
         best, end = np.inf, time.perf_counter() + 0.3
         some = bodies * max(1, 100 // len(bodies))
@@ -208,7 +208,7 @@ def measure(bodies: list[bp.Body], calls: dict[str, Callable[[bp.Body], Any]]) -
 
 
 def one_by_one(world: bp.World, bodies: list[bp.Body]) -> None:
-    """What calls for single bodies cost."""
+    """The cost of calls for single bodies."""
     rng = np.random.default_rng(3)
     some = [bodies[k] for k in rng.integers(0, len(bodies), 500)]
     calls: dict[str, Callable[[bp.Body], Any]] = {

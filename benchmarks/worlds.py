@@ -1,7 +1,7 @@
-"""Many worlds in one call, and worlds without edges, beside what one would do without.
+"""Many worlds in one call, and periodic worlds, compared with the alternatives without them.
 
-Every number of pairs is checked before anything is timed; all of one line is timed in turns, and what is
-printed are ratios of the fastest runs.
+Every number of pairs is checked before anything is timed; all calls of one line take turns, and the printed
+figures are ratios of the fastest runs.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""What the command says of itself, as the running command says it: ``{command-help} demo pairs``."""
+"""The help of the command, as the running command prints it: ``{command-help} demo pairs``."""
 
 import subprocess
 import sys
@@ -19,9 +19,9 @@ class CommandHelp(SphinxDirective):
         return [part for name in self.arguments for part in self._ask(name)]
 
     def _ask(self, name: str) -> list[nodes.Node]:
-        asked = [sys.executable, "-m", "broadphase", name, "--help"]
+        command = [sys.executable, "-m", "broadphase", name, "--help"]
         answer = subprocess.run(
-            asked, capture_output=True, text=True, check=True, env={**self._plain(), "COLUMNS": "96"}
+            command, capture_output=True, text=True, check=True, env={**self._plain(), "COLUMNS": "96"}
         )
         title = nodes.rubric(text=f"broadphase {name}")
         return [title, nodes.literal_block(answer.stdout, answer.stdout.strip(), language="text")]
@@ -34,6 +34,6 @@ class CommandHelp(SphinxDirective):
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Tell Sphinx."""
+    """Register the directive with Sphinx."""
     app.add_directive("command-help", CommandHelp)
     return {"parallel_read_safe": True}

@@ -22,7 +22,7 @@ extensions = [
     "numpydoc",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
-    "command_help",  # beside this file
+    "command_help",  # next to this file
 ]
 exclude_patterns = ["_build", "gallery", "pictures"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
@@ -96,6 +96,6 @@ def _mend_animations(app: Any, page: str, template: str, context: dict[str, Any]
 
 
 def setup(app: Any) -> None:
-    """Tell Sphinx what else there is to do."""
+    """Register hooks with Sphinx."""
     app.connect("html-page-context", _mend_animations)
     app.connect("builder-inited", _record_tour)

@@ -34,7 +34,7 @@ PAGES = [
 ]
 WIDTHS = (390, 800, 1440)
 ALONE = {"preload": False}
-"""Axe would fetch the stylesheets again, and look for what they import beside the page."""
+"""Axe would fetch the stylesheets again, and look for what they import next to the page."""
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 

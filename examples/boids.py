@@ -38,7 +38,7 @@ class Flock:
         self.size = np.array(size, np.float32)
         self.chance = np.random.default_rng(seed)
         self.place = (self.chance.random((count, 2), np.float32) * self.size) % self.size
-        self.way = np.empty_like(self.place)
+        self.velocity = np.empty_like(self.place)
         self.near: bp.Neighbors | None = None
         self.scatter()
 
@@ -48,7 +48,7 @@ class Flock:
     def scatter(self) -> None:
         """Give every bird a random heading."""
         angle = self.chance.random(len(self), np.float32) * np.float32(2 * np.pi)
-        self.way[:] = SPEED * np.column_stack((np.cos(angle), np.sin(angle)))
+        self.velocity[:] = SPEED * np.column_stack((np.cos(angle), np.sin(angle)))
 
     def look(self) -> bp.Neighbors:
         """All pairs of birds that see each other, with the vector from one to the other."""
@@ -66,22 +66,22 @@ class Flock:
         # Along the vector from one to the other, divided by its length.
         pull = np.minimum(KEEP_OFF * (near.distance / ROOM - 1), CLOSE_UP)
         pull /= np.maximum(near.distance, np.float32(0.1))
-        way = np.empty_like(self.way)
+        velocity = np.empty_like(self.velocity)
         for axis in range(2):
-            own = np.ascontiguousarray(self.way[:, axis])
+            own = np.ascontiguousarray(self.velocity[:, axis])
             push = offset[:, axis] * pull
-            way[:, axis] = own * (1 - FOLLOW * (seen > 0))
-            way[:, axis] += np.bincount(i, own[j] * to_first + push, n)
-            way[:, axis] += np.bincount(j, own[i] * to_second - push, n)
-        way += NOISE * (self.chance.random(way.shape, np.float32) - np.float32(0.5))
+            velocity[:, axis] = own * (1 - FOLLOW * (seen > 0))
+            velocity[:, axis] += np.bincount(i, own[j] * to_first + push, n)
+            velocity[:, axis] += np.bincount(j, own[i] * to_second - push, n)
+        velocity += NOISE * (self.chance.random(velocity.shape, np.float32) - np.float32(0.5))
         if hawk is not None:
-            way += self._away_from(hawk)
-        length = np.sqrt(np.einsum("ij,ij->i", way, way))
-        self.way = way * (SPEED / np.maximum(length, np.float32(1e-6)))[:, None]
+            velocity += self._away_from(hawk)
+        length = np.sqrt(np.einsum("ij,ij->i", velocity, velocity))
+        self.velocity = velocity * (SPEED / np.maximum(length, np.float32(1e-6)))[:, None]
 
     def fly(self) -> None:
         """Advance by one frame."""
-        self.place += self.way
+        self.place += self.velocity
         self.place += self.size * (self.place < 0)
         self.place -= self.size * (self.place >= self.size)  # also what has just been rounded up to it
 
@@ -95,8 +95,8 @@ class Flock:
     def alignment(self) -> float:
         """The mean cosine between the headings of birds that see each other: 0 if random, 1 if aligned."""
         near = self.look() if self.near is None else self.near
-        ways = np.einsum("ij,ij->i", self.way[near.i], self.way[near.j])
-        return float(ways.mean() / SPEED**2) if len(ways) else 0.0
+        alignments = np.einsum("ij,ij->i", self.velocity[near.i], self.velocity[near.j])
+        return float(alignments.mean() / SPEED**2) if len(alignments) else 0.0
 
 
 class Trails:

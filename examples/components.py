@@ -65,7 +65,7 @@ class Components(Game):
 
     title = "components"
     keys = "arrows steer"
-    engine = "boxes, and how many a grid would have in each cell of 150 pixels: who shares none cannot meet"
+    engine = "boxes, and how many a grid would have in each cell of 150 pixels: if none is shared, no contact"
 
     def __init__(self, coins: int = 150, mines: int = 40) -> None:
         super().__init__()
@@ -89,13 +89,13 @@ class Components(Game):
             self.create("mine", ORANGE, bp.Circle(0, 0, 12), 1.0)
 
     def create(self, tag: str, color: tuple[int, int, int], shape: bp.Box | bp.Circle, speed: float) -> int:
-        """Add a thing at a random position with a random velocity."""
-        x, y, way = (
+        """Add an entity at a random position with a random velocity."""
+        x, y, angle = (
             self.rng.uniform(0, self.size[0]),
             self.rng.uniform(0, self.size[1]),
             self.rng.uniform(0, 7),
         )
-        drift = Drift(speed * math.cos(way), speed * math.sin(way))
+        drift = Drift(speed * math.cos(angle), speed * math.sin(angle))
         collider = Collider(shape.moved_to(x, y), sensor=True)
         return esper.create_entity(Place(x, y), drift, Look(color), collider, Tag(tag))
 

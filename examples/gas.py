@@ -1,4 +1,4 @@
-"""A gas of hard discs in a periodic box, and its pair correlation function beside theory.
+"""A gas of hard discs in a periodic box, and its pair correlation function next to theory.
 
 ``python -m examples gas --picture gas.png`` writes both as a picture (needs matplotlib); ``--ideal`` lets the
 discs pass through each other.  Discs make random moves, all at once, and the pairs at each distance are
@@ -129,7 +129,7 @@ def picture(gas: Gas, edges: Floats, g: Floats) -> Any:
 
 
 def main(arguments: list[str] | None = None) -> Floats:
-    """Count, and print the result beside theory."""
+    """Count, and print the result next to theory."""
     parser = argparse.ArgumentParser(
         prog="python -m examples gas", description=(__doc__ or "").splitlines()[0]
     )

@@ -39,7 +39,7 @@ class Queries(Game):
 
     title = "queries"
     keys = "arrows walk    mouse points    click bomb"
-    engine = "boxes around all, the circle of those who may see you, the way to the nearest"
+    engine = "boxes around all, the circle of guards that may see you, the line to the nearest"
 
     def __init__(self, guards: int = 60) -> None:
         super().__init__()
@@ -50,7 +50,7 @@ class Queries(Game):
         self.guards = [
             self.world.add(self.free_place(bp.Circle(0, 0, 9)), tag="guard") for _ in range(guards)
         ]
-        self.ways = {guard: self.any_way() for guard in self.guards}
+        self.velocities = {guard: self.any_velocity() for guard in self.guards}
         self.aim = (1.0, 0.0)
         self.blast: tuple[float, float] | None = None
         self.blast_age = self.pushed = 0
@@ -63,7 +63,7 @@ class Queries(Game):
             if self.world.blocker(there) is None:
                 return there
 
-    def any_way(self) -> tuple[float, float]:
+    def any_velocity(self) -> tuple[float, float]:
         """A step in any direction."""
         angle = self.rng.uniform(0, 2 * math.pi)
         return math.cos(angle), math.sin(angle)
@@ -116,10 +116,10 @@ class Queries(Game):
 
     def walk_guards(self) -> None:
         """All in one call; a guard that is stopped turns around."""
-        ways = np.array([self.ways[guard] for guard in self.guards])
-        moved = self.world.move_many(self.guards, ways[:, 0], ways[:, 1], "touch")
+        velocities = np.array([self.velocities[guard] for guard in self.guards])
+        moved = self.world.move_many(self.guards, velocities[:, 0], velocities[:, 1], "touch")
         for k in set(moved.hits.movers.tolist()):
-            self.ways[self.guards[k]] = self.any_way()
+            self.velocities[self.guards[k]] = self.any_velocity()
 
     def who_sees(self, place: tuple[float, float]) -> set[Body]:
         """The guards near enough, and with no wall between: all lines in one call."""

@@ -89,9 +89,9 @@ class Worlds:
     def step(self) -> None:
         """A frame: look, choose a direction, move if nothing is in the way."""
         begin = time.perf_counter()
-        asked = self.rays()
+        rays = self.rays()
         asked_at = time.perf_counter()
-        hits = self.index.raycast(**asked)
+        hits = self.index.raycast(**rays)
         seen = time.perf_counter()
         assert isinstance(hits, bp.RayHits)
         self.distances = np.minimum(hits.distances, SIGHT).reshape(self.distances.shape)

@@ -14,8 +14,8 @@ import broadphase as bp
 from broadphase.adapters import pygame as sprite
 from examples.stage import BLUE, GREEN, GREY, ORANGE, TEXT, Game, main, write
 
-WAYS = ["groups", "sorted", "broadphase"]
-TOLD = ["pygame's groups", "sort by the left edge, in Python", "broadphase"]
+NAMES = ["groups", "sorted", "broadphase"]
+SHOWN = ["pygame's groups", "sort by the left edge, in Python", "broadphase"]
 Pairs = list[tuple[sprite.Sprite, sprite.Sprite]]
 
 
@@ -37,7 +37,7 @@ class Asteroid(sprite.Sprite):
 
 
 class SortedSprites(Game):
-    """Many sprites, and three ways to find those that touch."""
+    """Many sprites, and three methods to find those that touch."""
 
     title = "sorted sprites"
     keys = "1 groups    2 sort    3 broadphase"
@@ -49,26 +49,26 @@ class SortedSprites(Game):
         self.asteroids = sprite.Group()
         for _ in range(count):
             Asteroid(rng, *self.size, self.asteroids)
-        self.way = 2
+        self.method = 2
         self.milliseconds = dict.fromkeys(range(3), 0.0)
         self.pairs: Pairs = []
         self.looked = 0
 
     def handle(self, event: pygame.event.Event) -> None:
-        """Choose a way with the keys 1, 2 and 3."""
+        """Choose a method with the keys 1, 2 and 3."""
         if event.type == pygame.KEYDOWN and event.key in (pygame.K_1, pygame.K_2, pygame.K_3):
-            self.way = event.key - pygame.K_1
+            self.method = event.key - pygame.K_1
 
     def update(self) -> None:
         """Move, and find the sprites that touch."""
         with self.timer.part("drifting"):
             self.asteroids.update(*self.size)
         if self.by_itself:
-            self.way = self.timer.frames % 3
+            self.method = self.timer.frames % 3
         begin = time.perf_counter()
-        with self.timer.part(WAYS[self.way]):
-            self.pairs = [self.by_groups, self.by_sorting, self.by_broadphase][self.way]()
-        self.milliseconds[self.way] = 1e3 * (time.perf_counter() - begin)
+        with self.timer.part(NAMES[self.method]):
+            self.pairs = [self.by_groups, self.by_sorting, self.by_broadphase][self.method]()
+        self.milliseconds[self.method] = 1e3 * (time.perf_counter() - begin)
         for pair in self.pairs:
             for one in pair:
                 one.hit = True
@@ -109,9 +109,9 @@ class SortedSprites(Game):
         here = pygame.Vector2(self.size) / 2 if self.by_itself else pygame.Vector2(pygame.mouse.get_pos())
         one = min(self.asteroids, key=lambda other: here.distance_squared_to(other.rect.center))
         others: list[Asteroid] = []
-        if self.way == 0:
+        if self.method == 0:
             others = list(self.asteroids)
-        elif self.way == 1:
+        elif self.method == 1:
             left, right = one.rect.left, one.rect.right
             surface.fill(GREY, (left, 0, 1, self.size[1]))
             surface.fill(GREY, (right, 0, 1, self.size[1]))
@@ -124,10 +124,10 @@ class SortedSprites(Game):
         pygame.draw.circle(surface, TEXT, one.rect.center, 14, 2)
 
     def lines(self) -> list[str]:
-        """The time of each way when it was last used."""
+        """The last time of each method."""
         n = len(self.asteroids)
-        shown = [f"{k + 1}: {TOLD[k]}: {self.milliseconds[k]:.2f} ms" for k in range(3)]
-        shown[self.way] += "   <"
+        shown = [f"{k + 1}: {SHOWN[k]}: {self.milliseconds[k]:.2f} ms" for k in range(3)]
+        shown[self.method] += "   <"
         looked = f"pairs looked at: {n * n:,} by groups, {self.looked:,} by sorting"
         return [f"{n} sprites, {len(self.pairs)} pairs touch", *shown, looked]
 

@@ -1,4 +1,4 @@
-"""What all examples share: a window, a loop, text, and the way to run without a display.
+"""What all examples share: a window, a loop, text, and how to run without a display.
 
 ``--frames N`` plays N frames unattended as fast as possible and prints the time of each part;
 ``--script N`` also prints the report of the game; ``--screenshot FILE`` writes the last frame.
@@ -100,10 +100,10 @@ class Game:
         """Write the lines in the corner, and what the keys do."""
         write(surface, [self.title, *self.lines()])
         if self.keys:
-            told = [self.engine] if self.engine_shown else []
-            told.append("    ".join([self.keys, "TAB engine", KEYS] if self.engine else [self.keys, KEYS]))
-            height = font().get_linesize() * len(told) + 12
-            write(surface, told, (0, self.size[1] - height))
+            lines = [self.engine] if self.engine_shown else []
+            lines.append("    ".join([self.keys, "TAB engine", KEYS] if self.engine else [self.keys, KEYS]))
+            height = font().get_linesize() * len(lines) + 12
+            write(surface, lines, (0, self.size[1] - height))
         if self.paused:
             write(surface, ["paused: P goes on"], (self.size[0] // 2 - 70, self.size[1] // 2))
 

@@ -37,7 +37,7 @@ def arrays(dim: int, dtype: type) -> None:
 
 
 def points(dim: int, dtype: type) -> None:
-    """Points near each other, worlds without edges, many worlds, and what meets on its way."""
+    """Points near each other, periodic worlds, environments, and swept pairs."""
     place = (np.random.default_rng(dim).random((2_000, dim)) * 20).astype(dtype)
     period, env = (20.0,) * dim, np.arange(2_000) % 3
     for period_, env_, sort in (
@@ -77,7 +77,7 @@ def points(dim: int, dtype: type) -> None:
 
 
 def index(name: str, dim: int, dtype: type) -> None:
-    """Everything that an index can be asked."""
+    """Every query of an index."""
     low = np.random.default_rng(dim).random((500, dim)) * 20
     boxes = np.hstack([low, low + 1.0]).astype(dtype)
     options = {"bounds": (0,) * dim + (21,) * dim, "cell_size": 2.0} if name == "uniform_grid" else {}
@@ -117,15 +117,15 @@ def world() -> None:
     solid = np.zeros((20, 20), bool)
     solid[10] = True
     world.tiles = bp.TileMap(solid, 32)
-    told = []
-    world.on("player", "coin", begin=told.append)
+    reported = []
+    world.on("player", "coin", begin=reported.append)
     player = world.add(bp.Box(10, 10, 20, 20), tag="player")
     world.add(bp.Circle(60, 20, 5), tag="coin", sensor=True)
     world.add(bp.Polygon([(200, 0), (220, 0), (210, 60)]), tag="wall", static=True)
     world.update()
     assert world.move(player, 300, 0).hits
     world.update()
-    assert told
+    assert reported
     world.move(player, 0, 1000, response="slide")
     world.move_many([player], -5.0, -5.0)
     world.try_move(player, 1, 1)

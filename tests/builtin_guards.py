@@ -212,8 +212,8 @@ def refuse_what_is_wrong(all_lines: bool) -> None:
             for arguments in calls(own, kinds):
                 try:
                     builtin(*arguments)
-                except Told as told:
-                    (heard,) = told.args
+                except Told as reported:
+                    (heard,) = reported.args
                     assert len(heard) == len(arguments)
                     assert all(a is b for a, b in zip(heard, arguments, strict=True))
                 except OverflowError:
@@ -237,7 +237,7 @@ def calls(own: tuple[Any, ...], kinds: list[tuple[Any, ...]]) -> Iterator[tuple[
             yield arguments
     for at, kind in enumerate(own):
         before, after = good[:at], good[at + 1 :]
-        # What may stand there beside the others.
+        # What may be there in addition to the others.
         right_here = {
             line[at]
             for line in kinds

@@ -79,9 +79,9 @@ def hammer(times: int) -> None:
     tracemalloc.start()
     call_all(20)
     gc.collect()
-    before = [sys.getrefcount(thing) for thing in watched]
+    before = [sys.getrefcount(body) for body in watched]
     bytes_before = tracemalloc.get_traced_memory()[0]
     call_all(times)
     gc.collect()
-    kept = max(abs(sys.getrefcount(thing) - count) for thing, count in zip(watched, before, strict=True))
+    kept = max(abs(sys.getrefcount(body) - count) for body, count in zip(watched, before, strict=True))
     print(kept, tracemalloc.get_traced_memory()[0] - bytes_before)

@@ -30,7 +30,9 @@ class Each:
         for case in chosen:
             try:
                 check(*case) if isinstance(case, tuple) else check(case)
-            except Exception as error:  # whatever goes wrong, the others are checked and all are named
+            except (
+                Exception
+            ) as error:  # after any error the other cases are checked, and all failures are listed
                 failed.append((case, error))
         if failed:
             said = "\n".join(f"  {case}: {_in_short(error)}" for case, error in failed[:50])

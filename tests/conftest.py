@@ -24,8 +24,8 @@ from hypothesis import settings
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# The tests start a hundred processes.  Where Python is told to keep no bytecode, each would compile the
-# package anew: for the length of a run it is kept, away from the tree.
+# The tests start a hundred processes.  If Python keeps no bytecode, each would compile the
+# package again: for the length of a run bytecode is kept, outside the tree.
 if os.environ.pop("PYTHONDONTWRITEBYTECODE", None) and "PYTHONPYCACHEPREFIX" not in os.environ:
     os.environ["PYTHONPYCACHEPREFIX"] = tempfile.mkdtemp(prefix="pycache-")
     atexit.register(shutil.rmtree, os.environ["PYTHONPYCACHEPREFIX"], ignore_errors=True)
@@ -113,11 +113,11 @@ def pytest_terminal_summary(terminalreporter):
     reports = [
         report for some in terminalreporter.stats.values() for report in some if hasattr(report, "when")
     ]
-    told = [dict(report.user_properties) for report in reports if report.when == "teardown"]
-    inner = [properties.get("cases", 0) for properties in told]
+    reported = [dict(report.user_properties) for report in reports if report.when == "teardown"]
+    inner = [properties.get("cases", 0) for properties in reported]
     tests = sum(report.when == "call" for report in reports)
     looped = [count for count in inner if count]
     terminalreporter.write_line(f"{tests - len(looped) + sum(looped)} cases in {tests} tests")
-    lives, acts = (sum(properties.get(name, 0) for properties in told) for name in ("lives", "acts"))
+    lives, acts = (sum(properties.get(name, 0) for properties in reported) for name in ("lives", "acts"))
     if lives:  # of tests/test_world_lives.py
         terminalreporter.write_line(f"{lives} lives of worlds were seen, of {acts} acts")

@@ -19,7 +19,7 @@ import numpy as np
 
 import broadphase as bp
 
-STUCK = 60.0  # seconds without an answer, on a machine that may have other things to do
+STUCK = 60.0  # seconds without an answer, on a machine that may be busy
 METHODS = [name for name in bp.METHODS if name != "brute_force"]
 
 
@@ -56,7 +56,7 @@ def child():
         assert np.array_equal(search(), right)
     os.write(1, b"ready\n")
     turns = cycle(searches)
-    while True:  # the next signal may arrive while the last one is told
+    while True:  # the next signal may arrive while the last one is reported
         try:
             while True:
                 try:

@@ -1,4 +1,4 @@
-"""What an index should be: a dictionary of boxes, asked with NumPy broadcasting.
+"""A model of an index: a dictionary of boxes, queried with NumPy broadcasting.
 
 Written apart from the package: nothing is imported from it, and the rules are put differently where they
 can be (see `Model.ray_hits`).

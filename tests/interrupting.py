@@ -40,7 +40,7 @@ class Interrupt:
 
     def _step(self, frame, event, argument):
         if event == "return" and not frame.f_code.co_name.startswith("__"):
-            # Python functions are not called through C: who called it goes on without a look.
+            # Python functions are not called through C: their caller continues without a check.
             self._before.pop(frame.f_back, None)
         elif event == "opcode":
             if self._before.get(frame, "").startswith(LOOKS) and not self.hit:
@@ -59,7 +59,7 @@ class Interrupt:
 
 
 def moments(call, ready, each, step=1):
-    """Call ``call(ready())`` anew and interrupt it at one moment after the other; yields what ``ready`` made.
+    """Call ``call(ready())`` repeatedly, interrupted at one moment after another; yield what ``ready`` made.
 
     With ``each`` at every moment, or at each ``step``-th; else later on at fewer of them.
     """

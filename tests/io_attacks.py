@@ -24,7 +24,7 @@ def many_rows(folder: Path) -> Path:
 
 
 def many_columns(folder: Path) -> Path:
-    """1,504 columns, 1.2 GB; the edges lie in a structure with all others."""
+    """1,504 columns, 1.2 GB; the edges are in a structure with all others."""
     zeros = pa.array(np.zeros(100_000))
     names = [*(f"c{k}" for k in range(1500)), *EDGES]
     inner = pa.StructArray.from_arrays([zeros] * len(names), names)

@@ -145,7 +145,7 @@ class Tab:
             got = self.read()
             if isinstance(got, dict) and got["type"] == kind:
                 return got
-        raise AssertionError(f"nobody said {kind}")
+        raise AssertionError(f"no message of kind {kind}")
 
 
 def fetch(server: Running, path: str, body: bytes | None = None, **headers: str) -> tuple[int, bytes, Any]:

@@ -1,7 +1,7 @@
 """A world as a list of shapes: every question and every movement compares all with all, in exact arithmetic.
 
 All coordinates are multiples of 1/8 and small, so sums, differences and squares of float64 have no error;
-only the way up to a circle has a square root.  A period is a list of shifts: a shape stands for all of its
+only the path up to a circle has a square root.  A period is a list of shifts: a shape stands for all of its
 images.  Rays and movements go along an axis.
 """
 
@@ -41,21 +41,21 @@ class Lives:
 
     def __init__(self, period):
         self.period = period
-        self.things = {}
+        self.bodies = {}
         self.listened = []
         self.before = {}
         self.images = {reach: self.shifts(reach) for reach in (1, 2, 3)}
 
-    def add(self, thing):
-        new = next(k for k in range(len(self.things) + 1) if k not in self.things)
-        self.place(thing, thing.x, thing.y)
-        self.things[new] = thing
+    def add(self, body):
+        new = next(k for k in range(len(self.bodies) + 1) if k not in self.bodies)
+        self.place(body, body.x, body.y)
+        self.bodies[new] = body
         return new
 
-    def place(self, thing, x, y):
+    def place(self, body, x, y):
         if self.period is not None:
             x, y = x % self.period[0], y % self.period[1]
-        thing.x, thing.y = x, y
+        body.x, body.y = x, y
 
     def shifts(self, reach):
         if self.period is None:
@@ -66,23 +66,23 @@ class Lives:
 
     # ---- contacts
 
-    def overlapping(self, asked):
-        """The ids of all things that overlap a thing with more than an edge."""
-        return self._overlapping(asked, *self._table())
+    def overlapping(self, query):
+        """The ids of all bodies that overlap a body with more than an edge."""
+        return self._overlapping(query, *self._table())
 
     def _table(self):
-        """The ids of all things, and the bounds of all their images: arrays, for there may be thousands."""
-        ids = sorted(self.things)
-        low_x, low_y, high_x, high_y = np.array([self.things[k].bounds for k in ids]).reshape(-1, 4).T
+        """The ids of all bodies, and the bounds of all their images, as arrays."""
+        ids = sorted(self.bodies)
+        low_x, low_y, high_x, high_y = np.array([self.bodies[k].bounds for k in ids]).reshape(-1, 4).T
         dx, dy = np.array(self.images[2]).T[:, :, None]
         return ids, (low_x + dx, low_y + dy, high_x + dx, high_y + dy)
 
-    def _overlapping(self, asked, ids, bounds):
-        left, top, right, bottom = asked.bounds
+    def _overlapping(self, query, ids, bounds):
+        left, top, right, bottom = query.bounds
         low_x, low_y, high_x, high_y = bounds
         near = (left < high_x) & (low_x < right) & (top < high_y) & (low_y < bottom)
         some = (ids[at] for at in np.flatnonzero(near.any(axis=0)))
-        return [k for k in some if self.overlap(asked, self.things[k])]
+        return [k for k in some if self.overlap(query, self.bodies[k])]
 
     def overlap(self, a, b):
         return any(overlap(a, b, dx, dy) for dx, dy in self.images[2])
@@ -92,16 +92,16 @@ class Lives:
         now = {}
         table = self._table()
         heard = {tag for pair in self.listened for tag in pair}
-        for i, a in self.things.items():
+        for i, a in self.bodies.items():
             for j in self._overlapping(a, *table) if a.tag in heard else ():
-                b = self.things[j]
+                b = self.bodies[j]
                 if i < j and self.concerned(a, b) and a.meets(b):
                     now[i, j] = (a, b)
-        ids = {thing: k for k, thing in self.things.items()}
+        ids = {body: k for k, body in self.bodies.items()}
         for a, b in stopped:
             if a in ids and b in ids and self.concerned(a, b):
                 i, j = sorted((ids[a], ids[b]))
-                now[i, j] = (self.things[i], self.things[j])
+                now[i, j] = (self.bodies[i], self.bodies[j])
         before, self.before = self.before, now
         same = {key for key in now if before.get(key) == now[key]}
         return set(now) - same, same, set(before) - same
@@ -116,12 +116,12 @@ class Lives:
     def first_on_ray(self, x, y, axis, sign, furthest, ignore=None):
         """The nearest box that a ray along an axis meets: ``distance, id``, or None."""
         found = []
-        for k, thing in self.things.items():
+        for k, body in self.bodies.items():
             if k == ignore:
                 continue
             for sx, sy in self.images[3]:
-                lower, upper = along(thing, sx, sy, axis)
-                across_lower, across_upper = along(thing, sx, sy, 1 - axis)
+                lower, upper = along(body, sx, sy, axis)
+                across_lower, across_upper = along(body, sx, sy, 1 - axis)
                 start, other = (x, y) if axis == 0 else (y, x)
                 if across_lower < other < across_upper:
                     gap = lower - start if sign > 0 else start - upper
@@ -142,17 +142,17 @@ class Lives:
             return []
         return [
             other
-            for other in self.things.values()
+            for other in self.bodies.values()
             if other is not mover
             and not other.sensor
             and mover.meets(other)
             and (other.static or not only_static)
         ]
 
-    def way(self, mover, axis, length, blockers):
-        """How far a thing that is free gets along an axis.
+    def motion(self, mover, axis, length, blockers):
+        """How far a free body gets along an axis.
 
-        A circle is a point with a radius: where the sides of two things are less than the sum of their
+        A circle is a point with a radius: if the sides of two bodies are less than the sum of their
         radiuses apart, they meet that much of a chord before their middles would.
         """
         far = abs(length)
@@ -177,10 +177,10 @@ class Lives:
     def distances(self, x, y):
         """The square of the distance of each box from a point, by distance, then id."""
         found = []
-        for k, thing in self.things.items():
+        for k, body in self.bodies.items():
             squares = []
             for sx, sy in self.images[1]:
-                left, top, right, bottom = thing.bounds
+                left, top, right, bottom = body.bounds
                 dx = max(left + sx - x, x - right - sx, 0.0)
                 dy = max(top + sy - y, y - bottom - sy, 0.0)
                 squares.append(dx * dx + dy * dy)
@@ -188,14 +188,14 @@ class Lives:
         return sorted(found)
 
 
-def core(thing, sx, sy, axis):
+def core(body, sx, sy, axis):
     """As `along`, without the radius."""
-    lower, upper = along(thing, sx, sy, axis)
-    return (lower, upper) if thing.r is None else (lower + thing.r, upper - thing.r)
+    lower, upper = along(body, sx, sy, axis)
+    return (lower, upper) if body.r is None else (lower + body.r, upper - body.r)
 
 
-def along(thing, sx, sy, axis):
-    left, top, right, bottom = thing.bounds
+def along(body, sx, sy, axis):
+    left, top, right, bottom = body.bounds
     return (left + sx, right + sx) if axis == 0 else (top + sy, bottom + sy)
 
 

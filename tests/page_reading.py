@@ -21,7 +21,7 @@ def frame_number(page):
 
 
 def go_to(page, frame):
-    """Step by step to a frame of a scene that stands still."""
+    """Step by step to a frame of a static scene."""
     while frame_number(page) < frame:
         before = page.evaluate("lab.drawn")
         page.get_by_role("button", name="Step").click()

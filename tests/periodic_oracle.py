@@ -1,11 +1,11 @@
-"""A world without edges by brute force: a plain world, in which every body stands many times."""
+"""A periodic world by brute force: a plain world with many copies of every body."""
 
 import itertools
 import math
 
 from broadphase import Box, World, contact
 
-TURNS = range(-3, 4)  # a body sticks out of its period, and a way leads through two
+TURNS = range(-3, 4)  # a body reaches out of its period, and a path leads through two
 FAR = 16.0  # nothing is farther from a free place in a world of 16 by 12, if there is one
 
 
@@ -55,9 +55,9 @@ def leaves_the_images(flat, one, response="slide"):
     """
     start = one.position
     flat.move(one, 0, 0, response)
-    way = math.dist(start, one.position)
+    motion = math.dist(start, one.position)
     one.move_to(*start)
-    return way > FAR
+    return motion > FAR
 
 
 def endless(shape, period):
@@ -84,7 +84,7 @@ def contact_of(a, b, world):
 
 
 def contacts(world, listens):
-    """All contacts of bodies that somebody listens for: ``{(i, j): (normal, depth)}``."""
+    """All contacts of bodies that have listeners: ``{(i, j): (normal, depth)}``."""
     found = {}
     for a, b in itertools.combinations(world, 2):
         if (a.static and b.static) or not listens(a, b):
@@ -112,7 +112,7 @@ def nearest(world, point):
 
 
 def close(a, b, period):
-    """Whether two places are the same, one of them perhaps just before the seam."""
+    """Whether two places are the same, one of them perhaps just before the periodic boundary."""
     return all(
         math.isclose(abs(one - two), 0.0, abs_tol=1e-9) or (length and abs(abs(one - two) - length) < 1e-9)
         for one, two, length in zip(a, b, period, strict=True)

@@ -16,7 +16,7 @@ def one_far_away(random, n, dim):
     return np.vstack((random.random((n - 1, dim)), np.full((1, dim), -1e30)))
 
 
-# By name: points, and distances that are worth asking about.
+# By name: points, and distances that are worth testing.
 SCENES = {
     "uniform": (lambda random, n, dim: random.random((n, dim)), (0.03, 0.2)),
     "clusters": (clusters, (2e-4, 1e-3)),

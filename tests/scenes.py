@@ -12,7 +12,7 @@ import numpy as np
 
 
 class Wanted(NamedTuple):
-    """What a scene is asked for."""
+    """The arguments of a scene."""
 
     n: int
     dim: int
@@ -94,7 +94,7 @@ def far_clusters(w):
 
 @scene
 def core_and_halo(w):
-    """A dense core with a sparse halo: each box lies ever farther out, with no typical distance."""
+    """A dense core with a sparse halo: each box is farther out than the last, with no typical distance."""
     reach = 10.0 ** w.rng.uniform(-2, 3, (w.n, 1))
     return from_corner(reach * w.uniform(-1, 1), np.full(w.shape(), 0.05))
 

@@ -1,4 +1,4 @@
-"""What is right on a torus: boxes carried into the world, and pieces compared, in plain NumPy.
+"""The oracle of periodic worlds: boxes wrapped into the world, and pieces compared, in plain NumPy.
 
 `exactly` says the same with rational numbers and a loop over images, for the few boxes that this can take.
 """
@@ -10,7 +10,7 @@ import numpy as np
 
 
 def carried(boxes, period, touching=True):
-    """Boxes as they lie in the world; what covers an axis is from -inf to inf on it."""
+    """Boxes wrapped into the world; a box that covers an axis is from -inf to inf on it."""
     out, dim = boxes.copy(), boxes.shape[1] // 2
     for axis in range(dim):
         if not _ends(period, axis):
@@ -33,7 +33,7 @@ def carried(boxes, period, touching=True):
 
 
 def meet(a, b, period, touching=True):
-    """``(len(a), len(b))`` bool for boxes in the world: as they lie, or one of them a period lower."""
+    """``(len(a), len(b))`` bool for boxes in the world: as they are, or one of them a period lower."""
     below = np.less_equal if touching else np.less
     together, dim = np.ones((len(a), len(b)), bool), a.shape[1] // 2
     for axis in range(dim):

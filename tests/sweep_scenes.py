@@ -24,8 +24,8 @@ def around_boxes(boxes, others=None):
     return around
 
 
-def go(box, way, boxes=(), tiles=None, response="slide"):
-    return resolve(Box(*map(float, box)), *way, around_boxes(boxes), tiles, response)
+def go(box, motion, boxes=(), tiles=None, response="slide"):
+    return resolve(Box(*map(float, box)), *motion, around_boxes(boxes), tiles, response)
 
 
 def overlaps(x, y, width, height, box):
@@ -38,13 +38,13 @@ def boxes_of_tiles(tiles):
     return [tiles.bounds_of(int(column), int(row)) for row, column in np.argwhere(tiles.solid)]
 
 
-def exact_first_hit(box, way, boxes):
+def exact_first_hit(box, motion, boxes):
     """``time, corner, number, axis`` of the first hit, or ``None``: the definition, in fractions."""
     hits = []
     for number, other in enumerate(boxes):
         enter, leave, lines = [], [], set()
         for axis in range(2):
-            lo, size, step = Fraction(box[axis]), Fraction(box[axis + 2]), Fraction(way[axis])
+            lo, size, step = Fraction(box[axis]), Fraction(box[axis + 2]), Fraction(motion[axis])
             other_lo, other_hi = Fraction(other[axis]), Fraction(other[axis + 2])
             if step == 0:
                 apart = lo + size <= other_lo or lo >= other_hi
@@ -69,7 +69,7 @@ def exact_first_hit(box, way, boxes):
 
 
 def passes_through(start, goal, width, height, other, slack):
-    """Whether a box on the straight way from start to goal enters another by more than ``slack``."""
+    """Whether a box on the straight path from start to goal enters another by more than ``slack``."""
     first, last = Fraction(0), Fraction(1)
     for axis, size in enumerate((width, height)):
         at, step = Fraction(start[axis]), Fraction(goal[axis]) - Fraction(start[axis])

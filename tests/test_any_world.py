@@ -18,7 +18,7 @@ seeds = st.integers(0, 2**32 - 1)
 any_scene = st.sampled_from(scenes.CASES)
 # Small integer coordinates: adding or subtracting integers is exact.
 INTEGER_SCENES = ["integers", "points", "sheets", "tiles", "signed_zeros"]
-# Coordinates of about 1: there is room in the exponent on both sides.
+# Coordinates of about 1: the exponent has a margin on both sides.
 ORDINARY_SCENES = ["uniform", "negative", "integers", "core_and_halo", "long_walls", "tenths", "one_giant"]
 N = 600
 
@@ -115,7 +115,7 @@ def test_the_first_boxes_alone_give_the_pairs_among_them(method, case, seed, fir
 
 @every_method
 @given(case=any_scene, seed=seeds, touching=st.booleans())
-def test_a_join_with_itself_is_pairs_both_ways(method, case, seed, touching):
+def test_a_join_with_itself_is_pairs_in_both_orders(method, case, seed, touching):
     """Only that a box without extent does not overlap itself where touching does not count."""
     name, dim = case
     boxes = scenes.make(name, 100, dim, np.float64, seed)

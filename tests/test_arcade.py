@@ -166,7 +166,7 @@ def test_far_and_odd_places(place):
 
 
 def test_another_sprite_of_the_same_number():
-    """One goes, one comes, at another place in the arrays."""
+    """One sprite is removed and one added, in another row of the arrays."""
     whole = live(scatter(4, 60))
     for k in (10, 20):
         whole[k].kill()
@@ -272,7 +272,7 @@ print("right")
 
 
 def test_in_a_window_on_the_graphics_card():
-    """arcade asks the graphics card about more than 1,500 sprites; the answers are still the same."""
+    """arcade uses the graphics card for more than 1,500 sprites; the answers are still the same."""
     done = subprocess.run(
         [sys.executable, "-c", WINDOW], capture_output=True, text=True, timeout=300, check=False
     )

@@ -139,7 +139,7 @@ def test_a_body_that_was_removed_stays_away_from_a_sprite_that_leads():
     assert len(bodies.world) == 0
 
 
-def test_the_world_moves_sprites_whoever_leads():
+def test_the_world_moves_sprites_with_either_leader():
     for leader in ("sprite", "body"):
         bodies = SpriteBodies()
         player, wall = block(10, 10), block(10, 100, 35, 0)
@@ -198,7 +198,7 @@ def test_on_every_layer_bodies_meet_what_arcade_finds(path):
     assert hits or not any(len(layer) for layer in layers.values())
 
 
-def test_a_sprite_that_waits_is_in_the_way():
+def test_a_sprite_without_a_body_yet_still_blocks():
     bodies, walls = SpriteBodies(), arcade.SpriteList(lazy=True)
     bodies.follow(walls, static=True)
     player = block(10, 10)

@@ -1,4 +1,4 @@
-"""The engines that stand in for arcade's: frame by frame beside them, and where they differ, why."""
+"""The replacements of arcade's engines: compared frame by frame, with the reasons for differences."""
 
 import copy
 import math
@@ -58,14 +58,14 @@ def level(name, start, gravity, engine):
 
 
 def played(name, start, speed, jump, gravity, frames, engine):
-    """Where a hero is who runs, jumps and climbs by a script."""
+    """The positions of a hero that runs, jumps and climbs by a script."""
     hero, made, solid = level(name, start, gravity, engine)
     rng, path = random.Random(1), []
     while len(path) < frames:
-        way, up = rng.choice([1, 1, 1, 0, -1]), rng.choice([0, 0, 1, -1])
+        direction, up = rng.choice([1, 1, 1, 0, -1]), rng.choice([0, 0, 1, -1])
         jumps_at = rng.choice([3, 3, 99])
         for frame in range(rng.randrange(5, 60)):
-            hero.change_x = way * speed
+            hero.change_x = direction * speed
             if made.is_on_ladder():
                 hero.change_y = up * speed
             elif frame == jumps_at and made.can_jump():
@@ -90,33 +90,33 @@ def test_on_whole_pixels_the_path_is_arcades(name, start, jump):
 
 def test_off_whole_pixels_it_ends_at_floors_and_ceilings_and_not_before():
     """arcade's falls end up to a quarter of a pixel too high, jumps under a ceiling up to one too low."""
-    way = ("map2_level_1", (128, 300), 7, 18.3, 0.9, 250)
-    theirs = played(*way, arcade.PhysicsEnginePlatformer)
-    found = played(*way, ours.PhysicsEnginePlatformer)
+    direction = ("map2_level_1", (128, 300), 7, 18.3, 0.9, 250)
+    theirs = played(*direction, arcade.PhysicsEnginePlatformer)
+    found = played(*direction, ours.PhysicsEnginePlatformer)
     assert [place[0] for place in found] == [place[0] for place in theirs]
     assert all(-0.25 <= mine[1] - its[1] < 1 for mine, its in zip(found, theirs, strict=True))
     assert not any(place[4] for place in found)
 
 
 @pytest.mark.parametrize("make", [simple, platformer])
-@pytest.mark.parametrize("way", [(1, 0), (-1, 0), (0, 1), (0, -1)])
+@pytest.mark.parametrize("direction", [(1, 0), (-1, 0), (0, 1), (0, -1)])
 @pytest.mark.parametrize("speed", [2, 7, 60, 400])
-def test_a_wall_stops_however_fast_it_comes(make, way, speed):
+def test_a_wall_stops_however_fast_it_comes(make, direction, speed):
     far = 6 + 20
-    wall = block(12, 12, far * way[0], far * way[1])
-    player = block(10, 10, change_x=speed * way[0], change_y=speed * way[1])
+    wall = block(12, 12, far * direction[0], far * direction[1])
+    player = block(10, 10, change_x=speed * direction[0], change_y=speed * direction[1])
     engine = make(player, wall)
     met = []
     for _ in range(10):
         met += engine.update()
-        player.change_x, player.change_y = speed * way[0], speed * way[1]
-    assert player.position == (15 * way[0], 15 * way[1])
+        player.change_x, player.change_y = speed * direction[0], speed * direction[1]
+    assert player.position == (15 * direction[0], 15 * direction[1])
     assert wall in met
     assert not arcade.check_for_collision(player, wall)
 
 
 @pytest.mark.parametrize("make", [simple, platformer])
-def test_beside_a_wall_nothing_is_hit(make):
+def test_next_to_a_wall_nothing_is_hit(make):
     player = block(10, 10, change_x=1)
     engine = make(player, block(10, 10, 11, 0))
     assert engine.update() == []
@@ -149,7 +149,7 @@ def test_fractions_along_are_arcades_or_nearer_to_the_wall(speed, gap):
 
 @pytest.mark.parametrize("make", [simple, platformer])
 @pytest.mark.parametrize(("turn", "moved"), [(1, 1), (45, 4)])
-def test_turning_makes_room_or_is_undone(make, turn, moved):
+def test_turning_finds_space_or_is_undone(make, turn, moved):
     for x, y in ((1, 0), (-1, 0), (0, 1)):
         wall, player = block(10, 10, 10 * x, 10 * y), block(10, 10, change_angle=turn)
         assert make(player, wall).update() == [wall]
@@ -172,14 +172,14 @@ def test_turning_while_moving_never_ends_in_the_wall(make, change_x):
 
 
 @pytest.mark.parametrize("make", [simple, platformer])
-def test_out_of_a_wall_the_shortest_way(make):
+def test_a_sprite_in_a_wall_is_pushed_out_by_the_shortest_displacement(make):
     player = block(10, 10)
     make(player, block(10, 10, 9, 0)).update()
     assert player.position == (-1, 0)
     player, slant = block(10, 10, 18, 3), block(40, 40, angle=30)
     make(player, slant).update()
     assert not arcade.check_for_collision(player, slant)
-    # The slanted side lies 20 from the middle; the player's nearest corner 11.5 along its normal.
+    # The sloped side is 20 from the middle; the player's nearest corner is 11.5 along its normal.
     normal = math.cos(math.radians(30)), -math.sin(math.radians(30))
     depth = 20 - ((18 - 5) * normal[0] + (3 + 5) * normal[1])
     assert math.dist(player.position, (18, 3)) == pytest.approx(depth, abs=0.011)
@@ -217,7 +217,7 @@ def test_between_floor_and_ceiling_it_stays():
 
 
 @pytest.mark.parametrize("sign", [1, -1])
-def test_a_jump_against_a_ramp_goes_on_along_it(sign):
+def test_a_jump_against_a_ramp_continues_along_it(sign):
     """arcade looks whether it can climb from where the jump began, and stops in front of the ramp."""
     ends = []
     for engine in (arcade.PhysicsEnginePlatformer, ours.PhysicsEnginePlatformer):
@@ -256,7 +256,7 @@ def test_snap_keeps_it_on_the_floor_down_a_ramp():
 
 
 @pytest.mark.parametrize(("x", "moved"), [(120, 2), (144, -2)])
-def test_it_goes_with_the_platform_that_holds_most_of_it(x, moved):
+def test_it_moves_with_the_platform_that_supports_most_of_it(x, moved):
     rows = listed(block(64, 32, 100, 16, change_x=2), block(64, 32, 164, 16, change_x=-2))
     player = block(32, 32, x, 48)
     ours.PhysicsEnginePlatformer(player, platforms=rows, gravity_constant=1).update()
@@ -280,7 +280,7 @@ def test_a_platform_also_carries_a_walking_sprite_but_not_into_walls(walk):
 @pytest.mark.parametrize("speed", [1, 3, 7])
 def test_lifts_lift_and_turn_around_at_their_ends(speed):
     lift = block(32, 32, 0, 16, change_y=speed, boundary_bottom=0, boundary_top=100)
-    player = block(10, 10, 14, 37)  # nearly off it: sideways would be the shorter way out
+    player = block(10, 10, 14, 37)  # nearly off it: sideways would be the shorter displacement
     engine = ours.PhysicsEnginePlatformer(player, listed(lift), gravity_constant=1)
     for _ in range(100):
         engine.update()
@@ -361,7 +361,7 @@ def test_the_lists_are_kept_as_arcade_keeps_them():
 
 
 def test_thousands_of_walls_with_hash_arrays_or_neither():
-    """Each kind of list is read in a way of its own."""
+    """Each kind of list is read differently."""
     tiles = [block(16, 16, 16 * column, 16 * (column % 3)) for column in range(60)]
     ends = []
     for walls in (listed(*tiles), listed(*tiles, use_spatial_hash=True), listed(*tiles)):

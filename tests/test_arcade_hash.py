@@ -38,7 +38,7 @@ def change(rng, whole):
         sprite.scale = rng.choice([0.5, 1, 3])
     elif kind == 5:
         sprite.texture = rng.choice([DISC, WIDE])
-        sprite.center_x += 1  # arcade tells its hash of moves, not of new hit boxes
+        sprite.center_x += 1  # arcade notifies its hash of moves, not of new hit boxes
     elif kind == 6 and len(whole) > 5:
         sprite.kill()
     else:

@@ -120,7 +120,7 @@ def test_a_limit_is_read_before_the_boxes():
         index.swept_pairs(goals, max_pairs=limit)
 
 
-def test_a_box_that_goes_while_its_new_place_is_read_is_not_there():
+def test_a_box_removed_while_its_new_place_is_read_stays_removed():
     for name in bp.INDEXES:
         index = bp.make_index(name)
         index.insert_many(grown())

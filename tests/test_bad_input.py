@@ -67,7 +67,7 @@ def test_anything_like_an_array_of_numbers(dim, like, method):
 
 @every_method
 def test_float32_is_not_widened_and_float64_not_narrowed(method):
-    """A gap that only float64 can tell: float32 rounds it away."""
+    """A gap that only float64 can represent: float32 rounds it away."""
     boxes = np.array([[0, 0, 1, 1], [1 + 1e-12, 0, 2, 1]])
     assert bp.count_pairs(boxes, method=method) == 0
     assert bp.count_pairs(boxes.astype(np.float32), method=method) == 1
@@ -268,7 +268,7 @@ def test_an_unknown_name_is_an_attribute_error():
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("dim", [2, 3])
 @pytest.mark.parametrize("row", [0, BLOCK - 1, BLOCK, 2 * BLOCK - 1, 2 * BLOCK + 3])
-def test_the_first_unsound_row_is_named_wherever_it_lies_in_its_block(row, dim, dtype):
+def test_the_first_invalid_row_is_named_at_any_place_in_its_block(row, dim, dtype):
     boxes = with_value(row, 2 * dim - 1, -1, rows=2 * BLOCK + 4, dim=dim).astype(dtype)
     boxes[row + 1 :, 0] = np.nan
     assert first_unsound_row(boxes) == row

@@ -1,4 +1,4 @@
-"""What is not what is asked for is refused by a TypeError that names the argument, and what came."""
+"""Arguments of a wrong type raise a TypeError that names the argument and the value."""
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ BOX = [0, 0, 1, 1]
 THREE, NOTHING, TEXT, STRANGER = 3, None, "x", Stranger()
 ALL = (THREE, NOTHING, TEXT, STRANGER)
 NO_NUMBERS = (NOTHING, TEXT, STRANGER)
-CALLS = {  # the argument, what is no such thing, and the call
+CALLS = {  # the argument, a value of a wrong type, and the call
     "index.join": ("other", ALL, lambda it: index().join(it)),
     "index.insert": ("box", NO_NUMBERS, lambda it: index().insert(it)),
     "index.insert_many": ("boxes", NO_NUMBERS, lambda it: index().insert_many(it)),
@@ -99,7 +99,7 @@ CALLS = {  # the argument, what is no such thing, and the call
     "write_pairs ids": ("ids", ALL, lambda it: files.write_pairs("never.csv", [[0, 1]], ids=it)),
 }
 
-WORLD_CALLS = {  # the argument, what is no such thing, and the call
+WORLD_CALLS = {  # the argument, a value of a wrong type, and the call
     "World period": ("period", (STRANGER,), lambda w, it: bp.World(period=it)),
     "World broadphase": ("broadphase", (THREE, NOTHING, STRANGER), lambda w, it: bp.World(it)),
     "World max_pairs": ("max_pairs", (TEXT, STRANGER), lambda w, it: bp.World(max_pairs=it)),

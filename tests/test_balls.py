@@ -21,7 +21,7 @@ def two_balls(**options):
 
 
 def all_overlaps(balls):
-    """How deep the balls that touch lie in each other, found the slow way."""
+    """How deep touching balls overlap, by brute force."""
     i, j = np.triu_indices(len(balls), 1)
     apart = np.hypot(*(balls.positions[i] - balls.positions[j]).T)
     depth = balls.radii[i] + balls.radii[j] - apart
@@ -110,7 +110,7 @@ def test_one_ball_in_a_field_of_gravity_bounces_for_ever():
         if step > 1_000:
             highest = min(highest, balls.positions[0, 1])
     assert abs(balls.energy / energy - 1) < 1e-12
-    assert 20 <= highest < 20.1  # once a step somebody looks
+    assert 20 <= highest < 20.1  # the height is read once a step
 
 
 def test_many_balls_in_a_field_of_gravity_keep_their_energy_to_1e_4():
@@ -136,7 +136,7 @@ def test_with_restitution_below_one_a_heap_comes_to_rest():
 
 
 @pytest.mark.smaller_set
-def test_walls_send_a_ball_back_by_what_was_left_of_its_way():
+def test_walls_reflect_a_ball_by_the_rest_of_its_path():
     balls = BallSimulation(positions=[[92, 8]], velocities=[[10, -10]], radius=5, bounds=BOX)
     balls.step(0.5)
     assert balls.positions.tolist() == [[93, 7]]
@@ -188,7 +188,7 @@ def test_every_index_and_thread_count_plays_the_same_run_bit_for_bit():
         assert np.array_equal(balls.pairs, expected.pairs), index
 
 
-def test_the_index_may_change_on_the_way():
+def test_the_index_may_change_between_steps():
     balls = BallSimulation(200, bounds=(0, 0, 300, 300), seed=7)
     other = copy.deepcopy(balls)
     for step in range(30):
@@ -214,7 +214,7 @@ def test_pairs_are_the_balls_that_touch_and_candidates_the_boxes():
 
 
 @pytest.mark.smaller_set
-def test_balls_on_one_place_part_the_same_way_each_time():
+def test_balls_in_one_place_separate_deterministically():
     balls = [
         BallSimulation(positions=[[50, 50]] * 3, velocities=[[0, 0]] * 3, radius=5, bounds=BOX) for _ in "ab"
     ]
@@ -226,7 +226,7 @@ def test_balls_on_one_place_part_the_same_way_each_time():
 
 
 @pytest.mark.smaller_set
-def test_scattered_balls_do_not_overlap_where_there_is_room():
+def test_scattered_balls_do_not_overlap_if_they_fit():
     balls = BallSimulation(150, radius=(1, 3), bounds=BOX, seed=9)
     assert not len(balls.pairs)
     assert (balls.boxes[:, :2] >= 0).all()

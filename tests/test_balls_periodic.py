@@ -8,7 +8,7 @@ from broadphase.balls import BallSimulation
 
 
 @pytest.mark.parametrize("index", ["strips", "sweep_and_prune", "brute_force"])
-def test_momentum_and_energy_are_kept_across_the_seam(index):
+def test_momentum_and_energy_are_conserved_across_the_boundary(index):
     balls = BallSimulation(60, radius=(2, 5), period=(100, 90), index=index, seed=3)
     energy, momentum = balls.energy, balls.momentum
     met = 0
@@ -21,7 +21,7 @@ def test_momentum_and_energy_are_kept_across_the_seam(index):
     assert balls.momentum == pytest.approx(momentum, rel=1e-10)
 
 
-def test_two_balls_meet_across_the_seam():
+def test_two_balls_meet_across_the_boundary():
     balls = BallSimulation(
         positions=[[95, 50], [5, 50]], velocities=[[30, 0], [-10, 0]], radius=4, period=(100, None)
     )
@@ -31,8 +31,8 @@ def test_two_balls_meet_across_the_seam():
     assert balls.period == (100, None)
 
 
-def test_a_moved_world_goes_as_the_same():
-    """Where the seam is makes no difference but rounding."""
+def test_a_translated_world_behaves_the_same():
+    """The place of the periodic boundary makes no difference except rounding."""
     first = BallSimulation(40, radius=4, period=(128, 128), seed=5)
     moved = BallSimulation(
         positions=first.positions + 64, velocities=first.velocities, radius=4, period=(128, 128)

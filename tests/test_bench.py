@@ -268,7 +268,7 @@ class TestCommand:
         assert captured.err == ""
         assert "uniform, 2-D: Equal squares" in captured.out
         assert "atoms, 3-D: " in captured.out
-        assert not set("│┃━┏╭─…") & set(captured.out), "plain where nobody looks"
+        assert not set("│┃━┏╭─…") & set(captured.out), "plain if the output is no terminal"
         assert files["chart"].read_bytes().startswith(b"\x89PNG")
         page = files["markdown"].read_text()
         assert f"`{command}`" in page
@@ -332,7 +332,7 @@ class TestMemory:
         found = contest.memory_per_box(tmp_path / "case.npz", "sort=False", len(case.boxes), 1)
         if found is None:
             assert not Path("/proc/self/clear_refs").exists(), "Linux tells"
-            pytest.skip("this system does not tell")
+            pytest.skip("this system does not report it")
         assert 8 * bp.count_pairs(case.boxes) / len(case.boxes) < found < 2_000
 
     @pytest.mark.parametrize("name", ["uniform", "few_movers", "large_and_small"])

@@ -41,7 +41,7 @@ def nodes_of(tree):
     return tuple(array.tobytes() for array in (arrays.edges, arrays.children, arrays.links, arrays.where))
 
 
-# ---- the machine, with other margins, and with trees that are built anew more often
+# ---- the machine, with other margins, and with trees that are rebuilt more often
 
 VARIANTS = {
     "no margin": ({"margin": 0.0}, 64),
@@ -105,7 +105,7 @@ def test_no_order_makes_it_deep(order, bulk):
 
 
 @pytest.mark.parametrize("order", ["ascending", "descending", "on a line"])
-def test_a_query_looks_at_few_boxes_whatever_the_order(order):
+def test_a_query_tests_few_boxes_for_any_insertion_order(order):
     rows = ORDERS[order](3000)
     tree = bp.BoxTree()
     for row in rows.tolist():
@@ -239,7 +239,7 @@ def test_static_boxes_have_a_tree_of_their_own_and_no_margin():
     assert tree.stats.tests == 0 < before
 
 
-def test_many_moves_build_it_anew_and_few_do_not():
+def test_many_moves_rebuild_the_tree_and_few_do_not():
     rows = squares(11, 2000)
     tree = filled(rows, margin=0.5)
     tree.move_many(np.arange(100), rows[:100] + 30.0)

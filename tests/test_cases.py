@@ -62,7 +62,7 @@ def item(name, mark=None, **params):
         parent=SimpleNamespace(nodeid="file.py"),
         originalname=name,
         callspec=SimpleNamespace(params=params),
-        get_closest_marker=lambda asked: mark if asked == "covering" else None,
+        get_closest_marker=lambda queries: mark if queries == "covering" else None,
     )
 
 
@@ -78,7 +78,7 @@ def test_only_what_is_marked_is_left_out_each_test_by_itself():
 
 
 def test_pytest_says_of_its_items_what_the_covering_wants_to_know(request, exhaustive):
-    """The tests of `a_product` beside this one, as this run has collected them."""
+    """The tests of `a_product` in this file, as this run has collected them."""
     found = [one for one in request.session.items if getattr(one, "originalname", "") == "test_a_product"]
     values = [(one.callspec.params["method"], one.callspec.params["dim"]) for one in found]
     if exhaustive or len(found) < 2:  # all of them, or a run of single tests

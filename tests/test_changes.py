@@ -10,7 +10,7 @@ from broadphase.indexes.changes import History
 
 
 class Counted(NoStructure):
-    """Brute force that says how it was asked."""
+    """Brute force that records its queries."""
 
     changes_by_query = 0.25
     searches = queries = 0
@@ -121,7 +121,7 @@ def test_inserted_and_removed_in_between_was_never_there(index):
 
 
 @pytest.mark.smaller_set
-def test_nothing_touched_asks_nothing(index):
+def test_without_touched_boxes_nothing_is_queried(index):
     assert lists(index.changes()) == [[], all_pairs_but(), []]
     assert (index._structure.searches, index._structure.queries) == (0, 0)
 
@@ -145,7 +145,7 @@ def test_touching_the_same_few_often_is_not_many(index):
 
 
 @pytest.mark.smaller_set
-def test_stayed_may_be_asked_for_when_the_index_has_moved_on(index):
+def test_stayed_can_be_read_after_the_index_has_changed(index):
     index.move(5, [1000, 0, 1001, 1])
     first = index.changes()
     index.move_many([5, 8], [[50, 0, 61, 1], [1000, 0, 1001, 1]])
@@ -174,16 +174,16 @@ def test_the_history_is_kept_through_many_small_steps(monkeypatch):
     random = np.random.default_rng(3)
     pairs = {(0, 1), (2, 5)}
     history = History(np.array(sorted(pairs), np.int32))
-    asked = []
+    requested = []
     for _ in range(200):
         began = {tuple(sorted(random.choice(9, 2, replace=False).tolist())) for _ in range(3)} - pairs
         ended = {pair for pair in pairs if random.random() < 0.1}
         step = history.advance(*(np.array(sorted(part), np.int32).reshape(-1, 2) for part in (began, ended)))
         pairs -= ended
-        asked.append((step, sorted(pairs)))
+        requested.append((step, sorted(pairs)))
         pairs |= began
         assert [tuple(pair) for pair in history.pairs().tolist()] == sorted(pairs)
-    for step, stayed in asked:
+    for step, stayed in requested:
         assert [tuple(pair) for pair in step.stayed.tolist()] == stayed
 
 

@@ -56,7 +56,7 @@ def test_a_picture_that_is_put_elsewhere_is_named():
     assert "(210.0, 20.0, 226.0, 36.0)" in said
 
 
-def test_nothing_is_said_while_pictures_follow_also_a_frame_late_or_beside_their_bodies():
+def test_no_warning_if_sprites_follow_their_bodies_a_frame_late_or_at_an_offset():
     world = bp.World(check_sprites=True)
     early, early_body = bound(world, "early")
     late, late_body = bound(world, "late", 100, 100)

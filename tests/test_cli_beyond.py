@@ -1,4 +1,4 @@
-"""The command beyond memory: when it goes there, what it says, what it refuses."""
+"""The command with files beyond memory: when it is used, what it prints, what it refuses."""
 
 import io
 import subprocess
@@ -27,12 +27,12 @@ def source(tmp_path):
 
 def test_pairs(source, tmp_path, capfd):
     out = tmp_path / "pairs.parquet"
-    asked = ["pairs", str(source), "-o", str(out), "--memory", "40kB", "--workers", "2"]
-    assert run(asked) == 0
+    queries = ["pairs", str(source), "-o", str(out), "--memory", "40kB", "--workers", "2"]
+    assert run(queries) == 0
     assert capfd.readouterr() == ("", "")
     assert np.array_equal(written(out), EXPECTED)
     assert len(names_in(out)) > 10
-    assert run(asked) == 0
+    assert run(queries) == 0
     files = len(list(out.glob("*.parquet")))
     said = f"broadphase: {out} was done before: {len(EXPECTED)} pairs in {files} files\n"
     assert capfd.readouterr().err == said
@@ -119,6 +119,6 @@ def test_on_a_cluster(source, tmp_path):
     distributed = pytest.importorskip("distributed")
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
         address = cluster.scheduler_address
-        asked = ["pairs", str(source), "-o", str(tmp_path / "out.parquet"), "--memory", "40kB"]
-        assert run([*asked, "--dask", address]) == 0
+        queries = ["pairs", str(source), "-o", str(tmp_path / "out.parquet"), "--memory", "40kB"]
+        assert run([*queries, "--dask", address]) == 0
     assert np.array_equal(written(tmp_path / "out.parquet"), EXPECTED)

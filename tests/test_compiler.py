@@ -77,7 +77,7 @@ def test_a_row_is_a_tuple_of_numbers_of_one_of_its_lengths(value, text):
     assert signatures.describe_all((value,)) == signatures.describe(value)
 
 
-def test_scratch_is_an_array_of_the_length_and_type_that_were_asked_for():
+def test_scratch_has_the_requested_length_and_type():
     assert memory.few(3, np.float32).shape == (3,)
     assert memory.one_row(6, np.int64).shape == (1, 6)
     assert memory.one_row(6, np.int64).dtype == np.int64
@@ -85,7 +85,7 @@ def test_scratch_is_an_array_of_the_length_and_type_that_were_asked_for():
     assert memory.some_rows(2, 16, np.float64).shape == (2, 16)
 
 
-def test_what_lies_on_the_stack_is_limited():
+def test_stack_memory_is_limited():
     from llvmlite import ir
 
     from broadphase.kernels.machine import intrinsics as stack
@@ -161,7 +161,7 @@ def test_what_a_linker_says_is_said(tmp_path):
 
 
 def test_a_machine_without_a_linker_gets_one(monkeypatch, tmp_path):
-    """`hatch_build.py` asks for ziglang only then."""
+    """`hatch_build.py` requires ziglang only then."""
     monkeypatch.setattr(shutil, "which", lambda _: None)
     here = runpy.run_path(targets.__file__)["HOST"]
     assert [command[1:3] for command in here.linkers()] == (
@@ -226,7 +226,7 @@ def compiling(script, *arguments):
 
 
 @needs_compiler
-def test_a_kernel_that_cannot_be_compiled_is_told_with_the_statement_and_its_line():
+def test_a_kernel_that_cannot_be_compiled_is_reported_with_statement_and_line():
     refused = compiling(_FAULTY)
     assert refused.returncode != 0
     assert "attribute 'height' of type array" in refused.stderr
@@ -283,7 +283,7 @@ def test_a_version_of_numba_that_renames_or_changes_a_name_is_refused(name, chan
 
 
 @needs_compiler
-def test_all_names_that_are_replaced_stand_in_one_file():
+def test_all_replaced_names_are_in_one_file():
     """Nothing else assigns to an attribute of a module or class of Numba's or llvmlite's."""
     names = (COMPILER / "numba_names.py").read_text()
     assert names.count("    replace(") == len(REPLACED) <= 20

@@ -122,7 +122,7 @@ def test_table_equals_single_shapes(given_shapes, touching):
         if single is not None:
             assert hit
             assert (tuple(normal), depth) == (single.normal, single.depth)
-        elif hit:  # a broad phase would not have asked
+        elif hit:  # a broad phase would not have reported it
             assert not contact_boxes(
                 [given_shapes[i].bounds], [given_shapes[j].bounds], touching=touching
             ).overlapping[0]

@@ -25,8 +25,8 @@ def rings(seed):
         return np.vstack((np.column_stack((x, x % 2 * rng.uniform(1, 5))), [(2 * count, -1), (-1, -1)]))
     if kind == 2:
         angles = np.linspace(0, 12, count)
-        way = np.column_stack((angles * np.cos(angles), angles * np.sin(angles)))
-        return np.vstack((way + 0.01, way[::-1] * 1.2 + (0.0, 0.003)))
+        motion = np.column_stack((angles * np.cos(angles), angles * np.sin(angles)))
+        return np.vstack((motion + 0.01, motion[::-1] * 1.2 + (0.0, 0.003)))
     return rng.uniform(0, 1, (min(count, 8), 2))
 
 
@@ -53,10 +53,10 @@ def test_parts_cover_the_polygon_once():
 
 
 def _turns_inward(ring):
-    way = 1 if shapely.LinearRing(ring).is_ccw else -1
+    motion = 1 if shapely.LinearRing(ring).is_ccw else -1
     for k in range(len(ring)):
         (ax, ay), (bx, by), (cx, cy) = ring[k - 2], ring[k - 1], ring[k]
-        yield way * ((bx - ax) * (cy - ay) - (by - ay) * (cx - ax)) < 0
+        yield motion * ((bx - ax) * (cy - ay) - (by - ay) * (cx - ax)) < 0
 
 
 def test_corners_on_straight_sides_and_spikes_are_dropped():
@@ -77,7 +77,7 @@ def test_what_can_not_be_cut(ring, wrong):
         convex_parts(ring)
 
 
-def test_a_star_of_five_sides_that_goes_round_twice():
+def test_a_five_pointed_star_that_winds_twice():
     ring = [(math.cos(4 * math.pi * k / 5), math.sin(4 * math.pi * k / 5)) for k in range(5)]
     with pytest.raises(ValueError, match="cross"):
         convex_parts(ring)

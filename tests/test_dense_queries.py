@@ -28,16 +28,16 @@ def windows(seed, count, dim, sides=(0.0, 1.0, 5.0, 25.0, 60.0, 1e9)):
     random = np.random.default_rng(seed)
     low = random.integers(-8, 240, (count, dim)) / 4.0
     high = low + random.choice(sides, (count, 1))
-    asked = np.hstack((low, high))
-    asked[-1] = [-np.inf] * dim + [np.inf] * dim
-    return asked
+    requested = np.hstack((low, high))
+    requested[-1] = [-np.inf] * dim + [np.inf] * dim
+    return requested
 
 
-def found_by_looking(boxes, asked, touching, may=True):
+def found_by_looking(boxes, requested, touching, may=True):
     dim = boxes.shape[1] // 2
-    meets = np.full((len(asked), len(boxes)), True)
+    meets = np.full((len(requested), len(boxes)), True)
     for axis in range(dim):
-        below, above = asked[:, None, axis], asked[:, None, dim + axis]
+        below, above = requested[:, None, axis], requested[:, None, dim + axis]
         low, high = boxes[None, :, axis], boxes[None, :, dim + axis]
         meets &= (low <= above) & (below <= high) if touching else (low < above) & (below < high)
     return np.argwhere(meets & may).astype(np.int32)
@@ -49,46 +49,46 @@ def found_by_looking(boxes, asked, touching, may=True):
 @pytest.mark.parametrize("dim", [2, 3])
 @pytest.mark.parametrize("name", NAMES)
 def test_windows_of_every_width(name, dim, touching, dtype):
-    boxes, asked = scene(1, 700, dim), windows(2, 2_100, dim)  # more than threads are given 1,000 each of
+    boxes, requested = scene(1, 700, dim), windows(2, 2_100, dim)  # more than threads are given 1,000 each of
     index = make(name, dim, touching=touching, dtype=dtype)
     index.insert_many(boxes)
-    expected = found_by_looking(boxes, asked, touching)
-    rows = index.query_box(asked)
+    expected = found_by_looking(boxes, requested, touching)
+    rows = index.query_box(requested)
     assert rows.tolist() == expected.tolist()
     assert rows.flags.c_contiguous
-    for query in range(0, len(asked), 100):
+    for query in range(0, len(requested), 100):
         ids = expected[expected[:, 0] == query, 1].tolist()
-        assert index.query_box(asked[query]).tolist() == ids
-        assert index.query_box(tuple(asked[query].tolist())).tolist() == ids
+        assert index.query_box(requested[query]).tolist() == ids
+        assert index.query_box(tuple(requested[query].tolist())).tolist() == ids
 
 
 @pytest.mark.smaller_set
 @pytest.mark.parametrize("name", NAMES)
 def test_rules_statics_and_any_order(name):
-    boxes, asked = scene(3, 700, 2), windows(4, 300, 2)
+    boxes, requested = scene(3, 700, 2), windows(4, 300, 2)
     random = np.random.default_rng(5)
     categories, masks = random.choice(SETS, 700), random.choice(SETS, 700)
     index = make(name, sort=False)
     index.insert_many(boxes[:400], category=categories[:400], mask=masks[:400])
     index.insert_many(boxes[400:], static=True, category=categories[400:], mask=masks[400:])
     may = (masks & 2 != 0) & (categories & 6 != 0)
-    rows = index.query_box(asked, category=2, mask=6)
+    rows = index.query_box(requested, category=2, mask=6)
     assert (np.diff(rows[:, 0]) >= 0).all()
     rows = rows[np.lexsort((rows[:, 1], rows[:, 0]))]
-    assert rows.tolist() == found_by_looking(boxes, asked, True, may).tolist()
+    assert rows.tolist() == found_by_looking(boxes, requested, True, may).tolist()
 
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("room", [40, pytest.param(3_000, marks=pytest.mark.smaller_set), 40_000])
 def test_answers_in_memory_that_runs_out(name, room, monkeypatch):
-    """From where not one question is answered at once, to where the first ones tell what all will take."""
-    boxes, asked = scene(6, 700, 2), windows(7, 900, 2)
+    """From too little memory for one query, to enough for the first ones to predict the rest."""
+    boxes, requested = scene(6, 700, 2), windows(7, 900, 2)
     index = make(name)
     index.insert_many(boxes)
-    index.query_box(asked[:2])  # what it builds to answer has as much memory as ever
+    index.query_box(requested[:2])  # its structure is built with unlimited memory
     monkeypatch.setattr(slices, "MOST_ROOM", room)
     monkeypatch.setattr(slices, "MOST_ROOM_OF_ANSWERS", 4 * room)
-    assert index.query_box(asked).tolist() == found_by_looking(boxes, asked, True).tolist()
+    assert index.query_box(requested).tolist() == found_by_looking(boxes, requested, True).tolist()
 
 
 def test_a_small_answer_holds_no_large_block():
@@ -190,11 +190,11 @@ def in_packets(monkeypatch):
 @pytest.mark.parametrize("dim", [2, 3])
 @pytest.mark.parametrize("name", QUICK)
 def test_windows_of_every_width_in_packets(name, dim, touching, dtype, in_packets):
-    boxes, asked = scene(12, 500, dim), windows(13, 900, dim, SIDE_BY_SIDE)
+    boxes, requested = scene(12, 500, dim), windows(13, 900, dim, SIDE_BY_SIDE)
     index = make(name, dim, touching=touching, dtype=dtype)
     index.insert_many(boxes)
-    rows = index.query_box(asked)
-    assert rows.tolist() == found_by_looking(boxes, asked, touching).tolist()
+    rows = index.query_box(requested)
+    assert rows.tolist() == found_by_looking(boxes, requested, touching).tolist()
     assert rows.dtype == np.int32
     assert rows.flags.c_contiguous
     assert [answer is not None for answer in in_packets] == [True]
@@ -207,22 +207,22 @@ def test_packets_of_odd_edges(name, edge, in_packets):
     boxes = scene(14, 200, 2)
     boxes[::9, [0, 2]] = edge
     boxes[::7, [1, 3]] = -edge
-    asked = windows(15, 300, 2, SIDE_BY_SIDE)
-    asked[::5, [0, 2]] = edge
-    asked[::3, [1, 3]] = -edge
+    requested = windows(15, 300, 2, SIDE_BY_SIDE)
+    requested[::5, [0, 2]] = edge
+    requested[::3, [1, 3]] = -edge
     for touching in (True, False):
         index = make(name, touching=touching)
         index.insert_many(boxes)
-        assert index.query_box(asked).tolist() == found_by_looking(boxes, asked, touching).tolist()
+        assert index.query_box(requested).tolist() == found_by_looking(boxes, requested, touching).tolist()
     assert in_packets
 
 
 @pytest.mark.parametrize("scale", [1e-311, 1e-300, 1e300, 1e306])
 def test_packets_of_tiny_and_huge_worlds(scale, in_packets):
-    boxes, asked = scene(26, 300, 2) * scale, windows(27, 900, 2, SIDE_BY_SIDE) * scale
+    boxes, requested = scene(26, 300, 2) * scale, windows(27, 900, 2, SIDE_BY_SIDE) * scale
     index = make("box_tree")
     index.insert_many(boxes)
-    assert index.query_box(asked).tolist() == found_by_looking(boxes, asked, True).tolist()
+    assert index.query_box(requested).tolist() == found_by_looking(boxes, requested, True).tolist()
     assert in_packets  # where there is no lattice they say so
 
 
@@ -233,18 +233,18 @@ def test_packets_of_equal_queries_and_points(name, in_packets):
     index = make(name)
     index.insert_many(boxes)
     for one in ([10.0, 10.0, 14.0, 14.0], [10.0, 10.0, 10.0, 10.0], [-9.0, -9.0, -9.0, -9.0]):
-        asked = np.tile(one, (700, 1))  # more than one packet of them
-        assert index.query_box(asked).tolist() == found_by_looking(boxes, asked, True).tolist()
+        requested = np.tile(one, (700, 1))  # more than one packet of them
+        assert index.query_box(requested).tolist() == found_by_looking(boxes, requested, True).tolist()
     points = np.random.default_rng(17).integers(0, 240, (400, 2)) / 4.0
-    asked = np.hstack((points, points))
-    assert index.query_point(points).tolist() == found_by_looking(boxes, asked, True).tolist()
-    assert len(in_packets) == 3  # what meets nothing goes no way at all
+    requested = np.hstack((points, points))
+    assert index.query_point(points).tolist() == found_by_looking(boxes, requested, True).tolist()
+    assert len(in_packets) == 3  # queries without hits take no path at all
 
 
 @pytest.mark.parametrize("name", QUICK)
 @pytest.mark.parametrize("threads", [1, 2])
 def test_packets_with_rules_statics_circles_and_any_order(name, threads, in_packets):
-    boxes, asked = scene(18, 700, 2), windows(19, 500, 2, SIDE_BY_SIDE)
+    boxes, requested = scene(18, 700, 2), windows(19, 500, 2, SIDE_BY_SIDE)
     random = np.random.default_rng(20)
     categories, masks = random.choice(SETS, 700), random.choice(SETS, 700)
     index = make(name, sort=False, threads=threads)
@@ -254,11 +254,11 @@ def test_packets_with_rules_statics_circles_and_any_order(name, threads, in_pack
     index.remove_many(gone)
     may = (masks & 2 != 0) & (categories & 6 != 0)
     may[gone] = False
-    rows = index.query_box(asked, category=2, mask=6)
+    rows = index.query_box(requested, category=2, mask=6)
     assert (np.diff(rows[:, 0]) >= 0).all()
     rows = rows[np.lexsort((rows[:, 1], rows[:, 0]))]
-    assert rows.tolist() == found_by_looking(boxes, asked, True, may).tolist()
-    centers = asked[:-1, :2]
+    assert rows.tolist() == found_by_looking(boxes, requested, True, may).tolist()
+    centers = requested[:-1, :2]
     alone = [index.query_radius(center, 9.0) for center in centers]
     rows = index.query_radius(centers, 9.0)
     assert rows[:, 0].tolist() == np.repeat(np.arange(len(alone)), list(map(len, alone))).tolist()
@@ -269,15 +269,15 @@ def test_packets_with_rules_statics_circles_and_any_order(name, threads, in_pack
 
 
 @pytest.mark.parametrize("period", [(64.0, 64.0), (64.0, None)])
-def test_packets_on_a_torus(period, in_packets):
+def test_packets_in_a_periodic_world(period, in_packets):
     random = np.random.default_rng(21)
     low, at = random.integers(0, 256, (400, 2)) / 4.0, random.integers(0, 256, (390, 2)) / 4.0
-    boxes, asked = np.hstack((low, low + 3.0)), np.hstack((at, at + 5.0))
+    boxes, requested = np.hstack((low, low + 3.0)), np.hstack((at, at + 5.0))
     for name in QUICK:
         index = make(name, period=period)
         index.insert_many(boxes)
-        rows = index.query_box(asked)
-        alone = [index.query_box(tuple(one)).tolist() for one in asked.tolist()]
+        rows = index.query_box(requested)
+        alone = [index.query_box(tuple(one)).tolist() for one in requested.tolist()]
         assert [[k, i] for k, ids in enumerate(alone) for i in ids] == rows.tolist()
     assert None not in in_packets
 
@@ -289,16 +289,16 @@ def test_a_crowd_between_the_queries_is_given_up(in_packets, monkeypatch):
     crowd = np.hstack((random.random((3_000, 1)) * 100, random.random((3_000, 1)) + 10.0))
     boxes = np.vstack((np.hstack((crowd, crowd)), [[0.0, 0.0, 100.0, 30.0]]))
     low = np.column_stack((random.random(400) * 100, random.choice((0.0, 11.5, 14.0), 400)))
-    asked = np.hstack((low, low + 9.0))
+    requested = np.hstack((low, low + 9.0))
     index = make("box_tree")
     index.insert_many(boxes)
-    expected = found_by_looking(boxes, asked, True)
-    assert index.query_box(asked).tolist() == expected.tolist()
+    expected = found_by_looking(boxes, requested, True)
+    assert index.query_box(requested).tolist() == expected.tolist()
     assert in_packets == [None]
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_only_what_meets_much_goes_in_packets(name, monkeypatch):
+def test_only_queries_with_many_hits_use_packets(name, monkeypatch):
     used = []
     find = batched_queries.find
     monkeypatch.setattr(batched_queries, "find", lambda *arguments: used.append(find(*arguments)) or used[-1])
@@ -309,20 +309,20 @@ def test_only_what_meets_much_goes_in_packets(name, monkeypatch):
     index.insert_many(boxes)
     for side, much in ((0.1, False), (12.0, True)):
         low = random.random((6_000, 2)) * 90
-        asked = np.hstack((low, low + side))
+        requested = np.hstack((low, low + side))
         used.clear()
-        rows = index.query_box(asked)
+        rows = index.query_box(requested)
         if name in QUICK:
             assert [answer is not None for answer in used] == [True] * much
         else:
-            assert used == []  # the one that all are held against goes no other way
-        expected = found_by_looking(boxes, asked[::100], True)
+            assert used == []  # the reference takes no other path
+        expected = found_by_looking(boxes, requested[::100], True)
         some = rows[rows[:, 0] % 100 == 0]
         assert some[:, 1].tolist() == expected[:, 1].tolist()
         assert (some[:, 0] // 100).tolist() == expected[:, 0].tolist()
 
 
-def test_packets_that_are_interrupted_are_asked_again(in_packets, monkeypatch):
+def test_interrupted_packets_are_searched_again(in_packets, monkeypatch):
     looks = []
 
     def look():
@@ -333,15 +333,15 @@ def test_packets_that_are_interrupted_are_asked_again(in_packets, monkeypatch):
     monkeypatch.setattr(slices, "stop_if_unwanted", look)
     monkeypatch.setattr(slices, "GOAL", 0.0)
     monkeypatch.setattr(batched_queries, "_FIRST", 1)
-    boxes, asked = scene(24, 200, 2), windows(25, 200, 2, SIDE_BY_SIDE)
+    boxes, requested = scene(24, 200, 2), windows(25, 200, 2, SIDE_BY_SIDE)
     index = make("uniform_grid", threads=1)
     index.insert_many(boxes)
-    expected = found_by_looking(boxes, asked, True).tolist()
+    expected = found_by_looking(boxes, requested, True).tolist()
     stop, interrupted = 1, 0
     while True:
         looks.clear()
         try:
-            assert index.query_box(asked).tolist() == expected
+            assert index.query_box(requested).tolist() == expected
             break
         except KeyboardInterrupt:
             interrupted += 1

@@ -32,7 +32,7 @@ def text(page):
 
 
 def blocks(page, language):
-    """What stands in the page's code blocks."""
+    """The page's code blocks."""
     return re.findall(rf"```{language}\n(.*?)```", text(page), re.DOTALL)
 
 
@@ -57,7 +57,7 @@ def run_block(block, names):
             assert isinstance(statement, ast.Expr), f"no expression: {source}"
             assert f"{source}  # -> {eval(source, names)!r}" == f"{source}  # -> {says[1]}"
             said += 1
-    assert said == len(OUTCOME.findall(block)), "an outcome must stand behind a whole statement"
+    assert said == len(OUTCOME.findall(block)), "an outcome must follow a whole statement"
     return said
 
 
@@ -67,7 +67,7 @@ def only_imports(block):
 
 @pytest.fixture
 def _a_window_that_is_soon_closed(monkeypatch):
-    """Games of the pages run until somebody closes their window: here that happens in the third frame."""
+    """Games of the pages run until their window is closed: here that happens in the third frame."""
     pygame = pytest.importorskip("pygame", reason="the extra pygame is not installed")
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
     flip, frames = pygame.display.flip, count(1)
@@ -103,15 +103,15 @@ def test_an_outcome_that_is_not_so_is_noticed():
 
 @pytest.mark.parametrize("command", sorted({name for page in PAGES for name in COMMAND.findall(text(page))}))
 def test_every_command_that_a_page_names_exists(command):
-    asked = [sys.executable, "-m", "broadphase", command, "--help"]
-    answer = subprocess.run(asked, capture_output=True, text=True, check=False)
+    queries = [sys.executable, "-m", "broadphase", command, "--help"]
+    answer = subprocess.run(queries, capture_output=True, text=True, check=False)
     assert answer.returncode == 0, answer.stderr
     assert f"broadphase {command}" in answer.stdout
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_every_path_that_a_page_names_exists(page):
-    """A bare file name may stand for a file in any folder, a path only for itself."""
+    """A bare file name may mean a file in any folder, a path only itself."""
     folders = [ROOT / name for name in ("src", "tests", "benchmarks", "docs", "examples")]
     names = {file.name for folder in folders for file in folder.rglob("*")}
     starts = (ROOT, ROOT / "src" / "broadphase", ROOT / "tests")

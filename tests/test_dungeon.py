@@ -15,7 +15,7 @@ import broadphase as bp  # noqa: E402
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from examples.dungeon import Dungeon, controls, hero, monsters, things  # noqa: E402
+from examples.dungeon import Dungeon, controls, hero, items, monsters  # noqa: E402
 from examples.dungeon.level import TILE, Level  # noqa: E402
 from examples.dungeon.script import Watch  # noqa: E402
 from examples.dungeon.sound import Sound, sounds  # noqa: E402
@@ -35,10 +35,10 @@ def surface():
     return pygame.display.set_mode(Dungeon.size)
 
 
-def still(game, way=(0, 0), shoots=False):
+def still(game, motion=(0, 0), shoots=False):
     """Somebody else steers."""
     game.by_itself = True
-    game.pilot.steer = lambda: (way, shoots)
+    game.pilot.steer = lambda: (motion, shoots)
     return game
 
 
@@ -57,7 +57,7 @@ def put_monster(game, kind, x, y):
 # ---- the whole
 
 
-def test_nobody_is_in_a_wall_or_in_another_and_the_monsters_come(surface):
+def test_nothing_is_in_a_wall_and_the_monsters_come(surface):
     game = Dungeon(monsters=100, rooms=(4, 3))
     game.by_itself, game.watch = True, Watch()
     for frame in range(200):
@@ -73,19 +73,19 @@ def test_nobody_is_in_a_wall_or_in_another_and_the_monsters_come(surface):
                 map(tuple, game.monsters.places.tolist())
             )
     assert game.watch.walled == 0
-    assert game.watch.with_a_way > 60
-    assert game.watch.nearer / game.watch.with_a_way >= 0.8
+    assert game.watch.with_a_path > 60
+    assert game.watch.nearer / game.watch.with_a_path >= 0.8
     assert game.killed > 0
     game.world.validate()
 
 
-def test_who_stands_in_a_wall_or_does_not_come_is_noticed(surface):
+def test_the_watch_notices_monsters_in_walls_or_not_coming(surface):
     game = still(Dungeon(monsters=40, rooms=(3, 3)))
     game.watch = Watch()
     game.monsters.pace[:] = 0
     for _ in range(130):
         game.update()
-    assert game.watch.with_a_way > 0
+    assert game.watch.with_a_path > 0
     assert game.watch.nearer == 0
     game.monsters.places[0] = 0, 0
     assert game.watch.in_walls(game) == 1
@@ -105,7 +105,7 @@ def test_played_by_a_script_it_prints_what_was_seen(capsys):
         assert words in said
 
 
-def test_of_standing_for_five_seconds_nobody_dies(surface):
+def test_standing_for_five_seconds_is_not_deadly(surface):
     game = still(Dungeon(monsters=80, rooms=(3, 3)))
     for _ in range(1_000):
         game.update()
@@ -137,7 +137,7 @@ def test_whatever_doors_are_opened_the_stairs_can_be_reached(seed):
     rng = random.Random(seed)
     level = Level(4, 4, rng)
     world = bp.World()
-    things.scatter(world, level, rng, last=False)
+    items.scatter(world, level, rng, last=False)
     keys = {body.position: False for body in world.query_box(level.tiles.bounds, tag="key")}
     (stairs,) = world.query_box(level.tiles.bounds, tag="stairs")
     in_hand = 0
@@ -170,7 +170,7 @@ def test_a_door_keeps_monsters_away_until_a_key_opens_it(surface):
     gap = game.level.doors[tile]
     upright = gap[0].column == gap[1].column
     before, behind = (
-        np.array(things.middle(tile)) + np.array((k, 0) if upright else (0, k)) for k in (-28, 60)
+        np.array(items.middle(tile)) + np.array((k, 0) if upright else (0, k)) for k in (-28, 60)
     )
     put_hero(game, *before)
     put_monster(game, 0, *behind)
@@ -187,17 +187,17 @@ def test_a_door_keeps_monsters_away_until_a_key_opens_it(surface):
     assert game.monsters.distances[0] < 150
 
 
-# ---- hero, arrows, things
+# ---- hero, arrows, items
 
 
 def test_walking_diagonally_is_no_faster():
     world, who = bp.World(), hero.Hero()
     who.enter(world, 0, 0)
-    for way in ((1, 0), (1, 1), (-1, 1), (0.5, 0), (0, 0)):
+    for motion in ((1, 0), (1, 1), (-1, 1), (0.5, 0), (0, 0)):
         x, y = who.body.position
-        who.walk(world, *way)
+        who.walk(world, *motion)
         far = np.hypot(who.body.x - x, who.body.y - y)
-        assert far == pytest.approx(hero.SPEED * min(np.hypot(*way), 1))
+        assert far == pytest.approx(hero.SPEED * min(np.hypot(*motion), 1))
 
 
 def test_health_stays_between_nothing_and_all():
@@ -239,7 +239,7 @@ def test_an_imp_that_sees_the_hero_throws_fire(surface):
     assert game.hero.health == hero.HEALTH - 6
 
 
-def test_an_ogre_goes_only_where_it_fits(surface):
+def test_an_ogre_walks_only_where_it_fits(surface):
     game = still(Dungeon(0, rooms=(2, 2)))
     x, y = game.hero.middle
     put_monster(game, 3, x + 96, y)
@@ -254,17 +254,17 @@ def test_an_ogre_goes_only_where_it_fits(surface):
 
 def test_what_is_taken_counts(surface):
     game = still(Dungeon(0, rooms=(2, 2)))
-    game.world.remove_many(game.world.query_box(game.level.tiles.bounds, tag="thing"))
+    game.world.remove_many(game.world.query_box(game.level.tiles.bounds, tag="item"))
     game.hero.health = 40
     for kind in ("food", "key", "gold", "gem"):
-        things.put(game.world, kind, game.hero_tile)
+        items.put(game.world, kind, game.hero_tile)
     game.update()
     assert (game.hero.health, game.hero.keys, game.hero.score) == (65, 1, 250)
-    assert not game.world.query_box(game.level.tiles.bounds, tag="thing")
-    things.put(game.world, "stairs", game.hero_tile)
+    assert not game.world.query_box(game.level.tiles.bounds, tag="item")
+    items.put(game.world, "stairs", game.hero_tile)
     game.update()
     assert (game.depth, game.hero.health, game.hero.keys) == (2, 65, 1)
-    things.put(game.world, "amulet", game.hero_tile)
+    items.put(game.world, "amulet", game.hero_tile)
     game.update()
     assert game.state == "won"
 
@@ -313,11 +313,11 @@ class Pad:
 def test_keys_and_gamepads(surface):
     game = Dungeon(0, rooms=(2, 2))
     pads = game.controls
-    assert (pads.way(), pads.shoots()) == ((0, 0), False)
+    assert (pads.direction(), pads.shoots()) == ((0, 0), False)
     pads.pads = [Pad((0.1, 0.2)), Pad((0.0, -0.8), button=True)]
-    assert (pads.way(), pads.shoots()) == ((0.0, -0.8), True)
+    assert (pads.direction(), pads.shoots()) == ((0.0, -0.8), True)
     pads.pads = [Pad((0.1, 0.2), hat=(1, 1))]
-    assert pads.way() == (1, -1), "up on a hat is up on the screen"
+    assert pads.direction() == (1, -1), "up on a hat is up on the screen"
     game.handle(pygame.event.Event(pygame.JOYBUTTONDOWN, button=7))
     assert game.paused
     game.handle(pygame.event.Event(pygame.JOYBUTTONDOWN, button=6))

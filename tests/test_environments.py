@@ -30,15 +30,15 @@ def apart(index, boxes, envs):
 
 def check_questions(index, boxes, envs, random):
     worlds, dim = apart(index, boxes, envs), index.dim
-    asked = random.integers(-1, 5, 12)  # some of worlds that there are not
+    queries = random.integers(-1, 5, 12)  # some of worlds that do not exist
     low = random.random((12, dim)) * 20
-    query, ways = np.hstack((low, low + 3)), random.normal(size=(12, dim))
+    query, motions = np.hstack((low, low + 3)), random.normal(size=(12, dim))
     radii, furthest = random.random(12) * 5, random.random(12) * 30
-    in_box, in_circle = index.query_box(query, env=asked), index.query_radius(low, radii, env=asked)
-    at_point = index.query_point(low, env=asked)
-    nearest, firsts = index.nearest(low, 3, env=asked), index.raycast(low, ways, furthest, env=asked)
-    along = index.query_ray(low, ways, furthest, env=asked)
-    for k, env in enumerate(asked.tolist()):
+    in_box, in_circle = index.query_box(query, env=queries), index.query_radius(low, radii, env=queries)
+    at_point = index.query_point(low, env=queries)
+    nearest, firsts = index.nearest(low, 3, env=queries), index.raycast(low, motions, furthest, env=queries)
+    along = index.query_ray(low, motions, furthest, env=queries)
+    for k, env in enumerate(queries.tolist()):
         world, own = worlds.get(env, (bp.BruteForce(dim=dim), np.empty(0, np.int32)))
         np.testing.assert_array_equal(in_box[in_box[:, 0] == k, 1], own[world.query_box(query[k])])
         np.testing.assert_array_equal(index.query_box(query[k], env=env), own[world.query_box(query[k])])
@@ -52,17 +52,17 @@ def check_questions(index, boxes, envs, random):
         np.testing.assert_array_equal(nearest.distances[k, : len(near.ids)], near.distances)
         assert (nearest.ids[k, len(near.ids) :] == -1).all()
         hit, one = (
-            world.raycast(low[k], ways[k], furthest[k]),
-            index.raycast(low[k], ways[k], furthest[k], env=env),
+            world.raycast(low[k], motions[k], furthest[k]),
+            index.raycast(low[k], motions[k], furthest[k], env=env),
         )
         assert (hit is None) == (firsts.ids[k] < 0) == (one is None)
         if hit is not None:
             assert (firsts.ids[k], firsts.distances[k]) == (own[hit.id], hit.distance)
             assert one == bp.RayHit(own[hit.id], hit.distance, hit.normal)
             assert tuple(firsts.normals[k]) == hit.normal
-        hits = world.query_ray(low[k], ways[k], furthest[k])
+        hits = world.query_ray(low[k], motions[k], furthest[k])
         np.testing.assert_array_equal(along.rows[along.rows[:, 0] == k, 1], own[hits.ids])
-        alone = index.query_ray(low[k], ways[k], furthest[k], env=env)
+        alone = index.query_ray(low[k], motions[k], furthest[k], env=env)
         np.testing.assert_array_equal(alone.distances, hits.distances)
 
 
@@ -113,7 +113,7 @@ def test_a_life_of_many_worlds(name, each, tmp_path):
     each(check, product([2, 3], [np.float32, np.float64], [None, 20.0]), of=8, turn=NAMES.index(name))
 
 
-def test_joins_and_ways_stay_in_their_world():
+def test_joins_and_sweeps_stay_in_their_environment():
     a, b = bp.Strips(), bp.BoxTree()
     a.insert_many([[0, 0, 1, 1]] * 3, env=[0, 1, 2])
     b.insert_many([[0, 0, 1, 1]] * 2)
@@ -147,15 +147,20 @@ def test_rays_pass_through_whom_they_ignore(name):
     index.insert_many([[0, 0, 2, 2], [1, 1, 3, 3], [6, 0, 7, 9], [0, 0, 2, 2]], env=[0, 0, 0, 5])
     plain = make(name, 2)
     plain.insert_many([[0, 0, 2, 2], [1, 1, 3, 3], [6, 0, 7, 9]])
-    for asked in (index, plain):
-        origins, ways = np.array([[1.5, 0.5]] * 4), np.array([[1, 0], [1, 0], [0, -1], [1, 1]])
-        hits = asked.raycast(origins, ways, ignore=[0, -1, 0, 0])
+    for queries in (index, plain):
+        origins, motions = np.array([[1.5, 0.5]] * 4), np.array([[1, 0], [1, 0], [0, -1], [1, 1]])
+        hits = queries.raycast(origins, motions, ignore=[0, -1, 0, 0])
         assert hits.ids.tolist() == [2, 0, -1, 1]
         assert hits.distances[:3].tolist() == [4.5, 0.0, np.inf]
         assert hits.normals[0].tolist() == [-1, 0]
-        assert asked.raycast((1.5, 0.5), (1, 0), ignore=0).id == 2
-        assert asked.raycast((1.5, 0.5), (0, -1), ignore=0) is None
-    assert index.raycast(origins, ways, env=[5, 0, 5, 5], ignore=[3, 0, 0, 9]).ids.tolist() == [-1, 2, 3, 3]
+        assert queries.raycast((1.5, 0.5), (1, 0), ignore=0).id == 2
+        assert queries.raycast((1.5, 0.5), (0, -1), ignore=0) is None
+    assert index.raycast(origins, motions, env=[5, 0, 5, 5], ignore=[3, 0, 0, 9]).ids.tolist() == [
+        -1,
+        2,
+        3,
+        3,
+    ]
 
 
 @pytest.mark.covering
@@ -165,28 +170,28 @@ def test_rays_from_within_bodies_see_what_is_left_without_them(name, period):
     random = np.random.default_rng(9)
     low = random.random((60, 2)) * 0.9
     boxes = np.hstack((low, low + random.random((60, 2)) * 0.1))
-    own = np.arange(-4, 56)  # -4 to -1: nobody
+    own = np.arange(-4, 56)  # -4 to -1: no world
     origins = (boxes[own, :2] + boxes[own, 2:]) / 2
-    ways = random.normal(size=(60, 2))
+    motions = random.normal(size=(60, 2))
     env = random.integers(0, 3, 60)
     options = {} if period is None else {"period": period}
     index = make(name, 2, **options)
     index.insert_many(boxes, category=1 + np.arange(60) % 3)
     worlds = make(name, 2, **options)
     worlds.insert_many(boxes, env=env)
-    for asked, rules, apart in (
+    for queries, rules, apart in (
         (index, {}, False),
         (index, {"mask": 2}, False),
         (worlds, {"env": env}, True),
     ):
-        hits = asked.raycast(origins, ways, 0.7, ignore=own, **rules)
+        hits = queries.raycast(origins, motions, 0.7, ignore=own, **rules)
         for ray in range(60):
             left = make(name, 2, **options)
             kept = np.arange(60) != own[ray]
             if apart:
                 kept &= env == env[ray]
             left.insert_many(boxes[kept], category=(1 + np.arange(60) % 3)[kept])
-            hit = left.raycast(origins[ray], ways[ray], 0.7, mask=rules.get("mask"))
+            hit = left.raycast(origins[ray], motions[ray], 0.7, mask=rules.get("mask"))
             if hit is None:
                 assert (hits.ids[ray], hits.distances[ray]) == (-1, np.inf)
             else:
@@ -194,9 +199,9 @@ def test_rays_from_within_bodies_see_what_is_left_without_them(name, period):
                 assert hits.distances[ray] == hit.distance
                 assert tuple(hits.normals[ray]) == hit.normal
     with pytest.raises(TypeError, match="ignore must be ids"):
-        index.raycast(origins, ways, 0.7, ignore=own + 0.5)
+        index.raycast(origins, motions, 0.7, ignore=own + 0.5)
     with pytest.raises(ValueError, match="one for each of 60 rays"):
-        index.raycast(origins, ways, 0.7, ignore=own[:5])
+        index.raycast(origins, motions, 0.7, ignore=own[:5])
 
 
 def test_bad_environments_are_named_and_change_nothing():

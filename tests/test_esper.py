@@ -193,7 +193,7 @@ def test_a_deleted_entity_gets_no_more_calls():
     assert esper.entity_exists(b)
 
 
-def test_move_is_stopped_by_what_is_in_the_way_and_written_back():
+def test_move_is_stopped_by_obstacles_and_written_back():
     a = esper.create_entity(Collider(bp.Box(0, 0, 10, 10)), Position(3, 0))
     esper.create_entity(Collider(bp.Box(50, -50, 10, 100), static=True))
     collisions = processor(position=Position)
@@ -218,7 +218,7 @@ def test_the_world_may_hold_more_than_entities():
     assert len(world.events.began) == 1
 
 
-def test_an_entity_that_waits_is_in_the_way():
+def test_an_entity_without_a_body_yet_still_blocks():
     a = esper.create_entity(Collider(bp.Box(0, 0, 10, 10)), Position(0, 0))
     collisions = processor(position=Position)
     esper.process()

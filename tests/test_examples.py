@@ -80,18 +80,18 @@ def test_the_list_of_examples(tmp_path):
     assert all(len(line.split()) > 6 for line in lines)
 
 
-def test_sorted_sprites_finds_the_same_in_all_three_ways():
+def test_sorted_sprites_finds_the_same_with_all_three_methods():
     game = game_named("sorted_sprites")(count=200)
     for _ in range(10):
         play(game, 1)
-        ways = [game.by_groups(), game.by_sorting(), game.by_broadphase()]
-        assert ways[0] == ways[1] == ways[2]
-        assert ways[0]
+        motions = [game.by_groups(), game.by_sorting(), game.by_broadphase()]
+        assert motions[0] == motions[1] == motions[2]
+        assert motions[0]
     assert game.looked < 200 * 200 / 10
     game.by_itself = False
     for number in (1, 2, 3):
         game.handle(key(str(number)))
-        assert game.way == number - 1
+        assert game.method == number - 1
 
 
 def test_components_collects_coins_and_hits_mines():
@@ -176,7 +176,7 @@ def test_balls_can_be_dragged_and_thrown_and_keep_their_energy():
     assert game.slow
 
 
-def test_every_example_begins_anew_and_pauses():
+def test_every_example_restarts_and_pauses():
     for name in NAMES:
         game = game_named(name)()
         play(game, 3)

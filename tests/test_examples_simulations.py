@@ -34,20 +34,20 @@ def test_birds_come_to_fly_as_their_neighbours_do(boids):
         flock.fly()
     assert flock.alignment() > 0.5
     assert ((flock.place >= 0) & (flock.place < flock.size)).all()
-    assert np.allclose(np.hypot(*flock.way.T), boids.SPEED, rtol=1e-5)
+    assert np.allclose(np.hypot(*flock.velocity.T), boids.SPEED, rtol=1e-5)
 
 
 def test_two_birds_turn_by_the_rules_also_across_the_edge(boids):
     flock = boids.Flock(2, (100, 100))
     flock.place[:] = [99, 50], [1, 50]  # two apart, nearer than a bird likes
-    flock.way[:] = [0, boids.SPEED], [0, boids.SPEED]
+    flock.velocity[:] = [0, boids.SPEED], [0, boids.SPEED]
     flock.turn(flock.look(), None)
-    assert flock.way[0, 0] < 0 < flock.way[1, 0]
+    assert flock.velocity[0, 0] < 0 < flock.velocity[1, 0]
     flock.place[:] = [97.5, 50], [2.5, 50]  # five apart: it comes closer
-    flock.way[:] = [boids.SPEED, 0], [0, boids.SPEED]
+    flock.velocity[:] = [boids.SPEED, 0], [0, boids.SPEED]
     flock.turn(flock.look(), None)
-    assert flock.way[0, 1] > 0.1
-    assert flock.way[1, 0] > 0.1
+    assert flock.velocity[0, 1] > 0.1
+    assert flock.velocity[1, 0] > 0.1
 
 
 def test_birds_flee_the_hawk(boids):
@@ -116,15 +116,15 @@ def test_no_disc_moves_into_another():
         assert 0 < (before != made.place).any(axis=1).sum() < 300
 
 
-def first_hits(worlds, asked, rows):
-    """How far each of some rays goes, by looking at every box of its world."""
+def first_hits(worlds, queries, rows):
+    """The length of some rays, by testing every box of their world."""
     boxes = np.vstack((robots.around(worlds.place), worlds.obstacles))
     envs = np.concatenate((worlds.env, worlds.env_of_obstacles))
     found = []
     for row in rows:
-        meets = envs == asked["env"][row]
-        meets[asked["ignore"][row]] = False
-        origin, direction = asked["origin"][row], asked["direction"][row]
+        meets = envs == queries["env"][row]
+        meets[queries["ignore"][row]] = False
+        origin, direction = queries["origin"][row], queries["direction"][row]
         with np.errstate(divide="ignore"):
             sides = (boxes[meets].reshape(-1, 2, 2) - origin) / direction
         enter, leave = sides.min(axis=1).max(axis=1), sides.max(axis=1).min(axis=1)
@@ -144,10 +144,10 @@ def test_robots_see_what_is_there_and_run_into_nothing():
             others = np.vstack((own, around))
             inside = (own[:, None, :2] < others[:, 2:]) & (own[:, None, 2:] > others[:, :2])
             assert inside.all(axis=2).sum() == len(own)  # each one only itself
-    asked = worlds.rays()
-    distances = worlds.index.raycast(**asked).distances
+    queries = worlds.rays()
+    distances = worlds.index.raycast(**queries).distances
     rows = np.random.default_rng(1).choice(len(distances), 300, replace=False)
-    assert np.allclose(distances[rows], first_hits(worlds, asked, rows), rtol=1e-9)
+    assert np.allclose(distances[rows], first_hits(worlds, queries, rows), rtol=1e-9)
     assert 0.2 < np.isfinite(distances[rows]).mean() < 1
     assert np.linalg.norm(worlds.place - begun, axis=1).mean() > 1
 

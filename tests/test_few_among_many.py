@@ -31,7 +31,7 @@ def squares(n, world, seed, dim=2, dtype=np.float32):
 @small
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize(("name", "dim"), CASES)
-def test_what_is_left_out_meets_none_of_the_few(name, dim, dtype, few_enough):
+def test_dropped_boxes_meet_none_of_the_few(name, dim, dtype, few_enough):
     boxes = scenes.make(name, 300, dim, dtype)
     chosen = np.random.default_rng(1).choice(300, 10, replace=False)
     few = np.ascontiguousarray(boxes[chosen])
@@ -56,7 +56,7 @@ def test_most_of_an_even_world_is_left_out(dim, threads):
     assert np.isin(np.unique(oracle.join(many[:400], many)[:, 1]), near.rows).all()
 
 
-def test_a_few_that_cover_the_world_leave_nothing_out():
+def test_if_the_few_cover_the_world_nothing_is_dropped():
     many = squares(40_000, 300.0, 3)
     few = np.array([[0, 0, 200, 200], [100, 0, 300, 300]], np.float32)
     assert boxes_near(few, many, 2, Scratch()) is None

@@ -40,7 +40,7 @@ def straight_is_open(tiles, column, row, step, size):
 
 
 def is_open(tiles, column, row, step, size, diagonal):
-    """Said anew: across a corner only where one could as well go round it, either way."""
+    """An independent definition: diagonal steps only if both ways around the corner are open."""
     dx, dy = step
     if not (dx and dy):
         return straight_is_open(tiles, column, row, step, size)
@@ -131,8 +131,8 @@ def test_paths_are_as_short_as_those_of_networkx():
         for _ in range(5):
             a, b = map(tuple, rng.integers(0, (tiles.columns, tiles.rows), (2, 2)).tolist())
             path = tiles.find_path(a, b)
-            way = tiles.is_solid(*a) or tiles.is_solid(*b) or not networkx.has_path(graph, a, b)
-            assert (len(path) == 0) == way
+            motion = tiles.is_solid(*a) or tiles.is_solid(*b) or not networkx.has_path(graph, a, b)
+            assert (len(path) == 0) == motion
             if len(path):
                 assert (tuple(path[0]), tuple(path[-1])) == (a, b)
                 walked = sum(math.dist(p, q) for p, q in zip(path[1:], path[:-1], strict=True))
@@ -176,8 +176,8 @@ def test_bodies_smaller_than_their_tiles_arrive_from_anywhere():
         world.tiles = tiles
         walkers = world.add_many(np.hstack((places, places + side)))
         for _ in range(300 * size):
-            ways = 5 * field.ways_at(world.positions + side / 2)
-            world.move_many(walkers, ways[:, 0], ways[:, 1])
+            motions = 5 * field.ways_at(world.positions + side / 2)
+            world.move_many(walkers, motions[:, 0], motions[:, 1])
         assert (field.distances_at(world.positions + side / 2) == 0).all()
 
 
@@ -196,7 +196,7 @@ def test_a_field_is_kept_until_a_tile_changes():
     solid[2, 0] = True  # behind the map's back
     assert tiles.flow_field((0, 0), diagonal=False).distances[4, 0] == 12
     tiles.set_one_way(4, 2, "top")
-    assert tiles.flow_field((0, 0), diagonal=False).distances[4, 0] == 12, "it goes up through it"
+    assert tiles.flow_field((0, 0), diagonal=False).distances[4, 0] == 12, "the path leads up through it"
     tiles.set_one_way(4, 2, "bottom")
     assert np.isinf(tiles.flow_field((0, 0), diagonal=False).distances[4, 0])
     for column in range(5):  # no more are kept than may be wanted soon
@@ -207,7 +207,7 @@ def test_a_field_is_kept_until_a_tile_changes():
         field.distances[0, 0] = 1
 
 
-def test_a_search_ends_where_it_is_told_and_goes_on_where_it_stopped(monkeypatch):
+def test_a_search_ends_at_its_limit_and_continues_where_it_stopped(monkeypatch):
     tiles = TileMap(np.zeros((40, 30), bool), 2)
     whole = tiles.flow_field((3, 5))
     near = tiles.flow_field((3, 5), max_distance=20)
@@ -218,14 +218,14 @@ def test_a_search_ends_where_it_is_told_and_goes_on_where_it_stopped(monkeypatch
     assert np.array_equal(again.directions, whole.directions)
 
 
-def test_places_without_a_way():
+def test_places_without_a_path():
     tiles = TileMap([[False, True, False]], 10)
     field = tiles.flow_field((0, 0))
     assert field.distances.tolist() == [[0, math.inf, math.inf]]
     assert field.distances_at([[5, 5], [25, 5], [-1, 5], [5, 11]]).tolist() == [0, *[math.inf] * 3]
     assert not field.ways_at([[5, 5], [25, 5], [-1, 5], [5, 11]]).any()
     assert field.path((2, 0)).shape == (0, 2)
-    assert np.isinf(tiles.flow_field((1, 0)).distances).all(), "a solid goal is reached by nobody"
+    assert np.isinf(tiles.flow_field((1, 0)).distances).all(), "a solid goal cannot be reached"
     assert np.isinf(tiles.flow_field((0, 0), size=2).distances).all(), "too large for the map"
     assert np.isinf(tiles.flow_field(np.empty((0, 2))).distances).all()
     assert TileMap(np.empty((0, 0), bool), 1).flow_field(np.empty((0, 2))).distances.shape == (0, 0)

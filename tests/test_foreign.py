@@ -285,7 +285,7 @@ def test_a_rule_that_is_missing_is_named(make):
             call()
 
 
-# --- points, ways and circles ----------------------------------------------------------------------------
+# --- points, motions and circles--------------------------------------------------------------------------
 
 
 PLACES = np.array([[1.0, 2.0], [6.0, 8.0]])
@@ -326,7 +326,7 @@ def test_one_point():
         assert world.query_point(point) == [body]
 
 
-def test_ways_are_told_from_places():
+def test_directions_are_distinguished_from_places():
     frame = pd.DataFrame({"x": [10.0], "y": [10.0], "z": [1.0], "vy": [2.0], "vx": [1.0]})
     balls = BallSimulation(positions=frame[["y", "x"]], velocities=frame, radius=1)
     assert balls.velocities.tolist() == [[1, 2]]
@@ -373,9 +373,9 @@ def test_two_coordinate_systems_do_not_meet():
     right = bp.join(BOXES, BOXES).tolist()
     for a, b in ((degrees, degrees), (degrees, unknown), (unknown, metres), (degrees, BOXES)):
         assert bp.join(a, b).tolist() == right
-    ways = gpd.GeoSeries([shapely.Point(1, 0)] * len(BOXES), crs="EPSG:3857")
+    motions = gpd.GeoSeries([shapely.Point(1, 0)] * len(BOXES), crs="EPSG:3857")
     frame = pd.DataFrame({"dx": np.ones(len(BOXES)), "dy": np.zeros(len(BOXES))})
-    ways_of = gpd.GeoDataFrame(frame, geometry=ways)
+    ways_of = gpd.GeoDataFrame(frame, geometry=motions)
     with pytest.raises(ValueError, match=r"boxes is in .*EPSG:4326 and motion in EPSG:3857"):
         bp.swept_pairs(degrees, ways_of)
     there, here = (gpd.GeoSeries(shapely.points(BOXES[:, :2]), crs=own.crs) for own in (degrees, metres))

@@ -29,7 +29,7 @@ def frozen(tmp_path_factory):
     shutil.copytree(ROOT / "examples", folder / "examples", ignore=shutil.ignore_patterns("__pycache__"))
     (folder / "play.py").write_text(PLAY)
     command = [sys.executable, "-m", "PyInstaller", "--onedir", "--name", "dungeon", "play.py"]
-    # What is installed beside for the tests; pandas alone would bring Numba along.
+    # What else is installed for the tests; pandas alone would bring Numba along.
     for beside in (
         "pandas",
         "polars",

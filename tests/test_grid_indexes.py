@@ -156,7 +156,7 @@ def test_only_boxes_whose_cells_change_are_binned_again(kind):
 
 
 @small
-def test_when_most_have_moved_all_are_binned_at_once_when_somebody_asks(kind):
+def test_if_most_boxes_moved_the_next_query_bins_all_at_once(kind):
     index = kind()
     index.insert_many(squares(1, 500))
     index.pairs()
@@ -230,7 +230,7 @@ def test_a_crowded_place_is_swept(kind):
     assert index.stats.tests < 3000 * 3000 / 100
 
 
-def test_many_in_one_slot_are_told_apart():
+def test_many_boxes_in_one_slot_are_distinguished():
     index = bp.SpatialHash(cell_size=1.0, table_size=1)
     rows = random_boxes(5, 400, 2)
     index.insert_many(rows)

@@ -53,8 +53,8 @@ def frames(random, boxes):
     n, width = boxes.shape
     for share, step in ((0.01, 0.1), (1.0, 0.5), (1.0, 30.0), (0.0, 0.0), (0.3, 1e-9)):
         ids = np.flatnonzero(random.random(n) < share)
-        way = random.normal(size=(len(ids), width // 2)) * step
-        boxes[ids] += np.hstack((way, way))
+        motion = random.normal(size=(len(ids), width // 2)) * step
+        boxes[ids] += np.hstack((motion, motion))
         low, high = boxes[:, : width // 2], boxes[:, width // 2 :]
         np.maximum(low, high, out=high)  # what a step far out loses to rounding
         yield ids, boxes[ids]
@@ -79,7 +79,7 @@ def assert_same_answers(index, oracle, random):
         ("query_ray", (points, towards, 200.0)),
         ("nearest", (points, 7)),
     ):
-        batch, wanted = (getattr(asked, call)(*arguments) for asked in (index, oracle))
+        batch, wanted = (getattr(queries, call)(*arguments) for queries in (index, oracle))
         same = np.array_equal(batch, wanted) if isinstance(wanted, np.ndarray) else None
         for part, wanted_part in zip(batch, wanted, strict=True) if same is None else ():
             np.testing.assert_array_equal(part, wanted_part, err_msg=call)
@@ -138,9 +138,9 @@ def test_the_tree_of_strips_follows_what_changes_little():
 
     def agree():
         index.validate()
-        for asked in random.random((20, 2)) * 90:
-            assert index.query_radius(asked, 9.0).tolist() == other.query_radius(asked, 9.0).tolist()
-            assert index.nearest(asked, 3).ids.tolist() == other.nearest(asked, 3).ids.tolist()
+        for queries in random.random((20, 2)) * 90:
+            assert index.query_radius(queries, 9.0).tolist() == other.query_radius(queries, 9.0).tolist()
+            assert index.nearest(queries, 3).ids.tolist() == other.nearest(queries, 3).ids.tolist()
         assert index.pairs().tolist() == other.pairs().tolist()
         return index._structure._tree
 

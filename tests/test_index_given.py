@@ -1,6 +1,6 @@
 """One question, one move: what the kernels read themselves is read as Python reads it, and refused as there.
 
-`BruteForce` has no such kernels: all it is asked goes the ordinary way, through `arguments.Reader`.
+`BruteForce` has no such kernels: all its queries take the general path, through `arguments.Reader`.
 """
 
 import gc
@@ -61,7 +61,7 @@ def touching(request):
 
 @pytest.fixture(params=QUICK)
 def both(request, kind, touching):
-    """An index with quick ways, and one without, that hold the same."""
+    """An index with fast paths, and one without, with the same content."""
     dim, dtype = kind
     found = [
         bp.make_index(name, dim=dim, dtype=dtype, touching=touching)
@@ -73,7 +73,7 @@ def both(request, kind, touching):
 
 
 def writings(values):
-    """The same numbers, written in many ways; each is a whole number."""
+    """The same numbers in many forms; each is a whole number."""
     plain = [float(value) for value in values]
     yield tuple(plain)
     yield list(plain)
@@ -110,7 +110,7 @@ def answers(index, call, *arguments):
     return outcome(lambda: getattr(index, call)(*arguments)), index.stats.call, index.stats.pairs
 
 
-def test_every_way_to_write_a_question_is_read_as_it_is_meant(both):
+def test_every_form_of_a_query_is_read_correctly(both):
     dim = both[0].dim
     low, high = [10.0] * dim, [22.0] * dim
     for call, values in (("query_box", low + high), ("query_point", low), ("nearest", [45.0] * dim)):
@@ -122,17 +122,17 @@ def test_every_way_to_write_a_question_is_read_as_it_is_meant(both):
         assert all(one == found[0] for one in found), call
 
 
-def test_every_way_to_write_a_ray_is_read_as_it_is_meant(both):
+def test_every_form_of_a_ray_is_read_correctly(both):
     dim = both[0].dim
     origin, direction = [50.0] * dim, [-3.0, -2.0, -2.0][:dim]
     expected = answers(both[1], "raycast", origin, direction)
     assert expected[2] == 1
     for at in writings(origin):
         assert answers(both[0], "raycast", at, direction) == expected
-    negative = [way for way in writings([3.0, 2.0, 2.0][:dim]) if not isinstance(way, np.ndarray)]
-    for way in [*negative, np.array([3.0, 2.0, 2.0][:dim])]:
-        assert answers(both[0], "raycast", [-9.0] * dim, way) == answers(
-            both[1], "raycast", [-9.0] * dim, way
+    negative = [motion for motion in writings([3.0, 2.0, 2.0][:dim]) if not isinstance(motion, np.ndarray)]
+    for motion in [*negative, np.array([3.0, 2.0, 2.0][:dim])]:
+        assert answers(both[0], "raycast", [-9.0] * dim, motion) == answers(
+            both[1], "raycast", [-9.0] * dim, motion
         )
     for furthest in (
         0,
@@ -196,7 +196,7 @@ def test_how_many_are_nearest(both):
 @pytest.mark.covering(together=2)
 @pytest.mark.parametrize("static", [False, True])
 @pytest.mark.parametrize("changes", [False, True])
-def test_a_box_moves_as_it_is_told_however_that_is_written(both, static, changes):
+def test_every_form_of_a_move_is_read_correctly(both, static, changes):
     dim = both[0].dim
     if static:
         for index in both:
@@ -293,9 +293,9 @@ def test_a_kernel_on_trial_answers_to_nothing_that_it_was_not_made_for():
     ]
     for kernel in kernels:
         assert kernel() is None
-        for thing in junk:
+        for body in junk:
             for count in (1, 4, 5, 9, 10, 11, 12, 13):
-                assert kernel(*[thing] * count) is None
+                assert kernel(*[body] * count) is None
 
 
 @pytest.mark.covering
@@ -303,7 +303,7 @@ def test_many_questions_leave_no_memory_behind(both):
     index, dim = both[0], both[0].dim
     place = [10.0] * dim + [11.0] * dim
 
-    def ask():
+    def query():
         for _ in range(60):
             index.query_box(place)
             index.query_box([-1.0] * dim + [100.0] * dim)
@@ -311,7 +311,7 @@ def test_many_questions_leave_no_memory_behind(both):
             index.raycast([0.0] * dim, [1.0] * dim)
             with pytest.raises(TypeError):
                 index.query_box([HUGE] * 2 * dim)
-        for _ in range(60):  # by themselves: a tree that is built anew keeps something for later
+        for _ in range(60):  # warm up: a rebuilt tree keeps some memory for later
             index.move(7, place)
             with pytest.raises(TypeError):
                 index.move(7, ["x"] * 2 * dim)
@@ -325,7 +325,7 @@ def test_many_questions_leave_no_memory_behind(both):
         growth = []
         for _ in range(4):
             before = held()
-            ask()
+            query()
             growth.append(held() - before)
         assert min(growth) < 3_000, growth  # 50 bytes a round, each time: what is kept for later comes once
     finally:

@@ -41,7 +41,7 @@ class IndexMachine(RuleBasedStateMachine):
     def begin(self, dtype, touching, sort):
         self.index = make(self.name, self.dim, dtype=dtype, touching=touching, sort=bool(sort))
         self.model = Model(self.dim, dtype, touching)
-        self.asked = 0
+        self.queries = 0
 
     # ---- changing it
 
@@ -112,13 +112,13 @@ class IndexMachine(RuleBasedStateMachine):
             self.model.bodies[i].box = self.model.rounded(row)
 
     def _moved(self, data, who, step):
-        """Elsewhere when ``step`` is 0, else a little way from where they are."""
+        """Elsewhere if ``step`` is 0, else a small distance away."""
         seed = data.draw(st.integers(0, 2**32 - 1))
         if step == 0.0:
             return random_boxes(seed, len(who), self.dim)
-        way = np.random.default_rng(seed).integers(-2, 3, (len(who), self.dim)) * step
+        motion = np.random.default_rng(seed).integers(-2, 3, (len(who), self.dim)) * step
         rows = np.array([self.model.bodies[i].box for i in who], np.float64).reshape(-1, 2 * self.dim)
-        return rows + np.hstack((way, way))
+        return rows + np.hstack((motion, motion))
 
     @rule(chance=st.integers(0, 5), room=st.integers(0, 300))
     def clear_or_reserve(self, chance, room):
@@ -154,7 +154,7 @@ class IndexMachine(RuleBasedStateMachine):
         spoil.validate()
         self.index = keep
 
-    # ---- asking it
+    # ---- queries
 
     @rule(data=st.data(), category=RULES, mask=RULES)
     def query_box(self, data, category, mask):
@@ -288,7 +288,7 @@ def machine(name, dim):
 
 @pytest.fixture(autouse=True)
 def journal_of_any_size(monkeypatch):
-    """`changes` asks about touched boxes among few boxes too, or the machine would never see it."""
+    """`changes` queries touched boxes among few boxes too; otherwise the machine would never test that."""
     monkeypatch.setattr(changes, "FEWEST_BOXES", 0)
 
 

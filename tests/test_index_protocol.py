@@ -1,4 +1,4 @@
-"""What `broadphase.indexes.protocol` promises to those who write an index."""
+"""The promises of `broadphase.indexes.protocol` to authors of an index."""
 
 import threading
 import time
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.smaller_set
 
 
 class Noting(NoStructure):
-    """Writes down what it is told, and what the store held then."""
+    """Records its calls, and what the store held then."""
 
     def __init__(self, heard, *kept):
         self.heard = heard
@@ -106,7 +106,7 @@ def test_reset_is_called_when_the_store_is_empty_or_filled(witness, tmp_path):
 
 
 class Slow(NoStructure):
-    """Built when asked for, slowly, and counts how often."""
+    """Built on first use, slowly, and counts how often."""
 
     built = 0
 
@@ -128,7 +128,7 @@ class Late(bp.BruteForce):
         return self._structure.built
 
 
-def test_what_is_stale_is_built_once_however_many_ask():
+def test_a_stale_structure_is_rebuilt_once_for_many_readers():
     index = Late()
     index.insert_many(at(0, 1, 2))
     threads = [threading.Thread(target=index.pairs) for _ in range(4)]
@@ -192,10 +192,10 @@ def test_a_copy_of_a_stale_index_is_stale():
 
 class QuickStructure(NoStructure):
     answers_boxes_quickly = True
-    asked = False
+    queries = False
 
     def find_in_boxes(self, *arguments):
-        self.asked = True
+        self.queries = True
         return super().find_in_boxes(*arguments)
 
 
@@ -206,7 +206,7 @@ class Quick(bp.BruteForce):
 
 @pytest.mark.parametrize("sort", [True, False])
 @pytest.mark.parametrize("touching", [True, False])
-def test_a_join_asks_the_larger_index_by_the_rules_of_both(touching, sort):
+def test_a_join_queries_the_larger_index_with_the_rules_of_both(touching, sort):
     boxes = random_boxes(6, 80, 2)
     options = {"static": np.arange(80) % 3 == 0, "category": [1, 2, 3, 4] * 20, "mask": [7, 3, 1, 2, 6] * 16}
     slow = bp.BruteForce(touching=touching, sort=sort)
@@ -220,7 +220,7 @@ def test_a_join_asks_the_larger_index_by_the_rules_of_both(touching, sort):
     wanted = few.join(slow).tolist()
     assert len(wanted) > 3
     assert sorted(few.join(quick).tolist()) == sorted(wanted)
-    assert quick._structure.asked
+    assert quick._structure.queries
     if sort:
         assert few.join(quick).tolist() == wanted
     quick._space.touching = touching

@@ -40,7 +40,7 @@ def test_what_only_meets_an_edge_counts_with_touching_alone(name, touching):
     assert index.query_ray([2, 0], [-1, 1]).ids.tolist() == hit
 
 
-def test_what_reaches_inside_counts_either_way(name):
+def test_overlaps_of_the_interior_count_with_and_without_touching(name):
     index = holding(name, [UNIT], touching=False)
     assert index.query_box([0.5, 0.5, 0.5, 0.5]).tolist() == [0]
     assert index.query_point([0.5, 0.5]).tolist() == [0]
@@ -267,7 +267,7 @@ def test_many_threads_may_read_at_once(name):
     index = holding(name, boxes)
     index.remove_many([3, 50, 119])
 
-    def ask(_):
+    def query(_):
         return (
             index.pairs().tolist(),
             index.query_box(boxes[:20]).tolist(),
@@ -277,7 +277,7 @@ def test_many_threads_may_read_at_once(name):
         )
 
     with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(ask, range(24)))
+        answers = list(pool.map(query, range(24)))
     assert all(answer == answers[0] for answer in answers)
 
 

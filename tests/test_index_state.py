@@ -54,7 +54,7 @@ def test_the_lowest_free_id_comes_first(name):
     assert index.ids.tolist() == [0]
 
 
-def test_a_reused_id_is_a_new_thing(name):
+def test_a_reused_id_is_a_new_box(name):
     index = make(name)
     index.insert_many([[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 1, 1]])
     assert index.changes().began.tolist() == [[0, 1], [0, 2], [1, 2]]
@@ -68,7 +68,7 @@ def test_a_reused_id_is_a_new_thing(name):
     assert (len(began), len(stayed), len(ended)) == (0, 3, 0)
 
 
-def test_stayed_is_of_its_own_frame_however_late_it_is_asked_for(name):
+def test_stayed_belongs_to_its_frame_however_late_it_is_read(name):
     index = make(name)
     index.insert_many([[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 1, 1]])
     index.changes()
@@ -134,7 +134,7 @@ def test_the_file_needs_no_pickle(index, tmp_path):
         assert all(members[key].dtype != object for key in members)
 
 
-def test_a_reused_id_is_new_after_the_way_through_a_file_too(name, tmp_path):
+def test_a_reused_id_is_new_after_saving_and_loading_too(name, tmp_path):
     index = make(name)
     index.insert_many([[0, 0, 1, 1]] * 2)
     index.changes()
@@ -215,7 +215,7 @@ def changed_file(index, path, **changes):
         ({"seen": np.zeros((3, 2))}, "seen is damaged"),
     ],
 )
-def test_a_file_that_lies_is_refused(index, tmp_path, change, message):
+def test_a_file_with_false_metadata_is_refused(index, tmp_path, change, message):
     assert len(index) == 35
     changed_file(index, tmp_path / "file")
     assert answers(bp.Index.load(tmp_path / "file")) == answers(index)
@@ -246,7 +246,7 @@ def test_pickles_and_copies_are_the_same_and_go_on_alone(index):
         index.validate()
 
 
-def test_room_that_is_reserved_survives_a_clear(name):
+def test_reserved_memory_survives_a_clear(name):
     index = make(name)
     index.reserve(1000)
     index.insert_many(random_boxes(1, 100, 2), static=True, category=4)

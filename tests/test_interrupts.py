@@ -1,4 +1,4 @@
-"""Ctrl-C at any instruction, threads that can not be started, memory that somebody else writes to."""
+"""Ctrl-C at any instruction, threads that cannot be started, memory that another thread writes to."""
 
 import _thread
 import os
@@ -32,7 +32,7 @@ def three_cores(monkeypatch):
 
 
 class Inside:
-    """Calls that note who is in them."""
+    """Calls that record which threads are in them."""
 
     def __init__(self, calls, seconds=0.001):
         self.now, self.most = [], 0
@@ -70,7 +70,7 @@ def test_ctrl_c_does_not_leave_before_the_helper(three_cores):
 
 @pytest.mark.smaller_set
 @pytest.mark.parametrize("function", ["_run_with_helpers", "work", "close", "offer", "results"])
-def test_an_exception_at_any_instruction_leaves_nobody_inside(three_cores, function):
+def test_an_exception_at_any_instruction_leaves_no_helper_inside(three_cores, function):
     """The k-th instruction of a function raises, for every k that there is."""
     raised = False
     for k in range(2_000):
@@ -120,7 +120,7 @@ class interrupt:  # noqa: N801 - reads as a verb
 
 
 @pytest.mark.smaller_set
-def test_helpers_stop_between_slices_when_nobody_waits(three_cores):
+def test_helpers_stop_between_slices_if_no_caller_waits(three_cores):
     main, began, turns = threading.get_ident(), threading.Event(), []
 
     def call():

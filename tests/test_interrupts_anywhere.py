@@ -146,7 +146,7 @@ def test_sorted_ends_are_laid_out_in_slices(cut_finely, stops, name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_question_that_is_interrupted_is_asked_again(cut_finely, stops, name):
+def test_an_interrupted_query_is_repeated(cut_finely, stops, name):
     boxes = scenes.make("uniform", 60, 2)
     for question in QUESTIONS.values():
         index, again = made(name, boxes), made(name, boxes)
@@ -158,7 +158,7 @@ def test_a_question_that_is_interrupted_is_asked_again(cut_finely, stops, name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_changes_that_are_interrupted_are_told_afterwards(cut_finely, stops, monkeypatch, name):
+def test_interrupted_changes_are_reported_afterwards(cut_finely, stops, monkeypatch, name):
     monkeypatch.setattr("broadphase.indexes.changes.FEWEST_BOXES", 10)
     boxes = scenes.make("uniform", 60, 2)
     index, again = made(name, boxes), made(name, boxes)

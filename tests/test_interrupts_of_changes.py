@@ -47,12 +47,12 @@ class Scene:
         listeners = len(self.world._state.listeners.matcher.listeners)
         return repr((facts, [body.alive for body in self.bodies], listeners))
 
-    def told(self):
+    def reported(self):
         """What listeners hear from here on."""
         self.world.validate()
         for _ in range(2):
             events = self.world.update()
-        calls = [call for call in self.heard.told() if call[0] != "stay"]
+        calls = [call for call in self.heard.reported() if call[0] != "stay"]
         return calls, names(events.stayed), [body.id for body in self.world.query_box((0, 0, 30, 30))]
 
 
@@ -95,8 +95,8 @@ def test_a_world_is_as_it_was_or_all_is_done(call, each):
         before, after = Scene(period), Scene(period)
         act(after)
         facts, done = before.facts(), after.facts()
-        told = after.told()
-        # With a period the same calls stand among some of its own: three times as many moments.
+        reported = after.reported()
+        # With a period there are more calls: three times as many moments.
         step = 1 if period is None else 7
         for k, scene in moments(act, lambda period=period: Scene(period), each.exhaustive, step):
             now = scene.facts()
@@ -104,7 +104,7 @@ def test_a_world_is_as_it_was_or_all_is_done(call, each):
             if now == facts:
                 act(scene)
             assert scene.facts() == done, f"moment {k}"
-            assert scene.told() == told, f"moment {k}"
+            assert scene.reported() == reported, f"moment {k}"
 
 
 @pytest.mark.smaller_set
@@ -187,7 +187,7 @@ def test_an_index_is_as_it_was_or_all_is_done(monkeypatch, name, each):
 
 
 @pytest.mark.smaller_set
-def test_room_is_made_in_all_arrays_or_in_none():
+def test_all_arrays_grow_or_none():
     def ready():
         store = BoxStore(2, np.float64)
         store.reserve(4)
@@ -255,7 +255,7 @@ def test_an_index_that_is_not_taken_is_as_it_was(exhaustive):
         balls.step(0.1)
 
 
-def test_a_slope_stands_in_its_map_or_does_not(exhaustive):
+def test_an_interrupted_slope_is_set_completely_or_not_at_all(exhaustive):
     def ready():
         level = bp.TileMap(np.zeros((2, 3), bool), 16)
         level.set_slope(0, 0, 0, 1)

@@ -237,7 +237,7 @@ class TestWriting:
         assert path.read_text() == "old"
         assert [file.name for file in tmp_path.iterdir()] == [name]
 
-    def test_a_failing_disk_is_told_with_the_name_of_the_file(self, tmp_path):
+    def test_a_failing_disk_is_reported_with_the_file_name(self, tmp_path):
         path = tmp_path / "a.csv"
 
         def full(done: int, total: int) -> None:

@@ -65,7 +65,7 @@ class TestColumns:
     def test_three_dimensions(self, tmp_path, header, row, box):
         assert read_boxes(written(tmp_path, "a.csv", f"{header}\n{row}\n")).boxes.tolist() == [box]
 
-    def test_top_and_bottom_are_read_whichever_way_y_counts(self, tmp_path):
+    def test_top_and_bottom_are_read_for_both_directions_of_y(self, tmp_path):
         header = "left,top,right,bottom"
         down = written(tmp_path, "down.csv", f"{header}\n0,2,1,2\n0,1,1,3\n")
         up = written(tmp_path, "up.csv", f"{header}\n0,2,1,2\n0,3,1,1\n")

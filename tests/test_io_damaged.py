@@ -140,7 +140,7 @@ def test_sound_files_are_read(tmp_path):
 @pytest.mark.parametrize("ending", ENDINGS)
 @any_file
 @given(data=damaged())
-def test_damaged_in_any_way(tmp_path, ending, data):
+def test_any_damage(tmp_path, ending, data):
     path = tmp_path / f"a.{ending}"
     path.write_bytes(data)
     read_or_refused(path)

@@ -33,7 +33,7 @@ for path in sys.argv[1:]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
-def test_small_files_that_ask_for_much_are_refused_before_they_take_it(tmp_path):
+def test_small_files_that_need_much_memory_are_refused_before_they_take_it(tmp_path):
     paths = [make(tmp_path) for make, _ in ATTACKS.values()]
     # A gigabyte and a half is all that they get, so that a failure does not take the machine down.
     most = 3 << 29

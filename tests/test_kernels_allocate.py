@@ -1,4 +1,4 @@
-"""Kernels work on the stack and in memory that the caller brings; what they ask for is what they return."""
+"""Kernels work on the stack and in memory of the caller; they only allocate what they return."""
 
 import ast
 from functools import cache
@@ -25,7 +25,7 @@ MAKERS = {
 }
 MAKERS |= {"empty_like", "zeros_like", "ones_like", "full_like", "append", "unique", "nonzero", "astype"}
 
-# The one function that asks for memory, and the kernels that return what it gives: they answer one question
+# The one function that allocates memory, and the kernels that return it: they answer one query
 # in one call, of which arrays from Python would be a third.
 ASKS = ("arrays.results", "result")
 ANSWERS = {
@@ -92,7 +92,7 @@ def kernels():
 
 
 @pytest.mark.smaller_set
-def test_one_function_asks_for_memory():
+def test_one_function_allocates_memory():
     makers = {maker for _, path, name, _ in kernels() for maker in reached(path, name)}
     home, name = ASKS
     assert makers == {(KERNELS.joinpath(*home.split(".")).with_suffix(".py"), name)}

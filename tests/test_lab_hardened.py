@@ -44,7 +44,7 @@ def upload(server, path: Path) -> tuple[int, dict]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
-def test_files_that_ask_for_much_leave_the_server_alone(server, tmp_path, exhaustive):
+def test_files_that_need_much_memory_leave_the_server_alone(server, tmp_path, exhaustive):
     some = [make for make, _ in ATTACKS.values()] if exhaustive else [same_batch]
     before = megabytes(server, "VmRSS:")
     for make in some:
@@ -84,7 +84,7 @@ def test_too_many_bodies_in_too_many_lanes_are_refused_and_the_scene_stays(serve
         assert len(tab.frame().get(1)) == 14
 
 
-def test_all_tabs_share_the_room():
+def test_all_tabs_share_the_quota():
     quota = Quota()
     for tab in range(MOST_OF_ALL // MOST_OF_ONE):
         quota.take(tab, MOST_OF_ONE // 2, 2)
@@ -132,7 +132,7 @@ def busy(monkeypatch):
     yield one
     one.close()
     one.join(WAIT)
-    Busy.enough.set()  # else the thread of a lane that goes on takes a core from all tests that follow
+    Busy.enough.set()  # otherwise the thread of the lane would occupy a core during all later tests
 
 
 def test_a_tab_that_is_closed_stops_in_the_middle_of_a_frame(busy):
@@ -181,7 +181,7 @@ def test_a_measurement_stops_in_the_middle_of_a_call(monkeypatch):
 
 
 def test_a_tab_that_is_closed_while_its_lanes_begin_takes_no_thread_with_it():
-    """In its first moment a thread of Python 3.11 goes by its parent's number: none is to be struck by it."""
+    """At first a thread of Python 3.11 has its parent's number: the parent must not be interrupted by it."""
     for _ in range(20):
         one = sessions.Session(lambda item: None, Uploads(), Quota())
         one.start()

@@ -86,7 +86,7 @@ def test_what_is_no_message_is_named(text, said):
 
 
 @pytest.mark.smaller_set
-def test_frames_come_back_as_they_were_and_lie_on_eights():
+def test_frames_are_read_back_unchanged_and_aligned_to_8_bytes():
     sections = [
         Section(Kind.CENTERS, 0, np.array([[1.5, -2], [3, 4]])),
         Section(Kind.STATIC, 0, np.array([True, False, True])),
@@ -155,7 +155,7 @@ def test_drags_are_merged_and_the_grab_before_them_is_not_lost():
 
 
 @pytest.mark.smaller_set
-def test_no_more_than_two_frames_are_on_their_way():
+def test_at_most_two_frames_are_in_flight():
     mail = begun()
     sent = []
     while mail.may_draw():
@@ -205,7 +205,7 @@ def test_what_comes_before_the_first_setup_is_not_lost():
 
 
 @pytest.mark.smaller_set
-def test_whoever_waits_is_woken_when_all_is_over():
+def test_waiting_threads_are_woken_at_the_end():
     mail = Mailbox()
     answers = []
     thread = threading.Thread(target=lambda: answers.append(mail.wait()))

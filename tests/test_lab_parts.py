@@ -139,9 +139,9 @@ def test_the_index_behind_auto_is_said_by_its_name():
 def test_a_lane_that_was_slow_is_shown_as_it_was_and_does_not_look_again():
     scene = make_scene("balls", count=60, seed=1)
     show = messages.Show(tests=True, structure=True)
-    asked = []
+    queries = []
     runner = Runner(
-        lambda: Lane("sweep_and_prune", scene.boxes(), scene.static), 0, lambda: asked.append(True), Wish()
+        lambda: Lane("sweep_and_prune", scene.boxes(), scene.static), 0, lambda: queries.append(True), Wish()
     )
     runner.start(scene.boxes(), 0, show)
     runner.wait(60)
@@ -154,31 +154,31 @@ def test_a_lane_that_was_slow_is_shown_as_it_was_and_does_not_look_again():
     runner.start(scene.boxes(), 1, show)
     runner.wait(60)
     assert runner.shown is first
-    assert not asked
+    assert not queries
 
 
 def test_the_error_of_a_slow_lane_is_raised_by_the_next_start():
-    asked = []
+    queries = []
 
     def fail():
         raise MemoryError("no room")
 
     scene = make_scene("balls", count=20, seed=1)
-    runner = Runner(fail, 0, lambda: asked.append(True), Wish())
+    runner = Runner(fail, 0, lambda: queries.append(True), Wish())
     runner.start(scene.boxes(), 0, messages.Show(tests=True, structure=True))
     runner.wait(60)
-    assert asked == [True]
+    assert queries == [True]
     with pytest.raises(MemoryError, match="no room"):
         runner.start(scene.boxes(), 0, messages.Show(tests=True, structure=True))
 
 
 @pytest.mark.parametrize(("page", "script"), [("index.html", "tour.js"), ("sandbox.html", "main.js")])
-def test_a_page_asks_for_all_its_scripts_at_once(page, script):
+def test_a_page_requests_all_its_scripts_at_once(page, script):
     folder = resources.files("broadphase.lab").joinpath("page")
     needed = [script]
     for name in needed:
         imported = re.findall(r'from "\./([^"]+)"', folder.joinpath(name).read_text("utf-8"))
         needed += [other for other in imported if other not in needed]
     html = folder.joinpath(page).read_text("utf-8")
-    asked = re.findall(r'<link rel="modulepreload" href="page/([^"]+)">', html)
-    assert sorted(asked) == sorted(needed[1:])
+    queries = re.findall(r'<link rel="modulepreload" href="page/([^"]+)">', html)
+    assert sorted(queries) == sorted(needed[1:])

@@ -49,7 +49,7 @@ def test_monsters_never_walk_into_walls():
 
 
 @pytest.mark.parametrize("name", SCENES)
-def test_a_body_that_is_dragged_goes_there_and_no_other(name):
+def test_only_the_dragged_body_moves(name):
     moved, left_alone = make_scene(name, count=12, seed=3), make_scene(name, count=12, seed=3)
     body = 4
     assert moved.grab(*moved.centers[body]) in range(12)
@@ -109,7 +109,7 @@ def test_scenes_that_there_are_not_are_refused():
 
 
 @pytest.mark.smaller_set
-def test_uploads_are_kept_by_token_and_the_oldest_goes():
+def test_uploads_are_kept_by_token_and_the_oldest_is_dropped():
     kept = uploads.Uploads()
     boxes = [np.array([[k, 0.0, 9.0, 9.0]]) for k in range(uploads.MOST_KEPT + 1)]
     tokens = [kept.keep(uploads.Upload("a.csv", one, "")) for one in boxes]

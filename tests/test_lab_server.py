@@ -109,7 +109,7 @@ def test_a_step_is_one_frame_and_a_restart_starts_over(server):
         assert (frame.frame, frame.epoch) == (0, 2)
 
 
-def test_a_hand_moves_its_body_also_while_time_stands_still(server):
+def test_dragging_moves_a_body_while_time_is_paused_too(server):
     with Tab(server) as tab:
         tab.say("play", playing=False, rate=60)
         tab.send(setup_message(count=5))
@@ -164,7 +164,7 @@ def test_a_file_is_uploaded_and_shown(server):
         assert "Choose the file again" in tab.hear("refused")["text"]
 
 
-# ---- who may ask
+# ---- which requests are allowed
 
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:{port}", "127.0.0.1.evil.example", ""])
@@ -199,7 +199,7 @@ def test_localhost_is_a_name_of_this_machine(server):
 # ---- hostile input
 
 
-def test_malformed_messages_are_answered_and_the_session_goes_on(server):
+def test_malformed_messages_are_answered_and_the_session_continues(server):
     with Tab(server) as tab:
         tab.send(setup_message(count=5))
         tab.frame()
@@ -290,7 +290,7 @@ def test_ten_tabs_run_side_by_side_and_too_many_are_refused(server):
             return still_works(server)
         except ConnectionClosed:
             time.sleep(0.1)
-    raise AssertionError("there is no room again")
+    raise AssertionError("the quota is not free again")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")

@@ -64,7 +64,7 @@ def test_above_each_other_sorting_saves_nothing():
     assert up == down != numbers("sorted", 0, place=(60, 30))[TESTS]
 
 
-def test_a_frame_in_which_nothing_moves_costs_nothing_and_swaps_grow_with_the_way():
+def test_a_frame_without_motion_costs_nothing_and_swaps_grow_with_the_distance():
     swaps = [numbers("kept", k)[SWAPS] for k in range(5)]
     assert swaps[0] == numbers("kept", 0)[TESTS] == 0
     assert swaps == sorted(swaps)
@@ -85,7 +85,7 @@ def test_the_swaps_lead_from_the_order_before_to_the_order_now():
             assert row == now[1 + axis * items : 1 + (axis + 1) * items].tolist()
 
 
-def test_small_cells_make_entries_large_ones_tests_and_the_least_lies_between():
+def test_small_cells_make_entries_large_ones_tests_and_the_minimum_is_between():
     step = BY_NAME["cells"]
     each = [numbers("cells", k) for k in range(len(step.values))]
     work = [one[TESTS] + BALLS * one[COPIES] for one in each]
@@ -168,7 +168,7 @@ def test_the_words_say_what_is_counted():
         assert words in page
 
 
-# ---- rooms
+# ---- buffers
 
 
 def test_rooms_are_always_as_full_and_moved_balls_stay_inside():
@@ -201,11 +201,11 @@ def test_a_recording_holds_what_the_engine_did(name):
             found = unpack(recording, number)
             assert {(one.kind, one.lane) for one in wanted} == {(one.kind, one.lane) for one in found}
             for one in wanted:
-                told = content(found, one.kind, one.lane).ravel()
+                reported = content(found, one.kind, one.lane).ravel()
                 flat = np.ascontiguousarray(one.content, TYPES[one.kind]).ravel()
                 if one.kind == Kind.NUMBERS:  # but the times, which are never twice the same
-                    told, flat = np.delete(told, [5, 9]), np.delete(flat, [5, 9])
-                assert np.array_equal(told, flat, equal_nan=one.kind == Kind.NUMBERS)
+                    reported, flat = np.delete(reported, [5, 9]), np.delete(flat, [5, 9])
+                assert np.array_equal(reported, flat, equal_nan=one.kind == Kind.NUMBERS)
             number += 1
 
 
@@ -217,14 +217,14 @@ def test_bytes_that_are_no_recording_are_reported():
 def test_an_export_is_the_page_and_its_recordings(tmp_path, exhaustive):
     steps = STEPS if exhaustive else (small("sorted", values=(1.0, 0.0)), small("kept", values=(0.0, 3.0)))
     seen = []
-    written = export(tmp_path / "site", lambda *told: seen.append(told), steps)
+    written = export(tmp_path / "site", lambda *reported: seen.append(reported), steps)
     assert all(path.is_file() for path in written)
     assert max(path.stat().st_size for path in written) < LARGEST
     names = {str(path.relative_to(tmp_path / "site")) for path in written}
     assert {"index.html", "page/tour.js", "tour/steps.json", "tour/kept.bin"} <= names
     assert not any("sandbox" in name for name in names)
-    told = json.loads((tmp_path / "site/tour/steps.json").read_text())
-    assert told == json.loads(json.dumps(contents(recorded=True, steps=steps)))
+    reported = json.loads((tmp_path / "site/tour/steps.json").read_text())
+    assert reported == json.loads(json.dumps(contents(recorded=True, steps=steps)))
     assert seen[-1][1] == seen[-1][2]
 
 

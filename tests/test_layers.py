@@ -27,9 +27,9 @@ BY_PEOPLE = (".py", ".js", ".css", ".html", ".md", ".cpp")
 def check(source):
     """What import-linter says of a package, and whether all is well."""
     program = "from importlinter.cli import lint_imports_command as check; check()"
-    asked = [sys.executable, "-c", program, "--no-cache", "--no-logo"]
+    requested = [sys.executable, "-c", program, "--no-cache", "--no-logo"]
     environment = {**os.environ, "PYTHONPATH": str(source)}
-    done = subprocess.run(asked, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(requested, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     return done.returncode == 0, done.stdout + done.stderr
 
 

@@ -94,7 +94,7 @@ print("right")
 # ---- what arguments may be
 
 
-def test_arrays_that_nobody_may_write_and_numbers_of_numpy():
+def test_read_only_arrays_and_numbers_of_numpy():
     from broadphase.kernels.boxes.checks import first_unsound_row
     from broadphase.kernels.movement.sweep import turn
 
@@ -172,16 +172,16 @@ def test_flushed_denormals_lose_no_pair_of_an_index(name, dtype):
     boxes = scenes.make("denormal", 200, 2, dtype)
     options = {"bounds": (0, 0, 1, 1), "cell_size": 1.0} if name == "uniform_grid" else {}
 
-    def ask():
+    def query():
         index = bp.make_index(name, dtype=dtype, **options)
         index.insert_many(boxes[:150])
         found = index.pairs()
         index.move_many(np.arange(100), boxes[100:])
         return found, index.pairs()
 
-    right = ask()
+    right = query()
     with flushed_denormals():
-        found = ask()
+        found = query()
     for ours, expected in zip(found, right, strict=True):
         assert np.array_equal(ours, expected)
 
@@ -194,17 +194,17 @@ def test_flushed_denormals_change_no_question_in_float64(name):
     index = bp.make_index(name, **options)
     index.insert_many(boxes)
 
-    def ask():
+    def query():
         return index.query_box(boxes), index.query_point(boxes[:, :2])
 
-    right = ask()
+    right = query()
     with flushed_denormals():
-        found = ask()
+        found = query()
     for ours, expected in zip(found, right, strict=True):
         assert np.array_equal(ours, expected)
 
 
-# ---- edited files, and folders that nobody may write
+# ---- edited files, and read-only folders
 
 
 @pytest.fixture
@@ -228,7 +228,7 @@ PAIRS = "[[0, 2], [1, 2]]"
 HOMELESS = {"HOME": "/dev/null", "XDG_CACHE_HOME": "/dev/null/cache", "BROADPHASE_CACHE": ""}
 
 
-def ask(copy, before="", **environment):
+def query(copy, before="", **environment):
     """Search with the copy, and hand it a box of which the edited kernel knows."""
     path = str(copy.parent)
     script = f"import sys; sys.path.insert(0, {path!r})\n" + before + ASK.format(path)
@@ -251,15 +251,15 @@ def compiled_in(cache):
 @pytest.mark.exhaustive  # it compiles a kernel
 def test_an_edited_kernel_is_compiled_on_its_next_call_and_nothing_else(copy, tmp_path):
     cache = tmp_path / "cache"
-    assert "boxes[1]" in ask(copy, BROADPHASE_CACHE=str(cache))[1]
+    assert "boxes[1]" in query(copy, BROADPHASE_CACHE=str(cache))[1]
     assert not cache.exists() or compiled_in(cache) == []
     edit(copy)
-    pairs, error = ask(copy, BROADPHASE_CACHE=str(cache))
+    pairs, error = query(copy, BROADPHASE_CACHE=str(cache))
     assert pairs == PAIRS
     assert "boxes[0]" in error
     assert compiled_in(cache) == ["boxes.checks"]
     made = {file: file.stat().st_mtime_ns for file in cache.rglob("*") if file.is_file()}
-    assert ask(copy, BROADPHASE_CACHE=str(cache)) == [pairs, error]
+    assert query(copy, BROADPHASE_CACHE=str(cache)) == [pairs, error]
     assert {file: file.stat().st_mtime_ns for file in cache.rglob("*") if file.is_file()} == made
 
 
@@ -271,7 +271,7 @@ sys.modules["numba"] = None
 warnings.simplefilter("always")
 warnings.showwarning = lambda message, kind, *rest: print(kind.__name__, str(message)[-50:])
 """
-    said, pairs, error = ask(copy, without, BROADPHASE_CACHE=str(tmp_path / "cache"))
+    said, pairs, error = query(copy, without, BROADPHASE_CACHE=str(tmp_path / "cache"))
     assert said.startswith("RuntimeWarning")
     assert 'pip install "broadphase[jit]"' in said
     assert pairs == PAIRS
@@ -282,7 +282,7 @@ def test_no_folder_that_may_be_written(copy):
     for folder in [copy, *copy.rglob("*")]:
         folder.chmod(folder.stat().st_mode & ~0o222)
     try:
-        assert ask(copy, **HOMELESS)[0] == PAIRS
+        assert query(copy, **HOMELESS)[0] == PAIRS
     finally:
         for folder in [copy, *copy.rglob("*")]:
             folder.chmod(folder.stat().st_mode | 0o200)
@@ -291,7 +291,7 @@ def test_no_folder_that_may_be_written(copy):
 @pytest.mark.exhaustive  # it compiles a kernel
 def test_an_edited_kernel_without_a_folder_to_keep_it_in(copy):
     edit(copy)
-    pairs, error = ask(copy, **HOMELESS)
+    pairs, error = query(copy, **HOMELESS)
     assert pairs == PAIRS
     assert "boxes[0]" in error
 
@@ -320,7 +320,7 @@ print("right")
     assert start(kinds[0]) == "right"
 
 
-def test_the_level_that_is_asked_for_is_the_one_that_runs():
+def test_the_requested_level_is_the_one_that_runs():
     script = "from broadphase.kernels.machine.level import level; print(level())"
     assert run(script, BROADPHASE_LEVEL=level()) == level()
     if level().startswith("x86"):
@@ -351,7 +351,7 @@ print(level(), type(first_unsound_row).__name__)
 def test_a_damaged_library_in_the_cache_is_made_again(copy, tmp_path, damage):
     edit(copy)
     cache = tmp_path / "cache"
-    asked = ask(copy, BROADPHASE_CACHE=str(cache))
+    queries = query(copy, BROADPHASE_CACHE=str(cache))
     (index,) = (cache / "libraries").glob("*.index")
     (library,) = set((cache / "libraries").iterdir()) - {index}
     sound = library.read_bytes()
@@ -359,7 +359,7 @@ def test_a_damaged_library_in_the_cache_is_made_again(copy, tmp_path, damage):
         index.write_text("library\n")
     else:
         library.write_bytes(damage)
-    assert ask(copy, BROADPHASE_CACHE=str(cache)) == asked
+    assert query(copy, BROADPHASE_CACHE=str(cache)) == queries
     assert library.read_bytes() == sound
 
 
@@ -391,7 +391,7 @@ print(folders[0], *(oct(folder.stat().st_mode)[-3:] for folder in folders))
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="Windows keeps the folders of users apart")
-def test_a_cache_of_somebody_else_is_not_used(copy, tmp_path):
+def test_a_cache_of_another_user_is_not_used(copy, tmp_path):
     script = f"""
 import os, sys; sys.path.insert(0, {str(copy.parent)!r})
 from broadphase.kernels.machine import cache

@@ -1,4 +1,4 @@
-"""The space beside Mesa's own: the same agents, the same answers, Mesa's own example."""
+"""The space compared with Mesa's own: the same agents, the same results, Mesa's own example."""
 
 import random
 
@@ -155,7 +155,7 @@ def looks_same(theirs, ours):
 
 
 @pytest.mark.parametrize("vision", [10, 30])
-def test_mesas_boids_fly_the_same_ways(vision, monkeypatch):
+def test_mesas_boids_fly_the_same_paths(vision, monkeypatch):
     flights = []
     for kind in (MesasSpace, ContinuousSpace):
         monkeypatch.setattr(flockers, "ContinuousSpace", kind)
@@ -189,9 +189,9 @@ def test_an_agent_without_a_position_is_near_none_and_named():
     space = made(ContinuousSpace, [[0, 10], [0, 10]], True, 3)
     lost = ContinuousSpaceAgent(space, Model(seed=1))
     assert lost not in space.get_agents_in_radius((5, 5), 100)[0]
-    for ask in (space.neighbors, space.nearest, space.neighbors_of_all):
+    for call in (space.neighbors, space.nearest, space.neighbors_of_all):
         with pytest.raises(ValueError, match=r"agent 1 \(row 3\) has no position; set agent\.position"):
-            ask(1)
+            call(1)
     with pytest.raises(ValueError, match=r"k must be 0 to 3, .* got 4"):
         space.get_k_nearest_agents((5, 5), 4)
 

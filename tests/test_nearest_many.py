@@ -43,16 +43,16 @@ BY_CELLS = ("uniform", "normal", "lattice", "upright line", "one far away", "hug
 @pytest.fixture
 def by_cells(monkeypatch):
     """Whether each call was answered by cells."""
-    told = []
+    reported = []
     find = batched_queries.find_nearest
 
     def spy(*arguments):
         found = find(*arguments)
-        told.append(found is not None)
+        reported.append(found is not None)
         return found
 
     monkeypatch.setattr(batched_queries, "find_nearest", spy)
-    return told
+    return reported
 
 
 def both(boxes, **options):
@@ -86,15 +86,15 @@ def test_points_among_themselves(by_cells, scene, dim, dtype):
 
 
 @pytest.mark.parametrize("dim", [2, 3])
-def test_others_ask_from_far_and_near(by_cells, dim):
+def test_query_points_far_and_near(by_cells, dim):
     random = np.random.default_rng(6)
     points = random.random((N, dim))
-    asking = np.vstack((random.normal(size=(600, dim)) * 3, points[:5], np.full((2, dim), 1e200)))
+    query_points = np.vstack((random.normal(size=(600, dim)) * 3, points[:5], np.full((2, dim), 1e200)))
     indexes = both(np.hstack((points, points)))
     for k in (1, 5, 40, MOST_WANTED):
-        expect_the_same(indexes, asking, k)
+        expect_the_same(indexes, query_points, k)
     assert all(by_cells)
-    expect_the_same(indexes, asking, MOST_WANTED + 1)
+    expect_the_same(indexes, query_points, MOST_WANTED + 1)
     assert not by_cells[-1]
 
 

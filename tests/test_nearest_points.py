@@ -103,7 +103,7 @@ def test_wrong_kinds_are_named():
 
 @pytest.mark.parametrize("dim", [2, 3])
 @pytest.mark.parametrize(("dtype", "far"), [(np.float32, 1e19), (np.float32, 1e38), (np.float64, 1e160)])
-def test_beside_points_far_away(dim, dtype, far):
+def test_with_a_few_points_far_away(dim, dtype, far):
     points = np.random.default_rng(5).random((N, dim)).astype(dtype)
     points[::50] *= dtype(far)
     points[1] = points[2]

@@ -122,7 +122,7 @@ def test_worlds_of_their_own_sizes():
         expect(bp.neighbors(points, r, env=env), point_scenes.near(points, r, env=env))
 
 
-def test_it_is_exact_beside_the_border():
+def test_it_is_exact_next_to_the_border():
     """Against rational arithmetic: what is not within rounding of ``r`` is decided as in exact arithmetic."""
     points = np.random.default_rng(5).random((80, 3))
     r = 0.35
@@ -174,13 +174,13 @@ def test_float32_points_in_a_period_lose_nothing(centre, among):
     for i, j, distance in rows:
         square = Fraction(0)
         for a, b in zip(points[i].tolist(), others[j].tolist(), strict=True):
-            way = abs(Fraction(a) - Fraction(b)) % 32
-            square += min(way, 32 - way) ** 2
+            motion = abs(Fraction(a) - Fraction(b)) % 32
+            square += min(motion, 32 - motion) ** 2
         right = float(square) ** 0.5
         assert abs(distance - right) <= 2 * np.spacing(np.float32(right))
 
 
-def test_a_short_way_between_negative_float32_points():
+def test_a_small_distance_between_negative_float32_points():
     points = np.float32([[-0.001, 0], [-0.002, 0]])
     right = np.float32(float(points[0, 0]) - float(points[1, 0]))
     found = bp.neighbors(points, 0.5, period=(32, 32), offsets=True)
@@ -191,9 +191,9 @@ def test_a_short_way_between_negative_float32_points():
 def test_offsets_lead_from_one_to_the_other():
     points = np.random.default_rng(8).random((N, 3))
     found = bp.neighbors(points, 0.2, period=(1, None, 1), offsets=True)
-    way = points[found.j] - points[found.i]
-    way[:, [0, 2]] -= np.round(way[:, [0, 2]])
-    np.testing.assert_allclose(found.offset, way, atol=1e-15)
+    motion = points[found.j] - points[found.i]
+    motion[:, [0, 2]] -= np.round(motion[:, [0, 2]])
+    np.testing.assert_allclose(found.offset, motion, atol=1e-15)
     np.testing.assert_allclose(np.linalg.norm(found.offset, axis=1), found.distance, rtol=1e-14)
     assert bp.neighbors(points, 0.2).offset is None
 
@@ -313,7 +313,7 @@ def test_as_scipy_and_freud_say(dim):
         expected[listed.query_point_indices, listed.point_indices] = True
         ours = np.zeros_like(expected)
         ours[np.repeat(np.arange(len(points)), np.diff(rows.indptr)), rows.indices] = True
-        assert np.count_nonzero(ours != expected) <= 2  # freud rounds at the border in its own way
+        assert np.count_nonzero(ours != expected) <= 2  # freud rounds differently at the border
 
 
 @pytest.mark.skipif(os.name == "nt", reason="sends POSIX signals")

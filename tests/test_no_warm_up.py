@@ -70,7 +70,7 @@ print("right")
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 def test_a_forked_child_gets_a_pool_of_its_own():
-    # Python 3.12 and newer warn of any fork beside threads: that is what is tried here.
+    # Python 3.12 and newer warn of any fork with threads: that is what is tested here.
     script = "import warnings; warnings.simplefilter('ignore', DeprecationWarning)" + FORK
     assert run(script) == "right"
 

@@ -1,4 +1,4 @@
-"""Searches that stop anywhere, for want of room or of time, and go on there: they find the same."""
+"""Searches that stop anywhere, because memory is full or time is up, and continue: they find the same."""
 
 import sys
 
@@ -55,11 +55,11 @@ def small_budgets(monkeypatch, most):
 
 def answer(method, boxes, touching, rules, **more):
     """The pairs, one after the other as they were found, how many there are, and the tests."""
-    asked = task(boxes, touching)
-    asked.filter = as_filter(len(boxes)) if rules is None else rules
+    queries = task(boxes, touching)
+    queries.filter = as_filter(len(boxes)) if rules is None else rules
     for name, value in more.items():
-        setattr(asked, name, value)
-    found = methods.finder(method)(asked)
+        setattr(queries, name, value)
+    found = methods.finder(method)(queries)
     pairs = np.concatenate([np.empty((0, 2), np.int32), *found.chunks])
     return pairs.tolist(), found.pairs, found.tests
 

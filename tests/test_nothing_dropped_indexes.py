@@ -100,10 +100,10 @@ def test_batches_of_questions_in_slices(monkeypatch, name, dim):
     rng = np.random.default_rng(4)
     low = rng.random((90, dim)) * 5
     boxes = np.hstack([low, low + rng.random((90, dim))])
-    index, origins, ways = made(name, boxes), low[:70] - 1, rng.normal(size=(70, dim))
+    index, origins, motions = made(name, boxes), low[:70] - 1, rng.normal(size=(70, dim))
 
     def answers():
-        hits, many = index.raycast(origins, ways), index.query_ray(origins, ways)
+        hits, many = index.raycast(origins, motions), index.query_ray(origins, motions)
         near = index.nearest(origins, 3)
         return [index.query_box(boxes), index.query_point(low), *hits, *many, *near]
 

@@ -1,4 +1,4 @@
-"""Kernels have the room that callers bring; where it is too small, nothing is dropped and nothing differs."""
+"""Kernels write to memory of the caller; if it is too small, nothing is dropped and nothing differs."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ smaller_set = pytest.mark.smaller_set
 
 
 def pile(count, mover):
-    """A mover in more bodies and tiles than there is room for at first."""
+    """A mover in more bodies and tiles than the first buffer holds."""
     world = bp.World()
     world.tiles = bp.TileMap(np.ones((8, 8), np.bool_), 2, (4, 4))
     world.add_many([bp.Box(k / 8, 0, 12, 12) for k in range(count)], static=True)
@@ -50,11 +50,11 @@ def form_meets(form, tile):
     return bp.overlap(form, bp.Box(left, top, 2, 2))
 
 
-# ---- what thousands hit on their way
+# ---- the hits of thousands of movers
 
 
 def begin_with(room, monkeypatch):
-    """So little room for hits at first."""
+    """The first size of the buffer for hits."""
     monkeypatch.setattr(motion_many, "_LEAST_ROOM", room)
     monkeypatch.setattr(motion_many, "all_hits", lambda go, begin, guess: all_hits(go, begin, 0))
 
@@ -71,11 +71,11 @@ def crowd(count=60):
 @pytest.mark.parametrize("room", [1, 2, 7])
 @pytest.mark.parametrize("response", ["slide", "cross", "bounce"])
 @pytest.mark.parametrize("movers_block", [False, True])
-def test_many_movers_hit_the_same_in_any_room(room, response, movers_block, monkeypatch):
+def test_many_movers_hit_the_same_with_any_buffer_size(room, response, movers_block, monkeypatch):
     def moved():
         world, movers = crowd()
-        ways = np.random.default_rng(6).normal(size=(2, len(movers))) * 60
-        return world.move_many(movers, *ways, response, movers_block=movers_block), world.positions
+        motions = np.random.default_rng(6).normal(size=(2, len(movers))) * 60
+        return world.move_many(movers, *motions, response, movers_block=movers_block), world.positions
 
     wanted, places = moved()
     assert len(wanted.hits.movers) > 60
@@ -91,7 +91,7 @@ def test_many_movers_hit_the_same_in_any_room(room, response, movers_block, monk
 
 @smaller_set
 @pytest.mark.parametrize("movers_block", [False, True])
-def test_one_mover_crosses_more_than_there_is_room_for(movers_block):
+def test_one_mover_crosses_more_than_the_buffer_holds(movers_block):
     """And the others, before and after it, hit what they hit without it."""
     world = bp.World()
     walls = world.add_many([bp.Box(10 + 2 * k, 0, 1, 10) for k in range(200)], static=True)
@@ -102,8 +102,8 @@ def test_one_mover_crosses_more_than_there_is_room_for(movers_block):
     np.testing.assert_array_equal(moved.places, [[1000, 20], [1000, 4], [1000, 30]])
 
 
-def test_growing_goes_no_further_than_memory(monkeypatch):
-    """Where there is none for the hits, nobody has moved."""
+def test_growing_is_limited_by_memory(monkeypatch):
+    """If there is no memory for the hits, no body has moved."""
     world, movers = crowd()
     before = world.positions
 
@@ -125,7 +125,7 @@ def test_growing_goes_no_further_than_memory(monkeypatch):
 @pytest.mark.parametrize("first_room", [1, 3, changes._FIRST_CHANGES])
 @pytest.mark.parametrize("most_room", [2, changes.MOST_ROOM])
 @pytest.mark.parametrize("most_rows", [90, changes.MOST_ROWS])
-def test_changes_between_lists_in_any_room(first_room, most_room, most_rows, monkeypatch):
+def test_changes_between_lists_with_any_buffer_size(first_room, most_room, most_rows, monkeypatch):
     monkeypatch.setattr(changes, "_FIRST_CHANGES", first_room)
     monkeypatch.setattr(changes, "MOST_ROOM", most_room)
     monkeypatch.setattr(changes, "MOST_ROWS", most_rows)
@@ -145,7 +145,7 @@ def test_changes_between_lists_in_any_room(first_room, most_room, most_rows, mon
 @pytest.mark.parametrize(
     "cls", [bp.BoxTree, bp.UniformGrid, bp.SortAndSweep, bp.SweepAndPrune, bp.BruteForce]
 )
-def test_more_pairs_begin_and_end_than_there_is_room_for(cls):
+def test_more_pairs_begin_and_end_than_the_buffer_holds(cls):
     """A crowd that comes together and scatters, all at once and a tenth of it."""
     count = 1_200
     column, row = np.divmod(np.arange(count, dtype=float), 40)

@@ -1,6 +1,6 @@
-"""One question finds none, few, all: wherever the room for ids ends, nothing is dropped and nothing overrun.
+"""A query finds none, few or all: for every size of the buffer nothing is dropped and nothing overrun.
 
-Boxes lie around one spot, one a little larger than the other, so that all answers are known exactly.
+Boxes are around one place, each a little larger than the one before, so all answers are known exactly.
 """
 
 import numpy as np
@@ -95,7 +95,7 @@ def test_few_on_one_spot(name, dim, each):
 
 @pytest.mark.smaller_set
 @pytest.mark.parametrize("name", NAMES)
-def test_about_as_many_as_there_is_room_for(name, each):
+def test_about_as_many_hits_as_the_buffer_holds(name, each):
     each(lambda n: check(filled(name, Scene(n, 2)), Scene(n, 2)), (*EDGES, 2 * ROOM + 3))
 
 
@@ -121,7 +121,7 @@ def test_all_of_thousands_on_one_spot(name, dim):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_both_kinds_and_loose_bounds(name):
-    """Moving and static boxes lie in structures of their own; boxes that went there are held loosely."""
+    """Moving and static boxes are in separate structures; moved boxes are stored with a margin."""
     scene = Scene(1_500, 2)
     index = make(name, 2)
     static = np.arange(len(scene.boxes)) % 3 == 0
@@ -175,10 +175,10 @@ def test_a_deeper_tree():
 
 
 @pytest.mark.smaller_set
-def test_a_tree_that_is_too_tall_for_the_stack_goes_the_ordinary_way():
+def test_a_tree_too_tall_for_the_stack_takes_the_general_path():
     tree = in_a_line(200)
     children = tree._structure._arrays.children
-    # The other tree is empty, and looked at by nobody; what waits is reckoned from the taller of both.
+    # The other tree is empty and not searched; the stack's size depends on the taller of both.
     children[0, HEIGHT + STATIC_TREE] = 9
     assert stack_room(children) > WAITING
     assert (
@@ -190,7 +190,7 @@ def test_a_tree_that_is_too_tall_for_the_stack_goes_the_ordinary_way():
 
 
 @pytest.mark.smaller_set
-def test_more_leaves_than_there_is_room_for():
+def test_more_leaves_than_the_buffer_holds():
     scene = Scene(ALL, 2, others=0)
     tree = bp.BoxTree()
     tree.insert_many(scene.boxes, category=scene.categories)
@@ -201,7 +201,7 @@ def test_more_leaves_than_there_is_room_for():
 
 
 @pytest.mark.smaller_set
-@pytest.mark.skipif(not PLAIN, reason="machine code has its rooms built in")
+@pytest.mark.skipif(not PLAIN, reason="machine code has its buffer sizes compiled in")
 def test_what_waits_is_never_more_than_was_reckoned(monkeypatch):
     tree = in_a_line(300)
     room = stack_room(tree._structure._arrays.children)
@@ -228,7 +228,7 @@ def test_what_waits_is_never_more_than_was_reckoned(monkeypatch):
 
 @pytest.mark.smaller_set
 @pytest.mark.parametrize("name", ["uniform_grid", "spatial_hash"])
-def test_a_question_that_finds_marks_in_use_goes_the_ordinary_way(name):
+def test_a_query_that_finds_marks_in_use_takes_the_general_path(name):
     grid = make(name, 2, **({"cell_size": 2.0} if name == "spatial_hash" else {}))
     x, y = np.meshgrid(np.arange(-40.0, 40.0), np.arange(-4.0, 4.0))
     boxes = np.column_stack((x.ravel(), y.ravel(), x.ravel() + 0.5, y.ravel() + 0.5))
@@ -266,5 +266,5 @@ def test_marks_grow_with_the_ids(name):
 
 
 @pytest.mark.smaller_set
-def test_no_ladder_has_more_levels_than_there_is_room_for():
+def test_no_hierarchy_has_more_levels_than_the_array_holds():
     assert len(ladder(1e-300)) + 1 == len(ladder(1.0)) + 1 == MOST_LEVELS

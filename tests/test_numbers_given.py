@@ -79,7 +79,7 @@ def test_functions_and_shapes_take_numbers_without_axes(name, of):
 @pytest.mark.parametrize("of", KINDS)
 @pytest.mark.parametrize("name", bp.INDEXES)
 def test_indexes_take_numbers_without_axes(name, of):
-    def asked(of):
+    def queries(of):
         options = {"box_tree": {"margin": of(0.5)}, "uniform_grid": {"cell_size": of(2)}}.get(name, {})
         index = bp.make_index(name, threads=of(1), period=of(50), **options)
         index.insert_many(BOXES, category=of(1), mask=of(3), static=of(False), env=of(0))
@@ -95,7 +95,7 @@ def test_indexes_take_numbers_without_axes(name, of):
         yield index.nearest((of(0), of(0)), of(2)).ids
         yield index.swept_pairs(index.boxes, max_pairs=of(9)).pairs if index.period is None else 0
 
-    for found, wanted in zip(asked(of), asked(lambda number: number), strict=True):
+    for found, wanted in zip(queries(of), queries(lambda number: number), strict=True):
         assert np.array_equal(found, wanted)
 
 
@@ -114,7 +114,7 @@ def test_balls_take_numbers_without_axes(of):
 
 @pytest.mark.parametrize("of", KINDS)
 def test_worlds_take_numbers_without_axes(of):
-    def asked(of):
+    def queries(of):
         world = bp.World(period=(of(50), of(50.0)), max_pairs=of(99))
         body = world.add(bp.Box(0, 0, 4, 4), category=of(1), mask=of(3))
         world.add(bp.Box(9, 0, 4, 4), static=True)
@@ -131,7 +131,7 @@ def test_worlds_take_numbers_without_axes(of):
         yield world.nearest((of(0), of(0)), of(2)).distances
         yield world.raycast_many([(0, 1)], [(1, 0)], of(40)).distances
 
-    for found, wanted in zip(asked(of), asked(lambda number: number), strict=True):
+    for found, wanted in zip(queries(of), queries(lambda number: number), strict=True):
         assert np.array_equal(found, wanted)
 
 

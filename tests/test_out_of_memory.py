@@ -18,13 +18,13 @@ class MemoryEnds:
             monkeypatch.setattr(np, name, self.counting(getattr(np, name)))
 
     def counting(self, function):
-        def ask(*args, **options):
+        def query(*args, **options):
             self.left -= 1
             if self.left < 0:
                 raise MemoryError
             return function(*args, **options)
 
-        return ask
+        return query
 
 
 def crowd(period):

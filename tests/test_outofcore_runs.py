@@ -142,7 +142,7 @@ class TestResuming:
         if harm in ("plan", "cut"):
             with pytest.raises(FileError, match="is damaged"):
                 outofcore.pairs(source, out, **TIGHT)
-            assert work.exists() == (harm == "plan")  # nobody can tell to which call it belongs
+            assert work.exists() == (harm == "plan")  # it is unknown to which call it belongs
         if harm != "plan":
             assert outofcore.pairs(source, out, **TIGHT).pairs == len(EXPECTED)
             assert np.array_equal(written(out), EXPECTED)

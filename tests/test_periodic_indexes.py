@@ -1,4 +1,4 @@
-"""Every index on a torus, through a life of changes: all its answers against images in plain NumPy."""
+"""Every index with a period, through many changes: all its results against images in plain NumPy."""
 
 import copy
 import math
@@ -25,10 +25,10 @@ def make(name, dim, **options):
 def check_questions(index, inside, random, dim, dtype, lattice):
     """Boxes, points, circles, the nearest and rays, alone and in batches."""
     period, touching = index.period, index.touching
-    asked = oracle.scene(random, 5, dim, dtype, lattice)
-    found = np.argwhere(oracle.meet(oracle.carried(asked, period, touching), inside, period, touching))
-    np.testing.assert_array_equal(index.query_box(asked), found)
-    np.testing.assert_array_equal(index.query_box(asked[0]), found[found[:, 0] == 0, 1])
+    queries = oracle.scene(random, 5, dim, dtype, lattice)
+    found = np.argwhere(oracle.meet(oracle.carried(queries, period, touching), inside, period, touching))
+    np.testing.assert_array_equal(index.query_box(queries), found)
+    np.testing.assert_array_equal(index.query_box(queries[0]), found[found[:, 0] == 0, 1])
     points = random.uniform(-12, 22, (5, dim)).astype(dtype)
     points = np.round(points) if lattice else points
     at = oracle.carried(np.hstack((points, points)), period)
@@ -51,20 +51,20 @@ def check_questions(index, inside, random, dim, dtype, lattice):
 
 def check_rays(index, inside, points, random, lattice):
     dim, period = index.dim, index.period
-    ways = random.normal(size=points.shape)
+    motions = random.normal(size=points.shape)
     if lattice:
-        ways = np.sign(np.round(ways))
-        ways[~ways.any(axis=1)] = 1
+        motions = np.sign(np.round(motions))
+        motions[~motions.any(axis=1)] = 1
     furthest = random.uniform(0, 20, len(points))
     plain = bp.BruteForce(dim=dim, touching=index.touching)
     plain.insert_many(inside.astype(float))
     best = [{} for _ in points]
     for image in product(*[[0] if length is None else range(-4, 5) for length in period]):
         moved = points.astype(float) - [k * (length or 0) for k, length in zip(image, period, strict=True)]
-        hits = plain.query_ray(moved, ways, furthest)
+        hits = plain.query_ray(moved, motions, furthest)
         for (ray, box), distance in zip(hits.rows.tolist(), hits.distances.tolist(), strict=True):
             best[ray][box] = min(distance, best[ray].get(box, np.inf))
-    all_hits, firsts = index.query_ray(points, ways, furthest), index.raycast(points, ways, furthest)
+    all_hits, firsts = index.query_ray(points, motions, furthest), index.raycast(points, motions, furthest)
     wanted = [
         (ray, box, distance)
         for ray, hits in enumerate(best)
@@ -75,15 +75,15 @@ def check_rays(index, inside, points, random, lattice):
     for ray, hits in enumerate(best):
         distance, box = min(((far, box) for box, far in hits.items()), default=(np.inf, -1))
         assert (firsts.ids[ray], firsts.distances[ray]) == (box, distance)
-        alone = index.raycast(points[ray], ways[ray], furthest[ray])
+        alone = index.raycast(points[ray], motions[ray], furthest[ray])
         assert (alone is None) == (box < 0)
         assert alone is None or (alone.id, alone.distance) == (box, distance)
-        assert len(index.query_ray(points[ray], ways[ray], furthest[ray]).ids) == len(hits)
+        assert len(index.query_ray(points[ray], motions[ray], furthest[ray]).ids) == len(hits)
 
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("dim", [2, 3])
-def test_a_life_on_a_torus(name, dim, each):
+def test_a_life_in_a_periodic_world(name, dim, each):
     def check(period, dtype, touching, lattice):
         random = np.random.default_rng(dim)
         index = make(name, dim, dtype=dtype, touching=touching, period=period)
@@ -108,7 +108,7 @@ def test_a_life_on_a_torus(name, dim, each):
             np.testing.assert_array_equal(index.pairs(), wanted)
             began, stayed, _ = index.changes()
             now = set(map(tuple, wanted.tolist()))
-            again = {pair for pair in now & seen if step == 3 and 7 in pair}  # a new thing at an old id
+            again = {pair for pair in now & seen if step == 3 and 7 in pair}  # a new box with an old id
             assert set(map(tuple, began.tolist())) == now - seen | again
             assert set(map(tuple, stayed.tolist())) == now & seen - again
             seen = now
@@ -122,7 +122,7 @@ def test_a_life_on_a_torus(name, dim, each):
 @pytest.mark.parametrize("name", NAMES)
 @given(data=st.data())
 @machine_settings(6, 1)
-def test_any_life_on_a_small_torus(name, data):
+def test_any_life_in_a_small_periodic_world(name, data):
     index, live = make(name, 2, period=(10, data.draw(st.sampled_from([None, 4])))), {}
     number = st.integers(-12, 24)
     box = st.tuples(number, number, st.integers(0, 12), st.integers(0, 12)).map(
@@ -143,16 +143,16 @@ def test_any_life_on_a_small_torus(name, data):
         ids = np.array(sorted(live), np.int32)
         boxes = np.array([live[own] for own in ids.tolist()], float).reshape(-1, 4)
         np.testing.assert_array_equal(index.pairs(), ids[oracle.pairs(boxes, index.period)])
-        asked = oracle.carried(np.array([new], float), index.period)
+        queries = oracle.carried(np.array([new], float), index.period)
         inside = oracle.carried(boxes, index.period)
-        found = np.flatnonzero(oracle.meet(asked, inside, index.period)[0])
+        found = np.flatnonzero(oracle.meet(queries, inside, index.period)[0])
         np.testing.assert_array_equal(index.query_box(new), ids[found])
     index.validate()
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_single_questions_are_answered_as_batches_of_one(name, each):
-    """Off the seam they go a short way: wherever they are asked, and whoever came near it meanwhile."""
+    """Queries off the boundary take a fast path, wherever they are and whatever boxes came near it since."""
 
     def check(dim, dtype, touching, seed):
         random = np.random.default_rng(seed)
@@ -163,13 +163,13 @@ def test_single_questions_are_answered_as_batches_of_one(name, each):
             low = np.round(random.uniform(-4, 12, dim), random.integers(3))
             box = (*low.tolist(), *(low + random.choice([0, 0.5, 3])).tolist())
             np.testing.assert_array_equal(index.query_box(box), index.query_box([box])[:, 1])
-            at, way = tuple(low.tolist()), tuple(random.choice([-1, 0, 1, 0.3], dim).tolist())
+            at, motion = tuple(low.tolist()), tuple(random.choice([-1, 0, 1, 0.3], dim).tolist())
             np.testing.assert_array_equal(index.query_point(at), index.query_point([at])[:, 1])
             alone, batch = index.nearest(at, 3), index.nearest([at], 3)
             np.testing.assert_array_equal(alone.ids, batch.ids[0])
             np.testing.assert_array_equal(alone.distances, batch.distances[0])
-            if any(way):
-                hit, hits = index.raycast(at, way, 2), index.raycast([at], [way], 2)
+            if any(motion):
+                hit, hits = index.raycast(at, motion, 2), index.raycast([at], [motion], 2)
                 assert (-1 if hit is None else hit.id) == hits.ids[0]
             index.move(int(random.integers(60)), box)
             if random.random() < 0.1:
@@ -182,7 +182,7 @@ def test_single_questions_are_answered_as_batches_of_one(name, each):
 
 
 @pytest.mark.parametrize("wrong", [("a", 1, 2, 3), (np.nan, 1, 2, 3), (1, 2, 3), (None,) * 4, (3, 3, 2, 2)])
-def test_what_is_no_box_is_refused_on_the_short_way_too(wrong):
+def test_invalid_boxes_are_refused_on_the_fast_path_too(wrong):
     index = bp.BoxTree(period=(10, 10))
     index.insert((1, 1, 2, 2))
     for call in (index.query_box, lambda box: index.move(0, box)):
@@ -212,7 +212,7 @@ def test_files_pickles_and_copies_carry_the_period(name, tmp_path):
     assert "period=(10.0, None)" in repr(index)
 
 
-def test_joins_on_a_torus_need_one_period():
+def test_periodic_joins_need_one_period():
     a, b = bp.Strips(period=(10, 10)), bp.BoxTree(period=(10, 10))
     a.insert_many([[9, 0, 11, 1], [4, 0, 5, 1]])
     b.insert_many([[0.5, 0, 1, 1]])
@@ -221,7 +221,7 @@ def test_joins_on_a_torus_need_one_period():
         a.join(bp.BoxTree())
 
 
-def test_rules_hold_across_the_seam():
+def test_rules_hold_across_the_boundary():
     index = bp.Strips(period=(10, 10))
     index.insert([9, 0, 11, 1], static=True)
     index.insert([0, 0, 2, 1], static=True)
@@ -247,14 +247,14 @@ def test_many_boxes_go_and_come():
     assert len(index.query_point([0, 0])) == 0
 
 
-def test_what_a_torus_cannot_do_is_named_and_changes_nothing():
+def test_unsupported_periodic_calls_raise_and_change_nothing():
     index = bp.BoxTree(period=(10, None))
     index.insert([9, 0, 11, 1])
     with pytest.raises(
         ValueError, match="max_distance = inf for ray 0, which goes along an axis with a period"
     ):
         index.raycast([5, 5], [1, 0])
-    assert index.raycast([5, 5], [0, -1]) is None  # along an axis that goes on
+    assert index.raycast([5, 5], [0, -1]) is None  # along an axis without a period
     assert index.raycast([0.5, 5], [0, -1]).distance == 4.0
     with pytest.raises(ValueError, match=r"box\[0\] has min_x = inf"):
         index.insert([np.inf, 0, np.inf, 0])
@@ -268,7 +268,7 @@ def test_what_a_torus_cannot_do_is_named_and_changes_nothing():
     assert len(index) == 1
 
 
-def test_a_world_that_goes_on_is_an_ordinary_index():
+def test_a_world_without_a_period_is_an_ordinary_index():
     assert type(bp.BoxTree(period=(None, np.inf))) is bp.BoxTree
     assert bp.BoxTree(period=None).period is None
 
@@ -280,9 +280,9 @@ def test_rays_that_would_go_around_for_ever(furthest):
     index.insert((1, 1, 2, 2))
     world = bp.World(period=(10, 10))
     world.add(bp.Box(1, 1, 1, 1))
-    for ask in (index.query_ray, index.raycast, world.query_ray, world.raycast):
+    for run_query in (index.query_ray, index.raycast, world.query_ray, world.raycast):
         with pytest.raises(ValueError, match=r"max_distance = .* give at most"):
-            ask((0, 0), (1, 0), furthest)
-        ask((0, 0), (1, 0), 95.0)
+            run_query((0, 0), (1, 0), furthest)
+        run_query((0, 0), (1, 0), 95.0)
     with pytest.raises(ValueError, match="max_distance"):
         world.raycast_many([(0, 0)], [(1, 0)], furthest)

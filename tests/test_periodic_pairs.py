@@ -1,4 +1,4 @@
-"""``pairs``, ``join`` and ``count_pairs`` on a torus and in many worlds, against images in plain NumPy."""
+"""``pairs``, ``join`` and ``count_pairs`` with periods and environments, against images in plain NumPy."""
 
 from itertools import product
 
@@ -82,7 +82,7 @@ def test_join_and_its_environments(each):
     each(check, product([2, 3], [np.float32, np.float64], [True, False]))
 
 
-def test_static_boxes_categories_and_limits_hold_across_the_seam():
+def test_static_boxes_categories_and_limits_hold_across_the_boundary():
     boxes = np.array([[9, 0, 11, 1], [0, 0, 2, 1], [4, 0, 5, 1], [0.5, 0, 0.6, 1]], float)
     assert bp.pairs(boxes, period=(10, 10)).tolist() == [[0, 1], [0, 3], [1, 3]]
     static = np.array([True, True, False, False])
@@ -154,14 +154,14 @@ def test_mixed_rows_of_worlds_with_any_numbers_and_rules(step, columns):
         },
     )
     order = np.argsort(env, kind="stable")
-    for asked in ({}, rules):
-        ordered = {name: column[order] for name, column in asked.items()}
+    for queries in ({}, rules):
+        ordered = {name: column[order] for name, column in queries.items()}
         wanted = np.sort(order[bp.pairs(boxes[order], env=env[order], **ordered)], axis=1)
         wanted = wanted[np.lexsort(wanted.T[::-1])]
         for threads in (1, 3):
-            got = bp.pairs(boxes, env=env, threads=threads, **asked)
+            got = bp.pairs(boxes, env=env, threads=threads, **queries)
             np.testing.assert_array_equal(got, wanted)
-        assert len(wanted) == bp.count_pairs(boxes, env=env, **asked) > 1000
+        assert len(wanted) == bp.count_pairs(boxes, env=env, **queries) > 1000
 
 
 @pytest.mark.parametrize(
@@ -196,7 +196,7 @@ def test_far_away_is_in_the_world_too():
     assert len(bp.pairs(boxes, period=(10, 10))) == 1
 
 
-def test_agrees_with_scipy_about_points_on_a_torus():
+def test_agrees_with_scipy_about_periodic_points():
     spatial = pytest.importorskip("scipy.spatial")
     random = np.random.default_rng(4)
     for dim in (2, 3):

@@ -11,7 +11,7 @@ from broadphase import Box, Circle, Polygon, TileMap, World
 SIZE, COLUMNS, ROWS = 16.0, 10, 7
 LENGTHS = (COLUMNS * SIZE, ROWS * SIZE)
 AROUND = range(-3, 4)
-"""The copies in the plain world; what is asked about begins in copy 0."""
+"""The copies in the plain world; the tested body begins in copy 0."""
 PERIODS = {"both": (True, True), "x": (True, False), "y": (False, True)}
 
 
@@ -42,7 +42,7 @@ def random_shape(rng, boxes=False):
 
 
 class Both:
-    """A world with a period, and a plain one with copies of all that stands."""
+    """A world with a period, and a plain one with copies of all static bodies."""
 
     def __init__(self, seed, goes):
         self.rng = rng = np.random.default_rng(seed)
@@ -106,11 +106,11 @@ class Both:
         return [(self.named(hit.other), hit.normal, hit.response) for hit in found]
 
 
-def told(hits):
+def reported(hits):
     return [(hit.other, hit.normal, hit.response) for hit in hits]
 
 
-def way(rng):
+def motion(rng):
     return ((rng.random(2) - 0.5) * rng.choice([20, 150, 300])).tolist()
 
 
@@ -119,16 +119,19 @@ def test_movement(goes, response, each):
     def check(seed):
         both = Both(seed, goes)
         for _ in range(6):
-            (mine, right), ways = both.mover(both.rng.random() < 0.5), way(both.rng)
-            move, expected = both.round.move(mine, *ways, response), both.plain.move(right, *ways, response)
+            (mine, right), motions = both.mover(both.rng.random() < 0.5), motion(both.rng)
+            move, expected = (
+                both.round.move(mine, *motions, response),
+                both.plain.move(right, *motions, response),
+            )
             assert mine.position == both.place(expected.x, expected.y)
-            assert told(move.hits) == both.hits(expected.hits)
+            assert reported(move.hits) == both.hits(expected.hits)
             assert [hit.time for hit in move.hits] == pytest.approx([hit.time for hit in expected.hits])
             first = {name: (name, *rest) for name, *rest in reversed(both.hits(expected.crossed))}
-            assert sorted(told(move.crossed), key=str) == sorted(first.values(), key=str)  # each once
+            assert sorted(reported(move.crossed), key=str) == sorted(first.values(), key=str)  # each once
             direction = [(0, 1), (1, 0), (0, -1), (-1, 0)][both.rng.integers(4)]
             below, ground = both.round.grounded(mine, direction), both.plain.grounded(right, direction)
-            assert told([below] if below else []) == both.hits([ground] if ground else [])
+            assert reported([below] if below else []) == both.hits([ground] if ground else [])
             both.away()
 
     each(check, range(60), of=30)
@@ -141,7 +144,7 @@ def test_walks(goes, each):
             mine, right = both.mover(boxes=True)
             for _ in range(4):
                 (dx, dy), rules = (
-                    way(both.rng),
+                    motion(both.rng),
                     {"snap": 4.0, "steepest": 50, "step": float(both.rng.choice([0, 4]))},
                 )
                 walk, expected = (
@@ -162,17 +165,17 @@ def test_many_at_once_are_each_alone(goes, each):
     def check(seed):
         both = Both(seed, goes)
         movers = [both.mover(boxes=True)[0] for _ in range(12)]
-        ways = np.array([way(both.rng) for _ in movers])
+        motions = np.array([motion(both.rng) for _ in movers])
         for name, options in (
             ("move_many", {}),
             ("walk_many", {"snap": 4.0}),
             ("move_many", {"movers_block": True}),
         ):
             start = both.round.snapshot()
-            found = getattr(both.round, name)(movers, *ways.T, **options)
+            found = getattr(both.round, name)(movers, *motions.T, **options)
             both.round.restore(start)
             others = [body for body in movers if body.alive]
-            for at, (body, (dx, dy)) in enumerate(zip(others, ways.tolist(), strict=True)):
+            for at, (body, (dx, dy)) in enumerate(zip(others, motions.tolist(), strict=True)):
                 if name == "walk_many" or not options:
                     alone = both.round.snapshot()
                     both.round.remove_many([other for other in others if other is not body])
@@ -196,11 +199,11 @@ def test_rays(goes, each):
     def check(seed):
         both = Both(seed, goes)
         starts = both.rng.random((40, 2)) * LENGTHS
-        ways = np.concatenate((both.rng.normal(size=(32, 2)), [(1, 0), (0, 1), (-1, 0), (0, -1)] * 2))
+        motions = np.concatenate((both.rng.normal(size=(32, 2)), [(1, 0), (0, 1), (-1, 0), (0, -1)] * 2))
         far = both.rng.choice([10.0, 100.0, 300.0], 40)
-        many = both.round.raycast_many(starts, ways, far)
+        many = both.round.raycast_many(starts, motions, far)
         for at, (start, ray, longest) in enumerate(
-            zip(starts.tolist(), ways.tolist(), far.tolist(), strict=True)
+            zip(starts.tolist(), motions.tolist(), far.tolist(), strict=True)
         ):
             hit, expected = both.round.raycast(start, ray, longest), both.plain.raycast(start, ray, longest)
             if expected is None:
@@ -285,7 +288,7 @@ def test_a_callback_moves_another_and_changes_the_map():
 
 
 @pytest.mark.parametrize("size", [0.1, 1 / 3, 0.7])
-def test_flush_with_tiles_beyond_the_seam(size):
+def test_flush_with_tiles_across_the_boundary(size):
     """Tiles whose edges are rounded: nothing is in a tile after it was stopped by one."""
     rng = np.random.default_rng(3)
     solid = rng.random((9, 13)) < 0.3

@@ -24,7 +24,7 @@ def flat(events):
 # --- worked cases -------------------------------------------------------------------------------------
 
 
-def test_contact_across_the_seam():
+def test_contact_across_the_boundary():
     world = World(period=(100, None))
     left = world.add(Box(1, 0, 10, 10), tag="a")
     right = world.add(Box(95, 2, 8, 10), tag="b")
@@ -67,7 +67,7 @@ def test_a_floor_as_long_as_the_world_has_no_end():
     assert hero.position == (1700 % 64, 10)
 
 
-def test_deep_in_a_floor_without_end_the_way_out_is_up():
+def test_deep_in_an_endless_floor_depenetration_is_upward():
     world = World(period=(10, None))
     world.add(Box(0, 0, 10, 4), tag="floor", static=True)
     world.add(Box(9, -1, 2, 2.5), tag="hero")  # 2.5 deep to the side of either end, 1.5 deep
@@ -76,7 +76,7 @@ def test_deep_in_a_floor_without_end_the_way_out_is_up():
     assert (contact.normal, contact.depth) == ((0.0, 1.0), 1.5)
 
 
-def test_one_movement_through_the_seam():
+def test_one_movement_across_the_boundary():
     world = World(period=(100, 100))
     coin = world.add(Circle(5, 50, 2), sensor=True, tag="coin")
     wall = world.add(Box(20, 0, 10, 90), static=True)
@@ -89,11 +89,11 @@ def test_one_movement_through_the_seam():
     assert [hit.other for hit in move.crossed] == [coin]
     world.update()
     assert len(passed) == 1
-    assert world.try_move(ball, -70, 0) is None  # the other way round the world, and past its edge
+    assert world.try_move(ball, -70, 0) is None  # around the world in the other direction
     assert ball.x == 48
 
 
-def test_flush_beyond_the_seam_is_no_contact():
+def test_flush_across_the_boundary_is_no_contact():
     """Rounded as it is, nothing overlaps afterwards what has stopped it, and it is free to go on along it."""
     rng = np.random.default_rng(4)
     for turn in range(150):
@@ -105,18 +105,18 @@ def test_flush_beyond_the_seam_is_no_contact():
         free = rng.uniform(0.01, 0.99) * (period - sizes.sum())
         mover = world.add(Box(x + sizes[0] + free, 2, sizes[1], 4), tag="a")
         world.on("a", "a")
-        way = math.copysign(period * 2, rng.uniform(-1, 1))
-        move = world.move(mover, way, 0)
+        motion = math.copysign(period * 2, rng.uniform(-1, 1))
+        move = world.move(mover, motion, 0)
         assert move.hits[0].other is wall
         stopped = world.update().began
         assert [one.depth for one in stopped] == [0.0]  # it was stopped; they do not overlap
         assert len(world.update().ended) == 1
         assert not world.move(mover, 0, 0.5).hits
-        assert world.grounded(mover, (way, 0)).other is wall
+        assert world.grounded(mover, (motion, 0)).other is wall
         assert (move.x, move.y) == (move.x % period, 2)
 
 
-def test_a_lift_carries_and_pushes_beyond_the_seam():
+def test_a_lift_carries_and_pushes_across_the_boundary():
     world = World(period=(100, None))
     lift = world.add(Box(90, 20, 20, 5), static=True)
     rider = world.add(Box(4, 10, 5, 10))
@@ -127,7 +127,7 @@ def test_a_lift_carries_and_pushes_beyond_the_seam():
     assert (lift.x, rider.x, near.x, far.x) == (98, 12, 18, 23)
 
 
-def test_things_turn_across_the_seam():
+def test_bodies_turn_across_the_boundary():
     world = World(period=(100, None))
     wall = world.add(Box(2, 0, 5, 100), static=True)
     bar = world.add(Box(97, 20, 4, 30))
@@ -148,19 +148,23 @@ def test_thousands_move_and_walk_as_one_does():
         for body in list(world)[:30]:
             body.category = 2
     for _ in range(6):
-        ways = rng.integers(-160, 160, (30, 2)) / 4
-        moved = kinds[0].move_many(crowds[0], *ways.T)
-        alone = [kinds[1].move(body, *way) for body, way in zip(crowds[1], ways.tolist(), strict=True)]
+        motions = rng.integers(-160, 160, (30, 2)) / 4
+        moved = kinds[0].move_many(crowds[0], *motions.T)
+        alone = [
+            kinds[1].move(body, *motion) for body, motion in zip(crowds[1], motions.tolist(), strict=True)
+        ]
         assert moved.places.tolist() == [[*move[:2]] for move in alone]
         assert moved.hits.others.tolist() == [hit.other.id for move in alone for hit in move.hits]
-        walked = kinds[2].walk_many(crowds[2], *ways.T)
-        alone = [kinds[3].walk(body, *way) for body, way in zip(crowds[3], ways.tolist(), strict=True)]
+        walked = kinds[2].walk_many(crowds[2], *motions.T)
+        alone = [
+            kinds[3].walk(body, *motion) for body, motion in zip(crowds[3], motions.tolist(), strict=True)
+        ]
         assert walked.places.tolist() == [[*walk[:2]] for walk in alone]
         assert walked.hits.others.tolist() == [hit.other.id for walk in alone for hit in walk.hits]
 
 
 @pytest.mark.parametrize("name", ["move_many", "walk_many"])
-def test_those_who_move_block_each_other(name):
+def test_movers_block_each_other(name):
     world = World(period=(64, 64))
     first, second = world.add(Box(60, 0, 2, 2)), world.add(Box(56, 0, 2, 2))
     moved = getattr(world, name)([first, second], 5, 0, movers_block=True)
@@ -170,7 +174,7 @@ def test_those_who_move_block_each_other(name):
     assert moved.hits.others.tolist() == [first.id]
 
 
-def test_nobody_moves():
+def test_without_movers():
     world = World(period=(64, 64))
     for blocks in (False, True):
         assert world.move_many([], [], [], movers_block=blocks).places.shape == (0, 2)
@@ -181,7 +185,7 @@ def test_nobody_moves():
     assert not world.update().began
 
 
-def test_movers_pass_each_other_beyond_the_seam():
+def test_movers_pass_each_other_across_the_boundary():
     world = World(period=(64, 64))
     listener = world.on("a", "a")
     one, other = world.add(Box(60, 0, 2, 2), tag="a"), world.add(Box(2, 0, 2, 2), tag="a")
@@ -281,7 +285,7 @@ def test_shifting_everything_changes_no_contact(each):
     each(check, range(60), of=10)
 
 
-def test_far_from_the_seam_a_world_is_as_any(each):
+def test_far_from_the_boundary_a_periodic_world_is_as_any(each):
     def check(seed):
         rng = np.random.default_rng(seed)
         shapes = [shape.moved_to(shape.x + 1000, shape.y + 1000) for shape in scattered(rng, 20, 32)]
@@ -293,10 +297,10 @@ def test_far_from_the_seam_a_world_is_as_any(each):
             steps = np.random.default_rng(seed)
             said = []
             for _ in range(6):
-                way = steps.uniform(-20, 20, 2).tolist()
-                moves = [world.move(body, *way) for body in bodies[::3]]
+                motion = steps.uniform(-20, 20, 2).tolist()
+                moves = [world.move(body, *motion) for body in bodies[::3]]
                 said.append([(move[:2], str(move.hits)) for move in moves])
-                said.append(world.move_many(bodies[1::3], *way).places.tolist())
+                said.append(world.move_many(bodies[1::3], *motion).places.tolist())
                 events = world.update()
                 said += [flat(events.began), flat(events.stayed), flat(events.ended)]
                 said.append(world.query_box([(1000, 1000, 1010, 1020)]).tolist())
@@ -330,7 +334,7 @@ def test_no_period(period, error, said):
 
 
 @pytest.mark.parametrize("period", [None, (None, None), (math.inf, None), math.inf])
-def test_a_world_that_goes_on(period):
+def test_a_world_without_a_period(period):
     world = World(period=period)
     assert (type(world), world.period) == (World, None)
     assert world.add(Box(-5, 0, 1, 1)).x == -5
@@ -384,7 +388,7 @@ def test_refused(call, said):
     assert world.tiles is None
 
 
-def test_oracle_finds_what_lies_at_the_other_edge():
+def test_the_oracle_finds_images_at_the_other_edge():
     """The copies that all is held against would notice a world without images."""
     world = World(period=(16, 12))
     world.add(Box(15, 0, 3, 3))

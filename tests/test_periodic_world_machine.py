@@ -106,8 +106,8 @@ class PeriodicMachine(RuleBasedStateMachine):
     # ---- moving in it
 
     @precondition(lambda self: len(self.world))
-    @rule(number=st.integers(0, 99), dx=WAYS, dy=WAYS, response=RESPONSES, ask=st.booleans())
-    def move(self, number, dx, dy, response, ask):
+    @rule(number=st.integers(0, 99), dx=WAYS, dy=WAYS, response=RESPONSES, call=st.booleans())
+    def move(self, number, dx, dy, response, call):
         body = self.some(number)
         flat, one = oracle.unrolled(self.world, body)
 
@@ -115,10 +115,10 @@ class PeriodicMachine(RuleBasedStateMachine):
             name = hit.other.data[0] if hit.other.data else hit.other.id
             return response if name % 2 else ("touch", "cross", "slide", None)[name % 4]
 
-        if oracle.leaves_the_images(flat, one, by_id if ask else response):
+        if oracle.leaves_the_images(flat, one, by_id if call else response):
             return
-        expected = flat.move(one, dx, dy, by_id if ask else response)
-        found = self.world.move(body, dx, dy, by_id if ask else response)
+        expected = flat.move(one, dx, dy, by_id if call else response)
+        found = self.world.move(body, dx, dy, by_id if call else response)
         self.same(body, found, expected)
 
     def same(self, body, found, expected):
@@ -191,18 +191,18 @@ class PeriodicMachine(RuleBasedStateMachine):
             hit.other.data[0] for hit in first_each(expected.crossed)
         ]
 
-    # ---- asking it
+    # ---- queries
 
     @rule(box=st.tuples(NUMBERS, NUMBERS, SIZES | WIDE | st.just(math.inf), SIZES | WIDE))
     def query_box(self, box):
         x, y, width, height = box
-        asked = (x - 20, y - 20, x - 20 + width, y - 20 + height)
+        queries = (x - 20, y - 20, x - 20 + width, y - 20 + height)
         flat, _ = oracle.unrolled(self.world)
-        seen = (*(oracle.inside((asked[0], asked[1]), self.world.period)),)
+        seen = (*(oracle.inside((queries[0], queries[1]), self.world.period)),)
         moved = (*seen, seen[0] + width, seen[1] + height)
         expected = sorted({body.data[0] for body in flat.query_box(moved)})
-        assert [body.id for body in self.world.query_box(asked)] == expected
-        rows = self.world.query_box([asked, asked])
+        assert [body.id for body in self.world.query_box(queries)] == expected
+        rows = self.world.query_box([queries, queries])
         assert rows.tolist() == [[0, k] for k in expected] + [[1, k] for k in expected]
 
     @rule(x=NUMBERS, y=NUMBERS, r=SIZES | WIDE | st.just(1000.0))

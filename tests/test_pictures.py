@@ -1,4 +1,4 @@
-"""The README's pictures and tables are true: who touches is orange, and a figure is what was measured."""
+"""The README's pictures and tables are right: touching boxes are orange, and figures are as measured."""
 
 import json
 import re
@@ -69,7 +69,7 @@ def test_every_page_quotes_what_the_benchmark_wrote():
     read = figures.read()
     right = figures.table(read)
     readme = (ROOT / "README.md").read_text("utf-8")
-    assert right in readme, f"measured anew? Put this into the README:\n{right}"
+    assert right in readme, f"measured again? Put this into the README:\n{right}"
     assert f"on {read.machine}" in readme
     quoted = tuple(f"| {label.partition(',')[0]}" for label in figures.LABELS.values())
     for page in PAGES:

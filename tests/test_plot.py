@@ -172,7 +172,7 @@ class TestCells:
             (2, 1): 1,
         }
 
-    def test_the_number_stands_in_the_middle_of_each_cell_that_is_not_empty(self):
+    def test_the_number_is_in_the_middle_of_each_cell_with_boxes(self):
         ax = draw_cells(BOXES, 4)
         assert {(*text.get_position(), text.get_text()) for text in ax.texts} == {(2, 2, "2"), (6, 6, "1")}
         assert len(draw_cells(BOXES, 4, numbers=False).texts) == 0
@@ -184,7 +184,7 @@ class TestCells:
         (empty, one, two) = (mesh.to_rgba(count)[:3] for count in (0, 1, 2))
         assert sum(empty) > sum(one) > sum(two)
 
-    def test_thousands_of_cells_have_no_room_for_numbers(self):
+    def test_thousands_of_cells_are_too_small_for_numbers(self):
         low = np.random.default_rng(1).random((5_000, 2))
         boxes = np.hstack([low, low])
         assert len(draw_cells(boxes, 0.01).texts) == 0

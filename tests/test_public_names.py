@@ -22,7 +22,7 @@ CHECKERS = {
 
 
 def check(checker, folder, programs):
-    """Run a type checker as a user would, who has nothing configured; its exit status and output."""
+    """Run a type checker without any configuration; its exit status and output."""
     pytest.importorskip(checker)
     for name, lines in programs.items():
         (folder / name).write_text("\n".join([*lines, ""]))
@@ -100,7 +100,7 @@ def test_a_stub_that_was_left_behind_is_said_to_be_missing(tmp_path):
     assert "__init__.pyi is missing, the list of the names of frozen" in done.stderr
 
 
-def test_the_package_may_lie_in_a_zip_file(tmp_path):
+def test_the_package_may_be_in_a_zip_file(tmp_path):
     import zipfile
 
     source = Path(bp.__path__[0])

@@ -1,4 +1,4 @@
-"""Bodies that start inside something: pushed out the shortest way, before anything else."""
+"""Bodies that start inside something are first pushed out by the shortest displacement (depenetration)."""
 
 import math
 
@@ -37,7 +37,7 @@ def test_out_of_one_block(box, place, normal, response):
 
 
 @pytest.mark.smaller_set
-def test_the_way_begins_where_the_push_ends():
+def test_the_motion_begins_where_the_push_ends():
     for response in ("slide", "touch", "bounce"):
         move = go((-1, 4, 4, 4), (-5, 7), [BLOCK], response=response)
         assert (move.x, move.y) == (-9, 11)
@@ -103,7 +103,7 @@ def test_out_of_a_huge_pile():
 
 
 @pytest.mark.smaller_set
-def test_no_way_out():
+def test_no_free_place():
     everything = (-math.inf, -math.inf, math.inf, math.inf)
     move = go((3, 4, 5, 6), (7, 1), [everything])
     assert (move.x, move.y) == (10, 5)

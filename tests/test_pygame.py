@@ -22,7 +22,7 @@ def both_even(left, right):
 
 
 def any_odd(left, right):
-    """Nothing about rects in it: every pair has to be asked."""
+    """The function does not use rects: every pair has to be tested."""
     return (left.number + right.number) % 3 == 0
 
 
@@ -120,13 +120,13 @@ def test_whatever_the_rects_are(data):
 @pytest.mark.parametrize("test", TESTS)
 @pytest.mark.parametrize("kind", ["ints", "floats", "mixed"])
 def test_collide_is_every_pair_of_one_list(kind, test):
-    asked = TESTS[test] or sprite.collide_rect
+    queries = TESTS[test] or sprite.collide_rect
     hits = 0
     for seed in range(8):
         a, _, _ = world(seed, kind)
         c, _, _ = world(seed, kind)
         things = list(c)
-        expected = [(p, q) for i, p in enumerate(things) for q in things[i + 1 :] if asked(p, q)]
+        expected = [(p, q) for i, p in enumerate(things) for q in things[i + 1 :] if queries(p, q)]
         found = ours.collide(a, TESTS[test])
         assert names(found) == names(expected)
         hits += len(found)
@@ -164,7 +164,7 @@ class Exploding(Thing):
 
 
 class Sticky(sprite.Group):
-    """A group that keeps every third sprite that it is asked to remove."""
+    """A group that keeps every third sprite that is to be removed."""
 
     def remove_internal(self, removed):
         if removed.number % 3:
@@ -182,7 +182,7 @@ def test_killing_may_change_the_world(test, exhaustive):
         assert ends[0] == ends[1]
 
 
-def test_one_sprite_may_die_in_its_own_way():
+def test_one_sprite_may_have_its_own_kill():
     """``kill`` of one object, and not of its class: it takes another along, and one out of a list."""
     for make in (sprite.Group, list):
         ends = []
@@ -241,7 +241,7 @@ def test_a_group_with_its_own_list_of_sprites_is_left_to_pygame():
     assert results[0]
 
 
-def test_circles_that_pygame_would_not_ask_get_no_radius():
+def test_circles_that_pygame_would_not_test_get_no_radius():
     """The first kills all of the other group, so the second overlaps none."""
     for module in (ours, sprite):
         rects = [pygame.Rect(0, 0, 8, 8), pygame.Rect(0, 0, 8, 8), pygame.Rect(2, 2, 8, 8)]
@@ -313,18 +313,18 @@ def test_rects_of_ones_own_type_are_left_to_pygame():
     assert len(ours.groupcollide(a, b, False, False)) == 3
 
 
-def test_rect_first_asks_only_where_rects_overlap():
-    asked = []
+def test_rect_first_calls_only_where_rects_overlap():
+    queries = []
 
     @ours.rect_first
     def noting(left, right):
-        asked.append((left.name, right.name))
+        queries.append((left.name, right.name))
         return True
 
     a, b, _ = world(3)
     found = ours.groupcollide(a, b, False, False, noting)
     assert names(found) == names(sprite.groupcollide(a, b, False, False))
-    assert asked == [(left, right) for left, met in names(found) for right in met]
+    assert queries == [(left, right) for left, met in names(found) for right in met]
 
 
 def test_few_sprites_are_left_to_pygame(monkeypatch):
@@ -347,7 +347,7 @@ def test_many_sprites_go_through_the_broad_phase(monkeypatch):
     assert len(plans) == 1
 
 
-def test_the_module_stands_in_for_pygame_sprite():
+def test_the_module_replaces_pygame_sprite():
     assert ours.Group is sprite.Group
     assert ours.collide_mask is sprite.collide_mask
     assert issubclass(ours.DirtySprite, ours.Sprite)

@@ -23,9 +23,9 @@ def test_boxes_are_outlined_where_the_camera_sees_them():
     red = np.argwhere(drawn[:, :, 0] == 255)
     assert (red.min(axis=0).tolist(), red.max(axis=0).tolist()) == ([10, 10], [29, 19])
     assert not drawn[20, 15].any()
-    things = [Thing("a", pygame.Rect(30, 20, -20, -10))]
+    sprites = [Thing("a", pygame.Rect(30, 20, -20, -10))]
     assert np.array_equal(
-        picture(lambda s: ours.draw_boxes(s, things, color="red")),
+        picture(lambda s: ours.draw_boxes(s, sprites, color="red")),
         picture(lambda s: ours.draw_boxes(s, [[10, 10, 30, 20]], color="red")),
     )
     infinite = picture(lambda s: ours.draw_boxes(s, [[-np.inf, 10, np.inf, 20]], color="red"))

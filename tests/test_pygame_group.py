@@ -39,7 +39,7 @@ def test_a_sprite_has_a_body_while_it_is_in_the_group():
     balls.empty()
     assert len(balls.world) == 0
     balls.add([first, second])
-    assert balls.body(first).shape == bp.Circle(2, 2, 2)  # asked for: no update is needed
+    assert balls.body(first).shape == bp.Circle(2, 2, 2)  # read: no update is needed
     balls.remove(first)
     with pytest.raises(KeyError, match="not in this group"):
         balls.body(first)
@@ -133,7 +133,7 @@ def test_colliding_is_pygames_answer_before_the_first_update(rects):
         assert set(group.colliding(sprite)) == set(right)
 
 
-def test_a_sprite_that_waits_is_in_the_way():
+def test_a_sprite_without_a_body_yet_still_blocks():
     bodies = SpriteBodies()
     walls, plain = WorldGroup(bodies=bodies, static=True), pygame.sprite.Group()
     bodies.follow(plain, static=True)
@@ -149,7 +149,7 @@ def test_a_sprite_that_waits_is_in_the_way():
     assert not bodies.move(player, -100, 0).hits
 
 
-def test_a_sprite_without_a_rect_goes_on_waiting():
+def test_a_sprite_without_a_rect_keeps_waiting():
     group = WorldGroup()
     late, here = pygame.sprite.Sprite(group), Ball(group, rect=(0, 0, 5, 5))
     asker = Ball(rect=(1, 1, 5, 5))

@@ -102,10 +102,10 @@ def test_groups_of_ones_own_are_gone_through_once():
 
 
 def test_masks_far_away_are_not_tested(monkeypatch):
-    made, asked = things(5, 40, small=True), []
+    made, queries = things(5, 40, small=True), []
     for k, thing in enumerate(made):
         thing.rect.topleft = 50 * k, 0
     right = ours._collide_mask
-    monkeypatch.setattr(ours, "_collide_mask", lambda a, b: asked.append(b) or right(a, b))
+    monkeypatch.setattr(ours, "_collide_mask", lambda a, b: queries.append(b) or right(a, b))
     ours.spritecollide(made[5], made, False, ours._collide_mask)
-    assert asked == [made[5]]
+    assert queries == [made[5]]

@@ -1,4 +1,4 @@
-"""Boxes that nobody made up: the outlines of US states and counties, checked against shapely.
+"""Real boxes: the outlines of US states and counties, checked against shapely.
 
 They come in the wheel of `plotly-geo`, as the shapefiles of the US Census Bureau.  Neighbours share edges
 to the last bit, sizes go from a town to Alaska, and the Aleutians, which cross the date line, make boxes

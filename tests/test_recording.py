@@ -170,7 +170,7 @@ def test_round_corners_and_turned_bodies_come_back(tmp_path):
             assert not isinstance(was, bp.Polygon) or np.array_equal(shape.axes, was.axes)
 
 
-def test_every_call_that_asks_or_moves_is_counted(tmp_path):
+def test_every_query_and_move_is_counted(tmp_path):
     """All public methods of a world, except those that listen, check or copy."""
     others = {"on", "off", "body", "snapshot", "validate", "update"}
     methods = {
@@ -356,7 +356,7 @@ def test_a_full_disk_ends_the_recording_and_not_the_world(tmp_path):
     world.validate()
 
 
-def test_every_method_goes_through_a_recording_with_the_same_pairs(tmp_path):
+def test_every_method_replays_a_recording_with_the_same_pairs(tmp_path):
     world = bp.World()
     with bp.Recorder(world, tmp_path / "a"):
         play_world(world, 40, np.random.default_rng(8), [])

@@ -44,7 +44,7 @@ def test_a_lane_finds_what_was_recorded_in_every_frame(method, recording, expect
     for number in [
         *range(70 if exhaustive else 12),
         *range(5 if exhaustive else 0),
-    ]:  # after the last frame it begins anew
+    ]:  # after the last frame it starts again
         assert scene.frame == number
         outcome = lane.run(scene.boxes())
         ids = np.full(len(scene), -1)
@@ -77,7 +77,7 @@ class Heard(Session):
                 return words
 
 
-def test_a_page_goes_to_any_frame_and_shows_what_the_program_did_there(recording):
+def test_a_page_shows_any_frame_and_what_the_program_did_there(recording):
     session = Heard(Named("game.bprec", recording))
     try:
         session.put(parse('{"type": "play", "playing": false, "rate": 60}'))
@@ -86,12 +86,12 @@ def test_a_page_goes_to_any_frame_and_shows_what_the_program_did_there(recording
         assert session.hear("frame").frame == 0
         for number in (41, 7, 0, 69, 10**6):
             session.put(parse(json.dumps({"type": "seek", "frame": number})))
-            frame, told = session.hear("frame"), session.hear("replay")
+            frame, reported = session.hear("frame"), session.hear("replay")
             there = recording[min(number, 69)]
-            assert frame.frame == told["frame"] == there.number
-            assert told["bodies"] == len(there.ids)
+            assert frame.frame == reported["frame"] == there.number
+            assert reported["bodies"] == len(there.ids)
             assert len(frame.get(Kind.HITS)) == 2 * len(there.pairs())
-            assert {name: times for name, times, _ in told["calls"]} == {
+            assert {name: times for name, times, _ in reported["calls"]} == {
                 name: call.times for name, call in there.calls.items()
             }
             assert frame.get(Kind.HALVES) is not None
@@ -161,7 +161,7 @@ def test_a_lab_without_a_recording_says_how_to_open_one():
 # ---- the command
 
 
-def test_the_table_has_a_line_a_frame_and_tells_of_the_slowest(path, recording, capsys):
+def test_the_table_has_a_line_for_each_frame_and_lists_the_slowest(path, recording, capsys):
     assert run(["replay", str(path), "--table", "--methods", "strips", "brute_force", "--slowest", "2"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == f"{path}: <Recording of 70 frames, up to {recording.most_bodies} bodies>"

@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pytest
 import shapely
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from broadphase import Box, Capsule, Circle, Polygon, RoundedBox, World, contact, overlap
@@ -15,7 +15,7 @@ from broadphase.geometry.table import table_of
 small = st.integers(-9, 9)
 sizes = st.integers(1, 8)
 capsules = st.builds(
-    lambda x, y, way, radius: Capsule(x, y, x + way[0], y + way[1], radius),
+    lambda x, y, motion, radius: Capsule(x, y, x + motion[0], y + motion[1], radius),
     small,
     small,
     st.tuples(small, small).filter(any),
@@ -131,6 +131,9 @@ def test_contact(a, b, normal, depth):
 
 @settings(deadline=None)
 @given(rounded, anything)
+@example(  # the vector between two corners, equally long in both directions but rounded differently
+    Polygon([(0, 0), (5, 0), (3, 4)], radius=1.0).rotated(1.0).moved_to(-5, 0), Capsule(1, -2, 1, 0, 1)
+)
 def test_contacts_against_shapely(a, b):
     apart = gap(a, b)
     assume(abs(apart) > 1e-9)
@@ -147,9 +150,9 @@ def test_contacts_against_shapely(a, b):
     for more, together in ((1e-7, False), (-1e-7, True)):
         depth = found.depth + more * (1 + found.depth)
         assert overlap(a.moved_to(a.x + nx * depth, a.y + ny * depth), b) == together
-    for angle in np.linspace(0, math.tau, 48):  # no way is shorter
-        way = 0.999 * found.depth
-        assert overlap(a.moved_to(a.x + way * math.cos(angle), a.y + way * math.sin(angle)), b)
+    for angle in np.linspace(0, math.tau, 48):  # no displacement is shorter
+        motion = 0.999 * found.depth
+        assert overlap(a.moved_to(a.x + motion * math.cos(angle), a.y + motion * math.sin(angle)), b)
 
 
 @settings(deadline=None)
@@ -199,18 +202,18 @@ def test_rays_and_distances(shape, start, angle):
 
 @settings(deadline=None)
 @given(anything, rounded, st.tuples(st.floats(-30, 30), st.floats(-30, 30)))
-def test_movement_stops_where_they_touch(shape, other, way):
+def test_movement_stops_where_they_touch(shape, other, motion):
     assume(gap(shape, other) > 1e-6)
     world = World()
     body = world.add(shape)
     world.add(other, static=True)
-    move = world.move(body, *way, response="touch")
+    move = world.move(body, *motion, response="touch")
     assert not overlap(body.shape, other)
-    length = math.hypot(*way)
+    length = math.hypot(*motion)
     reached = math.hypot(move.x - shape.x, move.y - shape.y)
     steps = np.linspace(0, 1, 60) * (1.0 if not move.hits else reached / length if length else 0)
     for part in steps:
-        place = shape.moved_to(shape.x + part * way[0], shape.y + part * way[1])
+        place = shape.moved_to(shape.x + part * motion[0], shape.y + part * motion[1])
         found = contact(place, other)
         assert found is None or found.depth < 1e-9
     if move.hits:

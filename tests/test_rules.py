@@ -29,7 +29,7 @@ def test_two_static_boxes_are_never_paired(dim, n, method):
 @pytest.mark.covering(together=2)
 @sizes
 @both_dimensions
-def test_categories_and_masks_must_agree_both_ways(dim, n, method):
+def test_categories_and_masks_must_agree_in_both_directions(dim, n, method):
     rng = np.random.default_rng(6)
     bits = np.array([0, 1, 2, 3, 1 << 16, 1 << 31, 0xFFFFFFFF], np.uint32)
     for name in SCENES:
@@ -89,7 +89,7 @@ def test_max_pairs_of_a_join(method):
 
 @pytest.mark.smaller_set
 def test_max_pairs_counts_what_the_rules_allow(method):
-    """Pairs that a rule forbids do not use up the room; no pairs at all fit into none."""
+    """Excluded pairs do not fill the memory; no pairs at all need none."""
     boxes = scenes.make("all_equal", 6, 2)
     static = np.array([True] * 5 + [False])
     assert len(bp.pairs(boxes, method=method, static=static, max_pairs=5)) == 5

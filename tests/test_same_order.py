@@ -63,7 +63,7 @@ def test_more_threads_than_boxes(method):
 
 @every_method
 def test_python_threads_may_call_at_once(method):
-    """More callers than the pool has threads, each of which asks for two: nobody waits for ever.
+    """More callers than the pool has threads, each of which wants two: no caller waits forever.
 
     Large and small results at once: their recycled memory must not be handed to two callers.
     """
@@ -105,7 +105,7 @@ def test_shares_cover_everything_once(n, parts):
 
 
 @pytest.mark.parametrize("count", [1, 2, 5])
-def test_the_first_unsound_row_is_named_whoever_looks(count):
+def test_the_first_invalid_row_is_named_by_any_thread(count):
     boxes = scenes.make("uniform", 60_000, 2, np.float32)
     for row in (0, 29_999, 59_999):
         boxes[row, 1] = np.nan
@@ -116,7 +116,7 @@ def test_the_first_unsound_row_is_named_whoever_looks(count):
     assert_same(bp.pairs(boxes, threads=count), bp.pairs(boxes, threads=1, method="sort_and_sweep"))
 
 
-def test_who_watches_sees_a_change_of_another_thread():
+def test_a_spinning_thread_sees_a_change_of_another_thread():
     words = np.zeros(16, np.int64)
     assert not watch(words, -1, 8, 0, 100, 0)
     with ThreadPoolExecutor(1) as pool:
@@ -128,7 +128,7 @@ def test_who_watches_sees_a_change_of_another_thread():
     assert words[0] == 1
 
 
-@pytest.mark.skipif(threads.cores() == 1, reason="nobody helps where there is one core")
+@pytest.mark.skipif(threads.cores() == 1, reason="there are no helpers with one core")
 def test_work_is_shared_with_helpers_that_watch_and_with_those_that_sleep():
     for pause in (0, 0.002):
         done = []

@@ -93,7 +93,7 @@ def test_either_winding_and_closed_rings(first, step):
         assert shapely.Polygon(polygon.points).exterior.is_ccw
 
 
-def test_a_corner_may_lie_on_a_straight_side():
+def test_a_corner_may_be_on_a_straight_side():
     turn = math.radians(33)
     square = np.array([(0, 0), (1, 0), (2, 0), (2, 2), (1, 2), (0, 2)])
     rotation = np.array([[math.cos(turn), -math.sin(turn)], [math.sin(turn), math.cos(turn)]])
@@ -272,20 +272,20 @@ edges = st.floats(allow_nan=False, allow_infinity=False, width=64, min_value=-1e
 def test_boxes_are_exact(a, b, touching):
     a, b = ([*np.minimum(c[:2], c[2:]), *np.maximum(c[:2], c[2:])] for c in (a, b))
     exact_a, exact_b = ([Fraction(float(v)) for v in box] for box in (a, b))
-    ways = {}
+    motions = {}
     for axis in (1, 0):
-        ways[axis, 1.0] = exact_b[axis + 2] - exact_a[axis]
-        ways[axis, -1.0] = exact_a[axis + 2] - exact_b[axis]
-    expected = min(ways.values()) >= 0 if touching else min(ways.values()) > 0
+        motions[axis, 1.0] = exact_b[axis + 2] - exact_a[axis]
+        motions[axis, -1.0] = exact_a[axis + 2] - exact_b[axis]
+    expected = min(motions.values()) >= 0 if touching else min(motions.values()) > 0
     found = contact_boxes([a], [b], touching=touching)
     assert found.overlapping[0] == expected
     if expected:
-        assert found.depths[0] == float(min(ways.values()))
+        assert found.depths[0] == float(min(motions.values()))
         axis = int(np.flatnonzero(found.normals[0])[0])
         sign = float(found.normals[0, axis])
         assert abs(sign) == 1.0
-        assert float(ways[axis, sign]) == found.depths[0]
-        assert axis == 0 or float(min(ways[0, 1.0], ways[0, -1.0])) > found.depths[0]
+        assert float(motions[axis, sign]) == found.depths[0]
+        assert axis == 0 or float(min(motions[0, 1.0], motions[0, -1.0])) > found.depths[0]
     else:
         assert found.depths[0] == 0
         assert not found.normals.any()
@@ -299,7 +299,7 @@ def test_exchange_turns_the_normal_round(a, b, touching):
         assert back is None
         return
     assert forth.depth == back.depth
-    if forth.normal == back.normal:  # nothing tells the sides apart
+    if forth.normal == back.normal:  # the sides cannot be distinguished
         centre_a, centre_b = (np.add(s.bounds[:2], s.bounds[2:]) / 2 for s in (a, b))
         assert (centre_a == centre_b).any()
     else:
@@ -329,13 +329,13 @@ def test_circles_against_shapely(circle, other):
 
 @settings(deadline=None)
 @given(shapes, shapes)
-def test_the_contact_is_the_shortest_way_out(a, b):
+def test_the_contact_is_the_shortest_displacement(a, b):
     found = contact(a, b)
     assume(found is not None and found.depth > 1e-8)
     assert math.hypot(*found.normal) == pytest.approx(1.0, abs=1e-14)
 
-    def pushed(direction, way):
-        return a.moved_to(a.x + direction[0] * way, a.y + direction[1] * way)
+    def pushed(direction, motion):
+        return a.moved_to(a.x + direction[0] * motion, a.y + direction[1] * motion)
 
     assert not overlap(pushed(found.normal, found.depth + 1e-9), b)
     for k in range(48):

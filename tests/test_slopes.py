@@ -9,7 +9,7 @@ from broadphase import Box, Circle, Slope, Tile, TileMap, World
 
 
 def maps(rng, size=10.0):
-    """A world of tiles with slopes, and one in which polygons stand where those slopes are."""
+    """A world of tiles with slopes, and one with polygons in the places of those slopes."""
     tiles = TileMap(rng.random((6, 8)) < 0.2, size, (-20, 5))
     plain = TileMap(tiles.solid.copy(), size, (-20, 5))
     world, other = World(), World()
@@ -24,7 +24,7 @@ def maps(rng, size=10.0):
 
 
 @pytest.mark.smaller_set
-def test_setting_and_asking():
+def test_setting_and_reading():
     tiles = TileMap(np.zeros((2, 3), bool), 16)
     assert not tiles.has_slopes
     assert tiles.slope(0, 0) is None
@@ -70,17 +70,17 @@ def test_rays(each):
         world, other = maps(rng)
         starts = rng.uniform(-30, 80, (60, 2))
         angles = rng.choice([*np.arange(8) * math.pi / 4, *rng.uniform(0, 6, 8)], 60)
-        ways = np.column_stack((np.cos(angles), np.sin(angles)))
-        found = world.tiles.raycast(starts, ways)
-        for k, (start, way) in enumerate(zip(starts.tolist(), ways.tolist(), strict=True)):
-            hit = other.raycast(tuple(start), tuple(way))
-            one = world.tiles.raycast(tuple(start), tuple(way))
+        motions = np.column_stack((np.cos(angles), np.sin(angles)))
+        found = world.tiles.raycast(starts, motions)
+        for k, (start, motion) in enumerate(zip(starts.tolist(), motions.tolist(), strict=True)):
+            hit = other.raycast(tuple(start), tuple(motion))
+            one = world.tiles.raycast(tuple(start), tuple(motion))
             assert (one is None) == (hit is None) == (found.tiles[k, 0] < 0)
             if hit is not None:
                 assert one.distance == found.distances[k] == pytest.approx(hit.distance, abs=1e-9)
                 assert one.point == pytest.approx(hit.point, abs=1e-9)
-                assert world.raycast(tuple(start), tuple(way)).other == one.tile
-                end = (start[0] + way[0] * 40, start[1] + way[1] * 40)
+                assert world.raycast(tuple(start), tuple(motion)).other == one.tile
+                end = (start[0] + motion[0] * 40, start[1] + motion[1] * 40)
                 far = abs(hit.distance - 40) > 1e-9
                 assert not far or world.tiles.line_of_sight(tuple(start), end) == (hit.distance > 40)
 
@@ -101,16 +101,19 @@ def test_movement(each):
                 continue
             assert world.blocker(shape) is None
             one, two = world.add(shape, mask=2), other.add(shape)
-            way = rng.uniform(-40, 40, 2).tolist()
+            motion = rng.uniform(-40, 40, 2).tolist()
             response = ["slide", "touch", "bounce"][number % 3]
-            move, same = world.move(one, *way, response=response), other.move(two, *way, response=response)
+            move, same = (
+                world.move(one, *motion, response=response),
+                other.move(two, *motion, response=response),
+            )
             assert (move.x, move.y) == pytest.approx((same.x, same.y), abs=1e-9)
             assert [hit.other for hit in move.hits] == [
                 hit.other if isinstance(hit.other, Tile) else hit.other.data for hit in same.hits
             ]
             other.remove(two)
             one.move_to(x, y)
-            many = world.move_many([one], *way, response=response)
+            many = world.move_many([one], *motion, response=response)
             assert many.places[0].tolist() == [move.x, move.y]
             assert world.grounded(one) == world.grounded(one)
             world.remove(one)
@@ -127,10 +130,10 @@ def test_many_rays_at_slopes_equal_single_ones():
             level.set_slope(
                 column, row, *rng.choice([0, 0.5, 1.0], 2).tolist(), base=str(rng.choice(["top", "bottom"]))
             )
-        starts, ways = rng.integers(-4, 100, (200, 2)) / 4, rng.integers(-4, 5, (200, 2)).astype(float)
-        ways[~ways.any(axis=1)] = 1.0
-        many = level.raycast(starts, ways, 50)
-        for at, (start, way) in enumerate(zip(starts.tolist(), ways.tolist(), strict=True)):
-            one = level.raycast(tuple(start), tuple(way), 50)
+        starts, motions = rng.integers(-4, 100, (200, 2)) / 4, rng.integers(-4, 5, (200, 2)).astype(float)
+        motions[~motions.any(axis=1)] = 1.0
+        many = level.raycast(starts, motions, 50)
+        for at, (start, motion) in enumerate(zip(starts.tolist(), motions.tolist(), strict=True)):
+            one = level.raycast(tuple(start), tuple(motion), 50)
             tile, distance = (one.tile, one.distance) if one else ((-1, -1), math.inf)
             assert (tuple(many.tiles[at].tolist()), many.distances[at]) == (tile, distance)

@@ -20,7 +20,7 @@ def test_it_finds_what_brute_force_finds(dim, dtype, touching):
     for name, boxes in scenes(dim, dtype):
         for axis in range(dim):
             try:
-                assert_exact(lambda asked, axis=axis: find(asked, axis), boxes, touching)
+                assert_exact(lambda queries, axis=axis: find(queries, axis), boxes, touching)
             except AssertionError as error:
                 raise AssertionError(f"{name}, axis {axis}") from error
 
@@ -96,7 +96,7 @@ def test_infinite_boxes_and_outliers_do_not_choose_the_axis():
 
 
 def test_the_axis_of_many_boxes_is_chosen_by_a_sample_that_falls_into_no_step():
-    # 1,024 rows of 100: every hundredth box, a plain sample of a thousand, lies in the same column.
+    # 1,024 rows of 100: every hundredth box, a plain sample of a thousand, is in the same column.
     x, y = np.meshgrid(np.arange(100.0), np.arange(1024.0))
     posts = around(np.column_stack((x.ravel(), y.ravel())), np.array([0.9, 200.0]))
     assert choose_axis(posts, "auto") == 0

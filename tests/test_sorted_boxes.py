@@ -74,7 +74,7 @@ def test_blocks_that_reach(blocks):
 @smaller_set
 @pytest.mark.parametrize("cls", SORTED)
 def test_a_giant_far_to_the_left_is_no_trap(cls):
-    """It begins before all others and ends behind them: what lies between is left out all the same."""
+    """It begins before all others and ends after them: the boxes between are skipped all the same."""
     left = np.arange(2000.0)
     index = cls()
     index.insert_many([[-10, -10, 3000, 10], *np.column_stack((left, 0 * left, left + 0.5, left + 1))])
@@ -136,7 +136,7 @@ def test_swaps_are_the_places_that_boxes_went():
     index.insert_many(np.column_stack((left, left, left + 0.5, left + 1)))
     index.pairs()
     assert index.stats.swaps == 0
-    index.move(3, [3.2, 3, 3.7, 4])  # nobody is overtaken
+    index.move(3, [3.2, 3, 3.7, 4])  # no box is overtaken
     index.pairs()
     assert index.stats.swaps == 0
     index.move(3, [6.2, 3, 6.7, 4])
@@ -149,7 +149,7 @@ def test_swaps_are_the_places_that_boxes_went():
     index.update(boxes)  # all a little: two neighbours change places
     index.pairs()
     assert index.stats.swaps == 1
-    # All the other way round: that would be 64 * 63 / 2 steps, and is none.
+    # All reversed: that would be 64 * 63 / 2 steps, and is none.
     index.update(index.boxes[::-1])
     index.pairs()
     assert index.stats.swaps == 0

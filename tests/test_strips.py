@@ -16,11 +16,11 @@ from broadphase.runtime.slices import FIRST_OF_FEW
 WAYS = ("in one call", "call by call")
 
 
-def take(way, patch, counts=None):
-    """Search small worlds in this way only; with ``counts`` in so many strips on every cut axis."""
+def take(motion, patch, counts=None):
+    """Search small worlds in this way only; with ``counts``, in this many strips on every cut axis."""
     if counts is not None:
         patch.setattr(strips, "cut_world", cut_into(counts))
-    if way == "call by call":
+    if motion == "call by call":
         patch.setattr(strips, "TOO_MANY", 0)
     elif counts is not None:
         patch.setattr(strips, "find_at_once", find_in(counts))
@@ -29,10 +29,10 @@ def take(way, patch, counts=None):
 def find_in(counts):
     """A `find_at_once` that cuts every cut axis into so many strips."""
 
-    def find_at_once(asked):
-        cut = cut_into(counts)(asked)
+    def find_at_once(queries):
+        cut = cut_into(counts)(queries)
         plan = Plan(cut.axes, cut.lattice, np.empty((len(cut.lattice), 0), cut.lattice.dtype))
-        return real_find_at_once(asked, plan, np.inf)
+        return real_find_at_once(queries, plan, np.inf)
 
     return find_at_once
 
@@ -40,11 +40,11 @@ def find_in(counts):
 def cut_into(counts):
     """A `cut_world` that cuts every cut axis into so many strips, however small the world is."""
 
-    def cut_world(asked):
-        cut = real_cut_world(asked)
+    def cut_world(queries):
+        cut = real_cut_world(queries)
         lattice = cut.lattice.copy()
         for c in range(len(lattice)):
-            lows = asked.boxes[:, cut.cuts[c]].astype(float)
+            lows = queries.boxes[:, cut.cuts[c]].astype(float)
             lows = np.append(np.sort(lows[np.isfinite(lows)]), [0.0, 0.0])
             low, high = lows[len(lows) // 20] / 2, lows[-2 - len(lows) // 20] / 2
             lattice[c, HALF_ORIGIN] = low
@@ -61,22 +61,22 @@ real_cut_world, real_find_at_once = strips.cut_world, strips.find_at_once
 
 
 @pytest.mark.smaller_set
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("motion", WAYS)
 @pytest.mark.parametrize("touching", [True, False])
 @pytest.mark.parametrize(("dim", "dtype"), KINDS)
-def test_small_worlds_in_many_strips(dim, dtype, touching, way, monkeypatch):
+def test_small_worlds_in_many_strips(dim, dtype, touching, motion, monkeypatch):
     for counts in (2, 7):
-        take(way, monkeypatch, counts)
+        take(motion, monkeypatch, counts)
         for _, boxes in scenes(dim, dtype, n=24):
             assert_exact(strips.find, boxes, touching)
 
 
 @pytest.mark.covering
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("motion", WAYS)
 @pytest.mark.parametrize("touching", [True, False])
 @pytest.mark.parametrize(("dim", "dtype"), KINDS)
-def test_worlds_in_many_strips(dim, dtype, touching, way, monkeypatch, exhaustive):
-    take(way, monkeypatch, 13)
+def test_worlds_in_many_strips(dim, dtype, touching, motion, monkeypatch, exhaustive):
+    take(motion, monkeypatch, 13)
     for name, boxes in scenes(dim, dtype, n=700 if exhaustive else 250):
         rules = as_filter(len(boxes), static=np.arange(len(boxes)) % 3 == 0, categories=7, masks=3)
         assert_exact(strips.find, boxes, touching)
@@ -97,12 +97,12 @@ def test_any_world_in_many_strips(data):
         assert_exact(strips.find, boxes, data.draw(st.booleans()))
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("motion", WAYS)
 @pytest.mark.parametrize("counts", [None, 3])
 @pytest.mark.parametrize(("dim", "dtype"), KINDS)
-def test_crowds_far_apart(dim, dtype, counts, way, monkeypatch):
+def test_crowds_far_apart(dim, dtype, counts, motion, monkeypatch):
     """So many boxes in so few places that buckets of equal width hold nearly all of them."""
-    take(way, monkeypatch, counts)
+    take(motion, monkeypatch, counts)
     random = np.random.default_rng(5)
     centres = random.random((1_500, dim)) + 1e6 * random.integers(0, 2, (1_500, 1))
     boxes = np.hstack((centres - 0.03, centres + 0.03)).astype(dtype)
@@ -113,10 +113,10 @@ def test_crowds_far_apart(dim, dtype, counts, way, monkeypatch):
 
 
 @pytest.mark.smaller_set
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("motion", WAYS)
 @pytest.mark.parametrize("dim", [2, 3])
-def test_zeros_of_both_signs_touch_in_one_piece(dim, way, monkeypatch):
-    take(way, monkeypatch)
+def test_zeros_of_both_signs_touch_in_one_piece(dim, motion, monkeypatch):
+    take(motion, monkeypatch)
     left = [-1.0] * dim + [-0.0] + [1.0] * (dim - 1)
     right = [0.0] + [-1.0] * (dim - 1) + [1.0] * dim
     found = strips.find(task(np.array([left, right], np.float32)))
@@ -125,10 +125,10 @@ def test_zeros_of_both_signs_touch_in_one_piece(dim, way, monkeypatch):
     assert strips.find(task(np.array([left, right], np.float32), touching=False)).pairs == 0
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("motion", WAYS)
 @pytest.mark.parametrize("counts", [None, 5])
-def test_more_pairs_than_were_expected(counts, way, monkeypatch):
-    take(way, monkeypatch, counts)
+def test_more_pairs_than_were_expected(counts, motion, monkeypatch):
+    take(motion, monkeypatch, counts)
     boxes = np.tile(np.array([0.0, 0.0, 1.0, 1.0]), (300, 1))
     boxes[::3, 1::2] += np.random.default_rng(2).random((100, 1))
     assert_exact(strips.find, boxes)
@@ -184,17 +184,17 @@ def test_a_small_world_after_a_larger_one_in_the_same_memory(dim, dtype):
     random = np.random.default_rng(4)
     low = random.random((200, dim))
     large = np.hstack((low, low + 0.3)).astype(dtype)
-    asked = task(large)
+    queries = task(large)
     for n in (200, 60, 199, 17, 2):
-        asked.boxes = np.ascontiguousarray(large[:n])
-        plan = cut_into(3)(asked)
+        queries.boxes = np.ascontiguousarray(large[:n])
+        plan = cut_into(3)(queries)
         asked_plan = Plan(plan.axes, plan.lattice, np.empty((dim - 1, 0), dtype))
-        found = real_find_at_once(asked, asked_plan, np.inf)
+        found = real_find_at_once(queries, asked_plan, np.inf)
         np.testing.assert_array_equal(pairs_of(found), pairs_of(strips.find(task(large[:n]))))
 
 
-def test_more_copies_than_there_is_room_for():
-    """Each box lies in five to seven of nine strips."""
+def test_more_copies_than_the_buffer_holds():
+    """Each box covers five to seven of nine strips."""
     boxes = np.tile(np.array([0.0, 0.0, 1.0, 1.0]), (100, 1))
     boxes[:, 1] -= np.arange(100) / 1e3
     boxes[0, 3] = 9.0
@@ -203,30 +203,30 @@ def test_more_copies_than_there_is_room_for():
     assert_exact(strips.find, boxes)
 
 
-def test_room_for_pairs_is_found_by_the_second_call():
+def test_memory_for_pairs_is_known_to_the_second_call():
     random = np.random.default_rng(3)
     for count, side in ((20, 0.5), (60, 0.17), (300, 0.1), (300, 0.14)):
         low = random.random((count, 2))
-        asked = task(np.hstack((low, low + side)), sort=True)
-        first = pairs_of(real_find_at_once(asked))
-        again = real_find_at_once(asked)
+        queries = task(np.hstack((low, low + side)), sort=True)
+        first = pairs_of(real_find_at_once(queries))
+        again = real_find_at_once(queries)
         assert again.ordered == (len(first) <= 2 * count)
         np.testing.assert_array_equal(pairs_of(again), first)
-        assert strips.begin(asked).pairs == len(first)
+        assert strips.begin(queries).pairs == len(first)
 
 
 def test_one_call_makes_so_many_comparisons_and_no_more():
     """It can not be interrupted, and with categories each may take 6 ns."""
     random = np.random.default_rng(3)
     low = random.random((8_000, 2))
-    asked = task(np.hstack((low, low + 0.9)), store=False)
-    begun = strips.begin(asked)
+    queries = task(np.hstack((low, low + 0.9)), store=False)
+    begun = strips.begin(queries)
     assert isinstance(begun, strips.Begun)
     assert begun.tests < 1.01 * FIRST_OF_FEW
-    assert strips.find(asked).tests > 2 * FIRST_OF_FEW
+    assert strips.find(queries).tests > 2 * FIRST_OF_FEW
 
 
-def test_an_index_that_was_asked_when_it_was_nearly_empty_is_cut_when_it_fills():
+def test_an_index_read_while_nearly_empty_is_divided_when_it_fills():
     random = np.random.default_rng(3)
     low = random.random((5_000, 2))
     boxes = np.hstack((low, low + 0.01))

@@ -33,7 +33,7 @@ def test_responses(response, place):
 
 
 @pytest.mark.smaller_set
-def test_a_free_way():
+def test_a_free_path():
     for response in ("slide", "touch", "cross", "bounce", lambda hit: "touch"):
         move = go(PLAYER, (5, -3), [WALL], response=response)
         assert (move.x, move.y, move.hits, move.blocked) == (5, 37, (), False)
@@ -42,7 +42,7 @@ def test_a_free_way():
 
 @pytest.mark.smaller_set
 @pytest.mark.parametrize(
-    ("way", "place", "normal", "side"),
+    ("motion", "place", "normal", "side"),
     [
         ((-30, 0), (12, 15), (1, 0), "left"),
         ((30, 0), (16, 15), (-1, 0), "right"),
@@ -50,9 +50,9 @@ def test_a_free_way():
         ((0, 30), (15, 16), (0, -1), "bottom"),
     ],
 )
-def test_every_side(way, place, normal, side):
+def test_every_side(motion, place, normal, side):
     room = [(10, 10, 12, 22), (20, 10, 22, 22), (10, 10, 22, 12), (10, 20, 22, 22)]
-    move = go((15, 15, 4, 4), way, room)
+    move = go((15, 15, 4, 4), motion, room)
     assert (move.x, move.y) == place
     assert [hit.normal for hit in move.hits] == [normal]
     assert [name for name in ("left", "right", "top", "bottom") if getattr(move, name)] == [side]
@@ -71,7 +71,7 @@ def test_slide_into_a_corner_stops_on_both_axes():
 
 
 @pytest.mark.smaller_set
-def test_bounce_keeps_the_length_of_the_way():
+def test_bounce_keeps_the_length_of_the_path():
     corridor = [(-10, -50, 0, 50), (10, -50, 20, 50)]
     move = go((4, 0, 2, 2), (30, 5), corridor, response="bounce")
     # 4 to the right wall at 8, 8 back to 0, 8 again, 8 again, 2 of 30 left.
@@ -92,18 +92,18 @@ def test_bounce_in_a_gap_of_its_own_size_ends():
 def test_a_function_answers_each_hit():
     boxes = [(10, 0, 12, 100), (20, 0, 22, 100), (30, 0, 32, 100), (40, 0, 42, 100)]
     answers = ["cross", None, "bounce"]
-    asked = []
+    seen = []
 
     def response(hit):
-        asked.append(hit)
+        seen.append(hit)
         return answers[hit.other] if hit.other < 3 else "touch"
 
     move = go(PLAYER, (40, 0), boxes, response=response)
     # Through 0 and 1, back from 2 at 26, 14 left: to 12, through 1 again; 0 it does not reach.
     assert (move.x, move.y) == (12, 40)
     assert [(hit.other, hit.response) for hit in move.hits] == [(0, "cross"), (2, "bounce")]
-    assert [hit.other for hit in asked] == [0, 1, 2, 1]
-    assert all(hit.response == "" for hit in asked)
+    assert [hit.other for hit in seen] == [0, 1, 2, 1]
+    assert all(hit.response == "" for hit in seen)
 
 
 @pytest.mark.smaller_set
@@ -116,7 +116,7 @@ def test_an_error_in_the_function_reaches_the_caller():
 
 
 @pytest.mark.parametrize(
-    ("way", "response", "error", "message"),
+    ("motion", "response", "error", "message"),
     [
         ((math.nan, 0), "slide", ValueError, "dx must be finite"),
         ((0, math.inf), "slide", ValueError, "dy must be finite"),
@@ -128,9 +128,9 @@ def test_an_error_in_the_function_reaches_the_caller():
         ((40, 0), lambda hit: True, ValueError, "unknown response True"),
     ],
 )
-def test_bad_arguments_are_named(way, response, error, message):
+def test_bad_arguments_are_named(motion, response, error, message):
     with pytest.raises(error, match=message):
-        go(PLAYER, way, [WALL], response=response)
+        go(PLAYER, motion, [WALL], response=response)
 
 
 # --- order --------------------------------------------------------------------------------------------
@@ -160,7 +160,7 @@ def test_hits_come_by_time_then_in_the_order_given_then_tiles():
 
 @pytest.mark.smaller_set
 def test_a_corner_yields_to_a_face():
-    """At the same time the box lands on the floor and meets the corner of the tile beside."""
+    """At the same time the box lands on the floor and meets the corner of the next tile."""
     beside, floor = (4, 10, 14, 20), (-10, 10, 4, 20)
     for boxes in ([beside, floor], [floor, beside]):
         move = go((-4, 2, 4, 4), (8, 8), boxes)
@@ -180,14 +180,14 @@ def test_a_corner_alone_is_a_hit_on_its_side():
 @pytest.mark.smaller_set
 def test_grazing_is_no_hit():
     other = (10, 10, 20, 20)
-    for box, way in [
+    for box, motion in [
         ((0, 6, 4, 4), (50, 0)),  # along the edge
         ((6, 0, 4, 4), (0, 50)),
         ((0, 12, 4, 4), (6, 0)),  # flush at the goal
         ((2, 16, 4, 4), (12, 12)),  # past a corner
         ((0, 0, 4, 4), (6, 6)),  # onto a corner
     ]:
-        assert go(box, way, [other]).hits == ()
+        assert go(box, motion, [other]).hits == ()
 
 
 # --- nothing is jumped over ---------------------------------------------------------------------------
@@ -263,7 +263,7 @@ def test_a_platform_to_jump_through():
 
 @pytest.mark.smaller_set
 @pytest.mark.parametrize(
-    ("side", "box", "way"),
+    ("side", "box", "motion"),
     [
         ("top", (22, 2, 6, 6), (0, 30)),
         ("bottom", (22, 40, 6, 6), (0, -30)),
@@ -271,11 +271,11 @@ def test_a_platform_to_jump_through():
         ("right", (60, 22, 6, 6), (-70, 0)),
     ],
 )
-def test_each_side_blocks_alone(side, box, way):
-    assert len(go(box, way, tiles=platform(side), response="touch").hits) == 1
+def test_each_side_blocks_alone(side, box, motion):
+    assert len(go(box, motion, tiles=platform(side), response="touch").hits) == 1
     others = {"top", "bottom", "left", "right"} - {side}
-    assert go(box, way, tiles=platform(*others), response="touch").hits == ()
-    assert go(box, way, tiles=platform(), response="touch").hits == ()
+    assert go(box, motion, tiles=platform(*others), response="touch").hits == ()
+    assert go(box, motion, tiles=platform(), response="touch").hits == ()
 
 
 @pytest.mark.smaller_set
@@ -307,7 +307,7 @@ def test_boxes_without_size():
     point = (0, 0, 0, 0)
     assert go(point, (10, 0), [(4, -1, 5, 1)]).x == 4
     assert go(point, (10, 0), [(4, 0, 5, 1)]).hits == ()  # along an edge
-    assert go((0, 0, 2, 2), (10, 0), [(4, 1, 4, 1)]).x == 2  # a point in the way
+    assert go((0, 0, 2, 2), (10, 0), [(4, 1, 4, 1)]).x == 2  # a point on the path
     tiles = TileMap([[False, True]], 4, (0, -2))
     assert go(point, (10, 0), tiles=tiles).x == 4
 

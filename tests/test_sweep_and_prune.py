@@ -69,9 +69,12 @@ def random_index(cls, n, seed=0, **options):
     ("step", "swaps"),
     [
         (0.0, 0),  # nowhere
-        (5.0, 0),  # its ends pass nobody's
+        (5.0, 0),  # its ends pass no others
         (6.0, 1),  # the upper end reaches the next box's lower end, and touches
-        (10.0, 1),  # it lies on the next box: of equal ends, lower ones come first, and others do not swap
+        (
+            10.0,
+            1,
+        ),  # it is flush with the next box: of equal ends, lower ones come first, and others do not swap
         (16.0, 5),  # both ends pass both of the next box's, and one reaches the box behind
         (-6.0, 1),
     ],
@@ -113,7 +116,7 @@ def test_only_touched_boxes_are_looked_at(row, monkeypatch):
 
 
 @smaller_set
-def test_swaps_grow_with_the_way(row):
+def test_swaps_grow_with_the_distance(row):
     row.move(0, [15.0, 0, 19.0, 1])
     row.pairs()
     near = row.stats.swaps
@@ -289,7 +292,7 @@ def test_there_and_back_is_no_change(row):
 
 
 @smaller_set
-def test_a_reused_id_is_a_new_thing(row):
+def test_a_reused_id_is_a_new_box(row):
     row.move(5, row.box(6) + 1)
     row.changes()
     row.remove(5)
@@ -298,7 +301,7 @@ def test_a_reused_id_is_a_new_thing(row):
     assert row.rebuilds == 0
 
 
-def test_changes_that_nobody_asks_for_are_not_kept():
+def test_changes_that_are_never_read_are_not_kept():
     index, random = random_index(bp.SweepAndPrune, 300)
     index.changes()
     for _ in range(300):
@@ -313,7 +316,7 @@ def test_changes_that_nobody_asks_for_are_not_kept():
     assert lists(index.changes()) == lists(twin.changes())
 
 
-# ---- a kernel that stops on the way
+# ---- a kernel that stops and continues
 
 
 @pytest.mark.covering
@@ -328,7 +331,7 @@ def test_ends_that_stop_anywhere_do_what_the_model_does(dim, room, swaps, monkey
 
 
 @smaller_set
-def test_pairs_that_begin_at_one_place_in_a_small_room(row, monkeypatch):
+def test_pairs_that_begin_at_one_place_with_a_small_buffer(row, monkeypatch):
     monkeypatch.setattr(sweep_and_prune, "ROOM", 4)
     monkeypatch.setattr(sweep_and_prune, "MOST_TOUCHED", 1.0)
     row.move_many(range(8, 20), np.tile(row.box(19), (12, 1)))

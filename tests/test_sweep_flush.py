@@ -17,7 +17,7 @@ STEPS = [0.1, 0.3, 1 / 3, 1.0, 7.7, 31.9, 32.0, 100.1, 1000.0]
 @pytest.mark.parametrize("size", [(20, 20), (0.1, 0.7), (31.9, 33.3), (100, 50)])
 @pytest.mark.parametrize("tile_size", [32, 0.9, 10 / 3])
 def test_walking_on_a_floor_of_tiles(step, direction, size, tile_size):
-    """With gravity pressing down: no tile of the floor is in the way of the next step."""
+    """With gravity pressing down: no tile of the floor blocks the next step."""
     columns = int((step * 40 + size[0]) / tile_size) + 4
     tiles = TileMap(np.ones((2, columns), np.bool_), tile_size, (-tile_size, 100))
     x = 0.0 if direction > 0 else columns * tile_size - 2 * tile_size - size[0]
@@ -108,10 +108,10 @@ def test_into_a_corner_at_the_same_time_but_for_the_rounding(as_tiles):
         x = right - width - size * random.uniform(0.1, 0.9)
         y = bottom - height - size * random.uniform(0.1, 0.9)
         times = random.uniform(1.1, 9)
-        way = ((right - (x + width)) * times, (bottom - (y + height)) * times)
+        motion = ((right - (x + width)) * times, (bottom - (y + height)) * times)
         for response in ("slide", "touch", "bounce"):
             obstacles = {"tiles": tiles} if as_tiles else {"boxes": random.permutation(boxes)}
-            move = go((x, y, width, height), way, response=response, **obstacles)
+            move = go((x, y, width, height), motion, response=response, **obstacles)
             assert not any(overlaps(move.x, move.y, width, height, box) for box in boxes)
             if response == "slide":
                 assert (move.x, move.y) == pytest.approx((right - width, bottom - height))

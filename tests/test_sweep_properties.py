@@ -43,9 +43,9 @@ def scenes(draw, whole_numbers=False):
         tiles = TileMap(np.zeros((6, 6), np.bool_), 9 * grain, (offset - 30 * grain, offset - 30 * grain))
         for column, row in draw(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=12)):
             tiles.set(column, row, True)
-    ways = draw(st.lists(st.tuples(st.integers(-90, 90), st.integers(-90, 90)), min_size=1, max_size=5))
+    motions = draw(st.lists(st.tuples(st.integers(-90, 90), st.integers(-90, 90)), min_size=1, max_size=5))
     scale = grain * draw(st.sampled_from([0.1, 1.0, 100.0] if not whole_numbers else [1.0]))
-    return box(draw(rows)), [(dx * scale, dy * scale) for dx, dy in ways], boxes, tiles
+    return box(draw(rows)), [(dx * scale, dy * scale) for dx, dy in motions], boxes, tiles
 
 
 blocking = st.sampled_from(["slide", "touch", "bounce"])
@@ -54,12 +54,12 @@ blocking = st.sampled_from(["slide", "touch", "bounce"])
 @settings(deadline=None)
 @given(scenes(), blocking)
 def test_never_inside_and_never_through(scene, response):
-    box, ways, boxes, tiles = scene
+    box, motions, boxes, tiles = scene
     x, y, width, height = box
     blockers = boxes + boxes_of_tiles(tiles)
-    for way in ways:
+    for motion in motions:
         started_inside = any(overlaps(x, y, width, height, other) for other in blockers)
-        move = go((x, y, width, height), way, boxes, tiles, response)
+        move = go((x, y, width, height), motion, boxes, tiles, response)
         assert not any(overlaps(move.x, move.y, width, height, other) for other in blockers)
         stops = [hit.touch for hit in move.hits]
         stops = [*(stops[:1] if started_inside else [(x, y)]), *stops, (move.x, move.y)]
@@ -73,26 +73,26 @@ def test_never_inside_and_never_through(scene, response):
         if response == "slide" and not started_inside:
             for axis in range(2):
                 free = not any(hit.normal[axis] for hit in move.hits)
-                assert not free or move[axis] == (x, y)[axis] + way[axis]
+                assert not free or move[axis] == (x, y)[axis] + motion[axis]
         x, y = move.x, move.y
 
 
 @settings(deadline=None)
 @given(scenes(whole_numbers=True))
 def test_the_first_hit_is_the_exact_one(scene):
-    box, ways, boxes, tiles = scene
+    box, motions, boxes, tiles = scene
     blockers = boxes + boxes_of_tiles(tiles)
     assume(not any(overlaps(*box, other) for other in blockers))
-    move = go(box, ways[0], boxes, tiles, "touch")
-    expected = exact_first_hit(box, ways[0], blockers)
+    move = go(box, motions[0], boxes, tiles, "touch")
+    expected = exact_first_hit(box, motions[0], blockers)
     if expected is None:
         assert move.hits == ()
         return
     time, _, number, axis = expected
     (hit,) = move.hits
     assert hit.time == float(time)
-    assert hit.normal[axis] == (-1.0 if ways[0][axis] > 0 else 1.0)
-    edge = blockers[number][axis + 2] if ways[0][axis] < 0 else blockers[number][axis] - box[axis + 2]
+    assert hit.normal[axis] == (-1.0 if motions[0][axis] > 0 else 1.0)
+    edge = blockers[number][axis + 2] if motions[0][axis] < 0 else blockers[number][axis] - box[axis + 2]
     assert hit.touch[axis] == pytest.approx(edge, abs=1e-300, rel=1e-15)
     named = hit.other if isinstance(hit.other, int) else tiles.bounds_of(*hit.other)
     assert named == (number if number < len(boxes) else blockers[number])
@@ -101,12 +101,12 @@ def test_the_first_hit_is_the_exact_one(scene):
 @settings(deadline=None)
 @given(scenes(), st.sampled_from(["slide", "touch", "bounce", "cross"]))
 def test_runs_repeat_to_the_last_bit(scene, response):
-    box, ways, boxes, tiles = scene
+    box, motions, boxes, tiles = scene
     paths = []
     for _ in range(2):
         place, path = box[:2], []
-        for way in ways:
-            move = go((*place, *box[2:]), way, boxes, tiles, response)
+        for motion in motions:
+            move = go((*place, *box[2:]), motion, boxes, tiles, response)
             place = (move.x, move.y)
             path.append((move.x.hex(), move.y.hex(), move.hits))
         paths.append(path)
@@ -115,24 +115,24 @@ def test_runs_repeat_to_the_last_bit(scene, response):
 
 @settings(deadline=None)
 @given(scenes(whole_numbers=True), blocking)
-def test_a_mirrored_scene_gives_the_mirrored_way(scene, response):
-    box, ways, boxes, tiles = scene
+def test_a_mirrored_scene_gives_the_mirrored_path(scene, response):
+    box, motions, boxes, tiles = scene
     boxes += boxes_of_tiles(tiles)
     assume(not any(overlaps(*box, other) for other in boxes))
     x, y, width, height = box
     mirrored = [(-other[2], other[1], -other[0], other[3]) for other in boxes]
-    move = go(box, ways[0], boxes, response=response)
-    image = go((-x - width, y, width, height), (-ways[0][0], ways[0][1]), mirrored, response=response)
+    move = go(box, motions[0], boxes, response=response)
+    image = go((-x - width, y, width, height), (-motions[0][0], motions[0][1]), mirrored, response=response)
     assert (-image.x - width, image.y) == pytest.approx((move.x, move.y), abs=1e-9)
     assert [hit.other for hit in image.hits] == [hit.other for hit in move.hits]
 
 
 @settings(deadline=None)
 @given(scenes())
-def test_crossing_reports_what_is_on_the_way_and_changes_nothing(scene):
-    box, ways, boxes, tiles = scene
-    move = go(box, ways[0], boxes, tiles, "cross")
-    assert (move.x, move.y) == (box[0] + ways[0][0], box[1] + ways[0][1])
+def test_crossing_reports_the_bodies_on_the_path_and_changes_nothing(scene):
+    box, motions, boxes, tiles = scene
+    move = go(box, motions[0], boxes, tiles, "cross")
+    assert (move.x, move.y) == (box[0] + motions[0][0], box[1] + motions[0][1])
     met = [hit.other for hit in move.hits]
     assert len(met) == len(set(met))
     for number, other in enumerate(boxes):
@@ -143,17 +143,17 @@ def test_crossing_reports_what_is_on_the_way_and_changes_nothing(scene):
 @settings(deadline=None)
 @given(scenes(), st.lists(rows, max_size=4), st.sampled_from(["slide", "touch", "bounce", "cross"]))
 def test_many_move_as_each_would_alone(scene, more, response):
-    box, ways, boxes, tiles = scene
-    starts = [box] * len(ways) + [tuple(float(v) for v in row) for row in more]
-    ways = ways + [ways[0]] * len(more)
+    box, motions, boxes, tiles = scene
+    starts = [box] * len(motions) + [tuple(float(v) for v in row) for row in more]
+    motions = motions + [motions[0]] * len(more)
     world = World()
     world.tiles = tiles
     walls = [world.add(Box(x, y, right - x, bottom - y), static=True) for x, y, right, bottom in boxes]
     boxes = [wall.bounds for wall in walls]
     movers = [world.add(Box(*start)) for start in starts]
-    moved = world.move_many(movers, *np.array(ways, np.float64).T, response)
-    for m, (start, way) in enumerate(zip(starts, ways, strict=True)):
-        alone = go(start, way, boxes, tiles, response)
+    moved = world.move_many(movers, *np.array(motions, np.float64).T, response)
+    for m, (start, motion) in enumerate(zip(starts, motions, strict=True)):
+        alone = go(start, motion, boxes, tiles, response)
         mine = moved.hits.movers == m
         assert tuple(moved.places[m]) == (alone.x, alone.y)
         assert moved.hits.times[mine].tolist() == [hit.time for hit in alone.hits]

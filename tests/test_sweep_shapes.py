@@ -30,8 +30,8 @@ def around_shapes(others):
     return around
 
 
-def go(shape, way, others=(), tiles=None, response="slide"):
-    return resolve(shape, *way, around_shapes(others), tiles, response)
+def go(shape, motion, others=(), tiles=None, response="slide"):
+    return resolve(shape, *motion, around_shapes(others), tiles, response)
 
 
 # --- worked cases -------------------------------------------------------------------------------------
@@ -39,7 +39,7 @@ def go(shape, way, others=(), tiles=None, response="slide"):
 
 @pytest.mark.smaller_set
 @pytest.mark.parametrize(
-    ("shape", "way", "other", "time", "normal", "touch"),
+    ("shape", "motion", "other", "time", "normal", "touch"),
     [
         (Circle(0, 0, 2), (20, 0), Box(10, -5, 4, 10), 0.4, (-1, 0), (8, 0)),
         (Circle(0, 0, 2), (0, -20), Box(-5, -14, 10, 4), 0.4, (0, 1), (0, -8)),
@@ -58,16 +58,16 @@ def go(shape, way, others=(), tiles=None, response="slide"):
         (Box(0, 0, 2, 2), (20, 0), DIAMOND.moved_to(10, -2.5), 0.325, (-HALF, HALF), (6.5, 0)),
     ],
 )
-def test_first_hit(shape, way, other, time, normal, touch):
+def test_first_hit(shape, motion, other, time, normal, touch):
     place = (shape.x, shape.y)
-    move = go(shape, way, [other], response="touch")
+    move = go(shape, motion, [other], response="touch")
     (hit,) = move.hits
     assert hit.time == pytest.approx(time)
     assert hit.normal == pytest.approx(normal, abs=1e-12)
     assert hit.touch == (move.x, move.y) == pytest.approx(touch, abs=1e-11)
-    assert (move.x, move.y) == pytest.approx((place[0] + way[0] * time, place[1] + way[1] * time))
+    assert (move.x, move.y) == pytest.approx((place[0] + motion[0] * time, place[1] + motion[1] * time))
     assert not overlap(shape.moved_to(move.x, move.y), other)
-    assert overlap(shape.moved_to(move.x + way[0] * 1e-9, move.y + way[1] * 1e-9), other)
+    assert overlap(shape.moved_to(move.x + motion[0] * 1e-9, move.y + motion[1] * 1e-9), other)
     if 0 in hit.normal:
         mine, others = shape.moved_to(move.x, move.y).bounds, other.bounds
         assert any(mine[k] == others[(k + 2) % 4] for k in range(4))  # flush to the last bit
@@ -108,8 +108,8 @@ def test_no_wedge_makes_it_jitter():
         wedge = [Polygon([(-20, left), (0, 0), (-20, 0)]), Polygon([(20, right), (20, 0), (0, 0)])]
         for shape in (Circle(0, -300, 2), Polygon([(0, -300), (2, -303), (-2, -303)])):
             shape = shape.moved_to(random.uniform(-5, 5), -300)
-            for way in [(random.uniform(-3, 3), 600), (3, 5), (-7, 5)]:
-                move = go(shape, way, wedge)
+            for motion in [(random.uniform(-3, 3), 600), (3, 5), (-7, 5)]:
+                move = go(shape, motion, wedge)
                 assert len(move.hits) < 20
                 shape = shape.moved_to(move.x, move.y)
 
@@ -118,8 +118,8 @@ def test_no_wedge_makes_it_jitter():
 def test_pressing_lightly_does_not_creep_in():
     slope = Polygon([(0, 10), (10, 0), (10, 10)])
     ball = Circle(-3, -3, 2)
-    for way in [(20, 20), *[(2e-13, 2e-13)] * 30]:
-        move = go(ball, way, [slope], response="touch")
+    for motion in [(20, 20), *[(2e-13, 2e-13)] * 30]:
+        move = go(ball, motion, [slope], response="touch")
         ball = ball.moved_to(move.x, move.y)
         assert not overlap(ball, slope)
 
@@ -184,7 +184,7 @@ def test_boxes_among_boxes_are_exact():
     ],
 )
 def test_rolling_on_a_floor_of_tiles(step, direction, shape):
-    """With gravity pressing down: no tile of the floor is in the way of the next step."""
+    """With gravity pressing down: no tile of the floor blocks the next step."""
     columns = int(step * 30 / 3.3) + 20
     tiles = TileMap(np.ones((2, columns), np.bool_), 3.3, (-30, 100))
     start = 0.0 if direction > 0 else columns * 3.3 - 60
@@ -286,15 +286,15 @@ shapes = st.one_of(
     st.builds(regular, small, small, st.floats(0, 6), st.integers(2, 8), st.integers(3, 7)),
     st.builds(lambda x, y, dx, radius: Capsule(x, y, x + dx, y + 3, radius), small, small, small, st.just(2)),
 )
-ways = st.tuples(st.floats(-60, 60), st.floats(-60, 60))
+motions = st.tuples(st.floats(-60, 60), st.floats(-60, 60))
 
 
 @pytest.mark.smaller_set
-@pytest.mark.parametrize("way", [0.0, 1e-118, 1e-30, 1e-17, 1e-12, 1.0])
-def test_a_shape_is_pushed_out_however_short_its_way(way):
-    """Also where the way is lost in the rounding of the place."""
-    move = go(Circle(0, 1, 3), (0.0, way), [Box(-3, -3, 7, 7)])
-    assert (move.x, move.y) == (-6, 1 + way)
+@pytest.mark.parametrize("motion", [0.0, 1e-118, 1e-30, 1e-17, 1e-12, 1.0])
+def test_a_shape_is_pushed_out_however_short_its_motion(motion):
+    """Also if the motion is lost in the rounding of the place."""
+    move = go(Circle(0, 1, 3), (0.0, motion), [Box(-3, -3, 7, 7)])
+    assert (move.x, move.y) == (-6, 1 + motion)
     assert len(move.hits) == 1
 
 
@@ -303,7 +303,7 @@ def test_a_shape_is_pushed_out_however_short_its_way(way):
     shapes,
     st.lists(shapes, max_size=5),
     st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=6),
-    st.lists(ways, min_size=1, max_size=4),
+    st.lists(motions, min_size=1, max_size=4),
     st.sampled_from(["slide", "touch", "bounce"]),
 )
 def test_never_inside_and_never_through(shape, others, cells, steps, response):
@@ -313,10 +313,10 @@ def test_never_inside_and_never_through(shape, others, cells, steps, response):
     blockers = others + [
         Box(left, top, right - left, bottom - top) for left, top, right, bottom in boxes_of_tiles(tiles)
     ]
-    for way in steps:
+    for motion in steps:
         inside = any(overlap(shape, other) for other in blockers)
-        move = go(shape, way, others, tiles, response)
-        assert move == go(shape, way, others, tiles, response)
+        move = go(shape, motion, others, tiles, response)
+        assert move == go(shape, motion, others, tiles, response)
         for other in blockers:
             deep = contact(shape.moved_to(move.x, move.y), other)
             assert deep is None or deep.depth < 1e-12

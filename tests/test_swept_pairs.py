@@ -88,7 +88,7 @@ def test_as_rational_numbers_say(dim, touching, each):
 
 @given(st.data())
 @machine_settings(30, 1)
-def test_any_ways_on_a_lattice(data):
+def test_any_motions_on_a_lattice(data):
     number = st.integers(-4, 4)
     size = st.integers(0, 2)
     rows = data.draw(st.lists(st.tuples(number, number, size, size, number, number), min_size=2, max_size=5))
@@ -137,9 +137,9 @@ def test_rules_environments_and_limits():
     assert bp.swept_pairs(boxes, motion, env=[1, 2, 1]).pairs.tolist() == [[0, 2]]
     assert bp.swept_pairs(boxes, motion, static=[True, True, False]).pairs.tolist() == [[0, 2]]
     assert bp.swept_pairs(boxes, motion, categories=[1, 2, 4], masks=[2, 7, 7]).pairs.tolist() == [[0, 1]]
-    with pytest.raises(bp.PairLimitExceeded, match="pairs meet on their way; raise max_pairs") as told:
+    with pytest.raises(bp.PairLimitExceeded, match="pairs meet on their way; raise max_pairs") as reported:
         bp.swept_pairs(boxes, motion, max_pairs=1)
-    assert str(pickle.loads(pickle.dumps(told.value))) == str(told.value)
+    assert str(pickle.loads(pickle.dumps(reported.value))) == str(reported.value)
     assert len(bp.swept_pairs(np.empty((0, 4)), np.empty((0, 2))).times) == 0
 
 
@@ -169,12 +169,12 @@ def test_many_agree_with_one_thread_and_with_small_steps():
         ([[0, 0], [1.7e308, 0]], r"motion\[1\] brings max_x from 1e\+308 to inf"),
     ],
 )
-def test_bad_ways_are_named(motion, said):
+def test_bad_motions_are_named(motion, said):
     with pytest.raises(ValueError, match=said):
         bp.swept_pairs([[0, 0, 1, 1], [0, 0, 1e308, 1]], motion)
 
 
-def test_an_index_is_told_where_its_boxes_go():
+def test_an_index_computes_the_goals_of_its_boxes():
     index = bp.BoxTree()
     index.insert_many([[0, 0, 1, 1], [0, 0, 0, 0], [5, 0, 6, 1]])
     index.remove(1)

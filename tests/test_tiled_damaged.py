@@ -143,7 +143,7 @@ def test_a_layer_without_text(tmp_path):
         TileMap.from_tiled(written(tmp_path, "a.tmx", as_tmx(change)))
 
 
-def test_chunks_that_lie_too_far_apart(tmp_path):
+def test_chunks_too_far_apart(tmp_path):
     level = json.loads((DATA / "endless.json").read_text())
     level["layers"][0]["chunks"][0]["x"] = 10**9
     path = written(tmp_path, "a.json", json.dumps(level).encode())
@@ -151,7 +151,7 @@ def test_chunks_that_lie_too_far_apart(tmp_path):
         TileMap.from_tiled(path)
 
 
-def test_layers_that_lie_too_far_apart(tmp_path):
+def test_layers_too_far_apart(tmp_path):
     level = json.loads((DATA / "endless.json").read_text())
     chunk = level["layers"][0]["chunks"][0]
     level["layers"].append({**level["layers"][0], "name": "far", "chunks": [{**chunk, "x": 10**9}]})

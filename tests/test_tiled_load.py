@@ -32,8 +32,8 @@ def map_with(tmp_path, *things, ending="tmj", level=(), **layer):
     return written(tmp_path, f"a.{ending}", as_tmj(change))
 
 
-def shape_of(tmp_path, y_up=False, **thing):
-    loaded = load(map_with(tmp_path, {**THING, **thing}), y_up=y_up)
+def shape_of(tmp_path, y_up=False, **item):
+    loaded = load(map_with(tmp_path, {**THING, **item}), y_up=y_up)
     return loaded.bodies[0].shape
 
 
@@ -84,8 +84,8 @@ def test_turned_about_the_place(tmp_path, rotation, y_up):
 def test_a_polygon_that_is_not_convex_becomes_several_bodies(tmp_path):
     letter = ring((0, 0), (30, 0), (30, 10), (10, 10), (10, 30), (0, 30))
     loaded = load(map_with(tmp_path, {**THING, "polygon": letter, "type": "rock"}))
-    (thing,) = loaded.objects
-    assert thing.bodies == loaded.bodies
+    (item,) = loaded.objects
+    assert item.bodies == loaded.bodies
     assert len(loaded.bodies) == 2
     assert {body.tag for body in loaded.bodies} == {"rock"}
     assert loaded.world.query_point((32 + 5, 48 + 25))
@@ -100,7 +100,7 @@ def test_a_polygon_that_crosses_itself_gives_a_warning(tmp_path):
         loaded = load(path)
     assert caught[0].filename == __file__
     assert len(loaded.bodies) == 1
-    assert [len(thing.bodies) for thing in loaded.objects] == [0, 1]
+    assert [len(item.bodies) for item in loaded.objects] == [0, 1]
 
 
 def test_points_and_texts_are_listed(tmp_path):
@@ -133,7 +133,7 @@ def test_tags_and_rules(tmp_path):
     assert (coin.sensor, coin.static, coin.category, coin.mask) == (True, False, 4, 6)
     assert (door.tag, door.sensor, door.static, door.category) == ("door", False, True, 2)
     assert door.mask == 0xFFFFFFFF
-    assert [thing.type for thing in load(path).objects] == ["coin", "door", "wall"]
+    assert [item.type for item in load(path).objects] == ["coin", "door", "wall"]
     assert not load(path, static=False).bodies[1].static
 
 
@@ -186,9 +186,9 @@ def test_templates(tmp_path, ending):
         ElementTree.SubElement(group, "object", id="3", template=f"m.{ending}", x="5", y="50", width="20")
 
     plain = load(map_with(tmp_path, used))
-    (thing,) = plain.objects
-    assert (thing.name, thing.type, thing.form) == ("n", "box", "tile")
-    assert thing.properties == {"solid": True, "a": 1, "b": 3}
+    (item,) = plain.objects
+    assert (item.name, item.type, item.form) == ("n", "box", "tile")
+    assert item.properties == {"solid": True, "a": 1, "b": 3}
     assert plain.bodies[0].bounds == (5, 44, 15, 50)
     wide = load(written(tmp_path, "b.tmx", as_tmx(change)), layers=[], objects="more")
     assert wide.bodies[0].bounds == (5, 44, 25, 50)
@@ -227,7 +227,7 @@ def test_all_maps_that_come_with_arcade_load_as_another_reader_says():
         assert ours == of_pytiled_parser(theirs.layers, parser, [])
         loaded = load(path)
         bare = sum(one.form in ("point", "text") for layer in level.object_layers for one in layer.objects)
-        assert sum(bool(thing.bodies) for thing in loaded.objects) == len(loaded.objects) - bare
+        assert sum(bool(item.bodies) for item in loaded.objects) == len(loaded.objects) - bare
         assert all(isinstance(body.data, TiledTile) or body in body.data.bodies for body in loaded.bodies)
         maps += 1
     assert maps == 14

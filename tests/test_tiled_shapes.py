@@ -164,10 +164,10 @@ def test_offset_and_size_of_tilesets(tmp_path):
 @pytest.mark.parametrize("bits", range(4))
 def test_tile_objects(tmp_path, bits):
     """Twice as wide and three times as high, mirrored, turned about the lower left corner."""
-    thing = {"id": 1, "gid": 1 | bits << 30, "x": 100, "y": 90, "width": 32, "height": 72, "rotation": 90}
-    layer = {"type": "objectgroup", "name": "things", "objects": [thing]}
+    item = {"id": 1, "gid": 1 | bits << 30, "x": 100, "y": 90, "width": 32, "height": 72, "rotation": 90}
+    layer = {"type": "objectgroup", "name": "things", "objects": [item]}
     loaded = load(level_of(tmp_path, [[0]], CORNER, layers=lambda _: [layer]))
-    upright = drawn([(2, 3), (11, 3), (2, 20)], thing["gid"], (16, 24)) - (0, 24)
+    upright = drawn([(2, 3), (11, 3), (2, 20)], item["gid"], (16, 24)) - (0, 24)
     wanted = [(100 - 3 * y, 90 + 2 * x) for x, y in upright.tolist()]
     assert sorted(map(tuple, loaded.bodies[0].shape.points.tolist())) == sorted(wanted)
 
@@ -176,8 +176,8 @@ def test_tile_objects(tmp_path, bits):
     ("alignment", "corner"), [("topleft", (0, 0)), ("center", (8, 12)), ("right", (16, 12))]
 )
 def test_alignment_of_tile_objects(tmp_path, alignment, corner):
-    thing = {"id": 1, "gid": 1, "x": 100, "y": 90}
-    layer = {"type": "objectgroup", "name": "things", "objects": [thing]}
+    item = {"id": 1, "gid": 1, "x": 100, "y": 90}
+    layer = {"type": "objectgroup", "name": "things", "objects": [item]}
     path = level_of(tmp_path, [[0]], tileset={"objectalignment": alignment}, layers=lambda _: [layer])
     assert load(path).bodies[0].shape == Box(100 - corner[0], 90 - corner[1], 16, 24)
 

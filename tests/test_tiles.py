@@ -319,12 +319,12 @@ def slow_raycast(tiles, origin, direction):
         enter, leave = Fraction(0), None
         inside = True
         for axis in range(2):
-            at, way = Fraction(origin[axis]), Fraction(direction[axis])
+            at, motion = Fraction(origin[axis]), Fraction(direction[axis])
             lo, hi = bounds[axis], bounds[axis + 2]
-            if way == 0:
+            if motion == 0:
                 inside &= lo < at < hi
                 continue
-            first, last = sorted(((lo - at) / way, (hi - at) / way))
+            first, last = sorted(((lo - at) / motion, (hi - at) / motion))
             enter = max(enter, first)
             leave = last if leave is None else min(leave, last)
         if inside and leave > enter and (best is None or enter < best):

@@ -130,7 +130,7 @@ def test_contacts_come_and_go_with_angles():
 
 
 @pytest.mark.smaller_set
-def test_refused_where_there_is_no_room():
+def test_refused_where_it_does_not_fit():
     world = World()
     wall = world.add(Box(0, 0, 100, 10), static=True)
     tank = world.add(Box(20, 12, 30, 10))

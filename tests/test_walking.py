@@ -72,7 +72,7 @@ def test_standing_still_on_a_slope():
 @pytest.mark.smaller_set
 @pytest.mark.parametrize(("steepest", "walked"), [(50, False), (60.2, True), (89, True)])
 def test_the_steepest_slope(steepest, walked):
-    """A slope of 60 degrees is a wall to some; who stands on it slides down."""
+    """A slope of 60 degrees is a wall to some; a walker on it slides down."""
     world = World()
     world.add(Box(-100, 50, 400, 10), static=True)
     rise = 100 * math.tan(math.radians(60))
@@ -105,7 +105,7 @@ def test_snapping_to_the_floor(snap, lands):
     walk = world.walk(body, 15, 0, snap=snap)
     assert (walk.floor is low) == lands
     assert body.bounds[3] == (60 if lands else 50)
-    jump = hero(world, 20, 41)  # nobody is pulled down out of the air
+    jump = hero(world, 20, 41)  # no walker is pulled down out of the air
     world.walk(jump, 5, 0, snap=10)
     assert jump.bounds[3] == 41
 
@@ -154,7 +154,7 @@ def test_one_way_tiles_from_every_side():
     world.walk(body, -20, 5)
     walk = world.walk(body, 0, 5, drop=True)
     assert (walk.floor, body.bounds[3]) == (None, 37)
-    for side, start, way in [
+    for side, start, motion in [
         ("left", (0, 36), (90, 0)),
         ("right", (90, 36), (-90, 0)),
         ("bottom", (40, 70), (0, -70)),
@@ -162,10 +162,10 @@ def test_one_way_tiles_from_every_side():
     ]:
         world.tiles.set_one_way(1, 1, side)
         body.move_to(*start)
-        assert world.walk(body, *way).hits[0].other == Tile(1, 1), side
+        assert world.walk(body, *motion).hits[0].other == Tile(1, 1), side
         opposite = world.tiles.bounds_of(1, 1)
-        body.move_to(start[0] + way[0], start[1] + way[1])
-        back = world.walk(body, -way[0], -way[1])
+        body.move_to(start[0] + motion[0], start[1] + motion[1])
+        back = world.walk(body, -motion[0], -motion[1])
         assert not [hit for hit in back.hits if hit.other == Tile(1, 1)], (side, opposite)
 
 
@@ -196,8 +196,8 @@ def test_moving_platforms_carry():
     for rider, floor in zip(riders, (flat, ramp), strict=True):
         assert world.walk(rider, 0, 50).floor is floor
         before = rider.position
-        for way in ((5, 0), (0, -7), (-3, 4), (0, 6)):
-            assert world.push(floor, *way).carried == [rider]
+        for motion in ((5, 0), (0, -7), (-3, 4), (0, 6)):
+            assert world.push(floor, *motion).carried == [rider]
             assert world.walk(rider, 0, 2).floor is floor
         assert rider.position == pytest.approx((before[0] + 2, before[1] + 3), abs=1e-8)
     walk = world.walk(riders[0], 45, 2)  # from one onto the other, also between moves
@@ -242,7 +242,7 @@ def test_pushed_out_of_what_it_starts_in():
 def test_many_are_as_one_by_one(flip):
     rng = np.random.default_rng(5)
     places = rng.uniform(0, 300, (40, 2)).tolist()
-    ways = rng.uniform(-40, 40, (4, 40, 2))
+    motions = rng.uniform(-40, 40, (4, 40, 2))
 
     def scene():
         world = level("          \n  /##\\    \n # -   /# \n##########")
@@ -253,10 +253,10 @@ def test_many_are_as_one_by_one(flip):
     (many, bodies), (single, ones) = scene(), scene()
     for body in ones:
         body.category, body.mask = 2, 1
-    for way in ways:
-        walks = many.walk_many(bodies, way[:, 0], way[:, 1], snap=4, down=(0, flip))
+    for motion in motions:
+        walks = many.walk_many(bodies, motion[:, 0], motion[:, 1], snap=4, down=(0, flip))
         for k, body in enumerate(ones):
-            walk = single.walk(body, *way[k].tolist(), snap=4, down=(0, flip))
+            walk = single.walk(body, *motion[k].tolist(), snap=4, down=(0, flip))
             assert walks.places[k].tolist() == [walk.x, walk.y]
             assert walks.on_floor[k] == (walk.floor is not None)
             mine = walks.hits.movers == k
@@ -338,27 +338,27 @@ def _round_things(rng):
 
 @pytest.mark.parametrize("period", [None, (200, 200)])
 @pytest.mark.parametrize("kind", range(5))
-def test_nobody_walks_through_what_has_stopped_it(each, kind, period):
+def test_no_walker_passes_what_has_stopped_it(each, kind, period):
     """From wherever `move` ended, flush with something round or slanted, straight towards its middle."""
 
     def check(seed):
         rng = np.random.default_rng(seed)
         world = World(period=period)
-        thing = world.add(_round_things(rng)[kind])
+        item = world.add(_round_things(rng)[kind])
         angle, (width, height) = rng.uniform(0, 2 * math.pi), rng.uniform(0.5, 8, 2).tolist()
-        middle = np.array(thing.center)
+        middle = np.array(item.center)
         start = middle + 45 * np.array((math.cos(angle), math.sin(angle)))
         hero = world.add(Box(*start, width, height))
         world.move(hero, *(middle - start).tolist(), "touch")
         assert world.blocker(hero) is None
         many = seed % 2
         for _ in range(3):
-            dx, dy = (0.5 * (np.array(thing.center) - np.array(hero.center))).tolist()
+            dx, dy = (0.5 * (np.array(item.center) - np.array(hero.center))).tolist()
             if many:
                 world.walk_many([hero], dx, dy, movers_block=True)
             else:
                 world.walk(hero, dx, dy)
-            met = contact(hero.shape, thing.shape)
-            assert met is None or met.depth < 1e-9, (met, hero, thing)
+            met = contact(hero.shape, item.shape)
+            assert met is None or met.depth < 1e-9, (met, hero, item)
 
     each(check, range(600), of=6)

@@ -1,4 +1,4 @@
-"""Walkers beside what is round or slanted: exact depth, from where `World.move` has ended."""
+"""Walkers next to round or sloped shapes: exact depth, starting where `World.move` has ended."""
 
 import math
 from fractions import Fraction
@@ -94,7 +94,7 @@ def _polygon_depth(bounds, points):
     return shallowest
 
 
-def ways(rng, hero):
+def motions(rng, hero):
     """Towards the middle, through it, and about."""
     x, y = hero.x, hero.y
     yield -x / 2, -y / 2
@@ -107,7 +107,7 @@ def ways(rng, hero):
 @pytest.mark.parametrize("many", [False, True])
 @pytest.mark.parametrize("period", [None, 128.0])
 @pytest.mark.parametrize("kind", KINDS)
-def test_nobody_ends_inside_or_passes_through(kind, period, many, flip):
+def test_no_walker_ends_inside_or_passes_through(kind, period, many, flip):
     rng = np.random.default_rng(31)
     for _ in range(25):
         world = World() if period is None else World(period=(period, period))
@@ -118,7 +118,7 @@ def test_nobody_ends_inside_or_passes_through(kind, period, many, flip):
         x, y = 40 * math.cos(angle), 40 * math.sin(angle)
         hero = world.add(Box(at[0] + x, at[1] + y, *rng.uniform(0.5, 4, 2).tolist()))
         world.move(hero, -1.2 * x, -1.2 * y, "touch")
-        for dx, dy in ways(rng, hero if period is None else Box(hero.x - 64, hero.y - 64, 1, 1)):
+        for dx, dy in motions(rng, hero if period is None else Box(hero.x - 64, hero.y - 64, 1, 1)):
             if many:
                 world.walk_many([hero], dx, dy, down=(0, flip))
             else:
@@ -126,7 +126,7 @@ def test_nobody_ends_inside_or_passes_through(kind, period, many, flip):
             assert depth(hero, shape, at) < 1e-11, (shape, hero.bounds, dx, dy)
 
 
-def test_who_only_touches_a_circle_is_not_in_it():
+def test_a_walker_that_only_touches_a_circle_is_outside():
     for sx, sy in ((3, 4), (4, 3), (-3, 4), (-4, -3), (4, -3)):
         world = World()
         ball = world.add(Circle(0, 0, 5), static=True)

@@ -1,4 +1,4 @@
-"""A world that has lived moves a box with as few calls as a new one: nothing is kept for who has left."""
+"""An old world moves a box with as few calls as a new one: nothing is kept for removed bodies."""
 
 import sys
 from collections import Counter
@@ -79,7 +79,7 @@ def slope_taken_away(world):
 
 
 @pytest.mark.parametrize("past", [circle_removed, many_removed, made_usual, restored, slope_taken_away])
-def test_nothing_is_kept_for_who_left(past):
+def test_nothing_is_kept_for_removed_bodies(past):
     fresh, lived = new_world(), new_world()
     past(lived[0])
     lived[0].update()

@@ -1,4 +1,4 @@
-"""What is at a place, and what is right beside a body."""
+"""What is at a place, and what is flush with a body."""
 
 import math
 
@@ -19,7 +19,7 @@ def nothing(bounds):
 
 
 @pytest.mark.smaller_set
-def test_may_i_stand_up_here():
+def test_whether_a_body_can_stand_up():
     tiles = TileMap([[True, False], [False, False], [True, True]], 10)
     crouching, standing = Box(2, 14, 6, 6), Box(2, 8, 6, 12)
     assert blocker_at(crouching, nothing, tiles) is None
@@ -50,7 +50,7 @@ def test_shapes_of_any_kind():
 
 
 @pytest.mark.smaller_set
-def test_what_a_body_stands_on():
+def test_the_floor_of_a_body():
     tiles = TileMap([[False, False, True], [True, True, True]], 10)
     body = Box(14, 4, 6, 6)
     assert beside(body, DOWN, nothing, tiles).other == Tile(1, 1)
@@ -69,7 +69,7 @@ def test_what_a_body_stands_on():
 @pytest.mark.parametrize(
     "shape", [Box(0, 0, 0.7, 0.3), Circle(0, 0, 1.1), Polygon([(0, 0), (0.3, 0.7), (-0.4, 0.9)])]
 )
-def test_whatever_stopped_a_body_is_beside_it(shape, offset):
+def test_what_stopped_a_body_is_flush_with_it(shape, offset):
     slope = Polygon([(0, 10), (10, 7), (10, 10)])
     blockers = around_shapes([slope.moved_to(offset, offset + 10), Box(offset - 20, offset + 30, 50, 5)])
     for x in (offset + 5, offset - 10):

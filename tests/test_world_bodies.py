@@ -87,7 +87,7 @@ def test_a_removed_body_says_what_it_was_and_does_nothing_more():
 
 
 @pytest.mark.smaller_set
-def test_bodies_of_another_world_and_other_things_are_refused():
+def test_bodies_of_another_world_and_other_objects_are_refused():
     world, other = World(), World()
     body = other.add(SQUARE)
     world.add(SQUARE)
@@ -144,7 +144,7 @@ def test_any_index_is_a_broad_phase(broadphase):
     named(world, SQUARE.moved_to(5, 5), "B", "b")
     named(world, SQUARE.moved_to(10, 0), "C", "b")
     world.update()
-    assert heard.told() == [("begin", "A", "B")]
+    assert heard.reported() == [("begin", "A", "B")]
     world.validate()
 
 

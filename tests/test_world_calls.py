@@ -21,7 +21,7 @@ def test_contacts_of_a_removed_body_end_also_when_its_id_is_reused():
     began, stayed, ended = world.update()
     assert (names(began), names(stayed), names(ended)) == ([("new", "B")], [], [("old", "B")])
     assert ended[0].a is old
-    assert heard.told() == [("begin", "old", "B"), ("begin", "new", "B"), ("end", "old", "B")]
+    assert heard.reported() == [("begin", "old", "B"), ("begin", "new", "B"), ("end", "old", "B")]
 
 
 @pytest.mark.smaller_set
@@ -39,11 +39,11 @@ def test_a_body_removed_in_a_call_gets_no_further_calls():
     named(world, SQUARE, "C", "coin")
     events = world.update()
     assert len(events.began) == 3
-    assert heard.told() == [("begin", 0, "C")]
+    assert heard.reported() == [("begin", 0, "C")]
     assert names(world.update().ended) == [(0, "C"), (1, "C"), (2, "C")]
-    assert heard.told() == [("end", 0, "C")]
+    assert heard.reported() == [("end", 0, "C")]
     assert world.update() == ([], [], [])
-    assert heard.told() == []
+    assert heard.reported() == []
 
 
 @pytest.mark.smaller_set
@@ -61,7 +61,7 @@ def test_calls_may_add_and_move_bodies_and_listeners():
     named(world, SQUARE, "F", "fuse")
     named(world, SQUARE, "T", "spark")
     world.update()
-    assert heard.told() == [("begin", "S", "F"), ("begin", "T", "F")]
+    assert heard.reported() == [("begin", "S", "F"), ("begin", "T", "F")]
     first.remove()
     began, _, ended = world.update()
     assert names(began) == [("S", "T"), ("F", "new"), ("F", "new"), ("new", "new")] or len(began) == 4
@@ -91,24 +91,24 @@ def test_clearing_in_a_call_ends_the_calls():
 
 
 @pytest.mark.smaller_set
-def test_an_exception_comes_through_and_the_next_update_goes_on():
+def test_an_exception_is_raised_and_the_next_update_continues():
     world = World()
-    told = []
+    reported = []
 
     def fail(contact):
-        told.append(contact.b.data)
+        reported.append(contact.b.data)
         if contact.b.data == "C1":
             raise ZeroDivisionError("mine")
 
-    world.on("p", "c", begin=fail, end=fail, stay=lambda contact: told.append("stay"))
+    world.on("p", "c", begin=fail, end=fail, stay=lambda contact: reported.append("stay"))
     named(world, SQUARE, "P", "p")
     coins = [named(world, SQUARE, f"C{k}", "c") for k in range(3)]
     with pytest.raises(ZeroDivisionError, match="mine"):
         world.update()
-    assert told == ["C0", "C1"]
+    assert reported == ["C0", "C1"]
     assert len(world.events.began) == 3
     events = world.update()
-    assert told == ["C0", "C1", "C2", "stay", "stay", "stay"]
+    assert reported == ["C0", "C1", "C2", "stay", "stay", "stay"]
     assert (len(events.began), len(events.stayed)) == (0, 3)
     coins[0].x = 50
     world.validate()

@@ -1,4 +1,4 @@
-"""Worlds: tags, and who is told of which contacts."""
+"""Worlds: tags, and which listeners get which contacts."""
 
 import pytest
 from world_helpers import SQUARE, Heard, named, names
@@ -26,30 +26,30 @@ def test_contacts_begin_stay_and_end():
     ended = world.update().ended
     assert names(ended) == [("P", "C")]
     assert ended[0].depth == 2
-    assert heard.told() == [(phase, "P", "C") for phase in ("begin", "stay", "end")]
+    assert heard.reported() == [(phase, "P", "C") for phase in ("begin", "stay", "end")]
     assert world.update() == ([], [], [])
 
 
 @pytest.mark.smaller_set
-def test_the_contact_stands_in_the_order_of_the_tags():
+def test_the_contact_is_in_the_order_of_the_tags():
     world = World()
     heard = Heard(world, ("coin", "player"), ("player", "coin"))
     named(world, Box(0, 0, 10, 10), "P", "player")
     named(world, Box(8, 0, 10, 10), "C", "coin")
     began = world.update().began
     assert names(began) == [("C", "P")]
-    assert heard.told() == [("begin", "C", "P"), ("begin", "P", "C")]
+    assert heard.reported() == [("begin", "C", "P"), ("begin", "P", "C")]
     assert [contact.normal for contact in heard.contacts] == [(1, 0), (-1, 0)]
 
 
 @pytest.mark.smaller_set
-def test_one_tag_twice_is_told_once():
+def test_a_pair_of_one_tag_is_reported_once():
     world = World()
     heard = Heard(world, ("ball", "ball"))
     for x in (0, 5, 10):
         named(world, Box(x, 0, 7, 7), x, "ball")
     world.update()
-    assert heard.told() == [("begin", 0, 5), ("begin", 5, 10)]
+    assert heard.reported() == [("begin", 0, 5), ("begin", 5, 10)]
 
 
 @pytest.mark.smaller_set
@@ -103,7 +103,7 @@ def test_several_tags_and_any():
     named(world, SQUARE, "B", "bullet")
     named(world, SQUARE, "N", None)
     world.update()
-    assert heard.told() == [
+    assert heard.reported() == [
         ("begin", "D", "P"),
         ("begin", "D", "P"),
         ("begin", "D", "B"),
@@ -126,7 +126,7 @@ def test_more_tags_than_bits():
 
 
 @pytest.mark.smaller_set
-def test_only_what_somebody_listens_for_is_tested():
+def test_only_pairs_with_listeners_are_tested():
     world = World()
     world.on("a", "b")
     for tag in ("a", "b", "c", "c", None):
@@ -190,7 +190,7 @@ def test_another_tag_ends_the_contact_for_some_and_begins_it_for_others():
     world.update()
     wolf.tag = "cat"
     world.update()
-    assert heard.told() == [
+    assert heard.reported() == [
         ("begin", "W", "S"),  # the wolf
         ("end", "W", "S"),
         ("begin", "W", "S"),  # the dog

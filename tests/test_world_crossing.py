@@ -15,7 +15,7 @@ def ids(hits):
     return [hit.other.id for hit in hits]
 
 
-def told(world, a=ANY, b=ANY):
+def reported(world, a=ANY, b=ANY):
     calls = []
     world.on(a, b, *(lambda contact, phase=phase: calls.append((phase, *contact)) for phase in range(3)))
     return calls
@@ -26,7 +26,7 @@ def test_a_coin_that_is_jumped_past_is_taken():
     world = World()
     player = world.add(Box(0, 0, 16, 24), tag="player")
     coin = world.add(Circle(100, 12, 6), tag="coin", sensor=True)
-    calls = told(world, "coin", "player")
+    calls = reported(world, "coin", "player")
     move = world.move(player, 160, 0)
     assert (move.hits, ids(move.crossed)) == ((), [coin.id])
     hit = move.crossed[0]
@@ -54,7 +54,7 @@ def test_crossings_come_by_time_then_by_id():
 
 
 @pytest.mark.smaller_set
-def test_only_the_way_that_was_gone_counts():
+def test_only_the_path_that_was_moved_counts():
     world = World()
     player = world.add(Box(0, 0, 10, 10))
     world.add(Box(50, -100, 10, 200), static=True)
@@ -88,7 +88,7 @@ def test_categories_and_masks_hold_and_tags_do_not_matter():
 @pytest.mark.parametrize("response", ["cross", lambda hit: None, lambda hit: "cross"])
 def test_what_is_let_pass_is_crossed(response):
     world = World()
-    calls = told(world)
+    calls = reported(world)
     ghost = world.add(Box(0, 0, 5, 5))
     wall = world.add(Box(20, 0, 5, 5), static=True)
     move = world.move(ghost, 90, 0, response)
@@ -100,7 +100,7 @@ def test_what_is_let_pass_is_crossed(response):
 @pytest.mark.smaller_set
 def test_what_blocks_is_not_crossed():
     world = World()
-    calls = told(world)
+    calls = reported(world)
     player = world.add(Box(0, 0, 5, 5))
     world.add(Box(20, 0, 5, 5), static=True)
     world.add(Box(2, 0, 5, 5), static=True)
@@ -112,7 +112,7 @@ def test_what_blocks_is_not_crossed():
 @pytest.mark.smaller_set
 def test_try_move_crosses_only_where_it_moves():
     world = World()
-    calls = told(world)
+    calls = reported(world)
     player = world.add(Box(0, 0, 5, 5))
     world.add(Box(20, 0, 5, 5), sensor=True)
     wall = world.add(Box(60, 0, 5, 5), static=True)
@@ -127,7 +127,7 @@ def test_try_move_crosses_only_where_it_moves():
 @pytest.mark.smaller_set
 def test_putting_a_body_somewhere_crosses_nothing():
     world = World()
-    calls = told(world)
+    calls = reported(world)
     player = world.add(Box(0, 0, 5, 5))
     world.add(Box(20, 0, 5, 5), sensor=True)
     player.move_to(90, 0)
@@ -141,26 +141,26 @@ def test_putting_a_body_somewhere_crosses_nothing():
 @pytest.mark.smaller_set
 def test_a_pair_in_contact_before_and_after_stays():
     world = World()
-    calls = told(world)
+    calls = reported(world)
     player = world.add(Box(0, 0, 5, 5))
     gate = world.add(Box(2, 0, 5, 5), sensor=True)
     world.update()
-    for way in (90, -90):
-        world.move(player, way, 0)
+    for motion in (90, -90):
+        world.move(player, motion, 0)
     world.update()
     world.move(player, 90, 0)
     world.update()
-    for way in (-200, 200, -88):  # passed twice, in it at last
-        world.move(player, way, 0)
+    for motion in (-200, 200, -88):  # passed twice, in it at last
+        world.move(player, motion, 0)
     world.update()
     assert [call[0] for call in calls] == [0, 1, 2, 0]
     assert calls[0][1:3] == (player, gate)
 
 
 @pytest.mark.smaller_set
-def test_who_is_gone_or_has_other_tags_is_not_told_of():
+def test_removed_and_retagged_bodies_are_not_reported():
     world = World()
-    calls = told(world, "shot", "gate")
+    calls = reported(world, "shot", "gate")
     gate = world.add(Box(20, 0, 5, 5), tag="gate", sensor=True)
     shots = [world.add(Box(0, 0, 5, 5), tag="shot", sensor=True) for _ in range(3)]
     for shot in shots:
@@ -174,7 +174,7 @@ def test_who_is_gone_or_has_other_tags_is_not_told_of():
 
 
 @pytest.mark.smaller_set
-def test_taken_in_begin_is_told_no_more_than_its_end():
+def test_a_body_removed_in_begin_only_gets_its_end():
     world = World()
     calls = []
 
@@ -195,7 +195,7 @@ def test_taken_in_begin_is_told_no_more_than_its_end():
 @pytest.mark.smaller_set
 def test_a_contact_that_ended_and_a_new_body_that_passed_with_the_same_id():
     world = World()
-    calls = told(world, "a", "b")
+    calls = reported(world, "a", "b")
     wall = world.add(Box(20, 0, 5, 5), tag="b", sensor=True)
     old = world.add(Box(20, 0, 5, 5), tag="a")
     world.update()
@@ -212,7 +212,7 @@ def test_a_contact_that_ended_and_a_new_body_that_passed_with_the_same_id():
 @pytest.mark.smaller_set
 def test_crossings_go_back_with_a_snapshot():
     world = World()
-    calls = told(world)
+    calls = reported(world)
     player = world.add(Box(0, 0, 5, 5))
     world.add(Box(20, 0, 5, 5), sensor=True)
     before = world.snapshot()
@@ -227,12 +227,12 @@ def test_crossings_go_back_with_a_snapshot():
 
 
 @pytest.mark.smaller_set
-def test_a_platform_and_what_stands_on_it_cross_too():
+def test_a_platform_and_its_riders_cross_sensors_too():
     world = World()
     lift = world.add(Box(0, 20, 30, 5), static=True, tag="lift")
     rider = world.add(Box(10, 10, 5, 10), tag="rider")
     coin = world.add(Box(12, -30, 2, 2), sensor=True, tag="coin")
-    calls = told(world, ANY, "coin")
+    calls = reported(world, ANY, "coin")
     assert world.push(lift, 0, -100).carried == [rider]
     world.update()
     assert [call[:3] for call in calls] == [
@@ -270,9 +270,9 @@ SHAPES = (
 RESPONSES = st.sampled_from(("slide", "touch", "cross", "bounce"))
 
 
-def furnished(things):
+def furnished(items):
     world = World()
-    bodies = [world.add(shape, sensor=sensor, static=static) for shape, sensor, static in things]
+    bodies = [world.add(shape, sensor=sensor, static=static) for shape, sensor, static in items]
     return world, bodies
 
 
@@ -285,16 +285,16 @@ def furnished(things):
     RESPONSES,
     st.booleans(),
 )
-def test_many_cross_what_each_would_cross_alone(things, ways, response, listening):
-    (one, alone), (other, together) = furnished(things), furnished(things)
+def test_many_cross_what_each_would_cross_alone(items, motions, response, listening):
+    (one, alone), (other, together) = furnished(items), furnished(items)
     heard = []
     for world in (one, other):
-        heard.append(told(world) if listening else [])
+        heard.append(reported(world) if listening else [])
     expected = []
-    for mover, (dx, dy) in enumerate(ways):
+    for mover, (dx, dy) in enumerate(motions):
         move = one.move(alone[mover], dx, dy, response)
         expected += [(mover, hit.other.id, hit.time, *hit.normal, *hit.touch) for hit in move.crossed]
-    dx, dy = np.array(ways).T
+    dx, dy = np.array(motions).T
     moved = other.move_many(together[:3], dx, dy, response, movers_block=True)
     assert flat(moved.crossed) == expected
     for world in (one, other):
@@ -321,7 +321,7 @@ def test_a_sensor_is_crossed_where_it_would_have_blocked(shape, other, dx, dy):
 
 
 @pytest.mark.smaller_set
-def test_movers_that_do_not_block_cross_each_other_where_somebody_listens():
+def test_movers_that_do_not_block_cross_each_other_if_there_is_a_listener():
     def play(listen):
         world = World()
         if listen:
@@ -348,7 +348,7 @@ def test_each_of_many_meets_those_before_it_where_they_have_come_to():
     world.on("a", "a")
     first, second, third = (world.add(Box(x, 0, 5, 5), tag="a") for x in (0, 40, 80))
     moved = world.move_many([first, second, third], [30, 40, -70], 0)
-    # The second ends where the third is, who then starts in it and passes the first where that is now.
+    # The second ends where the third is; the third then starts in it and passes the first where that is now.
     crossed = list(zip(moved.crossed.movers.tolist(), moved.crossed.others.tolist(), strict=True))
     assert crossed == [(1, third.id), (2, second.id), (2, first.id)]
 

@@ -136,7 +136,7 @@ def fits(body, tag):
 
 @settings(max_examples=examples(150))
 @given(FRAMES)
-def test_each_listener_is_told_begin_stay_and_end_of_each_pair(frames):
+def test_each_listener_gets_begin_stay_and_end_of_each_pair(frames):
     play = Play()
     for frame in frames:
         play.frame(*frame)
@@ -147,7 +147,7 @@ def test_each_listener_is_told_begin_stay_and_end_of_each_pair(frames):
 # ---- what the rule came from, one by one
 
 
-def told(calls, name):
+def reported(calls, name):
     return [lambda contact, phase=phase: calls.append((name, phase)) for phase in PHASES]
 
 
@@ -158,13 +158,13 @@ def two(tag="b"):
 
 @pytest.mark.smaller_set
 @pytest.mark.parametrize("others", [False, True])
-def test_who_comes_late_hears_begin_whoever_else_listens(others):
+def test_a_late_listener_gets_begin_whatever_others_listen(others):
     world, _, b = two()
     if others:
         world.on("a", "b", begin=lambda contact: None)
     world.update()
     calls = []
-    world.on("a", "b", *told(calls, "late"))
+    world.on("a", "b", *reported(calls, "late"))
     world.update()
     world.update()
     world.remove(b)
@@ -173,23 +173,23 @@ def test_who_comes_late_hears_begin_whoever_else_listens(others):
 
 
 @pytest.mark.smaller_set
-def test_who_comes_after_the_last_touch_hears_nothing():
+def test_a_listener_added_after_the_last_touch_gets_nothing():
     world, _, b = two()
     world.on("a", "b")
     world.update()
     calls = []
-    world.on("a", "b", *told(calls, "late"))
+    world.on("a", "b", *reported(calls, "late"))
     world.remove(b)
     assert len(world.update().ended) == 1
     assert calls == []
 
 
 @pytest.mark.smaller_set
-def test_a_contact_goes_on_while_other_tags_change():
+def test_a_contact_continues_while_other_tags_change():
     world, _, b = two(("b", "armed"))
     calls = []
-    world.on("a", "b", *told(calls, "ab"))
-    world.on("a", "armed", *told(calls, "armed"))
+    world.on("a", "b", *reported(calls, "ab"))
+    world.on("a", "armed", *reported(calls, "armed"))
     world.update()
     b.tag = "b"
     events = world.update()
@@ -225,7 +225,7 @@ def test_bodies_that_change_places_are_another_pair():
 
 
 @pytest.mark.smaller_set
-def test_a_set_kept_by_two_listeners_is_right_when_a_body_goes_from_one_to_the_other():
+def test_a_set_kept_by_two_listeners_is_right_when_a_body_moves_from_one_to_the_other():
     world, wolf, sheep = two()
     touching = set()
     for tag in ("a", "dog"):
@@ -249,7 +249,7 @@ def test_a_snapshot_within_a_call_keeps_the_calls_still_to_come():
     world.add(Box(8, 0, 5, 5), tag="enemy", sensor=True)
     moments, calls = [], []
     world.on("player", "checkpoint", begin=lambda contact: moments.append(world.snapshot()))
-    world.on("player", "enemy", *told(calls, "enemy"))
+    world.on("player", "enemy", *reported(calls, "enemy"))
     world.update()
     assert calls == [("enemy", "begin")]
     for _ in range(2):
@@ -319,7 +319,7 @@ def test_events_of_before_are_read_rightly_after_tags_were_forgotten():
 
 
 @pytest.mark.smaller_set
-def test_a_function_given_to_a_listener_that_was_asked_listens_for_itself():
+def test_a_function_registered_by_a_listener_listens_for_itself():
     world, _, _ = two()
     listener = world.on("a", "b")
     world.update()

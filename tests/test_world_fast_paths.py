@@ -1,4 +1,4 @@
-"""What usually happens goes a short way through the world; the long one must say the same, bit for bit."""
+"""Common calls take a fast path through the world; the general path must agree with it, bit for bit."""
 
 import math
 
@@ -11,7 +11,7 @@ RESPONSES = ("slide", "touch", "cross", "bounce")
 
 
 class LongWay(World):
-    """A world that knows no short way: neither to move one box nor to update where few were touched."""
+    """A world without fast paths: neither for moving one box nor for updates after few changes."""
 
     def __init__(self):
         super().__init__()
@@ -36,21 +36,21 @@ def filled(kind, rng, shapes):
     return world, world.add(Box(74, 74, 5, 5), tag="player", category=1, mask=3)
 
 
-def plain(thing):
+def plain(item):
     """Bodies of two worlds by their ids."""
-    if isinstance(thing, (tuple, list)) and not hasattr(thing, "column"):
-        return tuple(map(plain, thing))
-    return getattr(thing, "id", thing)
+    if isinstance(item, (tuple, list)) and not hasattr(item, "column"):
+        return tuple(map(plain, item))
+    return getattr(item, "id", item)
 
 
-def told(contacts):
+def reported(contacts):
     return [(one.a.id, one.b.id, one.normal, one.depth) for one in contacts]
 
 
 @pytest.mark.smaller_set
 @pytest.mark.parametrize("shapes", [False, True])
 @pytest.mark.parametrize("seed", range(3))
-def test_the_short_ways_say_what_the_long_ones_do(seed, shapes):
+def test_the_fast_paths_agree_with_the_general_ones(seed, shapes):
     stories = []
     for kind in (World, LongWay):
         rng = np.random.default_rng(seed)
@@ -60,19 +60,19 @@ def test_the_short_ways_say_what_the_long_ones_do(seed, shapes):
         world.on("wall", "player")
         story = []
         for step in range(60):
-            way = (rng.normal(size=2) * rng.choice((2, 30))).round(int(rng.integers(0, 3))).tolist()
+            motion = (rng.normal(size=2) * rng.choice((2, 30))).round(int(rng.integers(0, 3))).tolist()
             others = [body for body in world if body.tag == "monster"]
             if step % 3 == 0:
-                story.append(plain(world.move(player, *way, RESPONSES[rng.integers(4)])))
+                story.append(plain(world.move(player, *motion, RESPONSES[rng.integers(4)])))
             elif step % 3 == 1:
-                story.append(plain(world.try_move(player, *way)))
+                story.append(plain(world.try_move(player, *motion)))
             for other in rng.choice(len(others), int(rng.choice((0, 1, 7))), replace=False):
                 others[other].move_to(*rng.integers(0, 150, 2).tolist())
             story.append((plain(world.grounded(player)), player.position))
             if step % 20 == 10:
                 player.move_to(75, 75)
             events = world.update()
-            story.append([told(contacts) for contacts in events])
+            story.append([reported(contacts) for contacts in events])
             story.append((world.stats.candidates, world.stats.contacts))
         world.validate()
         stories.append(story)
@@ -82,7 +82,7 @@ def test_the_short_ways_say_what_the_long_ones_do(seed, shapes):
 @pytest.mark.smaller_set
 @pytest.mark.parametrize("shapes", [False, True])
 @pytest.mark.parametrize("form", [Circle(0, 0, 2), Polygon([(0, 0), (4, 1), (1, 4)]), Capsule(0, 0, 3, 1, 1)])
-def test_the_fast_path_of_a_shape_says_what_the_general_way_does(form, shapes):
+def test_the_fast_path_of_a_shape_agrees_with_the_general_path(form, shapes):
     stories = []
     for kind in (World, LongWay):
         rng = np.random.default_rng(5)
@@ -91,11 +91,11 @@ def test_the_fast_path_of_a_shape_says_what_the_general_way_does(form, shapes):
         player.turn_to(30)
         story = []
         for step in range(250):
-            way = (rng.normal(size=2) * rng.choice((2, 30, 300))).round(int(rng.integers(0, 3))).tolist()
+            motion = (rng.normal(size=2) * rng.choice((2, 30, 300))).round(int(rng.integers(0, 3))).tolist()
             if step % 2:
-                story.append(plain(world.try_move(player, *way)))
+                story.append(plain(world.try_move(player, *motion)))
             else:
-                story.append(plain(world.move(player, *way, RESPONSES[rng.integers(4)])))
+                story.append(plain(world.move(player, *motion, RESPONSES[rng.integers(4)])))
             story.append((plain(world.grounded(player)), player.position))
             if step % 10 == 0:
                 player.move_to(75, 75)
@@ -114,7 +114,7 @@ def test_a_circle_crosses_more_than_it_may_turn(kind):
 
 
 @pytest.mark.smaller_set
-def test_a_way_among_more_bodies_and_hits_than_there_is_room_for():
+def test_a_path_with_more_bodies_and_hits_than_the_buffer_holds():
     world = World()
     walls = [world.add(Box(10 + 2 * k, 0, 1, 5)) for k in range(300)]
     body = world.add(Box(0, 0, 5, 5))
@@ -151,7 +151,7 @@ def test_of_equal_distances_the_lower_id_comes_first():
 
 
 @pytest.mark.smaller_set
-def test_who_was_put_off_is_told_of_as_soon_as_somebody_listens():
+def test_a_deferred_body_is_reported_once_there_is_a_listener():
     world = World()
     world.on("a", "b")
     quiet = [world.add(Box(100 * k, 0, 5, 5)) for k in range(4)]
@@ -159,9 +159,9 @@ def test_who_was_put_off_is_told_of_as_soon_as_somebody_listens():
     world.update()
     for body in quiet:
         body.move_to(2, 2)
-    world.update()  # nobody listens for them: their boxes are not sent
+    world.update()  # no listener: their boxes are not sent
     quiet[1].tag = "b"
-    assert told(world.update().began) == [(a.id, quiet[1].id, (-1.0, 0.0), 3.0)]
+    assert reported(world.update().began) == [(a.id, quiet[1].id, (-1.0, 0.0), 3.0)]
     world.remove(quiet[2])
     again = world.add(Box(3, 3, 5, 5), tag="b")
     assert again.id == 2
@@ -173,7 +173,7 @@ def test_who_was_put_off_is_told_of_as_soon_as_somebody_listens():
 
 
 @pytest.mark.smaller_set
-def test_a_body_that_was_put_off_is_in_the_way():
+def test_a_deferred_body_blocks():
     world = World()
     world.on("a", "b")
     wall, body = world.add(Box(50, 0, 5, 5)), world.add(Box(0, 0, 5, 5))
@@ -186,13 +186,13 @@ def test_a_body_that_was_put_off_is_in_the_way():
 
 
 @pytest.mark.smaller_set
-@pytest.mark.parametrize("way", [(math.nan, 0), (0, math.inf), (1e300, 0)])
-def test_a_way_that_is_none_changes_nothing(way):
+@pytest.mark.parametrize("motion", [(math.nan, 0), (0, math.inf), (1e300, 0)])
+def test_an_invalid_motion_changes_nothing(motion):
     world = World()
     body = world.add(Box(0, 0, 5, 5))
     for move in (world.move, world.try_move):
         with pytest.raises(ValueError, match=r"d[xy]"):
-            move(body, *way)
+            move(body, *motion)
     assert body.position == (0, 0)
     with pytest.raises(TypeError, match="dx"):
         world.move(body, True, 0)
@@ -203,7 +203,7 @@ def test_a_way_that_is_none_changes_nothing(way):
 @pytest.mark.smaller_set
 @pytest.mark.parametrize("period", [None, (100, 100)])
 @pytest.mark.parametrize("static", [True, False])
-def test_a_wall_that_nobody_listens_to_is_found_by_everything_after_an_update(period, static):
+def test_a_wall_without_listeners_is_found_by_everything_after_an_update(period, static):
     def lived():
         world = World(period=period)
         hero, wall = world.add(Box(10, 10, 4, 4)), world.add(Box(20, 0, 4, 99), static=static)
@@ -226,9 +226,9 @@ def test_a_wall_that_nobody_listens_to_is_found_by_everything_after_an_update(pe
         lambda world, hero: world.nearest((22, 50)).bodies[0],
         lambda world, hero: world.body(world.nearest_many([[22, 50]]).ids[0, 0]),
     )
-    for ask in questions:
+    for call in questions:
         world, hero, wall = lived()
-        assert ask(world, hero) is wall
+        assert call(world, hero) is wall
 
 
 @pytest.mark.smaller_set

@@ -3,8 +3,8 @@
 A life is a product of choices: bodies with listeners and without, static and moving, added singly and by the
 thousand; an update before or none; plain or periodic; every question and movement, single and many;
 snapshots, restored, copied and pickled worlds.  What the list of shapes cannot say, such as where a slanted
-way along round bodies ends, is asked of a twin: a new world of the same bodies, which answers to the last bit
-as the one that has lived.
+way along round bodies ends, is computed by a twin: a new world of the same bodies, which agrees to the last
+bit as the one that has lived.
 """
 
 import copy
@@ -34,7 +34,7 @@ class Life:
         self.world, self.model = World(period=period), Lives(period)
         self.crossed, self.stopped, self.moments, self.done = set(), [], [], []
         self.listeners = []
-        # Small populations, so that a path from a wall that nobody listens to is often free.
+        # Small populations, so that a path from a wall without listeners is often free.
         for _ in range(self.random.randrange(1, 9)):
             self.add()
         if self.random.random() < 0.3:
@@ -49,7 +49,7 @@ class Life:
     def number(self, most):
         return self.random.randrange(0, 4 * most + 1) / 4
 
-    def thing(self):
+    def item(self):
         pick = self.random.random
         rules = {
             "tag": self.random.choice(TAGS),
@@ -65,10 +65,10 @@ class Life:
         return Thing(x, y, *self.random.choice((size, size[::-1], (2.0, 2.0))), **rules)
 
     def some(self):
-        return self.random.choice(sorted(self.model.things))
+        return self.random.choice(sorted(self.model.bodies))
 
     def several(self):
-        known = sorted(self.model.things)
+        known = sorted(self.model.bodies)
         return self.random.sample(known, self.random.randrange(0, min(len(known), 12) + 1))
 
     def bodies(self, ids):
@@ -77,58 +77,58 @@ class Life:
     # ---- changes
 
     def add(self):
-        thing = self.thing()
-        body = self.world.add(shape_of(thing), **rules_of(thing))
-        assert body.id == self.model.add(thing)
+        item = self.item()
+        body = self.world.add(shape_of(item), **rules_of(item))
+        assert body.id == self.model.add(item)
 
     def add_many(self, count=None):
-        rules = rules_of(self.thing())
-        things = [self.thing() for _ in range(count or self.random.choice((1, 3, 20)))]
-        for thing in things:
-            thing.__dict__.update(rules)
-        bodies = self.world.add_many([shape_of(thing) for thing in things], **rules)
-        assert [body.id for body in bodies] == [self.model.add(thing) for thing in things]
+        rules = rules_of(self.item())
+        items = [self.item() for _ in range(count or self.random.choice((1, 3, 20)))]
+        for item in items:
+            item.__dict__.update(rules)
+        bodies = self.world.add_many([shape_of(item) for item in items], **rules)
+        assert [body.id for body in bodies] == [self.model.add(item) for item in items]
 
     def add_thousands(self):
-        """Small things of one kind: where there are so many, indexes are built anew and not changed."""
-        rules, count = rules_of(self.thing()), self.random.choice((1_000, 2_500))
+        """Small bodies of one kind: this many make indexes rebuild instead of change."""
+        rules, count = rules_of(self.item()), self.random.choice((1_000, 2_500))
         places = [(self.number(60), self.number(44)) for _ in range(count)]
-        things = [Thing(x, y, 0.25, 0.25, **rules) for x, y in places]
-        bodies = self.world.add_many([shape_of(thing) for thing in things], **rules)
-        assert [body.id for body in bodies] == [self.model.add(thing) for thing in things]
+        items = [Thing(x, y, 0.25, 0.25, **rules) for x, y in places]
+        bodies = self.world.add_many([shape_of(item) for item in items], **rules)
+        assert [body.id for body in bodies] == [self.model.add(item) for item in items]
 
     def clear(self):
         if self.random.random() < 0.3:
             self.world.clear()
-            self.model.things = {}
+            self.model.bodies = {}
 
     def remove(self):
         k = self.some()
         self.world.remove(self.world.body(k))
-        del self.model.things[k]
+        del self.model.bodies[k]
 
     def remove_many(self):
         some = self.several()
         self.world.remove_many(np.array(some, np.int64) if self.random.random() < 0.5 else self.bodies(some))
         for k in some:
-            del self.model.things[k]
+            del self.model.bodies[k]
 
     def move_to(self):
         k, x, y = self.some(), self.number(60), self.number(44)
         self.world.body(k).move_to(x, y)
-        self.model.place(self.model.things[k], x, y)
+        self.model.place(self.model.bodies[k], x, y)
 
     def move_all(self):
         some = self.several()
         places = [(self.number(60), self.number(44)) for _ in some]
         self.world.move_all(np.array(some, np.int64), places)
         for k, place in zip(some, places, strict=True):
-            self.model.place(self.model.things[k], *place)
+            self.model.place(self.model.bodies[k], *place)
 
     def reshape(self):
-        k, new = self.some(), self.thing()
+        k, new = self.some(), self.item()
         self.world.body(k).shape = shape_of(new)
-        old = self.model.things[k]
+        old = self.model.bodies[k]
         old.w, old.h, old.r = new.w, new.h, new.r
         self.model.place(old, new.x, new.y)
 
@@ -143,10 +143,10 @@ class Life:
 
     def set_rules(self):
         k = self.some()
-        thing, body = self.model.things[k], self.world.body(k)
+        item, body = self.model.bodies[k], self.world.body(k)
         name = self.random.choice(("tag", "static", "sensor", "category", "mask"))
-        value = getattr(self.thing(), name)
-        setattr(thing, name, value)
+        value = getattr(self.item(), name)
+        setattr(item, name, value)
         setattr(body, name, value)
 
     # ---- listeners, updates
@@ -182,27 +182,27 @@ class Life:
         """What a movement crossed may begin and end; what stopped it is in contact at the next update."""
         crossed, stopped = hits
         self.crossed.update((min(pair), max(pair)) for pair in zip(movers[0], crossed, strict=True))
-        things = self.model.things
-        pairs = [(things[i], things[j]) for i, j in zip(movers[1], stopped, strict=True)]
+        items = self.model.bodies
+        pairs = [(items[i], items[j]) for i, j in zip(movers[1], stopped, strict=True)]
         self.stopped += [pair for pair in pairs if self.model.concerned(*pair)]
 
     # ---- the same world in other hands
 
     def snapshot(self):
-        things = {k: (thing, thing.copy()) for k, thing in self.model.things.items()}
+        items = {k: (item, item.copy()) for k, item in self.model.bodies.items()}
         self.moments.append(
-            (self.world.snapshot(), things, self.model.before, set(self.crossed), [*self.stopped])
+            (self.world.snapshot(), items, self.model.before, set(self.crossed), [*self.stopped])
         )
 
     def restore(self):
         if not self.moments:
             return
-        moment, things, before, crossed, stopped = self.random.choice(self.moments)
+        moment, items, before, crossed, stopped = self.random.choice(self.moments)
         self.world.restore(moment)
-        self.model.things = {}
-        for k, (thing, kept) in things.items():
-            thing.__dict__.update(kept.__dict__)
-            self.model.things[k] = thing
+        self.model.bodies = {}
+        for k, (item, kept) in items.items():
+            item.__dict__.update(kept.__dict__)
+            self.model.bodies[k] = item
         self.model.before, self.crossed, self.stopped = before, set(crossed), [*stopped]
         self.settle()  # for listeners that came later, contacts in progress begin
 
@@ -213,35 +213,35 @@ class Life:
     # ---- questions
 
     def queries(self):
-        asked = [self.thing() for _ in range(5)]
-        boxes = [thing.bounds for thing in asked]
+        requested = [self.item() for _ in range(5)]
+        boxes = [item.bounds for item in requested]
         boxed = [Thing(x, y, right - x, bottom - y) for x, y, right, bottom in boxes]
-        wanted = [self.model.overlapping(thing) for thing in boxed]
+        wanted = [self.model.overlapping(item) for item in boxed]
         for box, ids in zip(boxes, wanted, strict=True):
             assert [body.id for body in self.world.query_box(box)] == ids
         assert self.world.query_box(boxes).tolist() == [[q, k] for q, ids in enumerate(wanted) for k in ids]
-        for thing in asked:
-            assert [body.id for body in self.world.query_shape(shape_of(thing))] == self.model.overlapping(
-                thing
+        for item in requested:
+            assert [body.id for body in self.world.query_shape(shape_of(item))] == self.model.overlapping(
+                item
             )
-            assert self.world.blocker(shape_of(thing)) is self.first_blocker(thing)
+            assert self.world.blocker(shape_of(item)) is self.first_blocker(item)
         self.chosen(boxes[0], wanted[0])
 
     def chosen(self, box, found):
         """Of those in a box only some count."""
-        things, bits, unseen = self.model.things, self.random.choice((1, 2)), self.several()
+        items, bits, unseen = self.model.bodies, self.random.choice((1, 2)), self.several()
         for rules, counts in (
-            ({"tag": "a"}, lambda k: things[k].tag == "a"),
-            ({"category": bits}, lambda k: things[k].mask & bits),
-            ({"mask": bits}, lambda k: things[k].category & bits),
+            ({"tag": "a"}, lambda k: items[k].tag == "a"),
+            ({"category": bits}, lambda k: items[k].mask & bits),
+            ({"mask": bits}, lambda k: items[k].category & bits),
             ({"ignore": self.bodies(unseen)}, lambda k: k not in unseen),
         ):
             wanted = [k for k in found if counts(k)]
             assert [body.id for body in self.world.query_box(box, **rules)] == wanted
             assert self.world.query_box([box], **rules)[:, 1].tolist() == wanted
 
-    def first_blocker(self, thing):
-        ids = [k for k in self.model.overlapping(thing) if not self.model.things[k].sensor]
+    def first_blocker(self, item):
+        ids = [k for k in self.model.overlapping(item) if not self.model.bodies[k].sensor]
         return self.world.body(ids[0]) if ids else None
 
     def points(self):
@@ -255,7 +255,7 @@ class Life:
             [q, k] for q, ids in enumerate(within) for k in ids
         ]
         for point, ids in zip(at, inside, strict=True):
-            if not self.round:  # a point an eighth off every edge lies in a box if a box around it does
+            if not self.round:  # a point an eighth off every edge is in a box if a box around it is
                 assert [body.id for body in self.world.query_point(point)] == ids
 
     def nearest(self):
@@ -289,10 +289,10 @@ class Life:
 
     def move_one(self, walk):
         k, axis, length = self.some(), self.random.randrange(2), self.number(60) * self.random.choice((-1, 1))
-        thing, body = self.model.things[k], self.world.body(k)
+        item, body = self.model.bodies[k], self.world.body(k)
         dx, dy = (length, 0.0) if axis == 0 else (0.0, length)
-        blockers = self.model.blockers(thing)
-        known = length and self.model.free(thing, blockers)
+        blockers = self.model.blockers(item)
+        known = length and self.model.free(item, blockers)
         if walk:
             if not known or self.round:  # what begins in something is pushed out first; a circle is a slope
                 return
@@ -300,8 +300,8 @@ class Life:
         elif self.random.random() < 0.3:
             blocker = self.world.try_move(body, dx, dy)
             if known:
-                assert (blocker is None) == (self.model.way(thing, axis, length, blockers) == length)
-            self.crossed.update((min(k, other), max(k, other)) for other in self.model.things)
+                assert (blocker is None) == (self.model.motion(item, axis, length, blockers) == length)
+            self.crossed.update((min(k, other), max(k, other)) for other in self.model.bodies)
             self.follow(k)
             return
         else:
@@ -312,15 +312,15 @@ class Life:
         self.note([[k] * len(some) for some in hits], hits)
 
     def check_way(self, k, known, axis, length, blockers):
-        thing = self.model.things[k]
+        item = self.model.bodies[k]
         if known:
-            far = self.model.way(thing, axis, length, blockers)
-            goal = (thing.x + far, thing.y) if axis == 0 else (thing.x, thing.y + far)
-            self.model.place(thing, *goal)
+            far = self.model.motion(item, axis, length, blockers)
+            goal = (item.x + far, item.y) if axis == 0 else (item.x, item.y + far)
+            self.model.place(item, *goal)
             if self.round:
-                self.assert_near(self.world.body(k).position, (thing.x, thing.y))
+                self.assert_near(self.world.body(k).position, (item.x, item.y))
             else:
-                assert self.world.body(k).position == (thing.x, thing.y)
+                assert self.world.body(k).position == (item.x, item.y)
         self.follow(k)
 
     def assert_near(self, place, wanted):
@@ -332,23 +332,23 @@ class Life:
         """The model takes over a computed place, brought to the grid so that sums stay exact."""
         x, y = (round(4 * value) / 4 for value in self.world.body(k).position)
         self.world.body(k).move_to(x, y)
-        self.model.place(self.model.things[k], x, y)
+        self.model.place(self.model.bodies[k], x, y)
 
     def move_many(self, walk):
         some = self.several()
         movers_block = self.random.random() < 0.4
         axis, length = self.random.randrange(2), self.number(60) * self.random.choice((-1, 1))
         dx, dy = (length, 0.0) if axis == 0 else (0.0, length)
-        start = {k: self.model.things[k] for k in some}
+        start = {k: self.model.bodies[k] for k in some}
         if not length or (walk and self.round):
             return
         if self.round and movers_block:  # each begins where those before it have come to, off the grid
             return
         # A static body among the movers is seen where it was when the call began.
-        if not movers_block and any(thing.static for thing in start.values()):
+        if not movers_block and any(item.static for item in start.values()):
             return
         # Where one begins inside something it is pushed, which the model leaves to others.
-        if not all(self.model.free(thing, self.model.blockers(thing)) for thing in start.values()):
+        if not all(self.model.free(item, self.model.blockers(item)) for item in start.values()):
             return
         given = np.array(some, np.int64) if self.random.random() < 0.5 else self.bodies(some)
         if walk:
@@ -357,7 +357,7 @@ class Life:
             along = "touch" if self.round else self.random.choice(("slide", "touch"))
             moved = self.world.move_many(given, dx, dy, along, movers_block=movers_block)
         for k in some:
-            blockers = self.model.blockers(self.model.things[k], only_static=not movers_block)
+            blockers = self.model.blockers(self.model.bodies[k], only_static=not movers_block)
             self.check_way(k, True, axis, length, blockers)
         hits = (moved.crossed, moved.hits)
         movers = [[some[at] for at in found.movers.tolist()] for found in hits]
@@ -367,25 +367,25 @@ class Life:
 
     def twin(self):
         twin = World(period=self.model.period)
-        things = self.model.things
-        for k in range(max(things, default=-1) + 1):
-            thing = things.get(k)
-            twin.add(Box(0, 0, 1, 1) if thing is None else shape_of(thing), **rules_of(thing))
-        for k in set(range(len(twin))) - things.keys():
+        items = self.model.bodies
+        for k in range(max(items, default=-1) + 1):
+            item = items.get(k)
+            twin.add(Box(0, 0, 1, 1) if item is None else shape_of(item), **rules_of(item))
+        for k in set(range(len(twin))) - items.keys():
             twin.remove(twin.body(k))
-        for a, b in self.model.listened:  # who does not block is told of where somebody listens
+        for a, b in self.model.listened:  # bodies that do not block are reported if there is a listener
             twin.on(a, b)
         return twin
 
     def as_a_new_world(self):
         """Ways in any direction, and what the list of shapes does not know; both worlds are called."""
-        things, pick = self.model.things, self.random
+        items, pick = self.model.bodies, self.random
         k, some, ignored = self.some(), self.several(), self.several() if pick.random() < 0.3 else []
-        boxes = [one for one in things if things[one].r is None]
-        some_boxes = [one for one in some if things[one].r is None]
+        boxes = [one for one in items if items[one].r is None]
+        some_boxes = [one for one in some if items[one].r is None]
         dx, dy = ((self.number(30) - 15) for _ in range(2))
-        ways = np.array([[self.number(30) - 15, self.number(30) - 15] for _ in some]).reshape(-1, 2)
-        place, shape = (self.number(60), self.number(44)), shape_of(self.thing())
+        motions = np.array([[self.number(30) - 15, self.number(30) - 15] for _ in some]).reshape(-1, 2)
+        place, shape = (self.number(60), self.number(44)), shape_of(self.item())
         angle, far = pick.choice((30.5, 45, 90)), self.number(60) + 0.25
         answer = pick.choice(("slide", "touch", "cross", "bounce"))
         block, steps = pick.random() < 0.5, {"snap": pick.choice((0, 2)), "step": pick.choice((0, 1.5))}
@@ -398,7 +398,7 @@ class Life:
             "try_turn": lambda w, of: w.try_turn(w.body(k), angle),
             "turn_many": lambda w, of: w.turn_many(of(some), [angle] * len(some)),
             "move_many": lambda w, of: w.move_many(
-                of(some), ways[:, 0], ways[:, 1], answer, movers_block=block, ignore=of(ignored)
+                of(some), motions[:, 0], motions[:, 1], answer, movers_block=block, ignore=of(ignored)
             ),
             "walk_many": lambda w, of: w.walk_many(
                 of(some_boxes), dx, dy, movers_block=block, ignore=of(ignored), **steps
@@ -430,15 +430,15 @@ class Life:
 
     def take_over(self, body):
         """As `follow`, with a shape that may be another, unturned."""
-        thing, shape = self.model.things[body.id], body.shape
+        item, shape = self.model.bodies[body.id], body.shape
         if body.angle:
             body.turn_to(0)
             shape = body.shape
         if isinstance(shape, Circle):
-            thing.w, thing.h, thing.r = 0, 0, shape.radius
+            item.w, item.h, item.r = 0, 0, shape.radius
         else:
-            thing.w, thing.h, thing.r = shape.width, shape.height, None
-        if body.position != (thing.x, thing.y):
+            item.w, item.h, item.r = shape.width, shape.height, None
+        if body.position != (item.x, item.y):
             self.follow(body.id)
 
     # ---- one life
@@ -454,11 +454,11 @@ class Life:
         )
         for _ in range(steps):
             act = self.random.choice(acts)
-            if not self.model.things and act not in (self.add, self.add_many, self.update):
+            if not self.model.bodies and act not in (self.add, self.add_many, self.update):
                 continue
             self.done.append(act.__name__)
             act()
-            assert self.world.ids.tolist() == sorted(self.model.things)
+            assert self.world.ids.tolist() == sorted(self.model.bodies)
 
     def world_validates(self):
         self.world.validate()
@@ -476,16 +476,16 @@ class Life:
         self.move_many(walk=True)
 
 
-def shape_of(thing):
-    if thing.r is None:
-        return Box(thing.x, thing.y, thing.w, thing.h)
-    return Circle(thing.x, thing.y, thing.r)
+def shape_of(item):
+    if item.r is None:
+        return Box(item.x, item.y, item.w, item.h)
+    return Circle(item.x, item.y, item.r)
 
 
-def rules_of(thing):
-    if thing is None:
+def rules_of(item):
+    if item is None:
         return {}
-    return {name: getattr(thing, name) for name in ("tag", "static", "sensor", "category", "mask")}
+    return {name: getattr(item, name) for name in ("tag", "static", "sensor", "category", "mask")}
 
 
 def plain(answer):
@@ -504,7 +504,7 @@ def live(seed, steps=25):
     life = None
     try:
         life = Life(seed)
-        life.live(steps if len(life.model.things) < 1_000 else min(steps, 8))
+        life.live(steps if len(life.model.bodies) < 1_000 else min(steps, 8))
     except Exception as error:
         error.add_note(f"life {seed}: {', '.join(life.done) if life else 'its beginning'}")
         raise

@@ -68,22 +68,22 @@ class WorldMachine(RuleBasedStateMachine):
 
     def some(self, data):
         body = self.bodies[data.draw(st.sampled_from(sorted(self.bodies)))]
-        return body, self.model.things[body.id]
+        return body, self.model.entities[body.id]
 
     @precondition(lambda self: self.bodies)
     @rule(data=st.data())
     def remove(self, data):
         body, _ = self.some(data)
-        del self.bodies[body.id], self.model.things[body.id]
+        del self.bodies[body.id], self.model.entities[body.id]
         self.world.remove(body)
         assert not body.alive
 
     @precondition(lambda self: self.bodies)
     @rule(data=st.data(), x=NUMBERS, y=NUMBERS)
     def move_to(self, data, x, y):
-        body, thing = self.some(data)
+        body, item = self.some(data)
         body.move_to(x, y)
-        thing.shape = thing.shape.moved_to(x, y)
+        item.shape = item.shape.moved_to(x, y)
 
     @precondition(lambda self: self.bodies)
     @rule(data=st.data())
@@ -92,27 +92,27 @@ class WorldMachine(RuleBasedStateMachine):
         places = [data.draw(st.tuples(NUMBERS, NUMBERS)) for _ in some]
         self.world.move_all([self.bodies[k] for k in some], places)
         for k, place in zip(some, places, strict=True):
-            self.model.things[k].shape = self.model.things[k].shape.moved_to(*place)
+            self.model.entities[k].shape = self.model.entities[k].shape.moved_to(*place)
 
     @precondition(lambda self: self.bodies)
     @rule(data=st.data(), shape=SHAPES)
     def reshape(self, data, shape):
-        body, thing = self.some(data)
-        body.shape = thing.shape = shape
+        body, item = self.some(data)
+        body.shape = item.shape = shape
 
     @precondition(lambda self: self.bodies)
     @rule(data=st.data(), tag=TAGS)
     def retag(self, data, tag):
-        body, thing = self.some(data)
+        body, item = self.some(data)
         body.tag = tag
-        thing.retag(tags_of(tag))
+        item.retag(tags_of(tag))
 
     @precondition(lambda self: self.bodies)
     @rule(data=st.data(), static=st.booleans(), category=SETS, mask=SETS)
     def set_rules(self, data, static, category, mask):
-        body, thing = self.some(data)
+        body, item = self.some(data)
         body.static, body.category, body.mask = static, category, mask
-        thing.static, thing.category, thing.mask = static, category, mask
+        item.static, item.category, item.mask = static, category, mask
 
     @precondition(lambda self: self.bodies)
     @rule(
@@ -122,17 +122,17 @@ class WorldMachine(RuleBasedStateMachine):
         response=st.sampled_from(("slide", "touch", "cross", "bounce")),
     )
     def move(self, data, dx, dy, response):
-        body, thing = self.some(data)
+        body, item = self.some(data)
         move = self.world.move(body, dx, dy, response)
         assert body.position == (move.x, move.y)
         for hit in (*move.hits, *move.crossed):
-            other = self.model.things[hit.other.id]
+            other = self.model.entities[hit.other.id]
             assert other.sensor == (hit not in move.hits)
-            assert other.category & thing.mask
-            assert other.mask & thing.category
+            assert other.category & item.mask
+            assert other.mask & item.category
         for hit in move.crossed:
             self.model.cross(body.id, hit.other.id, hit.normal)
-        thing.shape = body.shape
+        item.shape = body.shape
 
     # ---- listening
 
@@ -163,34 +163,34 @@ class WorldMachine(RuleBasedStateMachine):
         assert heard == [call for call in calls if self.listeners[call[1]].active]
         assert [(one.a, one.b) for one in events.stayed] == [(one.a, one.b) for one in list(events.stayed)]
 
-    # ---- asking
+    # ---- queries
 
     @rule(shape=SHAPES)
     def query(self, shape):
-        expected = [k for k in sorted(self.bodies) if overlap(shape, self.model.things[k].shape)]
+        expected = [k for k in sorted(self.bodies) if overlap(shape, self.model.entities[k].shape)]
         assert [body.id for body in self.world.query_shape(shape)] == expected
         box = Box(*shape.bounds[:2], shape.bounds[2] - shape.bounds[0], shape.bounds[3] - shape.bounds[1])
-        expected = [k for k in sorted(self.bodies) if overlap(box, self.model.things[k].shape)]
+        expected = [k for k in sorted(self.bodies) if overlap(box, self.model.entities[k].shape)]
         assert [body.id for body in self.world.query_box(box)] == expected
 
     # ---- going back
 
     @rule()
     def snapshot(self):
-        things = {k: (self.bodies[k], thing, dict(thing.__dict__)) for k, thing in self.model.things.items()}
-        self.moments.append((self.world.snapshot(), things, self.model.before, dict(self.model.crossed)))
+        items = {k: (self.bodies[k], item, dict(item.__dict__)) for k, item in self.model.entities.items()}
+        self.moments.append((self.world.snapshot(), items, self.model.before, dict(self.model.crossed)))
 
     @precondition(lambda self: self.moments)
     @rule(data=st.data())
     def restore(self, data):
-        moment, things, before, crossed = data.draw(st.sampled_from(self.moments))
+        moment, items, before, crossed = data.draw(st.sampled_from(self.moments))
         later = set(self.bodies.values())
         self.world.restore(moment)
-        self.bodies = {k: body for k, (body, _, _) in things.items()}
-        self.model.things = {}
-        for k, (_, thing, values) in things.items():
-            thing.__dict__.update(values)
-            self.model.things[k] = thing
+        self.bodies = {k: body for k, (body, _, _) in items.items()}
+        self.model.entities = {}
+        for k, (_, item, values) in items.items():
+            item.__dict__.update(values)
+            self.model.entities[k] = item
         self.model.before, self.model.crossed = before, dict(crossed)
         assert all(body.alive == (body in self.bodies.values()) for body in later)
 
@@ -202,8 +202,8 @@ class WorldMachine(RuleBasedStateMachine):
     def bodies_are_as_they_should(self):
         assert list(self.world) == [self.bodies[k] for k in sorted(self.bodies)]
         for k, body in self.bodies.items():
-            thing = self.model.things[k]
-            assert (body.shape, body.tags, body.static) == (thing.shape, thing.tags, thing.static)
+            item = self.model.entities[k]
+            assert (body.shape, body.tags, body.static) == (item.shape, item.tags, item.static)
 
 
 class TestWorldMachine(WorldMachine.TestCase):
@@ -219,8 +219,8 @@ def test_the_machine_in_small():
     machine.listen("red", "blue")
     machine.update()
     machine.snapshot()
-    machine.bodies[2].x = machine.model.things[2].shape.x + 5
-    machine.model.things[2].shape = machine.bodies[2].shape
+    machine.bodies[2].x = machine.model.entities[2].shape.x + 5
+    machine.model.entities[2].shape = machine.bodies[2].shape
     machine.update()
     machine.query(Box(0, 0, 3, 3))
     machine.validate()

@@ -45,8 +45,8 @@ def test_many_questions_are_as_many_single_ones(kinds, rules):
     points, radii = np.round(rng.random((60, 2)) * 100), rng.integers(0, 12, 60).astype(float)
     radii[3] = math.inf
 
-    def singly(ask, *columns):
-        rows = [(k, body.id) for k, row in enumerate(zip(*columns, strict=True)) for body in ask(*row)]
+    def singly(call, *columns):
+        rows = [(k, body.id) for k, row in enumerate(zip(*columns, strict=True)) for body in call(*row)]
         return np.array(rows, np.int64).reshape(-1, 2)
 
     plain = [tuple(box) for box in boxes.tolist()]

@@ -203,7 +203,7 @@ def test_resize_only_if_free():
 
 
 @pytest.mark.smaller_set
-def test_who_blocks_a_place():
+def test_which_bodies_block_a_place():
     world, [wall] = world_with(Box(0, 0, 10, 10), tiles=TileMap([[True]], 5))
     body = world.add(Box(5, 5, 10, 10))
     assert world.blocker(Box(4, 4, 2, 2)) is wall
@@ -218,7 +218,7 @@ def test_who_blocks_a_place():
 
 
 @pytest.mark.smaller_set
-def test_a_lift_carries_what_stands_on_it_and_on_that():
+def test_a_lift_carries_riders_and_their_riders():
     world = World()
     lift = world.add(Box(0, 100, 50, 10), static=True)
     crate = world.add(Box(5, 90, 10, 10))
@@ -250,7 +250,7 @@ def test_a_crowd_is_pushed_at_once_also_before_a_wall(rows, columns, walled):
 
 
 @pytest.mark.smaller_set
-def test_a_press_pushes_what_is_in_the_way_however_fast():
+def test_a_press_pushes_obstacles_however_fast():
     world, [wall] = world_with(Box(200, -50, 10, 100))
     press = world.add(Box(0, 0, 10, 10), static=True)
     a, b = world.add(Box(30, 0, 10, 10)), world.add(Box(60, 2, 10, 10))
@@ -263,7 +263,7 @@ def test_a_press_pushes_what_is_in_the_way_however_fast():
 
 
 @pytest.mark.smaller_set
-def test_a_carried_body_stops_at_a_wall_and_the_platform_goes_on():
+def test_a_carried_body_stops_at_a_wall_and_the_platform_continues():
     world, _ = world_with(Box(40, 0, 10, 10))
     belt = world.add(Box(0, 10, 100, 5), static=True)
     body = world.add(Box(20, 0, 10, 10))
@@ -283,7 +283,7 @@ def test_a_ceiling_squeezes():
     assert body.y == 10
 
 
-def test_a_platform_does_not_carry_what_stands_on_tiles_beside_it():
+def test_a_platform_does_not_carry_bodies_on_tiles_next_to_it():
     world = World()
     world.tiles = TileMap([[False, False], [False, False], [True, False]], 10)
     lift = world.add(Box(10, 15, 5, 5), static=True)

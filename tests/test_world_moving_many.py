@@ -30,17 +30,17 @@ def random_world(seed, count=40, walls=30, shapes="box"):
 
 @pytest.mark.parametrize("response", ["slide", "touch", "cross", "bounce"])
 @pytest.mark.parametrize("shapes", ["box", "mixed"])
-def test_many_go_as_each_alone_among_what_stands_still(response, shapes):
+def test_many_move_as_each_alone_among_static_bodies(response, shapes):
     for seed in range(3):
         world, bodies, rng = random_world(seed, shapes=shapes)
         alone, same, _ = random_world(seed, shapes=shapes)
-        ways = rng.normal(size=(len(bodies), 2)) * 30
-        moved = world.move_many(bodies, ways[:, 0], ways[:, 1], response)
+        motions = rng.normal(size=(len(bodies), 2)) * 30
+        moved = world.move_many(bodies, motions[:, 0], motions[:, 1], response)
         hits = []
         for k, body in enumerate(same):
             for other in same:
                 other.sensor = other is not body
-            move = alone.move(body, *ways[k], response)
+            move = alone.move(body, *motions[k], response)
             assert moved.places[k].tolist() == [move.x, move.y]
             for hit in move.hits:
                 is_tile = isinstance(hit.other, Tile)
@@ -56,11 +56,11 @@ def test_many_in_turn_go_as_one_after_the_other(shapes):
         world, bodies, rng = random_world(seed, shapes=shapes)
         other, same, _ = random_world(seed, shapes=shapes)
         for _ in range(5):
-            ways = rng.normal(size=(len(bodies), 2)) * rng.choice((1, 10))
-            moved = world.move_many(bodies, ways[:, 0], ways[:, 1], movers_block=True)
+            motions = rng.normal(size=(len(bodies), 2)) * rng.choice((1, 10))
+            moved = world.move_many(bodies, motions[:, 0], motions[:, 1], movers_block=True)
             hits = []
             for k, body in enumerate(same):
-                move = other.move(body, *ways[k])
+                move = other.move(body, *motions[k])
                 hits += [(k, -1 if isinstance(hit.other, Tile) else hit.other.id) for hit in move.hits]
             assert [body.position for body in bodies] == [body.position for body in same]
             numbers = (moved.hits.movers.tolist(), moved.hits.others.tolist())

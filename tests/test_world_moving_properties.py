@@ -37,7 +37,7 @@ TILES = st.none() | st.lists(st.lists(st.booleans(), min_size=5, max_size=5), mi
 
 
 @given(SCENES, TILES, BOXES | CIRCLES, WAYS, st.sampled_from(("slide", "touch", "bounce")))
-def test_a_body_that_starts_free_never_ends_inside(shapes, tiles, mover, ways, response):
+def test_a_body_that_starts_free_never_ends_inside(shapes, tiles, mover, motions, response):
     runs = []
     for _ in range(2):
         world, _ = world_with(*shapes, tiles=tiles)
@@ -45,7 +45,7 @@ def test_a_body_that_starts_free_never_ends_inside(shapes, tiles, mover, ways, r
         if not is_free(world, body, 0.0):
             return
         places = []
-        for dx, dy in ways:
+        for dx, dy in motions:
             world.move(body, dx, dy, response)
             assert is_free(world, body, 1e-11)
             places.append(body.position)
@@ -54,12 +54,12 @@ def test_a_body_that_starts_free_never_ends_inside(shapes, tiles, mover, ways, r
 
 
 @given(SCENES, TILES, BOXES, st.tuples(NUMBERS, NUMBERS))
-def test_a_straight_way_passes_through_nothing(shapes, tiles, mover, way):
+def test_a_straight_path_passes_through_nothing(shapes, tiles, mover, motion):
     world, _ = world_with(*shapes, tiles=tiles)
     body = world.add(mover)
     if not is_free(world, body, 0.0):
         return
-    world.move(body, *way, "touch")
+    world.move(body, *motion, "touch")
     goal = body.position
     for part in np.linspace(0, 1, 23).tolist():
         body.move_to(mover.x + part * (goal[0] - mover.x), mover.y + part * (goal[1] - mover.y))
@@ -80,13 +80,13 @@ def test_a_box_pushed_out_of_boxes_is_free(shapes, tiles, mover):
     BOXES,
     st.lists(st.tuples(NUMBERS, NUMBERS), min_size=1, max_size=4),
 )
-def test_a_platform_arrives_and_only_what_is_squeezed_is_inside(crates, walls, platform, ways):
+def test_a_platform_arrives_and_only_what_is_squeezed_is_inside(crates, walls, platform, motions):
     world = World()
     moving = world.add(platform, static=True)
     for shape, static in [*((wall, True) for wall in walls), *((crate, False) for crate in crates)]:
         if world.blocker(shape) is None:
             world.add(shape, static=static)
-    for dx, dy in ways:
+    for dx, dy in motions:
         x, y = moving.position
         before = {body: body.position for body in world}
         push = world.push(moving, dx, dy)

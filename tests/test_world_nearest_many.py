@@ -45,10 +45,10 @@ def test_equals_come_by_id_and_large_bounds_are_not_believed():
 
 def test_bad_questions_are_refused():
     world = World()
-    for ask, said in [
+    for call, said in [
         (lambda: world.nearest_many([[0, math.nan]]), r"points\[0\]"),
         (lambda: world.nearest_many([[0, 0]], 0), "k must be at least 1"),
         (lambda: world.nearest_many([[0, 0]], ignore=[4]), r"ignore\[0\] = 4"),
     ]:
         with pytest.raises(ValueError, match=said):
-            ask()
+            call()

@@ -112,12 +112,14 @@ def test_nearest(rule):
     assert world.nearest((0, 0), ignore=ranked[0][2]).bodies != [ranked[0][2]]
 
 
-def first_by_bisection(body, start, way, furthest):
+def first_by_bisection(body, start, motion, furthest):
     """Where a ray first enters a shape: march in small steps, then halve."""
     at, step = 0.0, 0.05
 
     def inside(distance):
-        return overlap(Circle(start[0] + way[0] * distance, start[1] + way[1] * distance, 1e-9), body.shape)
+        return overlap(
+            Circle(start[0] + motion[0] * distance, start[1] + motion[1] * distance, 1e-9), body.shape
+        )
 
     while at < furthest:
         if inside(at):
@@ -136,25 +138,27 @@ def test_rays(exhaustive):
     for _ in range(6 if exhaustive else 2):
         start = tuple(rng.uniform(0, 100, 2).tolist())
         angle = rng.uniform(0, 2 * math.pi)
-        way = (math.cos(angle), math.sin(angle))
-        hits = world.query_ray(start, (way[0] * 7, way[1] * 7), 60)
+        motion = (math.cos(angle), math.sin(angle))
+        hits = world.query_ray(start, (motion[0] * 7, motion[1] * 7), 60)
         assert [hit.distance for hit in hits] == sorted(hit.distance for hit in hits)
         found = {hit.other: hit for hit in hits}
         for body in world:
-            expected = first_by_bisection(body, start, way, 60)
+            expected = first_by_bisection(body, start, motion, 60)
             if expected is None:
                 if body in found:  # a corner, cut by less than a step
                     at = found[body].distance + 1e-9
-                    assert overlap(Circle(start[0] + way[0] * at, start[1] + way[1] * at, 1e-8), body.shape)
+                    assert overlap(
+                        Circle(start[0] + motion[0] * at, start[1] + motion[1] * at, 1e-8), body.shape
+                    )
                 continue
             hit = found[body]
             assert hit.distance == pytest.approx(expected, abs=0.06)
             assert hit.point == pytest.approx(
-                (start[0] + way[0] * hit.distance, start[1] + way[1] * hit.distance)
+                (start[0] + motion[0] * hit.distance, start[1] + motion[1] * hit.distance)
             )
             assert math.hypot(*hit.normal) == pytest.approx(1.0 if hit.distance else 0.0)
-            assert hit.normal[0] * way[0] + hit.normal[1] * way[1] <= 0.0
-        assert world.raycast(start, way, 60) == (hits[0] if hits else None)
+            assert hit.normal[0] * motion[0] + hit.normal[1] * motion[1] <= 0.0
+        assert world.raycast(start, motion, 60) == (hits[0] if hits else None)
 
 
 @pytest.mark.smaller_set
@@ -275,14 +279,14 @@ def test_bad_questions_are_refused():
         lambda: world.nearest((0, 0), 0),
         lambda: world.query_point((0, 0), mask=-1),
     ]
-    for ask in bad:
+    for call in bad:
         with pytest.raises(ValueError, match=r"box|point|r =|direction|origin|max_distance|k must|mask"):
-            ask()
-    for ask in (
+            call()
+    for call in (
         lambda: world.query_radius((0, 0), "far"),
         lambda: world.query_shape((0, 0, 1, 1)),
         lambda: world.raycast((0, 0), "east"),
         lambda: world.nearest((0, 0), 1.5),
     ):
         with pytest.raises(TypeError):
-            ask()
+            call()

@@ -59,8 +59,8 @@ def check(world, origins, directions, furthest=math.inf, ignore=None, each=None,
     each = [ignore] * len(origins) if each is None else each
     lengths = np.broadcast_to(furthest, len(origins)).tolist()
     kinds = set()
-    for k, (start, way) in enumerate(zip(origins.tolist(), directions.tolist(), strict=True)):
-        hit = world.raycast(tuple(start), tuple(way), lengths[k], ignore=each[k], **rules)
+    for k, (start, motion) in enumerate(zip(origins.tolist(), directions.tolist(), strict=True)):
+        hit = world.raycast(tuple(start), tuple(motion), lengths[k], ignore=each[k], **rules)
         row = [column[k].tolist() for column in hits]
         if hit is None:
             assert row == [-1, math.inf, [0.0, 0.0], [-1, -1]]
@@ -122,9 +122,9 @@ def test_bounds_that_are_near_do_not_hide_what_is_nearer_than_their_shape():
         world.add(Circle(50.0 * (k % 20), 50.0 * (k // 20 + 2), 3))
     slanted = world.add(Polygon([(5, -300), (950, -300), (950, 10)]))
     between = world.add(Circle(700, 0, 3))
-    start, way = np.array([[0.0, 0.0]]), np.array([[1.0, 0.0]])
-    assert world.raycast_many(start, way).ids.tolist() == [between.id]
-    assert world.raycast_many(start, way, ignore=between).ids.tolist() == [slanted.id]
+    start, motion = np.array([[0.0, 0.0]]), np.array([[1.0, 0.0]])
+    assert world.raycast_many(start, motion).ids.tolist() == [between.id]
+    assert world.raycast_many(start, motion, ignore=between).ids.tolist() == [slanted.id]
 
 
 @pytest.mark.parametrize("broadphase", ["brute_force", "spatial_hash", "uniform_grid", "sweep_and_prune"])
@@ -138,7 +138,7 @@ def test_every_index_gives_the_same_answers(broadphase):
         assert np.array_equal(ours, theirs)
 
 
-def test_fans_leave_out_who_is_asking():
+def test_fans_ignore_the_querying_body():
     world, random = mixed_world(6, 60)
     with_slopes(world, random)
     bodies = list(world)
@@ -229,27 +229,27 @@ def test_bad_rays_are_refused():
     stranger, gone = other.add(Box(0, 0, 1, 1)), world.add(Box(0, 0, 1, 1))
     world.add(Box(0, 0, 1, 1))
     world.remove(gone)
-    two, ways = np.zeros((2, 2)), np.ones((2, 2))
-    for ask, said in [
+    two, motions = np.zeros((2, 2)), np.ones((2, 2))
+    for query, said in [
         (lambda: world.raycast_many(two, [[1, 0], [0, 0]]), r"directions\[1\] = \[0.0, 0.0\] points nowhere"),
-        (lambda: world.raycast_many([[0, 0], [math.nan, 0]], ways), r"origins\[1\] = \[nan, 0.0\]"),
+        (lambda: world.raycast_many([[0, 0], [math.nan, 0]], motions), r"origins\[1\] = \[nan, 0.0\]"),
         (lambda: world.raycast_many(two, np.ones((3, 2))), "origins has 2 rows and directions has 3"),
-        (lambda: world.raycast_many(two, ways, [1, 2, 3]), "max_distance has 3 rows and there are 2 rays"),
-        (lambda: world.raycast_many(two, ways, [1, -1]), "max_distance"),
-        (lambda: world.raycast_many(two, ways, ignore=[1, 0]), r"ignore\[1\] = 0 is the id of no body"),
-        (lambda: world.raycast_many(two, ways, ignore=[1, 7]), r"ignore\[1\] = 7 is the id of no body"),
-        (lambda: world.raycast_many(two, ways, ignore=[1]), "one for each of 2 rays"),
-        (lambda: world.raycast_many(two, ways, ignore=[None, stranger]), r"ignore\[1\]"),
-        (lambda: world.raycast_many(two, ways, ignore=gone), "ignore"),
-        (lambda: world.raycast_many(two, ways, mask=-1), "mask"),
+        (lambda: world.raycast_many(two, motions, [1, 2, 3]), "max_distance has 3 rows and there are 2 rays"),
+        (lambda: world.raycast_many(two, motions, [1, -1]), "max_distance"),
+        (lambda: world.raycast_many(two, motions, ignore=[1, 0]), r"ignore\[1\] = 0 is the id of no body"),
+        (lambda: world.raycast_many(two, motions, ignore=[1, 7]), r"ignore\[1\] = 7 is the id of no body"),
+        (lambda: world.raycast_many(two, motions, ignore=[1]), "one for each of 2 rays"),
+        (lambda: world.raycast_many(two, motions, ignore=[None, stranger]), r"ignore\[1\]"),
+        (lambda: world.raycast_many(two, motions, ignore=gone), "ignore"),
+        (lambda: world.raycast_many(two, motions, mask=-1), "mask"),
     ]:
         with pytest.raises(ValueError, match=said):
-            ask()
-    for ask in (
-        lambda: world.raycast_many(two, ways, "far"),
+            query()
+    for query in (
+        lambda: world.raycast_many(two, motions, "far"),
         lambda: world.raycast_many(two, "east"),
-        lambda: world.raycast_many(two, ways, ignore=["me", "you"]),
+        lambda: world.raycast_many(two, motions, ignore=["me", "you"]),
     ):
         with pytest.raises(TypeError):
-            ask()
-    assert isinstance(world.raycast_many(two, ways), bp.BodyHits)
+            query()
+    assert isinstance(world.raycast_many(two, motions), bp.BodyHits)

@@ -1,4 +1,4 @@
-"""Bullets, and whatever stops a body: what movement tells listeners, and what it leaves out."""
+"""Bullets, and whatever stops a body: what movement reports to listeners, and what it ignores."""
 
 import numpy as np
 import pytest
@@ -105,7 +105,7 @@ def test_stops_go_back_with_a_snapshot_and_with_an_interrupted_call():
 
 
 @pytest.mark.smaller_set
-def test_try_move_only_asks():
+def test_try_move_only_tests():
     world = World()
     calls = heard(world, "player", "wall")
     player = world.add(Box(0, 0, 10, 10), tag="player")
@@ -145,11 +145,11 @@ def test_ignored_bodies_neither_block_nor_are_found(period):
     assert world.query_point([(25, 5)], ignore=friend).tolist() == []
     assert world.query_shape(Box(0, 0, 60, 10), ignore=both) == [mob]
     assert world.nearest((5, 5), 3, ignore=[*both, solid]).bodies == [mob]
-    for ask in (world.move, world.try_move):
+    for query in (world.move, world.try_move):
         with pytest.raises(TypeError, match="ignore"):
-            ask(solid, 1, 0, ignore=7)
+            query(solid, 1, 0, ignore=7)
         with pytest.raises(TypeError, match=r"ignore\[0\]"):
-            ask(solid, 1, 0, ignore=[7])
+            query(solid, 1, 0, ignore=[7])
     with pytest.raises(ValueError, match="another world"):
         world.raycast((5, 5), (1, 0), 9, ignore=World().add(Box(0, 0, 1, 1)))
 
@@ -248,9 +248,9 @@ def test_what_is_ignored_is_nothing_to_walkers_and_platforms(period):
     pusher = world.add(Box(0, 100, 5, 10), static=True)
     assert world.push(pusher, 10, 0, ignore=hero).pushed == []
     assert hero.x == 10
-    for ask in (world.walk, world.push):
+    for query in (world.walk, world.push):
         with pytest.raises(TypeError, match="ignore"):
-            ask(hero, 1, 0, ignore=7)
+            query(hero, 1, 0, ignore=7)
 
 
 @pytest.mark.smaller_set
@@ -269,9 +269,9 @@ def test_arguments_that_change_others_change_nothing_else():
         ids = world.ids
         with pytest.raises(ValueError, match="shape"):
             call(ids, Shrinks(ids, np.ones(500)), 0.0)
-        way = np.ones(500)
+        motion = np.ones(500)
         with pytest.raises(ValueError, match="shape"):
-            call(world.ids, way, Shrinks(way, np.ones(500)))
+            call(world.ids, motion, Shrinks(motion, np.ones(500)))
     ids = world.ids
     with pytest.raises(ValueError, match="shape"):
         world.move_all(ids, Shrinks(ids, np.ones((500, 2))))

@@ -38,11 +38,11 @@ class Game:
         rng = np.random.default_rng(number)
         world = self.world
         bodies = [body for body in world if not body.static]
-        ways = rng.normal(size=(len(bodies), 2)) * 6
-        for body, (dx, dy) in zip(bodies[:4], ways[:4].tolist(), strict=False):
+        motions = rng.normal(size=(len(bodies), 2)) * 6
+        for body, (dx, dy) in zip(bodies[:4], motions[:4].tolist(), strict=False):
             world.move(body, dx, dy, ("slide", "bounce", "touch")[number % 3])
         boxes = [k for k in range(6, len(bodies)) if isinstance(bodies[k].shape, Box)]
-        world.move_many([bodies[k] for k in boxes], ways[boxes, 0], ways[boxes, 1])
+        world.move_many([bodies[k] for k in boxes], motions[boxes, 0], motions[boxes, 1])
         if len(world) < 28:
             world.add(Circle(*rng.uniform(0, 300, 2).tolist(), 4), tag="sheep", data=number)
         if number % 17 == 0 and bodies:
@@ -110,8 +110,8 @@ def test_ten_thousand_frames_with_and_without_going_back(exhaustive):
 @pytest.mark.smaller_set
 def test_what_a_snapshot_holds():
     world = World()
-    told = []
-    world.on("a", "b", told.append, end=told.append)
+    reported = []
+    world.on("a", "b", reported.append, end=reported.append)
     a, b = (
         world.add(Box(0, 0, 10, 10), tag="a", data=["kept"]),
         world.add(Circle(5, 5, 5), tag="b", category=3),
@@ -125,7 +125,7 @@ def test_what_a_snapshot_holds():
     world.remove(b)
     new = world.add(Box(0, 0, 1, 1), tag="b")
     world.update()
-    told.clear()
+    reported.clear()
     for _ in range(2):
         world.restore(moment)
         assert (a.shape, a.tag, a.data) == (Box(0, 0, 10, 10), "a", ["kept", "seen"])
@@ -138,7 +138,7 @@ def test_what_a_snapshot_holds():
         began, stayed, ended = world.update()
         assert (len(began), len(stayed), len(ended)) == (0, 1, 0)
         assert world.add(Box(0, 0, 1, 1)).id == 2
-    assert told == []
+    assert reported == []
     world.restore(moment)
     world.remove(b)
     assert [contact.b for contact in world.update().ended] == [b]
@@ -167,10 +167,10 @@ def test_a_snapshot_between_a_removal_and_the_update():
 @pytest.mark.smaller_set
 def test_calls_left_over_by_an_exception_go_back_too():
     world = World()
-    told = []
+    reported = []
 
     def fail(contact):
-        told.append(contact.b.id)
+        reported.append(contact.b.id)
         if contact.b.id == 1:
             raise KeyError
 
@@ -184,11 +184,11 @@ def test_calls_left_over_by_an_exception_go_back_too():
     for _ in range(2):
         world.restore(moment)
         world.update()
-    assert told == [1, 2, 3, 2, 3]
+    assert reported == [1, 2, 3, 2, 3]
 
 
 @pytest.mark.smaller_set
-def test_listeners_stay_when_a_world_goes_back():
+def test_listeners_stay_when_a_world_is_restored():
     world = World()
     world.add(Box(0, 0, 5, 5), tag="a")
     world.add(Box(0, 0, 5, 5), tag="b")

@@ -19,7 +19,7 @@ if __package__:
 else:
     from walk_oracle import things_of
 
-# Deeper than this nobody passes through anything; and a step of this length is free or is not.
+# No walker is deeper in anything than this; and a step of this length is free or is not.
 _DEEP = Fraction(1, 10**7)
 _LITTLE = 1e-4
 
@@ -41,7 +41,7 @@ def random_world(rng):
         left, right = rng.choice([0.0, 0.25, 1 / 3, 0.5, 2 / 3, 1.0], 2).tolist()
         base = "top" if kind == 1 else "bottom"
         tiles.set_slope(column, row, left, right, base=base)
-        if kind > 3 and column + 1 < columns:  # the slope goes on
+        if kind > 3 and column + 1 < columns:  # the slope continues
             further = min(max(2 * right - left, 0.0), 1.0)
             tiles.set_slope(column + 1, row, right, further, base=base)
     world = World()
@@ -80,7 +80,7 @@ class Walker:
         self.rng = rng
         while True:
             self.world, self.size = random_world(rng)
-            self.things = things_of(self.world)
+            self.items = things_of(self.world)
             left, top, right, bottom = self.world.tiles.bounds
             for _ in range(30):
                 w, h = (self.size * rng.choice([0.4, 0.8, 1.0, 1.3], 2)).tolist()
@@ -90,7 +90,7 @@ class Walker:
                     return
 
     def inside(self, box, shrink=Fraction(0)):
-        return [thing.name for thing in self.things if thing.overlaps(box, shrink)]
+        return [item.name for item in self.items if item.overlaps(box, shrink)]
 
     def box_at(self, x, y):
         width, height = self.body.shape.width, self.body.shape.height
@@ -112,7 +112,7 @@ class Walker:
         before = self.body.position
         moment = self.world.snapshot()
         stood = self.world.walk(self.body, 0.0, 0.0, **rules).floor
-        assert self.body.position == before or not stood, "it moves without being asked"
+        assert self.body.position == before or not stood, "it moves without a call"
         self.world.restore(moment)
         trip = Trip(
             *(self.world._state, self.world._motion, self.world._many),
@@ -135,7 +135,7 @@ class Walker:
         if two.floor is not None:
             still = self.world.walk(self.body, 0.0, 0.3 * size, **rules)
             if not rules["drop"]:
-                # To the last bit, but in wedges: what is within the tolerance of a long way may not be of a
+                # To the last bit, but in wedges: what is within the tolerance of a long path may not be of a
                 # short.
                 assert math.dist(self.body.position, one) < 1e-9, "it drifts"
                 assert still.floor == two.floor
@@ -150,34 +150,35 @@ class Walker:
             for part in (0.13, 0.37, 0.5, 0.81, 1.0):
                 at = self.box_at(x + part * (to_x - x), y + part * (to_y - y))
                 names = self.inside(at, _DEEP)
-                assert not names, f"through {names} on the way from {x, y} to {to_x, to_y}"
+                assert not names, f"through {names} on the path from {x, y} to {to_x, to_y}"
 
     def not_stuck_where_a_way_is_free(self, dx, stood, walk, rules):
-        """A little further, as high as the steepest slope rises or falls on that way: all is blocked."""
+        """A little further, as high as the steepest slope rises or falls there: all is blocked."""
         # Where it was stopped: then it may have been set down on a floor below, and goes on from there.
         x, y = walk.hits[-1].touch if walk.hits else self.body.position
-        way = math.copysign(_LITTLE * self.size, dx)
-        most = abs(way) * math.tan(math.radians(rules["steepest"])) if stood else 0.0
+        motion = math.copysign(_LITTLE * self.size, dx)
+        most = abs(motion) * math.tan(math.radians(rules["steepest"])) if stood else 0.0
         tolerance = 1e-11 * (abs(x) + abs(y) + self.size)
-        left, _, right, feet = self.box_at(x + way, y)
+        left, _, right, feet = self.box_at(x + motion, y)
         heights = [feet]
-        for thing in self.things:
-            if thing.bounds[0] < right and left < thing.bounds[2]:
-                height = thing.surface(left, right)
+        for item in self.items:
+            if item.bounds[0] < right and left < item.bounds[2]:
+                height = item.surface(left, right)
                 if height is not None and abs(height - feet) <= most + tolerance:
                     heights.append(height - tolerance)
         for height in heights if walk.blocked else [feet]:
-            box = self.box_at(x + way, y + (height - feet))
+            box = self.box_at(x + motion, y + (height - feet))
             if rules["drop"] or self._one_way_near(box):
                 continue
-            # A way exactly as high as the walker is none: it keeps a tolerance off the slope under its feet.
+            # A gap exactly as high as the walker is too low: it keeps a tolerance off the slope under its
+            # feet.
             here, thin = self.box_at(x, y), 1e-6 * self.size
             # It may end where the slope leads out of it: there the head meets a tolerance of what is above.
-            setting_out = self.box_at(x + 1e-9 * way, y + 1e-9 * (height - feet))
+            setting_out = self.box_at(x + 1e-9 * motion, y + 1e-9 * (height - feet))
             head = (*setting_out[:3], setting_out[1] + thin)
-            ways = box, (here[0], here[1] - thin, here[2], here[1]), head
-            blocked = any(thing.blocks_walkers(way) for thing in self.things for way in ways)
-            assert blocked, f"stuck at {x, y}, though {x + way, y + (height - feet)} is free"
+            motions = box, (here[0], here[1] - thin, here[2], here[1]), head
+            blocked = any(item.blocks_walkers(motion) for item in self.items for motion in motions)
+            assert blocked, f"stuck at {x, y}, though {x + motion, y + (height - feet)} is free"
 
     def _one_way_near(self, box):
         """What blocks on some sides is held by worked cases."""
@@ -209,9 +210,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--movements", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=0)
-    asked = parser.parse_args()
-    stood, stopped = run(asked.seed, asked.movements)
-    print(f"{asked.movements:,} movements: {stood:,} from a floor, {stopped:,} stopped; nothing is wrong")
+    options = parser.parse_args()
+    stood, stopped = run(options.seed, options.movements)
+    print(f"{options.movements:,} movements: {stood:,} from a floor, {stopped:,} stopped; nothing is wrong")
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ class Thing:
             self.radius = Fraction(shape.radius)
 
     def overlaps(self, box, shrink=Fraction(0)):
-        """Whether a box ``left, top, right, bottom`` lies deeper in it than ``shrink``."""
+        """Whether a box ``left, top, right, bottom`` is deeper in it than ``shrink``."""
         left, top, right, bottom = self.bounds
         room = float(shrink)
         if box[0] >= right - room or box[2] <= left + room or box[1] >= bottom - room or box[3] <= top + room:
@@ -110,12 +110,12 @@ def _from_line(point, a, b):
 
 def _crosses(a, b, left, top, right, bottom):
     enter, leave = Fraction(0), Fraction(1)
-    for at, way, low, high in ((a[0], b[0] - a[0], left, right), (a[1], b[1] - a[1], top, bottom)):
-        if way == 0:
+    for at, motion, low, high in ((a[0], b[0] - a[0], left, right), (a[1], b[1] - a[1], top, bottom)):
+        if motion == 0:
             if not low < at < high:
                 return False
             continue
-        first, last = sorted(((low - at) / way, (high - at) / way))
+        first, last = sorted(((low - at) / motion, (high - at) / motion))
         enter, leave = max(enter, first), min(leave, last)
     return enter < leave
 
@@ -127,10 +127,10 @@ def _holds(points, point):
 
 def things_of(world):
     """All that blocks walkers on all sides: bodies, solid tiles, slopes."""
-    things = [Thing(body.shape, body) for body in world if not body.sensor]
+    items = [Thing(body.shape, body) for body in world if not body.sensor]
     tiles = world.tiles
     if tiles is None:
-        return things
+        return items
     (width, height), (x, y) = tiles.tile_size, tiles.origin
     for row in range(tiles.rows):
         for column in range(tiles.columns):
@@ -138,16 +138,16 @@ def things_of(world):
             top, bottom = y + row * height, y + (row + 1) * height
             slope = tiles.slope(column, row)
             if tiles.is_solid(column, row):
-                things.append(_tile(left, top, right, bottom, (column, row)))
+                items.append(_tile(left, top, right, bottom, (column, row)))
             elif slope is not None:
-                things.append(Thing(slope_shape(slope, left, top, right, bottom), (column, row)))
-    return things
+                items.append(Thing(slope_shape(slope, left, top, right, bottom), (column, row)))
+    return items
 
 
 def _tile(left, top, right, bottom, name):
-    thing = Thing(Box(left, top, right - left, bottom - top), name)
-    thing.bounds = left, top, right, bottom
-    return thing
+    item = Thing(Box(left, top, right - left, bottom - top), name)
+    item.bounds = left, top, right, bottom
+    return item
 
 
 def slope_shape(slope, left, top, right, bottom):

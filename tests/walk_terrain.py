@@ -1,6 +1,6 @@
 """Hills of slopes, without a wall: tiles, polygons and boxes mixed, one behind the other without a gap.
 
-Whoever walks there gets on by all of its way, every time, and its feet are on the ground.
+A walker always moves its full distance there, and its feet are on the ground.
 """
 
 import numpy as np

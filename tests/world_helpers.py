@@ -1,4 +1,4 @@
-"""Worlds to begin with, and somebody who listens."""
+"""Initial worlds, and a listener."""
 
 from broadphase import Box, World
 
@@ -6,7 +6,7 @@ SQUARE = Box(0, 0, 10, 10)
 
 
 class Heard:
-    """Listens, and remembers what it was told as ``phase, a, b``."""
+    """A listener that records its calls as ``phase, a, b``."""
 
     def __init__(self, world, *pairs):
         self.calls = []
@@ -21,7 +21,7 @@ class Heard:
 
         return hear
 
-    def told(self):
+    def reported(self):
         calls, self.calls = self.calls, []
         return calls
 

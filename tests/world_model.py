@@ -17,21 +17,21 @@ class Thing:
 
 
 class Model:
-    """Things by id; listeners as ``a, b, name``; contacts with who met and whom that concerned."""
+    """Bodies by id; listeners as ``a, b, name``; contacts with both bodies and the listeners concerned."""
 
     def __init__(self):
-        self.things = {}
+        self.entities = {}
         self.listeners = []
         self.before = {}
         self.crossed = {}
 
     def add(self, *what):
-        new = next(k for k in range(len(self.things) + 1) if k not in self.things)
-        self.things[new] = Thing(*what)
+        new = next(k for k in range(len(self.entities) + 1) if k not in self.entities)
+        self.entities[new] = Thing(*what)
         return new
 
     def concerned(self, first, second):
-        """``name, turned`` of every listener that two things concern."""
+        """``name, turned`` of every listener that two bodies concern."""
         found = []
         for a, b, name in self.listeners:
             if first.has(a) and second.has(b):
@@ -42,9 +42,9 @@ class Model:
 
     def contacts(self):
         found = {}
-        for i in sorted(self.things):
-            for j in sorted(self.things):
-                a, b = self.things[i], self.things[j]
+        for i in sorted(self.entities):
+            for j in sorted(self.entities):
+                a, b = self.entities[i], self.entities[j]
                 if (
                     i < j
                     and not (a.static and b.static)
@@ -58,20 +58,20 @@ class Model:
         return found
 
     def cross(self, mover, other, normal):
-        """A movement of one thing has crossed another."""
-        a, b = self.things[mover], self.things[other]
+        """A movement of one body has crossed another."""
+        a, b = self.entities[mover], self.entities[other]
         if self.concerned(a, b) and not (a.static and b.static):
             self.crossed.setdefault((a, b), normal)
 
     def passed(self, now):
         """What met between two updates, and at neither."""
-        found, ids = {}, {thing: k for k, thing in self.things.items()}
+        found, ids = {}, {body: k for k, body in self.entities.items()}
         for (mover, other), (nx, ny) in self.crossed.items():
             if mover not in ids or other not in ids or (mover.static and other.static):
                 continue
             i, j = ids[mover], ids[other]
             key, normal = ((i, j), (nx, ny)) if i < j else ((j, i), (-nx, -ny))
-            a, b = (self.things[k] for k in key)
+            a, b = (self.entities[k] for k in key)
             known = key in now or (key in self.before and self.before[key][:2] == (a, b))
             if not known and self.concerned(a, b):
                 found.setdefault(key, (a, b, tuple(self.concerned(a, b)), normal, 0.0))
@@ -91,11 +91,13 @@ class Model:
         calls = []
         for key in same:
             old, new = before[key][2], now[key][2]
-            calls += [told(2, one, key, before[key]) for one in old if one not in new]
-            calls += [told(0, one, key, now[key]) for one in new if one not in old]
-        calls += [told(0, one, key, contact) for key, contact in began for one in contact[2]]
-        calls += [told(1, one, key, now[key]) for key in same for one in now[key][2] if one in before[key][2]]
-        calls += [told(2, one, key, contact) for key, contact in ended for one in contact[2]]
+            calls += [reported(2, one, key, before[key]) for one in old if one not in new]
+            calls += [reported(0, one, key, now[key]) for one in new if one not in old]
+        calls += [reported(0, one, key, contact) for key, contact in began for one in contact[2]]
+        calls += [
+            reported(1, one, key, now[key]) for key in same for one in now[key][2] if one in before[key][2]
+        ]
+        calls += [reported(2, one, key, contact) for key, contact in ended for one in contact[2]]
         self.before = now
         stayed = [(key, now[key]) for key in same]
         return [[(*key, *contact[3:]) for key, contact in some] for some in (began, stayed, ended)], calls
@@ -105,7 +107,7 @@ def by_ids(found):
     return found[0]
 
 
-def told(phase, concerned, key, contact):
+def reported(phase, concerned, key, contact):
     name, turned = concerned
     (i, j), (nx, ny), depth = key, contact[3], contact[4]
     return (phase, name, j, i, (-nx, -ny), depth) if turned else (phase, name, i, j, (nx, ny), depth)

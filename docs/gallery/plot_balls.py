@@ -3,7 +3,7 @@ Bouncing balls
 ==============
 
 `bp.balls.BallSimulation` lets balls bounce off each other, by the hundred thousand. Each index can
-find its pairs; the balls fly the same ways on all of them.
+find its pairs; the balls fly along the same paths on all of them.
 """
 
 import matplotlib.pyplot as plt

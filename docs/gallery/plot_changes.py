@@ -13,14 +13,14 @@ import broadphase as bp
 
 rng = np.random.default_rng(6)
 place = rng.random((2_000, 2)) * 100
-way = rng.normal(size=(2_000, 2)) * 0.25
+motion = rng.normal(size=(2_000, 2)) * 0.25
 index = bp.SweepAndPrune()
 index.insert_many(np.hstack([place, place + 1.5]))
 index.changes()
 
 began, stayed, ended = [], [], []
 for _ in range(120):
-    place = (place + way) % 100
+    place = (place + motion) % 100
     index.update(np.hstack([place, place + 1.5]))
     changes = index.changes()
     began.append(len(changes.began))

@@ -20,9 +20,9 @@ eye = (17.5, 12.5)
 
 corners = []
 for turn in np.linspace(0, 2 * np.pi, 720, endpoint=False):
-    way = (np.cos(turn), np.sin(turn))
-    hit = tiles.raycast(eye, way, max_distance=60)
-    corners.append((eye[0] + way[0] * hit.distance, eye[1] + way[1] * hit.distance))
+    direction = (np.cos(turn), np.sin(turn))
+    hit = tiles.raycast(eye, direction, max_distance=60)
+    corners.append((eye[0] + direction[0] * hit.distance, eye[1] + direction[1] * hit.distance))
 
 figure, ax = plt.subplots(figsize=(7.2, 4.9), layout="constrained")
 ax.imshow(solid, extent=(0, 36, 24, 0), cmap="Greys", vmax=1.6)

@@ -1,5 +1,5 @@
 """
-What lies in a box, around a point, within a blast
+What is in a box, near a point, within a blast
 ==================================================
 
 An index answers questions about places, one at a time or by the thousand, with the sorted ids of
@@ -23,9 +23,9 @@ in_blast = index.query_radius([70, 60], 18)
 nearest = index.nearest([45, 20], k=12).ids
 
 figure, axes = plt.subplots(1, 3, figsize=(12, 4.2))
-asked = [("query_box", in_box), ("query_radius", in_blast), ("nearest, k=12", nearest)]
+results = [("query_box", in_box), ("query_radius", in_blast), ("nearest, k=12", nearest)]
 shapes = [Rectangle((10, 50), 35, 40), Circle((70, 60), 18), Circle((45, 20), 0.8)]
-for ax, (name, found), shape in zip(axes, asked, shapes, strict=True):
+for ax, (name, found), shape in zip(axes, results, shapes, strict=True):
     bp.plot.draw_boxes(boxes, ax=ax, color="0.7")
     bp.plot.draw_boxes(boxes[found], ax=ax, color=bp.plot.OVERLAPPING)
     shape.set(facecolor="none", edgecolor="black", linewidth=1.5, zorder=9)

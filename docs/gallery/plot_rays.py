@@ -21,9 +21,9 @@ index = bp.Strips()
 index.insert_many(boxes)
 
 turn = np.linspace(0, 2 * np.pi, 360, endpoint=False)
-ways = np.column_stack([np.cos(turn), np.sin(turn)])
-hits = index.raycast(np.tile(robot, (360, 1)), ways, max_distance=45)
-ends = robot + ways * np.minimum(hits.distances, 45)[:, None]
+directions = np.column_stack([np.cos(turn), np.sin(turn)])
+hits = index.raycast(np.tile(robot, (360, 1)), directions, max_distance=45)
+ends = robot + directions * np.minimum(hits.distances, 45)[:, None]
 
 figure, ax = plt.subplots(figsize=(5.6, 5.6))
 bp.plot.draw_boxes(boxes, ax=ax, color="0.45", fill=0.5)

@@ -13,7 +13,7 @@ import broadphase as bp
 
 rng = np.random.default_rng(3)
 place = rng.random((1_500, 2)) * 100
-way = rng.normal(size=(1_500, 2))
+velocity = rng.normal(size=(1_500, 2))
 trail = []
 
 for frame in range(160):
@@ -21,10 +21,10 @@ for frame in range(160):
     gap = place[:, None] - place[others]
     far = np.linalg.norm(gap, axis=2, keepdims=True)
     push = (gap / np.maximum(far, 0.1) * (far < 1.5)).sum(axis=1)
-    way += 0.12 * (way[others].mean(axis=1) - way) + 0.4 * push - 0.01 * gap.mean(axis=1)
-    way += 0.002 * (50 - place)
-    way /= np.maximum(np.linalg.norm(way, axis=1, keepdims=True), 1e-9)
-    place = place + 0.6 * way
+    velocity += 0.12 * (velocity[others].mean(axis=1) - velocity) + 0.4 * push - 0.01 * gap.mean(axis=1)
+    velocity += 0.002 * (50 - place)
+    velocity /= np.maximum(np.linalg.norm(velocity, axis=1, keepdims=True), 1e-9)
+    place = place + 0.6 * velocity
     if frame >= 150:
         trail.append(place.copy())
 

@@ -2,7 +2,7 @@
 What each method compares
 =========================
 
-All methods find the same pairs. They differ in how many boxes they look at on the way, and
+All methods find the same pairs. They differ in how many boxes they compare, and
 ``stats`` counts what was really done.
 """
 

@@ -1,7 +1,7 @@
 """What pages and charts quote of `benchmarks/RESULTS.md`; ``python docs/pictures/figures.py`` prints it.
 
-Who measures anew writes that file with the command that stands in it, pastes this table into the README (the
-site takes it from there), and runs ``python docs/pictures/make.py timing``.  Tests compare all three.
+To measure again, write that file with the command in it, paste this table into the README (the site
+copies it), and run ``python docs/pictures/make.py timing``.  Tests compare all three.
 """
 
 import re

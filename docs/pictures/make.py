@@ -1,6 +1,6 @@
 """Makes the pictures of the README and of the landing page, light and dark: ``python docs/pictures/make.py``.
 
-With names, only those: ``python docs/pictures/make.py balls timing``.  They lie beside this file; all of them
+With names, only those: ``python docs/pictures/make.py balls timing``.  The pictures are in this folder and
 together stay under 2 MB.  The lab needs Chromium and the extras ``lab`` and ``test``, the dungeon ``pygame``.
 """
 
@@ -69,8 +69,8 @@ def timing() -> None:
         ax.set(xlabel="boxes", ylabel="milliseconds for all pairs", xlim=(sizes[0] * 0.8, sizes[-1] * 4))
         ax.set_title(read.machine, fontsize=10, loc="left")
         ax.spines[["top", "right"]].set_visible(False)
-        told = {"Description": json.dumps({"machine": read.machine, "sizes": read.sizes, **shown})}
-        figure.savefig(HERE / f"timing-{theme}.png", dpi=110, metadata=told)
+        metadata = {"Description": json.dumps({"machine": read.machine, "sizes": read.sizes, **shown})}
+        figure.savefig(HERE / f"timing-{theme}.png", dpi=110, metadata=metadata)
         plt.close(figure)
 
 

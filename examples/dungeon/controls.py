@@ -34,7 +34,7 @@ class Controls:
             return BUTTONS.get(event.button)
         return None
 
-    def way(self) -> tuple[float, float]:
+    def direction(self) -> tuple[float, float]:
         """The direction to walk, a vector of length up to 1.42; the hero normalises it."""
         held = pygame.key.get_pressed()
         x = any(held[key] for key in RIGHT) - any(held[key] for key in LEFT)

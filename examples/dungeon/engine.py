@@ -51,7 +51,7 @@ class EngineView:
         lines = [
             f"{stats.bodies} bodies, {len(game.monsters)} hunt; {stats.listened} are listened for",
             f"pairs tested by shape: {stats.candidates}, in contact: {stats.contacts}",
-            f"cells of {game.world_cell} pixels, way field of {game.level.tiles.solid.size:,} tiles",
+            f"cells of {game.world_cell} pixels, flow field of {game.level.tiles.solid.size:,} tiles",
             *(f"{name:<18}{timer.milliseconds(name):6.2f} ms a frame" for name in parts),
             f"{'all of the engine':<18}{sum(map(timer.milliseconds, parts)):6.2f} ms a frame",
         ]

@@ -60,10 +60,10 @@ class Hud:
         small = font(18).render(f"{hero.health} of {HEALTH}", True, TEXT)
         surface.blit(small, small.get_rect(center=(137, 26)))
         surface.blit(font(24).render(f"{hero.score:,}", True, pictures.GOLD), (16, 42))
-        told = f"level {game.depth} of {len(game.levels)}    {len(game.monsters)} monsters"
-        surface.blit(font(18).render(told, True, TEXT), (16, 68))
+        text = f"level {game.depth} of {len(game.levels)}    {len(game.monsters)} monsters"
+        surface.blit(font(18).render(text, True, TEXT), (16, 68))
         for k in range(min(hero.keys, 6)):
-            surface.blit(pictures.thing("key"), (92 + 23 * k, 38))
+            surface.blit(pictures.item("key"), (92 + 23 * k, 38))
 
     def map(self, surface: pygame.Surface, game: "Dungeon") -> None:
         """The minimap, painted six times a second."""

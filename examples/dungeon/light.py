@@ -40,13 +40,13 @@ class Light:
         self.explored = np.zeros(tiles.solid.shape, bool)
         self.bright = np.zeros(tiles.solid.shape)
         self.goal = self.bright
-        self.asked: tuple[object, ...] = ()
+        self.drawn_for: tuple[object, ...] = ()
 
     def look(self, middle: tuple[float, float], changed: int) -> None:
         """Move the light to the hero: visible tiles brighten and others darken over a few frames."""
         column, row = int(middle[0] // TILE), int(middle[1] // TILE)
-        if self.asked != (column, row, changed):
-            self.asked = column, row, changed
+        if self.drawn_for != (column, row, changed):
+            self.drawn_for = column, row, changed
             self.goal = self._seen_from(column, row).astype(float)
             self.explored |= self.goal > 0
         self.bright += 0.18 * (self.goal - self.bright)

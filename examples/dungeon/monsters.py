@@ -69,24 +69,25 @@ class Monsters:
         """``(n, 2)``"""
         return self.places + SIDES[self.kinds][:, None] / 2
 
-    def find_ways(self, tiles: bp.TileMap, hero: bp.Tile, middle: tuple[float, float]) -> np.ndarray:
+    def find_directions(self, tiles: bp.TileMap, hero: bp.Tile, middle: tuple[float, float]) -> np.ndarray:
         """A unit vector for each: along the field, and straight to the hero from a neighbouring tile."""
-        middles, ways = self.middles, np.zeros((len(self), 2))
+        middles, directions = self.middles, np.zeros((len(self), 2))
         for size in (1, 2):
             own = TILES[self.kinds] == size
             field = tiles.flow_field(hero, size=size)
             self.distances[own] = field.distances_at(middles[own])
-            ways[own] = field.ways_at(middles[own])
+            directions[own] = field.ways_at(middles[own])
         straight = np.array(middle) - middles
         far = np.hypot(*straight.T)
         near = np.isfinite(self.distances) & (far < 1.5 * TILE)
-        ways[near] = straight[near] / np.maximum(far[near], 1.0)[:, None]
-        return ways
+        directions[near] = straight[near] / np.maximum(far[near], 1.0)[:, None]
+        return directions
 
-    def plan(self, ways: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def plan(self, directions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Order and displacement: nearest first, so that those behind find space; stuck ones try to pass."""
-        aside = (self.stuck > 20)[:, None] * self.turn[:, None] * ways[:, ::-1] * (1.0, -1.0)
-        steps = self.pace[:, None] * (ways + 1.5 * aside) / np.where(aside.any(axis=1), 1.8, 1.0)[:, None]
+        aside = (self.stuck > 20)[:, None] * self.turn[:, None] * directions[:, ::-1] * (1.0, -1.0)
+        slower = np.where(aside.any(axis=1), 1.8, 1.0)[:, None]
+        steps = self.pace[:, None] * (directions + 1.5 * aside) / slower
         order = np.argsort(self.distances, kind="stable")
         chosen = order[steps[order].any(axis=1)]
         return chosen, steps[chosen]

@@ -261,7 +261,7 @@ THINGS = {"food": _food, "key": _key, "gold": _gold, "gem": _gem, "stairs": _sta
 
 
 @cache
-def thing(kind: str) -> Canvas:
+def item(kind: str) -> Canvas:
     """The picture of an item."""
     return soft(TILE if kind in ("stairs", "amulet") else 24, THINGS[kind])
 

@@ -25,16 +25,16 @@ class Pilot:
 
     def steer(self) -> tuple[tuple[float, float], bool]:
         """The direction to walk, and whether to shoot."""
-        way = self.way_to_things()
+        direction = self.direction_to_items()
         target = self.target()
         if target is None:
-            return way, False
+            return direction, False
         self.game.hero.look = target
         if self.game.hero.reload:
-            return way, False
+            return direction, False
         return (0.0, 0.0), True  # stands still while it shoots, so that it faces the target
 
-    def way_to_things(self) -> tuple[float, float]:
+    def direction_to_items(self) -> tuple[float, float]:
         """Along the field to the nearest item; doors count as open if the hero has a key."""
         game = self.game
         here = game.hero.middle
@@ -49,14 +49,14 @@ class Pilot:
         field = tiles.flow_field(goals)
         if not math.isfinite(field.distances_at([here])[0]):
             return 0.0, 0.0
-        way = field.ways_at([here])[0]
-        if not way.any():  # the item lies on this tile
-            way = self.nearest_middle(goals, here)
+        direction = field.ways_at([here])[0]
+        if not direction.any():  # the item lies on this tile
+            direction = self.nearest_middle(goals, here)
         self.still = self.still + 1 if here == self.last else 0
         self.last = here
         if self.still > 20:  # a monster is in the way
-            way = np.array([-way[1], way[0]])
-        return float(way[0]), float(way[1])
+            direction = np.array([-direction[1], direction[0]])
+        return float(direction[0]), float(direction[1])
 
     def goals(self) -> np.ndarray:
         """The tiles of the items to fetch: food at low health, then the rest, the stairs last."""
@@ -73,9 +73,9 @@ class Pilot:
 
     def nearest_middle(self, goals: np.ndarray, here: tuple[float, float]) -> np.ndarray:
         """Straight to the centre of the nearest goal."""
-        ways = (goals + 0.5) * TILE - here
-        way = ways[np.argmin(np.hypot(*ways.T))]
-        return way / max(np.hypot(*way), 1.0)
+        offsets = (goals + 0.5) * TILE - here
+        direction = offsets[np.argmin(np.hypot(*offsets.T))]
+        return direction / max(np.hypot(*direction), 1.0)
 
     def target(self) -> tuple[float, float] | None:
         """The direction of the nearest monster in sight."""
@@ -83,10 +83,10 @@ class Pilot:
         if not len(game.monsters):
             return None
         here = np.array(game.hero.middle)
-        ways = game.monsters.middles - here
-        far = np.hypot(*ways.T)
+        offsets = game.monsters.middles - here
+        far = np.hypot(*offsets.T)
         near = int(np.argmin(far))
-        if far[near] > RANGE or not game.level.tiles.line_of_sight(tuple(here), tuple(here + ways[near])):
+        if far[near] > RANGE or not game.level.tiles.line_of_sight(tuple(here), tuple(here + offsets[near])):
             return None
-        dx, dy = ways[near] / max(far[near], 1.0)
+        dx, dy = offsets[near] / max(far[near], 1.0)
         return float(dx), float(dy)

@@ -8,7 +8,7 @@ import numpy as np
 import pygame
 
 import broadphase as bp
-from examples.dungeon import controls, things
+from examples.dungeon import controls, items
 from examples.dungeon.engine import EngineView
 from examples.dungeon.hero import ARROW, FIRE, HERO, MONSTER, RELOAD, SIZE, Hero
 from examples.dungeon.hud import Hud
@@ -34,7 +34,7 @@ class Dungeon(Game):
 
     title = "the dungeon"
     keys = controls.HELP
-    engine = "cells, boxes of the monsters, and on each tile the way to the hero"
+    engine = "cells, boxes of the monsters, and on each tile the direction to the hero"
     world_cell = CELL
 
     def __init__(self, monsters: int | None = None, seed: int = 3, rooms: tuple[int, int] = (6, 5)) -> None:
@@ -67,9 +67,9 @@ class Dungeon(Game):
         self.level = Level(across, down, self.rng)
         self.world = bp.World(bp.SpatialHash(cell_size=CELL))
         self.world.tiles = self.level.tiles
-        self.world.on("hero", "thing", begin=self.take)
-        things.scatter(self.world, self.level, self.rng, last=self.depth == len(self.levels))
-        self.hero.enter(self.world, *things.middle(self.level.start_tile))
+        self.world.on("hero", "item", begin=self.take)
+        items.scatter(self.world, self.level, self.rng, last=self.depth == len(self.levels))
+        self.hero.enter(self.world, *items.middle(self.level.start_tile))
         seed = self.rng.randrange(1 << 30)
         self.monsters = spawn(self.world, self.level.tiles, count, self.level.start_tile, seed)
         self.arrows = Missiles(self.world, ARROW, MONSTER, speed=9.0)
@@ -102,9 +102,12 @@ class Dungeon(Game):
             return
         hero = self.hero
         hero.rest()
-        way, shoots = self.pilot.steer() if self.by_itself else (self.controls.way(), self.controls.shoots())
+        if self.by_itself:
+            direction, shoots = self.pilot.steer()
+        else:
+            direction, shoots = self.controls.direction(), self.controls.shoots()
         with self.timer.part("engine: hero"):
-            hits = hero.walk(self.world, *way)
+            hits = hero.walk(self.world, *direction)
         self.use_keys(hits)
         if shoots and not hero.reload:
             self.shoot()
@@ -133,10 +136,10 @@ class Dungeon(Game):
     def hunt(self) -> None:
         """The monsters approach, bite and throw fire."""
         monsters, hero = self.monsters, self.hero
-        with self.timer.part("engine: ways"):
-            ways = monsters.find_ways(self.level.tiles, self.hero_tile, hero.middle)
+        with self.timer.part("engine: pathfinding"):
+            directions = monsters.find_directions(self.level.tiles, self.hero_tile, hero.middle)
         with self.timer.part("monsters"):
-            plan = monsters.plan(ways)
+            plan = monsters.plan(directions)
         with self.timer.part("engine: monsters"):
             places = monsters.walk(*plan)
         with self.timer.part("monsters"):
@@ -146,9 +149,9 @@ class Dungeon(Game):
                 self.hurt(int(BITES[monsters.kinds[biters]].max()))
             firing = monsters.who_fires(self.level.tiles, hero.middle)
             if len(firing):
-                ways = np.array(hero.middle) - monsters.middles[firing]
-                lengths = np.maximum(np.hypot(*ways.T), 1.0)
-                self.fires.add(monsters.middles[firing], ways / lengths[:, None])
+                offsets = np.array(hero.middle) - monsters.middles[firing]
+                lengths = np.maximum(np.hypot(*offsets.T), 1.0)
+                self.fires.add(monsters.middles[firing], offsets / lengths[:, None])
                 self.play_sound("fire")
 
     def shoot(self) -> None:

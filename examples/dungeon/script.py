@@ -20,7 +20,7 @@ class Watch:
     """Counts, every second of play, figures inside walls and monsters that have come closer."""
 
     def __init__(self) -> None:
-        self.frames = self.walled = self.nearer = self.with_a_way = 0
+        self.frames = self.walled = self.nearer = self.with_a_path = 0
         self.monsters = 0
         self.lowest = 1_000_000
         self._begin: tuple[dict, np.ndarray, np.ndarray, object] | None = None
@@ -61,22 +61,22 @@ class Watch:
         return np.where(SIDES[monsters.kinds] > 32, large, small)
 
     def compare(self, game: "Dungeon") -> None:
-        """Count monsters that have come closer since the window began, of those still on the way."""
+        """Count monsters that have come closer since the window began, of those still on their path."""
         fields, ids, before, _ = self._begin
         kept = np.isin(ids, game.monsters.ids)
         order = np.argsort(game.monsters.ids)
         at = order[np.searchsorted(game.monsters.ids, ids[kept], sorter=order)]
         now, before = self.how_far(game, fields)[at], before[kept]
-        asked = np.isfinite(before) & (before > BESIDE)
-        self.with_a_way += int(asked.sum())
-        self.nearer += int((now < before)[asked].sum())
+        approaching = np.isfinite(before) & (before > BESIDE)
+        self.with_a_path += int(approaching.sum())
+        self.nearer += int((now < before)[approaching].sum())
 
     def lines(self) -> list[str]:
         """The observations as text."""
-        share = self.nearer / max(self.with_a_way, 1)
+        share = self.nearer / max(self.with_a_path, 1)
         return [
             f"{self.frames:,} frames of play, {self.monsters / max(self.frames, 1):.0f} monsters on average",
             f"in a wall: {self.walled}",
             f"least health of the hero: {self.lowest}",
-            f"monsters with a way to the hero that came nearer within a second: {share:.1%}",
+            f"monsters with a path to the hero that came nearer within a second: {share:.1%}",
         ]

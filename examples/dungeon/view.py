@@ -78,17 +78,17 @@ class View:
             round(min(max(middle[axis] - self.size[axis] / 2, 0), max(room[axis], 0))) for axis in (0, 1)
         )
         surface.blit(self.ground, (-self.camera[0], -self.camera[1]))
-        surface.fblits(self.things(game) + self.figures(game) + self.missiles(game))
+        surface.fblits(self.items(game) + self.figures(game) + self.missiles(game))
         self.draw_puffs(surface)
         self.light.look(middle, self.changes)
         self.light.draw(surface, self.camera, middle)
 
-    def things(self, game: "Dungeon") -> list:
+    def items(self, game: "Dungeon") -> list:
         """Draw the visible items."""
         left, top = self.camera
         found = []
-        for body in game.world.query_box((left, top, left + self.size[0], top + self.size[1]), tag="thing"):
-            picture = pictures.thing(body.data)
+        for body in game.world.query_box((left, top, left + self.size[0], top + self.size[1]), tag="item"):
+            picture = pictures.item(body.data)
             float_up = 0 if body.data == "stairs" else round(2 * math.sin(self.frame / 12 + body.id))
             x = body.x + 10 - picture.get_width() / 2 - left
             found.append((picture, (x, body.y + 10 - picture.get_height() / 2 - top + float_up)))
@@ -125,7 +125,8 @@ class View:
         """Arrows and fire."""
         left, top = self.camera
         found = []
-        for (x, y), (dx, dy) in zip(game.arrows.places.tolist(), game.arrows.ways.tolist(), strict=True):
+        arrows = game.arrows
+        for (x, y), (dx, dy) in zip(arrows.places.tolist(), arrows.velocities.tolist(), strict=True):
             picture = pictures.arrow(round(math.degrees(math.atan2(dy, dx)) / 11.25) % 32)
             found.append((picture, (x + SIDE / 2 - 12 - left, y + SIDE / 2 - 12 - top)))
         picture = pictures.fire(self.frame // 4 % 2)

@@ -97,7 +97,7 @@ def as_plain_array(values: Any, name: str) -> npt.NDArray[Any]:
 def settled(values: Any, name: str, wanted: Wanted | None = None) -> Any:
     """``values`` as an array whose further reading runs no code of the caller's; None stays None.
 
-    The ``__array__`` of one argument may shrink the array that is another one.  So whoever takes several
+    The ``__array__`` of one argument may shrink the array that is another one.  So a function with several
     calls this for all of them before looking at any: `as_boxes` and the others look.  ``wanted`` is given
     where the values are real numbers, as for `as_float_array`.
     """

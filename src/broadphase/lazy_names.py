@@ -19,7 +19,7 @@ def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]],
     Parameters
     ----------
     package : str
-        Its ``__name__``; beside its ``__init__.py`` lies ``__init__.pyi``.
+        Its ``__name__``; ``__init__.pyi`` is next to its ``__init__.py``.
 
     Raises
     ------

@@ -78,7 +78,7 @@ class _AsBits:
         bits = ctypes.c_uint8.from_address(ctypes.addressof(kind) + 1).value
         if (kind.value, bits) != (_BFLOAT, 16):
             raise TypeError(f"{self._name} must hold real numbers; got {self._values!r}")
-        kind.value = _UNSIGNED  # nobody else uses this capsule
+        kind.value = _UNSIGNED  # no other code uses this capsule
         return capsule
 
 

@@ -156,7 +156,7 @@ def draw_cells(
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure if it is not given.
     numbers : bool, optional
-        Whether to write the numbers; if it is not given, where there is room for them.
+        Whether to write the numbers; if it is not given, if they fit.
     projection : {"xy", "xz", "yz"}, optional
         From which side 3-D boxes are seen; the cells are then columns through the world.
 
@@ -221,7 +221,7 @@ def draw(
     links : bool
         Whether to draw a line between the centres of each pair.
     title : str
-        What stands above the picture.
+        The title above the picture.
     projection : {"xy", "xz", "yz"}, optional
         From which side 3-D boxes are seen.
 

@@ -18,7 +18,7 @@ Envs = npt.NDArray[np.int64]
 
 _AXES = "xyz"
 _PLAIN_NUMBERS = (bool, int, float)
-# A turn takes some 50 us where nothing is hit: so many take half a second.
+# A turn takes some 50 us if nothing is hit: this many take half a second.
 MOST_RAY_TURNS = 10_000
 
 
@@ -28,7 +28,7 @@ def as_period(period: Any, dim: int) -> Period | None:
     Parameters
     ----------
     period : sequence of float or None, float, optional
-        One length for each axis, None or inf for an axis that goes on; or one for all axes.
+        One length for each axis, None or inf for an axis without a period; or one for all axes.
     dim : int
         How many axes there are.
 

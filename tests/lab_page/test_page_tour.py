@@ -116,7 +116,7 @@ def test_the_reader_finds_the_answer_by_sliding_and_dragging(tour):
     assert "276" in page.locator("details:visible p").inner_text()
 
 
-def test_the_keyboard_goes_all_the_way(tour):
+def test_the_whole_tour_works_by_keyboard(tour):
     page = tour()
     for step in [step.name for step in STEPS[1:]]:
         page.evaluate("document.activeElement.blur()")

@@ -1,4 +1,4 @@
-"""The sandbox tells the truth: of what it draws, counts, waits for and cannot do."""
+"""The sandbox is right about what it draws, counts, waits for and cannot do."""
 
 import pytest
 from page_reading import frame_number, go_to, number, until

@@ -496,7 +496,7 @@ class PhysicsEnginePlatformer(_Engine):
         return bool(self._ladders) and not self._around(self._ladders).free(*self.player_sprite._position)
 
     def can_jump(self, y_distance: float = 5) -> bool:
-        """Whether a floor lies within a distance below, or another jump in the air is allowed.
+        """Whether a floor is within a distance below, or another jump in the air is allowed.
 
         Parameters
         ----------

@@ -93,7 +93,7 @@ class Contest:
     Parameters
     ----------
     methods : iterable of str
-        Names of methods that take part beside the default.
+        Names of methods that take part in addition to the default.
     peers : bool
         Whether other libraries take part.
     threads : int, optional

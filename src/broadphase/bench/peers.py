@@ -220,7 +220,7 @@ def with_pymunk(case: Case) -> Search | None:
     return Search(step, count, prepare)
 
 
-_BOX2D_SIDES = 5.0, 100.0  # its contacts begin at a distance of 0.02, which must be small beside a box
+_BOX2D_SIDES = 5.0, 100.0  # its contacts begin at a distance of 0.02, which must be small compared with a box
 _BOX2D_WORLD = 4e4  # its float32 is too coarse in wider worlds
 
 

@@ -81,7 +81,7 @@ def preamble(report: Report) -> list[str]:
         "Milliseconds: best of many, the contestants taking turns; every number of pairs was checked first. "
         f"In brackets: how many times as long as {DEFAULT} with default arguments"
         + (f" and threads={threads}." if threads else "."),
-        "auto/best: sort=False (which is auto) against the best of the methods that were asked for. "
+        "auto/best: sort=False (which is auto) against the best of the chosen methods. "
         "/ limit: how many times as long as copying the boxes in and the pairs out, at the largest size. "
         "n^: time grows with the number of boxes to this power. Bytes/box: peak growth of a fresh process.",
     ]

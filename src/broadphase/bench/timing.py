@@ -79,7 +79,7 @@ def _call(call: Callable[[], Any], prepared: None) -> Any:
 def best_of_steps(
     steps: Mapping[str, Callable[[], Any]], seconds: float = 1.0, seldom: str = ""
 ) -> dict[str, float]:
-    """The best time of each step of a frame: all are called in turn, again and again, for about this long.
+    """The best time of each step of a frame: all are called one after another for about this long.
 
     The step ``seldom`` is called in every eighth turn only, because it may flush the caches.
     """

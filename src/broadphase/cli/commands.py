@@ -136,7 +136,7 @@ def pairs(
     id
         The column (GeoJSON: property) that holds the ids, if it is not called "id".
     trust
-        Read the file however much memory it asks for.
+        Read the file however much memory it needs.
     memory
         Search on disk with at most this much memory, such as "2GB". A search is on disk too if the files do
         not fit into memory, are many (a folder, a pattern in quotes) or have an address with "://". The
@@ -189,7 +189,7 @@ def join(
     id
         The column (GeoJSON: property) that holds the ids, if it is not called "id".
     trust
-        Read the files however much memory they ask for.
+        Read the files however much memory they need.
     memory
         Search on disk with at most this much memory, such as "2GB". A search is on disk too if the files do
         not fit into memory, are many (a folder, a pattern in quotes) or have an address with "://". The
@@ -320,7 +320,7 @@ def bench(
     chart: File | None = None,
     markdown: File | None = None,
 ) -> int:
-    """Time the methods on named scenes, beside other libraries that are installed.
+    """Time the methods on named scenes, with the other libraries that are installed.
 
     The number of pairs is checked first. Then the contestants take turns, and the best time of each counts.
 
@@ -333,7 +333,7 @@ def bench(
     dim
         2, 3 or both; 2 if it is not given, and 3 for scenes that have only that.
     methods
-        Methods to time beside the default arguments and sort=False.
+        Methods to time in addition to the default arguments and sort=False.
     peers
         Whether other libraries and the yardstick in C++ take part, if they are installed.
     threads

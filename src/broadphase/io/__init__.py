@@ -283,7 +283,7 @@ def write_pairs(
 
 
 def _signed(ids: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    # uint64 beside int64 would become float64 and lose digits; an id beyond int64 becomes text instead.
+    # uint64 and int64 together would become float64 and lose digits; an id beyond int64 becomes text instead.
     if ids.dtype != np.uint64:
         return ids
     return ids.astype(np.int64) if ids.max(initial=0) < 2**63 else ids.astype(np.str_).astype(object)

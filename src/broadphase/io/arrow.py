@@ -4,10 +4,10 @@ pyarrow believes what an Arrow file says of itself, and takes as much memory as 
 of rows, columns and bytes are checked first (`Limits`).  Only the columns that are needed are read, and they
 are validated before they are used: a damaged offset would be an address outside the file.
 
-How much an Arrow file holds is read here (`ArrowLayout`), because pyarrow does not tell it without decoding.
-Each message of a file has a header, a flatbuffer with the number of rows and the places of the buffers of the
-columns in its body.  A compressed buffer begins with its length when decompressed, which pyarrow takes memory
-for and does not exceed.  Only the few fields that are needed are read.
+How much an Arrow file holds is read here (`ArrowLayout`), because pyarrow does not report it without
+decoding. Each message of a file has a header, a flatbuffer with the number of rows and the places of the
+buffers of the columns in its body.  A compressed buffer begins with its length when decompressed, which
+pyarrow takes memory for and does not exceed.  Only the few fields that are needed are read.
 (https://arrow.apache.org/docs/format/Columnar.html, "Serialization and IPC")
 """
 

@@ -58,9 +58,9 @@ class Limits:
     size : int
         The most bytes of the decoded columns that are read.
     inflation : float
-        For large files ``size`` grows to so many times the size of the file.
+        For large files ``size`` grows to this many times the size of the file.
     way_out : str
-        What messages advise users who want to read the file nevertheless.
+        The advice in messages for reading the file nevertheless.
 
     Examples
     --------
@@ -304,7 +304,7 @@ class _LimitedLines:
         self._rows, self._fields = 1, 0
 
     def take(self, rows: int) -> int:
-        """Note that so many rows are read next."""
+        """Note how many rows are read next."""
         self._rows, self._fields = rows, 0
         return rows
 

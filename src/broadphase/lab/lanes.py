@@ -44,9 +44,9 @@ class Outcome:
     stats: Stats
     seconds: float
     copies: float = math.nan
-    """In how many cells or strips a body lies on average; NaN if there are none."""
+    """How many cells or strips a body covers on average; NaN if there are none."""
     fell_back: bool = False
-    """Whether so many boxes moved that sweep and prune sorted and searched from scratch."""
+    """Whether enough boxes moved that sweep and prune sorted and searched from scratch."""
 
 
 def move_patiently(index: Index, ids: npt.NDArray[np.intp], boxes: BoxArray) -> None:
@@ -171,7 +171,7 @@ class Lane:
         return many and isinstance(self.index, SweepAndPrune) and not self.is_patient
 
     def _copies(self) -> float:
-        """In how many cells or strips a body lies on average."""
+        """How many cells or strips a body covers on average."""
         if isinstance(self.index, CellIndex):
             entries = sum(int(lists.tally[ENTRIES]) for lists in self.index._structure._lists)
             return entries / max(len(self.index), 1)

@@ -19,6 +19,7 @@ from broadphase.kernels.boxes.queries import (
 from broadphase.kernels.machine.simd import LANES
 from broadphase.kernels.points.nearest_boxes import (
     MOST_WANTED,
+    BoxCells,
     count_boxes,
     count_points,
     place_boxes,
@@ -217,22 +218,13 @@ def _ranks(values: Rows) -> npt.NDArray[np.int64]:
     return ranks
 
 
-class _Held(NamedTuple):
-    """Boxes by cells."""
-
-    columns: Rows
-    ids: Ids
-    starts: npt.NDArray[np.int64]
-    half: Rows
-
-
 def _shares(n: int, parts: int) -> list[tuple[int, int]]:
     return threads.shares(n, parts if n >= _ENOUGH_FOR_THREADS else 1)
 
 
 def _sorted_boxes(
     plan: Plan, boxes: BoxArray, sets: tuple[Sets, Sets], rule: tuple[int, int], parts: int, scratch: Scratch
-) -> _Held | None:
+) -> BoxCells | None:
     n, dim = len(boxes), boxes.shape[1] // 2
     spans = _shares(n, parts)
     bins = int(plan.lattice[2].prod()) + 1
@@ -267,7 +259,7 @@ def _sorted_boxes(
             place_boxes(boxes, *some, part, cells, counts, columns, ids)
 
     threads.run_all([partial(place, part, *span) for part, span in enumerate(spans)])
-    return _Held(columns, ids, starts, half)
+    return BoxCells(columns, ids, starts, plan.lattice, half)
 
 
 def order_by_cells(lattice: Rows, points: Rows, parts: int, scratch: Scratch) -> Ids:
@@ -297,18 +289,19 @@ def order_by_cells(lattice: Rows, points: Rows, parts: int, scratch: Scratch) ->
     return order
 
 
-def _search(plan: Plan, held: _Held, boxes: BoxArray, points: Rows, order: Ids, k: int, parts: int) -> Found:
+def _search(
+    plan: Plan, held: BoxCells, boxes: BoxArray, points: Rows, order: Ids, k: int, parts: int
+) -> Found:
     m, dim = len(points), points.shape[1]
     ids, distances = np.empty((m, k), np.int32), np.empty((m, k))
     usual = plan.size * (k / plan.in_cell) ** (1.0 / dim)
-    kept = held.columns, held.ids, held.starts, plan.lattice, held.half
 
     def search(begin: int, end: int) -> tuple[int, int]:
         capacity = 4 * k + 8 * LANES  # usually enough for all boxes in the square around a point
         near = np.empty((2, capacity)), np.empty((2, capacity), np.int32)
         found = tests = 0
         for span in slices(begin, end, _COMPARISONS * plan.crowded):
-            some, made = search_nearest(*kept, boxes, points, order, *span, usual, *near, ids, distances)
+            some, made = search_nearest(held, boxes, points, order, *span, usual, *near, ids, distances)
             found += some
             tests += made
         return found, tests

@@ -1,8 +1,8 @@
 """Brute force over few points: `neighbors` and `nearest` where sorting takes longer than comparing.
 
 Cost: see `broadphase.kernels.points.few_points`.  A call for 100 points takes 5 us (`nearest` 20), and 125
-with cells or the curve of `broadphase.methods.nearest_points`.  It loses to cells from about a thousand points
-on, and to the curve from about 300.
+with cells or the curve of `broadphase.methods.nearest_points`.  It loses to cells from about a thousand
+points on, and to the curve from about 300.
 """
 
 from typing import Any

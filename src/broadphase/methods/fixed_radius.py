@@ -20,6 +20,12 @@ from broadphase.kernels.points.fixed_radius import (
     BLOCK,
     MOST_RANGES,
     RANKED,
+    Cells,
+    Finds,
+    Grid,
+    PairRows,
+    RowScratch,
+    Rule,
     count_cells,
     count_finds,
     place_points,
@@ -54,26 +60,6 @@ _CROWDED = 12.0
 _TABLE_EACH = 4
 _SAMPLE = 1024
 _FINEST = 2.0**-20
-
-
-class Grid(NamedTuple):
-    """See `broadphase.kernels.points.fixed_radius`."""
-
-    rows: Floats
-    steps: tuple[int, int, int]
-    blocks: int
-    slots: int
-    wider: bool
-    """Whether the cells are wider than necessary."""
-
-
-class Cells(NamedTuple):
-    """Points by cells."""
-
-    grid: Grid
-    columns: Points
-    own: Numbers
-    starts: npt.NDArray[np.int64]
 
 
 def sort_into_cells(question: Question, reach: float, radii: Points, parts: int, scratch: Scratch) -> Cells:
@@ -238,15 +224,6 @@ class Answer(NamedTuple):
     distance: Points
 
 
-class _Rule(NamedTuple):
-    """The last arguments of the kernel, which decide which points are near."""
-
-    upward: bool
-    bound: float
-    scale: float
-    careful: bool
-
-
 def one_reach(r: float, kind: Any) -> Reach:
     """The same distance for all."""
     return Reach(r, none_of(kind), none_of(kind))
@@ -268,7 +245,7 @@ def find_near(question: Question, reach: Reach, sort: bool, parts: int, limit: i
         return _in_order(question, finds, order, sort, rule.scale, parts, limit, scratch)
 
 
-def _rule(question: Question, reach: Reach) -> _Rule:
+def _rule(question: Question, reach: Reach) -> Rule:
     """Which squares count, and whether they need care."""
     kind = question.points.dtype.type
     safe = 30 if question.points.itemsize == 4 else 200
@@ -279,7 +256,7 @@ def _rule(question: Question, reach: Reach) -> _Rule:
         scale = 2.0 ** min(max(-math.frexp(float(r))[1], -most), most) if r > 0 else 2.0**most
     apart = question.worlds == 1
     careful = scale != 1.0 or len(reach.radii) > 0 or not apart
-    return _Rule(question.others is None, _largest_square(kind(r * kind(scale))), scale, careful)
+    return Rule(question.others is None, _largest_square(kind(r * kind(scale))), scale, careful)
 
 
 def _largest_square(r: Any) -> float:
@@ -296,17 +273,9 @@ def _largest_square(r: Any) -> float:
     return float(square)
 
 
-class _Finds(NamedTuple):
-    """Finds of all points, contiguous for each."""
-
-    rows: npt.NDArray[np.int64]
-    ids: Numbers
-    squares: Points
-
-
 def _search(
-    question: Question, cells: Cells, queries: Cells, rule: _Rule, parts: int, limit: int, scratch: Scratch
-) -> _Finds:
+    question: Question, cells: Cells, queries: Cells, rule: Rule, parts: int, limit: int, scratch: Scratch
+) -> Finds:
     n, kind = len(question.points), question.points.dtype
     pieces = threads.shares(n, _PIECES * parts if parts > 1 and n >= ENOUGH_FOR_THREADS else 1)
     rows = scratch.array("near rows", (n, 2), np.int64)
@@ -320,10 +289,7 @@ def _search(
     careful = rule.careful and not (
         rule.scale == 1.0 and grid.blocks == 0 and cells.columns.shape[0] == grid.rows.shape[1]
     )
-    fixed = (
-        *(cells.columns, cells.own, cells.starts, grid.rows, grid.steps, grid.blocks),
-        *(queries.columns, queries.own, rule.upward, rule.bound, rule.scale, careful),
-    )
+    rule = rule._replace(careful=careful)
 
     def search(piece: int, at: int, end: int) -> tuple[int, list[Any]]:
         base = piece * capacity
@@ -334,9 +300,9 @@ def _search(
         most = int(min(MOST, FIRST))
         while at < end:
             before, started = at, perf_counter()
-            here = out[0][:, filled:], out[1][:, filled:]
+            here = Finds(rows, out[0][:, filled:], out[1][:, filled:])
             at, found, tests = search_near(
-                *fixed, ranges, rows, base + filled, *here, at, end, most, limit - total
+                cells, queries, rule, ranges, here, base + filled, at, end, most, limit - total
             )
             total += found
             filled += found
@@ -360,21 +326,21 @@ def _search(
         raise PairLimitExceeded(limit, TOO_MANY)
     chunks = [chunk for _, more in done for chunk in more]
     if not chunks:
-        return _Finds(rows, ids, squares)
+        return Finds(rows, ids, squares)
     finds = _moved_together(rows, ids, squares, chunks)
     scratch.reserve("near ids", 4 * finds.ids.shape[1])
     scratch.reserve("near squares", kind.itemsize * finds.ids.shape[1])
     return finds
 
 
-def _moved_together(rows: npt.NDArray[np.int64], ids: Numbers, squares: Points, chunks: list[Any]) -> _Finds:
+def _moved_together(rows: npt.NDArray[np.int64], ids: Numbers, squares: Points, chunks: list[Any]) -> Finds:
     """All finds in one array, if they did not fit into the first."""
     begins = np.cumsum([ids.shape[1], *(chunk[0].shape[1] for _, chunk in chunks)])
     shifts = np.zeros(len(chunks) + 1, np.int64)
     for (base, _), begin in zip(chunks, begins, strict=False):
         shifts[base // _ELSEWHERE] = int(begin) - base
     rows[:, 0] += shifts[rows[:, 0] // _ELSEWHERE]
-    return _Finds(
+    return Finds(
         rows,
         np.concatenate([ids, *(chunk[0] for _, chunk in chunks)], axis=1),
         np.concatenate([squares, *(chunk[1] for _, chunk in chunks)], axis=1),
@@ -383,7 +349,7 @@ def _moved_together(rows: npt.NDArray[np.int64], ids: Numbers, squares: Points, 
 
 def _in_order(
     question: Question,
-    finds: _Finds,
+    finds: Finds,
     order: Numbers,
     sort: bool,
     scale: float,
@@ -399,7 +365,7 @@ def _in_order(
     total, longest = int(ends[-1]), max(most for _, most in counts)
     if total > limit:
         raise PairLimitExceeded(limit, TOO_MANY)
-    answer, flat = _result_arrays(total, kind)
+    answer, rows = _result_arrays(total, kind)
     words = len(question.found) // 64 + 1 if longest > RANKED and sort else 0
 
     def put(piece: int, first: int, last: int) -> None:
@@ -408,8 +374,8 @@ def _in_order(
         marks = np.zeros(words, np.uint64), np.zeros(words // 64 + 1 if words else 0, np.uint64)
         for begin, end in slices(first, last, _ROW_COST + 4.0 * total / n):
             put_rows(
-                *(order, sort, finds.rows, finds.ids, finds.squares, question.points, question.found),
-                *(question.period, scale, begin, end, at, roots, *marks, *flat),
+                *(order, sort, finds, question.points, question.found, question.period, scale),
+                *(begin, end, at, RowScratch(roots, *marks), rows),
             )
             at += count_finds(order, finds.rows, begin, end)[0] if end < last else 0
 
@@ -417,13 +383,13 @@ def _in_order(
     return answer
 
 
-def _result_arrays(total: int, kind: Any) -> tuple[Answer, tuple[Any, Any, Any]]:
+def _result_arrays(total: int, kind: Any) -> tuple[Answer, PairRows]:
     """Arrays for this many pairs in one recycled block of memory; and in the form that kernels take."""
     width = 2 + kind.itemsize // 4
     flat = pair_array((total * width + 1) // 2).reshape(-1)
     i, j = flat[:total], flat[total : 2 * total]
     distance = flat[2 * total : width * total].view(kind)
-    return Answer(i, j, distance), (i.reshape(1, -1), j.reshape(1, -1), distance.reshape(1, -1))
+    return Answer(i, j, distance), PairRows(i.reshape(1, -1), j.reshape(1, -1), distance.reshape(1, -1))
 
 
 # -----------------------------------------------------------------------------------------------------------
@@ -492,7 +458,7 @@ def _giants(radii: Points) -> npt.NDArray[np.bool_]:
 
 
 def _within_radii(reach: Reach, answer: Answer) -> Answer:
-    """Without pairs that were only found because their distance vanishes beside a huge radius."""
+    """Without pairs that were only found because their distance vanishes compared with a huge radius."""
     if len(reach.radii) == 0 or reach.r < _HUGE:
         return answer
     with np.errstate(over="ignore"):

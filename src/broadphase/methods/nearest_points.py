@@ -16,6 +16,10 @@ import numpy.typing as npt
 from broadphase.kernels.arrays.sorting import argsort_keys
 from broadphase.kernels.machine.simd import LANES
 from broadphase.kernels.points.nearest_points import (
+    Scale,
+    Scratch,
+    Sorted,
+    Tree,
     bound_leaves,
     bound_levels,
     find_keys,
@@ -46,11 +50,6 @@ class _Curve(NamedTuple):
     width: int
 
 
-class _Sorted(NamedTuple):
-    columns: Points
-    own: Numbers
-
-
 def find_nearest_points(question: Question, k: int, r: float, parts: int) -> tuple[Numbers, Points]:
     """Numbers and distances of the nearest, -1 and inf where there are fewer."""
     n, kind = len(question.points), question.points.dtype
@@ -69,20 +68,20 @@ def find_nearest_points(question: Question, k: int, r: float, parts: int) -> tup
     with np.errstate(over="ignore"):
         around = question.period.astype(kind) * kind.type(scale)
     fixed = (
-        *(held.columns, held.own, boxes, worlds, levels, around, scale, r),
-        *(question.points, question.found, question.period, queries.columns, queries.own, same),
+        *(Tree(held, boxes, worlds, levels), Scale(scale, around, question.period), r),
+        *(question.points, question.found, queries, same),
     )
     capacity = 2 * wanted + 12 * LANES
 
     def search(first: int, last: int) -> None:
-        scratch = (
+        scratch = Scratch(
             np.empty(2 * LANES * (len(levels) + 1), np.int64),
             np.empty((1, capacity), kind),
             np.empty((2, capacity)),
             np.empty((2, capacity), np.int32),
         )
         for begin, end in slices(first, last, _COMPARISONS + wanted * wanted / 4):
-            search_points(*fixed, begin, end, wanted, *scratch, ids, distances)
+            search_points(*fixed, begin, end, wanted, scratch, ids, distances)
 
     pieces = threads.shares(n, _PIECES * parts if parts > 1 and n >= _ENOUGH_FOR_THREADS else 1)
     threads.run_all([partial(search, *piece) for piece in pieces], parts)
@@ -124,7 +123,7 @@ def _kind_and_scale(question: Question) -> "tuple[np.dtype[Any], float]":
 
 def _along(
     points: Points, envs: Numbers, curve: _Curve, kind: "np.dtype[Any]", scale: float, parts: int
-) -> _Sorted:
+) -> Sorted:
     n, dim = points.shape
     keys = np.empty(n, np.int64)
     columns = np.zeros((dim, n + LANES), kind)
@@ -143,10 +142,10 @@ def _along(
             take_in_order(points, envs, order, scale, *span, columns, own)
 
     threads.run_all([partial(take, *span) for span in spans], parts)
-    return _Sorted(columns, own)
+    return Sorted(columns, own)
 
 
-def _boxes_around(held: _Sorted, n: int, parts: int) -> tuple[npt.NDArray[np.int64], Points, Numbers]:
+def _boxes_around(held: Sorted, n: int, parts: int) -> tuple[npt.NDArray[np.int64], Points, Numbers]:
     """The boxes of all levels, each filled up to a multiple of `LANES` with empty boxes."""
     dim, kind = len(held.columns), held.columns.dtype
     sizes = [-(-n // LANES)]

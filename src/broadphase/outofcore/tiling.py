@@ -6,7 +6,7 @@ sides.  If no split helps, because all boxes begin at one place or nearly all wo
 large and its boxes are joined block by block instead (`broadphase.outofcore.joining`).
 
 The overlap of two boxes has a lowest corner: the larger of their lower edges on every axis.  Tiles are
-half-open, so that corner lies in exactly one of them, and only there the pair counts.  A tile holds the
+half-open, so that corner is in exactly one of them, and only there the pair counts.  A tile holds the
 corner of a pair if on no axis both boxes began before the tile.  Each box has a class bit for each axis, and
 the AND of two boxes must be 0, which the search tests anyway.  (This is the two-layer rule of Tsitsigkos and
 Mamoulis, as in the strips.)

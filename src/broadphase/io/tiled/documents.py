@@ -4,7 +4,7 @@
 declares entities is refused before one of them is expanded, and the depth is limited.  Only the files that a
 map names are opened, and only regular files.
 
-`whole`, `number`, `text` and the functions beside them take a value out of a document.  It has the right type
+`whole`, `number`, `text` and similar functions take a value out of a document.  It has the right type
 and range, or the error names its place in the file.
 """
 
@@ -27,7 +27,7 @@ _FURTHEST = 1e15
 """The largest coordinate; beyond it, edges of neighbouring tiles would coincide."""
 _NEEDED: Any = object()  # the default of a field that must be there
 _DEEPEST = 200
-"""Levels of nested elements in XML; no real map has so many."""
+"""Levels of nested elements in XML; no real map has as many."""
 _PLAIN_NUMBER = re.compile(r"[+-]?\d+", re.ASCII)
 _TEXTS = frozenset(
     [

@@ -124,7 +124,7 @@ def outlines_of(one: Object, frame: Frame, anchor: str = "bottomleft") -> Iterat
     frame : Frame
         From the coordinates of the object to those of its outlines.
     anchor : str
-        The point of a tile object that lies at its place, where its tileset does not say.
+        The point of a tile object that is at its position, if its tileset has none.
     """
     own = turned(one.rotation).then(moved(one.x, one.y)).then(frame)
     width, height = one.width, one.height
@@ -333,7 +333,7 @@ def outline_of_cell(level: Map) -> tuple[Point, ...]:
 
 
 def _edges(level: Map) -> Point:
-    """The extents of the slanted sides of a cell in x and y."""
+    """The extents of the sloped sides of a cell in x and y."""
     axis, _, side = level.stagger
     width, height = _even(level.tile_size[0]), _even(level.tile_size[1])
     return (width - side * (axis == "x")) // 2, (height - side * (axis == "y")) // 2
@@ -356,7 +356,7 @@ class Slope(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A layer of a map, and where the map lies."""
+    """A layer of a map, and the position of the map."""
 
     level: Map
     layer: TileLayer
@@ -364,7 +364,7 @@ class Part(NamedTuple):
 
 
 class BlockingRules(NamedTuple):
-    """How to tell which tiles block."""
+    """The rules for which tiles block."""
 
     solid: str
     one_way: str

@@ -73,7 +73,7 @@ class Tileset(NamedTuple):
     offset: Point
     """The offset with which its tiles are drawn."""
     alignment: str
-    """The point of a tile object that lies at its place; "unspecified" leaves it to the map."""
+    """The point of a tile object that is at its position; "unspecified" leaves it to the map."""
     fills_grid: bool
     """Whether its tiles are stretched to the cells of the map."""
 

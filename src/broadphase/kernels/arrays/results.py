@@ -53,7 +53,7 @@ def put(out, at, i, j):
 # The idiom of a kernel that answers one query and returns ``ids, tests``::
 #
 #     out = many(ROOM, np.int32)
-#     found = search(..., out)  # writes what there is room for, and counts all
+#     found = search(..., out)  # writes until ``out`` is full, and counts all
 #     if found > ROOM:
 #         ids = result(found, np.int32)
 #         search(..., ids)  # again, or from where the array was full

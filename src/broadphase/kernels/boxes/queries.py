@@ -155,16 +155,6 @@ def distance_to_box(boxes, i, point):
 
 
 @inline
-def certainly_beyond(node_distance, limit):
-    """Whether a node is so far away that nothing inside it can be as near as ``limit``.
-
-    Where `distance_to_box` scales, it may round a node's distance past that of a box inside it by a few units
-    in the last place: prune with this function and not with ``>``.
-    """
-    return node_distance * (1.0 - 1e-14) > limit
-
-
-@inline
 def _slab(low, high, step):
     """The times between which a coordinate that starts at 0 and moves by ``step`` is in ``low .. high``."""
     if step > 0.0:
@@ -239,17 +229,6 @@ def _hit_at(x0, x1, dx, y0, y1, dy, z0, z1, dz, furthest, touching):
 def _slides(low, high, step):
     """Whether the ray goes along an edge on this axis."""
     return step == 0.0 and (low == 0.0 or high == 0.0)
-
-
-@inline
-def ray_reaches(boxes, i, ray, furthest):
-    """Whether a node of a tree may hold a box that the ray hits within ``furthest``."""
-    enter_x, leave_x = slab_times(boxes, i, ray, 0)
-    enter_y, leave_y = slab_times(boxes, i, ray, 1)
-    if boxes.shape[1] == 4:
-        return max(enter_x, enter_y, 0.0) <= min(leave_x, leave_y, furthest)
-    enter_z, leave_z = slab_times(boxes, i, ray, 2)
-    return max(enter_x, enter_y, enter_z, 0.0) <= min(leave_x, leave_y, leave_z, furthest)
 
 
 @inline

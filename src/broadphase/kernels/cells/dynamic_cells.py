@@ -19,14 +19,14 @@ from broadphase.kernels.arrays.results import put
 from broadphase.kernels.arrays.sorting import merge_neighbours
 from broadphase.kernels.boxes.overlap import may_pair, overlap
 from broadphase.kernels.cells.one_shot import (
-    FARTHEST,
-    MOST_PLACES,
     TOGETHER,
     WORK_OF_A_COPY,
     WORK_OF_A_HIT,
+    Span,
     cell_number,
     clamped_cell,
     compare_some,
+    is_few,
     slot,
 )
 from broadphase.kernels.machine.jit import inline, jit
@@ -62,15 +62,16 @@ def cell_of(value, lattice, level, axis):
 
 @inline
 def span_of(boxes, i, lattice, level):
-    """First and last cell of row ``i`` on the three axes; on the third axis 0, 0 in 2-D."""
+    """The cells of row ``i`` on a level."""
     dim = boxes.shape[1] // 2
     x0 = cell_of(boxes[i, 0], lattice, level, 0)
     x1 = cell_of(boxes[i, dim], lattice, level, 0)
     y0 = cell_of(boxes[i, 1], lattice, level, 1)
     y1 = cell_of(boxes[i, dim + 1], lattice, level, 1)
     if dim == 2:
-        return x0, x1, y0, y1, 0, 0
-    return x0, x1, y0, y1, cell_of(boxes[i, 2], lattice, level, 2), cell_of(boxes[i, 5], lattice, level, 2)
+        return Span(x0, x1, y0, y1, np.int64(0), np.int64(0))
+    z0, z1 = cell_of(boxes[i, 2], lattice, level, 2), cell_of(boxes[i, 5], lattice, level, 2)
+    return Span(x0, x1, y0, y1, z0, z1)
 
 
 @inline
@@ -83,35 +84,23 @@ def place_of(x, y, z, lattice, level, table):
 
 
 @inline
-def is_few(x0, x1, y0, y1, z0, z1, table):
-    """Whether a box that covers these cells covers few enough of them to be entered into each."""
-    enough = MOST_PLACES + 1  # the product of three spans can exceed 64 bits
-    copies = min(x1 - x0 + 1, enough) * min(y1 - y0 + 1, enough) * min(z1 - z0 + 1, enough)
-    if table > 0:
-        # Coordinates that are clamped to the end of an endless level may be many cells of a coarser one.
-        lowest, highest = min(x0, y0, z0), max(x1, y1, z1)
-        return copies <= MOST_PLACES and -FARTHEST < lowest and highest < FARTHEST
-    return copies <= MOST_PLACES
-
-
-@inline
 def choose_level(boxes, i, lattice, table):
     """The finest level on which row ``i`` covers few cells, and these cells; the coarsest accepts any box."""
     level = 0
-    x0, x1, y0, y1, z0, z1 = span_of(boxes, i, lattice, level)
-    while level < lattice.shape[0] - 1 and not is_few(x0, x1, y0, y1, z0, z1, table):
+    span = span_of(boxes, i, lattice, level)
+    while level < lattice.shape[0] - 1 and not is_few(span, table > 0):
         level += 1
-        x0, x1, y0, y1, z0, z1 = span_of(boxes, i, lattice, level)
-    return level, x0, x1, y0, y1, z0, z1
+        span = span_of(boxes, i, lattice, level)
+    return level, span
 
 
 @inline
-def places_between(x0, x1, y0, y1, z0, z1, lattice, level, table, places):
+def places_between(span, lattice, level, table, places):
     """Write the places of a range of cells, each once even if cells share a slot; returns how many."""
     count = 0
-    for z in range(z0, z1 + 1):
-        for y in range(y0, y1 + 1):
-            for x in range(x0, x1 + 1):
+    for z in range(span.z0, span.z1 + 1):
+        for y in range(span.y0, span.y1 + 1):
+            for x in range(span.x0, span.x1 + 1):
                 place = place_of(x, y, z, lattice, level, table)
                 fresh = True
                 if table > 0:
@@ -125,19 +114,18 @@ def places_between(x0, x1, y0, y1, z0, z1, lattice, level, table, places):
 @inline
 def places_of(boxes, i, lattice, level, table, places):
     """Write the places of row ``i`` on its level; returns how many."""
-    x0, x1, y0, y1, z0, z1 = span_of(boxes, i, lattice, level)
-    return places_between(x0, x1, y0, y1, z0, z1, lattice, level, table, places)
+    return places_between(span_of(boxes, i, lattice, level), lattice, level, table, places)
 
 
 @inline
-def widen_reach(x0, x1, y0, y1, z0, z1, lattice, level):
+def widen_reach(span, lattice, level):
     """Extend the level's lowest and highest cell by those of a box."""
-    lattice[level, LOWEST] = min(lattice[level, LOWEST], x0)
-    lattice[level, LOWEST + 1] = min(lattice[level, LOWEST + 1], y0)
-    lattice[level, LOWEST + 2] = min(lattice[level, LOWEST + 2], z0)
-    lattice[level, HIGHEST] = max(lattice[level, HIGHEST], x1)
-    lattice[level, HIGHEST + 1] = max(lattice[level, HIGHEST + 1], y1)
-    lattice[level, HIGHEST + 2] = max(lattice[level, HIGHEST + 2], z1)
+    lattice[level, LOWEST] = min(lattice[level, LOWEST], span.x0)
+    lattice[level, LOWEST + 1] = min(lattice[level, LOWEST + 1], span.y0)
+    lattice[level, LOWEST + 2] = min(lattice[level, LOWEST + 2], span.z0)
+    lattice[level, HIGHEST] = max(lattice[level, HIGHEST], span.x1)
+    lattice[level, HIGHEST + 1] = max(lattice[level, HIGHEST + 1], span.y1)
+    lattice[level, HIGHEST + 2] = max(lattice[level, HIGHEST + 2], span.z1)
 
 
 # -----------------------------------------------------------------------------------------------------------
@@ -169,11 +157,11 @@ def count_boxes(boxes, ids, heads, tally, lattice, levels, table, places, begin,
     """
     for k in range(begin, end):
         i = ids[k]
-        level, x0, x1, y0, y1, z0, z1 = choose_level(boxes, i, lattice, table)
+        level, span = choose_level(boxes, i, lattice, table)
         levels[i] = level
         lattice[level, BOXES] += 1
-        widen_reach(x0, x1, y0, y1, z0, z1, lattice, level)
-        count = places_between(x0, x1, y0, y1, z0, z1, lattice, level, table, places)
+        widen_reach(span, lattice, level)
+        count = places_between(span, lattice, level, table, places)
         for p in range(count):
             heads[places[p]] += 1
         tally[ENTRIES] += count
@@ -222,15 +210,15 @@ def enter_boxes(boxes, ids, begin, end, heads, pool, tally, lattice, levels, tab
     capacity = pool.shape[0] // UNIT
     for k in range(begin, end):
         i = ids[k]
-        level, x0, x1, y0, y1, z0, z1 = choose_level(boxes, i, lattice, table)
-        count = places_between(x0, x1, y0, y1, z0, z1, lattice, level, table, places)
+        level, span = choose_level(boxes, i, lattice, table)
+        count = places_between(span, lattice, level, table, places)
         if tally[TOP] + units_needed(places, count, heads, pool) > capacity:
             return k
         for p in range(count):
             _append(heads, pool, tally, places[p], i)
         levels[i] = level
         lattice[level, BOXES] += 1
-        widen_reach(x0, x1, y0, y1, z0, z1, lattice, level)
+        widen_reach(span, lattice, level)
         tally[ENTRIES] += count
         tally[BINNED] += 1
     return end
@@ -259,8 +247,7 @@ def find_rebinned(boxes, ids, rows, lattice, levels, table, rebinned):
         changes = span_of(boxes, ids[k], lattice, level) != span_of(rows, k, lattice, level)
         # A box that has become smaller must not stay among the giants.
         if not changes and level > 0:
-            x0, x1, y0, y1, z0, z1 = span_of(rows, k, lattice, level - 1)
-            changes = is_few(x0, x1, y0, y1, z0, z1, table)
+            changes = is_few(span_of(rows, k, lattice, level - 1), table > 0)
         rebinned[count] = k
         count += changes
     return count
@@ -446,9 +433,9 @@ def pair_places(
 ):  # fmt: skip
     """Pairs of boxes of one level that share a place, from ``at = turn, to do, axis, p, q`` on.
 
-    Returns ``at, found, tests`` (`broadphase.kernels.arrays.results`).  ``visited`` are the places to look at
-    in turn; if that is empty, all of them.  Two boxes may share several places: their pair is reported where
-    the lower corner of their intersection lies.  Each place is copied into the ``block`` first; where that
+    Returns ``at, found, tests`` (`broadphase.kernels.arrays.results`).  ``visited`` are the places to search;
+    if that is empty, all of them.  Two boxes may share several places: their pair is reported in that of
+    the lower corner of their intersection.  Each place is copied into the ``block`` first; if that
     is too small for all of its boxes, the search stops and is `CRAMPED`.
     """
     sides, ids, order, spare, near, hits = block

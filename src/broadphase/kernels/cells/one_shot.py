@@ -113,17 +113,43 @@ def cell(value, layout, level, axis):
     )
 
 
+class Span(NamedTuple):
+    """A block of cells: the first and the last on each axis; on the third axis 0 and 0 in 2-D."""
+
+    x0: Any
+    x1: Any
+    y0: Any
+    y1: Any
+    z0: Any
+    z1: Any
+
+
 @inline
 def span(boxes, i, layout, level):
-    """First and last cell of box ``i`` on the three axes; the third is 0, 0 in 2-D."""
+    """The cells of box ``i`` on a level."""
     dim = boxes.shape[1] // 2
     x0 = cell(boxes[i, 0], layout, level, 0)
     x1 = cell(boxes[i, dim], layout, level, 0)
     y0 = cell(boxes[i, 1], layout, level, 1)
     y1 = cell(boxes[i, dim + 1], layout, level, 1)
     if dim == 2:
-        return x0, x1, y0, y1, 0, 0
-    return x0, x1, y0, y1, cell(boxes[i, 2], layout, level, 2), cell(boxes[i, 5], layout, level, 2)
+        return Span(x0, x1, y0, y1, np.int64(0), np.int64(0))
+    z0, z1 = cell(boxes[i, 2], layout, level, 2), cell(boxes[i, 5], layout, level, 2)
+    return Span(x0, x1, y0, y1, z0, z1)
+
+
+@inline
+def is_few(span, hashed):
+    """Whether these are so few cells that a box is entered into each."""
+    # Each factor is limited first: the product of three spans can exceed 64 bits.
+    enough = MOST_PLACES + 1
+    copies = min(span.x1 - span.x0 + 1, enough) * min(span.y1 - span.y0 + 1, enough)
+    copies *= min(span.z1 - span.z0 + 1, enough)
+    if hashed:
+        # Coordinates that are clamped to the end of an endless level may be many cells of a coarser one.
+        lowest, highest = min(span.x0, span.y0, span.z0), max(span.x1, span.y1, span.z1)
+        return copies <= MOST_PLACES and -FARTHEST < lowest and highest < FARTHEST
+    return copies <= MOST_PLACES
 
 
 @inline
@@ -149,11 +175,11 @@ def home_cell(boxes, i, j, layout, level):
 @inline
 def distinct_places(boxes, i, layout, level, places):
     """Write the places of box ``i``, each once even if several of its cells share a slot; how many."""
-    x0, x1, y0, y1, z0, z1 = span(boxes, i, layout, level)
+    cells = span(boxes, i, layout, level)
     count = 0
-    for z in range(z0, z1 + 1):
-        for y in range(y0, y1 + 1):
-            for x in range(x0, x1 + 1):
+    for z in range(cells.z0, cells.z1 + 1):
+        for y in range(cells.y0, cells.y1 + 1):
+            for x in range(cells.x0, cells.x1 + 1):
                 candidate = place(x, y, z, layout, level)
                 fresh = True
                 for k in range(count):
@@ -166,16 +192,8 @@ def distinct_places(boxes, i, layout, level, places):
 
 @inline
 def fits(boxes, i, layout, level):
-    """Whether box ``i`` lies in few enough cells of this level, and so of every coarser one."""
-    x0, x1, y0, y1, z0, z1 = span(boxes, i, layout, level)
-    # Each factor is limited first: the product of three spans can exceed 64 bits.
-    enough = MOST_PLACES + 1
-    copies = min(x1 - x0 + 1, enough) * min(y1 - y0 + 1, enough) * min(z1 - z0 + 1, enough)
-    if layout.hashed:
-        # Coordinates that are clamped to the end of an endless level may be many cells of a coarser one.
-        lowest, highest = min(x0, y0, z0), max(x1, y1, z1)
-        return copies <= MOST_PLACES and -FARTHEST < lowest and highest < FARTHEST
-    return copies <= MOST_PLACES
+    """Whether box ``i`` covers few enough cells of this level, and so of every coarser one."""
+    return is_few(span(boxes, i, layout, level), layout.hashed)
 
 
 @jit

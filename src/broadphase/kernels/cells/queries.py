@@ -38,7 +38,7 @@ from broadphase.kernels.cells.dynamic_cells import (
     place_of,
     span_of,
 )
-from broadphase.kernels.cells.one_shot import MOST_PLACES
+from broadphase.kernels.cells.one_shot import MOST_PLACES, Span
 from broadphase.kernels.machine.jit import brief, common, inline, jit, numbers, unsigned
 from broadphase.kernels.machine.memory import few, many, one_row, some_rows
 from broadphase.kernels.machine.waiting import claim, let_go
@@ -66,6 +66,28 @@ _IDS_PER_CELL = 65_536
 BLOCK, QUERY, LEVEL, X, Y, Z, COUNT = range(7)
 
 
+@inline
+def _covered(queries, q, lattice, level):
+    """The cells of a query among those that boxes of the level reach."""
+    span = span_of(queries, q, lattice, level)
+    return Span(
+        max(span.x0, int(lattice[level, LOWEST])),
+        min(span.x1, int(lattice[level, HIGHEST])),
+        max(span.y0, int(lattice[level, LOWEST + 1])),
+        min(span.y1, int(lattice[level, HIGHEST + 1])),
+        max(span.z0, int(lattice[level, LOWEST + 2])),
+        min(span.z1, int(lattice[level, HIGHEST + 2])),
+    )
+
+
+@inline
+def _count_cells(span):
+    """How many cells there are, as a float, because three spans may exceed 64 bits."""
+    if span.x0 > span.x1 or span.y0 > span.y1 or span.z0 > span.z1:
+        return 0.0
+    return float(span.x1 - span.x0 + 1) * float(span.y1 - span.y0 + 1) * float(span.z1 - span.z0 + 1)
+
+
 @jit
 def search_boxes(
     boxes, end, categories, masks, heads, pool, lattice, levels, table,
@@ -85,13 +107,11 @@ def search_boxes(
         for level in range(lattice.shape[0]):
             if lattice[level, BOXES] == 0:
                 continue
-            x0, x1, y0, y1, z0, z1 = span_of(queries, q, lattice, level)
-            x0, x1 = max(x0, int(lattice[level, LOWEST])), min(x1, int(lattice[level, HIGHEST]))
-            y0, y1 = max(y0, int(lattice[level, LOWEST + 1])), min(y1, int(lattice[level, HIGHEST + 1]))
-            z0, z1 = max(z0, int(lattice[level, LOWEST + 2])), min(z1, int(lattice[level, HIGHEST + 2]))
-            if x0 > x1 or y0 > y1 or z0 > z1:
+            span = _covered(queries, q, lattice, level)
+            covered = _count_cells(span)
+            if covered == 0.0:
                 continue
-            covered = float(x1 - x0 + 1) * float(y1 - y0 + 1) * float(z1 - z0 + 1)
+            x0, x1, y0, y1, z0, z1 = span
             all_boxes = covered > end
             wide = all_boxes or covered > max(NARROW, end / _IDS_PER_CELL)
             # One iteration only where the query is answered without collecting cells.
@@ -116,7 +136,7 @@ def search_boxes(
                         if wide:
                             here = mark_overlaps(
                                 boxes, end, heads, pool, lattice, levels, level, table, queries, q,
-                                x0, x1, y0, y1, z0, z1, touching, words,
+                                span, touching, words,
                             )  # fmt: skip
                             tests += here
                             found = _report_marked(
@@ -242,12 +262,13 @@ def _look_at_all(
 @inline
 def mark_overlaps(
     boxes, end, heads, pool, lattice, levels, level, table, queries, q,
-    x0, x1, y0, y1, z0, z1, touching, words,
+    span, touching, words,
 ):  # fmt: skip
     """Mark the boxes of a level in a range of cells that overlap query ``q``; returns the tests."""
     dim = boxes.shape[1] // 2
     query = queries[q]
     tests = np.int64(0)
+    x0, x1, y0, y1, z0, z1 = span
     for z in range(z0, z1 + 1):
         for y in range(y0, y1 + 1):
             for x in range(x0, x1 + 1):
@@ -599,8 +620,8 @@ def _search_rings(
 @inline
 def _nearest_cell(boxes, i, lattice, level, x, y, z):
     """The cell of box ``i`` that is nearest to the given cell on every axis."""
-    x0, x1, y0, y1, z0, z1 = span_of(boxes, i, lattice, level)
-    return min(max(x, x0), x1), min(max(y, y0), y1), min(max(z, z0), z1)
+    span = span_of(boxes, i, lattice, level)
+    return min(max(x, span.x0), span.x1), min(max(y, span.y0), span.y1), min(max(z, span.z0), span.z1)
 
 
 @inline
@@ -666,16 +687,6 @@ def query_box(boxes, end, heads, pool, lattice, levels, table, words, values, to
 
 
 @inline
-def _covered(query, lattice, level):
-    """First and last cell of the query on the three axes, among those that boxes of the level reach."""
-    x0, x1, y0, y1, z0, z1 = span_of(query, 0, lattice, level)
-    x0, x1 = max(x0, int(lattice[level, LOWEST])), min(x1, int(lattice[level, HIGHEST]))
-    y0, y1 = max(y0, int(lattice[level, LOWEST + 1])), min(y1, int(lattice[level, HIGHEST + 1]))
-    z0, z1 = max(z0, int(lattice[level, LOWEST + 2])), min(z1, int(lattice[level, HIGHEST + 2]))
-    return x0, x1, y0, y1, z0, z1
-
-
-@inline
 def _is_wide(end, lattice, query):
     """Whether the query covers so many cells that marking ids is cheaper than comparing lower corners.
 
@@ -684,9 +695,7 @@ def _is_wide(end, lattice, query):
     covered = 0.0
     for level in range(lattice.shape[0]):
         if lattice[level, BOXES] > 0:
-            x0, x1, y0, y1, z0, z1 = _covered(query, lattice, level)
-            if x0 <= x1 and y0 <= y1 and z0 <= z1:
-                covered += float(x1 - x0 + 1) * float(y1 - y0 + 1) * float(z1 - z0 + 1)
+            covered += _count_cells(_covered(query, 0, lattice, level))
     return max(NARROW, end / _IDS_PER_CELL_OF_ONE) < covered <= end
 
 
@@ -697,11 +706,11 @@ def _marked(boxes, end, heads, pool, lattice, levels, table, query, touching, wo
     for level in range(lattice.shape[0]):
         if lattice[level, BOXES] == 0:
             continue
-        x0, x1, y0, y1, z0, z1 = _covered(query, lattice, level)
-        if x0 <= x1 and y0 <= y1 and z0 <= z1:
+        span = _covered(query, 0, lattice, level)
+        if _count_cells(span) > 0.0:
             tests += mark_overlaps(
                 boxes, end, heads, pool, lattice, levels, level, table, query, np.int64(0),
-                x0, x1, y0, y1, z0, z1, touching, words,
+                span, touching, words,
             )  # fmt: skip
     ids = result(count_marked(words, end), np.int32)
     put_marked(words, end, ids, np.int64(0), np.int64(0))
@@ -715,10 +724,11 @@ def _meet_all(boxes, end, heads, pool, lattice, levels, table, query, touching, 
     for level in range(lattice.shape[0]):
         if lattice[level, BOXES] == 0:
             continue
-        x0, x1, y0, y1, z0, z1 = _covered(query, lattice, level)
-        if x0 > x1 or y0 > y1 or z0 > z1:
+        span = _covered(query, 0, lattice, level)
+        covered = _count_cells(span)
+        if covered == 0.0:
             continue
-        if float(x1 - x0 + 1) * float(y1 - y0 + 1) * float(z1 - z0 + 1) > end:
+        if covered > end:
             for k in range(end):
                 i = unsigned(k)
                 if levels[i] == level:
@@ -728,9 +738,9 @@ def _meet_all(boxes, end, heads, pool, lattice, levels, table, query, touching, 
                             out[found] = i
                         found += 1
             continue
-        for z in range(z0, z1 + 1):
-            for y in range(y0, y1 + 1):
-                for x in range(x0, x1 + 1):
+        for z in range(span.z0, span.z1 + 1):
+            for y in range(span.y0, span.y1 + 1):
+                for x in range(span.x0, span.x1 + 1):
                     at = np.int64(heads[unsigned(place_of(x, y, z, lattice, level, table))]) * UNIT
                     if at == 0:
                         continue

@@ -13,7 +13,7 @@ Only whether a box clips or clears a corner in passing is left to the times, whe
 of these, so by time, faces before corners, bodies in their order before tiles, tiles row by row.  For a tile,
 ``body`` is the number of bodies.  Tiles are visited column by column along the path, in each column only the
 rows that the box can touch while it passes; every solid one is then tested exactly as a body would be.
-Cost: one step a tile of the swept area at most, and none behind the first hit.
+Cost: at most one step for each tile of the swept area, and none after the first hit.
 
 `cross_rows` tests legs of a path against boxes that do not stop it.
 """
@@ -25,7 +25,16 @@ import numpy as np
 from broadphase.kernels.machine.floats import next_down, next_up
 from broadphase.kernels.machine.jit import common, inline, jit
 from broadphase.kernels.shapes.contact import box_box
-from broadphase.kernels.tiles.grid import BOTTOM, LEFT, RIGHT, TOP, cells_between, edge, sides_at
+from broadphase.kernels.tiles.grid import (
+    BOTTOM,
+    LEFT,
+    RIGHT,
+    TOP,
+    bounds_of_cell,
+    cells_between,
+    edge,
+    sides_at,
+)
 
 SLIDE, TOUCH, CROSS, BOUNCE = 0, 1, 2, 3
 
@@ -150,16 +159,6 @@ def _edges_of_body(boxes, row):
     return boxes[row, 0], boxes[row, 1], boxes[row, 2], boxes[row, 3]
 
 
-@inline
-def _edges_of_tile(grid, column, row):
-    return (
-        edge(grid.x, grid.width, column),
-        edge(grid.y, grid.height, row),
-        edge(grid.x, grid.width, column + 1),
-        edge(grid.y, grid.height, row + 1),
-    )
-
-
 @common
 def first_hit(x, y, width, height, goal_x, goal_y, boxes, rows, grid, after):
     """The first hit that comes after the hit ``after``; `NO_HIT` if the path is free.
@@ -225,7 +224,7 @@ def _first_tile(x, y, width, height, goal_x, goal_y, bodies, grid, after, best):
                 goal_y,
                 goal_right,
                 goal_bottom,
-                _edges_of_tile(grid, column, row),
+                bounds_of_cell(grid, column, row),
                 sides,
             )
             if time != NEVER:
@@ -275,7 +274,7 @@ def free_place(x, y, width, height, goal_x, goal_y, boxes, rows, grid, after, hi
     if hit[2] < rows.shape[0]:
         other = _edges_of_body(boxes, rows[int(hit[2])])
     else:
-        other = _edges_of_tile(grid, int(hit[4]), int(hit[3]))
+        other = bounds_of_cell(grid, int(hit[4]), int(hit[3]))
     if hit[5] == 0.0:
         at = (flush_place(x, width, goal_x, other[0], other[2]), place_at(y, goal_y, hit[0]))
     else:
@@ -292,7 +291,7 @@ def free_place(x, y, width, height, goal_x, goal_y, boxes, rows, grid, after, hi
             for column in range(first, last):
                 sides = sides_at(grid, column, row)
                 if sides != 0:
-                    other = _edges_of_tile(grid, column, row)
+                    other = bounds_of_cell(grid, column, row)
                     at = _draw_back(
                         path, at, other, sides, (float(rows.shape[0]), float(row), float(column)), after
                     )

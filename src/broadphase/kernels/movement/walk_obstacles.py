@@ -32,7 +32,6 @@ TOUCH = 8.0  # this many tolerances apart counts as touching
 OUTSIDE = 0.25  # this share of a tolerance counts as outside
 
 X_FACE, Y_FACE, FIRST_PLANE = 0, 1, 2
-NO_MEETING = (math.inf, -1, 0)
 
 
 class Rules(NamedTuple):

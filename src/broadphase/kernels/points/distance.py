@@ -7,7 +7,7 @@ import numpy as np
 from broadphase.kernels.machine.jit import always_inline, inline, jit, unsigned
 from broadphase.kernels.machine.memory import AHEAD, prefetch
 from broadphase.kernels.machine.mode import COMPILING
-from broadphase.kernels.machine.simd import LANES
+from broadphase.kernels.machine.simd import LANES, bits, count_lanes, mask_of, put_lanes
 
 # -----------------------------------------------------------------------------------------------------------
 # The distance of two points, without overflow and underflow.
@@ -206,3 +206,17 @@ if COMPILING:
             return context.get_dummy_value()
 
         return types.none(out, types.intp, types.intp, vector, mask), codegen
+
+
+@always_inline
+def put_hits(near, left, squares, numbers, out, ids, at):
+    """Append the ``near`` ones of the first ``left`` lanes to ``out`` and ``ids``; returns the new end."""
+    hits = bits(near)
+    if left < LANES:
+        hits &= (1 << left) - 1
+    if hits != 0:
+        mask = mask_of(hits)
+        put_floats(out, 0, at, squares, mask)
+        put_lanes(ids, 0, at, numbers, mask)
+        at += count_lanes(hits)
+    return at

@@ -1,5 +1,7 @@
 """Fixed-radius search: points are sorted into cells, compared with the cells around, and sorted."""
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from broadphase.kernels.arrays.results import rank
@@ -11,12 +13,10 @@ from broadphase.kernels.machine.simd import (
     count_lanes,
     load,
     lowest_lane,
-    mask_of,
-    put_lanes,
     splat,
     store,
 )
-from broadphase.kernels.points.distance import distance, lesser, plus, put_floats, root, size, times
+from broadphase.kernels.points.distance import distance, lesser, plus, put_hits, root, size, times
 
 # -----------------------------------------------------------------------------------------------------------
 # Points into cells for one call: which cell, and a counting sort.
@@ -32,6 +32,34 @@ from broadphase.kernels.points.distance import distance, lesser, plus, put_float
 
 
 ORIGIN, PER_UNIT, FIRST, LAST, PERIOD = 0, 1, 2, 3, 4
+
+
+class Grid(NamedTuple):
+    """Cells of one size."""
+
+    rows: Any
+    """The ``grid`` above."""
+    steps: tuple[int, int, int]
+    """From row to row, plane to plane and world to world."""
+    blocks: int
+    """How many blocks the hash table has; 0 if all cells have slots."""
+    slots: int
+    wider: bool
+    """Whether the cells are wider than necessary."""
+
+
+class Cells(NamedTuple):
+    """Points by cells."""
+
+    grid: Grid
+    columns: Any
+    """One row for each axis, then the radii."""
+    own: Any
+    """The numbers of the points, then their environments."""
+    starts: Any
+    """Where each slot begins."""
+
+
 # Truncation makes the cell at zero twice as wide as the others if there are negative ones: this is harmless.
 BLOCK = 16  # cells that stay together in the table
 _BITS = 4
@@ -225,36 +253,52 @@ def _not_yet(begin, end, k, ranges):
     return begin, end
 
 
-@jit
-def search_near(
-    columns, own, starts, grid, steps, blocks, queries, query_ids, upward, reach, scale, careful,
-    ranges, rows, base, ids, squares, at, end, most, limit,
-):  # fmt: skip
-    """Find the points near the ``queries[:, at : end]``, query by query; returns ``at, found, tests``.
+class Rule(NamedTuple):
+    """Which points are near."""
 
-    Parameters
-    ----------
-    columns, own, starts, grid, steps, blocks
-        The points that may be found: see `broadphase.kernels.points.fixed_radius`.
-    queries, query_ids
-        The query points, in the same form.
-    upward
-        Whether only points with a higher number are found, as among points of one set.
-    reach
-        Squares of distances up to this count; with radii it has no meaning.
-    scale, careful
-        A power of two by which differences are multiplied; where it is 1, all radii are the same and there is
-        one environment, or each has slots of its own, the search need not be careful.
-    ranges
-        Scratch, ``(4, MOST_RANGES)``.
-    rows, base
-        ``rows[i]`` becomes where the finds of point ``i`` begin, counted from ``base``, and how many there
-        are.
-    ids, squares
-        Where the finds go, ``(1, length)``.
-    most, limit
-        It stops after so many tests, or more than so many finds; and where there is no more room for a point.
+    upward: bool
+    """Whether only points with a higher number are found, as among points of one set."""
+    reach: float
+    """Squares of distances up to this count; with radii it has no meaning."""
+    scale: float
+    """A power of two by which differences are multiplied."""
+    careful: bool
+    """Needed if the scale is not 1, radii differ, or environments share slots."""
+
+
+class Finds(NamedTuple):
+    """The finds of all points, contiguous for each."""
+
+    rows: Any
+    """``(n, 2)``: where the finds of each point begin, and how many there are."""
+    ids: Any
+    """``(1, length)``"""
+    squares: Any
+    """``(1, length)``"""
+
+
+class _Query(NamedTuple):
+    """The point at hand."""
+
+    point: Any
+    env: Any
+    least: Any
+    """Only points with a higher number are found."""
+    radius: Any
+
+
+@jit
+def search_near(cells, queries, rule, ranges, finds, base, at, end, most, limit):
+    """Find the points of ``cells`` near the ``queries``, which are `Cells` too, from place ``at`` to ``end``.
+
+    ``ranges`` is scratch, ``(4, MOST_RANGES)``.  The rows of ``finds`` are counted from ``base``.  It stops
+    after ``most`` tests, after more than ``limit`` finds, and when the finds of the next point may not fit.
+    Returns ``at, found, tests``.
     """
+    grid, steps, blocks = cells.grid.rows, cells.grid.steps, cells.grid.blocks
+    columns, own, starts = cells.columns, cells.own, cells.starts
+    query_columns, query_ids = queries.columns, queries.own
+    rows, ids, squares = finds.rows, finds.ids, finds.squares
     kind = columns.dtype.type
     dim = grid.shape[1]
     found = tests = np.int64(0)
@@ -263,12 +307,12 @@ def search_near(
     capacity = ids.shape[1] - 2 * LANES
     cell = (np.int64(-1), np.int64(-1), np.int64(-1), np.int64(-2))
     number, folded = 0, False
-    factor, bound = kind(scale), kind(reach)
+    factor, bound = kind(rule.scale), kind(rule.reach)
     around = (
         kind(grid[PERIOD, 0]), kind(grid[PERIOD, 1]), kind(grid[PERIOD, dim - 1])
     )  # fmt: skip
     while at < end:
-        point = (queries[0, at], queries[1, at], queries[dim - 1, at])
+        point = (query_columns[0, at], query_columns[1, at], query_columns[dim - 1, at])
         env = np.int64(query_ids[1, at]) if worlds else np.int64(0)
         x, y = cell_on(point[0], grid, 0), cell_on(point[1], grid, 1)
         z = cell_on(point[2], grid, dim - 1) if dim == 3 else np.int64(0)
@@ -277,20 +321,21 @@ def search_near(
             number, folded = _collect_ranges(x, y, z, env, grid, steps, blocks, starts, ranges)
         begin = found
         i = np.int64(query_ids[0, at])
-        least = query_ids[0, at] if upward else np.int32(-1)
-        radius = queries[dim, at] if mixed else kind(0)
+        least = query_ids[0, at] if rule.upward else np.int32(-1)
+        radius = query_columns[dim, at] if mixed else kind(0)
+        query = _Query(point, env, least, radius)
         for k in range(number):
             first, last = ranges[0, k], ranges[1, k]
             if found + last - first > capacity:
                 return at, begin, tests
             tests += last - first
-            if careful or folded:
+            if rule.careful or folded:
                 found = _compare_with_care(
-                    columns, own, first, last, point, env, least, radius, bound, factor, around, dim, mixed,
-                    worlds, ids, squares, found,
+                    columns, own, first, last, query, bound, factor, around, dim, mixed, worlds,
+                    ids, squares, found,
                 )  # fmt: skip
             else:
-                found = _compare(columns, own, first, last, point, least, bound, dim, ids, squares, found)
+                found = _compare(columns, own, first, last, query, bound, dim, ids, squares, found)
         rows[i, 0] = base + begin
         rows[i, 1] = found - begin
         at += 1
@@ -300,10 +345,10 @@ def search_near(
 
 
 @always_inline
-def _compare(columns, own, first, last, point, least, bound, dim, ids, squares, found):
-    """Put those of a range that are near behind the others; how many there are now."""
-    px, py, pz = splat(point[0]), splat(point[1]), splat(point[2])
-    low, most = splat(least), splat(bound)
+def _compare(columns, own, first, last, query, bound, dim, ids, squares, found):
+    """Append the points of a range that are near; returns how many finds there are now."""
+    px, py, pz = splat(query.point[0]), splat(query.point[1]), splat(query.point[2])
+    low, most = splat(query.least), splat(bound)
     for at in range(first, last, LANES):
         x, y = load(columns, 0, at) - px, load(columns, 1, at) - py
         square = plus(times(x, x), times(y, y))
@@ -311,14 +356,8 @@ def _compare(columns, own, first, last, point, least, bound, dim, ids, squares, 
             z = load(columns, dim - 1, at) - pz
             square = plus(square, times(z, z))
         names = load(own, 0, at)
-        hits = bits((square <= most) & (low < names))
-        if last - at < LANES:
-            hits &= (1 << (last - at)) - 1
-        if hits != 0:
-            mask = mask_of(hits)
-            put_floats(squares, 0, found, square, mask)
-            put_lanes(ids, 0, found, names, mask)
-            found += count_lanes(hits)
+        near = (square <= most) & (low < names)
+        found = put_hits(near, last - at, square, names, squares, ids, found)
     return found
 
 
@@ -331,14 +370,13 @@ def _apart(columns, axis, at, point, around, factor):
 
 @inline
 def _compare_with_care(
-    columns, own, first, last, point, env, least, radius, bound, factor, around, dim, mixed, worlds,
-    ids, squares, found,
+    columns, own, first, last, query, bound, factor, around, dim, mixed, worlds, ids, squares, found,
 ):  # fmt: skip
-    """As `_compare`, where the world begins again, radii differ or numbers are very large or small."""
-    px, py, pz = splat(point[0]), splat(point[1]), splat(point[2])
+    """`_compare` for periodic worlds, different radii, and very large or small numbers."""
+    px, py, pz = splat(query.point[0]), splat(query.point[1]), splat(query.point[2])
     wide, tall, deep = splat(around[0]), splat(around[1]), splat(around[2])
-    low, most, by, own_radius = splat(least), splat(bound), splat(factor), splat(radius)
-    world = splat(np.int32(env))
+    low, most, by, own_radius = splat(query.least), splat(bound), splat(factor), splat(query.radius)
+    world = splat(np.int32(query.env))
     for at in range(first, last, LANES):
         x = _apart(columns, 0, at, px, wide, by)
         y = _apart(columns, 1, at, py, tall, by)
@@ -355,17 +393,11 @@ def _compare_with_care(
         if worlds:
             theirs = load(own, 1, at)
             near = near & (theirs <= world) & (world <= theirs)
-        hits = bits(near)
-        if last - at < LANES:
-            hits &= (1 << (last - at)) - 1
-        if hits != 0:
-            mask = mask_of(hits)
-            put_floats(squares, 0, found, square, mask)
-            put_lanes(ids, 0, found, names, mask)
-            found += count_lanes(hits)
+        found = put_hits(near, last - at, square, names, squares, ids, found)
     return found
 
 
+# -----------------------------------------------------------------------------------------------------------
 # Write the finds to the result: row by row, each row sorted by number.
 #
 # The finds of a point are contiguous and few, so their positions are counted (how many are less) without
@@ -389,17 +421,31 @@ def count_finds(order, rows, first, last):
     return total, most
 
 
-@jit
-def put_rows(
-    order, sort, rows, ids, squares, points, others, around, scale, first, last, at, roots, words, summary,
-    first_ids, second_ids, distances,
-):  # fmt: skip
-    """Write the finds of the points ``order[first : last]`` from ``at`` on.
+class RowScratch(NamedTuple):
+    """Scratch memory for `put_rows`."""
 
-    ``roots`` is scratch for `RANKED` numbers and `LANES` more.  ``words`` and ``summary`` are used where rows
-    may be longer: one bit for each point that may be found, and one for each word of 64; zeros before and
-    after.
-    """
+    roots: Any
+    """``(1, RANKED + LANES)``"""
+    words: Any
+    """If rows may exceed `RANKED`: one bit for each point that may be found; zeros before and after."""
+    summary: Any
+    """One bit for each of the words."""
+
+
+class PairRows(NamedTuple):
+    """The result: both numbers and the distance of each pair, ``(1, m)``."""
+
+    first: Any
+    second: Any
+    distances: Any
+
+
+@jit
+def put_rows(order, sort, finds, points, others, around, scale, first, last, at, scratch, out):
+    """Write the finds of the points ``order[first : last]`` into ``out`` from ``at`` on."""
+    rows, ids, squares = finds.rows, finds.ids, finds.squares
+    roots, words, summary = scratch.roots, scratch.words, scratch.summary
+    first_ids, second_ids, distances = out.first, out.second, out.distances
     kind = squares.dtype.type
     back = kind(1.0 / scale)
     # Outside these limits the squares have lost digits, and so would their roots.

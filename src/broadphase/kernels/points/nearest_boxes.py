@@ -5,6 +5,7 @@ Boxes and points outside belong to the cells at the edge.
 """
 
 import math
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -187,19 +188,28 @@ def _beyond(at, lattice, axis):
     return max(low - at, at - (low + lattice[CELLS, axis] / lattice[PER_UNIT, axis]), 0.0)
 
 
+class BoxCells(NamedTuple):
+    """Boxes by cell: those of cell ``c`` from ``starts[c]`` on; every search includes the last cell."""
+
+    columns: Any
+    """One row for each edge."""
+    ids: Any
+    starts: Any
+    lattice: Any
+    half: Any
+    """How far a box reaches from its middle, on each axis; boxes in the last cell may reach further."""
+
+
 @jit
-def search_nearest(
-    columns, own, starts, lattice, half, boxes, points, order, first, last, usual,
-    near_distances, near_ids, ids, distances,
-):  # fmt: skip
+def search_nearest(cells, boxes, points, order, first, last, usual, near_distances, near_ids, ids, distances):
     """The nearest of the points ``order[first : last]``; returns how many were found, and the tests.
 
-    ``columns, own`` are the boxes and their ids by cell, those of cell ``c`` from ``starts[c]`` on; every
-    search includes the last cell.  ``half``: how far a box reaches from its middle.  ``usual``: a first guess
-    of the distance to the farthest result.  ``near_...``: two rows of scratch, large enough for twice `LANES`
-    more than ``wanted``.  Each point's row of ``ids`` and ``distances`` is filled by distance, then id; -1
-    and inf where there are fewer.
+    ``usual``: a first guess of the distance to the farthest result.  ``near_...``: two rows of scratch, large
+    enough for twice `LANES` more than ``wanted``.  Each point's row of ``ids`` and ``distances`` is filled by
+    distance, then id; -1 and inf where there are fewer.
     """
+    columns, own, starts = cells.columns, cells.ids, cells.starts
+    lattice, half = cells.lattice, cells.half
     dim = lattice.shape[1]
     wanted = ids.shape[1]
     high = columns.shape[0] - dim

@@ -6,6 +6,7 @@ numbers of a node's children follow from its own, and the density of the points 
 """
 
 import math
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,14 +14,11 @@ from broadphase.kernels.machine.jit import inline, jit, unsigned
 from broadphase.kernels.machine.simd import (
     LANES,
     bits,
-    count_lanes,
     load,
     lowest_lane,
-    mask_of,
-    put_lanes,
     splat,
 )
-from broadphase.kernels.points.distance import distance, greater, lesser, plus, put_floats, size, times
+from broadphase.kernels.points.distance import distance, greater, lesser, plus, put_hits, size, times
 from broadphase.kernels.points.nearest_boxes import _keep_nearest
 
 
@@ -181,37 +179,29 @@ def _offsets(columns, axis, at, point, around):
 
 
 @inline
-def _look_into(columns, own, leaf, n, point, env, me, around, dim, bound, squares, ids, held):
+def _look_into(columns, own, leaf, n, query, around, dim, bound, squares, ids, held):
     """Append the points of a leaf that are within the bound; returns how many are held now."""
     at = leaf * LANES
-    x = _offsets(columns, 0, at, splat(point[0]), around[0])
-    y = _offsets(columns, 1, at, splat(point[1]), around[1])
+    x = _offsets(columns, 0, at, splat(query.point[0]), around[0])
+    y = _offsets(columns, 1, at, splat(query.point[1]), around[1])
     square = plus(times(x, x), times(y, y))
     if dim == 3:
-        z = _offsets(columns, 2, at, splat(point[2]), around[2])
+        z = _offsets(columns, 2, at, splat(query.point[2]), around[2])
         square = plus(square, times(z, z))
-    names, own_name = load(own, 0, at), splat(me)
+    names, own_name = load(own, 0, at), splat(query.me)
     near = (square <= splat(bound)) & ((names < own_name) | (own_name < names))
     if own.shape[0] > 1:
-        theirs, world = load(own, 1, at), splat(env)
+        theirs, world = load(own, 1, at), splat(query.env)
         near = near & (theirs <= world) & (world <= theirs)
-    hits = bits(near)
-    if n - at < LANES:
-        hits &= (1 << (n - at)) - 1
-    if hits != 0:
-        mask = mask_of(hits)
-        put_floats(squares, 0, held, square, mask)
-        put_lanes(ids, 0, held, names, mask)
-        held += count_lanes(hits)
-    return held
+    return put_hits(near, n - at, square, names, squares, ids, held)
 
 
 @inline
-def _take_nearest(squares, distances, ids, ready, held, wanted, points, others, i, period, plain, low, high):
+def _take_nearest(squares, distances, ids, ready, held, wanted, points, others, i, period, exact):
     """The nearest of the held points, by distance, then number; returns how many there are."""
     for k in range(ready, held):
         square = squares[0, k]
-        if plain and low < square < high:
+        if exact.plain and exact.low < square < exact.high:
             distances[0, k] = math.sqrt(square)
         else:
             distances[0, k] = distance(points, others, i, np.int64(ids[0, k]), period)
@@ -234,35 +224,79 @@ def _is_known(points, i, last, same, me, ids, wanted):
     return True
 
 
+class Sorted(NamedTuple):
+    """Points in the order of the curve."""
+
+    columns: Any
+    own: Any
+    """Their numbers, then their worlds."""
+
+
+class Tree(NamedTuple):
+    """The points to search among: bounding boxes over the sorted points, level by level."""
+
+    points: Sorted
+    boxes: Any
+    worlds: Any
+    levels: Any
+
+
+class Scale(NamedTuple):
+    """How coordinates are scaled."""
+
+    factor: float
+    around: Any
+    """The period, scaled."""
+    period: Any
+    """The period as it is."""
+
+
+class Scratch(NamedTuple):
+    """Scratch memory for `search_points`."""
+
+    stack: Any
+    """`LANES` for each level, and as many more."""
+    squares: Any
+    """One row, long enough for twice as many as wanted and eight times `LANES`; so are the next two rows."""
+    distances: Any
+    ids: Any
+
+
+class _Query(NamedTuple):
+    """The point at hand, its environment, and its number if it must not find itself, or -1."""
+
+    point: Any
+    env: Any
+    me: Any
+
+
+class _Exact(NamedTuple):
+    """Whether squares are those of the points as they are, and between which limits they are exact."""
+
+    plain: bool
+    low: Any
+    high: Any
+
+
 @jit
 def search_points(
-    columns, own, boxes, worlds, levels, around, scale, r, points, others, period, queries, query_ids, same,
-    begin, end, wanted, stack, squares, near_distances, near_ids, ids, distances,
-):  # fmt: skip
-    """The nearest of the points ``queries[:, begin : end]``; how many were found.
+    tree, scale, r, points, others, sorted_queries, same, begin, end, wanted, scratch, ids, distances
+):
+    """The nearest of the query points ``begin .. end - 1`` along the curve; how many were found.
 
-    Parameters
-    ----------
-    columns, own, boxes, worlds, levels
-        The points that may be found: see `broadphase.kernels.points.nearest_points`.
-    around, scale, period
-        The period as the columns are scaled, by how much, and as it is.
-    r
-        The furthest that counts.
-    points, others
-        The query points, and those that may be found, as they came.
-    queries, query_ids, same
-        The query points along the curve; and whether they are also those that may be found.
-    wanted
-        How many of each; the columns of ``ids`` and ``distances`` beyond become -1 and inf.
-    stack, squares, near_distances, near_ids
-        Scratch: `LANES` for each level and more; one, two and two rows with room for twice as many as wanted
-        and eight times `LANES`.
+    ``points`` and ``others`` are the query points and the points of the ``tree`` as they came, ``same``
+    whether they are the same, ``r`` the largest distance that counts.  ``wanted`` is how many of each; the
+    columns of ``ids`` and ``distances`` beyond become -1 and inf.
     """
+    columns, own = tree.points.columns, tree.points.own
+    boxes, worlds, levels = tree.boxes, tree.worlds, tree.levels
+    queries, query_ids = sorted_queries.columns, sorted_queries.own
+    around, period = scale.around, scale.period
+    stack, squares, near_distances, near_ids = scratch.stack, scratch.squares, scratch.distances, scratch.ids
     kind = columns.dtype.type
     dim, n = columns.shape[0], others.shape[0]
     top = levels.shape[0] - 2
-    plain = scale == 1.0 and columns.itemsize == points.itemsize
+    plain = scale.factor == 1.0 and columns.itemsize == points.itemsize
     low, high = kind(2.0**-60), kind(2.0**100)
     more, least = 1.0 + 2.0**-20, 2.0**-126
     if columns.itemsize == 8:
@@ -270,6 +304,7 @@ def search_points(
         more, least = 1.0 + 2.0**-48, 2.0**-1022
         if points.itemsize == 4:  # distances are rounded to float32, the least to multiples of 2**-149
             more, least = 1.0 + 2.0**-20, 2.0**-270
+    exact = _Exact(plain, low, high)
     full = squares.shape[1] - 3 * LANES
     ring = (around[0], around[1], around[dim - 1])
     before = (kind(0), kind(0), kind(0))
@@ -280,10 +315,11 @@ def search_points(
         me = query_ids[0, turn] if same else np.int32(-1)
         env = query_ids[1, turn] if query_ids.shape[0] > 1 else np.int32(0)
         point = (queries[0, turn], queries[1, turn], queries[dim - 1, turn])
+        query = _Query(point, env, me)
         limit = r
         x, y = float(point[0]) - float(before[0]), float(point[1]) - float(before[1])
         z = float(point[2]) - float(before[2]) if dim == 3 else 0.0
-        step = math.sqrt(x * x + y * y + z * z) / scale
+        step = math.sqrt(x * x + y * y + z * z) / scale.factor
         if env == world and step <= _JUMP * usual:
             limit = min(limit, (usual + step) * more)
         else:
@@ -298,20 +334,18 @@ def search_points(
                 if held > full:
                     held = _take_nearest(
                         squares, near_distances, near_ids, np.int64(0), held, wanted, points, others, i,
-                        period, plain, low, high,
+                        period, exact,
                     )  # fmt: skip
                     break
-                held = _look_into(
-                    columns, own, other, n, point, env, me, ring, dim, bound, squares, near_ids, held
-                )
+                held = _look_into(columns, own, other, n, query, ring, dim, bound, squares, near_ids, held)
             else:
                 held = _take_nearest(
                     squares, near_distances, near_ids, np.int64(0), held, wanted, points, others, i, period,
-                    plain, low, high,
+                    exact,
                 )  # fmt: skip
             if held == wanted:
                 limit = min(limit, near_distances[0, wanted - 1])
-        bound = _bound(limit, scale, kind, more, least)
+        bound = _bound(limit, scale.factor, kind, more, least)
         held = ready = np.int64(0)
         stack[0] = np.int64(top) << _LEVEL
         waiting = 1
@@ -334,31 +368,17 @@ def search_points(
                     stack[waiting] = ((level - 1) << _LEVEL) | child
                     waiting += 1
                     continue
-                held = _look_into(
-                    columns, own, child, n, point, env, me, ring, dim, bound, squares, near_ids, held
-                )
+                held = _look_into(columns, own, child, n, query, ring, dim, bound, squares, near_ids, held)
                 if held > full:
                     held = ready = _take_nearest(
                         squares, near_distances, near_ids, ready, held, wanted, points, others, i, period,
-                        plain, low, high,
+                        exact,
                     )  # fmt: skip
                     if held == wanted:
                         limit = min(limit, near_distances[0, wanted - 1])
-                        bound = _bound(limit, scale, kind, more, least)
+                        bound = _bound(limit, scale.factor, kind, more, least)
         held = _take_nearest(
-            squares,
-            near_distances,
-            near_ids,
-            ready,
-            held,
-            wanted,
-            points,
-            others,
-            i,
-            period,
-            plain,
-            low,
-            high,
+            squares, near_distances, near_ids, ready, held, wanted, points, others, i, period, exact
         )
         usual = near_distances[0, wanted - 1] if held == wanted else np.inf
         before, world, last = point, env, i

@@ -319,8 +319,9 @@ def _nearest(a, i, b, j):
             for side in range(corners(other, n)):
                 dx, dy = _from_side(x + place_x, y + place_y, other, n, side)
                 distance = length(dx, dy)
-                # Of two that are equally near, not the first, which depends on the order of a and b.
-                if distance < near or (distance == near and abs(dx) > abs(best_x)):
+                # Of one vector, rounded in two ways, not the first: that depends on the order of a and b.
+                longer = abs(dx) > abs(best_x) or (abs(dx) == abs(best_x) and abs(dy) > abs(best_y))
+                if distance < near or (distance == near and longer):
                     near, best_x, best_y = distance, sign * dx, sign * dy
     return near, best_x, best_y
 

@@ -93,7 +93,7 @@ def move_ends(ids, k, boxes, bits, before, touching, filter, keys, items, places
 
 @jit
 def boxes_that_moved(ids, alive, boxes, before, out, count, begin, end):
-    """Write those of ``ids[begin:end]`` that are in use and not where they were behind the first ``count``.
+    """Append those of ``ids[begin:end]`` that are in use and have moved to the first ``count`` of ``out``.
 
     Returns how many there are then.
     """
@@ -111,7 +111,7 @@ def boxes_that_moved(ids, alive, boxes, before, out, count, begin, end):
 
 @jit
 def close_up(keys, items, places, axis, count, begin, end):
-    """Move the ends at ``begin .. end - 1`` that still have a place to behind the first ``count``.
+    """Move the ends at ``begin .. end - 1`` that still have a place to after the first ``count``.
 
     Returns how many there are then.
     """

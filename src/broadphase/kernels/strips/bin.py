@@ -347,7 +347,7 @@ def _uneven(statistics, axis):
 
 @inline
 def _sort_cost(boxes, clusters):
-    """Nanoseconds to sort one of so many boxes of a strip."""
+    """Nanoseconds to sort one of ``boxes`` boxes of a strip."""
     return EXACT if clusters else SORT * (1.0 + 2.0 * min(boxes / FAR, 1.0))
 
 

@@ -139,7 +139,7 @@ def find_keys(boxes, flat, axes, touching, places, buckets, nowhere, numbers, co
     """Write the key of each box's first copy, and how many strips it spans on each cut axis.
 
     ``numbers`` is scratch: a row for each column, for `BLOCK` boxes.
-    Boxes that overlap nothing get the key ``nowhere``, behind all others.  Returns whether a box holds the
+    Boxes that overlap nothing get the key ``nowhere``, after all others.  Returns whether a box holds the
     largest finite number, for which the sign of a difference does not decide.
     """
     dim = len(axes)
@@ -275,7 +275,7 @@ def put_in_place(flat, axes, touching, classes, places, buckets, made, total, co
 
 @inline
 def _fetch(flat, axes, total, copies, columns):
-    # A row at a time and not a column: each row lies in one line of the cache.
+    # Row by row and not column by column: each row is in one cache line.
     dim = len(axes)
     x0, x1 = unsigned(axes[0]), unsigned(axes[0] + dim)
     y0, y1 = unsigned(axes[1]), unsigned(axes[1] + dim)

@@ -46,7 +46,7 @@ def edge(origin, size, k):
 
 @inline
 def cell_at(value, origin, size, count):
-    """The cell whose half-open range holds ``value``: -1 before the first, ``count`` behind the last."""
+    """The cell whose half-open range holds ``value``: -1 before the first, ``count`` after the last."""
     guess = (value - origin) / size
     k = -1
     if guess >= count:  # compared as numbers first: a huge one does not fit into an integer
@@ -109,7 +109,7 @@ def bounds_of_cell(grid, column, row):
 
 @brief
 def cells_of_box(grid, left, top, right, bottom):
-    """The cells that a box overlaps: first column, column behind the last, first row, row behind the last."""
+    """The cells that a box overlaps: first column, column after the last, first row, row after the last."""
     rows, columns = grid.solid.shape
     first_column, end_column = cells_between(left, right, grid.x, grid.width, columns)
     first_row, end_row = cells_between(top, bottom, grid.y, grid.height, rows)
@@ -269,7 +269,7 @@ def cast_rays(grid, origins, directions, longest, tiles, distances, normals):
 
 @brief
 def sees(grid, x, y, to_x, to_y):
-    """Whether no solid tile lies between two points; the same in both directions."""
+    """Whether no solid tile is between two points; the same in both directions."""
     if to_x < x or (to_x == x and to_y < y):
         x, y, to_x, to_y = to_x, to_y, x, y
     return not cast_ray(grid, x, y, to_x - x, to_y - y, 1.0, 1.0)[2] < 1.0

@@ -448,7 +448,7 @@ def _put_slots(children, node, slots, ids, at):
 
 
 # -----------------------------------------------------------------------------------------------------------
-# Rays through the dynamic tree: nearer nodes first, and no node that begins behind the first hit.
+# Rays through the dynamic tree: nearer nodes first, and no node that begins beyond the first hit.
 
 
 # Rows of the times at which a ray is in the slots of a node.

@@ -28,7 +28,7 @@ class Borders(NamedTuple):
     copies: Numbers
     """How many copies lie in each strip."""
     continued: npt.NDArray[np.bool_]
-    """For each moving body, whether it lies in more than one strip."""
+    """For each moving body, whether it covers more than one strip."""
 
 
 def structure(index: Strips) -> Borders | None:

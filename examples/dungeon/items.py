@@ -17,7 +17,7 @@ def put(world: bp.World, kind: str, tile: bp.Tile) -> bp.Body:
     """Place an item at the centre of a tile."""
     x, y = middle(tile)
     shape = bp.Box(x - SIZE / 2, y - SIZE / 2, SIZE, SIZE)
-    return world.add(shape, tag=("thing", kind), sensor=True, data=kind)
+    return world.add(shape, tag=("item", kind), sensor=True, data=kind)
 
 
 def scatter(world: bp.World, level: Level, rng: random.Random, last: bool) -> None:
