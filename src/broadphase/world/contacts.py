@@ -41,6 +41,7 @@ _AT_ONCE = 256
 FEW = 64
 # Up to so many are looked up one by one; beyond, a batch costs less.
 _VERY_FEW = 4
+_SORTED_HERE = 64
 _MOST_CANDIDATES = 1_024
 # Above this share of touched bodies, finding all pairs costs less than looking up each.
 _SHARE = 4
@@ -362,7 +363,8 @@ class ContactTracker:
         count = self._put_near(self._static[:static].tolist(), (MOVING,), count)
         if count < 0:
             return None
-        self._keys[:count].sort()
+        if count > _SORTED_HERE:
+            self._keys[:count].sort()  # the kernel puts each into its place, which is for few
         room = len(before.ids) + count
         pairs = np.empty((2, room, 2), np.int32)
         now = Found(pairs[0], np.empty((room, 2)), np.empty(room), pairs[1], matcher)
