@@ -129,15 +129,10 @@ class Reader:
                 raise ValueError(f"{name} = {values}: {_wanted(finite)}")
         return values
 
-    def settled_point(self, point: Any, name: str) -> Any:
+    def settled_point(self, point: Any, name: str, wanted: Wanted = POINTS) -> Any:
         """A point or points of which no code of the caller's runs any more (`broadphase.boxes.settled`)."""
         values = self.floats(point, self.dim)
-        return settled(point, name, POINTS) if values is None else values
-
-    def settled_direction(self, direction: Any) -> Any:
-        """The same of directions."""
-        values = _wide_reader(self.dim).floats(direction, self.dim)
-        return settled(direction, "direction", WAYS) if values is None else values
+        return settled(point, name, wanted) if values is None else values
 
     def direction_or_directions(self, direction: Any) -> Floats | Rows:
         """One direction, or a batch; float64 whatever the index holds, finite, not zero."""
@@ -159,7 +154,7 @@ class Reader:
     def rays(self, origin: Any, direction: Any, max_distance: Any) -> Floats | Rows:
         """Origin, direction and greatest distance side by side: of one ray, or of a batch."""
         origin = self.settled_point(origin, "origin")
-        direction = self.settled_direction(direction)
+        direction = _wide_reader(self.dim).settled_point(direction, "direction", WAYS)
         max_distance = settled_distance(max_distance, "max_distance")
         at = self.point_or_points(origin, "origin", finite=True)
         towards = self.direction_or_directions(direction)

@@ -200,11 +200,9 @@ class Index:
         row = self._reader.box(box)
         sets = arguments.bit_set(category, "category"), arguments.bit_set(mask, "mask")
         flag = arguments.flag(static, "static")
-        if world is None:
-            new = self._store.add(row, flag, *sets)
-        else:
+        if world is not None:
             self._use_worlds()
-            new = self._store.add(row, flag, *sets, world.item(0))
+        new = self._store.add(row, flag, *sets, 0 if world is None else world.item(0))
         try:
             self._enter(_just(new))
         except BaseException:  # memory ran out, or the call was interrupted

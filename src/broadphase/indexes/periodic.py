@@ -440,7 +440,7 @@ class WindingRays:
         parts: list[tuple[Any, ...]] = [(np.empty(0, np.int64), NO_IDS, np.empty(0), np.empty((0, dim)))]
         active, begun, nearest, tests = np.arange(n), np.zeros(n), np.full(n, np.inf), 0
         while len(active):
-            ends = self._ends(active, begun[active])
+            ends = np.minimum(begun[active] + self._leg[active], self._furthest[active])
             asked, of = self._images(active, begun[active], ends)
             hits, counts, made = _ask(structure, asked, rules, first)
             tests += made
@@ -460,10 +460,6 @@ class WindingRays:
         kept = order[is_new[: len(order)]]
         kept = kept[np.lexsort((hits[kept], at[kept], of[kept]))]
         return of[kept], hits[kept], at[kept], into[kept], tests
-
-    def _ends(self, active: npt.NDArray[np.int64], begun: Rows) -> Rows:
-        ends: Rows = np.minimum(begun + self._leg[active], self._furthest[active])
-        return ends
 
     def _images(
         self, active: npt.NDArray[np.int64], begun: Rows, ends: Rows

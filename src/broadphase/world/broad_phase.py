@@ -48,6 +48,8 @@ class BroadPhase:
         """By layer and id: the row."""
         self._unsettled: set[int] = set()
         """The layers whose index was being changed when a call was interrupted."""
+        # Scratch for short lists.
+        self._few = np.empty(FEW, np.int32), np.empty(FEW, np.int32), np.empty(FEW, np.int32)
         self.room = _room(FEW)
         """What queries write to, and what kernels go on with: good until the next query."""
         self._filled: list[int] = []
@@ -103,7 +105,7 @@ class BroadPhase:
         store = self._store
         if len(self._ids[layer]) < len(store.alive):
             self._ids[layer] = _longer(self._ids[layer], len(store.alive))
-        gone, known, fresh = np.empty((3, count), np.int32)
+        gone, known, fresh = self._few if count <= FEW else np.empty((3, count), np.int32)
         found = take_list(store.marks, store.alive, layer, self._ids[layer], gone, known, fresh)
         return gone, known, fresh, *found
 

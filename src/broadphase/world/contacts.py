@@ -41,6 +41,7 @@ _AT_ONCE = 256
 FEW = 64
 # Up to so many are looked up one by one; beyond, a batch costs less.
 _VERY_FEW = 4
+_SORTED_HERE = 64
 _MOST_CANDIDATES = 1_024
 # Above this share of touched bodies, finding all pairs costs less than looking up each.
 _SHARE = 4
@@ -250,23 +251,22 @@ class ContactTracker:
         self.candidates = 0
         """How many pairs the narrow phase of the last update tested."""
 
-    def note(self, mover: Body, other: Body, normal: tuple[float, float]) -> None:
-        """A movement has crossed something; remembered where this concerns a listener."""
-        store = self._store
-        i, j = store.row(mover), store.row(other)
-        if not (store.static[i] and store.static[j]) and self._concerns(i, j):
-            self.crossed.setdefault((mover, other), normal)
+    def note(self, mover: int, other: int, normal: tuple[float, float], *, stopped: bool = False) -> None:
+        """A movement has crossed another body, or was stopped by it (by row).
 
-    def note_stop(self, mover: int, other: int, normal: tuple[float, float]) -> None:
-        """A body was stopped by another (both by row): at the next update they are in contact."""
+        Remembered where this concerns a listener.  What stopped it is in contact with it at the next update.
+        """
         store = self._store
-        listened = store.layer.item(mover) in LISTENED and store.layer.item(other) in LISTENED
-        if listened and self._concerns(mover, other):
-            bodies: list[Any] = store.bodies
+        bodies: list[Any] = store.bodies
+        if not self._concerns(mover, other):
+            return
+        if stopped:
             self.stopped[bodies[mover], bodies[other]] = normal
+        elif not (store.static[mover] and store.static[other]):
+            self.crossed.setdefault((bodies[mover], bodies[other]), normal)
 
     def note_many(self, movers: Rows, others: Rows, normals: Floats, *, stopped: bool = False) -> None:
-        """As `note` or `note_stop`, by rows."""
+        """The same of many."""
         store = self._store
         pairs = np.column_stack((movers, others)).astype(np.int32)
         pairs.sort(axis=1)
@@ -275,13 +275,8 @@ class ContactTracker:
             wanted &= ~_among(pairs, self.found.ids) | store.renewed[pairs].any(axis=1)
         for at in np.flatnonzero(wanted).tolist():
             i, j, normal = int(movers[at]), int(others[at]), (normals.item(at, 0), normals.item(at, 1))
-            mover, other = store.bodies[i], store.bodies[j]
-            if mover is None or other is None:
-                continue
-            if stopped:
-                self.note_stop(i, j, normal)
-            else:
-                self.note(mover, other, normal)
+            if store.alive[i] and store.alive[j]:
+                self.note(i, j, normal, stopped=stopped)
 
     @property
     def noted(self) -> tuple[int, int]:
@@ -362,7 +357,8 @@ class ContactTracker:
         count = self._put_near(self._static[:static].tolist(), (MOVING,), count)
         if count < 0:
             return None
-        self._keys[:count].sort()
+        if count > _SORTED_HERE:
+            self._keys[:count].sort()  # the kernel puts each into its place, which is for few
         room = len(before.ids) + count
         pairs = np.empty((2, room, 2), np.int32)
         now = Found(pairs[0], np.empty((room, 2)), np.empty(room), pairs[1], matcher)

@@ -191,7 +191,7 @@ def cross(
     first = {hit.other: hit for hit in reversed(hits)}
     found = tuple(hit for hit in hits if first[hit.other] is hit)
     for hit in found:
-        state.contacts.note(body, hit.other, hit.normal)
+        state.contacts.note(body.id, hit.other.id, hit.normal)
     return movement._replace(crossed=found)
 
 

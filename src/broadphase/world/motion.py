@@ -193,7 +193,7 @@ class Motion:
         for time, nx, ny, x, y, other, column, cell, _ in found.tolist():
             met: Any = bodies[int(other)] if other >= 0.0 else Tile(int(column), int(cell))
             if stops and other >= 0.0:
-                self._contacts.note_stop(row, int(other), (nx, ny))
+                self._contacts.note(row, int(other), (nx, ny), stopped=True)
             hits.append(_new(Hit, (met, time, (nx, ny), (x, y), response)))
         return hits
 
@@ -218,7 +218,7 @@ class Motion:
         store.put(row, movement.x, movement.y)
         for hit in movement.hits:
             if hit.response != "cross" and isinstance(hit.other, Body) and hit.other.alive:
-                self._contacts.note_stop(row, hit.other.id, hit.normal)
+                self._contacts.note(row, hit.other.id, hit.normal, stopped=True)
         movement = cross(self._state, body, start, movement, passed, ignored)
         if not self._space.periodic:
             return movement
