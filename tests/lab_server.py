@@ -14,10 +14,11 @@ from urllib.request import Request, urlopen
 
 from websockets.sync.client import ClientConnection, connect
 
+import broadphase
 from broadphase.lab.frames import Decoded, decode
 
 WAIT = 120.0  # seconds; only what hangs takes so long, or a first compilation
-SOURCE = Path(__file__).parent.parent / "src"
+SOURCE = str(Path(broadphase.__file__).parent.parent)
 
 
 class Running(NamedTuple):
@@ -45,7 +46,10 @@ def running(folder: Path, port: int = 0, recording: Path | None = None) -> Itera
     with errors.open("a") as stderr:
         process = subprocess.Popen(
             command,
-            env={**os.environ, "PYTHONPATH": str(SOURCE)},
+            env={
+                **os.environ,
+                "PYTHONPATH": os.pathsep.join(filter(None, [SOURCE, os.environ.get("PYTHONPATH")])),
+            },
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=stderr,
