@@ -18,7 +18,9 @@ import broadphase
 from broadphase.lab.frames import Decoded, decode
 
 WAIT = 120.0  # seconds; only what hangs takes so long, or a first compilation
-SOURCE = str(Path(broadphase.__file__).parent.parent)
+_PATHS = [str(Path(broadphase.__file__).parent.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(_PATHS)}
+"""In which a process imports the same package."""
 
 
 class Running(NamedTuple):
@@ -46,10 +48,7 @@ def running(folder: Path, port: int = 0, recording: Path | None = None) -> Itera
     with errors.open("a") as stderr:
         process = subprocess.Popen(
             command,
-            env={
-                **os.environ,
-                "PYTHONPATH": os.pathsep.join(filter(None, [SOURCE, os.environ.get("PYTHONPATH")])),
-            },
+            env=ENVIRONMENT,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=stderr,
