@@ -14,10 +14,13 @@ from urllib.request import Request, urlopen
 
 from websockets.sync.client import ClientConnection, connect
 
+import broadphase
 from broadphase.lab.frames import Decoded, decode
 
 WAIT = 120.0  # seconds; only what hangs takes so long, or a first compilation
-SOURCE = Path(__file__).parent.parent / "src"
+_PATHS = [str(Path(broadphase.__file__).parent.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(_PATHS)}
+"""In which a process imports the same package."""
 
 
 class Running(NamedTuple):
@@ -45,7 +48,7 @@ def running(folder: Path, port: int = 0, recording: Path | None = None) -> Itera
     with errors.open("a") as stderr:
         process = subprocess.Popen(
             command,
-            env={**os.environ, "PYTHONPATH": str(SOURCE)},
+            env=ENVIRONMENT,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=stderr,

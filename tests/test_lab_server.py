@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from lab_server import SOURCE, WAIT, Tab, fetch, running, setup_message
+from lab_server import ENVIRONMENT, WAIT, Tab, fetch, running, setup_message
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
@@ -315,7 +315,7 @@ def test_a_page_that_stops_reading_gets_two_frames_and_memory_stays(server):
 def command(*arguments):
     return subprocess.run(
         [sys.executable, "-W", "error", "-m", "broadphase", "lab", "--no-browser", *arguments],
-        env={**os.environ, "PYTHONPATH": str(SOURCE)},
+        env=ENVIRONMENT,
         capture_output=True,
         text=True,
         timeout=WAIT,

@@ -21,6 +21,7 @@ from outofcore_helpers import TIGHT
 import broadphase as bp
 from broadphase import cli, outofcore
 from broadphase.lab import server, uploads
+from broadphase.lab import session as sessions
 from broadphase.outofcore.work import run_tasks
 from broadphase.runtime import memory, threads, windows
 
@@ -173,6 +174,12 @@ class TestMemory:
         monkeypatch.setattr(windows, "limit_this_process", lambda *limits: asked.append(limits))
         uploads.limit_this_process(Path("a.csv"))
         assert asked == [(uploads.MEMORY, uploads.SECONDS)]
+
+
+def test_a_page_that_leaves_asks_for_no_library_of_unix(monkeypatch):
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setattr(ctypes, "CDLL", None)
+    sessions._give_memory_back()
 
 
 @pytest.mark.parametrize(("platform", "shared"), [("linux", 1), ("win32", 0)])

@@ -190,7 +190,7 @@ class TestResuming:
             while not done.exists() and process.poll() is None and time.monotonic() < until:
                 time.sleep(0.01)
             time.sleep(chance.uniform(0.0, 0.5))
-            process.send_signal(signal.SIGKILL)
+            process.kill()
             process.wait()
         outofcore.pairs(source, tmp_path / "out", **TIGHT)
         outofcore.pairs(source, tmp_path / "whole", **TIGHT)

@@ -8,6 +8,7 @@ import contextlib
 import ctypes
 import json
 import logging
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -505,8 +506,9 @@ def _boxes_of(scene: Scene) -> BoxArray:
 def _give_memory_back() -> None:
     """Return freed memory to the system after a page has closed."""
     memory.let_go()
-    with contextlib.suppress(OSError, AttributeError):  # only glibc keeps freed memory
-        ctypes.CDLL(None).malloc_trim(0)
+    if sys.platform == "linux":  # only glibc keeps freed memory
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).malloc_trim(0)
 
 
 def _lane_keys(setup: Setup) -> list[tuple[Any, ...]]:

@@ -202,7 +202,7 @@ def locked(folder: WorkFolder) -> Iterator[None]:
     with folder.lock.open("ab") as file:
         try:
             _lock(file.fileno())
-        except (BlockingIOError, PermissionError):
+        except BlockingIOError:
             raise BlockingIOError(
                 errno.EWOULDBLOCK, "another run is at work in this folder", str(folder.root)
             ) from None
@@ -224,7 +224,10 @@ def _lock(handle: int) -> None:
     except ImportError:  # Windows
         import msvcrt
 
-        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+        try:
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+        except OSError:  # its number is that of whatever the system has met
+            raise BlockingIOError from None
     else:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
