@@ -60,12 +60,12 @@ class Pe:
     def functions(self) -> int:
         """How many functions it says how to unwind (``.pdata``)."""
         _, size = self._tables[_FUNCTIONS]
-        return size // (12 if self.machine == X86_64 else 8)
+        return int(size) // (12 if self.machine == X86_64 else 8)
 
     @property
     def may_lie_anywhere(self) -> bool:
         """Whether Windows may load it at any address."""
-        return self._flags & _ANYWHERE == _ANYWHERE
+        return bool(self._flags & _ANYWHERE == _ANYWHERE)
 
     @property
     def runs_no_data(self) -> bool:
