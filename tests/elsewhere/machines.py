@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from pathlib import Path
 
 from . import parts
@@ -26,7 +27,7 @@ class Machine:
 
     def name_of(self, path: Path) -> str:
         """How that Python names a file of this machine."""
-        return "Z:" + str(path).replace("/", "\\") if self.is_windows else str(path)
+        return _in_wine(path) if self.is_windows else str(path)
 
     def run(
         self, arguments: Sequence[str], package: Path, environment: Mapping[str, str]
@@ -53,14 +54,19 @@ class Machine:
         )
 
 
-def _runs_first(name: str, line: str) -> Path:
+def _in_wine(path: Path) -> str:
+    return "Z:" + str(path).replace("/", "\\")
+
+
+def _runs_first(line: str, tests: str = str(_TESTS)) -> Path:
     """A folder of the path from which each Python of a machine runs a line first."""
+    text = f"import sys\n\nsys.path.append({tests!r})\n{line}\n"
 
     def make(into: Path) -> None:
         into.mkdir()
-        Path(into, "sitecustomize.py").write_text(f"import sys\n\nsys.path.append({str(_TESTS)!r})\n{line}\n")
+        Path(into, "sitecustomize.py").write_text(text)
 
-    return parts.kept(f"first/{name}", make)
+    return parts.kept(f"first/{blake2b(text.encode(), digest_size=6).hexdigest()}", make)
 
 
 _LOAD_MACH_O = "import elsewhere.mapped\n\nelsewhere.mapped.load_instead()"
@@ -68,12 +74,12 @@ _LOAD_MACH_O = "import elsewhere.mapped\n\nelsewhere.mapped.load_instead()"
 
 def linux_arm64(more: Sequence[str] = ()) -> Machine:
     """Debian's Python, in QEMU."""
-    return _qemu("linux-arm64", "", more)
+    return _qemu("", more)
 
 
 def macos_arm64(more: Sequence[str] = ()) -> Machine:
     """The same, with libraries for macOS mapped into it."""
-    return _qemu("macos-arm64", _LOAD_MACH_O, more)
+    return _qemu(_LOAD_MACH_O, more)
 
 
 def macos_x86_64(more: Sequence[str] = ()) -> Machine:
@@ -86,13 +92,13 @@ def macos_x86_64(more: Sequence[str] = ()) -> Machine:
     return Machine(
         python=(str(parts.kept(f"macos-x86_64/python{version}", make) / "bin/python"),),
         libraries=(
-            _runs_first("macos-x86_64", _LOAD_MACH_O),
+            _runs_first(_LOAD_MACH_O),
             parts.wheels(_X86_64_WHEELS, (*_NEEDED, *more), version),
         ),
     )
 
 
-def _qemu(name: str, first: str, more: Sequence[str]) -> Machine:
+def _qemu(first: str, more: Sequence[str]) -> Machine:
     qemu = parts.program("qemu-aarch64", "qemu-user")
     packages = ("python3.11", "python3-distutils", "libstdc++6")
     system = parts.kept("linux-arm64/debian", lambda into: parts.debian("arm64", packages, into))
@@ -108,7 +114,7 @@ def _qemu(name: str, first: str, more: Sequence[str]) -> Machine:
     return Machine(
         python=(str(starter),),
         libraries=(
-            _runs_first(name, f"sys.executable = {str(starter)!r}\n{first}"),
+            _runs_first(f"sys.executable = {str(starter)!r}\n{first}"),
             parts.wheels(_ARM64_WHEELS, (*_NEEDED, *more), "3.11"),
         ),
     )
@@ -122,7 +128,6 @@ def windows_x86_64(more: Sequence[str] = ()) -> Machine:
         "WINEDEBUG": "-all",
         "WINEDLLOVERRIDES": "mscoree,mshtml=",  # else it asks whether to fetch those
         "DISPLAY": "",
-        "PYTHONUTF8": "0",
     }
 
     def make(into: Path) -> None:
@@ -141,7 +146,7 @@ def windows_x86_64(more: Sequence[str] = ()) -> Machine:
         subprocess.run(["wineserver", "--wait"], env={**os.environ, "WINEPREFIX": str(into)}, check=False)
 
     prefix = parts.kept("windows-x86_64/wine", make)
-    first = _runs_first("windows-x86_64", "import elsewhere.wine\n\nelsewhere.wine.mend()")
+    first = _runs_first("import elsewhere.wine\n\nelsewhere.wine.mend()", _in_wine(_TESTS))
     return Machine(
         python=(wine, str(python)),
         libraries=(first, parts.wheels(("win_amd64",), (*_NEEDED, "colorama", *more), "3.11")),
