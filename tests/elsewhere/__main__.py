@@ -8,7 +8,7 @@ needs is fetched into ~/.cache/broadphase-elsewhere or $BROADPHASE_ELSEWHERE.
 import argparse
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -17,7 +17,7 @@ from . import machines, parts, structure, suites
 UNAVAILABLE = 3
 """The exit code where something that is needed cannot be fetched."""
 
-_MACHINES: dict[str, Callable[[Sequence[str]], machines.Machine] | None] = {
+_MACHINES: dict[str, machines.Maker | None] = {
     "linux-arm64": machines.linux_arm64,
     "windows-x86_64": machines.windows_x86_64,
     "macos-arm64": machines.macos_arm64,
@@ -34,10 +34,10 @@ def _libraries_are_sound(package: Path, target: str) -> bool:
     return bool(faults) and not any(faults.values())
 
 
-def _suites_pass(machine: machines.Machine, package: Path, target: str, tests: Sequence[str]) -> bool:
+def _suites_pass(machine: machines.Machine, target: str, tests: Sequence[str]) -> bool:
     good = True
-    for level in suites.levels(machine, package):
-        for ran in suites.suites(machine, package, level, tests):
+    for level in suites.levels(machine):
+        for ran in suites.suites(machine, level, tests):
             if not ran.passed:
                 print(ran.output)
             verdict = "passed" if ran.passed else "FAILED"
@@ -48,11 +48,12 @@ def _suites_pass(machine: machines.Machine, package: Path, target: str, tests: S
 
 def main() -> int:
     """Test what the arguments name."""
-    parser = argparse.ArgumentParser(prog="python -m tests.elsewhere", description=__doc__)
-    parser.add_argument("target", choices=_MACHINES)
-    parser.add_argument(
-        "tests", nargs="*", help="arguments of pytest, after --; by default the conformance tests"
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.elsewhere",
+        usage="%(prog)s TARGET [options] [-- arguments of pytest, instead of the conformance tests]",
+        description=__doc__,
     )
+    parser.add_argument("target", choices=_MACHINES)
     parser.add_argument("--wheel", type=Path, help="what to test, instead of building it")
     parser.add_argument("--levels", default="all", help="which to build, with commas between them")
     parser.add_argument(
@@ -63,22 +64,24 @@ def main() -> int:
         metavar="REQUIREMENT",
         help="what those tests import besides",
     )
-    arguments = parser.parse_args()
+    given = sys.argv[1:]
+    end = given.index("--") if "--" in given else len(given)
+    arguments, tests = parser.parse_args(given[:end]), given[end + 1 :]
     start = time.monotonic()
     make = _MACHINES[arguments.target]
-    try:
-        machine = make(arguments.more) if make else None
-    except parts.UnavailableError as error:
-        print(f"{arguments.target}: NOT TESTED: {error}", file=sys.stderr)
-        return UNAVAILABLE
     with TemporaryDirectory() as folder:
+        try:
+            machine = make(Path(folder), arguments.more) if make else None
+        except parts.UnavailableError as error:
+            print(f"{arguments.target}: NOT TESTED: {error}", file=sys.stderr)
+            return UNAVAILABLE
         wheel = arguments.wheel or parts.build_wheel(arguments.target, arguments.levels, Path(folder))
         print(f"{arguments.target}: {wheel.name} ({time.monotonic() - start:.0f} s)", flush=True)
-        package = Path(folder, "package")
-        parts.unpack_wheel(wheel, package)
-        good = _libraries_are_sound(package, arguments.target)
+        parts.unpack_wheel(wheel, Path(folder, "package"))
+        good = _libraries_are_sound(Path(folder, "package"), arguments.target)
         if machine:
-            good &= _suites_pass(machine, package, arguments.target, arguments.tests)
+            machine.install(wheel)
+            good &= _suites_pass(machine, arguments.target, tests)
     return 0 if good else 1
 
 

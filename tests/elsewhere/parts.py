@@ -127,6 +127,12 @@ def unpack_wheel(wheel: Path, into: Path) -> None:
         shutil.rmtree(data)
 
 
+def copy_checkout(into: Path) -> None:
+    """This checkout, but for what is made in it."""
+    made = (".git", ".*_cache", ".hypothesis", ".venv", "__pycache__", "build", "dist", "_build", "compiled")
+    shutil.copytree(CHECKOUT, into, ignore=shutil.ignore_patterns(*made, "*.egg-info"))
+
+
 def windows_python(into: Path) -> None:
     """CPython for Windows as python.org ships it for programs that bring their own Python."""
     with TemporaryDirectory() as folder:

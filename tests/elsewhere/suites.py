@@ -3,7 +3,6 @@
 import re
 import time
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 from .machines import Machine
@@ -31,26 +30,26 @@ class Ran(NamedTuple):
     output: str
 
 
-def suites(machine: Machine, package: Path, level: str, tests: Sequence[str]) -> Iterator[Ran]:
+def suites(machine: Machine, level: str, tests: Sequence[str]) -> Iterator[Ran]:
     """A call of every public function, then tests, at one level of the processor."""
-    yield _run(machine, package, level, "arrival", ["tests/arrival.py"])
-    yield _run(machine, package, level, "pytest", [*_PYTEST, *(tests or CONFORMANCE)])
+    yield _run(machine, level, "arrival", ["tests/arrival.py"])
+    yield _run(machine, level, "pytest", [*_PYTEST, *(tests or CONFORMANCE)])
 
 
-def levels(machine: Machine, package: Path) -> list[str]:
+def levels(machine: Machine) -> list[str]:
     """Those that this processor has and the package came for, the best first."""
     done = machine.run(
-        ["-c", "from broadphase.kernels.machine.level import able; print('levels:', *able())"], package, {}
+        ["-c", "from broadphase.kernels.machine.level import able; print('levels:', *able())"], {}
     )
     told = re.search(r"^levels: (.*?)\s*$", done.stdout, re.MULTILINE)
     if not told:
         raise RuntimeError(f"the package cannot be imported there:\n{done.stdout}")
-    folder = package / "broadphase/kernels/compiled"
+    folder = machine.checkout / "src/broadphase/kernels/compiled"
     return [name for name in told[1].split() if (folder / f"{name}.index").exists()]
 
 
-def _run(machine: Machine, package: Path, level: str, name: str, arguments: Sequence[str]) -> Ran:
+def _run(machine: Machine, level: str, name: str, arguments: Sequence[str]) -> Ran:
     start = time.monotonic()
-    done = machine.run(arguments, package, {"BROADPHASE_LEVEL": level})
+    done = machine.run(arguments, {"BROADPHASE_LEVEL": level})
     lines = done.stdout.strip().splitlines()
     return Ran(name, done.returncode == 0, lines[-1] if lines else "", time.monotonic() - start, done.stdout)
