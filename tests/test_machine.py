@@ -123,36 +123,63 @@ def test_what_no_kernel_takes_is_a_type_error(wrong):
 # ---- denormals
 
 
+# Functions of an address that read and write the control register of floating point there; and its bits that
+# flush denormals.
+_REGISTERS = {
+    # stmxcsr [rdi]; ret; ldmxcsr [rdi]; ret
+    "x86_64": ("0f ae 1f c3", "0f ae 17 c3", 0x8040),
+    # Windows passes the address in rcx.
+    "AMD64": ("0f ae 19 c3", "0f ae 11 c3", 0x8040),
+    # mrs x1, fpcr; str x1, [x0]; ret; ldr x1, [x0]; msr fpcr, x1; ret
+    "aarch64": ("01 44 3b d5 01 00 00 f9 c0 03 5f d6", "01 00 40 f9 01 44 1b d5 c0 03 5f d6", 1 << 24),
+}
+
+
+def runnable_memory(code):
+    """The address of code that may be run, and what keeps it there."""
+    if os.name == "nt":
+        allocate = ctypes.windll.kernel32.VirtualAlloc
+        allocate.restype, allocate.argtypes = (
+            ctypes.c_void_p,
+            [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_uint32] * 2],
+        )
+        address = allocate(None, len(code), 0x3000, 0x40)  # reserved and committed; it may be written and run
+        ctypes.memmove(address, code, len(code))
+        return address, None
+    try:
+        page = mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+    except OSError:
+        pytest.skip("no memory may be run here")
+    page.write(code)
+    return ctypes.addressof(ctypes.c_char.from_buffer(page)), page
+
+
 @contextmanager
 def flushed_denormals():
     """As `torch.set_flush_denormal` and libraries built with fast math leave the calling thread."""
-    try:
-        page = mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
-    except (OSError, AttributeError):
-        pytest.skip("no memory may be run here")
-    page.write(b"\x0f\xae\x1f\xc3\x0f\xae\x17\xc3")  # stmxcsr [rdi]; ret; ldmxcsr [rdi]; ret
-    address = ctypes.addressof(ctypes.c_char.from_buffer(page))
-    call = ctypes.CFUNCTYPE(None, ctypes.POINTER(ctypes.c_uint32))
-    read, write = call(address), call(address + 4)
-    before = ctypes.c_uint32()
+    reading, writing, bits = _REGISTERS[platform.machine()]
+    first, second = bytes.fromhex(reading), bytes.fromhex(writing)
+    address, _page = runnable_memory(first + second)
+    call = ctypes.CFUNCTYPE(None, ctypes.POINTER(ctypes.c_uint64))
+    read, write = call(address), call(address + len(first))
+    before, during = ctypes.c_uint64(), ctypes.c_uint64()
     read(before)
-    write(ctypes.c_uint32(before.value | 0x8040))
+    write(ctypes.c_uint64(before.value | bits))
     try:
         assert float("1e-310") * 1.0 == 0.0, "the mode is not set"
         yield
-        during = ctypes.c_uint32()
         read(during)
-        assert during.value & 0x8040 == 0x8040, "a call left another mode behind"
+        assert during.value & bits == bits, "a call left another mode behind"
     finally:
         write(before)
 
 
-on_x86 = pytest.mark.skipif(
-    platform.machine() != "x86_64" or os.name == "nt", reason="writes a register of x86-64, as Unix calls"
+on_known_processors = pytest.mark.skipif(
+    platform.machine() not in _REGISTERS, reason="writes a register of the processor"
 )
 
 
-@on_x86
+@on_known_processors
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("dim", [2, 3])
 @pytest.mark.parametrize("method", bp.METHODS)
@@ -165,7 +192,7 @@ def test_flushed_denormals_lose_no_pair(method, dim, dtype):
         assert_same(found, expected)
 
 
-@on_x86
+@on_known_processors
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("name", sorted(CLASSES))
 def test_flushed_denormals_lose_no_pair_of_an_index(name, dtype):
@@ -186,7 +213,7 @@ def test_flushed_denormals_lose_no_pair_of_an_index(name, dtype):
         assert np.array_equal(ours, expected)
 
 
-@on_x86
+@on_known_processors
 @pytest.mark.parametrize("name", sorted(CLASSES))
 def test_flushed_denormals_change_no_question_in_float64(name):
     boxes = scenes.make("denormal", 100, 2, np.float64)

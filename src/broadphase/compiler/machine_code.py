@@ -44,7 +44,7 @@ def emit_common(library: Any, symbol: str, machine: Any) -> bytes:
 
 def emit(module: Any, kept: set[str], machine: Any) -> bytes:
     """Optimise a module and emit it; the functions ``kept`` are what other objects see of it."""
-    for function in module.functions:
+    for number, function in enumerate(module.functions):
         if not function.is_declaration:
             if "windows" in module.triple:
                 function.add_function_attribute("uwtable")  # Windows walks the stack by tables
@@ -52,6 +52,8 @@ def emit(module: Any, kept: set[str], machine: Any) -> bytes:
                 function.visibility = "hidden"  # called without a detour through the linker's table
             else:
                 function.linkage = "internal"
+                # Its number told what this process had compiled before, and libraries for macOS keep names.
+                function.name = f"{function.name.partition('_')[2]}_{number}"
     for variable in module.global_variables:
         is_ours = not variable.is_declaration and not variable.name.startswith("llvm.")
         if is_ours and variable.name not in kept:

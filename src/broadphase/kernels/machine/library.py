@@ -137,7 +137,8 @@ def _fill_tables(loaded: ctypes.CDLL) -> None:
     key = (ctypes.c_int8 * python_api.KEY_SIZE).in_dll(loaded, "broadphase_key")
     ctypes.pythonapi.PyThread_tss_create(ctypes.byref(key))
     kinds = (ctypes.c_int8 * python_api.KIND_NUMBERS).in_dll(loaded, "broadphase_kinds")
-    for letter in np.typecodes["AllInteger"] + "?fd":
+    # Where "long double" has 64 bits, as on Windows, NumPy has a second type of them: it is equal to float64.
+    for letter in np.typecodes["AllInteger"] + "?fdg":
         dtype = np.dtype(letter)
         if kind(dtype) in python_api.KINDS:
             kinds[dtype.num] = python_api.KINDS.index(kind(dtype)) + 1

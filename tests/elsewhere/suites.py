@@ -1,0 +1,55 @@
+"""What is run in a Python of another platform."""
+
+import re
+import time
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from .machines import Machine
+
+CONFORMANCE = (
+    *("tests/test_exact.py", "tests/test_same_order.py", "tests/test_bad_input.py"),
+    *("tests/test_nothing_dropped.py", "tests/test_nothing_dropped_queries.py"),
+    *("tests/test_machine.py::test_flushed_denormals_lose_no_pair",),
+    *("tests/test_machine.py::test_flushed_denormals_lose_no_pair_of_an_index",),
+    *("tests/test_machine.py::test_flushed_denormals_change_no_question_in_float64",),
+)
+"""Answers are those of brute force, in the same order whatever is done; nothing is dropped; wrong input is
+refused; and modes of the processor change nothing."""
+
+_PYTEST = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "--numprocesses=2", "--durations=10")
+
+
+class Ran(NamedTuple):
+    """What came of one of them."""
+
+    name: str
+    passed: bool
+    told: str
+    seconds: float
+    output: str
+
+
+def suites(machine: Machine, level: str, tests: Sequence[str]) -> Iterator[Ran]:
+    """A call of every public function, then tests, at one level of the processor."""
+    yield _run(machine, level, "arrival", ["tests/arrival.py"])
+    yield _run(machine, level, "pytest", [*_PYTEST, *(tests or CONFORMANCE)])
+
+
+def levels(machine: Machine) -> list[str]:
+    """Those that this processor has and the package came for, the best first."""
+    done = machine.run(
+        ["-c", "from broadphase.kernels.machine.level import able; print('levels:', *able())"], {}
+    )
+    told = re.search(r"^levels: (.*?)\s*$", done.stdout, re.MULTILINE)
+    if not told:
+        raise RuntimeError(f"the package cannot be imported there:\n{done.stdout}")
+    folder = machine.checkout / "src/broadphase/kernels/compiled"
+    return [name for name in told[1].split() if (folder / f"{name}.index").exists()]
+
+
+def _run(machine: Machine, level: str, name: str, arguments: Sequence[str]) -> Ran:
+    start = time.monotonic()
+    done = machine.run(arguments, {"BROADPHASE_LEVEL": level})
+    lines = done.stdout.strip().splitlines()
+    return Ran(name, done.returncode == 0, lines[-1] if lines else "", time.monotonic() - start, done.stdout)

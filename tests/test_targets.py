@@ -1,0 +1,156 @@
+"""Libraries for each platform are what its loader takes; `python -m tests.elsewhere` runs them."""
+
+import os
+import shutil
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from elsewhere import macho
+from elsewhere.structure import EXPORTS, faults
+
+import broadphase
+from broadphase.kernels.machine.signatures import listed
+from broadphase.kernels.machine.target import TARGETS
+
+pytestmark = [
+    pytest.mark.skipif(find_spec("numba") is None, reason="nothing compiles without Numba"),
+    pytest.mark.skipif(find_spec("ziglang") is None, reason="the linker of this machine is for this machine"),
+]
+every_target = pytest.mark.parametrize("target", TARGETS)
+quick = ("linux-arm64", "windows-x86_64", "macos-arm64")
+few_targets = pytest.mark.parametrize(
+    "target", [pytest.param(name, marks=() if name in quick else pytest.mark.exhaustive) for name in TARGETS]
+)
+
+
+def build(target, folder, every):
+    """A library of every n-th of all kernels, at the lowest level, in a cache of its own."""
+    lines = [f"{kernel}: {types}\n" for kernel, lists in listed().items() for types in lists]
+    library = folder / f"library{TARGETS[target].suffix}"
+    cache = folder / "cache"
+    command = ["-m", "broadphase.compiler", "--target", target, "--levels", TARGETS[target].levels[-1]]
+    subprocess.run(
+        [sys.executable, *command, "--into", library],
+        input="".join(lines[::every]),
+        env={
+            **os.environ,
+            "BROADPHASE_CACHE": str(cache),
+            "PYTHONPATH": os.pathsep.join([str(Path(broadphase.__file__).parents[1]), *sys.path]),
+        },
+        text=True,
+        check=True,
+        timeout=600,
+    )
+    return library
+
+
+@few_targets
+def test_a_library_is_what_the_loader_takes(target, tmp_path, exhaustive):
+    every = 40 if exhaustive else 90
+    library = build(target, tmp_path, every)
+    assert faults(library, target) == []
+    index = library.with_suffix(".index").read_text().splitlines()
+    assert sum(line.startswith("kernel ") for line in index) >= 4
+    assert {path.name for path in tmp_path.iterdir()} == {library.name, "library.index", "cache"}
+
+
+@pytest.mark.exhaustive
+@every_target
+def test_two_builds_are_the_same_byte_for_byte(target, tmp_path):
+    first = build(target, tmp_path / "one", 40).read_bytes()
+    assert build(target, tmp_path / "another folder", 40).read_bytes() == first
+
+
+# ---- what is wrong is seen
+
+
+def library_of(code, target, folder):
+    """A library of LLVM's code, which need not hold what ours do."""
+    from llvmlite import binding
+
+    from broadphase.compiler.machine_code import link_with
+    from broadphase.compiler.target_machine import target_machine
+
+    platform = TARGETS[target]
+    machine = target_machine(platform, platform.levels[-1])
+    module = binding.parse_assembly(f'target triple = "{platform.triple}"\n{code}')
+    (folder / "code.o").write_bytes(machine.emit_object(module))
+    library = folder / f"library{platform.suffix}"
+    link_with(platform.linkers()[-1], [folder / "code.o"], library, platform)
+    return library
+
+
+def variables(target):
+    """What libraries export, as LLVM's code."""
+    exported = "dllexport " if "windows" in target else ""
+    return "\n".join(f"@{name} = {exported}global i64 0" for name in sorted(EXPORTS)) + "\n"
+
+
+POWER = """
+declare double @pow(double, double)
+define double @kernel(double %x) uwtable {
+  %y = call double @pow(double %x, double %x)
+  ret double %y
+}
+"""
+
+
+@pytest.mark.parametrize("target", ["linux-x86_64", "linux-arm64", "macos-x86_64", "macos-arm64"])
+def test_a_symbol_that_not_every_system_has(target, tmp_path):
+    found = faults(library_of(variables(target) + POWER, target, tmp_path), target)
+    (fault,) = [each for each in found if each.startswith("symbols that not every system has")]
+    assert "pow'" in fault
+
+
+@pytest.mark.parametrize("target", ["windows-x86_64", "windows-arm64"])
+def test_for_windows_nothing_undefined_is_linked(target, tmp_path):
+    """So what has been linked asks for no function, either of the C library or of Microsoft's compiler."""
+    with pytest.raises(RuntimeError, match="undefined symbol: pow"):
+        library_of(variables(target) + POWER, target, tmp_path)
+    deep = """
+    declare void @use(ptr)
+    define void @kernel() uwtable {
+      %much = alloca [20000 x i8]
+      store volatile i8 1, ptr %much
+      ret void
+    }
+    """
+    with pytest.raises(RuntimeError, match="undefined symbol: __chkstk"):
+        library_of(variables(target) + deep, target, tmp_path)
+
+
+@every_target
+def test_what_is_not_exported_is_missed(target, tmp_path):
+    library = library_of(variables(target).replace("@broadphase_key", "@some_key"), target, tmp_path)
+    (fault,) = [each for each in faults(library, target) if each.startswith("exports")]
+    assert "some_key" in fault
+
+
+@pytest.mark.parametrize("target", ["windows-x86_64", "windows-arm64"])
+def test_functions_that_cannot_be_unwound(target, tmp_path):
+    found = faults(library_of(variables(target), target, tmp_path), target)
+    assert "it does not say how to unwind its functions" in found
+
+
+@every_target
+def test_a_library_for_another_platform(target, tmp_path):
+    library = library_of(variables(target), target, tmp_path)
+    for other in TARGETS:
+        if other != target:
+            assert faults(library, other)
+
+
+def test_what_was_changed_after_it_was_signed(tmp_path):
+    """Macs with x86-64 run what is not signed, too."""
+    library = library_of(variables("macos-arm64"), "macos-arm64", tmp_path)
+    signature = macho.MachO(library.read_bytes()).signature
+    data = bytearray(library.read_bytes())
+    data[signature.covered - 1] ^= 1
+    (tmp_path / "changed").mkdir()
+    changed = Path(shutil.copy(library, tmp_path / "changed"))
+    changed.write_bytes(data)
+    (fault,) = faults(changed, "macos-arm64")
+    assert "pages that are not what was signed" in fault
