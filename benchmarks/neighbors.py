@@ -124,8 +124,8 @@ def report(name: str, contestants: dict[str, Callable[[], Any]], seconds: float)
     times = best_of(contestants, seconds)
     ours = times.pop(OURS)
     best = min(times, key=lambda peer: times[peer])
-    said = ", ".join(f"{peer} {1e3 * took:.1f}" for peer, took in times.items())
-    print(f"{name}: {1e3 * ours:.2f} ms; {said}; {best}: {times[best] / ours:.2f} x", flush=True)
+    said = ", ".join(f"{peer} {1e3 * took:.3g}" for peer, took in times.items())
+    print(f"{name}: {1e3 * ours:.3g} ms; {said}; {best}: {times[best] / ours:.2f} x", flush=True)
 
 
 def compare_near(points: Points, name: str, seconds: float) -> None:
