@@ -1,7 +1,6 @@
 """Small files that claim to hold much take hardly any memory, and the error says why."""
 
 import re
-import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +13,9 @@ from pyarrow import feather, ipc, parquet
 
 from broadphase.errors import FileError
 from broadphase.files import Limits, read_boxes
+
+if sys.platform != "win32":
+    import resource
 
 PEAK = """
 import sys, pyarrow.ipc, pyarrow.parquet, pathlib

@@ -220,7 +220,7 @@ def test_an_export_is_the_page_and_its_recordings(tmp_path, exhaustive):
     written = export(tmp_path / "site", lambda *reported: seen.append(reported), steps)
     assert all(path.is_file() for path in written)
     assert max(path.stat().st_size for path in written) < LARGEST
-    names = {str(path.relative_to(tmp_path / "site")) for path in written}
+    names = {path.relative_to(tmp_path / "site").as_posix() for path in written}
     assert {"index.html", "page/tour.js", "tour/steps.json", "tour/kept.bin"} <= names
     assert not any("sandbox" in name for name in names)
     reported = json.loads((tmp_path / "site/tour/steps.json").read_text())

@@ -15,7 +15,8 @@ WAIT = 300  # seconds; only what hangs takes so long
 
 def run(script, *arguments, **environment):
     """Run a script in a fresh interpreter that knows the test folder; returns what it printed."""
-    path = os.pathsep.join([str(HERE.parent / "src"), str(HERE)])
+    package = str(Path(bp.__file__).parent.parent)
+    path = os.pathsep.join([package, str(HERE), *filter(None, [os.environ.get("PYTHONPATH")])])
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", script, *map(str, arguments)],
         env={**os.environ, "PYTHONPATH": path, **environment},
