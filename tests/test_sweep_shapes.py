@@ -24,7 +24,7 @@ def around_shapes(others):
 
     def around(region):
         near = (bounds[:, :2] <= region[2:]).all(axis=1) & (region[:2] <= bounds[:, 2:]).all(axis=1)
-        rows = np.flatnonzero(near)
+        rows = np.flatnonzero(near).astype(np.int32)
         return Blockers(bounds[rows], rows.tolist(), table.columns, rows)
 
     return around

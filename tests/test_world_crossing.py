@@ -313,7 +313,7 @@ def test_a_sensor_is_crossed_where_it_would_have_blocked(shape, other, dx, dy):
         np.array([other.bounds]),
         ["other"],
         world._state.store.table.columns,
-        np.array([1]),
+        np.array([1], np.int32),
     )
     hits = resolve(shape, dx, dy, lambda bounds: blockers, None, "cross").hits
     crossed = world.move(body, dx, dy).crossed
