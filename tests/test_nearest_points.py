@@ -1,6 +1,5 @@
 """`nearest`: the same as brute force says, ties by number, wherever the points are."""
 
-import time
 from itertools import product
 
 import numpy as np

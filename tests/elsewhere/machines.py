@@ -59,9 +59,9 @@ class Machine:
         named = _in_wine if "WINEPREFIX" in self.environment else str
         site.mkdir(parents=True, exist_ok=True)
         paths = [self.checkout / "src", libraries]
-        Path(site, "elsewhere.pth").write_text("".join(f"{named(path)}\n" for path in paths))
+        Path(site, "elsewhere.pth").write_text("".join(f"{named(path)}\n" for path in paths), "utf-8")
         Path(site, "sitecustomize.py").write_text(
-            f"import sys\n\nsys.path.append({named(self.checkout / 'tests')!r})\n{first}"
+            f"import sys\n\nsys.path.append({named(self.checkout / 'tests')!r})\n{first}", "utf-8"
         )
 
 

@@ -160,7 +160,7 @@ class _Worker:
             "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")]),
         }
         self._for = target, level
-        self._errors = TemporaryFile("w+")  # noqa: SIM115 - closed in `end`; a full pipe would block the process
+        self._errors = TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115 - closed in `end`; a full pipe would block the process
         self._process = subprocess.Popen(
             [sys.executable, "-m", "broadphase.compiler.worker"],
             env=environment,

@@ -120,7 +120,7 @@ class Recorder:
         types = describe_all(tuple(map(plainer, arguments)), self.rows)
         if types not in self._seen:
             self._seen.add(types)
-            with open(self._file, "a") as file:
+            with open(self._file, "a", encoding="utf-8") as file:
                 file.write(f"{self.name}: {types}\n")
         return self._call(*arguments)
 

@@ -44,7 +44,7 @@ class Library:
         """Of the file, as it was when it was made."""
         self._fingerprints: dict[str, str] = {}
         self._places: dict[str, int] = {}
-        with open(stem + ".index") as index:
+        with open(stem + ".index", encoding="utf-8") as index:
             for line in index:
                 what, name, *rest = line.split()
                 if what == "library":
