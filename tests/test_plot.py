@@ -260,6 +260,6 @@ def test_without_matplotlib_the_missing_extra_is_named(monkeypatch):
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(
-        MissingExtraError, match=r"drawing needs matplotlib: python -m pip install 'broadphase\[plot\]'"
+        MissingExtraError, match=r'drawing needs matplotlib: python -m pip install "broadphase\[plot\]"'
     ):
         draw(BOXES)

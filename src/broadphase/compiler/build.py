@@ -167,7 +167,7 @@ class _Worker:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
-            text=True,
+            encoding="utf-8",
         )
 
     def do(self, task: Task, jobs: Sequence[Job], into: Path | None = None) -> bool:

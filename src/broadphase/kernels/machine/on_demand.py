@@ -74,7 +74,7 @@ def _run_compiler(path: str, jobs: list[tuple[str, str]]) -> str:
             "PYTHONPATH": os.pathsep.join([_SOURCE, *sys.path]),
         },
         capture_output=True,
-        text=True,
+        encoding="utf-8",
         check=False,
     )
     return done.stderr if done.returncode else ""
