@@ -11,6 +11,7 @@ from functools import cache
 from importlib import import_module
 from os import PathLike
 from os.path import dirname, join
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -69,16 +70,18 @@ class Library:
 
     def builtin(self, kernel: str, otherwise: Callable[..., Any]) -> Callable[..., Any]:
         """The kernel as Python calls it; what it was not compiled for, it hands to ``otherwise``."""
-        if self._table is None:
-            loaded = ctypes.CDLL(self._path)
-            _fill_tables(loaded)
-            self._table = (ctypes.c_void_p * len(self._places)).in_dll(loaded, "broadphase_table")
+        with _loading:  # without a GIL two threads may call a first kernel at once
+            if self._table is None:
+                loaded = ctypes.CDLL(self._path)
+                _fill_tables(loaded)
+                self._table = (ctypes.c_void_p * len(self._places)).in_dll(loaded, "broadphase_table")
         address = self._table[self._places[kernel]]
         method = _Method(kernel.rpartition(".")[2].encode(), address, _FASTCALL, None)
         _methods.append(method)  # the builtin only points to it
         return _new_builtin(ctypes.addressof(method), otherwise, None)
 
 
+_loading = Lock()
 _methods: list[_Method] = []
 _pointer_in = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
     ("PyCapsule_GetPointer", ctypes.pythonapi)
