@@ -290,3 +290,72 @@ def test_bad_questions_are_refused():
     ):
         with pytest.raises(TypeError):
             call()
+
+
+def outline(shape):
+    """The shape as shapely has it; a circle is a point with a radius."""
+    shapely = pytest.importorskip("shapely")
+    if isinstance(shape, Circle):
+        return shapely.Point(shape.x, shape.y), shape.radius
+    if isinstance(shape, Box):
+        return shapely.box(*shape.bounds), 0.0
+    return shapely.Polygon(shape.points), 0.0
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_line_of_sight_is_free_where_shapely_finds_nothing_on_it(seed):
+    shapely = pytest.importorskip("shapely")
+    world, rng = mixed_world(seed)
+    bodies, seen = list(world), 0
+    for _ in range(150):
+        a, b = (bodies[k] for k in rng.choice(len(bodies), 2, replace=False))
+        start, end = (a, a.center)[rng.integers(2)], (b, b.center)[rng.integers(2)]
+        rules = RULES[rng.integers(len(RULES))]
+        ignored = [bodies[k] for k in rng.choice(len(bodies), 5)]
+        line = shapely.LineString([a.center, b.center])
+        gaps = [
+            line.distance(form) - radius
+            for body in chosen(world, **rules)
+            if not body.sensor and body is not start and body is not end and body not in ignored
+            for form, radius in [outline(body.shape)]
+        ]
+        if gaps and 0.0 < abs(min(gaps)) < 1e-9:
+            continue
+        free = not gaps or min(gaps) > 0.0
+        assert world.line_of_sight(start, end, ignore=ignored, **rules) == free
+        assert world.line_of_sight(end, start, ignore=ignored, **rules) == free
+        seen += free
+    assert 5 < seen < 145
+
+
+def test_a_line_of_sight_and_tiles_sensors_and_the_edge_of_a_period():
+    world = World(period=(100, None))
+    left, right = world.add(Circle(5, 5, 1)), world.add(Circle(95, 5, 1))
+    world.add(Box(40, 0, 10, 10))
+    assert world.line_of_sight(left, right)  # across the edge, not through the box
+    assert not world.line_of_sight(left, (54, 5))
+    assert world.line_of_sight(left, left)
+    zone = world.add(Box(98, 0, 1, 10), sensor=True)
+    assert world.line_of_sight(left, right)
+    zone.sensor = False
+    assert not world.line_of_sight(left, right)
+    assert world.line_of_sight(left, right, ignore=zone)
+    walled = World()
+    walled.tiles = TileMap([[False, True, False]], 10)
+    assert not walled.line_of_sight((5, 5), (25, 5))
+    assert walled.line_of_sight((5, 5), (25, 5), tiles=False)
+    with pytest.raises(ValueError, match="b"):
+        walled.line_of_sight((5, 5), left)
+    with pytest.raises(TypeError, match="a must be"):
+        walled.line_of_sight("here", (5, 5))
+
+
+def test_bodies_by_tag():
+    world, _ = mixed_world(3)
+    gone = world.bodies("red")[2]
+    gone.remove()
+    assert world.bodies() == list(world)
+    for tag in ("red", ["red", "blue"], {"nothing"}):
+        wanted = {tag} if isinstance(tag, str) else set(tag)
+        assert world.bodies(tag) == [body for body in world if wanted & body.tags]
+    assert gone not in world.bodies("red")

@@ -241,6 +241,12 @@ class Queries:
         """The same for all bodies, by row."""
         return self._fitting(np.arange(len(self._store.bodies), dtype=np.int32), tag, category, mask)
 
+    def bodies(self, tag: Any) -> list[Body]:
+        """See `World.bodies`."""
+        rows = np.flatnonzero(self._store.alive[: len(self._store.bodies)] & self._fit(tag, None, None))
+        bodies: list[Any] = self._store.bodies
+        return [bodies[row] for row in rows.tolist()]
+
     # ---- rays
 
     def ray(
@@ -253,11 +259,29 @@ class Queries:
         furthest = _distance(max_distance, "max_distance")
         if dx == 0.0 and dy == 0.0:
             raise ValueError(f"direction = {direction} points nowhere; one component must not be zero")
-        # Scaled first: the square of a component must not overflow or vanish.
-        largest = max(abs(dx), abs(dy))
-        dx, dy = dx / largest, dy / largest
-        length = math.sqrt(dx * dx + dy * dy)
-        way = dx / length, dy / length
+        return self._along_ray(start, _unit(dx, dy), furthest, tiles, kept, most)
+
+    def line_of_sight(self, a: Any, b: Any, tiles: bool, rules: Rules) -> bool:
+        """Whether nothing lies between two bodies or points; see `World.line_of_sight`."""
+        tag, category, mask, ignore = rules
+        ends = ((a, "a"), (b, "b"))
+        unseen = {self._store.row(one, name) for one, name in ends if isinstance(one, Body)}
+        unseen |= self._store.ignored(ignore)
+        (x, y), (to_x, to_y) = (
+            one.center if isinstance(one, Body) else as_two(one, name) for one, name in ends
+        )
+        along_x, along_y = self._space.lengths.tolist()
+        dx, dy = math.remainder(to_x - x, along_x), math.remainder(to_y - y, along_y)
+        if dx == 0.0 and dy == 0.0:
+            return True
+        kept, most = (tag, category, mask, frozenset(unseen)), len(self._store.bodies)
+        hits = self._along_ray((x, y), _unit(dx, dy), math.hypot(dx, dy), tiles, kept, most)
+        return all(isinstance(hit.other, Body) and hit.other.sensor for hit in hits)
+
+    def _along_ray(
+        self, start: _Place, way: _Place, furthest: float, tiles: bool, kept: _Kept, most: int
+    ) -> list[BodyHit]:
+        """What a ray along a unit vector hits."""
         if self._space.periodic:
             return self._around(start, way, furthest, tiles, kept, most)
         last: list[BodyHit] = []
@@ -556,6 +580,15 @@ class Queries:
             at = int(strange[0])
             raise ValueError(f"ignore[{at}] = {named[at]} is the id of no body; -1 leaves nothing out")
         return named.astype(np.int32)
+
+
+def _unit(dx: float, dy: float) -> _Place:
+    """The unit vector of a direction that is not zero."""
+    # Scaled first: the square of a component must not overflow or vanish.
+    largest = max(abs(dx), abs(dy))
+    dx, dy = dx / largest, dy / largest
+    length = math.sqrt(dx * dx + dy * dy)
+    return dx / length, dy / length
 
 
 def is_batch(values: Any) -> bool:

@@ -192,6 +192,24 @@ class World:
     def __contains__(self, body: object) -> bool:
         return isinstance(body, Body) and body._store is self._state.store and body.alive
 
+    def bodies(self, tag: Any = None) -> list[Body]:
+        """All bodies by id, or those with a tag.
+
+        Parameters
+        ----------
+        tag : optional
+            A tag, or several in a set, list or tuple: bodies with any of them.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> world = bp.World()
+        >>> hero, coin = world.add(bp.Box(0, 0, 1, 1), tag="hero"), world.add(bp.Box(5, 5, 1, 1), tag="coin")
+        >>> world.bodies("coin") == [coin], world.bodies() == [hero, coin]
+        (True, True)
+        """
+        return self._queries.bodies(tag)
+
     def body(self, id: int) -> Body:  # noqa: A002 - the word that users know
         """The body that has an id now.
 
@@ -1119,6 +1137,47 @@ class World:
         """
         rules, most = (tag, category, mask, ignore), len(self._state.store.bodies)
         return self._queries.ray(origin, direction, max_distance, tiles, rules, most)
+
+    def line_of_sight(
+        self,
+        a: Any,
+        b: Any,
+        *,
+        tag: Any = None,
+        category: int | None = None,
+        mask: int | None = None,
+        tiles: bool = True,
+        ignore: Bodies = (),
+    ) -> bool:
+        """Whether no body and no solid tile lies between two bodies or points; sensors do not block the view.
+
+        Parameters
+        ----------
+        a, b : Body or (float, float)
+            A body stands for its centre, and does not block the view itself.  In a periodic world the line
+            goes to the nearest image.
+        tag, category, mask : optional
+            As of `query_box`: only such bodies block the view.
+        tiles : bool
+            Whether tiles block it.
+        ignore : Body or bodies
+            What is looked through.
+
+        Raises
+        ------
+        TypeError, ValueError
+            A point is no pair of finite numbers, or a body is not in this world.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> world = bp.World()
+        >>> guard, thief = world.add(bp.Circle(0, 0, 1)), world.add(bp.Circle(20, 0, 1))
+        >>> wall = world.add(bp.Box(10, -5, 1, 10), static=True)
+        >>> world.line_of_sight(guard, thief), world.line_of_sight(guard, thief, ignore=wall)
+        (False, True)
+        """
+        return self._queries.line_of_sight(a, b, tiles, (tag, category, mask, ignore))
 
     def raycast_many(
         self,
