@@ -28,7 +28,7 @@ def test_every_scene(each, dim, dtype):
         points = point_scenes.points_of(scene, N, dim, dtype)
         right = point_scenes.nearest(points, k)
         expect(bp.nearest(points, k), right)  # few points are compared one by one
-        expect(bp.nearest(points, k, env=np.zeros(N, int)), right)  # these are sorted along a curve
+        expect(bp.nearest(points, k, env=np.zeros(len(points), int)), right)  # these are sorted along a curve
 
     each(check, product(point_scenes.SCENES, (1, 9, 40, N + 5)), of=3, turn=dim)
 

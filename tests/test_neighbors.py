@@ -32,7 +32,7 @@ def test_every_scene(each, dim, dtype):
         points = point_scenes.points_of(scene, N, dim, dtype)
         right = point_scenes.near(points, r)
         expect(bp.neighbors(points, r), right)  # few points are compared one by one
-        expect(bp.neighbors(points, r, env=np.zeros(N, int)), right)  # these are sorted into cells
+        expect(bp.neighbors(points, r, env=np.zeros(len(points), int)), right)  # these are sorted into cells
 
     each(check, [(scene, r) for scene, (_, some) in point_scenes.SCENES.items() for r in some])
 
@@ -333,3 +333,51 @@ def test_it_can_be_interrupted_and_called_again():
         signal.signal(signal.SIGALRM, before)
     points = point_scenes.points_of("uniform", N, 2, np.float64)
     expect(bp.neighbors(points, 0.1), point_scenes.near(points, 0.1))
+
+
+@pytest.mark.parametrize(("dim", "dtype"), KINDS)
+def test_counts_are_those_of_the_pairs(each, dim, dtype):
+    random = np.random.default_rng(9)
+
+    def check(scene, r):
+        points = point_scenes.points_of(scene, N, dim, dtype)
+        others = points[random.permutation(len(points))[: N // 3]]
+        env, other_env = random.integers(0, 4, len(points)), random.integers(0, 4, len(others))
+        lengths = [r, 0.0, r / 3, 2 * r, r, np.inf]
+        for rest in ({}, {"env": env}, {"other": others}, {"other": others, "env": (env, other_env)}):
+            expected = [len(bp.neighbors(points, one, **rest)) for one in lengths]
+            found = bp.count_neighbors(points, lengths, **rest)
+            assert found.dtype == np.int64
+            assert found.tolist() == expected
+            assert bp.count_neighbors(points, r, **rest) == expected[0]
+
+    each(
+        check, [(scene, r) for scene, (_, some) in point_scenes.SCENES.items() for r in some], of=3, turn=dim
+    )
+
+
+@pytest.mark.parametrize("period", [None, 1.0])
+def test_counts_are_those_of_scipy(period):
+    spatial = pytest.importorskip("scipy.spatial")
+    random = np.random.default_rng(10)
+    points, others = random.random((30_000, 3)), random.random((500, 3))
+    lengths = np.array([0.01, 0.03, 0.02, 0.05])
+    tree, among = (spatial.cKDTree(each, boxsize=period) for each in (points, others))
+    found = bp.count_neighbors(points, lengths, period=period)
+    assert (2 * found + len(points)).tolist() == [tree.count_neighbors(tree, r) for r in lengths]
+    found = bp.count_neighbors(points, lengths, other=others, period=period)
+    assert found.tolist() == tree.count_neighbors(among, lengths).tolist()
+
+
+def test_counts_of_more_neighbours_than_are_found_at_once():
+    points = np.zeros((40_000, 2))
+    assert bp.count_neighbors(points, [0.0, 1.0], threads=1).tolist() == [40_000 * 39_999 // 2] * 2
+
+
+def test_counts_of_nothing_and_wrong_distances():
+    assert bp.count_neighbors(np.zeros((0, 2)), [1.0]).tolist() == [0]
+    assert bp.count_neighbors([[0.0, 0.0]], []).tolist() == []
+    with pytest.raises(ValueError, match=r"r\[1\] = -1 is no distance"):
+        bp.count_neighbors([[0.0, 0.0]], [1.0, -1.0])
+    with pytest.raises(ValueError, match=r"r must be a number or a row of numbers; got shape \(1, 1\)"):
+        bp.count_neighbors([[0.0, 0.0]], [[1.0]])

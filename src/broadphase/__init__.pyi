@@ -11,6 +11,7 @@ from . import outofcore as outofcore
 from . import plot as plot
 from .api.neighborhoods import NearestPoints as NearestPoints
 from .api.neighborhoods import Neighbors as Neighbors
+from .api.neighborhoods import count_neighbors as count_neighbors
 from .api.neighborhoods import nearest as nearest
 from .api.neighborhoods import neighbors as neighbors
 from .api.one_shot import METHODS as METHODS

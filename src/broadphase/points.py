@@ -176,14 +176,14 @@ def settled_reach(r: Any) -> Any:
     return r if type(r) is float or type(r) is int else settled(r, "r", NUMBERS)
 
 
-def as_distance(r: Any, kind: "np.dtype[Any]") -> float:
+def as_distance(r: Any, kind: "np.dtype[Any]", name: str = "r") -> float:
     """One distance, rounded to the type of the points; inf is one."""
-    array = as_float_array(r, "r")
+    array = as_float_array(r, name)
     if array.ndim != 0:
-        raise ValueError(f"r must be one number; got shape {array.shape}")
+        raise ValueError(f"{name} must be one number; got shape {array.shape}")
     value = float(array)
     if not value >= 0.0:
-        raise ValueError(f"r = {value:g} is no distance; give a number that is not negative")
+        raise ValueError(f"{name} = {value:g} is no distance; give a number that is not negative")
     with np.errstate(over="ignore"):
         return float(array.astype(kind))
 

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from broadphase.boxes import as_float_array, settled
+from broadphase.foreign import NUMBERS
 from broadphase.kernels.points.distance import find_offsets
 from broadphase.kernels.points.fixed_radius import count_both, put_both
 from broadphase.methods.few_points import find_nearest, find_pairs
-from broadphase.methods.fixed_radius import Reach, find_near_mixed, one_reach
+from broadphase.methods.fixed_radius import Reach, count_near, find_near_mixed, one_reach
 from broadphase.methods.nearest_points import as_count, find_nearest_points
 from broadphase.methods.task import pair_limit
 from broadphase.points import Points, Question, as_distance, as_question, as_radii, settled_reach
@@ -261,6 +263,52 @@ def neighbors(
         among=question.others is None,
         in_order=bool(sort),
     )
+
+
+def count_neighbors(
+    points: Any,
+    r: Any,
+    *,
+    other: Any = None,
+    period: Any = None,
+    env: Any = None,
+    threads: int | None = None,
+) -> Any:
+    """How many pairs of points are within a distance, for one distance or several; pairs are not stored.
+
+    As `scipy.spatial.cKDTree.count_neighbors`, but each pair of points counts once, and no point counts with
+    itself.  From such counts one gets the radial distribution function.
+
+    Parameters
+    ----------
+    points, other, period, env, threads
+        As for `neighbors`.
+    r : float or array_like, shape (k,)
+        The distance, or several in any order.
+
+    Returns
+    -------
+    int or numpy.ndarray
+        ``(k,)`` int64: how many pairs `neighbors` finds for each distance.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As for `neighbors`.
+
+    Examples
+    --------
+    >>> import broadphase as bp
+    >>> bp.count_neighbors([[0.0, 0.0], [3.0, 4.0], [0.0, 1.0]], [1.0, 4.5, 5.0])
+    array([1, 2, 3])
+    """
+    parts, lengths = resolve(threads), as_float_array(settled(r, "r", NUMBERS), "r")
+    if lengths.ndim > 1:
+        raise ValueError(f"r must be a number or a row of numbers; got shape {lengths.shape}")
+    question = as_question(points, other, period, env)
+    named = [(lengths, "r")] if lengths.ndim == 0 else [(one, f"r[{k}]") for k, one in enumerate(lengths)]
+    counts = count_near(question, [as_distance(one, question.kind, name) for one, name in named], parts)
+    return counts.item() if lengths.ndim == 0 else counts
 
 
 class NearestPoints(NamedTuple):

@@ -5,6 +5,7 @@ much: cells are as wide as two of the largest.  A few giants are searched separa
 """
 
 import math
+from collections.abc import Sequence
 from functools import partial
 from itertools import count
 from time import perf_counter
@@ -201,6 +202,7 @@ _PIECES = 4  # for each thread, so that no thread waits long for the last
 # Numbers of finds that are not in the memory made for all begin here.
 _ELSEWHERE = 1 << 48
 _MOST_ROOM = 1 << 24
+_COUNTED_AT_ONCE = 1 << 15
 _ROW_COST = 30.0
 _USUAL = 8
 TOO_MANY = "of points are within r of each other; raise max_pairs, or give a smaller r"
@@ -259,6 +261,15 @@ def _rule(question: Question, reach: Reach) -> Rule:
     return Rule(question.others is None, _largest_square(kind(r * kind(scale))), scale, careful)
 
 
+def _for_cells(rule: Rule, cells: Cells) -> Rule:
+    """Without care if each cell has its own slot: then environments never share one."""
+    grid = cells.grid
+    careful = rule.careful and not (
+        rule.scale == 1.0 and grid.blocks == 0 and cells.columns.shape[0] == grid.rows.shape[1]
+    )
+    return rule._replace(careful=careful)
+
+
 def _largest_square(r: Any) -> float:
     """The largest number whose root, rounded, is at most ``r``."""
     kind = type(r)
@@ -285,11 +296,7 @@ def _search(
     ids = scratch.array("near ids", (1, capacity * len(pieces)), np.int32)
     squares = scratch.array("near squares", (1, capacity * len(pieces)), kind)
     numbers = count()
-    grid = cells.grid
-    careful = rule.careful and not (
-        rule.scale == 1.0 and grid.blocks == 0 and cells.columns.shape[0] == grid.rows.shape[1]
-    )
-    rule = rule._replace(careful=careful)
+    rule = _for_cells(rule, cells)
 
     def search(piece: int, at: int, end: int) -> tuple[int, list[Any]]:
         base = piece * capacity
@@ -331,6 +338,65 @@ def _search(
     scratch.reserve("near ids", 4 * finds.ids.shape[1])
     scratch.reserve("near squares", kind.itemsize * finds.ids.shape[1])
     return finds
+
+
+def count_near(question: Question, distances: Sequence[float], parts: int) -> npt.NDArray[np.int64]:
+    """For each of some distances how many pairs lie within it; found pairs are counted and not kept."""
+    counts = np.zeros(len(distances), np.int64)
+    if len(question.points) == 0 or len(question.found) == 0 or len(distances) == 0:
+        return counts
+    kind = question.points.dtype
+    rules = [_rule(question, one_reach(r, kind)) for r in distances]
+    # Distances far beyond the usual are searched one by one, each with differences scaled for itself.
+    usual = [k for k, rule in enumerate(rules) if rule.scale == 1.0]
+    for group in [usual, *([k] for k, rule in enumerate(rules) if rule.scale != 1.0)]:
+        if group:
+            largest = max(group, key=lambda k: distances[k])
+            counts[group] = _count_within(
+                question, distances[largest], rules[largest], [rules[k].reach for k in group], parts
+            )
+    return counts
+
+
+def _count_within(
+    question: Question, r: float, rule: Rule, squares: list[float], parts: int
+) -> npt.NDArray[np.int64]:
+    """How many pairs have at most each of these squares; ``r`` and ``rule`` are of the largest."""
+    n, kind = len(question.points), question.points.dtype
+    order = np.argsort(squares)
+    bounds = np.array(squares, kind)[order]
+    pieces = threads.shares(n, _PIECES * parts if parts > 1 and n >= ENOUGH_FOR_THREADS else 1)
+    with borrowed_scratch() as scratch:
+        cells = sort_into_cells(question, r, none_of(kind), parts, scratch)
+        queries = cells
+        if question.others is not None:
+            queries = sort_queries(question, cells, none_of(kind), parts, scratch)
+        rows = scratch.array("near rows", (n, 2), np.int64)
+        rule = _for_cells(rule, cells)
+
+        def search(at: int, end: int) -> npt.NDArray[np.int64]:
+            tally = np.zeros(len(bounds) + 1, np.int64)
+            ranges = np.empty((4, MOST_RANGES), np.int64)
+            size, most = _COUNTED_AT_ONCE, int(min(MOST, FIRST))
+            here = Finds(rows, np.empty((1, size), np.int32), np.empty((1, size), kind))
+            while at < end:
+                before, started = at, perf_counter()
+                at, found, tests = search_near(cells, queries, rule, ranges, here, 0, at, end, most, NO_LIMIT)
+                within = np.searchsorted(bounds, here.squares[0, :found])
+                tally += np.bincount(within, minlength=len(tally))
+                if given_up():
+                    raise GivenUp
+                if at == before:  # one point is near more than there is room for
+                    size *= 2
+                    here = Finds(rows, np.empty((1, size), np.int32), np.empty((1, size), kind))
+                elif tests > most:
+                    most = next_most(most, perf_counter() - started, int(MOST))
+            return tally
+
+        tallies = threads.run_all([partial(search, *piece) for piece in pieces], parts)
+    counts = np.empty(len(bounds), np.int64)
+    counts[order] = np.cumsum(np.sum(tallies, axis=0)[:-1])
+    return counts
 
 
 def _moved_together(rows: npt.NDArray[np.int64], ids: Numbers, squares: Points, chunks: list[Any]) -> Finds:
