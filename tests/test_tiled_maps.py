@@ -3,6 +3,7 @@
 import base64
 import gzip
 import json
+import re
 import struct
 import zlib
 from pathlib import Path
@@ -213,15 +214,16 @@ def test_tilesets_of_their_own(tmp_path, kind):
     for path in paths:
         own.write_bytes(as_tmj())
         with pytest.raises(
-            FileError, match=rf"^{path}: .*stones\.{kind} is no Tiled tileset but of type 'map'"
+            FileError,
+            match=rf"^{where}: .*stones\.{kind} is no Tiled tileset but of type 'map'",
         ):
             TileMap.from_tiled(path)
         own.write_bytes(b"<tileset")
-        with pytest.raises(FileError, match=rf"^{path}: .*stones\.{kind} is not XML"):
+        with pytest.raises(FileError, match=rf"^{where}: .*stones\.{kind} is not XML"):
             TileMap.from_tiled(path)
     own.unlink()
     for path in paths:
-        with pytest.raises(FileError, match=rf"^{path}: .*stones\.{kind} is not there"):
+        with pytest.raises(FileError, match=rf"^{where}: .*stones\.{kind} is not there"):
             TileMap.from_tiled(path)
 
 
