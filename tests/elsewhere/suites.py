@@ -36,16 +36,17 @@ def suites(machine: Machine, level: str, tests: Sequence[str]) -> Iterator[Ran]:
     yield _run(machine, level, "pytest", [*_PYTEST, *(tests or CONFORMANCE)])
 
 
-def levels(machine: Machine) -> list[str]:
-    """Those that this processor has and the package came for, the best first."""
+def levels(machine: Machine) -> tuple[list[str], list[str]]:
+    """Those that the package came for: which of them this processor has, the best first, and the others."""
     done = machine.run(
         ["-c", "from broadphase.kernels.machine.level import able; print('levels:', *able())"], {}
     )
     told = re.search(r"^levels: (.*?)\s*$", done.stdout, re.MULTILINE)
     if not told:
         raise RuntimeError(f"the package cannot be imported there:\n{done.stdout}")
-    folder = machine.checkout / "src/broadphase/kernels/compiled"
-    return [name for name in told[1].split() if (folder / f"{name}.index").exists()]
+    came = {path.stem for path in (machine.checkout / "src/broadphase/kernels/compiled").glob("*.index")}
+    able = [name for name in told[1].split() if name in came]
+    return able, sorted(came.difference(able))
 
 
 def _run(machine: Machine, level: str, name: str, arguments: Sequence[str]) -> Ran:
