@@ -1,7 +1,7 @@
 """Fixed-radius and nearest search of points, compared with SciPy, freud and scikit-learn.
 
     python -m pip install scipy freud-analysis scikit-learn
-    python benchmarks/neighbors.py [--points 10000 100000] [--parts near nearest worlds moving]
+    python benchmarks/neighbors.py [--points 10000 100000] [--parts near counts nearest worlds moving]
 
 All are timed with building, on all cores if they can use them, and return distances, sorted by row: what is
 left to do after a library's own call is counted with it.  Each point has about ten neighbours.  The last
@@ -147,6 +147,23 @@ def compare_near(points: Points, name: str, seconds: float) -> None:
         report(f"{name}, period {period}, {right} pairs", contestants, seconds)
 
 
+def compare_counts(points: Points, name: str, seconds: float) -> None:
+    spatial = import_module("scipy.spatial")
+    lengths = np.linspace(0.2, 2.0, 10) * distance_for(points)
+
+    def scipy() -> Any:
+        tree = spatial.cKDTree(points)
+        return (tree.count_neighbors(tree, lengths) - len(points)) // 2
+
+    contestants: dict[str, Callable[[], Any]] = {
+        OURS: lambda: bp.count_neighbors(points, lengths),
+        "SciPy": scipy,
+    }
+    found = contestants[OURS]()
+    np.testing.assert_array_equal(scipy(), found)
+    report(f"{name}, pairs within {len(lengths)} distances, {found[-1]} at most", contestants, seconds)
+
+
 def compare_nearest(points: Points, name: str, seconds: float) -> None:
     spatial, neighbors = (import_module(home) for home in ("scipy.spatial", "sklearn.neighbors"))
     k = 9
@@ -219,7 +236,7 @@ def yardstick_of_a_million() -> float | None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--points", type=int, nargs="+", default=[10_000, 100_000])
-    parser.add_argument("--parts", nargs="+", default=["near", "nearest", "worlds", "moving"])
+    parser.add_argument("--parts", nargs="+", default=["near", "counts", "nearest", "worlds", "moving"])
     parser.add_argument("--scenes", nargs="+", choices=SCENES, default=list(SCENES))
     parser.add_argument("--seconds", type=float, default=2.0, help="for each contestant")
     options = parser.parse_args()
@@ -230,6 +247,8 @@ def main() -> None:
                 name = f"{n} {scene} points, {dim}-D"
                 if "near" in options.parts:
                     compare_near(points, name, options.seconds)
+                if "counts" in options.parts:
+                    compare_counts(points, name, options.seconds)
                 if "nearest" in options.parts:
                     compare_nearest(points, name, options.seconds)
     if "worlds" in options.parts:
