@@ -52,6 +52,7 @@ def points(dim: int, dtype: type) -> None:
             len(bp.neighbors(place, np.full(2_000, 0.7, dtype), period=period_, env=env_).csr()[0]) == 2_001
         )
         assert len(bp.nearest(place, 3, period=period_, env=env_).ids) == 2_000
+        assert bp.count_neighbors(place, [1.0, 1.5], period=period_, env=env_)[1] == len(found)
         both = None if env_ is None else (env_[:50], env_)
         assert len(bp.neighbors(place[:50], 1.5, other=place, period=period_, env=both).i)
         assert len(bp.nearest(place[:50], 3, other=place, r=2.0, period=period_, env=both).ids) == 50
