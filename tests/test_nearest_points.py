@@ -157,3 +157,14 @@ def test_thousands_of_points_at_one_place():
     assert found.ids[0].tolist() == [1, 2, 3]
     assert found.ids[1].tolist() == [0, 2, 3]
     assert (found.ids[3:] == [0, 1, 2]).all()
+
+
+def test_some_of_the_nearest():
+    points = point_scenes.points_of("uniform", N, 2, np.float64)
+    whole = bp.nearest(points, 7)
+    some = bp.nearest(points, [1, 7, 3])
+    assert (some.ids == whole.ids[:, [0, 6, 2]]).all()
+    assert (some.distances == whole.distances[:, [0, 6, 2]]).all()
+    assert bp.nearest(points, []).ids.shape == (N, 0)
+    with pytest.raises(ValueError, match=r"k\[1\] must be at least 1; got 0"):
+        bp.nearest(points, [1, 0])

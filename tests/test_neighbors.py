@@ -381,3 +381,12 @@ def test_counts_of_nothing_and_wrong_distances():
         bp.count_neighbors([[0.0, 0.0]], [1.0, -1.0])
     with pytest.raises(ValueError, match=r"r must be a number or a row of numbers; got shape \(1, 1\)"):
         bp.count_neighbors([[0.0, 0.0]], [[1.0]])
+
+
+def test_a_result_can_be_unpacked_and_is_a_table():
+    near = bp.neighbors([[0.0, 0.0], [3.0, 4.0], [0.0, 1.0]], 5.0)
+    i, j, distance = near
+    assert (i is near.i, j is near.j, distance is near.distance) == (True, True, True)
+    table = near.to_pandas()
+    assert table.columns.tolist() == ["i", "j", "distance"]
+    assert table.to_numpy().tolist() == [[0.0, 1.0, 5.0], [0.0, 2.0, 1.0], [1.0, 2.0, 18**0.5]]

@@ -1,5 +1,6 @@
 """Neighbour search of points: `neighbors` within a distance, and the `nearest` k."""
 
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,6 +22,7 @@ from broadphase.runtime.threads import resolve
 
 if TYPE_CHECKING:
     import networkx  # type: ignore[import-untyped]
+    import pandas  # type: ignore[import-untyped]
     import scipy.sparse  # type: ignore[import-untyped]
 
 _ENOUGH_FOR_THREADS = 100_000
@@ -68,6 +70,10 @@ class Neighbors:
     def __len__(self) -> int:
         """How many pairs there are."""
         return len(self.i)
+
+    def __iter__(self) -> Iterator[npt.NDArray[Any]]:
+        """``i, j, distance``, so that a result can be unpacked."""
+        return iter((self.i, self.j, self.distance))
 
     def __repr__(self) -> str:
         """How many pairs of how many points."""
@@ -136,6 +142,20 @@ class Neighbors:
 
         rows = self.csr()
         return csr_array((rows.distances, rows.indices, rows.indptr), shape=self.shape)
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """A table of pandas with the columns ``i``, ``j`` and ``distance``.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> bp.neighbors([[0.0, 0.0], [3.0, 4.0]], 5.0).to_pandas()
+           i  j  distance
+        0  0  1       5.0
+        """
+        import pandas
+
+        return pandas.DataFrame({"i": self.i, "j": self.j, "distance": self.distance})
 
     def to_networkx(self) -> "networkx.Graph":
         """A graph of networkx with all points as nodes, and edges with their ``distance``.
@@ -322,7 +342,7 @@ class NearestPoints(NamedTuple):
 
 def nearest(
     points: Any,
-    k: int,
+    k: int | Sequence[int],
     *,
     other: Any = None,
     r: float = np.inf,
@@ -336,8 +356,8 @@ def nearest(
     ----------
     points, period, env, threads
         As for `neighbors`.
-    k : int
-        How many.
+    k : int, or list of int
+        How many.  A list asks for the nearest of these places alone: ``[1, 3]`` for the first and the third.
     other : array_like, optional
         The points to search among.  By default they are the points themselves, and no point is its own
         neighbour; with ``other=points`` each point finds itself too.
@@ -354,7 +374,7 @@ def nearest(
     Raises
     ------
     TypeError, ValueError
-        As for `neighbors`; also if ``k`` is not a positive int.
+        As for `neighbors`; also if ``k`` is not a positive int, or a list of them.
 
     Examples
     --------
@@ -365,6 +385,11 @@ def nearest(
            [ 2, -1],
            [ 0,  1]], dtype=int32)
     """
+    if isinstance(k, (list, tuple)):
+        columns = [as_count(one, f"k[{place}]") - 1 for place, one in enumerate(k)]
+        most = max(columns, default=0) + 1
+        found = nearest(points, most, other=other, r=r, period=period, env=env, threads=threads)
+        return NearestPoints(found.ids[:, columns], found.distances[:, columns])
     parts, wanted, r = resolve(threads), as_count(k), settled_reach(r)
     if other is None and period is None and env is None:
         few = find_nearest(points, wanted, r)

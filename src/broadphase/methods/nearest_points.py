@@ -167,9 +167,9 @@ def _boxes_around(held: Sorted, n: int, parts: int) -> tuple[npt.NDArray[np.int6
     return levels, boxes, worlds
 
 
-def as_count(k: Any) -> int:
+def as_count(k: Any, name: str = "k") -> int:
     """Check ``k``, the number of nearest points."""
-    count = whole(k, "k", "an int")
+    count = whole(k, name, "an int")
     if count < 1:
-        raise ValueError(f"k must be at least 1; got {count}")
+        raise ValueError(f"{name} must be at least 1; got {count}")
     return count
