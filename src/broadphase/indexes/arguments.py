@@ -1,7 +1,7 @@
-"""What an index is given: checked once here, before anything changes.
+"""The arguments of an index: checked once here, before anything changes.
 
-One box, one point or one ray must cost little: a game asks thousands of times a frame.  A tuple or list
-of numbers goes through `struct`, which refuses whatever is no real number and rounds to float32 where the
+One box, one point or one ray must be cheap to check: a game makes thousands of queries a frame.  A tuple or
+list of numbers goes through `struct`, which rejects everything but real numbers and rounds to float32 if the
 index holds float32, in a quarter of the time that a small NumPy array takes.
 """
 

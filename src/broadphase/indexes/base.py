@@ -1,4 +1,4 @@
-"""What all indexes are: boxes by id, a structure and a space; pairs, changes, queries, files."""
+"""The base class of all indexes: boxes by id, a structure and a space; pairs, changes, queries, files."""
 
 import math
 from os import PathLike
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Index:
-    """A broad phase that lives between frames: fill it, change it, ask it.
+    """A broad phase that persists between frames: insert boxes, move them, and query it.
 
     Parameters
     ----------

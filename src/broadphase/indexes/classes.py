@@ -1,6 +1,6 @@
 """The indexes that users make: their options, documented and checked.
 
-How each of them works stands in the file that bears its name, which is loaded when one is made.
+The file with the name of an index explains how it works; it is imported when such an index is made.
 """
 
 import math

@@ -81,7 +81,7 @@ class BoxStore:
             self.envs = np.zeros(len(self.alive), np.int64)
 
     def ids(self) -> IdArray:
-        """The live ids, ascending; nobody writes to it; the same array until one is added or removed."""
+        """The live ids, ascending; read-only; the same array until an id is added or removed."""
         ids = self._ids
         if ids is None:
             if self.live == self.end:
