@@ -1,11 +1,11 @@
 """An index in a periodic world: any structure, plus ghosts of the boxes that cross an edge.
 
-Boxes are wrapped into the world when they are stored (`PeriodicReader`), and the structure keeps them as any
-others.  A query searches the structure and the ghosts, and a box found in both counts once.  A ghost is a
-copy of a box that crosses an edge, at the opposite edge.  Ghosts are kept in a separate tree, which is small
-if few boxes cross.  It follows the boxes: if a few boxes move, their ghosts are replaced one by one, and after a
-change of many, all ghosts are made again at the next query.  The rules are those of `broadphase.pairs` with a
-period.
+Boxes are wrapped into the world when they are stored (`PeriodicReader`), and the structure keeps them as
+any others.  A query searches the structure and the ghosts, and a box found in both counts once.  A ghost is
+a copy of a box that crosses an edge, at the opposite edge.  Ghosts are kept in a separate tree, which is
+small if few boxes cross.  It follows the boxes: if a few boxes move, their ghosts are replaced one by one,
+and after a change of many, all ghosts are made again at the next query.  The rules are those of
+`broadphase.pairs` with a period.
 
 A query away from the edges meets no ghost and no image: it is answered as in any index.
 
