@@ -1,6 +1,6 @@
-"""Movement of one body among the bodies and tiles of a world: as far as the way is free.
+"""Movement of one body among the bodies and tiles of a world, until something blocks it.
 
-`World.move` says what blocks and what is crossed.
+The docstring of `World.move` defines what blocks and what is crossed.
 
 In a periodic space a movement is reckoned from where the body is, among images of what is near, in
 coordinates that go on beyond the edge; only what users get to see, and where the body stands afterwards, lies
