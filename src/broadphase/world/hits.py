@@ -49,7 +49,7 @@ Around: TypeAlias = Callable[[Bounds], Blockers]
 
 
 class Hit(NamedTuple):
-    """One thing that a moving body met."""
+    """A body or tile that a moving body hit."""
 
     other: Any
     """The body, or a `Tile`."""
@@ -175,7 +175,7 @@ class Movements(NamedTuple):
 
 
 class Walk(NamedTuple):
-    """Where a walker came to, what stopped it, and what it stands on."""
+    """The final place of a walker, what stopped it, and what it stands on."""
 
     x: float
     y: float

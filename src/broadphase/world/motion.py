@@ -320,7 +320,7 @@ class Motion:
         return Blockers(bounds_of(columns), others, columns, np.arange(len(rows), dtype=np.int32), repeats)
 
     def _blocker_at(self, shape: Shape, row: int | None, unseen: Collection[int] = ()) -> object | None:
-        """The first thing that a shape would overlap at its place."""
+        """The first body or tile that a shape would overlap at its place."""
         near = self._tiles_near(shape.bounds)
         return near.named(blocker_at(shape, self.around(row, unseen, tiles=near.tiles), near.tiles))
 

@@ -95,7 +95,7 @@ def place_of(mover: ShapeColumns) -> Place:
 
 
 def blocker_at(shape: Shape, around: Around, tiles: TileMap | None = None) -> object | None:
-    """The first thing that a shape overlaps where it is: a body in the order given, else a `Tile`.
+    """The first blocker that a shape overlaps at its place: a body in the order given, else a `Tile`.
 
     Parameters
     ----------
@@ -585,7 +585,7 @@ def step_beside(bounds: Bounds, direction: Place, largest: float = 0.0) -> Place
 
 
 def first_against(direction: Place, move: Movement) -> Hit | None:
-    """The first thing that a movement hit whose side faces against a direction."""
+    """The first hit of a movement whose side faces against a direction."""
     dx, dy = direction
     for hit in move.hits:
         if hit.normal[0] * dx + hit.normal[1] * dy < 0.0:
