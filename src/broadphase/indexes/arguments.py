@@ -130,7 +130,7 @@ class Reader:
         return values
 
     def settled_point(self, point: Any, name: str, wanted: Wanted = POINTS) -> Any:
-        """A point or points of which no code of the caller's runs any more (`broadphase.boxes.settled`)."""
+        """A point or points, settled so that no more caller code runs (`broadphase.boxes.settled`)."""
         values = self.floats(point, self.dim)
         return settled(point, name, wanted) if values is None else values
 
@@ -266,7 +266,7 @@ def as_rules(category: Any, mask: Any) -> Rules:
 
 
 def flag(value: Any, name: str) -> bool:
-    """True or False, and nothing that merely looks like it."""
+    """Check for True or False; other truthy or falsy values are errors."""
     if value is False or value is True:
         return value
     if isinstance(value, (bool, np.bool_)):

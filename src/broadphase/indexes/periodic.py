@@ -110,7 +110,7 @@ class Ghosts:
             self.tree.store.drop(ids)
 
     def owners(self, ghosts: IdArray) -> IdArray:
-        """Whose ghosts these are."""
+        """The ids of the boxes of these ghosts."""
         owners: IdArray = self._owners[ghosts]
         return owners
 

@@ -179,7 +179,7 @@ class BoxStore:
     def _drop_one(self, gone: int) -> None:
         """The same in half the time."""
         free = self._free
-        # Nothing can come in between in these lines: the only call is the last thing.
+        # No exception can interrupt these lines: the only call comes last.
         self.boxes[gone] = _NAN
         self.alive[gone] = False
         self.live -= 1
