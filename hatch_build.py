@@ -1,4 +1,4 @@
-"""The build hook: compiles the kernels and makes a wheel for one platform and every Python from 3.11 on."""
+"""The build hook: compiles the kernels and makes a wheel for one platform and all Pythons from 3.11 on."""
 
 import os
 import runpy
@@ -23,15 +23,15 @@ class KernelsHook(BuildHookInterface):
         return source["chosen"]()
 
     def dependencies(self) -> list[str]:
-        """What to fetch besides: a linker, where the machine has none."""
+        """Further build requirements: a linker, if the machine has none."""
         return [] if self._target().linkers() else ["ziglang>=0.13"]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Compile, and say what belongs into the wheel."""
+        """Compile the kernels and list the files that belong in the wheel."""
         levels = os.environ.get("BROADPHASE_LEVELS", "")
         is_published = levels == "all" or bool(os.environ.get("BROADPHASE_TARGET"))
-        # An editable installation runs from the source; a wheel for others holds nothing that happened to be
-        # compiled there before.
+        # An editable installation runs from the source tree.  A published wheel is compiled in an empty
+        # folder, so it cannot contain leftovers of earlier builds.
         folder = Path("src/broadphase/kernels/compiled")
         if is_published and version != "editable":
             folder = Path("build/compiled", self._target().name)
@@ -39,8 +39,9 @@ class KernelsHook(BuildHookInterface):
         command = [sys.executable, "-m", "broadphase.compiler", "--folder", str(Path(self.root, folder))]
         if levels:
             command += ["--levels", levels]
-        # Found as the folder that it runs in, not through PYTHONPATH: pip takes out of that what the
-        # environment has on its path already, and an editable installation has put this folder there.
+        # Python finds the package in its working directory, not through PYTHONPATH: pip removes entries from
+        # PYTHONPATH that the environment has on its path, and an editable installation has put this folder
+        # there.
         subprocess.run(command, check=True, cwd=Path(self.root, "src"))
         tag = self._target().wheel_tag if is_published else sysconfig.get_platform()
         build_data["pure_python"] = False

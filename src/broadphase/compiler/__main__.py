@@ -12,7 +12,7 @@ from broadphase.kernels.machine.target import HOST, TARGETS, chosen
 
 
 def record(folder: Path) -> None:
-    """Write ``signatures.txt``: the types that kernels were called with, as `Recorder` has noted them."""
+    """Write ``signatures.txt`` from the types that `Recorder` has noted in calls of kernels."""
     lines = {line for file in folder.glob("*.txt") for line in file.read_text(encoding="utf-8").splitlines()}
     Path(FILE).write_text("".join(f"{line}\n" for line in sorted(lines)), encoding="utf-8", newline="\n")
 

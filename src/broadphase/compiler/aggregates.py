@@ -1,9 +1,9 @@
-"""Structs and tuples of LLVM as lists of their fields, until memory or a call needs them as one value.
+"""Keeps LLVM's structs and tuples as lists of fields until memory or a call needs them as one value.
 
-Numba writes ``a[i, 0]`` as some forty instructions, most of which put the struct of an array together and
-take it apart again, and LLVM needs several passes to remove them.  Here a struct whose fields are known stays
-a `Fields`, and reading a field of it is no instruction: a box query of cells is 146,000 characters of LLVM's
-text with this, and 531,000 without.
+Numba emits about forty instructions for ``a[i, 0]``.  Most of them build the struct of an array and take it
+apart again, and LLVM needs several passes to remove them.  Here, a struct whose fields are known is a
+`Fields` object, and reading one of its fields emits no instruction: the LLVM IR of a box query of cells has
+146,000 characters with this, and 531,000 without.
 """
 
 import operator
@@ -20,7 +20,7 @@ from broadphase.compiler.types import kind_of
 
 
 class Fields:
-    """A struct or an array of LLVM that no instruction has put together."""
+    """A struct or an array of LLVM whose fields are known, without instructions that build it."""
 
     __slots__ = ("type", "values")
 
@@ -29,7 +29,7 @@ class Fields:
 
 
 def _fields_of(aggregate: Any) -> Sequence[Any] | None:
-    """Its fields, if they are known."""
+    """The fields of a struct, if they are known."""
     if type(aggregate) is Fields:
         return aggregate.values
     if type(aggregate) is ir.Constant:
@@ -76,10 +76,10 @@ class _Phi(ir.PhiInstr):
 
 
 class Builder(ir.IRBuilder):
-    """llvmlite's builder, which also takes `Fields` and writes no instruction whose result is known."""
+    """llvmlite's builder; it also accepts `Fields`, and emits no instruction whose result is known."""
 
     def whole(self, value: Any) -> Any:
-        """A value that instructions can take."""
+        """The value in a form that instructions accept."""
         if type(value) is not Fields:
             return value
         whole = ir.Constant(value.type, ir.Undefined)
@@ -173,7 +173,7 @@ def known_struct_proxy(proxy: Any) -> Any:
             self._made_behind = block, block.instructions[-1] if block.instructions else None
 
         def _put_into_memory(self) -> None:
-            """Write it to memory where it was made: a field is assigned, or its address is wanted."""
+            """Store the struct where it was made: a field is assigned, or its address is needed."""
             builder, (block, behind) = self._builder, self._made_behind
             with builder.goto_entry_block():
                 place = builder.alloca(self._be_type)
@@ -207,7 +207,7 @@ def known_struct_proxy(proxy: Any) -> Any:
 
 
 def make_array(array_type: Any) -> Any:
-    """A proxy of an array's struct; Numba's own loads each length from memory to say that it is positive."""
+    """A proxy of an array's struct; Numba's own also loads each length to declare that it is positive."""
     return cgutils.create_struct_proxy(array_type.as_array)
 
 
@@ -216,7 +216,7 @@ _PASSED = ("meminfo", "parent", "data", "shape")
 
 @overrides("get_argument_type", "as_argument", "from_argument")
 class _ArrayModel(models.ArrayModel):
-    """Numba's model of arrays; a C-contiguous one is passed without what its lengths determine."""
+    """Numba's model of arrays; of a C-contiguous array, fields that its lengths determine are not passed."""
 
     def _passed(self) -> list[Any] | None:
         if self._fe_type.layout != "C" or self._fe_type.ndim == 0:

@@ -1,7 +1,7 @@
-"""All of it: which kernels are missing, in as many processes as there are cores, into libraries.
+"""The build: finds the kernels that are missing, compiles them in one process per core, and links them.
 
-A kernel for one list of types is one object file, kept in the user's cache under a hash of all that
-decides what it holds; so a second build compiles what was edited, and nothing else.
+Each kernel and list of types has its own object file in the user's cache.  The file's name is a hash of
+everything that the machine code depends on, so a second build compiles only what was edited.
 """
 
 import json
@@ -24,7 +24,7 @@ from broadphase.kernels.machine.sources import fingerprint
 from broadphase.kernels.machine.target import Target
 
 Task = Literal["compile", "link"]
-"""What is to be done with jobs: an object file each; a library of them all."""
+"""The task of a worker: compile an object file for each job, or link all jobs into a library."""
 
 
 class Job(NamedTuple):
@@ -60,7 +60,7 @@ def part_object(symbol: str, module: str, target: Target, level: str) -> Path:
 def table_object(jobs: Sequence[Job], target: Target, level: str) -> Path:
     """Where the table of a library of these kernels lies, when it was compiled."""
     names = blake2b(" ".join(job.symbol for job in jobs).encode(), digest_size=12).hexdigest()
-    # It hangs on these names, and on the compiler, which the fingerprint of any module tells.
+    # The table depends on these names and on the compiler, which is part of the fingerprint of every module.
     return part_object(f"table_{names}", PACKAGE + jobs[0].module, target, level)
 
 
@@ -75,7 +75,7 @@ def parts_of(path: Path) -> list[Path]:
 
 
 def _is_compiled(path: Path) -> bool:
-    # Each by itself: who tidies a cache up may take any of them.
+    # Each file is checked: a program that cleans up the cache may have removed any of them.
     return path.exists() and parts_beside(path).exists() and all(part.exists() for part in parts_of(path))
 
 
@@ -87,10 +87,10 @@ def jobs_of(listed: Mapping[str, Sequence[str]]) -> list[Job]:
 def build(
     jobs: Sequence[Job], target: Target, level: str, library: Path, processes: int | None = None
 ) -> None:
-    """Compile what is not in the cache, and link all of it into ``library``; its index lies beside it."""
+    """Compile what is not in the cache, link everything into ``library`` and write its index next to it."""
     workers = compile_missing(jobs, target, level, processes or _cores())
     library.parent.mkdir(parents=True, exist_ok=True)
-    # By one that is there: to load Numba takes a second.
+    # An existing worker links: a new one would need a second to import Numba.
     linker = workers[0] if workers else _Worker(target, level)
     with TemporaryDirectory(dir=library.parent) as folder:  # under its own name, which some formats hold
         linked = Path(folder, library.name)
@@ -98,7 +98,7 @@ def build(
         linker.end()
         index = linked.with_suffix(".index")
         index.write_text(f"library {digest_of(linked)}\n" + index_of(jobs), encoding="utf-8", newline="\n")
-        # The index last: who finds it finds a whole library.
+        # The index is written last: where an index exists, its library is complete.
         linked.replace(library)
         index.replace(library.with_suffix(".index"))
 
@@ -108,7 +108,7 @@ def _cores() -> int:
 
 
 def index_of(jobs: Sequence[Job]) -> str:
-    """What the table of a library holds: fingerprints of modules, then the kernels in their order."""
+    """The text of a library's index: fingerprints of modules, then the kernels in their order."""
     modules = dict.fromkeys(job.module for job in jobs)
     kernels = dict.fromkeys(job.kernel for job in jobs)
     lines = [f"module {name} {fingerprint(PACKAGE + name)}" for name in modules]
@@ -116,7 +116,7 @@ def index_of(jobs: Sequence[Job]) -> str:
 
 
 def compile_missing(jobs: Sequence[Job], target: Target, level: str, processes: int) -> list["_Worker"]:
-    """Compile in parallel what has no object file yet; one of the processes, if any was needed, stays."""
+    """Compile, in parallel, the jobs that have no object file; return one worker, if any was started."""
     missing = [job for job in jobs if not _is_compiled(job.object(target, level))]
     if not missing:
         return []
@@ -133,10 +133,10 @@ def compile_missing(jobs: Sequence[Job], target: Target, level: str, processes: 
 
 
 def batches_of(jobs: Sequence[Job]) -> deque[list[Job]]:
-    """The versions of one kernel together, kernels of one file next to each other.
+    """Batches of jobs: all versions of a kernel in one batch, kernels of one file in adjacent batches.
 
-    Neighbours call much the same functions, and each process infers and lowers a function once, 30 ms.  So
-    the processes take batches from both ends.
+    Adjacent batches call mostly the same functions, and a process infers and lowers each function once, which
+    takes 30 ms.  So the processes take batches from both ends.
     """
     kernels: dict[str, list[Job]] = {}
     for job in sorted(jobs):
@@ -171,7 +171,7 @@ class _Worker:
         )
 
     def do(self, task: Task, jobs: Sequence[Job], into: Path | None = None) -> bool:
-        """Have something done with jobs, and wait until it is; whether it can go on."""
+        """Send jobs to the process and wait until they are done; returns False if the process failed."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         line = task, [[*job, str(job.object(*self._for))] for job in jobs], str(into) if into else None
@@ -183,7 +183,7 @@ class _Worker:
         return self._process.stdout.readline() != ""
 
     def end(self) -> None:
-        """Let it end, and say what went wrong."""
+        """End the process and return its errors."""
         self._process.communicate()
         with self._errors:
             if self._process.returncode != 0:
@@ -192,7 +192,7 @@ class _Worker:
 
 
 def _compile(number: int, worker: _Worker, waiting: deque[list[Job]]) -> None:
-    """Give a process the next batch when it is done with the last one, until none is left or one failed."""
+    """Send batches to a process, one after the other, until none is left or one failed."""
     while waiting:
         try:
             jobs = waiting.popleft() if number % 2 == 0 else waiting.pop()

@@ -1,11 +1,11 @@
 """How Python calls a kernel: a builtin that checks its arguments, reads them and makes the result.
 
-For each kernel and each list of types there is a function ``PyObject *call(PyObject *const *args)``.  It
-checks every argument before anything is done: exact types, kinds of numbers, dimensions, layout.  Arguments
-that it was not made for it answers with `MISSED`; the next list of types is tried (`machine_code`), at last
-Python.  A call costs about 60 ns and 7 ns for each array, where Numba's own dispatcher takes 500 and more.
+Each kernel and list of types gets a function ``PyObject *call(PyObject *const *args)``.  It first checks
+every argument: exact type, kind of numbers, dimensions, layout.  It returns `MISSED` for arguments of other
+types; then the next list of types is tried (`machine_code`), and finally Python.  A call costs about 60 ns
+and 7 ns for each array; Numba's own dispatcher takes 500 ns and more.
 
-Checking and converting is written once for all kernels; inlined into each builtin it took a fourth of LLVM's
+All kernels share the functions that check and convert; inlined into each builtin they took a fourth of LLVM's
 time and half of the library.
 
 =========  ===========================================  ==============================================
@@ -32,7 +32,7 @@ from broadphase.kernels.machine.python_api import KIND_NUMBERS, KINDS
 
 LONGEST_ROW = 7
 DONE, MISSED_TYPE, RAISED = range(3)
-"""What became of an argument: it is read; it is of another type; Python has an error set."""
+"""The results of reading an argument: it was read; it has another type; a Python error is set."""
 
 # Fields of NumPy's array and dtype behind the head that all objects have: NumPy's ABI, the same since 1.0.
 _DATA, _NDIM, _DIMENSIONS, _DTYPE, _FLAGS = 0, 8, 16, 40, 48
@@ -47,11 +47,11 @@ _READ = ir.FunctionType(I32, [POINTER, I8, _WORDS])
 _ITEMS = ir.FunctionType(OBJECTS, [POINTER, I64])
 _MAKE = ir.FunctionType(POINTER, [I8, _WORDS])
 _PACK = ir.FunctionType(POINTER, [I64, OBJECTS])
-_AXIS = 16  # an array's code: so much for each axis, and its kind
+_AXIS = 16  # the code of an array's type is this number times its axes, plus its kind
 
 
 def name_of(kind: Any) -> str:
-    """What the functions for a type are called by."""
+    """The part of a function's name that names the type."""
     if isinstance(kind, types.Array):
         return "array"
     if isinstance(kind, types.Boolean):
@@ -76,12 +76,12 @@ def _call(builder: Any, kind: Any, name: str, *arguments: Any) -> Any:
 
 
 def read_argument(builder: Any, kind: Any, thing: Any, words: Any) -> Any:
-    """Read an argument into its words; returns what became of it."""
+    """Read an argument into its words; returns whether that worked, as one of the results above."""
     return _call(builder, _READ, f"read_{name_of(kind)}", thing, _code_of(kind), words)
 
 
 def tuple_items(builder: Any, thing: Any, size: int) -> Any:
-    """Where the items of a tuple of this size lie, or nowhere."""
+    """The address of the items of a tuple of this size, or null."""
     return _call(builder, _ITEMS, "items", thing, ir.Constant(I64, size))
 
 
@@ -92,17 +92,17 @@ def read_row(builder: Any, thing: Any, sizes: Sequence[int], words: Any) -> Any:
 
 
 def make_object(builder: Any, kind: Any, words: Any) -> Any:
-    """Make an object of its words; returns a new reference, or nothing with an error set."""
+    """Make an object from its words; returns a new reference, or null with an error set."""
     return _call(builder, _MAKE, f"make_{name_of(kind)}", _code_of(kind), words)
 
 
 def pack_tuple(builder: Any, size: int, objects: Any) -> Any:
-    """Make a tuple of objects, whose references it takes over; nothing, where one of them is nothing."""
+    """Make a tuple of objects and take over their references; null if one of them is null."""
     return _call(builder, _PACK, "pack", ir.Constant(I64, size), objects)
 
 
 def _is_of(builder: Any, thing: Any, *names: str) -> Any:
-    """Whether an object's type is one of these, and no subclass."""
+    """Whether an object's type is exactly one of these; subclasses do not count."""
     api = Api(builder)
     of = api.type_of(thing)
     found = ir.Constant(I1, 0)
@@ -112,7 +112,7 @@ def _is_of(builder: Any, thing: Any, *names: str) -> Any:
 
 
 def _demand(builder: Any, condition: Any, otherwise: Any) -> None:
-    """Go on where it holds."""
+    """Continue in a new block if the condition holds."""
     with builder.if_then(builder.not_(condition), likely=False):
         builder.ret(otherwise)
 
@@ -127,7 +127,7 @@ def _read_number(function: str, kind: Any, suspect: Any, *names: str) -> Callabl
         value = api.call(function, kind, thing)
         known = ir.Constant(kind, suspect)
         same = builder.fcmp_ordered if kind is DOUBLE else builder.icmp_signed
-        # This number is also what one gives that does not fit.
+        # The conversion also returns this number for values that do not fit.
         with builder.if_then(same("==", value, known), likely=False):
             error = api.call("PyErr_Occurred", POINTER)
             _demand(builder, builder.icmp_unsigned("==", error, _NOTHING), ir.Constant(I32, RAISED))
@@ -250,7 +250,7 @@ def _pack(builder: Any, size: Any, objects: Any) -> None:
         item = builder.load(builder.gep(objects, [loop.index]))
         api.call("PyTuple_SetItem", I32, made, loop.index, item)
         with builder.if_then(builder.icmp_unsigned("==", item, _NOTHING), likely=False):
-            builder.store(_NOTHING, whole)  # there was no memory for it
+            builder.store(_NOTHING, whole)  # allocation failed
     lost = builder.icmp_unsigned("==", builder.load(whole), _NOTHING)
     with builder.if_then(lost, likely=False):
         api.call("Py_DecRef", ir.VoidType(), made)
@@ -258,10 +258,10 @@ def _pack(builder: Any, size: Any, objects: Any) -> None:
 
 
 def _make_array(builder: Any, code: Any, words: Any) -> None:
-    """The array that was given, where it is one; else a new one over that or over the kernel's memory.
+    """The array that the caller passed, if it is returned; else a new array over its or the kernel's memory.
 
-    No Python runs in this: it would handle signals, and an exception between a kernel and its result
-    finds nobody who expects it.
+    No Python code runs here: it would handle signals, and no caller expects an exception between a kernel and
+    its result.
     """
     api = Api(builder)
     axes = _axes(builder, code)
@@ -296,7 +296,7 @@ def _make_array(builder: Any, code: Any, words: Any) -> None:
 
 
 def _new_array(builder: Any, code: Any, data: Any, lengths: Any, strides: Any, base: Any) -> Any:
-    """A new array that keeps ``base`` alive, whose reference it takes over."""
+    """A new array that keeps ``base`` alive; it takes over the reference to ``base``."""
     api = Api(builder)
     kind = builder.urem(code, ir.Constant(I8, _AXIS))
     number: Any = ir.Constant(I32, 0)
@@ -353,14 +353,14 @@ def define(module: ir.Module) -> None:
         build(ir.IRBuilder(function.append_basic_block("entry")), *function.args)
 
 
-# The bits of the control registers that flush denormals to zero; the sign of a tiny difference would be lost
-# with them, and other libraries leave them set in whatever thread calls.
+# The bits of the control registers that flush subnormals to zero: they would lose the sign of a tiny
+# difference, and other libraries may leave them set in the calling thread.
 _FLUSHING_X86 = 0x8040  # MXCSR: FZ and DAZ
 _FLUSHING_ARM = 0x1000001  # FPCR: FZ and FIZ
 
 
 class _Arguments:
-    """Arguments into values of their types; one of another type leads to ``missed``."""
+    """Reads arguments as values of their types; an argument of another type branches to ``missed``."""
 
     def __init__(self, context: Any, builder: Any) -> None:
         self.context, self.builder = context, builder
@@ -371,7 +371,7 @@ class _Arguments:
             builder.ret(ir.Constant(POINTER, None))
 
     def read(self, kind: Any, thing: Any) -> Any:
-        """Look at an argument, and read it."""
+        """Check an argument and read it."""
         builder = self.builder
         if isinstance(kind, types.BaseTuple):
             items = tuple_items(builder, thing, len(kind))
@@ -386,7 +386,7 @@ class _Arguments:
         return self._value(kind, [builder.load(_at(builder, words, k)) for k in range(count)])
 
     def read_row(self, kind: Any, thing: Any, sizes: tuple[int, ...]) -> Any:
-        """Look at a tuple of one of these lengths; an array over a copy of its numbers."""
+        """Check a tuple of one of these lengths; returns an array over a copy of its numbers."""
         builder = self.builder
         with builder.goto_entry_block():
             words = builder.alloca(I64, size=1 + LONGEST_ROW)
@@ -434,7 +434,7 @@ class _Arguments:
 
 
 def _result(context: Any, builder: Any, kind: Any, value: Any) -> Any:
-    """A new reference to the object that a result becomes."""
+    """A new reference to the Python object for a result."""
     if isinstance(kind, types.BaseTuple):
         objects = cgutils.alloca_once(builder, POINTER, size=max(1, len(kind)))
         for k, one in enumerate(kind):
@@ -449,7 +449,7 @@ def _result(context: Any, builder: Any, kind: Any, value: Any) -> Any:
 
 
 def _words(context: Any, builder: Any, kind: Any, value: Any) -> Iterator[Any]:
-    """What `shared` makes an object of."""
+    """The words from which `shared` makes an object."""
     if isinstance(kind, types.Array):
         array = context.make_array(kind)(context, builder, value)
         for pointer in (array.data, array.meminfo, array.parent):
@@ -509,7 +509,7 @@ def _keep_blocks(context: Any, builder: Any, kind: Any, value: Any) -> None:
 
 
 class _exact_denormals:  # noqa: N801 - reads as the statement that it is
-    """Code between which denormals count, whatever the calling thread has set."""
+    """Code that runs without flushing subnormals to zero, whatever the calling thread has set."""
 
     def __init__(self, builder: Any) -> None:
         self.builder = builder

@@ -1,16 +1,16 @@
-"""Typed Python into LLVM's text, by subclasses of Numba's context, code library and lowering.
+"""Lowers typed Python to LLVM IR, with subclasses of Numba's context, code library and lowering.
 
-Kernels have no use for much of what Numba writes.  Left out are
+Kernels do not need much of the code that Numba emits.  These subclasses leave out
 
-- reference counts: the arguments of a kernel live while it runs, and what it makes is freed when its call
-  ends (`memory`).  Atomic counts made a sweep of strips take twice as long;
-- wrappers for Python and C: `builtins` writes the one that is called;
-- errors that say what they are: a kernel has one error, no memory;
+- reference counts: the arguments of a kernel live while it runs, and memory that it allocates is freed when
+  the call ends (`memory`).  Atomic counts made a sweep of strips take twice as long;
+- wrappers for Python and C: `builtins` emits the only one that is called;
+- error messages: a kernel has a single error, out of memory;
 - memory for variables that are assigned once.
 
-Numba would also optimise each function, emit it for this machine and load it.  Here a function stays text
-until a kernel is complete: LLVM then reads and optimises the kernel with all that it calls at once
-(`machine_code`), for the level of processor that was asked for.
+Numba would also optimise each function, emit it for this machine and load it.  Here a function stays IR text
+until a kernel is complete.  Then LLVM parses and optimises the kernel together with all functions that it
+calls (`machine_code`), for the requested level of processor.
 """
 
 import os
@@ -44,9 +44,9 @@ _CHECKED = "BROADPHASE_CHECKED" in os.environ
 _METADATA = re.compile(r", ![a-z]+ !\d+")
 
 COMMON_SYMBOLS: dict[str, str] = {}
-"""Symbols of common functions, with the modules that they come from."""
+"""Symbols of common functions, and the modules that define them."""
 _may_fail: set[str] = set()
-"""Names of functions that may find no memory; their callers look at what they return."""
+"""Names of functions that may run out of memory; their callers check the status that they return."""
 _numbers = count()
 
 
@@ -55,7 +55,7 @@ class Lowered(NamedTuple):
 
     library: "TextLibrary"
     descriptor: Any
-    """Numba's: the function's name in the library, its argument types and result type."""
+    """Numba's descriptor: the function's name in the library, its argument types and result type."""
     holds_gil: bool
     """Whether it keeps the GIL (`broadphase.kernels.machine.jit.brief`)."""
     rows: dict[int, tuple[int, ...]]
@@ -72,7 +72,7 @@ def lower(dispatcher: Any, listed: str) -> Lowered:
 
 
 def may_fail(descriptor: Any) -> bool:
-    """Whether a function may find no memory."""
+    """Whether a function may run out of memory."""
     return descriptor.mangled_name in _may_fail
 
 
@@ -87,7 +87,7 @@ class TextLibrary(codegen.CPUCodeLibrary):
         codegen.CodeLibrary.__init__(self, generator, name)
         self._linking_libraries: list[Any] = []
         self.globals: dict[str, str] = {}
-        """By name, what it defines."""
+        """The definitions of this library, by name."""
         self.declared: dict[str, str] = {}
 
     def add_linking_library(self, library: Any) -> None:
@@ -95,13 +95,13 @@ class TextLibrary(codegen.CPUCodeLibrary):
         self._linking_libraries.append(library)
 
     def add_ir_module(self, ir_module: Any) -> None:
-        """Take over the functions of a module as text."""
+        """Add the functions of a module as text."""
         for name, one in ir_module.globals.items():
             is_declared = isinstance(one, ir.Function) and one.is_declaration
             (self.declared if is_declared else self.globals)[name] = _METADATA.sub("", str(one))
 
     def finalize(self) -> None:
-        """Nothing is left to do: `whole_text` puts libraries together."""
+        """Does nothing: `whole_text` combines libraries."""
         self._finalized = True
 
     def reached(self) -> tuple[list["TextLibrary"], dict[str, "TextLibrary"]]:
@@ -133,7 +133,7 @@ def common_parts(library: TextLibrary) -> dict[str, TextLibrary]:
 
 
 def whole_text(library: TextLibrary, *modules: Any) -> str:
-    """A library with all that it calls except common functions, and some more modules."""
+    """The IR of a library, of all that it calls except common functions, and of some more modules."""
     head = str(library._codegen._create_empty_module("kernel"))
     more = TextLibrary(library._codegen, "more")
     for module in modules:
@@ -151,7 +151,7 @@ def whole_text(library: TextLibrary, *modules: Any) -> str:
 
 @overrides("_add_module", "_create_empty_module")
 class _TextCodegen(codegen.JITCPUCodegen):
-    """Makes libraries of text; nothing is loaded into this process."""
+    """Creates libraries of IR text; nothing is loaded into this process."""
 
     _library_class = TextLibrary
 
@@ -170,7 +170,7 @@ class _TextCodegen(codegen.JITCPUCodegen):
 
 @overrides("incref", "decref", "meminfo_data")
 class _NoReferenceCounts(NRTContext):
-    """Memory of kernels, as `memory` lays it out."""
+    """Allocates memory of kernels, in the layout of `memory`."""
 
     def incref(self, builder: Any, typ: Any, value: Any) -> None:
         pass
@@ -185,7 +185,7 @@ class _NoReferenceCounts(NRTContext):
 
 @overrides("_return_errcode_raw", "return_user_exc")
 class _CallConvention(callconv.CPUCallConv):
-    """Numba's, in which every error is the same."""
+    """Numba's calling convention with a single error."""
 
     def _return_errcode_raw(self, builder: Any, code: Any) -> None:
         if isinstance(code, int):
@@ -222,7 +222,7 @@ class KernelContext(cpu.CPUContext):
         return _NoReferenceCounts(self, self.enable_nrt)
 
     def mangler(self, name: str, types: Any, *, abi_tags: Iterable[str] = (), uid: Any = None) -> str:
-        """A short symbol; one that spells out all types has 300 characters at each call."""
+        """A short symbol; Numba's would spell out all types, in 300 characters at each call."""
         if name in COMMON:
             digest = blake2b(f"{name} {types}".encode(), digest_size=12).hexdigest()
             symbol = f"common_{digest}"
@@ -245,15 +245,15 @@ class KernelContext(cpu.CPUContext):
         return _call(self, builder, fndesc, args)
 
     def post_lowering(self, mod: Any, library: Any) -> None:
-        """Nothing: Numba would link its reference counts."""
+        """Does nothing: Numba would link its reference counts."""
 
     def get_executable(self, library: Any, fndesc: Any, env: Any) -> Any:
-        """A function that takes the place of the compiled one, which is not run here."""
-        return [].append  # Numba insists on a builtin of its own for each function
+        """A placeholder: compiled functions do not run in this process."""
+        return [].append  # Numba requires a different builtin for each function
 
 
 def _call(context: Any, builder: Any, descriptor: Any, arguments: Any) -> Any:
-    """Call a function; if it found no memory, return from the caller as well."""
+    """Call a function; if it ran out of memory, return from the caller as well."""
     convention = context.call_conv
     function = context.declare_function(builder.module, descriptor)
     with builder.goto_entry_block():
@@ -281,7 +281,7 @@ class KernelLowering(numba_lowering.Lower):
     """Numba's lowering for functions that become parts of kernels."""
 
     def setup_function(self, fndesc: Any) -> None:
-        """Start a function that is internal to the kernel, unless several kernels share it."""
+        """Begin a function with internal linkage, unless several kernels share it."""
         super().setup_function(fndesc)
         if fndesc.mangled_name not in COMMON_SYMBOLS:
             self.function.linkage = "internal"
@@ -312,7 +312,7 @@ class KernelLowering(numba_lowering.Lower):
         self._singly_assigned_vars = {
             name
             for name, assignments in times.items()
-            # Blocks are written in the order of their labels: a value must exist when it is read.
+            # Blocks are lowered in the order of their labels: a value must exist when it is read.
             if assignments == 1
             and all(label > home[name] and home[name] in dominators[label] for label in read_in[name])
         }
@@ -325,7 +325,7 @@ class KernelLowering(numba_lowering.Lower):
             self.builder.store(value, self.getvar(name))
 
     def delvar(self, name: str) -> None:
-        """Nothing: references are not counted."""
+        """Does nothing: references are not counted."""
 
     def alloca_lltype(self, name: str, lltype: Any, datamodel: Any = None) -> Any:
         """Reserve memory for a variable; Numba would fill it with zeros."""
@@ -333,13 +333,13 @@ class KernelLowering(numba_lowering.Lower):
             return self.builder.alloca(lltype, name=name)
 
     def emit_environment_object(self) -> None:
-        """Nothing: only Python objects would need one."""
+        """Does nothing: only Python objects would need one."""
 
     def create_cpython_wrapper(self, release_gil: bool = False) -> None:
-        """Nothing: `builtins` writes one for each kernel."""
+        """Does nothing: `builtins` emits one for each kernel."""
 
     def create_cfunc_wrapper(self) -> None:
-        """Nothing: C does not call parts of kernels."""
+        """Does nothing: C does not call parts of kernels."""
 
 
 def _variables(value: Any) -> list[str]:
@@ -359,9 +359,9 @@ def lowering_class(_: Any) -> Any:
 def index(context: Any, builder: Any, idxty: Any, idx: Any, size: Any) -> Any:
     """The position of an element of an array: an index counts from the start, unless it is a literal.
 
-    Numba lets -1 mean the last element, with three instructions at each index that LLVM rarely removes:
-    counting the copies of a box in strips took 14 ns with them, 2.7 without.  Kernels compiled with
-    ``BROADPHASE_CHECKED=1`` end the process at the first index below zero; `.ci/run` runs the tests on them.
+    In Numba -1 means the last element, which takes three instructions at each index, and LLVM rarely removes
+    them: counting the copies of a box in strips took 14 ns with them, 2.7 without.  Kernels compiled with
+    ``BROADPHASE_CHECKED=1`` abort the process at the first negative index; `.ci/run` runs the tests on them.
     """
     place = context.cast(builder, idx, idxty, types.intp)
     known = integer(place)
@@ -385,12 +385,12 @@ def call_without_literals(otherwise: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def post_process(self: Any, emit_dels: bool = False, extend_lifetimes: bool = False) -> None:
-    """Bring loops into their usual form; liveness of variables does not matter without reference counts."""
+    """Canonicalise loops only; liveness of variables does not matter without reference counts."""
     self.func_ir.blocks = transforms.canonicalize_cfg(self.func_ir.blocks)
     self.func_ir.variable_lifetime = postproc.VariableLifetime(self.func_ir.blocks)
     self.func_ir.generator_info = None
 
 
 def register() -> None:
-    """Register what functions that are named in kernels are: they have no address while they are compiled."""
+    """Register how Numba treats functions named in kernels: they have no address at compile time."""
     lower_constant(types.Dispatcher)(lambda context, builder, ty, pyval: context.get_dummy_value())

@@ -1,6 +1,6 @@
-"""LLVM's text into object files for one level of processor, and object files into a library.
+"""Compiles LLVM IR to object files for one level of processor, and links object files into a library.
 
-The library has a table of its kernels that Python can call.
+The library has a table of the kernels that Python can call.
 """
 
 import subprocess
@@ -43,23 +43,24 @@ def emit_common(library: Any, symbol: str, machine: Any) -> bytes:
 
 
 def emit(module: Any, kept: set[str], machine: Any) -> bytes:
-    """Optimise a module and emit it; the functions ``kept`` are what other objects see of it."""
+    """Optimise a module and emit it; only the functions ``kept`` are visible to other objects."""
     for number, function in enumerate(module.functions):
         if not function.is_declaration:
             if "windows" in module.triple:
-                function.add_function_attribute("uwtable")  # Windows walks the stack by tables
+                function.add_function_attribute("uwtable")  # Windows unwinds the stack with tables
             if function.name in kept:
-                function.visibility = "hidden"  # called without a detour through the linker's table
+                function.visibility = "hidden"  # called directly, not through the linker's table
             else:
                 function.linkage = "internal"
-                # Its number told what this process had compiled before, and libraries for macOS keep names.
+                # Numba's number would depend on what this process compiled before, and libraries for macOS
+                # keep names.
                 function.name = f"{function.name.partition('_')[2]}_{number}"
     for variable in module.global_variables:
         is_ours = not variable.is_declaration and not variable.name.startswith("llvm.")
         if is_ours and variable.name not in kept:
             variable.linkage = "internal"
-    # With the third level the kernels take a tenth longer to build, for machine code that is a tenth larger
-    # and no faster: of 230 calls the second one's take 0.985 of the time, rays in trees 0.8, in grids 1.1.
+    # With -O3 the build takes a tenth longer, for machine code that is a tenth larger and no faster: with
+    # -O2, 230 calls take 0.985 of the time, rays in trees 0.8, in grids 1.1.
     options = llvm.create_pipeline_tuning_options(speed_level=2)
     options.loop_vectorization = True
     options.slp_vectorization = bool(config.SLP_VECTORIZE)
@@ -70,7 +71,7 @@ def emit(module: Any, kept: set[str], machine: Any) -> bytes:
 
 
 def link(objects: Sequence[Path], library: Path, target: Target) -> None:
-    """Make a library of object files."""
+    """Link object files into a library."""
     linkers = target.linkers()
     if not linkers:
         raise RuntimeError(f"nothing here links libraries for {target.name}; python -m pip install ziglang")
@@ -78,7 +79,7 @@ def link(objects: Sequence[Path], library: Path, target: Target) -> None:
 
 
 def link_with(command: tuple[str, ...], objects: Sequence[Path], library: Path, target: Target) -> None:
-    """Make a library with one of `Target.linkers`."""
+    """Link a library with one of `Target.linkers`."""
     arguments = library.with_suffix(".link")
     arguments.write_text("\n".join(f'"{path.as_posix()}"' for path in objects), encoding="utf-8")
     try:
@@ -96,7 +97,7 @@ def link_with(command: tuple[str, ...], objects: Sequence[Path], library: Path, 
 
 
 def table_module(kernels: Mapping[str, Sequence[tuple[str, int]]], target: Target) -> Any:
-    """The object that holds it together: the tables of the interpreter, memory, and a builtin a kernel.
+    """The module with what all kernels share: the interpreter's tables, memory, and a builtin per kernel.
 
     ``kernels`` has for each kernel the functions that `wrapper` made and how many arguments they take.
     """
@@ -124,7 +125,7 @@ EXPORTED = {"broadphase_api", "broadphase_key", "broadphase_kinds", "broadphase_
 
 
 def _entry(module: ir.Module, builtin: Any, name: str, calls: Sequence[tuple[str, int]]) -> Any:
-    """``builtin(kernel, arguments, count)``: the first function that takes the arguments, else Python."""
+    """``builtin(kernel, arguments, count)``: calls the first function for these types, or else Python."""
     entry = ir.Function(module, builtin, name)
     entry.linkage = "internal"
     builder = ir.IRBuilder(entry.append_basic_block("entry"))

@@ -1,8 +1,8 @@
-"""Memory that kernels ask for: Numba's runtime in a handful of functions.
+"""Memory that kernels allocate: a small replacement for Numba's runtime.
 
-That is the memory of what they return (`broadphase.kernels.arrays.results.result`).  Numba counts
-references to each block.  Here a block lives until the call ends that made it, but for those that are
-returned: the blocks of a call are a list, whose head each thread keeps for itself.
+Kernels allocate only the arrays that they return (`broadphase.kernels.arrays.results.result`).  Numba counts
+references to each block.  Here, a block is freed when the call that allocated it ends, unless it is returned.
+The blocks of a call form a linked list, whose head is thread-local.
 
 ::
 
@@ -24,7 +24,7 @@ _LEAVE = ir.FunctionType(ir.VoidType(), [POINTER])
 
 
 def enter(builder: Any) -> Any:
-    """Begin a list of blocks; returns the one before, for a call may come from within a call."""
+    """Begin a list of blocks; returns the previous list, because calls may be nested."""
     api = Api(builder)
     key = builder.bitcast(declare_key(builder.module), POINTER)
     before = api.call("PyThread_tss_get", POINTER, key)
@@ -33,14 +33,14 @@ def enter(builder: Any) -> Any:
 
 
 def keep(builder: Any, block: Any) -> None:
-    """Count an array that is returned; several may lie in one block, or in none of the kernel's."""
+    """Count an array that is returned; several may share a block, or use no block of the kernel."""
     with builder.if_then(builder.icmp_unsigned("!=", block, ir.Constant(POINTER, None))):
         place = _word(builder, block, _RETURNED)
         builder.store(builder.add(builder.load(place), ir.Constant(I64, 1)), place)
 
 
 def leave(builder: Any, before: Any) -> None:
-    """Give back what is not returned."""
+    """Free the blocks that are not returned."""
     builder.call(cgutils.get_or_insert_function(builder.module, _LEAVE, "broadphase_leave"), [before])
 
 
@@ -80,7 +80,7 @@ def _define_allocator(module: ir.Module, name: str) -> None:
 
 
 def _define_leave(module: ir.Module) -> None:
-    """``broadphase_leave(before)``: frees the list's blocks, and puts the one before in its place."""
+    """``broadphase_leave(before)``: frees the blocks of the list and restores the previous list."""
     function = ir.Function(module, _LEAVE, "broadphase_leave")
     builder = ir.IRBuilder(function.append_basic_block("entry"))
     api = Api(builder)
@@ -106,7 +106,7 @@ def _define_leave(module: ir.Module) -> None:
 
 
 def _define_release(module: ir.Module) -> None:
-    """``broadphase_release(capsule)``: frees a block with the last array over it."""
+    """``broadphase_release(capsule)``: frees a block when the last array over it is gone."""
     release = ir.Function(module, _LEAVE, "broadphase_release")
     builder = ir.IRBuilder(release.append_basic_block("entry"))
     api = Api(builder)

@@ -1,9 +1,9 @@
-"""Checks that the names of Numba which the compiler of kernels relies on are what they were.
+"""Checks that the internal names of Numba which the compiler of kernels relies on have not changed.
 
 Numba guarantees neither the names that `numba_names` replaces nor the methods that subclasses override.  So
 each one is looked up first, and its parameters are compared: if a version of Numba has renamed or changed
-one, the build ends with `NumbaChangedError`, which names it.  An assignment to a name that is gone would do
-nothing.
+one, the build fails with `NumbaChangedError`, which names it.  Without this check, an assignment to a removed
+name would silently have no effect.
 """
 
 import inspect
@@ -26,12 +26,12 @@ class NumbaChangedError(RuntimeError):
 
 
 def replace(owner: Any, name: str, parameters: str, make: Callable[[Any], Any]) -> None:
-    """Put ``make(original)`` in the place of ``owner.name``, whose parameters must have these names."""
+    """Replace ``owner.name``, whose parameters must have these names, with ``make(original)``."""
     setattr(owner, name, make(original(owner, name, parameters)))
 
 
 def original(owner: Any, name: str, parameters: str) -> Any:
-    """What a name of Numba stands for; `NumbaChangedError` if it is gone or its parameters are others."""
+    """Look up a name of Numba; `NumbaChangedError` if it is gone or its parameters have changed."""
     full, needed = f"{owner.__name__}.{name}", f"its parameters to be ({parameters})"
     found = vars(owner).get(name)
     if found is None:

@@ -1,7 +1,7 @@
 """The names inside Numba that are replaced while kernels are compiled: all of them, each with its reason.
 
-Whatever else differs from plain Numba is a subclass (`lowering`, `aggregates`) or a registration by
-`numba.extending`.  `numba_checks` looks at each name before it is replaced or overridden.
+All other differences from plain Numba are subclasses (`lowering`, `aggregates`) or registrations with
+`numba.extending`.  `numba_checks` checks each name before it is replaced or overridden.
 """
 
 from numba.core import cgutils, cpu, postproc, typed_passes
@@ -13,19 +13,19 @@ from broadphase.compiler.numba_checks import replace
 
 
 def prepare() -> None:
-    """Replace the names in this process, which compiles kernels and does nothing else; once."""
+    """Replace the names in this process, which does nothing but compile kernels; call it once."""
     aggregates.register()
     lowering.register()
     # Numba makes its only CPU context from this class: code is kept as text, references are not counted.
     replace(cpu, "CPUContext", "typingctx target", lambda _: lowering.KernelContext)
-    # Also the functions of Numba that kernels call are lowered by this class.
+    # This class also lowers the functions of Numba that kernels call.
     replace(typed_passes.NativeLowering, "lowering_class", "", lambda _: property(lowering.lowering_class))
-    # A struct whose fields are known is not written to memory to be read from there (see `aggregates`).
+    # Fields of a known struct are read without a detour through memory (see `aggregates`).
     replace(cgutils, "ValueStructProxy", "context builder value ref", aggregates.known_struct_proxy)
     replace(arrayobj, "make_array", "array_type", lambda _: aggregates.make_array)
     # An index counts from the start of an array: counting copies in strips takes a fifth of the time.
     replace(arrayobj, "fix_integer_index", "context builder idxty idx size", lambda _: lowering.index)
     # One version of a function for all literal arguments, so that fewer functions are compiled.
     replace(functions.Dispatcher, "get_call_type", "self context args kws", lowering.call_without_literals)
-    # For the time of a build alone: a seventh.  Where variables are live matters for reference counts only.
+    # This only makes builds faster, by a seventh.  Liveness of variables matters for reference counts only.
     replace(postproc.PostProcessor, "run", "self emit_dels extend_lifetimes", lambda _: lowering.post_process)

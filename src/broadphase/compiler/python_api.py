@@ -1,4 +1,4 @@
-"""The interpreter's functions and objects, as code that is being built calls and reads them."""
+"""Emits calls of the interpreter's functions and reads of its objects."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ POINTER = I8.as_pointer()
 OBJECTS = POINTER.as_pointer()
 CALL = ir.FunctionType(POINTER, [OBJECTS])
 MISSED = 1
-"""The address that no object has: the arguments have other types."""
+"""An address that no object has; it means that the arguments have other types."""
 
 
 def declare_tables(module: ir.Module) -> tuple[ir.GlobalVariable, ir.GlobalVariable]:
@@ -22,14 +22,14 @@ def declare_tables(module: ir.Module) -> tuple[ir.GlobalVariable, ir.GlobalVaria
 
 
 def declare_key(module: ir.Module) -> ir.GlobalVariable:
-    """The key of the number that each thread has of its own, defined in another object."""
+    """The key of the thread-local number, defined in another object."""
     if "broadphase_key" in module.globals:
         return module.globals["broadphase_key"]
     return ir.GlobalVariable(module, ir.ArrayType(I8, KEY_SIZE), "broadphase_key")
 
 
 class Api:
-    """The interpreter's functions and objects, called from the code that is being built."""
+    """The interpreter's functions and objects, for use in emitted code."""
 
     def __init__(self, builder: Any) -> None:
         self.builder = builder
@@ -55,25 +55,25 @@ class Api:
         return self.builder.call(self.builder.inttoptr(self.number(name), kind), arguments)
 
     def vectorcall(self, function: Any, arguments: Any, count: Any) -> Any:
-        """Call an object with arguments that lie side by side."""
+        """Call an object with an array of arguments."""
         nothing = ir.Constant(POINTER, None)
         return self.call("PyObject_Vectorcall", POINTER, function, arguments, count, nothing)
 
     def kind_of_type_number(self, number: Any) -> Any:
-        """Position in `KINDS` plus one."""
+        """Its position in `KINDS` plus one."""
         zero = ir.Constant(I32, 0)
         return self.builder.load(self.builder.gep(self._kinds, [zero, number]))
 
     def field(self, thing: Any, offset: int, kind: Any) -> Any:
-        """A field behind the head of an object."""
+        """A field after the header of an object."""
         head = self.builder.add(self.number("object_size"), ir.Constant(I64, offset))
         return self.at(thing, head, kind)
 
     def at(self, thing: Any, offset: Any, kind: Any) -> Any:
-        """What lies so many bytes behind an address."""
+        """The value at an offset in bytes from an address."""
         address = self.builder.gep(thing, [offset])
         return self.builder.load(self.builder.bitcast(address, kind.as_pointer()))
 
     def type_of(self, thing: Any) -> Any:
-        """Address of an object's type, which is the last field of its head, as a number."""
+        """The address of an object's type, the last field of its header, as a number."""
         return self.field(thing, -8, I64)

@@ -1,8 +1,8 @@
-"""What machine code needs of the C library and the operating system, by the table of the interpreter.
+"""Functions of the C library and the operating system, called through the table of the interpreter.
 
-LLVM turns loops that copy into calls of ``memcpy``.  On Linux and macOS the loader finds it.  A library for
-Windows is linked without any C library, so these functions are defined here, and so is ``_fltused``, which
-LLVM's code for Windows names wherever it uses floats.
+LLVM turns loops that copy into calls of ``memcpy``.  On Linux and macOS the loader resolves them.  A library
+for Windows is linked without any C library, so this module defines these functions, and also ``_fltused``,
+which LLVM's code for Windows refers to wherever it uses floats.
 """
 
 from typing import Any
@@ -32,7 +32,7 @@ def define(module: ir.Module, system: str) -> None:
 
 
 def _forward(function: Any, called: str) -> None:
-    """Call a function of the table; LLVM must not see through this that it could call memcpy itself."""
+    """Call a function of the table; LLVM must not recognise it as memcpy, which would then call itself."""
     function.attributes.add("noinline")
     builder = ir.IRBuilder(function.append_basic_block("entry"))
     builder.ret(Api(builder).call(called, POINTER, *function.args))

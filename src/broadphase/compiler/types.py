@@ -1,4 +1,4 @@
-"""What the lines of ``signatures.txt`` mean to Numba."""
+"""Parses the lines of ``signatures.txt`` into Numba types."""
 
 import re
 from importlib import import_module
@@ -26,7 +26,7 @@ _TOKEN = re.compile(r"\s*([\w.]+(?:\[\w+\]|<[\d|]+>)?|[(),])")
 
 
 def parse(text: str) -> tuple[Any, ...]:
-    """The types of a list of arguments."""
+    """The Numba types of a list of arguments."""
     tokens = _TOKEN.findall(text)
     found, at = _parse_until(tokens, 0, None)
     if at != len(tokens):
@@ -35,7 +35,7 @@ def parse(text: str) -> tuple[Any, ...]:
 
 
 def rows_of(text: str) -> dict[int, tuple[int, ...]]:
-    """The arguments that are rows, and the lengths that they may have."""
+    """The positions of arguments that are rows, with the lengths that each may have."""
     depth, number = 0, 0
     found: dict[int, tuple[int, ...]] = {}
     for token in _TOKEN.findall(text):

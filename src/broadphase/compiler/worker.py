@@ -1,4 +1,4 @@
-"""One process that compiles and links: ``[task, jobs, library or none]`` as JSON come in, a line each."""
+"""A process that compiles and links; it reads ``[task, jobs, library or none]`` as JSON, one per line."""
 
 import gc
 import json
@@ -21,7 +21,7 @@ from broadphase.kernels.machine.target import chosen
 
 
 def compile_jobs(jobs: list[list[str]], machine: Any) -> None:
-    """An object file for each ``[kernel, types, path]``."""
+    """Write an object file for each ``[kernel, types, path]``."""
     for kernel, types, path in jobs:
         job = Job(kernel, types)
         module, _, name = kernel.rpartition(".")
@@ -35,13 +35,13 @@ def compile_jobs(jobs: list[list[str]], machine: Any) -> None:
             code = machine_code.emit_call(cpu_target.target_context, lowered, job.symbol, machine)
         except Exception as error:
             raise RuntimeError(f"{kernel} could not be compiled for {types}") from error
-        # The object last: who finds it finds all that it needs.
+        # The object is written last: where it exists, all files that it needs exist.
         _write(parts_beside(Path(path)), "\n".join(map(str, parts.values())).encode())
         _write(Path(path), code)
 
 
 def compile_table(jobs: list[list[str]], machine: Any) -> Path:
-    """The object file of the table of ``[kernel, types, path]``, unless it is there."""
+    """Write the object file of the table of ``[kernel, types, path]``, unless it exists; return its path."""
     table = table_object([Job(kernel, types) for kernel, types, _ in jobs], chosen(), level())
     if not table.exists():
         kernels: dict[str, list[tuple[str, int]]] = {}
@@ -53,7 +53,7 @@ def compile_table(jobs: list[list[str]], machine: Any) -> Path:
 
 
 def link_jobs(jobs: list[list[str]], library: Path, machine: Any) -> None:
-    """A library of the object files of ``[kernel, types, path]``."""
+    """Link the object files of ``[kernel, types, path]`` into a library."""
     objects = [Path(path) for *_, path in jobs]
     parts = {part: None for path in objects for part in parts_of(path)}
     machine_code.link([compile_table(jobs, machine), *objects, *parts], library, chosen())
@@ -67,7 +67,7 @@ def _write(path: Path, code: bytes) -> None:
 
 
 def main() -> None:
-    """Compile what comes in, or link it, and say so, until nothing more comes."""
+    """Compile or link what each line of the input asks for, and report it, until the input ends."""
     numba_names.prepare()
     machine = target_machine(chosen(), level())
     for line in sys.stdin:
@@ -80,8 +80,8 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    # What Numba makes of a kernel is full of circles; looking through them takes a fifth of the time.
+    # Numba's objects are full of reference cycles; collecting them takes a fifth of the time.
     gc.disable()
     main()
-    # Without taking leave of a million objects one by one: that took 4 of 50 seconds.
+    # The process exits without destroying a million objects one by one, which took 4 of 50 seconds.
     os._exit(0)

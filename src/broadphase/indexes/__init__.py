@@ -1,6 +1,6 @@
-"""The broad phases that live between frames: each structure in a file, all of them behind one protocol.
+"""Broad phases that persist between frames: one file for each structure, and one protocol for all.
 
-`broadphase.indexes.protocol` says how to write another.
+`broadphase.indexes.protocol` explains how to write a new structure.
 """
 
 from typing import TYPE_CHECKING, Any, Literal, get_args

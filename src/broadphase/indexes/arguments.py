@@ -1,7 +1,7 @@
-"""What an index is given: checked once here, before anything changes.
+"""The arguments of an index: checked once here, before anything changes.
 
-One box, one point or one ray must cost little: a game asks thousands of times a frame.  A tuple or list
-of numbers goes through `struct`, which refuses whatever is no real number and rounds to float32 where the
+One box, one point or one ray must be cheap to check: a game makes thousands of queries a frame.  A tuple or
+list of numbers goes through `struct`, which rejects everything but real numbers and rounds to float32 if the
 index holds float32, in a quarter of the time that a small NumPy array takes.
 """
 
@@ -130,7 +130,7 @@ class Reader:
         return values
 
     def settled_point(self, point: Any, name: str, wanted: Wanted = POINTS) -> Any:
-        """A point or points of which no code of the caller's runs any more (`broadphase.boxes.settled`)."""
+        """A point or points, settled so that no more caller code runs (`broadphase.boxes.settled`)."""
         values = self.floats(point, self.dim)
         return settled(point, name, wanted) if values is None else values
 
@@ -266,7 +266,7 @@ def as_rules(category: Any, mask: Any) -> Rules:
 
 
 def flag(value: Any, name: str) -> bool:
-    """True or False, and nothing that merely looks like it."""
+    """Check for True or False; other truthy or falsy values are errors."""
     if value is False or value is True:
         return value
     if isinstance(value, (bool, np.bool_)):

@@ -1,4 +1,4 @@
-"""What all indexes are: boxes by id, a structure and a space; pairs, changes, queries, files."""
+"""The base class of all indexes: boxes by id, a structure and a space; pairs, changes, queries, files."""
 
 import math
 from os import PathLike
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Index:
-    """A broad phase that lives between frames: fill it, change it, ask it.
+    """A broad phase that persists between frames: insert boxes, move them, and query it.
 
     Parameters
     ----------
@@ -409,10 +409,10 @@ class Index:
         row.flags.writeable = False
         return row
 
-    # ---- one way to change: an unsettled structure starts again from the stored boxes
+    # ---- changes: an unsettled structure is rebuilt from the stored boxes
 
     def _enter(self, ids: IdArray) -> None:
-        """Let everything follow boxes that were just stored."""
+        """Update everything that depends on boxes that were just stored."""
         if self._journal.open:
             self._journal.note(self._store, ids, fresh=True)
         (self._worlds or self._space).enter(ids, True)
@@ -448,7 +448,7 @@ class Index:
                 raise
 
     def _unsettle(self) -> None:
-        """Only the boxes count: what follows them starts again from them."""
+        """Mark everything but the boxes as stale; it is rebuilt from the boxes."""
         self._journal.close()
         (self._worlds or self._space).unsettle()
 
@@ -572,7 +572,7 @@ class Index:
         return rows
 
     def swept_pairs(self, boxes: Any, *, max_pairs: int | None = None) -> "SweptPairs":
-        """What meets on the way to the next frame: every live box goes straight to its new place.
+        """Pairs that meet during the move to the next frame: every live box moves straight to its new place.
 
         Ask before ``update(boxes)``; nothing is changed.
 
@@ -624,7 +624,7 @@ class Index:
         self._space.last = ("swept_pairs", 0, len(found.pairs))
         return found if store.live == store.end else found._replace(pairs=store.ids()[found.pairs])
 
-    # ---- questions; their rules are told above
+    # ---- queries; the class docstring states their rules
 
     def query_box(
         self, box: Any, *, category: int | None = None, mask: int | None = None, env: Any = None
@@ -777,7 +777,7 @@ class Index:
         category, mask, env
             As of `query_box`.
         ignore : int or array_like of int, shape (m,), optional
-            The id of a box that the ray passes through, such as the body of who is looking; -1 for none.
+            The id of a box that the ray passes through, such as the body that casts the ray; -1 for none.
 
         Returns
         -------
@@ -1015,7 +1015,7 @@ class Index:
         return rules, 0 if env is None and self._worlds else env
 
     def _in_box(self, call: str, query: Floats | Rows, rules: Rules) -> IdArray:
-        """What overlaps one box or each of many."""
+        """The boxes that overlap one box, or each of many."""
         if not isinstance(query, tuple):
             return self._space.in_boxes(call, query, rules)
         found = self._space.in_box(call, query, rules)
@@ -1024,7 +1024,7 @@ class Index:
         return found
 
     def _cast(self, rays: Floats | Rows, rules: Rules) -> RayHit | RayHits | None:
-        """What one ray or each of many hits first."""
+        """The first hit of one ray, or of each of many."""
         if not isinstance(rays, tuple):
             return self._space.first_hits(rays, NO_IDS, rules)
         at, towards, furthest = rays[: self.dim], rays[self.dim : -1], rays[-1]

@@ -1,9 +1,10 @@
-"""Box tree: a living tree of boxes around boxes.
+"""Box tree: a dynamic bounding volume hierarchy.
 
-Every leaf holds up to 16 boxes that lie close together, every node above up to 16 nodes and the boxes around
-them; a question only goes down where it meets these.  The tree is never rebuilt for a single change: a new
-box goes down to the leaf where it costs least, and a full node is cut in two; a removed box leaves its leaf,
-and nodes that run empty are merged.  All leaves are equally deep, so no order of insertion makes it lopsided.
+Every leaf holds up to 16 boxes that are close together, and every inner node up to 16 nodes and their
+bounding boxes; a query descends only into nodes that it overlaps.  A single change never rebuilds the tree: a
+new box goes to the leaf where it costs least, and a full node is split; a removed box leaves its leaf,
+and nodes that run empty are merged.  All leaves have the same depth, so the tree is balanced for any order of
+insertion.
 
 Moving costs little because a box that moves gets a *margin*: its slot in the leaf is wider than the box, and
 as long as the box stays within, nothing in the tree changes.  A slot only prunes; the exact box decides.

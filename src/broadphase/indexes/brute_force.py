@@ -1,8 +1,8 @@
-"""Brute force: every question is put to every box.
+"""Brute force: every query tests every box.
 
-No structure, so nothing to keep up to date: inserting, moving and removing cost next to nothing.  ``pairs``
-compares ``n (n - 1) / 2`` pairs, a query looks at ``n`` boxes.  The best index below a few hundred boxes
-and the one that the others are held against; it loses everywhere else.
+It has no structure to keep up to date: inserting, moving and removing cost next to nothing.  ``pairs``
+compares ``n (n - 1) / 2`` pairs, a query tests ``n`` boxes.  It is the best index below a few hundred boxes
+and the reference for the others; with more boxes it is the slowest.
 """
 
 from broadphase.indexes.protocol import Structure, search_live

@@ -1,8 +1,8 @@
-"""Boxes in their cells, kept between frames: what the uniform grid and the spatial hash have in common.
+"""Boxes in cells, kept between frames: the code that the uniform grid and the spatial hash share.
 
-Only where the cells lie is each one's own (`Plan`).  Boxes that move and static ones are kept in cells of
-their own (`CellLists`): static boxes are never paired with each other, and a frame costs nothing for them but
-the cells that moving boxes touch.
+They differ only in where the cells are (`Plan`).  Moving and static boxes are kept in separate cells
+(`CellLists`): static boxes are never paired with each other, and in a frame they only cost the cells that
+moving boxes touch.
 """
 
 import math

@@ -1,17 +1,17 @@
-"""What `Index.changes` needs: what was touched, what there was before, and what began and ended.
+"""The data and algorithms of `Index.changes`: touched boxes, earlier pairs, and pairs that began and ended.
 
-*The journal* knows which ids were inserted, moved or removed since the last call of ``changes``, and what
+*The journal* records which ids were inserted, moved or removed since the last call of ``changes``, and what
 their boxes were at that time.
 
-*The history* is the sorted pairs at some earlier call, and what began and ended since.  Nothing is copied
-while nobody asks; ``stayed`` is put together when somebody does, also when the index has long moved on.  When
-the changes have grown to half of the pairs, they are merged into them: a fixed cost for each change.
+*The history* holds the sorted pairs at some earlier call, and the pairs that began and ended since.  Nothing
+is copied until it is needed; ``stayed`` is computed on first access, even if the index has changed since.
+When the changes have grown to half of the pairs, they are merged into them: a fixed cost for each change.
 
 *Incremental changes* cost what was touched: most frames move a few boxes among many.  A pair can only have
-begun or ended if one of its boxes is in the journal.  So the index is asked, in one batch, what lies around
-the old and the new places of these boxes, and every find is compared: did they overlap before, do they now?
-Two boxes that are both in the journal are a case apart: where the other one was, the index does not know any
-more, so the old boxes are paired among themselves.  Where more than a share of all boxes was touched
+begun or ended if one of its boxes is in the journal.  So one batch of queries searches around the old and the
+new places of these boxes, and every result is compared: did the boxes overlap before, do they now?
+Two boxes that are both in the journal are a special case: the index no longer has the old place of the other
+one, so the old boxes are paired among themselves.  If more than a share of all boxes was touched
 (`Structure.changes_by_query`), all pairs are found again and the two lists compared, which is cheaper.
 
 A call of ``changes`` computes everything first and then takes the step in lines without a call; one that is

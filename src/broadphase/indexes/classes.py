@@ -1,6 +1,6 @@
 """The indexes that users make: their options, documented and checked.
 
-How each of them works stands in the file that bears its name, which is loaded when one is made.
+The file with the name of an index explains how it works; it is imported when such an index is made.
 """
 
 import math
@@ -20,7 +20,7 @@ Axis: TypeAlias = Literal[0, 1, 2, "auto"]
 
 
 class BruteForce(Index):
-    """No index at all: for a few hundred boxes, and to check the others.
+    """Tests all boxes, without any structure: for a few hundred boxes, and to check the other indexes.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ class CellIndex(Index):
     def explain(self) -> "CellReport":
         """Whether the cells are too large, too small or right, and why; print it to read it.
 
-        Measured from who lies where, for the boxes that move (for the static ones where none moves).
+        Measured from the places of the moving boxes (of the static ones if none moves).
 
         Returns
         -------

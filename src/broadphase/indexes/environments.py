@@ -1,6 +1,6 @@
 """An index of many environments: boxes of different ones never meet.
 
-An index has them from when a box is first given an environment; any other pays nothing for it.  Pairs of all
+An index has environments once a box is given one; other indexes have no overhead.  Pairs of all
 environments are found in one search (`broadphase.methods.environments`).  For queries each has a small index
 of the same kind, which is built with the first query about it.  A few boxes that move are moved in it; after
 any other change of an environment, its index is built again with the next query.  A query is checked as any

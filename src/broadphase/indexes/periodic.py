@@ -1,12 +1,13 @@
-"""An index in a world that begins again: any structure, and ghosts of what crosses an edge.
+"""An index in a periodic world: any structure, plus ghosts of the boxes that cross an edge.
 
-Boxes are carried into the world when they come in (`PeriodicReader`), and the structure keeps them as any
-others.  What is asked is asked of it and of the ghosts, and what both find counts once.  The ghosts, which
-are what reaches over an edge once more on the other side, lie in a tree of their own, which is small where
-few boxes cross.  It follows the boxes: a few that move are replaced one by one, and after a change of many
-all ghosts are made again when they are asked for.  The rules are those of `broadphase.pairs` with a period.
+Boxes are wrapped into the world when they are stored (`PeriodicReader`), and the structure keeps them as
+any others.  A query searches the structure and the ghosts, and a box found in both counts once.  A ghost is
+a copy of a box that crosses an edge, at the opposite edge.  Ghosts are kept in a separate tree, which is
+small if few boxes cross.  It follows the boxes: if a few boxes move, their ghosts are replaced one by one,
+and after a change of many, all ghosts are made again at the next query.  The rules are those of
+`broadphase.pairs` with a period.
 
-A query that keeps off the edges meets no ghost and no image: it is answered as in any index.
+A query away from the edges meets no ghost and no image: it is answered as in any index.
 
 Rays go around until their greatest distance.  A ray is followed in legs, each so long that it passes at most
 one edge of an axis.  In each leg it is asked again from every image of its origin whose boxes it may meet
@@ -109,7 +110,7 @@ class Ghosts:
             self.tree.store.drop(ids)
 
     def owners(self, ghosts: IdArray) -> IdArray:
-        """Whose ghosts these are."""
+        """The ids of the boxes of these ghosts."""
         owners: IdArray = self._owners[ghosts]
         return owners
 

@@ -1,9 +1,9 @@
-"""The protocol of all structures: what a new one has to say, and what it gets for it.
+"""The protocol of all structures: the methods that a new structure implements, and what they may rely on.
 
-An index is boxes by id (`broadphase.indexes.storage`), a structure and a space.  Everything that users call
-is written once, in `broadphase.indexes.base.Index`.  The space (`space`, `periodic`) says where the world
-begins again.  A structure says where boxes are: a subclass of `Structure` that is given checked input and
-returns what it found in any order.
+An index consists of boxes by id (`broadphase.indexes.storage`), a structure and a space.  All methods that
+users call are written once, in `broadphase.indexes.base.Index`.  The space (`space`, `periodic`) handles
+periods.  A structure finds boxes: it is a subclass of `Structure` that receives checked input and returns
+results in any order.
 
 How to write a structure
 ------------------------

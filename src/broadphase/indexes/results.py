@@ -1,4 +1,4 @@
-"""What an index answers."""
+"""The results of an index."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -82,7 +82,7 @@ class PairChanges:
     began, ended : numpy.ndarray
         Sorted rows ``i < j``.
     stayed : callable
-        Makes the third array when it is first asked for: often nobody does, and it is the longest.
+        Makes the third array on first access: it is the longest, and many programs never read it.
     """
 
     __slots__ = ("_make_stayed", "_stayed", "began", "ended")

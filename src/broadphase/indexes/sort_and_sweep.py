@@ -1,4 +1,4 @@
-"""Sort and sweep: the boxes in the order of their lower edges on one axis, and that order kept.
+"""Sort and sweep: keeps the boxes sorted by their lower edges on one axis.
 
 Once the boxes are sorted, each one overlaps only boxes that begin before it ends: a walk to the right.
 From one frame to the next little of the order changes.  So it is kept, and sorted again by insertion: a box

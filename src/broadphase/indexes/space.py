@@ -1,11 +1,11 @@
-"""Questions to an index: what a structure finds, ranked, sorted and described.
+"""Queries of an index: the results of a structure, ranked, sorted and counted.
 
-A plain space has no end: it hands everything on to the structure.  `broadphase.indexes.periodic` is asked in
-its place where a world begins again.
+A plain space is unbounded: it forwards every query to the structure.  `broadphase.indexes.periodic` replaces
+it in a periodic world.
 
-One question goes to the structure in one call, as it was written, if its kernels read and check that
-(`Structure.reads_given`).  Where this gives ``None``, because the kernel refused it or the structure has no
-way for one question, it is read, checked and put as one of many.
+A single query goes to the structure in one call, as the caller wrote it, if the structure's kernels read and
+check it (`Structure.reads_given`).  If this returns ``None``, because the kernel rejected it or the structure
+has no function for single queries, the query is read, checked and run as a batch of one.
 """
 
 from functools import partial

@@ -81,7 +81,7 @@ class BoxStore:
             self.envs = np.zeros(len(self.alive), np.int64)
 
     def ids(self) -> IdArray:
-        """The live ids, ascending; nobody writes to it; the same array until one is added or removed."""
+        """The live ids, ascending; read-only; the same array until an id is added or removed."""
         ids = self._ids
         if ids is None:
             if self.live == self.end:
@@ -179,7 +179,7 @@ class BoxStore:
     def _drop_one(self, gone: int) -> None:
         """The same in half the time."""
         free = self._free
-        # Nothing can come in between in these lines: the only call is the last thing.
+        # No exception can interrupt these lines: the only call comes last.
         self.boxes[gone] = _NAN
         self.alive[gone] = False
         self.live -= 1

@@ -44,7 +44,7 @@ _try_to_put = trial(put_box)
 
 
 class _Frame(NamedTuple):
-    """What one frame leaves to the next."""
+    """The data that one frame keeps for the next."""
 
     plan: Plan
     crowding: float

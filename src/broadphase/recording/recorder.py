@@ -28,7 +28,7 @@ _OF_WORLD = (
     *("add", "add_many", "remove", "remove_many", "clear", "restore"),
     *("move", "try_move", "move_many", "move_all", "push", "resize"),
     *("walk", "walk_many", "try_turn", "turn_many"),
-    *("grounded", "blocker", "query_shape", "raycast_many", "nearest_many", *_QUERIES),
+    *("grounded", "blocker", "line_of_sight", "query_shape", "raycast_many", "nearest_many", *_QUERIES),
 )
 _ENDS_OF_INDEX = ("pairs", "changes")
 _MICROSECONDS = 6

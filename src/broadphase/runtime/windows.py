@@ -1,4 +1,4 @@
-"""What Windows says and does through functions of its own; only called there."""
+"""Functions of the Windows API; only called on Windows."""
 
 import ctypes
 from typing import Any

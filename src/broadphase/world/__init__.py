@@ -1,1 +1,1 @@
-"""Bodies, movement and tile maps: for people who think in players and walls, not in arrays."""
+"""Bodies, movement and tile maps: an interface of players and walls instead of arrays."""

@@ -1,4 +1,4 @@
-"""What callers of the world hand in: points, bounds and grids of cells, checked once."""
+"""Checks of the arguments of a world: points, bounds and grids of cells, each checked once."""
 
 import math
 from typing import Any, TypeGuard
@@ -17,7 +17,7 @@ _LARGEST = 2.0**1000  # what is not so far away fits into a float
 
 
 def is_plain(values: Any, count: int) -> TypeGuard[tuple[float, ...]]:
-    """Whether it is a tuple of so many of Python's own numbers: what needs no array to be looked at."""
+    """Whether it is a tuple of this many Python numbers, which can be checked without an array."""
     return type(values) is tuple and len(values) == count and _PLAIN.issuperset(map(type, values))
 
 

@@ -251,7 +251,7 @@ class Remains(NamedTuple):
 
 
 class Body:
-    """One thing in a `World`: made by `World.add`, never by hand.
+    """A body in a `World`, created by `World.add`.
 
     A removed body still answers what it was (``alive`` is False), but can no longer be changed.
 
@@ -315,7 +315,7 @@ class Body:
         self.move_to(*place)
 
     def move_to(self, x: float, y: float) -> None:
-        """Put it somewhere else, whatever is there; `World.move` goes only as far as the way is free.
+        """Teleport the body, whatever is there; `World.move` stops at the first blocker.
 
         Raises
         ------
@@ -485,7 +485,7 @@ class BodyStore:
     layer: npt.NDArray[np.int8]
     """In which of the world's indexes it belongs."""
     listed: npt.NDArray[np.uint8]
-    """In the lists of which indexes it stands."""
+    """The indexes whose lists contain the body."""
     touched: npt.NDArray[np.bool_]
     renewed: npt.NDArray[np.bool_]
     marks: kernel.Bodies

@@ -1,6 +1,7 @@
 """Characters of platformers: along floors and slopes, up steps, onto ladders, one or thousands at once.
 
-Loaded when somebody walks: with the kernels below it takes 3 ms, and a first update 60 without it.
+This module is imported at the first walk: importing it with its kernels takes 3 ms, and a first update takes
+60 ms without it.
 """
 
 import math

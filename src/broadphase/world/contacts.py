@@ -1,7 +1,7 @@
 """Which bodies are in contact, and what has changed since the last update.
 
-Only pairs with a body that was touched in between are looked for and tested; all others are as they were.
-Where few bodies were touched, each of them is looked up in the broad phase and one kernel does the rest
+Only pairs with a body that was touched since the last update are tested; all others are unchanged.
+If few bodies were touched, each of them queries the broad phase and one kernel does the rest
 (`ContactTracker._find_few`: the incremental update).  Otherwise all pairs of the broad phase are taken.  The
 narrow phase takes all candidates of a kind in one kernel call.  Contacts stay in arrays until they are read.
 

@@ -1,8 +1,8 @@
-"""What is passed on the way without being stopped: sensors, and whatever else does not block.
+"""Finds the bodies that a movement crosses without being stopped: sensors, and others that do not block.
 
-The way of a body is a row of straight legs, from its start over all places at which it was stopped or turned
-to its end.  Each leg is tested against what is near by the very test that blocks, so that what is reported as
-crossed is what would have been hit.
+The path of a body is a sequence of straight segments, from its start through all places at which it was
+stopped or turned, to its end.  Each segment is tested against nearby bodies with the same test that blocks,
+so a body is reported as crossed exactly if it would have been hit.
 
 `cross` is for one body, which brings what lies near its way; `cross_many` for thousands, and finds that.
 """

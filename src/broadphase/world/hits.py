@@ -1,4 +1,4 @@
-"""What goes into a movement and what comes out: what blocks, what was hit, where bodies came to."""
+"""The input and output of a movement: blockers, hits and final places of bodies."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -27,7 +27,7 @@ RESPONSES: dict[Answer, int] = {
 
 
 class Blockers(NamedTuple):
-    """What may lie in the way."""
+    """The boxes that may block a movement."""
 
     bounds: Floats
     """``(n, 4)``, C-contiguous, in the order in which hits at the same time are to be reported."""
@@ -49,7 +49,7 @@ Around: TypeAlias = Callable[[Bounds], Blockers]
 
 
 class Hit(NamedTuple):
-    """One thing that a moving body met."""
+    """A body or tile that a moving body hit."""
 
     other: Any
     """The body, or a `Tile`."""
@@ -175,7 +175,7 @@ class Movements(NamedTuple):
 
 
 class Walk(NamedTuple):
-    """Where a walker came to, what stopped it, and what it stands on."""
+    """The final place of a walker, what stopped it, and what it stands on."""
 
     x: float
     y: float

@@ -1,6 +1,6 @@
-"""Movement of one body among the bodies and tiles of a world: as far as the way is free.
+"""Movement of one body among the bodies and tiles of a world, until something blocks it.
 
-`World.move` says what blocks and what is crossed.
+The docstring of `World.move` defines what blocks and what is crossed.
 
 In a periodic space a movement is reckoned from where the body is, among images of what is near, in
 coordinates that go on beyond the edge; only what users get to see, and where the body stands afterwards, lies
@@ -320,7 +320,7 @@ class Motion:
         return Blockers(bounds_of(columns), others, columns, np.arange(len(rows), dtype=np.int32), repeats)
 
     def _blocker_at(self, shape: Shape, row: int | None, unseen: Collection[int] = ()) -> object | None:
-        """The first thing that a shape would overlap at its place."""
+        """The first body or tile that a shape would overlap at its place."""
         near = self._tiles_near(shape.bounds)
         return near.named(blocker_at(shape, self.around(row, unseen, tiles=near.tiles), near.tiles))
 

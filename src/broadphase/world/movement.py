@@ -1,6 +1,6 @@
-"""Movement of one shape against things that stand still: swept, so that nothing is jumped over however fast.
+"""Swept movement of one shape against static bodies: fast movement does not tunnel.
 
-First comes what a shape overlaps where it is, and the shortest way out of it (depenetration).
+First come the overlaps of a shape at its place, and the shortest way out of them (depenetration).
 
 `resolve` is the general way: it goes from hit to hit, and asks a function for its response at each.  Bodies
 are known only as what a callback says to be near, so that any index and any images can stand behind them.
@@ -95,7 +95,7 @@ def place_of(mover: ShapeColumns) -> Place:
 
 
 def blocker_at(shape: Shape, around: Around, tiles: TileMap | None = None) -> object | None:
-    """The first thing that a shape overlaps where it is: a body in the order given, else a `Tile`.
+    """The first blocker that a shape overlaps at its place: a body in the order given, else a `Tile`.
 
     Parameters
     ----------
@@ -541,7 +541,7 @@ def checked_way(start: float, way: float, name: str) -> float:
 def beside(
     shape: Shape, direction: Place, around: Around, tiles: TileMap | None = None, largest: float = 0.0
 ) -> Hit | None:
-    """What keeps a shape from going in a direction: what a body stands on, for ``(0, 1)`` with y downward.
+    """The blockers that touch a shape in a direction: with y downward, ``(0, 1)`` finds the ground.
 
     Parameters
     ----------
@@ -575,7 +575,7 @@ def beside(
 
 
 def step_beside(bounds: Bounds, direction: Place, largest: float = 0.0) -> Place:
-    """The way to what is right beside something with these bounds."""
+    """The displacement to places directly next to these bounds."""
     dx, dy = direction
     length = math.hypot(dx, dy)
     if not 0.0 < length < math.inf:
@@ -585,7 +585,7 @@ def step_beside(bounds: Bounds, direction: Place, largest: float = 0.0) -> Place
 
 
 def first_against(direction: Place, move: Movement) -> Hit | None:
-    """The first thing that a movement hit whose side faces against a direction."""
+    """The first hit of a movement whose side faces against a direction."""
     dx, dy = direction
     for hit in move.hits:
         if hit.normal[0] * dx + hit.normal[1] * dy < 0.0:

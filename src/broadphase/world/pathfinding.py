@@ -1,4 +1,4 @@
-"""Pathfinding: how far it is to a goal from every tile of a map, and which step leads there."""
+"""Pathfinding: the distance to a goal from every tile of a map, and the next step toward it."""
 
 import math
 from operator import index
@@ -15,7 +15,7 @@ from broadphase.world.arguments import as_points
 Tiles = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
-# A kernel can not be interrupted: so many tiles take it about 0.05 s.
+# A kernel cannot be interrupted; this many tiles take about 0.05 s.
 _TILES_A_CALL = 1_000_000
 _NO_WAY = -1
 _STEPS = np.array(

@@ -1,4 +1,4 @@
-"""Platforms: they go all the way, carry what stands on them, and push what is in the way."""
+"""Platforms: bodies that nothing stops, that carry bodies standing on them and push bodies out of the way."""
 
 from collections import Counter
 from typing import NamedTuple
@@ -17,7 +17,7 @@ _MOST_PUSHES = 4
 
 
 class Push(NamedTuple):
-    """Whom a platform took along; each list by id."""
+    """The bodies that a platform moved; each list is sorted by id."""
 
     carried: list[Body]
     """What stood on it, or on something that did."""
@@ -59,7 +59,7 @@ def push(motion: Motion, platform: Body, dx: float, dy: float, down: _Way, unsee
 
 
 def _standing_on(motion: Motion, row: int, down: _Way, unseen: frozenset[int]) -> list[int]:
-    """The rows of all that stands on a body, and of what stands on that, ascending."""
+    """The rows of all bodies on a body, directly or on top of others, ascending."""
     store = motion._store
     found: set[int] = set()
     below = [row]

@@ -1,6 +1,6 @@
-"""What is here, near this, or in the way of that ray: questions to a world, one or thousands in a call.
+"""Queries of a world: overlaps, bodies within a radius, nearest bodies and rays, one or thousands in a call.
 
-As those of `broadphase.Index`, but exact for circles and polygons too, and with bodies as results.  In a
+They work like those of `broadphase.Index`, but are exact for circles and polygons and return bodies.  In a
 periodic space a query is made for every image that counts, and the results are merged.
 
 A single query takes what the broad phase gathers for it through one kernel.  Thousands are arrays; a single

@@ -1,4 +1,4 @@
-"""Going back: all that a world is, kept aside and brought back."""
+"""Snapshots: save the state of a world and restore it."""
 
 from copy import copy
 from dataclasses import dataclass
@@ -16,14 +16,14 @@ from broadphase.world.listeners import Matcher
 from broadphase.world.state import State
 from broadphase.world.tiles import TileMap
 
-# The arrays by row that are kept; the others say what the broad phase knows, which does not go back.
+# The arrays by row that are saved; the others describe the state of the broad phase, which is not restored.
 _KEPT = ("alive", "static", "sensor", "category", "mask", "group", "touched", "renewed")
 _OF_CONTACTS = ("found", "overlaps", "crossed", "stopped")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Snapshot:
-    """A moment of a world; see `World.snapshot`."""
+    """The saved state of a world; see `World.snapshot`."""
 
     store: BodyStore
     columns: dict[str, npt.NDArray[Any]]

@@ -1,6 +1,6 @@
-"""Sprites whose picture has moved while their body stayed: found, and named once each.
+"""Finds sprites whose picture has moved while their body stayed, and reports each once.
 
-A program moves a sprite and forgets its body.  Pictures may follow a frame late, and lie beside their bodies;
+A program may move a sprite and forget its body.  Pictures may follow a frame late, at an offset from it;
 so what counts is a picture that goes away from where it lay beside a body that stands: twice without coming
 back, or once for good.
 """

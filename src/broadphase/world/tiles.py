@@ -145,7 +145,7 @@ class TileMap:
         self._sloped = 0
         """How many tiles have a slope."""
         self._shapes: dict[tuple[int, int], Polygon] = {}
-        """The slopes that somebody asked for, until the next change."""
+        """The slopes that were requested, cached until the next change."""
         self._fields: dict[tuple[bytes, Walker], FlowField] = {}
         """The last few flow fields, good while no tile changes."""
 

@@ -179,7 +179,7 @@ class World:
         self._state.store.remove(body)
 
     def clear(self) -> None:
-        """Take all bodies out; who listens goes on listening."""
+        """Remove all bodies; listeners stay registered."""
         self._state.store.clear()
 
     def __len__(self) -> int:

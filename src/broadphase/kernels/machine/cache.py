@@ -1,4 +1,4 @@
-"""Where what was compiled on this machine is kept: a folder of the user's."""
+"""The user's cache folder for machine code that was compiled on this machine."""
 
 import atexit
 import os
@@ -14,9 +14,9 @@ from pathlib import Path
 def folder() -> Path:
     """``$BROADPHASE_CACHE`` or the platform's folder for caches.
 
-    What lies there is loaded into the process.  So a folder is used only if it is this user's and nobody else
-    may write to it.  Where there is none that can be written (a container, a service without a home, a full
-    disk) it is a fresh temporary one, which is removed when the process ends.
+    Libraries from this folder are loaded into the process.  So it must belong to this user, and no other user
+    may have permission to write to it.  If no such folder is writable (a container, a service without a home,
+    a full disk), a new temporary folder is used, which is removed when the process ends.
     """
     wanted = _wanted()
     try:
@@ -36,7 +36,7 @@ def folder() -> Path:
 
 
 def subfolder(name: str) -> Path:
-    """A folder in the cache, as private as the cache is: one that others may write to is emptied first."""
+    """A private folder in the cache; one that other users may write to is emptied first."""
     path = folder() / name
     if path.exists() and not is_private(path):
         shutil.rmtree(path)
@@ -45,7 +45,7 @@ def subfolder(name: str) -> Path:
 
 
 def is_private(folder: Path) -> bool:
-    """Whether a folder is this user's, and nobody else may write to it; Windows keeps users apart itself."""
+    """Whether only this user owns and may write to a folder; Windows separates users by itself."""
     if not hasattr(os, "geteuid"):
         return True
     about = folder.lstat()

@@ -1,4 +1,4 @@
-"""The neighbours of a float, and roots, which would otherwise be calls to the C library."""
+"""The neighbours of a float, and roots, without calls to the C library."""
 
 import math
 
@@ -27,7 +27,7 @@ def inverse_root(n, dim):
     """``n ** (-1 / dim)`` for two or three dimensions and ``n`` of 1 and more."""
     if dim == 2:
         return 1.0 / math.sqrt(n)
-    # Newton's way to the cube root; from above it comes closer in each step until rounding stops it.
+    # Newton's method for the cube root; from above it converges in each step until rounding stops it.
     root = float(n)
     nearer = (2.0 * root + n / (root * root)) / 3.0
     while nearer < root:
@@ -38,9 +38,9 @@ def inverse_root(n, dim):
 
 @inline
 def below_one(x, y):
-    """A direction of any length times a power of two, so that its larger component is in 0.5 to 1.
+    """A direction of any length, scaled by a power of two so that its larger component is in 0.5 to 1.
 
-    That is exact, and nothing overflows in what follows.
+    The scaling is exact, and later products do not overflow.
     """
     size = max(abs(x), abs(y))
     while LARGE <= size < math.inf:

@@ -24,7 +24,7 @@ _I1, _I32, _I64, _BITS = ir.IntType(1), ir.IntType(32), ir.IntType(64), ir.IntTy
 
 
 class Vector(types.Type):
-    """`LANES` numbers of one type."""
+    """A vector of `LANES` numbers of one type."""
 
     def __init__(self, dtype: Any) -> None:
         self.dtype = dtype
@@ -56,7 +56,7 @@ class _VectorModel(models.PrimitiveModel):
 
 
 def _address(context, builder, rows_type, rows, row, at, kind):
-    """Where ``rows[row, at]`` lies, as a pointer to a vector of this kind."""
+    """The address of ``rows[row, at]``, as a pointer to a vector of this kind."""
     array = context.make_array(rows_type)(context, builder, rows)
     width = rows_type.dtype.bitwidth // 8
     begin = builder.mul(row, builder.extract_value(array.strides, 0))
@@ -97,7 +97,7 @@ def _splat(builder, value, kind):
 
 
 def _operator(symbol, result, build):
-    """Let two vectors of one type meet in a Python operator."""
+    """Define a Python operator for two vectors of one type."""
 
     @infer_global(symbol)
     class _Typing(AbstractTemplate):
@@ -223,7 +223,7 @@ def put_rows(typingctx, out, at, first, second):
 
 
 def _put_in_turn(context, builder, out_type, out, at, first, second):
-    """Write lanes of both as rows from ``at`` on."""
+    """Interleave the lanes of both vectors and write them as rows from ``at`` on."""
     target = context.make_array(out_type)(context, builder, out).data
     place = builder.gep(target, [builder.shl(at, ir.Constant(_I64, 1))])
     rows = ir.VectorType(_I32, 2 * LANES)
@@ -254,10 +254,10 @@ def put_lanes(typingctx, out, row, at, vector, mask):
 
 
 def _compress(builder, vector, mask):
-    """The lanes of the mask, moved together to the front.
+    """Move the lanes of the mask together to the front.
 
-    In a register and then stored whole: AVX-512's compress straight into memory is microcoded on Zen 4
-    and costs 50 cycles and more there, the register form two.
+    This happens in a register, which is then stored whole: AVX-512's compress to memory is microcoded on
+    Zen 4 and costs 50 cycles and more there, the register form two.
     """
     kind = vector.type
     if HAS_PERMD:
@@ -270,7 +270,7 @@ def _compress(builder, vector, mask):
 
 
 def _compress_by_table(builder, vector, mask):
-    """AVX2 has no compress; a permutation looked up by the mask's eight bits does the same."""
+    """The same for AVX2, which has no compress: a permutation looked up by the mask's eight bits."""
     kind = vector.type
     name = "broadphase.compress_table"
     table = builder.module.globals.get(name)
@@ -350,7 +350,7 @@ def give_way(typingctx):
 
 @intrinsic
 def next_down(typingctx, value):
-    """Through the bits: one step toward zero for positive numbers, away from it for negative ones."""
+    """Step the bits: toward zero for positive numbers, away from it for negative ones."""
     bits = {types.float32: 32, types.float64: 64}[value]
 
     def codegen(context, builder, signature, args):
@@ -412,9 +412,9 @@ MOST, MOST_BYTES = 16, 2048  # as in `scratch`, which cannot be imported here
 
 
 def _on_the_stack(context: Any, builder: Any, array_type: Any, room: int, lengths: list[Any]) -> Any:
-    """An array over memory that goes when the function returns it is written in.
+    """An array over stack memory, which is released when the function that contains the call returns.
 
-    In the function's first block, whose memory is there once, however often a loop comes by.
+    The memory is reserved in the function's first block, so a call in a loop reserves it only once.
     """
     dtype = context.get_data_type(array_type.dtype)
     width = context.get_abi_sizeof(dtype)
@@ -442,7 +442,7 @@ def _room(count: int, width: int) -> int:
 
 
 def _known(value: Any) -> int | None:
-    """The number, where it is a constant of the source."""
+    """The number, if it is a constant in the source."""
     constant = value.constant if isinstance(value, ir.Constant) else None
     return constant if isinstance(constant, int) else None
 

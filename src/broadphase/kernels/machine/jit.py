@@ -1,8 +1,8 @@
-"""The one way in which a function becomes a kernel.
+"""The decorators that turn a function into a kernel.
 
-Kernels are compiled when the package is built.  What the decorators give back is a builtin that runs the
-machine code; in the process that compiles it is Numba's function, and where there is neither machine
-code nor a compiler it is the plain Python that stands in the file.
+Kernels are compiled when the package is built.  The decorators return a builtin that runs the machine code.
+In the process that compiles they return Numba's function, and without machine code and a compiler they return
+the plain Python function in the file.
 """
 
 from collections.abc import Callable
@@ -17,17 +17,17 @@ from broadphase.kernels.machine.mode import COMPILING, PLAIN, plain
 _OPTIONS = {"nogil": True, "error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 COMMON: set[str] = set()
-"""Functions that are compiled by themselves, ``"broadphase.kernels.room.file.name"``."""
+"""Functions that are compiled separately, ``"broadphase.kernels.room.file.name"``."""
 
-# What counts from zero: halved and shifted in one instruction, and -1 is more than any of them.
+# Unsigned types for counters: halving and shifting take one instruction, and -1 exceeds all other values.
 unsigned = np.uint64
 
 
 def numbers(**sizes: tuple[int, ...]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Say of parameters that Python gives them as tuples of numbers: ``values=(4, 6)``, of four or of six.
+    """Declare parameters that Python passes as tuples of numbers: ``values=(4, 6)`` means four or six.
 
-    Machine code gets them as a row whose length is known when it is called: one function for planes and for
-    space, where tuples of different lengths are different types.
+    Machine code receives them as a row whose length is known at the call.  So one function serves 2-D and
+    3-D, although tuples of different lengths are different types.
     """
 
     def mark(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -38,7 +38,7 @@ def numbers(**sizes: tuple[int, ...]) -> Callable[[Callable[..., Any]], Callable
 
 
 def jit(function: Callable[..., Any]) -> Any:
-    """Make a kernel that Python calls; it lets the GIL go while it runs."""
+    """Make a kernel that Python calls; it releases the GIL while it runs."""
     if COMPILING:
         return _compiled(function)
     if PLAIN:
@@ -47,10 +47,10 @@ def jit(function: Callable[..., Any]) -> Any:
 
 
 def brief(function: Callable[..., Any]) -> Any:
-    """As `jit`, for kernels that answer within microseconds: they keep the GIL.
+    """As `jit`, for kernels that return within microseconds: they hold the GIL.
 
-    Letting it go and taking it again costs as much as the rest of such a call, and where another thread runs
-    Python that one may keep it for 5 ms.
+    Releasing and acquiring the GIL costs as much as the rest of such a call, and another thread that runs
+    Python may hold it for 5 ms.
     """
     function.__dict__["brief"] = True
     return jit(function)
@@ -62,16 +62,16 @@ def inline(function: Callable[..., Any]) -> Any:
 
 
 def common(function: Callable[..., Any]) -> Any:
-    """As `inline`, for a large function that several kernels call: it is compiled once, by itself.
+    """As `inline`, for a large function that several kernels call: it is compiled once, separately.
 
-    Not for what runs for every box: calling it costs some nanoseconds, more with many arrays.
+    Do not use it for code that runs for every box: a call costs some nanoseconds, more with many arrays.
     """
     COMMON.add(f"{function.__module__}.{function.__qualname__}")
     return inline(function)
 
 
 def always_inline(function: Callable[..., Any]) -> Any:
-    """As `inline`, where LLVM would rather call: finding a 3-D box's strips takes 6 ns inlined, 16 called."""
+    """As `inline`, where LLVM would not inline: finding a 3-D box's strips takes 6 ns inlined, 16 called."""
     return _compiled(function, forceinline=True) if COMPILING else function
 
 

@@ -1,9 +1,9 @@
-"""What a kernel is in a running program: a builtin, and what becomes of calls that it was not compiled for.
+"""Kernels in a running program: builtins, and the fallback for argument types they were not compiled for.
 
-In this order: the library that came with the package, one that was compiled on this machine before, both
-only where they were made of the very sources at hand; else the compiler, if Numba and its linker are
-installed; else the plain Python in the file, with one warning.  Nothing of Numba is imported here: the
-compiler is a process of its own.
+Machine code is looked up in this order: the library that came with the package, then one that was compiled on
+this machine before, both only if they were compiled from exactly the current sources; then the compiler, if
+Numba and its linker are installed; then the plain Python in the file, with one warning.  This module does not
+import Numba: the compiler runs in a separate process.
 """
 
 import os
@@ -21,14 +21,14 @@ from broadphase.kernels.machine.sources import fingerprint
 
 
 def kernel(function: Callable[..., Any]) -> Any:
-    """What a kernel's name stands for in a running program."""
+    """The object that a decorator returns in a running program."""
     found = Kernel(function)
     folder = os.environ.get("BROADPHASE_RECORD")
     return found.callable() if folder is None else Recorder(found, folder)
 
 
 class Kernel:
-    """A kernel beyond its machine code: what happens to calls that it was not compiled for."""
+    """The fallback of a kernel: handles calls with argument types that it was not compiled for."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
@@ -42,15 +42,15 @@ class Kernel:
         self._builtin: Callable[..., Any] | None = None
 
     def callable(self) -> Callable[..., Any]:
-        """The builtin, where there is machine code; else the kernel itself."""
+        """The builtin if machine code exists, else the kernel itself."""
         self._builtin = self.builtin(self)
         return self._builtin or self
 
     def builtin(self, otherwise: Callable[..., Any]) -> Callable[..., Any] | None:
-        """The machine code that is there, which hands to ``otherwise`` what it was not compiled for."""
+        """The existing machine code; it passes calls with other types to ``otherwise``."""
         found = library(join(FOLDER, level()))
         if found is None or not found.holds(self.name, self.made_of):
-            # Only where a kernel was edited, or nothing was compiled when the package was built.
+            # Only if a kernel was edited, or nothing was compiled when the package was built.
             from broadphase.kernels.machine.on_demand import compiled_here
 
             found = library(compiled_here(self.module, self.made_of))
@@ -59,7 +59,7 @@ class Kernel:
         return None
 
     def __call__(self, *arguments: Any) -> Any:
-        """Call it with arguments of types that are not in its table, or not yet."""
+        """Call the kernel with arguments of types that are not in its table, or not yet."""
         plain_ones = tuple(map(plainer, arguments))
         if self._builtin is not None and any(a is not b for a, b in zip(arguments, plain_ones, strict=True)):
             return self._builtin(*plain_ones)
@@ -81,14 +81,14 @@ class Kernel:
 
 
 def rows_of(function: Callable[..., Any]) -> dict[int, tuple[int, ...]]:
-    """Which parameters are tuples of numbers, and of how many (`broadphase.kernels.machine.jit.numbers`)."""
+    """The parameters that are tuples of numbers, with their lengths (see `jit.numbers`)."""
     sizes = function.__dict__.get("numbers", {})
     names = function.__code__.co_varnames[: function.__code__.co_argcount]
     return {k: sizes[name] for k, name in enumerate(names) if name in sizes}
 
 
 def plainer(value: Any) -> Any:
-    """An argument as the builtins take it: NumPy's scalars as Python's, subclasses of arrays as arrays."""
+    """Convert an argument for the builtins: NumPy's scalars to Python's, subclasses of arrays to arrays."""
     if isinstance(value, np.ndarray):
         if type(value) is not np.ndarray:
             value = value.view(np.ndarray)
@@ -126,12 +126,12 @@ class Recorder:
 
 
 def trial(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """The kernel, with ``None`` as its answer to arguments of types that it is not listed for.
+    """The kernel, returning ``None`` for arguments of types that are not listed in ``signatures.txt``.
 
-    Called as it is, a kernel would be compiled for them, or say what a kernel cannot take; who wrote the
-    arguments is owed a better message.  An int that no float can hold raises ``OverflowError``.
+    Called directly, a kernel would be compiled for such types, or raise an error about what kernels accept;
+    callers raise a clearer error instead.  An int that no float can hold raises ``OverflowError``.
 
-    The types of such a kernel are entered into ``signatures.txt`` by hand: others never reach it.
+    The types of such a kernel are added to ``signatures.txt`` by hand, because recording never sees others.
     """
     owner = getattr(kernel, "__self__", kernel)
     if isinstance(owner, Kernel):
@@ -143,11 +143,11 @@ def trial(kernel: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _refuse(*arguments: Any) -> None:
-    """What becomes of arguments that no machine code was made for."""
+    """Return ``None`` for arguments of types that were not compiled."""
 
 
 class _Trial:
-    """The same for a kernel that is no builtin: it is yet to be compiled, recorded, or plain Python."""
+    """The same for a kernel that is not a builtin: not compiled yet, recorded, or plain Python."""
 
     def __init__(self, kernel: Callable[..., Any], name: str, rows: dict[int, tuple[int, ...]]) -> None:
         self._kernel, self._name, self._rows = kernel, name, rows

@@ -1,7 +1,7 @@
-"""The levels of processors that kernels are compiled for, and which of them this machine has.
+"""The levels of processors that kernels are compiled for, and which of them this machine supports.
 
-A level is a set of instructions that all processors of some years share (the x86-64 psABI names them):
-v2 has SSE 4.2, v3 AVX2 (2013 and later), v4 AVX-512.  Other kinds of processors have one level here.
+A level is a set of instructions shared by all processors of some years (the x86-64 psABI names the levels):
+v2 has SSE 4.2, v3 AVX2 (2013 and later), v4 AVX-512.  Other architectures have one level here.
 """
 
 import os
@@ -21,13 +21,13 @@ _COMPILED = join(dirname(dirname(__file__)), "compiled")
 
 
 def levels() -> tuple[str, ...]:
-    """The levels that a package for this platform holds, or for the one that is compiled for."""
+    """The levels in a package for this platform, or for the platform that is compiled for."""
     return (chosen() if COMPILING else HOST).levels
 
 
 @cache
 def able() -> tuple[str, ...]:
-    """The levels that this processor has, the best first; or the one that ``BROADPHASE_LEVEL`` names."""
+    """The levels that this processor supports, best first; or the one that ``BROADPHASE_LEVEL`` names."""
     named = os.environ.get("BROADPHASE_LEVEL") or _KNOWN_AS.get(os.environ.get("NUMBA_CPU_NAME", ""))
     if named:
         if named not in levels():
@@ -35,16 +35,16 @@ def able() -> tuple[str, ...]:
         return (named,)
     if levels()[-1] != X86[-1]:
         return levels()
-    # NumPy has asked the processor already, and the operating system whether it keeps the wide registers.
+    # NumPy has already queried the processor, and whether the operating system saves the wide registers.
     has = import_module("numpy._core._multiarray_umath").__cpu_features__
     return tuple(name for name in levels() if all(has.get(one) for one in _NEEDED[name])) or X86[-1:]
 
 
 @cache
 def level() -> str:
-    """The best level that this processor has and kernels came for; else the best that it has.
+    """The best level that this processor supports and that is installed; else the best that it supports.
 
-    A program that was frozen on an older processor runs what was compiled there.
+    A program that was frozen on an older processor runs the kernels that were compiled there.
     """
     return next((name for name in able() if exists(join(_COMPILED, f"{name}.index"))), able()[0])
 

@@ -1,7 +1,7 @@
-"""Libraries of machine code: finds a kernel in one, and makes it a builtin.
+"""Loads libraries of machine code, and makes builtins of the kernels in them.
 
-Start-up counts here: this is loaded before the first call, by a program that may do nothing else.  So there
-is no `pathlib` and no `hashlib`, which NumPy does not load either.
+Start-up time matters: programs import this module before their first call, even if they make only one.  So it
+imports neither `pathlib` nor `hashlib`, which NumPy does not import either.
 """
 
 import ctypes
@@ -21,7 +21,7 @@ from broadphase.kernels.machine.signatures import kind
 from broadphase.kernels.machine.target import HOST
 
 FOLDER = join(dirname(dirname(__file__)), "compiled")
-"""Where the libraries lie that come with the package."""
+"""The folder of the libraries that come with the package."""
 _FASTCALL = 0x80  # METH_FASTCALL
 
 
@@ -37,12 +37,12 @@ class _Method(ctypes.Structure):
 
 
 class Library:
-    """Machine code of some kernels; loaded when the first of them is asked for."""
+    """A library of some kernels; it is loaded when the first of them is requested."""
 
     def __init__(self, stem: str) -> None:
         self._path = stem + HOST.suffix
         self._digest = ""
-        """Of the file, as it was when it was made."""
+        """The hash of the file when it was written."""
         self._fingerprints: dict[str, str] = {}
         self._places: dict[str, int] = {}
         with open(stem + ".index", encoding="utf-8") as index:
@@ -57,19 +57,19 @@ class Library:
         self._table: Any = None
 
     def is_whole(self) -> bool:
-        """Whether the file is what was written when it was made."""
+        """Whether the file is complete and unchanged since it was written."""
         try:
             return digest_of(self._path) == self._digest
         except OSError:
             return False
 
     def holds(self, kernel: str, made_of: str | None) -> bool:
-        """Whether it has a kernel that was made of just these sources."""
+        """Whether the library has this kernel, compiled from exactly these sources."""
         module = kernel.rpartition(".")[0]
         return kernel in self._places and made_of in (None, self._fingerprints.get(module))
 
     def builtin(self, kernel: str, otherwise: Callable[..., Any]) -> Callable[..., Any]:
-        """The kernel as Python calls it; what it was not compiled for, it hands to ``otherwise``."""
+        """The kernel as a builtin; it passes calls with other types to ``otherwise``."""
         with _loading:  # without a GIL two threads may call a first kernel at once
             if self._table is None:
                 loaded = ctypes.CDLL(self._path)
@@ -92,7 +92,7 @@ _new_builtin.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.py_object]
 
 
 def _array_function(place: int) -> int:
-    """A function of NumPy's C interface, whose table only grows at its end."""
+    """The address of a function of NumPy's C API; new versions only append to its table."""
     capsule = import_module("numpy._core._multiarray_umath")._ARRAY_API
     table = ctypes.cast(_pointer_in(capsule, None), ctypes.POINTER(ctypes.c_void_p))
     address = table[place]
@@ -105,14 +105,14 @@ def _address_of(function: Any) -> int:
 
 
 def _system_function() -> Any:
-    """What lets other threads run on this core."""
+    """The operating system's function that yields this core to other threads."""
     if sys.platform == "win32":
         return ctypes.windll.kernel32.SwitchToThread
     return ctypes.CDLL(None).sched_yield
 
 
 def _fill_tables(loaded: ctypes.CDLL) -> None:
-    """Tell a library where this interpreter keeps things (`broadphase.kernels.machine.python_api`)."""
+    """Fill a library's tables for this interpreter (`broadphase.kernels.machine.python_api`)."""
     numbers = {
         "memmove": _address_of(ctypes.memmove),
         "memset": _address_of(ctypes.memset),
@@ -140,7 +140,7 @@ def _fill_tables(loaded: ctypes.CDLL) -> None:
     key = (ctypes.c_int8 * python_api.KEY_SIZE).in_dll(loaded, "broadphase_key")
     ctypes.pythonapi.PyThread_tss_create(ctypes.byref(key))
     kinds = (ctypes.c_int8 * python_api.KIND_NUMBERS).in_dll(loaded, "broadphase_kinds")
-    # Where "long double" has 64 bits, as on Windows, NumPy has a second type of them: it is equal to float64.
+    # If "long double" has 64 bits, as on Windows, NumPy has a second 64-bit type, which is equal to float64.
     for letter in np.typecodes["AllInteger"] + "?fdg":
         dtype = np.dtype(letter)
         if kind(dtype) in python_api.KINDS:
@@ -149,10 +149,10 @@ def _fill_tables(loaded: ctypes.CDLL) -> None:
 
 @cache
 def library(stem: str) -> Library | None:
-    """The library ``stem.so`` with its index ``stem.index``, if there is one.
+    """The library ``stem.so`` with its index ``stem.index``, if they exist.
 
-    One that was compiled on this machine must be whole: a full disk may have cut it off.
-    Those that come with the package are not read for that, which would take 1 ms of each start.
+    A library that was compiled on this machine must be complete: a full disk may have truncated it.
+    The libraries of the package are not checked, because that would add 1 ms to each start.
     """
     try:
         found = Library(stem)

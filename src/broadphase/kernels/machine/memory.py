@@ -1,14 +1,14 @@
-"""Memory as kernels see it: on the stack, in rows of a known length, and loaded ahead.
+"""Memory for kernels: arrays on the stack, rows of a known length, and prefetching.
 
-`few`, `many`, `one_row` and `some_rows` are arrays on the stack, where nobody has to allocate and free them:
-40 ns a call for each array.  A kernel keeps them below 4 KB: larger pieces of stack need a function of a C
-library on some systems.
+`few`, `many`, `one_row` and `some_rows` are arrays on the stack.  They save allocating and freeing memory,
+which takes 40 ns a call for each array.  A kernel uses less than 4 KB of them: on some systems, larger pieces
+of stack need a function of a C library.
 
-`with_columns` states how long the rows of an array are.  The compiler then finds rows without multiplying and
-vectorises loops over them: to check a thousand boxes takes 0.44 us instead of 1.1.
+`with_columns` states the length of an array's rows.  The compiler then computes addresses without multiplying
+and vectorises loops over rows: checking a thousand boxes takes 0.44 us instead of 1.1.
 
-`prefetch` loads what will be read soon.  A box somewhere in a large array takes 100 ns to arrive; requested
-some iterations ahead, ten of them travel at the same time.
+`prefetch` loads data that will be read soon.  Reading a random box of a large array takes 100 ns; if boxes
+are requested some iterations ahead, ten of them load at the same time.
 """
 
 import numpy as np
@@ -16,14 +16,14 @@ import numpy as np
 from broadphase.kernels.machine.simd import twin
 
 MOST = 16
-"""So many numbers may be asked for where their number is not known before; there is room for all."""
+"""The most numbers in an array whose length is not known at compile time; all of this is reserved."""
 MOST_BYTES = 2048
-"""So much may be asked for where it is."""
+"""The most bytes in an array whose length is known at compile time."""
 
 
 @twin
 def few(count, dtype):
-    """``count`` numbers, at most `MOST`, with any values; not to be returned."""
+    """An array of ``count`` numbers, at most `MOST`, uninitialised; it must not be returned."""
     return np.empty(count, dtype)
 
 
@@ -35,7 +35,7 @@ def one_row(columns, dtype):
 
 @twin
 def many(count, dtype):
-    """``count`` numbers, at most `MOST_BYTES`; ``count`` is a number that stands in the source."""
+    """An array of ``count`` numbers, at most `MOST_BYTES`; ``count`` must be a constant in the source."""
     return np.empty(count, dtype)
 
 
@@ -47,15 +47,15 @@ def some_rows(rows, columns, dtype):
 
 @twin
 def with_columns(rows, columns):
-    """The same C-contiguous array, whose rows have so many numbers; nobody checks that in compiled code."""
+    """The same C-contiguous array, whose rows have this many numbers; compiled code does not check that."""
     assert rows.shape[1] == columns
     return rows
 
 
-# So many turns of a short loop take as long as memory.
+# This many iterations of a short loop take as long as a read from memory.
 AHEAD = 16
 
 
 @twin
 def prefetch(array, row, column):
-    """Ask for ``array[row, column]``, or with ``column = 0`` for ``array[row]``; any row may be asked for."""
+    """Prefetch ``array[row, column]``, or ``array[row]`` with ``column = 0``; any row number is allowed."""

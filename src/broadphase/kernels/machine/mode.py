@@ -1,4 +1,4 @@
-"""What becomes of kernels in this process; decided once, by the environment."""
+"""How kernels run in this process; environment variables decide it once."""
 
 import os
 from collections.abc import Callable
@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 
 COMPILING = os.environ.get("BROADPHASE_COMPILING") == "1"
-"""Whether this process is the compiler (`broadphase.compiler`): kernels are Numba's functions."""
+"""Whether this process is the compiler (`broadphase.compiler`); kernels are then Numba's functions."""
 
 PLAIN = not COMPILING and os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
-"""Whether kernels run as the plain Python that they are: slow, but a debugger works inside them.
+"""Whether kernels run as plain Python, which is slow but lets a debugger step into them.
 
-The variable has Numba's name because everybody who works with Numba knows it.
+The variable has Numba's name because users of Numba know it.
 """
 
 
 def plain(function: Callable[..., Any]) -> Any:
-    """The function itself; compiled code wraps and overflows in silence, and so does this."""
+    """The function without NumPy's warnings: like compiled code, it wraps and overflows silently."""
     return np.errstate(all="ignore")(function)

@@ -1,6 +1,6 @@
-"""Kernels that were edited, or are called with types that nobody foresaw: compiled when they are called.
+"""Compiles kernels when they are called: edited ones, and ones called with unlisted types.
 
-What was compiled is kept in the user's cache, under a name that says of which sources.
+The machine code is kept in the user's cache, under a name that depends on the sources.
 """
 
 import os
@@ -26,7 +26,7 @@ _compiling = Lock()
 
 
 def compiled_here(module: str, made_of: str | None) -> str:
-    """Where the library of a kernel file lies, if it was compiled on this machine; without its suffix."""
+    """The path of a kernel file's library that was compiled on this machine, without its suffix."""
     return _stem(module, made_of, *(f"{name}: {types}" for name, types in _jobs_of_module(module)))
 
 
@@ -38,9 +38,9 @@ def _stem(name: str, made_of: str | None, *more: str) -> str:
 def compile_kernel(
     name: str, module: str, made_of: str | None, types: str, otherwise: Callable[..., Any]
 ) -> tuple[bool, Callable[..., Any] | None]:
-    """A builtin for a kernel and types; and whether it is for all types that are listed.
+    """A builtin for a kernel and types, and whether it covers all listed types.
 
-    None where there is no compiler.
+    None if no compiler is installed.
     """
     with _compiling:
         whole = types in listed().get(name, ()) and library(compiled_here(module, made_of)) is None
@@ -64,7 +64,7 @@ def _compile(stem: str, jobs: list[tuple[str, str]], asked: str) -> Library | No
 
 
 def _run_compiler(path: str, jobs: list[tuple[str, str]]) -> str:
-    """Have a library made by a process of its own; what went wrong, or nothing."""
+    """Compile a library in a separate process; returns the error message, empty on success."""
     done = subprocess.run(
         [sys.executable, "-m", "broadphase.compiler", "--into", path, "--levels", level()],
         input="".join(f"{name}: {types}\n" for name, types in jobs),
@@ -81,13 +81,13 @@ def _run_compiler(path: str, jobs: list[tuple[str, str]]) -> str:
 
 
 class Refusal:
-    """What a builtin for one list of types does when the types are others after all: that cannot be."""
+    """The fallback of a builtin that was just compiled for the types of a call: it cannot be reached."""
 
     def __init__(self, name: str, types: str) -> None:
         self._name, self._types = name, types
 
     def __call__(self, *arguments: Any) -> Any:
-        """Say so."""
+        """Raise an error."""
         raise TypeError(f"{self._name} was compiled for {self._types}; got {describe_all(arguments)}")
 
 

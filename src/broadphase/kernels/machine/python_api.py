@@ -1,9 +1,9 @@
-"""What machine code needs of the interpreter, as one table of 64-bit numbers.
+"""The functions and objects of the interpreter that machine code uses, as one table of 64-bit numbers.
 
-The library has no undefined symbol of Python: its first call is preceded by filling this table, with
-addresses of functions and objects and with the offsets that differ between builds of Python.  So it holds
-no version of Python or NumPy.  The compiler uses the positions, `broadphase.kernels.machine.library`
-fills them in.
+A library has no undefined symbol of Python.  Before its first call, this table is filled with addresses of
+functions and objects, and with the offsets that differ between builds of Python.  So a library does not
+depend on the version of Python or NumPy.  The compiler uses the positions in the table, and
+`broadphase.kernels.machine.library` fills it.
 """
 
 FUNCTIONS = (
@@ -58,7 +58,7 @@ KINDS = ("b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")
 """Kinds of numbers by their NumPy names; a kernel's arrays hold one of them."""
 
 KEY_SIZE = 16
-"""Bytes of Python's ``Py_tss_t``, or more: a number that each thread has of its own."""
+"""At least the size of Python's ``Py_tss_t`` in bytes: the key of a thread-local number."""
 
 KIND_NUMBERS = 32
 """Length of the second table: for each of NumPy's type numbers the position in `KINDS` plus one, or 0."""

@@ -6,9 +6,9 @@
 
 ``f4[2]`` is a two-dimensional C-contiguous array of float32, ``i8`` a number, ``(i8, i8)`` a tuple,
 ``f8<4|6>`` a tuple of four or six numbers as a row of float64 (`broadphase.kernels.machine.jit.numbers`),
-``boxes.overlap.PairFilter(u1[1], ...)`` a named tuple of a kernel module.  What is called with other types is
-compiled when it is called, where there is a compiler.  ``python -m broadphase.compiler --record`` writes the
-file.
+``boxes.overlap.PairFilter(u1[1], ...)`` a named tuple of a kernel module.  A kernel that is called with other
+types is compiled at the call, if a compiler is installed.  ``python -m broadphase.compiler --record`` writes
+the file.
 """
 
 from collections.abc import Mapping
@@ -33,7 +33,7 @@ def kind(dtype: "np.dtype[Any]") -> str:
 
 
 def describe(value: Any) -> str:
-    """The type of an argument; ``TypeError`` for what no kernel takes."""
+    """The type of an argument; ``TypeError`` if no kernel accepts it."""
     if isinstance(value, np.ndarray):
         name = kind(value.dtype)
         if name not in KINDS or not value.dtype.isnative:
@@ -55,7 +55,7 @@ def describe(value: Any) -> str:
 
 
 def describe_all(arguments: tuple[Any, ...], rows: Mapping[int, tuple[int, ...]] = _NONE) -> str:
-    """The types of all arguments of a call, as they stand in the file; ``rows``: those that are rows."""
+    """The types of all arguments of a call, as written in the file; ``rows``: the arguments that are rows."""
     return ", ".join(
         f"f8<{'|'.join(map(str, rows[k]))}>" if k in rows and _is_row(one, rows[k]) else describe(one)
         for k, one in enumerate(arguments)

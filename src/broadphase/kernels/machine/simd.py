@@ -1,9 +1,9 @@
-"""Vectors of `LANES` numbers that the processor handles at once.
+"""SIMD vectors of `LANES` numbers.
 
-Inside a kernel, `load` gives a vector, ``-``, ``|``, ``&``, ``<`` and ``<=`` work lane by lane, and a
-comparison gives a mask of lanes.  LLVM turns each of them into one instruction (AVX-512) or into a few
-(AVX2, NEON).  As plain Python the same source runs on NumPy slices: every function below is plain Python,
-and where the compiler runs, `twin` puts the form of `broadphase.kernels.machine.intrinsics` in its place.
+Inside a kernel, `load` returns a vector, ``-``, ``|``, ``&``, ``<`` and ``<=`` work lane by lane, and a
+comparison returns a mask of lanes.  LLVM turns each of them into one instruction (AVX-512) or a few (AVX2,
+NEON).  As plain Python the same source runs on NumPy slices: every function below is plain Python, and in
+the compiler `twin` replaces it with its form in `broadphase.kernels.machine.intrinsics`.
 """
 
 from collections.abc import Callable
@@ -16,11 +16,11 @@ from broadphase.kernels.machine.mode import COMPILING
 
 LANES = lanes(level())
 COMPRESSES = level() in ("x86-64-v4", "x86-64-v3")
-"""Whether the lanes of a mask are moved together in few instructions, as `put_pairs` needs it."""
+"""Whether the lanes of a mask can be moved together in few instructions, which `put_pairs` needs."""
 
 
 def twin(plain: Callable[..., Any]) -> Any:
-    """Put the compiled form in a plain function's place where the compiler runs."""
+    """In the compiler, replace a plain function with its compiled form."""
     if not COMPILING:
         return plain
     from broadphase.kernels.machine import intrinsics
@@ -102,10 +102,10 @@ def count_lanes(lanes):
 
 @twin
 def put_pairs(out, at, first, second, mask):
-    """Write the pairs ``first, second`` of the lanes in ``mask`` to the rows from ``at``; how many.
+    """Write the pairs ``first, second`` of the lanes in ``mask`` to the rows from ``at``; return the count.
 
     In each row the smaller id comes first.  All `LANES` rows from ``at`` are overwritten, so ``out``
-    needs that much room; rows past the returned count hold nothing of use.
+    needs that much room; the contents of rows past the returned count are undefined.
     """
     low, high = np.minimum(first, second)[mask], np.maximum(first, second)[mask]
     out[at : at + len(low), 0] = low
@@ -128,7 +128,7 @@ def store(out, row, at, vector):
 
 @twin
 def put_lanes(out, row, at, vector, mask):
-    """Write the int32 lanes in ``mask`` to ``out[row, at:]``, side by side; how many.
+    """Write the int32 lanes in ``mask`` to ``out[row, at:]`` without gaps; return their number.
 
     As with `put_pairs`, `LANES` numbers from ``at`` are overwritten.
     """

@@ -1,4 +1,4 @@
-"""What a kernel is made of: its file, all kernel files that it reaches by imports, and the compiler."""
+"""Fingerprints of a kernel's sources: its file, all kernel files that it imports, and the compiler."""
 
 import re
 from functools import cache
@@ -8,7 +8,7 @@ from zlib import adler32, crc32
 _KERNELS = dirname(dirname(__file__))
 _PACKAGE = "broadphase.kernels"
 _IMPORTED = re.compile(rf"^from {re.escape(_PACKAGE)}\.([\w.]+) import".encode(), re.MULTILINE)
-# What else decides how machine code looks; the other modules of these packages only run it.
+# Further modules that the machine code depends on; the other modules of these packages only run it.
 _MAKERS = {
     "kernels/machine": ("floats", "intrinsics", "jit", "level", "python_api", "simd", "target"),
     "compiler": (
@@ -28,8 +28,7 @@ def _read(path: str) -> bytes:
 
 
 def _hash(whole: bytes) -> str:
-    # Not `importlib.util.source_hash`, which every version of Python answers differently: one library serves
-    # all of them.
+    # `importlib.util.source_hash` differs between versions of Python, but one library serves all of them.
     return f"{len(whole)} {crc32(whole):08x}{adler32(whole):08x}"
 
 
@@ -53,9 +52,9 @@ def _makers() -> str:
 
 @cache
 def reached(module: str) -> tuple[str, ...]:
-    """The kernel modules that one needs, itself among them, sorted.
+    """The kernel modules that a kernel module needs, including itself, sorted.
 
-    Read off the import lines and not off what is loaded, so that it can be asked while they are loading.
+    They are read from the import lines, not from the loaded modules, so this also works during import.
     """
     found = {module}
     waiting = [module]
@@ -69,12 +68,12 @@ def reached(module: str) -> tuple[str, ...]:
 
 @cache
 def fingerprint(module: str) -> str | None:
-    """A hash of everything that decides what the kernels of a module do; None where no source is at hand.
+    """A hash of all sources that the kernels of a module depend on; None if the sources are not available.
 
-    A frozen program has no sources: nobody can have edited them.
+    A frozen program has no sources, so they cannot have been edited.
     """
     if not exists(_path(module)):
         return None
-    # Of hashes: the texts that lie below many modules are read through once (a first update: 6 ms less).
+    # This is a hash of hashes, so modules that many others import are read once (a first update: 6 ms less).
     parts = [_makers(), *(f"{name} {_source(name)[0]}" for name in reached(module))]
     return _hash("\n".join(parts).encode()).rpartition(" ")[2]

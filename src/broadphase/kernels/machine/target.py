@@ -1,6 +1,6 @@
-"""The platforms that kernels are compiled for: one table, and which of them this machine is.
+"""The table of platforms that kernels are compiled for, and the platform of this machine.
 
-`hatch_build.py` runs this file before anything is installed, so it imports nothing beyond Python.
+`hatch_build.py` runs this file before anything is installed, so it imports only the standard library.
 """
 
 import os
@@ -11,11 +11,11 @@ X86 = ("x86-64-v4", "x86-64-v3", "x86-64-v2")
 """Levels of x86-64, the best first (the psABI names them): AVX-512, AVX2 and SSE 4.2."""
 ARM = ("arm64",)
 
-# What code needs of the C library (memcpy, memset) is found in the process that loads it.
+# Functions of the C library (memcpy, memset) are resolved in the process that loads the library.
 _ELF = ("-shared", "--gc-sections", "-s", "-z", "noexecstack")
-# With /brepro a library does not hold the time at which it was linked.
+# With /brepro a library does not contain the time of linking, so builds are reproducible.
 _COFF = ("lld-link", "/dll", "/noentry", "/nodefaultlib", "/noimplib", "/opt:ref", "/brepro")
-# This signs what it links; arm64 Macs run nothing without a signature.
+# This linker signs its output; arm64 Macs run no code without a signature.
 _MACHO = ("cc", "-shared", "-Wl,-undefined,dynamic_lookup", "-Wl,-dead_strip", "-Wl,-s")
 
 
@@ -25,33 +25,33 @@ class Target(NamedTuple):
     name: str
     system: Literal["linux", "windows", "macos"]
     triple: str
-    """LLVM's name of the platform."""
+    """LLVM's target triple."""
     levels: tuple[str, ...]
-    """The sets of instructions that a package for it holds, the best first."""
+    """The levels of processors in a package for this platform, best first."""
     lld: tuple[str, ...]
-    """The command line of LLD, as ``ziglang`` brings it, but for the files."""
+    """The command line of LLD, which ``ziglang`` contains, without the files."""
     wheel_tag: str
     """The platform tag of its wheels."""
 
     @property
     def suffix(self) -> str:
-        """What the name of a library ends in."""
+        """The file name extension of a library."""
         return {"linux": ".so", "windows": ".dll", "macos": ".dylib"}[self.system]
 
     def cpu(self, level: str) -> str:
-        """LLVM's name of the processor that a level stands for."""
+        """LLVM's name of the processor for a level."""
         if level in ARM:
             return "apple-m1" if self.system == "macos" else "generic"
         return level
 
     def linkers(self) -> list[tuple[str, ...]]:
-        """What links libraries for it on this machine, the best first: commands but for the files."""
-        from importlib.util import find_spec  # here: a program that starts needs neither
+        """Linker commands on this machine for this platform, best first, without the files."""
+        from importlib.util import find_spec  # imported here, because starting programs need neither
         from shutil import which
 
         found: list[tuple[str, ...]] = []
-        # First, and `ziglang` only where it is missing: to fetch and unpack that takes 4 to 6 of the 30
-        # seconds that an installation takes besides compiling.
+        # This linker comes first, and `ziglang` is used only if it is missing: downloading and unpacking
+        # `ziglang` takes 4 to 6 of the 30 seconds that an installation takes besides compiling.
         if self.name == HOST.name and self.system == "linux" and (system := which("ld")):
             found.append((system, *_ELF))
         if self.lld and find_spec("ziglang"):
@@ -59,7 +59,7 @@ class Target(NamedTuple):
         return found
 
     def output(self, library: str) -> tuple[str, ...]:
-        """The arguments that name the library which a linker makes."""
+        """The linker arguments that name the output library."""
         if self.system == "windows":
             return (f"/out:{library}",)
         if self.system == "macos":  # not the folder that it was linked in, which programs would look for
@@ -101,20 +101,20 @@ TARGETS = {
 
 def _host_name() -> str:
     if sys.platform == "win32":
-        # The interpreter's own kind: on arm64 machines there are x86-64 Pythons too.
+        # This is the interpreter's architecture: arm64 machines can also run x86-64 Pythons.
         return "windows-arm64" if "(arm64)" in sys.version.lower() else "windows-x86_64"
     machine = os.uname().machine.lower().replace("aarch64", "arm64").replace("amd64", "x86_64")
     return f"{'macos' if sys.platform == 'darwin' else 'linux'}-{machine}"
 
 
 HOST = TARGETS.get(_host_name(), Target(_host_name(), "linux", "", ("generic",), (), ""))
-"""The platform that this process runs on; on one that is not in `TARGETS` kernels run as plain Python."""
+"""The platform of this process; if it is not in `TARGETS`, kernels run as plain Python."""
 
 
 def chosen() -> Target:
     """The platform that ``BROADPHASE_TARGET`` names, or else this one.
 
-    Only what compiles kernels asks this: a running program loads the libraries of its own platform.
+    Only the compiler calls this: a running program loads the libraries of its own platform.
     """
     name = os.environ.get("BROADPHASE_TARGET") or HOST.name
     if name not in TARGETS:

@@ -1,7 +1,7 @@
-"""Words through which threads see each other without the system's help, while none of them holds the GIL.
+"""Atomic words for spinning threads, which signal each other without system calls and without the GIL.
 
-To wake a thread that sleeps takes 50 microseconds on a virtual machine; one that looks again and again sees a
-word change after a tenth of one.
+Waking a sleeping thread takes 50 microseconds on a virtual machine; a thread that spins sees a word change
+after a tenth of a microsecond.
 """
 
 from broadphase.kernels.machine.simd import twin
@@ -9,19 +9,19 @@ from broadphase.kernels.machine.simd import twin
 
 @twin
 def look(words, at):
-    """``words[at]`` as it is now, with all that was written before it changed."""
+    """Load ``words[at]`` with acquire ordering: everything written before it changed is visible."""
     return words[at]
 
 
 @twin
 def ring(words, at):
-    """Add 1 to ``words[at]``, for others to see."""
+    """Atomically add 1 to ``words[at]``, visible to other threads."""
     words[at] += 1
 
 
 @twin
 def claim(words, at):
-    """Make ``words[at]`` 1 where it is 0; whether it was, so that of several threads one has it."""
+    """Set ``words[at]`` to 1 if it is 0; returns whether it was, which is true in only one of the threads."""
     if words[at] != 0:
         return False
     words[at] = 1
@@ -30,14 +30,15 @@ def claim(words, at):
 
 @twin
 def let_go(words, at):
-    """Make ``words[at]`` 0 again, when all that was written is there for others."""
+    """Reset ``words[at]`` to 0 after all earlier writes are visible to other threads."""
     words[at] = 0
 
 
 @twin
 def give_way():
-    """Let others run who want this core; returns at once where there are none.
+    """Yield this core to other threads; returns immediately if none is waiting.
 
-    Without that, whoever watches takes the core from whom it waits for, where there are more threads than
-    cores: beside two programs at work most searches took a fifth longer than if all slept at once.
+    Without this, a spinning thread would occupy the core that the thread it waits for needs, if there are
+    more threads than cores: next to two busy programs, most searches took a fifth longer than with blocking
+    at once.
     """
