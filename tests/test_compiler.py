@@ -29,7 +29,7 @@ def marked():
     found = {}
     for path in KERNELS.rglob("*.py"):
         module = ".".join(path.relative_to(KERNELS).with_suffix("").parts)
-        for node in ast.parse(path.read_text()).body:
+        for node in ast.parse(path.read_text("utf-8")).body:
             for mark in getattr(node, "decorator_list", ()):
                 if isinstance(mark, ast.Call) and ast.unparse(mark.func) == "numbers":
                     names = [argument.arg for argument in node.args.args]
@@ -85,6 +85,7 @@ def test_scratch_is_an_array_of_the_length_and_type_that_were_asked_for():
     assert memory.some_rows(2, 16, np.float64).shape == (2, 16)
 
 
+@needs_compiler
 def test_what_lies_on_the_stack_is_limited():
     from llvmlite import ir
 
@@ -285,12 +286,12 @@ def test_a_version_of_numba_that_renames_or_changes_a_name_is_refused(name, chan
 @needs_compiler
 def test_all_names_that_are_replaced_stand_in_one_file():
     """Nothing else assigns to an attribute of a module or class of Numba's or llvmlite's."""
-    names = (COMPILER / "numba_names.py").read_text()
+    names = (COMPILER / "numba_names.py").read_text("utf-8")
     assert names.count("    replace(") == len(REPLACED) <= 20
     for name in REPLACED:
         assert f'"{name.rpartition(".")[2]}"' in names
     for path in COMPILER.glob("*.py"):
-        tree = ast.parse(path.read_text())
+        tree = ast.parse(path.read_text("utf-8"))
         imported = {
             alias.asname or alias.name.rpartition(".")[2]
             for node in ast.walk(tree)

@@ -45,7 +45,7 @@ ANSWERS = {
 
 def kernels_of(path):
     """The compiled functions of a file, by name, and whether Python calls them."""
-    tree = ast.parse(path.read_text())
+    tree = ast.parse(path.read_text("utf-8"))
     functions = {}
     for node in tree.body:
         if isinstance(node, ast.FunctionDef):
