@@ -2,7 +2,7 @@
 What began, stayed and ended
 ============================
 
-An index that lives between frames says how its pairs differ from the frame before: all that a game
+An index that persists between frames reports how its pairs differ from the frame before: all that a game
 needs to play a sound once.
 """
 

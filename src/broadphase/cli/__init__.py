@@ -52,7 +52,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _is_closed_pipe(error: OSError) -> bool:
-    """Whether nobody reads the output any more; Windows says of that only that an argument is wrong."""
+    """Whether the reader of the output is gone; Windows reports that as an invalid argument."""
     is_wrong = sys.platform == "win32" and error.errno == errno.EINVAL and error.filename is None
     return is_wrong or isinstance(error, BrokenPipeError)
 

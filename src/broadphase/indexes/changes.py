@@ -136,7 +136,7 @@ _NO_ENTRIES = Entries(np.empty(0, np.int32), (), 0)
 class Journal:
     """Which ids were touched since the last call of ``changes``, and what their boxes were then.
 
-    ``open`` while it is kept.  It is closed when it would hold too much, when nobody asks for changes, and
+    ``open`` while it is kept.  It is closed when it would hold too much, when ``changes`` is not called, and
     where a call touches everything at once: then all pairs are found again.  While its entries are written,
     they are taken out of it; so one that is interrupted is closed.
     """
@@ -147,7 +147,7 @@ class Journal:
         self._entries = _NO_ENTRIES
 
     def begin(self, store: BoxStore, share: float, entries: Entries) -> None:
-        """Open it if that is worth the while; ``entries`` are what it held, to be forgotten."""
+        """Open it if that pays; ``entries`` are what it held, to be forgotten."""
         if entries.held:
             kernel.forget(entries.kept[0], entries.held, entries.slots, store.renewed)
         self._most = int(share * store.live)

@@ -3,10 +3,10 @@
 An index has environments once a box is given one; other indexes have no overhead.  Pairs of all
 environments are found in one search (`broadphase.methods.environments`).  For queries each has a small index
 of the same kind, which is built with the first query about it.  A few boxes that move are moved in it; after
-any other change of an environment, its index is built again with the next query.  A query is checked as any
-other, then all that are about one environment are put together.
+any other change of an environment, its index is built again with the next query.  A batch of queries is
+checked as in any index and then split by environment.
 
-Cost: of a batch of queries some 50 microseconds for each environment that is asked, beside the answers.
+Cost: for a batch of queries some 50 microseconds for each environment in it, besides the results.
 """
 
 from collections.abc import Iterator

@@ -134,7 +134,7 @@ class Ghosts:
 
 
 class PeriodicSpace(PlainSpace):
-    """A structure in a world with a period, and how it is asked."""
+    """A structure in a periodic world, and its queries."""
 
     def __init__(self, structure: Structure, reader: Reader, sort: bool, lengths: Period) -> None:
         super().__init__(structure, reader, sort)

@@ -12,10 +12,10 @@ How to write a structure
    ``reset``, which starts again from the stored boxes.  A change that fails or is interrupted is never
    undone: the structure is marked as unsettled, and reset before the next read.
 2. Write ``find_pairs``; for a method of `broadphase.methods`: ``return search_live(self, find, ...)``.
-3. Write those of the questions that the structure answers faster than by looking at every box.  Each exists
-   for one and for many; the one may return ``None``, and is then put as one of many.  The geometry is in
-   `kernels.boxes.queries` and must be used as it is: the answers of all indexes are compared bit for
-   bit.  Prune with the same functions on a node's box (they are monotone).
+3. Write the queries that the structure answers faster than by testing every box.  Each exists for one and
+   for many; the one for a single query may return ``None``, and then the query runs as a batch of one.  The
+   geometry is in `kernels.boxes.queries` and must be used as it is: the answers of all indexes are compared
+   bit for bit.  Prune with the same functions on a node's box (they are monotone).
 4. Set ``changes_by_query = 0.1``, or the share of touched boxes at which a batch of ``find_in_boxes`` begins
    to cost more than ``find_pairs``: ``changes`` then costs what was touched.
 5. Write ``counts`` for the statistics and ``check`` for the invariants.

@@ -39,7 +39,7 @@ _new = tuple.__new__  # of a named tuple, in half the time that its own takes
 
 
 class PlainSpace:
-    """A structure, and how it is asked."""
+    """A structure and its queries."""
 
     period: tuple[float | None, ...] | None = None
 

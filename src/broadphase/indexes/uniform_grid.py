@@ -1,12 +1,11 @@
 """Uniform grid: a bounded world cut into equal cells, each with a list of the boxes that touch it.
 
-The simple grid of the game textbooks.  A box stands in the list of every cell that it touches, and whatever
-lies outside the bounds is clamped to the cells at the edge.  A box that moves is compared with the cells it
-lies in, and only if they are others now, it is taken out and entered again.  Where most boxes have moved to
-other cells, nothing is done until the next read: then all are binned again and searched in one go.  Two boxes
-meet in each cell that they share; the one with the lower corner of their intersection reports them (the
-reference point rule of Dittrich and Seeger, 2000), which does what the query stamps of the textbooks do and
-lets many threads read at once.
+The simple grid of the game textbooks.  Every cell that a box touches lists it, and boxes outside the bounds
+are clamped to the cells at the edge.  When a box moves, its old and new cells are compared, and it is removed
+and inserted again only if they differ.  If most boxes have moved to other cells, nothing is done until the
+next read: then all are binned again and searched at once.  Two boxes meet in each cell that they share; the
+one with the lower corner of their intersection reports them (the reference point rule of Dittrich and Seeger,
+2000), which does what the query stamps of the textbooks do and lets many threads read at once.
 
 A cell two to three times the size of a typical box is best.  Boxes that would lie in more than a dozen
 cells go into a coarser grid of a hierarchy, each four times as coarse as the one before, and smaller ones

@@ -327,7 +327,7 @@ def _legs_between(before: Before, movements: Movements, response: str) -> Legs:
 
 
 def _may_cross(state: State, before: Before, movers: Rows, others: Rows) -> npt.NDArray[np.bool_]:
-    """Of movers and others row by row: which somebody is told of."""
+    """Whether a mover may cross another body in a way that has a listener, row by row."""
     store = state.store
     may: npt.NDArray[np.bool_] = (movers != others) & (before.lets_through[others] | store.sensor[movers])
     if store.any_ruled:

@@ -3,8 +3,8 @@
 One rule: for each listener and pair of bodies the calls are ``begin``, then ``stay`` at each further update,
 then ``end``; then it may begin again.  A contact concerns a listener as long as the two bodies touch and have
 its tags, from the first update at which it listens.  Whatever is added, removed, retagged, moved, snapshotted
-or restored, between updates or within a call, and whatever a call raises, the rule holds; only who listens no
-longer is told no ``end``.
+or restored, between updates or within a call, and whatever a call raises, the rule holds.  Only a listener
+that was taken off gets no ``end``.
 
 What touches at an update: bodies that overlap, and a body with what stopped it since the update before,
 although these are flush.  What a movement crossed and what is apart again by then begins and ends with the

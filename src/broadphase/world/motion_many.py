@@ -24,7 +24,7 @@ from broadphase.world.state import State
 from broadphase.world.tiles import Tile
 from broadphase.world.tiles_near import TilesNear, tiles_near, union
 
-# A mover that crosses meets many; for fewer hits than this no call is worth a second one.
+# A mover that crosses hits many bodies; with room for at least so many, a second call is rare.
 _LEAST_ROOM = 32
 
 _Inner = npt.NDArray[np.bool_]

@@ -266,9 +266,9 @@ def _within(mover: ShapeColumns, blockers: Blockers, grid: TileGrid) -> list[lis
 
 
 def _push(mover: ShapeColumns, around: Around, grid: TileGrid) -> None:
-    """Out of the deepest thing first, until it is free; or all at once as a box, where that is shorter.
+    """Push the shape out of the deepest overlap first, until it is free; or as a box at once, if shorter.
 
-    The first is the shortest way out of one thing.  Deep in a wall of tiles it would go astray.
+    The first is the shortest displacement out of one body.  Deep in a wall of tiles it would fail.
     """
     start = place_of(mover)
     for _ in range(_MOST_PUSHES):

@@ -93,8 +93,8 @@ class TileMap:
     Parameters
     ----------
     solid : array_like of bool
-        2-D, indexed ``[row, column]``.  A C-contiguous, writable array is used as it is: whoever holds it
-        may write to it, and each cell counts at once.  Anything else is copied.
+        2-D, indexed ``[row, column]``.  A C-contiguous, writable array is used as it is: you may
+        write to it, and each cell counts at once.  Anything else is copied.
     tile_size : float or (float, float)
         Width and height of a tile.
     origin : (float, float)
@@ -446,7 +446,7 @@ class TileMap:
             if number > int(slopes.PROFILE):
                 raise ValueError(f"there are {int(slopes.PROFILE)} different slopes; a map holds no more")
             row = (slope.left, slope.right, _BASES[slope.base])
-            # The row first: should this be interrupted, one stands there that nobody has.
+            # The row first: after an interrupt between the two there is one that no tile uses.
             self._ground = self._ground._replace(profiles=np.vstack((self._ground.profiles, row)))
             self._profiles[slope] = number
         return self._profiles[slope]
@@ -637,7 +637,7 @@ class TileMap:
 
         Notes
         -----
-        One-way tiles are entered through no side that blocks.  Outside the map nobody walks.
+        A path enters no one-way tile through a side that blocks, and does not leave the map.
 
         Examples
         --------

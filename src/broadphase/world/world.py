@@ -488,7 +488,7 @@ class World:
         Returns
         -------
         Body, Tile or None
-            The first thing in the way; ``None`` where the body has moved.
+            The first body or tile in the way; ``None`` if the body has moved.
 
         Raises
         ------
@@ -620,7 +620,7 @@ class World:
         return self._motion.grounded(body, direction, ignore)
 
     def blocker(self, shape: Shape | Body, *, ignore: Bodies = ()) -> object | None:
-        """The first thing that would block at a place: may I stand up, or appear, here?
+        """The first body or tile that would block a shape at its place; None if the place is free.
 
         Parameters
         ----------
@@ -648,7 +648,7 @@ class World:
         Returns
         -------
         Body, Tile or None
-            The first thing in the way; ``None`` where the body has the new shape.
+            The first body or tile in the way; ``None`` if the body has the new shape.
 
         Raises
         ------
@@ -684,7 +684,7 @@ class World:
         Returns
         -------
         Body, Tile or None
-            The first thing in the way; ``None`` where the body has turned.
+            The first body or tile in the way; ``None`` if the body has turned.
 
         Raises
         ------
@@ -736,10 +736,10 @@ class World:
     ) -> Push:
         """Move a platform all the way, with what stands on it, pushing aside what is in the way.
 
-        The platform itself is stopped by nothing.  What stands on it, or on what does, goes along as far
-        as it can.  What is in the way is moved on as far as it can, and pushes what is in its own way.
-        What has no room ends up inside the platform: it is ``squeezed``, and what becomes of it is the
-        caller's choice.
+        Nothing stops the platform.  Bodies that stand on it, directly or on each other, are carried as far
+        as they can move.  Bodies in the way are pushed as far as they can move, and push what is in their
+        own way.  A body that has no room ends up inside the platform: it is ``squeezed``, and the caller
+        decides what happens to it.
 
         Parameters
         ----------
@@ -1450,6 +1450,6 @@ class World:
 
     @cached_property
     def _walker(self) -> Character:
-        from broadphase.world.character import Character  # here: most worlds have nobody who walks
+        from broadphase.world.character import Character  # here: most worlds have no walkers
 
         return Character(self._state, self._motion, self._many)
