@@ -18,6 +18,7 @@ from broadphase.runtime.memory import borrowed_scratch
 _MOST_FOR_PAIRS = 1_000
 _MOST_FOR_NEAREST = 300
 _LARGEST_K = 16
+_LARGEST_INT = 1 << 53  # an int beyond this may be no float
 _PAIRS_EACH = 8
 """Room for this many pairs a point; where there are more, sorting is a small part of the time."""
 
@@ -37,7 +38,7 @@ def _is_plain(points: Any, most: int) -> bool:
 
 
 def _is_length(r: Any) -> bool:
-    return isinstance(r, float) and r >= 0.0
+    return (type(r) is float and r >= 0.0) or (type(r) is int and 0 <= r < _LARGEST_INT)
 
 
 def find_pairs(points: Any, r: Any, limit: int) -> tuple[Numbers, Numbers, Points] | None:
@@ -49,7 +50,7 @@ def find_pairs(points: Any, r: Any, limit: int) -> tuple[Numbers, Numbers, Point
         columns = scratch.array("few columns", (dim, n + LANES), points.dtype)
         rows = scratch.array("few rows", (2, _PAIRS_EACH * n), np.int32)
         distances = scratch.array("few distances", (_PAIRS_EACH * n,), points.dtype)
-        found = find_pairs_of_few(points, r, columns, rows, distances)
+        found = find_pairs_of_few(points, float(r), columns, rows, distances)
         if not 0 <= found <= limit:
             return None
         both = rows[:, :found].copy()
@@ -65,5 +66,5 @@ def find_nearest(points: Any, k: int, r: Any) -> tuple[Numbers, Points] | None:
     distances: npt.NDArray[Any] = np.empty((n, k), points.dtype)
     with borrowed_scratch() as scratch:
         columns = scratch.array("few columns", (dim, n + LANES), points.dtype)
-        status = find_nearest_of_few(points, k, r, columns, ids, distances)
+        status = find_nearest_of_few(points, k, float(r), columns, ids, distances)
     return (ids, distances) if status == 0 else None
