@@ -7,8 +7,11 @@ from . import elf, macho, pe
 
 EXPORTS = {"broadphase_api", "broadphase_key", "broadphase_kinds", "broadphase_table"}
 # What the C library of each system has had for decades.
-_LINUX_HAS = {"memcpy", "memmove", "memset"}
-_MACOS_HAS = {"_memcpy", "_memmove", "_memset", "_memset_pattern16", "_bzero", "___bzero", "dyld_stub_binder"}
+_LINUX_HAS = {"memcpy", "memmove", "memset", "sched_yield"}
+_MACOS_HAS = {
+    *("_memcpy", "_memmove", "_memset", "_memset_pattern16", "_bzero", "___bzero", "_sched_yield"),
+    "dyld_stub_binder",
+}
 # What zig exports besides: where the library begins.
 _MACHO_HAS = {"__mh_dylib_header", "___dso_handle"}
 _OLDEST_MACOS = {"macos-x86_64": "10.15", "macos-arm64": "11.0"}  # as the wheels' tags say

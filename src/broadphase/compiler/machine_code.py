@@ -107,7 +107,8 @@ def table_module(kernels: Mapping[str, Sequence[tuple[str, int]]], target: Targe
         table.initializer = ir.Constant(table.value_type, None)
     memory.define(module)
     builtins.define(module)
-    system.define(module, target.system)
+    if target.system == "windows":
+        system.define(module)
     builtin = ir.FunctionType(POINTER, [POINTER, OBJECTS, I64])
     entries = [_entry(module, builtin, f"entry_{k}", calls) for k, calls in enumerate(kernels.values())]
     kind = ir.ArrayType(builtin.as_pointer(), len(entries))

@@ -1,8 +1,8 @@
-"""Functions of the C library and the operating system, called through the table of the interpreter.
+"""Functions of the C library and the operating system, for Windows, through the table of the interpreter.
 
-LLVM turns loops that copy into calls of ``memcpy``.  On Linux and macOS the loader resolves them.  A library
-for Windows is linked without any C library, so this module defines these functions, and also ``_fltused``,
-which LLVM's code for Windows refers to wherever it uses floats.
+Kernels yield the processor, and LLVM turns loops that copy into calls of ``memcpy``.  On Linux and macOS the
+loader resolves these functions.  A library for Windows is linked without any C library, so this module
+defines them, and also ``_fltused``, which LLVM's code for Windows refers to wherever it uses floats.
 """
 
 from typing import Any
@@ -16,14 +16,12 @@ _COPIES = {"memcpy": "memmove", "memmove": "memmove", "memset": "memset"}
 NAMES = (GIVE_WAY, "_fltused", *_COPIES)
 
 
-def define(module: ir.Module, system: str) -> None:
+def define(module: ir.Module) -> None:
     """Write the functions themselves."""
     function = ir.Function(module, ir.FunctionType(ir.VoidType(), []), GIVE_WAY)
     builder = ir.IRBuilder(function.append_basic_block("entry"))
     Api(builder).call("give_way", I32)
     builder.ret_void()
-    if system != "windows":
-        return
     for name, called in _COPIES.items():
         what = I32 if called == "memset" else POINTER
         _forward(ir.Function(module, ir.FunctionType(POINTER, [POINTER, what, I64]), name), called)

@@ -338,8 +338,10 @@ def _word(context, builder, words_type, words, at):
 @intrinsic
 def give_way(typingctx):
     def codegen(context, builder, signature, args):
-        kind = ir.FunctionType(ir.VoidType(), [])  # `broadphase.compiler.system` defines it
-        builder.call(cgutils.get_or_insert_function(builder.module, kind, "broadphase_give_way"), [])
+        name, result = "sched_yield", _I32
+        if "windows" in str(builder.module.triple):  # `broadphase.compiler.system` defines it there
+            name, result = "broadphase_give_way", ir.VoidType()
+        builder.call(cgutils.get_or_insert_function(builder.module, ir.FunctionType(result, []), name), [])
         return context.get_dummy_value()
 
     return types.none(), codegen

@@ -104,11 +104,11 @@ def _address_of(function: Any) -> int:
     return ctypes.cast(function, ctypes.c_void_p).value or 0
 
 
-def _system_function() -> Any:
-    """The operating system's function that yields this core to other threads."""
+def _address_of_yield() -> int:
+    """The address of the function that yields this core; elsewhere the loader resolves ``sched_yield``."""
     if sys.platform == "win32":
-        return ctypes.windll.kernel32.SwitchToThread
-    return ctypes.CDLL(None).sched_yield
+        return _address_of(ctypes.windll.kernel32.SwitchToThread)
+    return 0
 
 
 def _fill_tables(loaded: ctypes.CDLL) -> None:
@@ -116,7 +116,7 @@ def _fill_tables(loaded: ctypes.CDLL) -> None:
     numbers = {
         "memmove": _address_of(ctypes.memmove),
         "memset": _address_of(ctypes.memset),
-        "give_way": _address_of(_system_function()),
+        "give_way": _address_of_yield(),
         "object_size": object.__basicsize__,
         "tuple_items": tuple.__basicsize__,
         "type_array": id(np.ndarray),

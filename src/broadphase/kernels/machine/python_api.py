@@ -34,7 +34,7 @@ FUNCTIONS = (
 """Functions of the stable ABI of Python 3.11 and newer, and `PyObject_Vectorcall`."""
 
 SYSTEM = ("memmove", "memset", "give_way")
-"""Functions of the C library and the operating system, whose names differ between platforms."""
+"""Functions of the C library and the operating system that libraries for Windows call."""
 
 NUMBERS = (
     "object_size",  # sizeof(PyObject): where the fields of an object begin

@@ -11,7 +11,7 @@ X86 = ("x86-64-v4", "x86-64-v3", "x86-64-v2")
 """Levels of x86-64, the best first (the psABI names them): AVX-512, AVX2 and SSE 4.2."""
 ARM = ("arm64",)
 
-# Functions of the C library (memcpy, memset) are resolved in the process that loads the library.
+# Functions of the C library (memcpy, memset, sched_yield) are resolved in the process that loads the library.
 _ELF = ("-shared", "--gc-sections", "-s", "-z", "noexecstack")
 # With /brepro a library does not contain the time of linking, so builds are reproducible.
 _COFF = ("lld-link", "/dll", "/noentry", "/nodefaultlib", "/noimplib", "/opt:ref", "/brepro")
