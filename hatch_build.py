@@ -28,25 +28,24 @@ class KernelsHook(BuildHookInterface):
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Compile the kernels and list the files that belong in the wheel."""
-        levels = os.environ.get("BROADPHASE_LEVELS", "")
+        target, levels = self._target(), os.environ.get("BROADPHASE_LEVELS", "")
         is_published = levels == "all" or bool(os.environ.get("BROADPHASE_TARGET"))
         # An editable installation runs from the source tree.  A published wheel is compiled in an empty
         # folder, so it cannot contain leftovers of earlier builds.
-        folder = Path("src/broadphase/kernels/compiled")
+        folder = Path(self.root, "src/broadphase/kernels/compiled")
         if is_published and version != "editable":
-            folder = Path("build/compiled", self._target().name)
-            shutil.rmtree(Path(self.root, folder), ignore_errors=True)
-        command = [sys.executable, "-m", "broadphase.compiler", "--folder", str(Path(self.root, folder))]
+            folder = Path(self.root, "build/compiled", target.name)
+            shutil.rmtree(folder, ignore_errors=True)
+            build_data["force_include"][str(folder)] = "broadphase/kernels/compiled"
+        else:
+            build_data["artifacts"].append("src/broadphase/kernels/compiled/*")
+        command = [sys.executable, "-m", "broadphase.compiler", "--folder", str(folder)]
         if levels:
             command += ["--levels", levels]
         # Python finds the package in its working directory, not through PYTHONPATH: pip removes entries from
         # PYTHONPATH that the environment has on its path, and an editable installation has put this folder
         # there.
         subprocess.run(command, check=True, cwd=Path(self.root, "src"))
-        tag = self._target().wheel_tag if is_published else sysconfig.get_platform()
+        tag = target.wheel_tag if is_published else sysconfig.get_platform()
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{tag.replace('-', '_').replace('.', '_')}"
-        if is_published and version != "editable":
-            build_data["force_include"][str(Path(self.root, folder))] = "broadphase/kernels/compiled"
-        else:
-            build_data["artifacts"].append(f"{folder.as_posix()}/*")

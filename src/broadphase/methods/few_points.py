@@ -1,8 +1,9 @@
 """Brute force over few points: `neighbors` and `nearest` where sorting takes longer than comparing.
 
-Cost: see `broadphase.kernels.points.few_points`.  A call for 100 points takes 5 us (`nearest` 20), and 125
-with cells or the curve of `broadphase.methods.nearest_points`.  It loses to cells from about a thousand
-points on, and to the curve from about 300.
+Cost: see `broadphase.kernels.points.few_points`.  A call for 100 points takes 5 us (`nearest` of three: 20),
+and 125 with cells or the curve of `broadphase.methods.nearest_points`; ``python benchmarks/neighbors.py
+--points 100`` compares it with other libraries.  It loses to cells from about a thousand points on, and to the
+curve from about 300.
 """
 
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from broadphase.boxes import as_float_array
 from broadphase.kernels.machine.simd import LANES
 from broadphase.kernels.points.few_points import find_nearest_of_few, find_pairs_of_few
 from broadphase.points import Numbers, Points
@@ -30,10 +32,8 @@ def _is_plain(points: Any, most: int) -> bool:
         and points.ndim == 2
         and 0 < len(points) <= most
         and points.shape[1] in (2, 3)
-        and points.dtype.char in "fd"
-        and points.dtype.isnative
-        and points.flags.c_contiguous
-        and points.flags.aligned
+        and points.dtype.kind == "f"
+        and as_float_array(points, "points") is points
     )
 
 
