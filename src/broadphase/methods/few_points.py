@@ -2,8 +2,8 @@
 
 Cost: see `broadphase.kernels.points.few_points`.  A call for 100 points takes 5 us (`nearest` of three: 20),
 and 125 with cells or the curve of `broadphase.methods.nearest_points`; ``python benchmarks/neighbors.py
---points 100`` compares it with other libraries.  It loses to cells from about a thousand points on, and to the
-curve from about 300.
+--points 100`` compares it with other libraries.  It loses to cells from about a thousand points on, and to
+the curve from about 300.
 """
 
 from typing import Any
