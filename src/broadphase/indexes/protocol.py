@@ -50,6 +50,8 @@ from broadphase.indexes.results import Distances, PairChanges
 from broadphase.indexes.storage import BoxStore, IdArray
 from broadphase.kernels.arrays.results import FEW
 from broadphase.kernels.boxes import brute_force, queries
+from broadphase.kernels.shapes.queries import BodyFilter
+from broadphase.kernels.shapes.table import ShapeColumns
 from broadphase.methods import choose
 from broadphase.methods.pair_order import joined_pairs, one_array, sort_rows_of_each
 from broadphase.methods.task import NO_LIMIT, Found, Task
@@ -65,6 +67,9 @@ Ids = tuple[IdArray, int]
 
 NearestIds = tuple[IdArray, Distances, int]
 """Ids, distances, and the tests made."""
+
+ShapeHit = tuple[int, float, float, float]
+"""``row, distance`` and the normal; row -1 for nothing."""
 
 NO_IDS = np.empty(0, np.int32)
 _FIRST_ROWS = 64
@@ -202,6 +207,13 @@ class Structure(ABC):
         )
         return found
 
+    def put_in_box(self, box: Floats, names: IdArray, out: IdArray, count: int) -> int:
+        """Append ``names[id]`` of what `find_in_box` finds to the first ``count`` of ``out``: how many then.
+
+        -1 where the structure cannot, or where they do not fit: the caller then asks `find_in_box`.
+        """
+        return -1
+
     def find_in_boxes(self, boxes: Rows, touching: bool, rules: Rules, out: PairArray | None = None) -> Ids:
         """Rows ``[query, id]`` for a batch, ordered by query; and the tests made.
 
@@ -254,6 +266,15 @@ class Structure(ABC):
             for ray in rays.tolist()
         ]
         return np.array([hit[0] for hit in found], np.int32), sum(hit[1] for hit in found)
+
+    def first_shape_on_ray(
+        self, ray: Floats, names: IdArray, shapes: ShapeColumns, only: BodyFilter, best: ShapeHit
+    ) -> ShapeHit | None:
+        """The shape that a ray enters first, where box ``id`` is around shape ``names[id]``.
+
+        ``best`` is what was found before.  None where the structure cannot: ask `find_on_ray` then.
+        """
+        return None
 
     def find_nearest(self, point: Given, k: int, rules: Rules) -> NearestIds | None:
         """The ``k`` nearest by distance, then id (``1 <= k <= len``; fewer if the rules leave fewer).

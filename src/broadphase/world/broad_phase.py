@@ -22,15 +22,17 @@ from broadphase.geometry.shapes import Bounds
 from broadphase.indexes import Choice, make_index
 from broadphase.indexes.arguments import NO_RULES
 from broadphase.indexes.base import Index
-from broadphase.indexes.protocol import Structure
+from broadphase.indexes.protocol import ShapeHit, Structure
 from broadphase.indexes.storage import expect
-from broadphase.kernels.movement.motion import Buffers, take_list
-from broadphase.kernels.shapes.queries import FEW, put_near
+from broadphase.kernels.movement.motion import Buffers, take_list, take_moved
+from broadphase.kernels.shapes.queries import FEW, BodyFilter, put_near
 from broadphase.methods.task import NO_LIMIT
 from broadphase.world.bodies import ALL, MOVING, BodyStore, Floats, Rows
 from broadphase.world.space import Images
 
 Point = tuple[float, float]
+
+NO_SHAPE: ShapeHit = (-1, math.inf, 0.0, 0.0)
 
 NOT_IN = -1
 """The id of a row that an index does not hold."""
@@ -73,20 +75,30 @@ class BroadPhase:
     def _update(self, layer: int, count: int) -> int:
         """Bring one index up to date; how many boxes were moved or inserted."""
         self._unsettled.add(layer)
+        if count == 1 and self._follow_one(layer):
+            self._unsettled.remove(layer)
+            return 1
         gone, known, fresh, leave, stay, come = self._taken(layer, count)
         if leave:
             self._ids[layer][self._rows[layer][gone[:leave]]] = NOT_IN
             self._indexes[layer].remove_many(gone[:leave])
-        if stay == 1:  # the usual case between two movements
-            row = known.item(0)
-            self._indexes[layer].move(self._ids[layer].item(row), self._store.bounds(row))
-        elif stay:
+        if stay:
             rows = np.sort(known[:stay])  # neighbours in memory are often neighbours in the index
             self._indexes[layer].move_many(self._ids[layer][rows], self._store.table.bounds(rows))
         if come:
             self._insert(layer, np.sort(fresh[:come]))
         self._unsettled.remove(layer)
         return stay + come
+
+    def _follow_one(self, layer: int) -> bool:
+        """The usual case between two movements, in two kernel calls: one body has moved."""
+        store = self._store
+        shapes = store.table.columns if store.any_round else store.table.places
+        mover, *box = take_moved(store.marks, store.alive, layer, self._ids[layer], shapes)
+        if mover < 0:
+            return False
+        self._indexes[layer].move(mover, tuple(box))
+        return True
 
     def _fill(self, layer: int) -> int:
         """Fill an index from the bodies, whatever it held; how many they are."""
@@ -162,9 +174,9 @@ class BroadPhase:
             self.hand_over(layers)
         for layer in self._filled:
             if layer in layers:
-                ids = self._ask(layer, box)
-                if len(ids):
-                    count = self._put(count, ids, layer)
+                # Mostly one kernel call; that of an index which has none finds ids first.
+                more = self._structure(layer).put_in_box(box, self._rows[layer], self.room.near, count)
+                count = self._put(count, self._ask(layer, box), layer) if more < 0 else more
         if count > FEW:
             self.room.near[:count].sort()
         return count
@@ -186,6 +198,20 @@ class BroadPhase:
             if len(ids):
                 count = self._put(count, ids, layer)
         return count
+
+    def first_on_ray(self, ray: Floats, only: BodyFilter) -> ShapeHit | None:
+        """The body that a ray ``x, y, dx, dy, furthest`` enters first; row -1 for none.
+
+        None where an index cannot say: `gather_on_ray` then.
+        """
+        self.hand_over()
+        shapes, found = self._store.table.columns, NO_SHAPE
+        for layer in self._filled:
+            more = self._structure(layer).first_shape_on_ray(ray, self._rows[layer], shapes, only, found)
+            if more is None:
+                return None
+            found = more
+        return found
 
     def on_rays(self, rays: Floats) -> Iterator[tuple[Rows, npt.NDArray[np.int64], Rows]]:
         """For each layer the ids whose bounds rays hit, where those of each begin and end, and their rows.

@@ -142,6 +142,24 @@ def take_list(bodies, alive, layer, ids, gone, known, fresh):
     return leave, stay, come
 
 
+@brief
+def take_moved(bodies, alive, layer, ids, shapes):
+    """`take_list` where the only change is that one body moved, as between two movements.
+
+    Returns its id in the index and its bounds; -1, and nothing is taken, where that is not so.
+    """
+    row = bodies.changed[layer, 0]
+    drop = 1 << (layer + REPLACED)
+    here = alive[row] and bodies.layer[row] == layer and row < ids.shape[0] and ids[row] >= 0
+    if bodies.counts[layer] != 1 or bodies.listed[row] & drop or not here:
+        return np.int64(-1), 0.0, 0.0, 0.0, 0.0
+    left, top, right, bottom = bounds_of(shapes, row)
+    bodies.listed[row] &= np.uint8(0xFF ^ (1 << layer))
+    bodies.counts[-1] -= 1
+    bodies.counts[layer] = 0
+    return np.int64(ids[row]), left, top, right, bottom
+
+
 # -----------------------------------------------------------------------------------------------------------
 # Moves bodies: from hit to hit, each answered with a response, until the goal or a stop.
 #

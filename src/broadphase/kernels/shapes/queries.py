@@ -1,6 +1,10 @@
 """Exact queries of shapes: rays and distances, for one, for a handful, and for many."""
 
 import math
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from broadphase.kernels.machine.floats import next_up
 from broadphase.kernels.machine.jit import brief, inline, jit
@@ -173,6 +177,37 @@ def _through_rounded(points, grown, x, y, dx, dy):
                 enter, nx, ny = found[0], found[2], found[3]
             leave = max(leave, found[1])
     return enter, leave, nx + 0.0, ny + 0.0
+
+
+class BodyFilter(NamedTuple):
+    """Which bodies a query leaves out, by row."""
+
+    category: npt.NDArray[np.uint32]
+    mask: npt.NDArray[np.uint32]
+    group: npt.NDArray[np.int32]
+    """Which set of tags each has."""
+    groups: npt.NDArray[np.bool_]
+    """Which sets of tags count; empty: all."""
+    sensor: npt.NDArray[np.bool_]
+    """What is left out; empty: nothing."""
+    ignored: int
+    """One row that is left out, or -1."""
+    category_bits: int
+    """The bits of a category that a body's mask must share, -1: any."""
+    mask_bits: int
+    """The bits of a mask that a body's category must share, -1: any."""
+
+
+@inline
+def leaves_out(only, row):
+    """Whether a `BodyFilter` leaves out a body."""
+    return (
+        row == only.ignored
+        or (only.category_bits >= 0 and only.mask[row] & np.uint32(only.category_bits) == 0)
+        or (only.mask_bits >= 0 and only.category[row] & np.uint32(only.mask_bits) == 0)
+        or (only.groups.shape[0] > 0 and not only.groups[only.group[row]])
+        or (only.sensor.shape[0] > 0 and only.sensor[row])
+    )
 
 
 # -----------------------------------------------------------------------------------------------------------

@@ -40,6 +40,7 @@ from broadphase.kernels.machine.simd import (
     splat,
     store,
 )
+from broadphase.kernels.shapes.queries import leaves_out, ray_of
 from broadphase.kernels.tree.dynamic_tree import (
     HEIGHT,
     LOOSE,
@@ -608,6 +609,66 @@ def search_rays(
     return rays.shape[0], found, tests
 
 
+# A shape's distance is computed from the shape and not from its box: by rounding it may be less than that of
+# the box.  Nodes are kept that are farther by this much of the coordinates.
+_SHAPE_ROUNDING = 1e-9
+TOO_TALL = np.int64(-2)
+
+
+@inline
+def _nearer(edges, node, k, ray, near):
+    """``near`` of slot ``k`` for the shapes below it, in 2-D: no shape there is nearer, despite rounding."""
+    row = 4 * node
+    size = max(max(abs(edges[row, k]), abs(edges[row + 2, k])), abs(ray[0]))
+    size = max(size, max(max(abs(edges[row + 1, k]), abs(edges[row + 3, k])), abs(ray[1])))
+    return near - _SHAPE_ROUNDING * (size + near)
+
+
+@brief
+@numbers(values=(5,))
+def first_shape_on_ray(edges, children, boxes, rows, values, shapes, only, best, nearest, nx, ny):
+    """The shape that a ray enters first: ``row, distance, normal``; of equals, that with the lowest row.
+
+    Box ``i`` of the tree is around shape ``rows[i]``.  ``values`` are ``x, y``, a unit vector and the length;
+    ``best, nearest, nx, ny`` is what was found before, row -1 for nothing.  Row `TOO_TALL`: the kernel's
+    stack is too small for this tree.
+    """
+    if stack_room(children) > WAITING:
+        return TOO_TALL, nearest, nx, ny
+    times, keys = some_rows(2, WIDTH, np.float64), many(WAITING, np.float64)
+    nodes = many(WAITING, np.int64)
+    ray = few(len(values), np.float64)
+    set_ray(values, ray)
+    best = np.int64(best)
+    left = push_roots(children, nodes, keys)
+    while left > 0:
+        left -= 1
+        if keys[left] > nearest:
+            continue
+        node = nodes[left] >> 6
+        level = nodes[left] & 63
+        hit = _slots_hit(edges, node, 2, ray, times)
+        begin = left
+        while hit != 0:
+            k = lowest_lane(hit)
+            hit &= hit - 1
+            near = _nearer(edges, node, k, ray, times[_NEAR, k])
+            if near > nearest:
+                continue
+            child = child_of(children, node, k)
+            if level > 0:
+                left = stack_by_key(nodes, keys, left, begin, child, level, near)
+                continue
+            row = np.int64(rows[child])
+            if leaves_out(only, row) or ray_distance(boxes, child, ray, False) < 0.0:
+                continue
+            x, y, dx, dy, furthest = values[0], values[1], values[2], values[3], values[4]
+            distance, x, y = ray_of(shapes, row, x, y, dx, dy, furthest)
+            if 0.0 <= distance <= nearest and (distance < nearest or best < 0 or row < best):
+                best, nearest, nx, ny = row, distance, x, y
+    return best, nearest, nx, ny
+
+
 # -----------------------------------------------------------------------------------------------------------
 # The nearest boxes to a point in the dynamic tree: nearer nodes first, and no node that is too far.
 #
@@ -756,6 +817,27 @@ def query_box(edges, children, boxes, values, touching):
         set_limits(limits[NODE_0], touching, limits, NODE_0)  # as they were rounded
     no_sets = few(0, np.uint32)
     return search_one(edges, children, boxes, no_sets, no_sets, limits, _NO_RULE, _NO_RULE)
+
+
+@brief
+@numbers(values=(4,))
+def put_in_box(edges, children, boxes, values, touching, rows, near, count):
+    """Append the ``rows`` of the ids that meet a box to the first ``count`` of ``near``; how many then.
+
+    -1 if they do not fit, or if the queue is too short for the search.
+    """
+    limits, queue = one_row(len(values), edges.dtype), some_rows(1, ROOM, np.int32)
+    set_limits(values, touching, limits, NODE_0)
+    no_sets = few(0, np.uint32)
+    begin, end, _ = _find_one(
+        edges, children, boxes, no_sets, no_sets, limits, _NO_RULE, _NO_RULE, queue
+    )
+    if begin < 0 or count < 0 or count + (end - begin) > near.shape[0]:
+        return np.int64(-1)
+    for at in range(begin, end):
+        near[count] = rows[queue[0, at]]
+        count += 1
+    return count
 
 
 @brief
