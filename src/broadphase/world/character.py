@@ -23,7 +23,7 @@ from broadphase.world.crossing import before_moving, cross_many
 from broadphase.world.hits import Hit, HitArrays, Integers, Movements, Walk, Walks
 from broadphase.world.motion import Motion, Whole
 from broadphase.world.motion_many import ManyMotion, as_rows, hit_arrays
-from broadphase.world.movement import checked_way, resolve
+from broadphase.world.movement import NO_TILES, checked_way, resolve
 from broadphase.world.space import Images
 from broadphase.world.state import State
 from broadphase.world.tiles import Tile
@@ -42,29 +42,75 @@ class Character:
 
     def __init__(self, state: State, motion: Motion, many: ManyMotion) -> None:
         self._state, self._motion, self._many = state, motion, many
+        # What a single walk is written to, again and again.
+        self._room, self._log, self._ends = _room(64, 256), _log(32, 64), _ends(1)
 
     def walk(self, body: Body, dx: float, dy: float, rules: WalkRules, ignore: Any) -> Walk:
         """See `World.walk`."""
         known = rules_of(*rules)
         store = self._state.store
-        rows = np.array([store.row(body)], np.int32)
+        row = store.row(body)
         way = checked_way(body.x, dx, "dx"), checked_way(body.y, dy, "dy")
         unseen = store.ignored(ignore)
+        walk = self._walk_compiled(row, *way, known, unseen)
+        if walk is not None:
+            return walk
+        rows = np.array([row], np.int32)
         with Whole(self._state, rows):
             found = self._walk_rows(rows, np.array([way]), known, ALL, unseen)
-        column, row = found.ladders[0].tolist()
-        stands = bool(found.on_floor[0])
         x, y = found.places[0].tolist()
-        nx, ny = found.normals[0].tolist()
-        return Walk(
-            x,
-            y,
-            self._as_hits(found.hits, "slide"),
-            self._as_hits(found.crossed, "cross"),
-            self._named(*found.floors[0].tolist()) if stands else None,
-            (nx, ny) if stands else None,
-            Tile(column, row) if column >= 0 else None,
-        )
+        hits, crossed = self._as_hits(found.hits, "slide"), self._as_hits(found.crossed, "cross")
+        ground = found.floors[0].tolist() + found.ladders[0].tolist()
+        return self._as_walk(x, y, hits, crossed, ground, found.normals[0].tolist())
+
+    def _walk_compiled(
+        self, row: int, dx: float, dy: float, rules: Rules, unseen: Collection[int]
+    ) -> Walk | None:
+        """The fast path: one walk in one kernel call; ``None`` where that is not enough, and nothing has changed.
+
+        The general path takes what starts inside something, what comes near a sensor, and periods.
+        """
+        state, store, motion = self._state, self._state.store, self._motion
+        table, tiles, broad_phase = store.table.columns, state.tiles, state.broad_phase
+        if state.space.periodic or table.kinds.item(row) != BOX:
+            return None
+        x, y, size = store.x.item(row), store.y.item(row), (table.width.item(row), table.height.item(row))
+        near = broad_phase.gather(kernel.reach_of(x, y, *size, dx, dy, rules), row)
+        others = sorted({*broad_phase.room.near[:near].tolist()} - {row, *unseen})
+        if others and store.any_ruled:
+            category, mask = store.category.item(row), store.mask.item(row)
+            others = [
+                one for one in others if category & store.mask.item(one) and mask & store.category.item(one)
+            ]
+        if others and store.any_sensor and (store.sensor.item(row) or store.sensor[others].any()):
+            return None
+        log, ends, noted = self._log, self._ends, state.contacts.noted
+        log.counts[:] = 0
+        around = (NO_TILES, _NO_GROUND) if tiles is None else (tiles.grid, tiles.ground)
+        starts, blockers = np.array([0, len(others)]), np.array(others, np.int32)
+        scene = Scene(table, np.array([row]), blockers, starts, *around, _RING)
+        try:
+            _, done = kernel.walk_rows(scene, np.array([[dx, dy]]), 0, -1, rules, self._room, log, ends)
+            if done != kernel.DONE:
+                return None
+            to_x, to_y = ends.places[0].tolist()
+            if to_x != x or to_y != y:
+                store.have_moved(np.array([row], np.int32))
+            hits = motion.hits_found(row, log.hits[: log.counts.item(0)], "slide", stops=True)
+        except BaseException:
+            store.put(row, x, y)
+            state.contacts.forget(noted)
+            raise
+        return self._as_walk(to_x, to_y, tuple(hits), (), ends.floors[0].tolist(), ends.tops[0].tolist())
+
+    def _as_walk(
+        self, x: float, y: float, hits: tuple[Hit, ...], crossed: tuple[Hit, ...], ground: list[int], normal: list[float]
+    ) -> Walk:
+        """``ground`` is a row of `Ends.floors`."""
+        body, column, row, *ladder = ground
+        floor = None if body < 0 and column < 0 else self._named(body, column, row)
+        up = None if floor is None else (normal[0], normal[1])
+        return Walk(x, y, hits, crossed, floor, up, Tile(*ladder) if ladder[0] >= 0 else None)
 
     def walk_many(
         self, bodies: Any, dx: Any, dy: Any, rules: WalkRules, movers_block: bool, ignore: Any
@@ -146,8 +192,8 @@ class Trip:
         count = len(rows)
         self._state, self._motion, self._many = state, motion, many
         self.rows, self.ways, self.rules, self.layers, self.unseen = rows, ways, rules, layers, unseen
-        self.places, self.tops = np.empty((count, 2)), np.empty((count, 2))
-        self.floors: Integers = np.empty((count, 5), np.int64)
+        self.ends = _ends(count)
+        self.places, self.floors, self.tops = self.ends
         self._owners: Integers | None = None
         """Whose columns the scene has, where they are not those of the world."""
         self.room = _room(64, 256)
@@ -159,12 +205,12 @@ class Trip:
 
     def go(self) -> None:
         """All the way."""
-        scene, ends = self._scene(), Ends(self.places, self.floors, self.tops)
+        scene = self._scene()
         begin, through = 0, -1
         while begin < len(self.rows):
             before = self._before()
             done, state = kernel.walk_rows(
-                scene, self.ways, begin, through, self.rules, self.room, self.log, ends
+                scene, self.ways, begin, through, self.rules, self.room, self.log, self.ends
             )
             self._have_walked(begin, int(done), before)
             if state == kernel.MORE_ROOM:
@@ -199,11 +245,12 @@ class Trip:
         count, columns = len(self.rows), self._state.store.table.columns
         starts = np.searchsorted(images.asked, np.arange(count + 1))
         if not self._state.space.periodic:
-            return Scene(columns, self.rows.astype(np.int64), images.rows, starts, *around)
+            near = images.rows.astype(np.int32)
+            return Scene(columns, self.rows.astype(np.int64), near, starts, *around)
         rows = np.concatenate((self.rows, images.rows)).astype(np.int64)
         turns = np.concatenate((np.zeros((count, 2), np.int64), images.turns))
         columns = self._state.space.gathered(columns, Images(np.zeros_like(rows), rows, turns))
-        near = count + np.arange(len(images.rows))
+        near = count + np.arange(len(images.rows), dtype=np.int32)
         self._owners = rows
         return Scene(columns, np.arange(count), near, starts, *around)
 
@@ -274,6 +321,10 @@ def _room(boxes: int, planes: int) -> Obstacles:
         np.empty(boxes + 1, np.int64),
         np.empty((planes, 3)),
     )
+
+
+def _ends(count: int) -> Ends:
+    return Ends(np.empty((count, 2)), np.empty((count, 5), np.int64), np.empty((count, 2)))
 
 
 def _log(hits: int, bends: int) -> Log:

@@ -178,7 +178,8 @@ class Motion:
             return None
         if not found and not passed:
             return _new(Movement, (x, y, (), ()))
-        hits = self._hits_found(row, room.hits[:found], response, when)
+        stops = response != "cross" and when == kernel.ALWAYS
+        hits = self.hits_found(row, room.hits[:found], response, stops)
         movement = _new(Movement, (x, y, tuple(hits), ()))
         if (passed or code == CROSS) and (when == kernel.ALWAYS or (when == kernel.IF_FREE and not hits)):
             start = Start(store.table.form(row), start_x, start_y)
@@ -186,10 +187,9 @@ class Motion:
             return cross(self._state, self.body(row), start, movement, near_by, [])
         return movement
 
-    def _hits_found(self, row: int, found: Floats, response: Answer, when: int) -> list[Hit]:
+    def hits_found(self, row: int, found: Floats, response: Answer, stops: bool) -> list[Hit]:
         """What a kernel has written, by name; a body that was stopped is in contact with what stopped it."""
         hits, bodies = [], self._store.bodies
-        stops = response != "cross" and when == kernel.ALWAYS
         for time, nx, ny, x, y, other, column, cell, _ in found.tolist():
             met: Any = bodies[int(other)] if other >= 0.0 else Tile(int(column), int(cell))
             if stops and other >= 0.0:

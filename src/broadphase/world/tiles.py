@@ -144,6 +144,7 @@ class TileMap:
         self._profiles: dict[Slope, int] = {}
         self._sloped = 0
         """How many tiles have a slope."""
+        self._few = np.empty((64, 2), np.int64)
         self._shapes: dict[tuple[int, int], Polygon] = {}
         """The slopes that were requested, cached until the next change."""
         self._fields: dict[tuple[bytes, Walker], FlowField] = {}
@@ -381,11 +382,8 @@ class TileMap:
         """Tiles ``column, row`` with slopes that a box overlaps, row by row, with their shapes."""
         if not self.has_slopes:
             return []
-        first, end, top, low = list_tiles.cells_of_box(self._grid, *bounds)
-        numbers = self._ground.cells[top:low, first:end] & slopes.PROFILE
-        numbers = np.where(self._grid.solid[top:low, first:end], 0, numbers)
-        tiles = [(first + column, top + row) for row, column in np.argwhere(numbers).tolist()]
-        return [(tile, self._shape(*tile)) for tile in tiles]
+        ask = partial(slopes.slope_tiles, self._grid, self._ground, *bounds)
+        return [((column, row), self._shape(column, row)) for column, row in whole(ask, self._few).tolist()]
 
     def _slope_ahead(
         self, start: Sequence[float], way: Sequence[float], longest: float

@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.kernels.machine.jit import inline, jit
+from broadphase.kernels.machine.floats import next_down, next_up
+from broadphase.kernels.machine.jit import brief, inline, jit
 from broadphase.kernels.movement.sweep import ALL_SIDES, flush_before
 from broadphase.kernels.movement.walk_obstacles import (
     FIRST_PLANE,
@@ -53,7 +54,7 @@ class Scene(NamedTuple):
     shapes: ShapeColumns
     rows: npt.NDArray[np.int64]
     """Of the walkers."""
-    near: npt.NDArray[np.int64]
+    near: npt.NDArray[np.int32]
     """``near[starts[m]:starts[m + 1]]`` are the rows of possible obstacles for walker ``m``."""
     starts: npt.NDArray[np.int64]
     grid: TileGrid
@@ -529,6 +530,13 @@ def region_of(x, y, width, height, dx, dy, rules):
     across += 1e-9 * (across + abs(x) + width)
     along += 1e-9 * (along + abs(y) + height)
     return x - across, y - along, x + width + across, y + height + along
+
+
+@brief
+def reach_of(x, y, width, height, dx, dy, rules):
+    """`region_of` for one, enlarged by rounding: what touches it overlaps it."""
+    left, top, right, bottom = region_of(x, y, width, height, dx, dy, rules)
+    return next_down(left), next_down(top), next_up(right), next_up(bottom)
 
 
 @jit

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from broadphase.kernels.machine.floats import below_one
 from broadphase.kernels.machine.jit import brief, inline, jit
 from broadphase.kernels.shapes.contact import length
-from broadphase.kernels.tiles.grid import cast_ray_far, cells_between, edge
+from broadphase.kernels.tiles.grid import cast_ray_far, cells_between, cells_of_box, edge
 
 # -----------------------------------------------------------------------------------------------------------
 # Slopes and ladders: their profiles, and rays against slopes.
@@ -85,6 +85,20 @@ def near_slopes(grid, ground, boxes, near):
                 near[k] |= profile_at(grid, ground, column, row) != 0
         count += near[k]
     return count
+
+
+@brief
+def slope_tiles(grid, ground, left, top, right, bottom, out):
+    """Tiles with slopes that a box overlaps, as `kernels.tiles.grid.solid_tiles` writes solid ones."""
+    first_column, end_column, first_row, end_row = cells_of_box(grid, left, top, right, bottom)
+    found = 0
+    for row in range(first_row, end_row):
+        for column in range(first_column, end_column):
+            if profile_at(grid, ground, column, row) != 0:
+                if found < out.shape[0]:
+                    out[found, 0], out[found, 1] = column, row
+                found += 1
+    return found
 
 
 @inline
