@@ -10,17 +10,17 @@ from broadphase import Box, Circle, Polygon, Tile, TileMap, World
 from broadphase.geometry.narrow_phase import overlap
 
 
-def mixed_world(seed, count=120, broadphase="auto"):
+def mixed_world(seed, count=120, broadphase="auto", scale=1.0):
     rng = np.random.default_rng(seed)
     world = World(broadphase)
     world.on("red", "blue")
     for k in range(count):
-        x, y = rng.uniform(0, 100, 2).round(1).tolist()
-        size, height = rng.uniform(1, 12, 2).round(1).tolist()
+        x, y = (rng.uniform(0, 100, 2).round(1) * scale).tolist()
+        size, height = (rng.uniform(1, 12, 2).round(1) * scale).tolist()
         shape = [
             Box(x, y, size, height),
             Circle(x, y, size / 2),
-            Polygon([(x, y), (x + size, y + 1), (x + size / 2, y + height + 1)]),
+            Polygon([(x, y), (x + size, y + scale), (x + size / 2, y + height + scale)]),
         ][k % 3]
         world.add(
             shape,
@@ -159,6 +159,32 @@ def test_rays(exhaustive):
             assert math.hypot(*hit.normal) == pytest.approx(1.0 if hit.distance else 0.0)
             assert hit.normal[0] * motion[0] + hit.normal[1] * motion[1] <= 0.0
         assert world.raycast(start, motion, 60) == (hits[0] if hits else None)
+
+
+@pytest.mark.smaller_set
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("scale", [1.0, 1e-7, 3e9])
+def test_the_first_hit_is_the_first_of_all_hits(rule, scale):
+    """`raycast` looks for one body and `query_ray` for all: two searches, one answer, to the bit."""
+    world, rng = mixed_world(11, 200, scale=scale)
+    hit_something = 0
+    for k in range(60):
+        start = tuple((rng.uniform(-20, 120, 2) * scale).tolist())
+        motion = [(1, 0), (0, -1), tuple(rng.normal(size=2).tolist())][min(k % 5, 2)]
+        far = [math.inf, 20.0 * scale, 200.0 * scale][k % 3]
+        ignored = [(), world.body(k), [world.body(k), world.body(k + 1)]][k % 3]
+        every = world.query_ray(start, motion, far, ignore=ignored, **rule)
+        assert world.raycast(start, motion, far, ignore=ignored, **rule) == (every[0] if every else None)
+        hit_something += bool(every)
+        end = start[0] + motion[0] * 50 * scale, start[1] + motion[1] * 50 * scale
+        way = end[0] - start[0], end[1] - start[1]
+        solid = [
+            hit
+            for hit in world.query_ray(start, way, math.hypot(*way), ignore=ignored, **rule)
+            if not hit.body.sensor
+        ]
+        assert world.line_of_sight(start, end, ignore=ignored, **rule) == (not solid)
+    assert hit_something > 10
 
 
 @pytest.mark.smaller_set

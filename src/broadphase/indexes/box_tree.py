@@ -344,7 +344,7 @@ class TreeStructure(Structure):
             answer = queries.search_box_by_rules(*self._asked(), box, touching, *rules)
         return answer
 
-    def put_in_box(self, box: Floats, names: IdArray, out: IdArray, count: int) -> int:
+    def put_in_box(self, box: Given, names: IdArray, out: IdArray, count: int) -> int:
         arrays = self._arrays
         more: int = queries.put_in_box(
             arrays.edges, arrays.children, self.store.boxes, box, self.touching, names, out, count
@@ -425,7 +425,7 @@ class TreeStructure(Structure):
         return protocol.described(store, hit, tests, ray)
 
     def first_shape_on_ray(
-        self, ray: Floats, names: IdArray, shapes: ShapeColumns, only: BodyFilter, best: ShapeHit
+        self, ray: Given, names: IdArray, shapes: ShapeColumns, only: BodyFilter, best: ShapeHit
     ) -> ShapeHit | None:
         arrays = self._arrays
         found: ShapeHit = queries.first_shape_on_ray(

@@ -207,7 +207,7 @@ class Structure(ABC):
         )
         return found
 
-    def put_in_box(self, box: Floats, names: IdArray, out: IdArray, count: int) -> int:
+    def put_in_box(self, box: Given, names: IdArray, out: IdArray, count: int) -> int:
         """Append ``names[id]`` of what `find_in_box` finds to the first ``count`` of ``out``: how many then.
 
         -1 where the structure cannot, or where they do not fit: the caller then asks `find_in_box`.
@@ -268,7 +268,7 @@ class Structure(ABC):
         return np.array([hit[0] for hit in found], np.int32), sum(hit[1] for hit in found)
 
     def first_shape_on_ray(
-        self, ray: Floats, names: IdArray, shapes: ShapeColumns, only: BodyFilter, best: ShapeHit
+        self, ray: Given, names: IdArray, shapes: ShapeColumns, only: BodyFilter, best: ShapeHit
     ) -> ShapeHit | None:
         """The shape that a ray enters first, where box ``id`` is around shape ``names[id]``.
 

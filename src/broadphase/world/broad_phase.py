@@ -20,7 +20,7 @@ from broadphase.boxes import BoxArray
 from broadphase.errors import PairLimitExceeded
 from broadphase.geometry.shapes import Bounds
 from broadphase.indexes import Choice, make_index
-from broadphase.indexes.arguments import NO_RULES
+from broadphase.indexes.arguments import NO_RULES, Given
 from broadphase.indexes.base import Index
 from broadphase.indexes.protocol import ShapeHit, Structure
 from broadphase.indexes.storage import expect
@@ -199,7 +199,7 @@ class BroadPhase:
                 count = self._put(count, ids, layer)
         return count
 
-    def first_on_ray(self, ray: Floats, only: BodyFilter) -> ShapeHit | None:
+    def first_on_ray(self, ray: Given, only: BodyFilter) -> ShapeHit | None:
         """The body that a ray ``x, y, dx, dy, furthest`` enters first; row -1 for none.
 
         None where an index cannot say: `gather_on_ray` then.

@@ -66,7 +66,7 @@ class Character:
     def _walk_compiled(
         self, row: int, dx: float, dy: float, rules: Rules, unseen: Collection[int]
     ) -> Walk | None:
-        """The fast path: one walk in one kernel call; ``None`` where that is not enough, and nothing has changed.
+        """One walk in one kernel call; ``None``, and nothing has changed, where that is not enough.
 
         The general path takes what starts inside something, what comes near a sensor, and periods.
         """
@@ -104,7 +104,13 @@ class Character:
         return self._as_walk(to_x, to_y, tuple(hits), (), ends.floors[0].tolist(), ends.tops[0].tolist())
 
     def _as_walk(
-        self, x: float, y: float, hits: tuple[Hit, ...], crossed: tuple[Hit, ...], ground: list[int], normal: list[float]
+        self,
+        x: float,
+        y: float,
+        hits: tuple[Hit, ...],
+        crossed: tuple[Hit, ...],
+        ground: list[int],
+        normal: list[float],
     ) -> Walk:
         """``ground`` is a row of `Ends.floors`."""
         body, column, row, *ladder = ground

@@ -110,14 +110,18 @@ class Matcher:
             known = self._known[first, second] = tuple(found)
         return known
 
+    def of_rows(self, groups: npt.NDArray[np.int32]) -> tuple[list[tuple[Match, ...]], npt.NDArray[np.intp]]:
+        """Different `matches` of rows of two groups, and for each row which of them are its own."""
+        keys = groups[:, 0].astype(np.int64) << 32 | groups[:, 1]
+        each, which = np.unique(keys, return_inverse=True)
+        return [self.matches(key >> 32, key & 0xFFFFFFFF) for key in each.tolist()], which
+
     def chosen(
         self, groups: npt.NDArray[np.int32], wanted: Callable[[tuple[Match, ...]], bool]
     ) -> npt.NDArray[np.bool_]:
         """For each row of two groups, whether its matches are wanted."""
-        keys = groups[:, 0].astype(np.int64) << 32 | groups[:, 1]
-        each, which = np.unique(keys, return_inverse=True)
-        answers = [wanted(self.matches(key >> 32, key & 0xFFFFFFFF)) for key in each.tolist()]
-        return np.array(answers, np.bool_)[which]
+        matches, which = self.of_rows(groups)
+        return np.array([wanted(found) for found in matches], np.bool_)[which]
 
 
 class Listeners:

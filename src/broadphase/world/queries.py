@@ -324,9 +324,9 @@ class Queries:
             wanted = as_tags(tag)
             groups = np.array([not wanted.isdisjoint(tags) for tags in store.tag_sets.groups])
         if category is not None or mask is not None:
-            bits = tuple(
-                -1 if one is None else arguments.bit_set(one, name)
-                for one, name in ((category, "category"), (mask, "mask"))
+            bits = (
+                -1 if category is None else arguments.bit_set(category, "category"),
+                -1 if mask is None else arguments.bit_set(mask, "mask"),
             )
         sensor = store.sensor if solid and store.any_sensor else _NONE
         ignored = next(iter(unseen)) if unseen else -1

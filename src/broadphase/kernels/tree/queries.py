@@ -829,9 +829,7 @@ def put_in_box(edges, children, boxes, values, touching, rows, near, count):
     limits, queue = one_row(len(values), edges.dtype), some_rows(1, ROOM, np.int32)
     set_limits(values, touching, limits, NODE_0)
     no_sets = few(0, np.uint32)
-    begin, end, _ = _find_one(
-        edges, children, boxes, no_sets, no_sets, limits, _NO_RULE, _NO_RULE, queue
-    )
+    begin, end, _ = _find_one(edges, children, boxes, no_sets, no_sets, limits, _NO_RULE, _NO_RULE, queue)
     if begin < 0 or count < 0 or count + (end - begin) > near.shape[0]:
         return np.int64(-1)
     for at in range(begin, end):
