@@ -132,14 +132,16 @@ def still(names: list[str], boxes: Boxes, seconds: float) -> None:
 
 
 def everything(names: list[str], boxes: Boxes, seconds: float) -> None:
-    """All boxes move: `update` and `pairs`."""
+    """All boxes move: `update`, then `pairs` or, in an index of its own, `changes`."""
     print(f"\nall of {len(boxes):,} boxes move a little; milliseconds")
-    print(f"  {'index':<16}{'update':>11}{'pairs':>11}{'from scratch':>13}{'of both':>9}")
+    print(f"  {'index':<16}{'update':>11}{'pairs':>11}{'from scratch':>13}{'of both':>9}", end="")
+    print(f"{'changes':>11}{'of pairs':>10}")
     for name in names:
-        index = made(name, boxes)
+        index, follower = made(name, boxes), made(name, boxes)
         index.insert_many(boxes)
-        coming = frames(boxes, 1.0, 0.2)
-        now = boxes
+        follower.insert_many(boxes)
+        coming = frames(boxes, 1.0, 0.05)
+        now = check_changes(follower, boxes.copy(), coming)
         for _ in range(2):
             now = next(coming)[1]
             index.update(now)
@@ -149,15 +151,22 @@ def everything(names: list[str], boxes: Boxes, seconds: float) -> None:
         def update(index: bp.Index = index, coming: Iterator[Frame] = coming) -> None:
             index.update(next(coming)[1])
 
-        best = best_of_steps(
-            {"update": update, "pairs": index.pairs, "scratch": lambda now=now: bp.pairs(now, sort=False)},
-            seconds,
-            seldom="scratch",
-        )
+        def follow(index: bp.Index = follower, coming: Iterator[Frame] = coming) -> None:
+            index.update(next(coming)[1])
+
+        steps = {
+            "update": update,
+            "pairs": index.pairs,
+            "follow": follow,
+            "changes": follower.changes,
+            "scratch": lambda now=now: bp.pairs(now, sort=False),
+        }
+        best = best_of_steps(steps, seconds, seldom="scratch")
         both = best["update"] + best["pairs"]
         print(
             f"  {name:<16}{1e3 * best['update']:>11.2f}{1e3 * best['pairs']:>11.2f}"
             f"{1e3 * best['scratch']:>13.2f}{best['scratch'] / both:>7.2f} x"
+            f"{1e3 * best['changes']:>11.2f}{best['changes'] / best['pairs']:>8.2f} x"
         )
 
 
