@@ -144,6 +144,9 @@ def world() -> None:
     world.tiles.raycast([[0, 310]], [[1, 0]])
     world.move(player, 200, 400)
     world.move_many([player], 5.0, 5.0)
+    player.velocity = 5.0, 5.0
+    world.step(0.5)
+    player.velocity = 0.0, 0.0
     world.walk(player, 40, 300, snap=4)
     world.walk_many([player], 40, 5)
     capsule = world.add(bp.Capsule(300, 0, 330, 0, 6))

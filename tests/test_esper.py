@@ -248,8 +248,9 @@ def test_an_entity_that_cannot_move_raises_with_the_reason():
 
 
 def test_components_are_checked_where_they_are_made():
-    with pytest.raises(TypeError, match=r"must be a Box, Circle or Polygon; got \(0, 0, 8, 8\)"):
-        Collider((0, 0, 8, 8))
+    with pytest.raises(TypeError, match=r"must be a Box, Circle or Polygon.*; got 'round'"):
+        Collider("round")
+    assert Collider((0, 0, 8, 8)).shape == bp.Box(0, 0, 8, 8)
     with pytest.raises(TypeError, match="stay must be a dict of tag to function"):
         Callbacks(stay=print)
     with pytest.raises(TypeError, match="begin must be a dict of tag to function"):

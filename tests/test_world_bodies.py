@@ -104,7 +104,7 @@ def test_bodies_of_another_world_and_other_objects_are_refused():
 @pytest.mark.parametrize(
     ("arguments", "error", "says"),
     [
-        ({"shape": (0, 0, 1, 1)}, TypeError, "must be a Box, Circle or Polygon"),
+        ({"shape": (0, 0, 1)}, TypeError, "must be a Box, Circle or Polygon"),
         ({"tag": [None]}, ValueError, "None and ANY are no tags"),
         ({"tag": {}}, TypeError, "unhashable"),
         ({"static": 1}, TypeError, "static must be True or False"),

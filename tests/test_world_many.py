@@ -108,7 +108,7 @@ def test_add_many_is_add_for_each():
 @pytest.mark.parametrize(
     ("error", "said", "shapes", "options"),
     [
-        (TypeError, "shape must be a Box", [bp.Box(0, 0, 1, 1), (0, 0, 1, 1)], {}),
+        (TypeError, r"shapes\[1\] must be a Box", [bp.Box(0, 0, 1, 1), (0, 0, 1)], {}),
         (ValueError, r"shapes\[1\]", [[0, 0, 1, 1], [2, 0, 1, 1]], {}),
         (ValueError, r"shapes\[0\] = .* must be finite", [[0, 0, math.inf, 1]], {}),
         (ValueError, "4 columns", [[0, 0, 0, 1, 1, 1]], {}),

@@ -310,7 +310,7 @@ def test_bad_questions_are_refused():
             call()
     for call in (
         lambda: world.query_radius((0, 0), "far"),
-        lambda: world.query_shape((0, 0, 1, 1)),
+        lambda: world.query_shape((0, 0, 1)),
         lambda: world.raycast((0, 0), "east"),
         lambda: world.nearest((0, 0), 1.5),
     ):

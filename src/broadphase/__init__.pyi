@@ -59,6 +59,8 @@ from .world.contacts import Contacts as Contacts
 from .world.contacts import Events as Events
 from .world.hits import Hit as Hit
 from .world.hits import Movement as Movement
+from .world.hits import Movements as Movements
+from .world.hits import Steps as Steps
 from .world.hits import Walk as Walk
 from .world.hits import Walks as Walks
 from .world.listeners import Contact as Contact

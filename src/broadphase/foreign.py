@@ -428,6 +428,23 @@ def _refuse_named_row(row: Any, name: str) -> None:
     _refuse_rectangle(row, name)
 
 
+def rectangle_of(value: Any) -> tuple[float, float, float, float] | None:
+    """``x, y, width, height`` of a rectangle of pygame or arcade, or of a sprite that has one as ``rect``.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> rect = SimpleNamespace(left=1, top=2, bottom=6, width=3, height=4)
+    >>> rectangle_of(rect), rectangle_of(SimpleNamespace(rect=rect)), rectangle_of((1, 2, 3, 4))
+    ((1, 2, 3, 4), (1, 2, 3, 4), None)
+    """
+    rect = getattr(value, "rect", value)
+    try:  # the smaller y is the top of pygame's and the bottom of arcade's
+        return rect.left, min(rect.top, rect.bottom), rect.width, rect.height
+    except AttributeError:
+        return None
+
+
 def _refuse_rectangle(values: Any, name: str) -> None:
     if hasattr(type(values), "topleft") and hasattr(type(values), "w"):
         raise TypeError(

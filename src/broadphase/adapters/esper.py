@@ -58,7 +58,7 @@ class Collider:
     """Its body in the world, from the first `CollisionProcessor.process`."""
 
     def __post_init__(self) -> None:
-        as_shape(self.shape)
+        self.shape = as_shape(self.shape)
 
 
 class Tag:

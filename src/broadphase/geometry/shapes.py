@@ -9,11 +9,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import repeat
 from math import frexp, ldexp
-from typing import Any, Self, TypeAlias
+from typing import Any, Self, TypeAlias, overload
 
 import numpy as np
 import numpy.typing as npt
 
+from broadphase.foreign import rectangle_of
 from broadphase.geometry.polygons import corners_of, form_of, middle_of, reach_of, read_only
 from broadphase.kernels.shapes.table import BOX, CIRCLE, POLYGON, ShapeColumns, cosine_sine, turn_points
 from broadphase.numeric import real
@@ -73,7 +74,7 @@ Bounds: TypeAlias = tuple[float, float, float, float]
 _set = object.__setattr__
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class Box:
     """An axis-aligned box, placed by its min corner.
 
@@ -83,6 +84,9 @@ class Box:
         The corner with the smallest coordinates.
     width, height : float
         Not negative; a box without width or height is legal.
+
+    Instead of four numbers it takes one rectangle: a ``Rect`` or ``FRect`` of pygame, a ``Rect`` of arcade,
+    or a sprite that has one.
 
     Raises
     ------
@@ -102,32 +106,46 @@ class Box:
     width: float
     height: float
 
-    def __post_init__(self) -> None:
-        x, y, width, height = self.x, self.y, self.width, self.height
-        if (
+    @overload
+    def __init__(self, x: float, y: float, width: float, height: float) -> None: ...
+    @overload
+    def __init__(self, x: Any) -> None: ...
+    def __init__(self, x: Any, y: Any = None, width: Any = None, height: Any = None) -> None:
+        if y is None and width is None and height is None:
+            rect = rectangle_of(x)
+            if rect is None:
+                raise TypeError(f"Box takes x, y, width, height, or one rectangle; got {x!r}")
+            x, y, width, height = rect
+        if not (
             type(x) is type(y) is type(width) is type(height) is float
             and width >= 0.0
             and height >= 0.0
             and math.isfinite(x + width)
             and math.isfinite(y + height)
-        ):
-            return  # nothing to convert, and a finite sum has finite parts
-        _set(self, "x", finite(x, "x"))
-        _set(self, "y", finite(y, "y"))
-        _set(self, "width", extent(width, "width"))
-        _set(self, "height", extent(height, "height"))
-        _check_bounds(self.bounds)
+        ):  # something to convert, or to refuse; a finite sum has finite parts
+            x, y = finite(x, "x"), finite(y, "y")
+            width, height = extent(width, "width"), extent(height, "height")
+            _check_bounds((x, y, x + width, y + height))
+        _set(self, "x", x)
+        _set(self, "y", y)
+        _set(self, "width", width)
+        _set(self, "height", height)
 
     @staticmethod
-    def from_center(center: tuple[float, float], width: float, height: float) -> "Box":
-        """A box around a point.
+    def from_center(center: Any, *size: float) -> "Box":
+        """A box around a point: ``((x, y), width, height)`` or ``(x, y, width, height)``.
 
         Examples
         --------
-        >>> Box.from_center((10, 10), 4, 2)
-        Box(x=8.0, y=9.0, width=4.0, height=2.0)
+        >>> Box.from_center((10, 10), 4, 2), Box.from_center(10, 10, 4, 2)
+        (Box(x=8.0, y=9.0, width=4.0, height=2.0), Box(x=8.0, y=9.0, width=4.0, height=2.0))
         """
+        if len(size) == 3:
+            center, size = (center, size[0]), size[1:]
+        if len(size) != 2:
+            raise TypeError(f"from_center takes a center, a width and a height; got {(center, *size)}")
         x, y = two(center, "center")
+        width, height = size
         width, height = extent(width, "width"), extent(height, "height")
         return Box(x - 0.5 * width, y - 0.5 * height, width, height)
 
@@ -180,14 +198,14 @@ def boxes_of(*columns: npt.NDArray[np.float64]) -> list[Box]:
     return boxes
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class Circle:
     """A circle, placed by its centre.
 
     Parameters
     ----------
     x, y : float
-        The centre.
+        The centre; or one point for both, a ``Vector2`` or a tuple: ``Circle((x, y), radius)``.
     radius : float
         Not negative; a circle without radius is a point.
 
@@ -200,25 +218,34 @@ class Circle:
     --------
     >>> Circle(0, 0, 5).bounds
     (-5.0, -5.0, 5.0, 5.0)
+    >>> Circle((2, 3), 1), Circle((2, 3), radius=1)
+    (Circle(x=2.0, y=3.0, radius=1.0), Circle(x=2.0, y=3.0, radius=1.0))
     """
 
     x: float
     y: float
     radius: float
 
-    def __post_init__(self) -> None:
-        x, y, radius = self.x, self.y, self.radius
-        if (
+    @overload
+    def __init__(self, x: float, y: float, radius: float) -> None: ...
+    @overload
+    def __init__(self, x: Any, y: float) -> None: ...
+    @overload
+    def __init__(self, x: Any, *, radius: float) -> None: ...
+    def __init__(self, x: Any, y: Any = None, radius: Any = None) -> None:
+        if hasattr(x, "__len__") and not isinstance(x, str):  # a point, then the radius
+            (x, y), radius = two(x, "center"), y if radius is None else radius
+        if not (
             type(x) is type(y) is type(radius) is float
             and radius >= 0.0
             and math.isfinite(abs(x) + radius)
             and math.isfinite(abs(y) + radius)
-        ):
-            return  # nothing to convert, and a finite sum has finite parts
-        _set(self, "x", finite(x, "x"))
-        _set(self, "y", finite(y, "y"))
-        _set(self, "radius", extent(radius, "radius"))
-        _check_bounds(self.bounds)
+        ):  # something to convert, or to refuse; a finite sum has finite parts
+            x, y, radius = finite(x, "x"), finite(y, "y"), extent(radius, "radius")
+            _check_bounds((x - radius, y - radius, x + radius, y + radius))
+        _set(self, "x", x)
+        _set(self, "y", y)
+        _set(self, "radius", radius)
 
     @property
     def bounds(self) -> Bounds:

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.boxes import as_float_array
-from broadphase.foreign import BOXES, NUMBERS, POINTS, Wanted
+from broadphase.foreign import BOXES, NUMBERS, POINTS, Wanted, rectangle_of
 from broadphase.geometry.shapes import Bounds, Box, Circle, Polygon, Shape, finite
 from broadphase.kernels.movement.sweep import FARTHEST
 from broadphase.numeric import plain
@@ -36,6 +36,8 @@ def as_bounds(box: Shape | Any) -> Bounds:
     bounds = getattr(box, "bounds", None)
     if type(bounds) is tuple and not hasattr(box, "geom_type"):
         return bounds
+    if rectangle_of(box) is not None:
+        return Box(box).bounds
     left, top, right, bottom = (float(value) for value in as_row(box, 4, "box", BOXES))
     if not (left <= right and top <= bottom):
         raise ValueError(f"box = {[left, top, right, bottom]} must be min_x, min_y, max_x, max_y, no NaN")
@@ -118,19 +120,28 @@ def check_edges(origin: float, size: float, count: int, name: str) -> None:
         )
 
 
-def as_shape(shape: Any) -> Shape:
-    """``shape``, if it is one.
+def as_shape(shape: Any, name: str = "shape") -> Shape:
+    """A shape, or a rectangle or a row ``min_x, min_y, max_x, max_y`` as a box.
 
     Examples
     --------
-    >>> as_shape((0, 0, 10, 10))
+    >>> as_shape((5, 0, 10, 20))
+    Box(x=5.0, y=0.0, width=5.0, height=20.0)
+    >>> as_shape("round")
     Traceback (most recent call last):
     ...
-    TypeError: shape must be a Box, Circle or Polygon; got (0, 0, 10, 10)
+    TypeError: shape must be a Box, Circle or Polygon, a Rect or (min_x, min_y, max_x, max_y); got 'round'
     """
-    if not isinstance(shape, (Box, Circle, Polygon)):
-        raise TypeError(f"shape must be a Box, Circle or Polygon; got {shape!r}")
-    return shape
+    if isinstance(shape, (Box, Circle, Polygon)):
+        return shape
+    if rectangle_of(shape) is not None:
+        return Box(shape)
+    if is_plain(shape, 4):
+        left, top, right, bottom = as_bounds(shape)
+        return Box(left, top, right - left, bottom - top)
+    raise TypeError(
+        f"{name} must be a Box, Circle or Polygon, a Rect or (min_x, min_y, max_x, max_y); got {shape!r}"
+    )
 
 
 def as_place(value: Any, name: str) -> float:

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.boxes import as_boxes
+from broadphase.foreign import rectangle_of
 from broadphase.geometry.shapes import Bounds, Box, Circle, Polygon, Shape, boxes_of, finite, turned_point
 from broadphase.geometry.table import ShapeTable
 from broadphase.indexes import arguments
@@ -27,6 +28,7 @@ from broadphase.indexes.storage import EVERY_BIT, expect
 from broadphase.kernels.movement import motion as kernel
 from broadphase.kernels.shapes.table import BOX
 from broadphase.world.arguments import as_place, as_shape, as_two
+from broadphase.world.hits import RESPONSES, code_of
 from broadphase.world.space import Space
 
 BITS = 32
@@ -221,6 +223,9 @@ Floats = npt.NDArray[np.float64]
 GONE = -1
 """The row of a body that was removed."""
 
+NO_RESPONSE = -1
+"""What a body without a response of its own has in that column."""
+
 _FIRST_ROOM = 64
 # The arrays by row, and what their unused rows hold.
 _COLUMNS: dict[str, tuple[type, Any]] = {
@@ -234,6 +239,9 @@ _COLUMNS: dict[str, tuple[type, Any]] = {
     "listed": (np.uint8, 0),
     "touched": (np.bool_, False),
     "renewed": (np.bool_, False),
+    "velocity_x": (np.float64, 0.0),
+    "velocity_y": (np.float64, 0.0),
+    "response": (np.int8, NO_RESPONSE),
 }
 
 
@@ -311,18 +319,63 @@ class Body:
         return self.x, self.y
 
     @position.setter
-    def position(self, place: tuple[float, float]) -> None:
-        self.move_to(*place)
+    def position(self, place: Any) -> None:
+        self.move_to(place)
 
-    def move_to(self, x: float, y: float) -> None:
+    def move_to(self, x: Any, y: float | None = None) -> None:
         """Teleport the body, whatever is there; `World.move` stops at the first blocker.
+
+        Parameters
+        ----------
+        x, y : float
+            Or one point: ``move_to((x, y))``, ``move_to(pygame.Vector2(x, y))``.
 
         Raises
         ------
         TypeError, ValueError
             A coordinate is no finite number within 1e300, or the body was removed; nothing has changed.
         """
+        if y is None:
+            x, y = as_two(x, "x, y")
         self._store.move_to(self, x, y)
+
+    @property
+    def velocity(self) -> tuple[float, float]:
+        """In world units a second, as ``dt`` is in seconds; `World.step` moves what has one.
+
+        Set it to two numbers: ``body.velocity = 120, 0``.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> world = bp.World()
+        >>> ball = world.add(bp.Circle(0, 0, 2))
+        >>> ball.velocity = 30, 0
+        >>> moved = world.step(1 / 60)
+        >>> ball.position, ball.velocity
+        ((0.5, 0.0), (30.0, 0.0))
+        """
+        row = self._row
+        return (0.0, 0.0) if row < 0 else (self._store.velocity_x.item(row), self._store.velocity_y.item(row))
+
+    @velocity.setter
+    def velocity(self, velocity: Any) -> None:
+        row, (x, y) = self._store.row(self), as_two(velocity, "velocity")
+        self._store.velocity_x[row], self._store.velocity_y[row] = x, y
+
+    @property
+    def response(self) -> str | None:
+        """What `World.step` does at a hit: ``"slide"``, ``"touch"``, ``"cross"`` or ``"bounce"``.
+
+        ``None`` (the default): what `World.set_response` says for its tag, else ``"slide"``.
+        """
+        code = NO_RESPONSE if self._row < 0 else self._store.response.item(self._row)
+        return None if code == NO_RESPONSE else tuple(RESPONSES)[code]
+
+    @response.setter
+    def response(self, response: Any) -> None:
+        row = self._store.row(self)
+        self._store.response[row] = NO_RESPONSE if response is None else code_of(response)
 
     @property
     def angle(self) -> float:
@@ -386,8 +439,13 @@ class Body:
 
     @property
     def center(self) -> tuple[float, float]:
-        """The middle of its shape."""
+        """The middle of its shape; set it to put the body there, see `move_to`."""
         return self.shape.center
+
+    @center.setter
+    def center(self, center: Any) -> None:
+        (x, y), (to_x, to_y) = self.center, as_two(center, "center")
+        self.move_to(self.x + (to_x - x), self.y + (to_y - y))
 
     def remove(self) -> None:
         """Take it out of its world, see `World.remove`.
@@ -488,6 +546,10 @@ class BodyStore:
     """The indexes whose lists contain the body."""
     touched: npt.NDArray[np.bool_]
     renewed: npt.NDArray[np.bool_]
+    velocity_x: Floats
+    velocity_y: Floats
+    response: npt.NDArray[np.int8]
+    """The number of a response of its own, see `hits.RESPONSES`, or `NO_RESPONSE`."""
     marks: kernel.Bodies
     """What kernels read and mark, and the list of each index."""
 
@@ -630,6 +692,8 @@ class BodyStore:
         self.static[row], self.sensor[row] = static, sensor
         self.category[row], self.mask[row] = category, mask
         self.group[row], self.layer[row] = group, layer
+        self.velocity_x[row] = self.velocity_y[row] = 0.0
+        self.response[row] = NO_RESPONSE
         self.alive[row] = self.touched[row] = self.renewed[row] = True
         self.live += 1
         if free:
@@ -669,6 +733,8 @@ class BodyStore:
         self.static[rows], self.sensor[rows] = static, sensor
         self.category[rows], self.mask[rows] = category, mask
         self.group[rows], self.layer[rows] = group, layer
+        self.velocity_x[rows] = self.velocity_y[rows] = 0.0
+        self.response[rows] = NO_RESPONSE
         self.alive[rows] = self.touched[rows] = self.renewed[rows] = True
         self.live += count
         self._free = still_free
@@ -961,7 +1027,7 @@ def setting(kind: type, name: str, objects: Sequence[Any], value: Any) -> tuple[
 
 
 def as_shapes(shapes: Any) -> list[Shape]:
-    """Shapes, or the rows of an array of boxes as shapes.
+    """Shapes and rectangles, or the rows of an array of boxes as shapes.
 
     Examples
     --------
@@ -971,8 +1037,10 @@ def as_shapes(shapes: Any) -> list[Shape]:
     known = (Box, Circle, Polygon)
     if isinstance(shapes, (list, tuple)) and all(isinstance(one, known) for one in shapes):
         return list(shapes)
-    if isinstance(shapes, (list, tuple)) and any(isinstance(one, known) for one in shapes):
-        return [as_shape(one) for one in shapes]  # names what is none
+    if isinstance(shapes, (list, tuple)) and any(
+        isinstance(one, known) or rectangle_of(one) is not None for one in shapes
+    ):
+        return [as_shape(one, f"shapes[{at}]") for at, one in enumerate(shapes)]
     boxes = as_boxes(shapes, "shapes")
     if boxes.shape[1] != 4:
         raise ValueError(f"shapes must be 2-D boxes, with 4 columns; got shape {boxes.shape}")

@@ -151,7 +151,7 @@ class HitArrays(NamedTuple):
     """``(h, 2)``: where the mover was then."""
 
 
-_NO_HITS = HitArrays(
+NO_HITS = HitArrays(
     np.empty(0, np.int64),
     np.empty(0, np.int64),
     np.empty((0, 2), np.int64),
@@ -167,8 +167,47 @@ class Movements(NamedTuple):
     places: Floats
     """``(m, 2)``"""
     hits: HitArrays
-    crossed: HitArrays = _NO_HITS
+    crossed: HitArrays = NO_HITS
     """What they passed without being stopped, each once a mover; see `World.move_many`."""
+
+
+class Steps(NamedTuple):
+    """What `World.step` moved: `Movements`, and of which bodies."""
+
+    ids: npt.NDArray[np.int32]
+    """``(m,)``: the ids of the bodies that moved, ascending; ``movers`` in the hits are rows of it."""
+    places: Floats
+    """``(m, 2)``"""
+    hits: HitArrays
+    crossed: HitArrays = NO_HITS
+
+
+def velocities_after(velocities: Floats, hits: HitArrays, response: int) -> Floats:
+    """The velocities of movers after their hits.
+
+    A body that slides loses what points into the surface, one that bounces is mirrored, one that was stopped
+    has none.
+
+    Examples
+    --------
+    >>> wall = HitArrays(*(np.array(v) for v in ([0], [5], [[-1, -1]], [0.5], [[-1.0, 0.0]], [[9.0, 0.0]])))
+    >>> [velocities_after(np.array([[4.0, 1.0]]), wall, code).tolist() for code in range(4)]
+    [[[0.0, 1.0]], [[0.0, 0.0]], [[4.0, 1.0]], [[-4.0, 1.0]]]
+    """
+    velocities = velocities.copy()
+    if response == sweep.TOUCH:
+        velocities[hits.movers] = 0.0
+    if response in (sweep.TOUCH, sweep.CROSS):
+        return velocities
+    times = 2.0 if response == sweep.BOUNCE else 1.0
+    starts = np.searchsorted(hits.movers, hits.movers)
+    turns = np.arange(len(hits.movers)) - starts  # the first hit of each mover, the second, ...
+    for turn in range(int(turns.max(initial=-1)) + 1):
+        at = turns == turn
+        movers, normals = hits.movers[at], hits.normals[at]
+        into = np.minimum((velocities[movers] * normals).sum(axis=1), 0.0)
+        velocities[movers] -= times * into[:, None] * normals
+    return velocities + 0.0
 
 
 # ---- of walkers

@@ -13,10 +13,21 @@ from broadphase.kernels.movement.sweep import FARTHEST
 from broadphase.kernels.shapes.table import BOX
 from broadphase.kernels.tiles.slopes import near_slopes
 from broadphase.runtime.slices import first_of
-from broadphase.world.bodies import ALL, STATICS, Body, Floats, Rows
+from broadphase.world.arguments import as_points, as_two
+from broadphase.world.bodies import ALL, NO_RESPONSE, STATICS, Body, Floats, Rows
 from broadphase.world.broad_phase import closed_many
 from broadphase.world.crossing import before_moving, cross_many
-from broadphase.world.hits import Answer, Hit, HitArrays, Movements, code_of
+from broadphase.world.hits import (
+    NO_HITS,
+    RESPONSES,
+    Answer,
+    Hit,
+    HitArrays,
+    Movements,
+    Steps,
+    code_of,
+    velocities_after,
+)
 from broadphase.world.motion import Motion, Whole
 from broadphase.world.movement import resolve
 from broadphase.world.space import Images, bounds_of
@@ -48,25 +59,64 @@ class ManyMotion:
         rows, ways = self.checked_ways(bodies, dx, dy)
         unseen = self._store.ignored(ignore)
         with Whole(self._state, rows):
-            if movers_block and self._space.periodic:  # what moves in this call has images that move too
-                return self._in_turn(rows, ways, response, unseen)
-            layers = ALL if movers_block else STATICS
-            # A slope may turn a way to the side, all of it.
-            far = np.abs(ways).sum(axis=1, keepdims=True)
-            reach = self._store.table.bounds(rows) + far * (-1.0, -1.0, 1.0, 1.0)
-            inner = self._space.are_inner(reach)
-            near = self.tiles_near(rows, reach, inner)
-            before = before_moving(self._state, rows, layers, unseen)
-            call = _Call(rows, ways, response, layers, unseen, near)
-            if not self._any_round(rows, layers) and not self._any_slope(call):
-                movements = self._boxes(call)
-            else:
-                places, hits = self._one_by_one(call, 0, len(rows))
-                movements = Movements(places, hit_arrays(hits))
-            if response != "cross":
-                self.note_stops(rows, movements.hits)
-            movements = cross_many(self._state, rows, before, movements, response)
-            return self.seen(rows, movements, inner | (response == "cross"), near)
+            return self._move(rows, ways, response, movers_block, unseen)
+
+    def step(self, dt: float, movers_block: bool, ignore: Any) -> Steps:
+        """See `World.step`."""
+        store, seconds = self._store, finite(dt, "dt")
+        velocities = np.column_stack((store.velocity_x, store.velocity_y))
+        rows = np.flatnonzero(store.alive & velocities.any(axis=1)).astype(np.int32)
+        velocities, unseen = velocities[rows], store.ignored(ignore)
+        ways, responses = velocities * seconds, self._responses(rows)
+        self._check_goals(rows, ways, "velocity * dt")
+        places, parts = np.empty((len(rows), 2)), []
+        after = velocities.copy()
+        with Whole(self._state, rows):
+            for response, code in RESPONSES.items():
+                at = np.flatnonzero(responses == code)
+                if len(at):
+                    moved = self._move(rows[at], ways[at], response, movers_block, unseen)
+                    places[at], after[at] = moved.places, velocities_after(velocities[at], moved.hits, code)
+                    parts.append([hits._replace(movers=at[hits.movers]) for hits in moved[1:]])
+            hits, crossed = (in_order([part[k] for part in parts]) for k in range(2))
+            result = Steps(rows, places, hits, crossed)
+            # No calls from here on: nothing can come in between.
+            store.velocity_x[rows], store.velocity_y[rows] = after[:, 0], after[:, 1]
+        return result
+
+    def _responses(self, rows: Rows) -> npt.NDArray[np.int8]:
+        """How each body answers hits in a step: as it was set itself, else its tag, else it slides."""
+        store, by_tag = self._store, self._state.responses
+        groups = [
+            next((code for tag, code in by_tag.items() if tag in tags), RESPONSES["slide"])
+            for tags in store.tag_sets.groups
+        ]
+        own = store.response[rows]
+        return np.where(own == NO_RESPONSE, np.array(groups, np.int8)[store.group[rows]], own)
+
+    def _move(
+        self, rows: Rows, ways: Floats, response: Answer, movers_block: bool, unseen: Collection[int]
+    ) -> Movements:
+        """Move bodies; what is done is undone by the caller, should this be interrupted."""
+        if movers_block and self._space.periodic:  # what moves in this call has images that move too
+            return self._in_turn(rows, ways, response, unseen)
+        layers = ALL if movers_block else STATICS
+        # A slope may turn a way to the side, all of it.
+        far = np.abs(ways).sum(axis=1, keepdims=True)
+        reach = self._store.table.bounds(rows) + far * (-1.0, -1.0, 1.0, 1.0)
+        inner = self._space.are_inner(reach)
+        near = self.tiles_near(rows, reach, inner)
+        before = before_moving(self._state, rows, layers, unseen)
+        call = _Call(rows, ways, response, layers, unseen, near)
+        if not self._any_round(rows, layers) and not self._any_slope(call):
+            movements = self._boxes(call)
+        else:
+            places, hits = self._one_by_one(call, 0, len(rows))
+            movements = Movements(places, hit_arrays(hits))
+        if response != "cross":
+            self.note_stops(rows, movements.hits)
+        movements = cross_many(self._state, rows, before, movements, response)
+        return self.seen(rows, movements, inner | (response == "cross"), near)
 
     def move_all(self, bodies: Any, positions: Any) -> None:
         """See `World.move_all`."""
@@ -101,20 +151,25 @@ class ManyMotion:
 
     def checked_ways(self, bodies: Any, dx: Any, dy: Any) -> tuple[Rows, Floats]:
         """The rows of bodies, and ``(m, 2)``: their ways."""
+        if dy is None:
+            dx, dy = as_two(dx, "dx, dy") if np.ndim(dx) == 0 else as_points(dx, "dx, dy").T
         given = _numbers(dx, "dx"), _numbers(dy, "dy")
         rows = self._store.rows_of(bodies)
         if len(np.unique(rows)) < len(rows):
             raise ValueError("bodies names a body twice; each can move once in a call")
         ways = np.column_stack((_one_each(given[0], len(rows), "dx"), _one_each(given[1], len(rows), "dy")))
+        self._check_goals(rows, ways, "dx, dy")
+        return rows, ways
+
+    def _check_goals(self, rows: Rows, ways: Floats, name: str) -> None:
         goals = self.places(rows) + ways
         unsound = np.flatnonzero(~(np.abs(goals) < FARTHEST).all(axis=1))
         if len(unsound):
             at = int(unsound[0])
             raise ValueError(
-                f"dx, dy = {ways[at].tolist()} of bodies[{at}] lead beyond {FARTHEST:g}, or are nan"
+                f"{name} = {ways[at].tolist()} of bodies[{at}] lead beyond {FARTHEST:g}, or are nan"
             )
-        self._space.check_ways(ways, "dx, dy")
-        return rows, ways
+        self._space.check_ways(ways, name)
 
     def places(self, rows: Rows) -> Floats:
         """``(m, 2)``: where bodies are."""
@@ -385,6 +440,13 @@ def as_rows(mover: int, hits: Sequence[Hit]) -> Floats:
         names = (-1, *other) if isinstance(other, Tile) else (number, -1, -1)
         rows.append((hit.time, *hit.normal, *hit.touch, *names, mover))
     return np.array(rows, np.float64).reshape(-1, 9)
+
+
+def in_order(parts: list[HitArrays]) -> HitArrays:
+    """The hits of several groups of movers together, by mover, then as they were."""
+    columns = [np.concatenate(each) for each in zip(NO_HITS, *parts, strict=True)]
+    order = np.argsort(columns[0], kind="stable")
+    return HitArrays(*(column[order] for column in columns))
 
 
 def hit_arrays(hits: Floats) -> HitArrays:

@@ -1,5 +1,7 @@
 """What the parts of a world share: its space, bodies, broad phase, contacts and tile map."""
 
+from typing import Any
+
 from broadphase.indexes import Choice
 from broadphase.indexes.base import Index
 from broadphase.space import Period
@@ -21,3 +23,5 @@ class State:
         self.broad_phase = BroadPhase(broadphase, self.store)
         self.contacts = ContactTracker(self.store, self.broad_phase, self.listeners)
         self.tiles: TileMap | None = None
+        self.responses: dict[Any, int] = {}
+        """By tag, how `World.step` answers hits; see `World.set_response`."""

@@ -25,10 +25,11 @@ from broadphase.indexes.storage import EVERY_BIT
 from broadphase.methods.task import pair_limit
 from broadphase.numeric import whole
 from broadphase.space import as_period
+from broadphase.world.arguments import as_two
 from broadphase.world.bodies import LISTENED, Body, Floats
 from broadphase.world.contacts import Events
 from broadphase.world.dispatch import Dispatch
-from broadphase.world.hits import Answer, Hit, Movement, Movements, Response, Walk, Walks
+from broadphase.world.hits import Answer, Hit, Movement, Movements, Response, Steps, Walk, Walks, code_of
 from broadphase.world.listeners import Callback, Listener
 from broadphase.world.motion import Motion, Whole
 from broadphase.world.queries import BodyHit, BodyHits, NearestBodies, Queries
@@ -416,7 +417,13 @@ class World:
     # ---- movement
 
     def move(
-        self, body: Body, dx: float, dy: float, response: Response = "slide", *, ignore: Bodies = ()
+        self,
+        body: Body,
+        dx: Any,
+        dy: float | None = None,
+        response: Response = "slide",
+        *,
+        ignore: Bodies = (),
     ) -> Movement:
         """Move a body as far as it can; nothing is jumped over, however fast.
 
@@ -435,7 +442,7 @@ class World:
         ----------
         body : Body
         dx, dy : float
-            The way.
+            The way; or one vector, a ``Vector2`` or a tuple: ``move(body, (dx, dy))``.
         response : str or callable
             What to do at a hit: ``"slide"`` keeps the free axis, ``"touch"`` stops, ``"cross"`` only
             reports, ``"bounce"`` mirrors what is left of the way.  Or a function that takes a `Hit` and
@@ -469,9 +476,11 @@ class World:
         >>> [(hit.other is coin, hit.time) for hit in world.move(player, 0, -40).crossed]
         [(True, 0.65)]
         """
+        if dy is None:
+            dx, dy = as_two(dx, "dx, dy")
         return self._motion.move(body, dx, dy, response, ignore)
 
-    def try_move(self, body: Body, dx: float, dy: float, *, ignore: Bodies = ()) -> object | None:
+    def try_move(self, body: Body, dx: Any, dy: float | None = None, *, ignore: Bodies = ()) -> object | None:
         """Move a body if nothing is in the way; else leave it where it is.
 
         Listeners are told of what it crossed only where it has moved.  What is in the way is returned; it is
@@ -504,13 +513,15 @@ class World:
         >>> world.try_move(monster, 60, 0), monster.x
         (Tile(column=2, row=0), 2.0)
         """
+        if dy is None:
+            dx, dy = as_two(dx, "dx, dy")
         return self._motion.try_move(body, dx, dy, ignore)
 
     def move_many(
         self,
         bodies: Any,
         dx: Any,
-        dy: Any,
+        dy: Any = None,
         response: Answer = "slide",
         *,
         movers_block: bool = False,
@@ -527,7 +538,7 @@ class World:
         ----------
         bodies : list of Body, or array of ids
         dx, dy : float or array_like, shape (m,)
-            The ways.
+            The ways; or one array of shape (m, 2), or one vector for all, as ``dx``.
         response : str
             ``"slide"``, ``"touch"``, ``"cross"`` or ``"bounce"``.
         movers_block : bool
@@ -559,6 +570,68 @@ class World:
         ([[48.0, 10.0], [48.0, 30.0], [1000.0, 150.0]], [0, 1], True)
         """
         return self._many.move_many(bodies, dx, dy, response, movers_block, ignore)
+
+    def step(self, dt: float, *, movers_block: bool = False, ignore: Bodies = ()) -> Steps:
+        """Move everything that has a velocity by ``velocity * dt``, as `move_many` does.
+
+        What happens at a hit is the body's own `Body.response`, else what `set_response` says for its tag,
+        else ``"slide"``.  Velocities follow: what slides loses the part that points into the surface, what
+        bounces is mirrored, what was stopped by ``"touch"`` has none, ``"cross"`` changes nothing.  Bodies
+        are moved in groups by response (slide, touch, cross, bounce), in each by id.
+
+        This is not a physics engine: nothing has a mass, nothing pushes anything, gravity is what you add to
+        velocities.  For joints, stacks and friction take pymunk.  `update` is a call of its own.
+
+        Parameters
+        ----------
+        dt : float
+            How much time passes.
+        movers_block : bool
+            As of `move_many`: whether bodies that are not static block, too.
+        ignore : Body or bodies
+            What neither blocks nor is crossed, by any of them.
+
+        Returns
+        -------
+        Steps
+            ``ids`` of the bodies that have a velocity; ``places``, ``hits``, ``crossed`` as of `move_many`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            ``dt`` is no finite number, or a way leads too far; nothing has changed.
+
+        Examples
+        --------
+        >>> import broadphase as bp
+        >>> world = bp.World()
+        >>> wall = world.add(bp.Box(50, 0, 10, 100), static=True)
+        >>> world.set_response("ball", "bounce")
+        >>> ball, walker = world.add(bp.Box(20, 10, 4, 4), tag="ball"), world.add(bp.Box(20, 30, 4, 4))
+        >>> ball.velocity, walker.velocity = (60, 0), (60, 6)
+        >>> stepped = world.step(1.0)
+        >>> ball.position, ball.velocity
+        ((12.0, 10.0), (-60.0, 0.0))
+        >>> walker.position, walker.velocity, stepped.hits.others.tolist() == [wall.id] * 2
+        ((46.0, 36.0), (0.0, 6.0), True)
+        """
+        return self._many.step(dt, movers_block, ignore)
+
+    def set_response(self, tag: Any, response: Answer | None) -> None:
+        """Say what `step` does where a body with a tag hits something; ``None``: nothing special again.
+
+        Of several tags of a body, the one that was set first counts.  `Body.response` comes before.
+
+        Raises
+        ------
+        TypeError, ValueError
+            The tag is not hashable, or the response is none of ``"slide"``, ``"touch"``, ``"cross"`` and
+            ``"bounce"``.
+        """
+        if response is None:
+            self._state.responses.pop(tag, None)
+        else:
+            self._state.responses[tag] = code_of(response)
 
     def move_all(self, bodies: Any, positions: Any) -> None:
         """Put many bodies somewhere else, whatever is there: `Body.move_to` for arrays.
@@ -732,7 +805,13 @@ class World:
         self._many.turn_many(bodies, angles)
 
     def push(
-        self, body: Body, dx: float, dy: float, *, down: tuple[float, float] = (0.0, 1.0), ignore: Bodies = ()
+        self,
+        body: Body,
+        dx: Any,
+        dy: float | None = None,
+        *,
+        down: tuple[float, float] = (0.0, 1.0),
+        ignore: Bodies = (),
     ) -> Push:
         """Move a platform all the way, with what stands on it, pushing aside what is in the way.
 
@@ -771,6 +850,8 @@ class World:
         >>> world.push(lift, 4, -8).carried == [player], player.position
         (True, (14.0, 2.0))
         """
+        if dy is None:
+            dx, dy = as_two(dx, "dx, dy")
         from broadphase.world.platforms import push  # here: few worlds have platforms
 
         store = self._state.store
@@ -783,8 +864,8 @@ class World:
     def walk(
         self,
         body: Body,
-        dx: float,
-        dy: float,
+        dx: Any,
+        dy: float | None = None,
         *,
         snap: float = 0.0,
         steepest: float = 45.0,
@@ -856,6 +937,8 @@ class World:
         >>> world.walk(hero, 0, -10).floor is None
         True
         """
+        if dy is None:
+            dx, dy = as_two(dx, "dx, dy")
         rules = snap, steepest, step, corner, drop, down
         return self._walker.walk(body, dx, dy, rules, ignore)
 
