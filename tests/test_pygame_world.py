@@ -1,5 +1,6 @@
 """Bodies that follow sprites."""
 
+import numpy as np
 import pytest
 
 pygame = pytest.importorskip("pygame", reason="the extra pygame is not installed")
@@ -7,7 +8,7 @@ pygame = pytest.importorskip("pygame", reason="the extra pygame is not installed
 from sprite_helpers import Thing  # noqa: E402
 
 import broadphase as bp  # noqa: E402
-from broadphase.adapters.pygame import SpriteBodies  # noqa: E402
+from broadphase.adapters.pygame import SpriteBodies, WorldGroup  # noqa: E402
 
 
 def box(name, *rect, kind=pygame.Rect, **attributes):
@@ -115,3 +116,73 @@ def test_fractions_are_kept_though_the_rect_is_whole():
         bodies.move(player, 0.3, -0.3)
         bodies.sync()
     assert player.rect.topleft == (30, -30)
+
+
+def monsters_towards(leader, kind):
+    """A crowd that walks to a player among walls, its sprites and its bodies."""
+    rng = np.random.default_rng(4)
+    bodies = SpriteBodies()
+    walls = WorldGroup(bodies=bodies, tag="wall", static=True)
+    for x, y in rng.integers(0, 300, (12, 2)).tolist():
+        pygame.sprite.Sprite(walls).rect = pygame.Rect(x, y, 20, 10)
+    crowd = WorldGroup(bodies=bodies, tag="monster", leader=leader)
+    for x, y in rng.integers(0, 300, (40, 2)).tolist():
+        pygame.sprite.Sprite(crowd).rect = kind(x, y, 6, 6)
+    walls.sync()
+    crowd.sync()
+    return bodies, crowd
+
+
+@pytest.mark.parametrize("kind", [pygame.Rect, pygame.FRect])
+@pytest.mark.parametrize("leader", ["sprite", "body"])
+def test_many_sprites_move_as_one_by_one(leader, kind):
+    (_, many), (one_by_one, each) = (monsters_towards(leader, kind) for _ in range(2))
+    for frame in range(15):
+        ways = np.array((150.0, 150.0)) - many.centers
+        ways *= 1.7 / np.maximum(np.linalg.norm(ways, axis=1, keepdims=True), 1.0)
+        if frame % 2:
+            moved = many.move_many(ways, movers_block=True)
+            for sprite, way in zip(each.sprites(), ways.tolist(), strict=True):
+                one_by_one.move(sprite, way)
+        else:
+            moved = many.walk_many(*ways.T, movers_block=True)
+            for sprite, way in zip(each.sprites(), ways.tolist(), strict=True):
+                one_by_one.walk(sprite, way)
+        bodies = [many.body(sprite) for sprite in many.sprites()]
+        assert moved.places.tolist() == [list(body.position) for body in bodies]
+        assert [sprite.rect for sprite in many] == [sprite.rect for sprite in each]
+        for sprite, body in zip(many.sprites(), bodies, strict=True):
+            assert abs(sprite.rect.x - body.x) < 1.0
+
+
+@pytest.mark.parametrize("leader", ["sprite", "body"])
+def test_sprites_follow_bodies_with_a_velocity(leader):
+    bodies, crowd = monsters_towards(leader, pygame.FRect)
+    sprite = crowd.sprites()[0]
+    body = crowd.body(sprite)
+    body.move_to(-100, -100)
+    if leader == "body":
+        bodies.sync()
+        assert sprite.rect.topleft == (-100, -100)
+    before = sprite.rect.topleft
+    body.velocity = 8, -2
+    stepped = bodies.step(0.5)
+    assert stepped.ids.tolist() == [body.id]
+    assert sprite.rect.topleft == (before[0] + 4, before[1] - 1)
+
+
+def test_a_sprite_that_is_led_goes_with_its_body():
+    bodies, crowd = monsters_towards("body", pygame.Rect)
+    sprite, other = crowd.sprites()[:2]
+    crowd.body(sprite).remove()
+    crowd.body(other).move_to(400.4, 500.6)
+    other.rect.x = 7
+    bodies.sync()
+    assert not sprite.alive()
+    assert sprite not in bodies
+    assert len(crowd) == 39
+    crowd.body(other).x += 1.2
+    bodies.sync()
+    assert crowd.body(other).position == (401.59999999999997, 500.6)
+    with pytest.raises(ValueError, match='leader must be "sprite" or "body"'):
+        bodies.follow(crowd, leader="both")

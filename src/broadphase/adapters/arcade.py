@@ -38,14 +38,14 @@ from collections.abc import Iterable
 from functools import partial
 from itertools import chain
 from math import trunc
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from broadphase.adapters.arcade_engines import PhysicsEnginePlatformer, PhysicsEngineSimple
 from broadphase.adapters.arcade_lists import arcade, corners_of, has_arrays, keeps_arrays, near_slots
-from broadphase.adapters.following import Following
+from broadphase.adapters.following import Following, Leader, as_leader
 from broadphase.geometry.shapes import Box, Polygon, Shape
 from broadphase.indexes import make_index
 from broadphase.kernels.shapes import sprites as sprite_kernels
@@ -341,7 +341,6 @@ class SpatialHash:
 
 # ---- bodies of a world for sprites
 
-Leader = Literal["sprite", "body"]
 Point = tuple[float, float]
 
 
@@ -416,7 +415,7 @@ class SpriteBodies(Following[_Pair]):
             The sprite has a body already, ``leader`` is unknown, or the hit box has no area.
         """
         self._refuse_known(sprite)
-        return self._give(sprite, None, _checked(leader), boxed, options)
+        return self._give(sprite, None, as_leader(leader), boxed, options)
 
     def follow(
         self, sprite_list: Iterable[Any], *, leader: Leader = "sprite", boxed: bool = False, **options: Any
@@ -436,7 +435,7 @@ class SpriteBodies(Following[_Pair]):
         ValueError
             As of `add`.
         """
-        give = partial(self._give, leader=_checked(leader), boxed=boxed, options=options)
+        give = partial(self._give, leader=as_leader(leader), boxed=boxed, options=options)
         self._add_group(sprite_list, give)
         self.sync()
 
@@ -525,12 +524,6 @@ class SpriteBodies(Following[_Pair]):
             places.append((now[0][0] + pair.offset[0], now[0][1] + pair.offset[1]))
         if bodies:
             self.world.move_all(bodies, np.array(places))
-
-
-def _checked(leader: Leader) -> Leader:
-    if leader not in ("sprite", "body"):
-        raise ValueError(f'leader must be "sprite" or "body"; got {leader!r}')
-    return leader
 
 
 def _state(sprite: Any) -> tuple[Any, ...]:

@@ -1,7 +1,7 @@
 """Bodies of a world for sprites, single ones or those of a group; shared by pygame and arcade."""
 
 from collections.abc import Callable, Iterable
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from broadphase.world.bodies import Body
 from broadphase.world.world import World
@@ -15,6 +15,7 @@ class Known(Protocol):
 
 
 K = TypeVar("K", bound=Known)
+Leader = Literal["sprite", "body"]
 Give = Callable[[Any, Any], object]
 
 
@@ -119,6 +120,19 @@ class Following(Generic[K]):
     def _is_ready(self, sprite: Any) -> bool:
         """Whether a sprite has what its shape is made of."""
         return True
+
+
+def as_leader(leader: Leader) -> Leader:
+    """Which of the two leads, checked.
+
+    Examples
+    --------
+    >>> as_leader("body")
+    'body'
+    """
+    if leader not in ("sprite", "body"):
+        raise ValueError(f'leader must be "sprite" or "body"; got {leader!r}')
+    return leader
 
 
 def _count(group: Any) -> int:

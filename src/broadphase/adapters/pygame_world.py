@@ -5,34 +5,38 @@ from functools import cache, partial
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from broadphase.adapters.following import Following
+from broadphase.adapters.following import Following, Leader, as_leader
 from broadphase.boxes import BoxArray, as_boxes
 from broadphase.extras import need
 from broadphase.geometry.shapes import Box, Circle, Shape
 from broadphase.plot import count_cells
 from broadphase.world.bodies import Body
-from broadphase.world.hits import Movement, Response, Walk
+from broadphase.world.hits import Answer, Movement, Movements, Response, Steps, Walk, Walks
 from broadphase.world.world import World
 
 
 class _Followed:
-    """A body and the rect of its sprite at the last sync."""
+    """A body, and where it and the rect of its sprite were at the last sync."""
 
-    __slots__ = ("body", "group", "round", "seen")
+    __slots__ = ("at", "body", "group", "leader", "round", "seen")
 
-    def __init__(self, body: Body, group: Any, is_round: bool, seen: Any) -> None:
-        self.body = body
-        self.group = group
-        self.round = is_round
-        self.seen = seen
+    def __init__(self, body: Body, group: Any, is_round: bool, leader: Leader, seen: Any) -> None:
+        self.body, self.group, self.round, self.leader = body, group, is_round, leader
+        self.seen, self.at = seen, body.position
 
 
 class SpriteBodies(Following[_Followed]):
     """Keeps bodies of a `broadphase.World` at the positions of sprites.
 
-    The ``data`` of a body is its sprite.  A game may move its sprites itself; `sync` then moves the bodies.
-    Or the world moves a body, see `move`, and the sprite follows.
+    The ``data`` of a body is its sprite.  For each sprite or group, one of the two leads:
+
+    - ``"sprite"``: the game moves its sprites; `sync` moves their bodies.
+    - ``"body"``: bodies are moved in the world; `sync` moves their sprites, and kills those whose body was
+      removed.
+
+    `move`, `move_many`, `walk`, `walk_many` and `step` move both, whichever leads.
 
     Parameters
     ----------
@@ -62,7 +66,14 @@ class SpriteBodies(Following[_Followed]):
         if check_sprites:
             self.world.check_sprites = True
 
-    def add(self, sprite: Any, *, round: bool = False, **options: Any) -> Body:  # noqa: A002 - its shape
+    def add(
+        self,
+        sprite: Any,
+        *,
+        round: bool = False,  # noqa: A002 - its shape
+        leader: Leader = "sprite",
+        **options: Any,
+    ) -> Body:
         """Add a body for one sprite.
 
         Parameters
@@ -71,6 +82,8 @@ class SpriteBodies(Following[_Followed]):
             With a ``rect``.
         round : bool
             A circle around the centre of the rect, as wide as the rect or with the sprite's ``radius``.
+        leader : {"sprite", "body"}
+            Which of the two the other follows.
         **options
             As of `broadphase.World.add`: ``tag``, ``static``, ``sensor``, ``category``, ``mask``.
 
@@ -81,12 +94,19 @@ class SpriteBodies(Following[_Followed]):
         Raises
         ------
         ValueError
-            The sprite has a body already.
+            The sprite has a body already, or ``leader`` is unknown.
         """
         self._refuse_known(sprite)
-        return self._give(sprite, None, round, options)
+        return self._give(sprite, None, round, as_leader(leader), options)
 
-    def follow(self, group: Iterable[Any], *, round: bool = False, **options: Any) -> None:  # noqa: A002
+    def follow(
+        self,
+        group: Iterable[Any],
+        *,
+        round: bool = False,  # noqa: A002 - as of `add`
+        leader: Leader = "sprite",
+        **options: Any,
+    ) -> None:
         """Add a body for every sprite of a group, also for those that join later, until they leave the group.
 
         A sprite that joins later gets its body in the next `sync`, or before the next `move` or `walk`.
@@ -94,14 +114,20 @@ class SpriteBodies(Following[_Followed]):
         Parameters
         ----------
         group : Group
-        round, **options
+        round, leader, **options
             As of `add`.
+
+        Raises
+        ------
+        ValueError
+            ``leader`` is unknown.
         """
-        self._add_group(group, partial(self._give, is_round=round, options=options))
+        give = partial(self._give, is_round=round, leader=as_leader(leader), options=options)
+        self._add_group(group, give)
         self.sync(group)
 
     def sync(self, *groups: Iterable[Any]) -> None:
-        """Move bodies to their sprites; call it before ``world.update()``.
+        """Move all followers to their leaders; call it before ``world.update()``.
 
         Parameters
         ----------
@@ -109,10 +135,12 @@ class SpriteBodies(Following[_Followed]):
             Only the sprites of these groups; by default all.
         """
         self._follow_groups(groups)
-        chosen = (sprite for group in groups for sprite in group if sprite in self._known)
-        self._move_bodies(chosen if groups else self._known)
+        chosen = [sprite for group in groups for sprite in group if sprite in self._known]
+        sprites = chosen if groups else list(self._known)
+        self._move_bodies(sprites)
+        self._move_sprites([sprite for sprite in sprites if self._known[sprite].leader == "body"])
 
-    def move(self, sprite: Any, dx: float, dy: float, response: Response = "slide") -> Movement:
+    def move(self, sprite: Any, dx: Any, dy: float | None = None, response: Response = "slide") -> Movement:
         """Move a sprite as far as it can; see `broadphase.World.move`.
 
         The body keeps the fractions that a ``Rect`` of ints cannot hold.
@@ -124,12 +152,88 @@ class SpriteBodies(Following[_Followed]):
         """
         self._add_new()
         known = self._synced(sprite)
-        before = known.body.position
         movement = self.world.move(known.body, dx, dy, response)
-        _move_sprite(sprite, known, before)
+        self._move_sprites([sprite])
         return movement
 
-    def walk(self, sprite: Any, dx: float, dy: float, **options: Any) -> Walk:
+    def move_many(
+        self, sprites: Iterable[Any], dx: Any, dy: Any = None, response: Answer = "slide", **options: Any
+    ) -> Movements:
+        """Move many sprites in one call; see `broadphase.World.move_many`.
+
+        Parameters
+        ----------
+        sprites : Group or list of Sprite
+        dx, dy : float or array_like, shape (m,)
+            The ways, or one array of shape (m, 2), in the order of the sprites.
+        response : str
+        **options
+            ``movers_block`` and ``ignore``.
+
+        Raises
+        ------
+        KeyError
+            A sprite has no body.
+
+        Examples
+        --------
+        >>> import pygame
+        >>> from broadphase.adapters.pygame import SpriteBodies
+        >>> monsters = [pygame.sprite.Sprite() for _ in range(3)]
+        >>> for x, monster in enumerate(monsters):
+        ...     monster.rect = pygame.Rect(20 * x, 0, 8, 8)
+        >>> bodies = SpriteBodies()
+        >>> for monster in monsters:
+        ...     body = bodies.add(monster)
+        >>> moved = bodies.move_many(monsters, [1, 2, 3], 5)
+        >>> [monster.rect.topleft for monster in monsters]
+        [(1, 5), (22, 5), (43, 5)]
+        """
+        chosen = self._all_synced(sprites)
+        bodies = [self._known[sprite].body for sprite in chosen]
+        moved = self.world.move_many(bodies, dx, dy, response, **options)
+        self._move_sprites(chosen)
+        return moved
+
+    def walk_many(self, sprites: Iterable[Any], dx: Any, dy: Any, **options: Any) -> Walks:
+        """Let many sprites walk in one call; see `broadphase.World.walk_many`.
+
+        Parameters
+        ----------
+        sprites : Group or list of Sprite
+        dx, dy : float or array_like, shape (m,)
+            The motions, in the order of the sprites.
+        **options
+            As of `broadphase.World.walk_many`.
+
+        Raises
+        ------
+        KeyError
+            A sprite has no body.
+        ValueError
+            A body is no box.
+        """
+        chosen = self._all_synced(sprites)
+        walks = self.world.walk_many([self._known[sprite].body for sprite in chosen], dx, dy, **options)
+        self._move_sprites(chosen)
+        return walks
+
+    def step(self, dt: float, **options: Any) -> Steps:
+        """Move everything that has a velocity, and its sprites; see `broadphase.World.step`."""
+        self.sync()
+        ids, before = self.world.ids, self.world.positions
+        stepped = self.world.step(dt, **options)
+        sprites = []
+        places = before[np.searchsorted(ids, stepped.ids)].tolist()
+        for number, (x, y) in zip(stepped.ids.tolist(), places, strict=True):
+            sprite = self.world.body(number).data
+            if self._is_known(sprite):
+                self._known[sprite].at = x, y
+                sprites.append(sprite)
+        self._move_sprites(sprites)
+        return stepped
+
+    def walk(self, sprite: Any, dx: Any, dy: float | None = None, **options: Any) -> Walk:
         """Let a sprite walk on floors and slopes; see `broadphase.World.walk`.
 
         Parameters
@@ -149,9 +253,8 @@ class SpriteBodies(Following[_Followed]):
         """
         self._add_new()
         known = self._synced(sprite)
-        before = known.body.position
         walk = self.world.walk(known.body, dx, dy, **options)
-        _move_sprite(sprite, known, before)
+        self._move_sprites([sprite])
         return walk
 
     def body(self, sprite: Any) -> Body:
@@ -171,17 +274,51 @@ class SpriteBodies(Following[_Followed]):
     def _is_ready(self, sprite: Any) -> bool:
         return getattr(sprite, "rect", None) is not None
 
-    def _give(self, sprite: Any, group: Any, is_round: bool, options: dict[str, Any]) -> Body:
+    def _give(self, sprite: Any, group: Any, is_round: bool, leader: Leader, options: dict[str, Any]) -> Body:
         body = self.world.add(_shape(sprite, is_round), data=sprite, **options)
-        self._known[sprite] = _Followed(body, group, is_round, sprite.rect.copy())
+        self._known[sprite] = _Followed(body, group, is_round, leader, sprite.rect.copy())
         return body
 
+    def _is_known(self, data: Any) -> bool:
+        """Whether the data of a body is a sprite that has its body here."""
+        return isinstance(data, _sprite.Sprite) and data in self._known
+
     def _synced(self, sprite: Any) -> _Followed:
+        """Let body and sprite agree, before both are moved."""
         known = self._known[sprite]
-        if not _equal(sprite.rect, known.seen):
+        if known.leader == "body":
+            self._move_sprites([sprite])
+        elif not _equal(sprite.rect, known.seen):
             known.body.shape = _shape(sprite, known.round)
             known.seen = sprite.rect.copy()
+        known.at = known.body.position
         return known
+
+    def _all_synced(self, sprites: Iterable[Any]) -> list[Any]:
+        self._add_new()
+        chosen = list(sprites)
+        led = [sprite for sprite in chosen if self._known[sprite].leader == "body"]
+        self._move_bodies(chosen)
+        self._move_sprites(led)
+        for sprite in chosen:
+            known = self._known[sprite]
+            known.at = known.body.position
+        return chosen
+
+    def _move_sprites(self, sprites: list[Any]) -> None:
+        """Move sprites as their bodies have moved; a rect of ints leaves the fractions to the body."""
+        for sprite in sprites:
+            known = self._known[sprite]
+            if not known.body.alive:
+                sprite.kill()
+                continue
+            (old_x, old_y), (x, y) = known.at, known.body.position
+            rect = sprite.rect
+            if isinstance(rect.x, int):
+                rect.move_ip(round(x) - round(old_x), round(y) - round(old_y))
+            else:
+                rect.move_ip(x - old_x, y - old_y)
+            known.seen, known.at = rect.copy(), (x, y)
 
     def _move_bodies(self, sprites: Iterable[Any]) -> None:
         """Move the bodies; those whose size is unchanged in one call."""
@@ -189,7 +326,7 @@ class SpriteBodies(Following[_Followed]):
         for sprite in sprites:
             known = self._known[sprite]
             rect = sprite.rect
-            if _equal(rect, known.seen) or not known.body.alive:
+            if known.leader == "body" or _equal(rect, known.seen) or not known.body.alive:
                 continue
             if rect.size != known.seen.size:
                 self._synced(sprite)
@@ -205,17 +342,6 @@ class SpriteBodies(Following[_Followed]):
 def _equal(rect: Any, seen: Any) -> bool:
     # A Rect equals an FRect that differs by a fraction; an FRect does not equal that Rect.
     return bool(rect == seen and seen == rect)
-
-
-def _move_sprite(sprite: Any, known: _Followed, before: tuple[float, float]) -> None:
-    """Move a sprite as its body was moved; a rect of ints leaves the fractions to the body."""
-    (old_x, old_y), (x, y) = before, known.body.position
-    rect = sprite.rect
-    if isinstance(rect.x, int):
-        rect.move_ip(round(x) - round(old_x), round(y) - round(old_y))
-    else:
-        rect.move_ip(x - old_x, y - old_y)
-    known.seen = rect.copy()
 
 
 def _shape(sprite: Any, is_round: bool) -> Shape:
@@ -247,7 +373,7 @@ class WorldGroup(_sprite.Group):  # type: ignore[misc,name-defined]
     *sprites : Sprite
     bodies : SpriteBodies, optional
         Has the bodies; the groups of one game share it.  By default a new one, with a new world.
-    round, **options
+    round, leader, **options
         As of `SpriteBodies.add`.
 
     Attributes
@@ -279,11 +405,12 @@ class WorldGroup(_sprite.Group):  # type: ignore[misc,name-defined]
         *sprites: Any,
         bodies: SpriteBodies | None = None,
         round: bool = False,  # noqa: A002 - as of `SpriteBodies.add`
+        leader: Leader = "sprite",
         **options: Any,
     ) -> None:
         self.bodies = SpriteBodies() if bodies is None else bodies
         super().__init__()
-        self.bodies.follow(self, round=round, **options)
+        self.bodies.follow(self, round=round, leader=leader, **options)
         self.add(*sprites)
 
     @property
@@ -311,7 +438,36 @@ class WorldGroup(_sprite.Group):  # type: ignore[misc,name-defined]
         self._expect(sprite)
         return self.bodies.body(sprite)
 
-    def move(self, sprite: Any, dx: float, dy: float, response: Response = "slide") -> Movement:
+    @property
+    def centers(self) -> npt.NDArray[np.float64]:
+        """``(n, 2)``: the centres of the sprites' rects, in the order of ``sprites()``."""
+        return np.array([sprite.rect.center for sprite in self.sprites()], np.float64).reshape(-1, 2)
+
+    def move_many(self, dx: Any, dy: Any = None, response: Answer = "slide", **options: Any) -> Movements:
+        """Move all sprites of this group in one call, in the order of ``sprites()``.
+
+        See `SpriteBodies.move_many`.
+
+        Examples
+        --------
+        >>> import numpy as np, pygame
+        >>> from broadphase.adapters.pygame import WorldGroup
+        >>> monsters = WorldGroup(tag="monster")
+        >>> for x in (0, 40, 80):
+        ...     pygame.sprite.Sprite(monsters).rect = pygame.FRect(x, 0, 8, 8)
+        >>> ways = np.array((44, 30)) - monsters.centers  # towards the player
+        >>> ways *= 2.0 / np.linalg.norm(ways, axis=1, keepdims=True)
+        >>> moved = monsters.move_many(ways, movers_block=True)
+        >>> [(round(one.rect.x, 2), round(one.rect.y, 2)) for one in monsters.sprites()]
+        [(1.68, 1.09), (40.0, 2.0), (78.32, 1.09)]
+        """
+        return self.bodies.move_many(self.sprites(), dx, dy, response, **options)
+
+    def walk_many(self, dx: Any, dy: Any, **options: Any) -> Walks:
+        """Let all sprites of this group walk in one call; see `SpriteBodies.walk_many`."""
+        return self.bodies.walk_many(self.sprites(), dx, dy, **options)
+
+    def move(self, sprite: Any, dx: Any, dy: float | None = None, response: Response = "slide") -> Movement:
         """Move a sprite of this group as far as it can; see `SpriteBodies.move`.
 
         Raises
@@ -360,7 +516,7 @@ class WorldGroup(_sprite.Group):  # type: ignore[misc,name-defined]
 
     def _has(self, data: Any) -> bool:
         """Whether the data of a body is a sprite of this group."""
-        return isinstance(data, _sprite.Sprite) and data in self.bodies and self.has_internal(data)
+        return self.bodies._is_known(data) and self.has_internal(data)
 
     def _expect(self, sprite: Any) -> None:
         if not self.has_internal(sprite):
