@@ -115,7 +115,7 @@ class History:
             self._last = step
         else:
             none = np.zeros(len(store.renewed), np.bool_)
-            # No calls from here on: nothing can come in between.
+            # No calls from here on: an interrupt cannot split these lines.
             self._last, store.renewed = step, none
 
 

@@ -123,7 +123,7 @@ class BoxStore:
                 free = np.flatnonzero(~self.alive[: self.end]).tolist()
             self._free = None  # to be collected again, should this be interrupted
             new = heapq.heappop(free)
-        # No calls from here on: nothing can come in between.
+        # No calls from here on: an interrupt cannot split these lines.
         self._free = free
         self.end += new == self.end
         self.boxes[new] = box
@@ -168,7 +168,7 @@ class BoxStore:
             for name, usual in _COLUMNS.items():
                 getattr(self, name)[at] = usual
             raise
-        # No calls from here on: nothing can come in between.
+        # No calls from here on: an interrupt cannot split these lines.
         self.any_static, self.any_sets = any_static, any_sets
         self.end += fresh
         self.live = live
@@ -193,7 +193,7 @@ class BoxStore:
             self._drop_one(ids.item())
             return
         free, live, at = self._free, self.live - len(ids), _run_of(ids)
-        # No calls in these lines: nothing can come in between.
+        # No calls in these lines: an interrupt cannot split them.
         self._free = self._ids = None
         self.boxes[at] = _NAN
         self.alive[at] = False
@@ -245,7 +245,7 @@ class BoxStore:
     def empty(self) -> None:
         """Free every id; the room stays."""
         end = self.end
-        # No calls from here on: nothing can come in between.
+        # No calls from here on: an interrupt cannot split these lines.
         self.boxes[:end] = _NAN
         self.alive[:end] = self.renewed[:end] = False
         self.classes[:end], self.categories[:end], self.masks[:end] = 0, 1, EVERY_BIT

@@ -18,23 +18,23 @@ from broadphase.space import Period
 
 Floats = npt.NDArray[np.float64]
 Turns = npt.NDArray[np.int64]
-"""``(k, 2)``: by how many periods something is moved on each axis."""
+"""``(k, 2)``: by how many periods an image is moved on each axis."""
 
 MOST_TURNS = 100
-"""A movement goes around the world at most so many times."""
+"""The most times that a movement may wrap around the world."""
 TOLERANCE = 1e-9
-"""Of the period: more than places are rounded by, far less than anyone sees."""
+"""Of the period: more than places are rounded by, far less than is visible."""
 
 _SLACK = 1e-12  # of the region: an image too many is sorted out by the exact test, one too few is missed
 
 
 class Images(NamedTuple):
-    """Images of bodies near some regions."""
+    """Images of bodies near some regions: what lies across the edge (the seam) is found as an image."""
 
-    asked: npt.NDArray[np.int64]
-    """``(k,)``: which region it is near."""
+    regions: npt.NDArray[np.int64]
+    """``(k,)``: the region that each is near."""
     rows: npt.NDArray[np.int64]
-    """``(k,)``: whose image it is."""
+    """``(k,)``: the row of its body."""
     turns: Turns
 
     def at(self, chosen: npt.NDArray[np.bool_] | npt.NDArray[np.integer]) -> "Images":
@@ -43,14 +43,14 @@ class Images(NamedTuple):
 
     def in_order(self) -> "Images":
         """By region, then by row, then by turns."""
-        keys = (*self.turns.T[::-1], self.rows, self.asked) if self.turns.any() else (self.rows, self.asked)
-        return self.at(np.lexsort(keys))
+        keys = self.rows, self.regions
+        return self.at(np.lexsort((*self.turns.T[::-1], *keys) if self.turns.any() else keys))
 
 
 class Space:
     """The lengths of a world, and how far shapes reach beyond the places of their bodies.
 
-    In a plain space, without lengths, each place is its own, and a body has no images but itself.
+    In a plain space, without lengths, places are not wrapped, and the only image of a body is itself.
 
     Examples
     --------
@@ -69,11 +69,11 @@ class Space:
         self.largest = float(self._steps.max())
         """The longest period."""
         self.longest = 0.0
-        """No shape reaches farther than this from its place; counted in a periodic space only."""
-        # A free place is within half a period on each axis, if there is one.  Along an axis that does not
-        # begin again there always is one; it is not looked for farther than this, for images fill a square.
+        """The farthest that any shape reaches from its place; kept in a periodic space only."""
+        # If there is a free place, one is within half a period on each axis.  Along an axis without a period
+        # there always is one; it is searched for up to this distance only, because images fill a square.
         self.repeats = self.largest * (1.0 if self._goes_around.all() else 100.0) or math.inf
-        """Farther away than this there is no free place where none is within it."""
+        """If no place within this distance is free, none is."""
         self._low, self._high = np.zeros(2), np.zeros(2)
         self._inner: Bounds = (0.0, 0.0, 0.0, 0.0)
         self.reach_to((0.0, 0.0, 0.0, 0.0))
@@ -81,11 +81,11 @@ class Space:
     # ---- places
 
     def place(self, x: float, y: float) -> tuple[float, float]:
-        """A place inside the period."""
-        return _carried(x, self._x), _carried(y, self._y)
+        """A place wrapped into the period."""
+        return _wrapped(x, self._x), _wrapped(y, self._y)
 
     def places(self, places: Floats) -> Floats:
-        """The same for ``(m, 2)``."""
+        """`place` for ``(m, 2)``."""
         if not self.periodic:
             return places
         inside = places.astype(np.float64)
@@ -98,7 +98,7 @@ class Space:
         return inside
 
     def admit(self, shape: Shape, name: str) -> Shape:
-        """A shape that is in the world, or will be, at its place inside the period.
+        """A shape that enters the world, with its place wrapped into the period.
 
         Raises
         ------
@@ -118,27 +118,27 @@ class Space:
         x, y = self.place(shape.x, shape.y)
         return shape if (x, y) == (shape.x, shape.y) else shape.moved_to(x, y)
 
-    def check_ways(self, ways: Floats, name: str) -> None:
-        """Raise ``ValueError`` where a way goes around too often."""
-        if not len(ways):
+    def check_displacements(self, displacements: Floats, name: str) -> None:
+        """Raise ``ValueError`` if a displacement wraps around too often."""
+        if not len(displacements):
             return
         with np.errstate(invalid="ignore"):
-            often = np.flatnonzero(~(np.abs(ways) <= MOST_TURNS * self.lengths).all(axis=1))
-        if len(often) and np.isfinite(ways[often[0]]).all():
+            often = np.flatnonzero(~(np.abs(displacements) <= MOST_TURNS * self.lengths).all(axis=1))
+        if len(often) and np.isfinite(displacements[often[0]]).all():
             raise ValueError(
-                f"{name} = {ways[often[0]].tolist()} leads around a world of period {self.period} more than "
-                f"{MOST_TURNS} times; go there in several movements"
+                f"{name} = {displacements[often[0]].tolist()} leads around a world of period {self.period} "
+                f"more than {MOST_TURNS} times; go there in several movements"
             )
 
-    def check_way(self, dx: float, dy: float) -> None:
-        """The same for one way."""
+    def check_displacement(self, dx: float, dy: float) -> None:
+        """`check_displacements` for one."""
         if not (abs(dx) <= MOST_TURNS * self._x and abs(dy) <= MOST_TURNS * self._y):
-            self.check_ways(np.array([[dx, dy]]), "dx, dy")
+            self.check_displacements(np.array([[dx, dy]]), "dx, dy")
 
     # ---- how far shapes reach
 
     def reach_to(self, extent: Bounds) -> None:
-        """There is a shape with these bounds, seen from its place."""
+        """Note how far a shape reaches; its bounds are relative to its place."""
         left, top, right, bottom = extent
         self._low = np.maximum(self._low, (-left, -top))
         self._high = np.maximum(self._high, (right, bottom))
@@ -148,14 +148,14 @@ class Space:
         self._inner = low[0], low[1], high[0], high[1]
 
     def is_inner(self, bounds: Bounds) -> bool:
-        """Whether no image of any body but the bodies themselves can touch these bounds."""
+        """Whether no image of any body, other than the body itself, can touch these bounds."""
         left, top, right, bottom = self._inner
         return not self.periodic or (
             left < bounds[0] and bounds[2] < right and top < bounds[1] and bounds[3] < bottom
         )
 
     def are_inner(self, regions: Floats) -> npt.NDArray[np.bool_]:
-        """The same for rows."""
+        """`is_inner` for rows."""
         left, top, right, bottom = self._inner
         inner: npt.NDArray[np.bool_] = np.logical_and.reduce(regions > (left, top, -np.inf, -np.inf), axis=1)
         inner &= np.logical_and.reduce(regions < (np.inf, np.inf, right, bottom), axis=1)
@@ -171,7 +171,7 @@ class Space:
     # ---- images
 
     def turns_near(self, regions: Floats) -> tuple[npt.NDArray[np.int64], Turns]:
-        """All turns of bodies that may lie in each of ``(m, 4)`` regions: which region, and the turns.
+        """The images that may lie in each of ``(m, 4)`` regions: the region, and the turns of the image.
 
         Examples
         --------
@@ -193,19 +193,19 @@ class Space:
         return of, turns + first[of].astype(np.int64)
 
     def shift(self, turns: Turns | Floats) -> Floats:
-        """``(k, 2)``: how far turns move."""
+        """``(k, 2)``: the displacements of images by turns."""
         return np.multiply(turns, self._steps)
 
     def shift_to_inside(self, places: Floats) -> Floats:
-        """``(k, 2)``: by how much places lie beyond those inside the period."""
+        """``(k, 2)``: how far places lie from where they are wrapped to."""
         return self.shift(np.where(self._goes_around, np.floor(places / self.lengths), 0.0))
 
     def nearest_shift(self, here: Floats, there: Floats) -> Floats:
-        """``(2,)``: by how much the image of a place that is nearest to another is moved."""
+        """``(2,)``: the displacement of the image of ``there`` that is nearest to ``here``."""
         return self.shift(np.where(self._goes_around, np.round((here - there) / self.lengths), 0.0))
 
     def images_of(self, columns: ShapeColumns, rows: npt.NDArray[np.integer], region: Bounds) -> Images:
-        """Those of some bodies that may touch a region; in a periodic space all whose bounds overlap it."""
+        """The images of some bodies whose bounds overlap a region; in a plain space, the bodies."""
         if not self.periodic:
             nothing = np.zeros((len(rows), 2), np.int64)
             return Images(nothing[:, 0], rows.astype(np.int64), nothing)
@@ -225,18 +225,18 @@ class Space:
         return moved_columns(columns, images.rows, self.shift(images.turns))
 
     def band(self, points: Floats) -> Floats:
-        """Bounds that the nearest image of whatever there is overlaps, for points: half a period and more."""
+        """For points, bounds that hold the nearest image of everything: a little more than half a period."""
         return np.hstack((points - 0.51 * self.lengths, points + 0.51 * self.lengths))
 
     def slack(self, regions: Floats) -> Floats:
-        """How much larger regions are searched, for rounding: ``(m, 1)``."""
+        """``(m, 1)``: how much larger regions are searched, because of rounding."""
         finite = np.where(np.isfinite(regions), np.abs(regions), 0.0)
         largest: Floats = finite.max(axis=1, initial=self.largest)[:, None]
         return _SLACK * largest
 
 
 def moved_columns(columns: ShapeColumns, rows: npt.NDArray[np.integer], shift: Floats) -> ShapeColumns:
-    """Some shapes, moved."""
+    """Some shapes, displaced."""
     return placed_columns(columns, rows, columns.x[rows] + shift[:, 0], columns.y[rows] + shift[:, 1])
 
 
@@ -262,7 +262,7 @@ def _finite(length: float) -> float | None:
     return length if length < math.inf else None
 
 
-def _carried(value: float, length: float) -> float:
+def _wrapped(value: float, length: float) -> float:
     if 0.0 <= value < length or length == math.inf:
         return value
     rest = math.fmod(value, length)
