@@ -174,7 +174,7 @@ class BroadPhase:
             self.hand_over(layers)
         for layer in self._filled:
             if layer in layers:
-                # Mostly one kernel call; that of an index which has none finds ids first.
+                # One kernel call for most indexes; the others find ids first.
                 more = self._structure(layer).put_in_box(box, self._rows[layer], self.room.near, count)
                 count = self._put(count, self._ask(layer, box), layer) if more < 0 else more
         if count > FEW:
@@ -202,7 +202,7 @@ class BroadPhase:
     def first_on_ray(self, ray: Given, only: BodyFilter) -> ShapeHit | None:
         """The body that a ray ``x, y, dx, dy, furthest`` enters first; row -1 for none.
 
-        None where an index cannot say: `gather_on_ray` then.
+        None if an index does not support that: use `gather_on_ray`.
         """
         self.hand_over()
         shapes, found = self._store.table.columns, NO_SHAPE
@@ -226,7 +226,7 @@ class BroadPhase:
 
     def _structure(self, layer: int) -> Structure:
         """The structure of an index, ready to be searched."""
-        structure = self._indexes[layer]._space.asked
+        structure = self._indexes[layer]._space.searched
         if structure.stale:
             structure.ready()
         return structure

@@ -41,7 +41,7 @@ class Character:
 
     def __init__(self, state: State, motion: Motion, many: ManyMotion) -> None:
         self._state, self._motion, self._many = state, motion, many
-        # What a single walk is written to, again and again.
+        # The memory of single walks, which is reused.
         self._room, self._log, self._ends = _room(64, 256), _log(32, 64), _ends(1)
 
     def walk(self, body: Body, dx: float, dy: float, rules: WalkRules, ignore: Any) -> Walk:
@@ -65,9 +65,9 @@ class Character:
     def _walk_fast(
         self, row: int, dx: float, dy: float, rules: Rules, ignored: Collection[int]
     ) -> Walk | None:
-        """One walk in one kernel call; ``None``, and nothing has changed, where that is not enough.
+        """The fast path: one walk in one kernel call; ``None``, and nothing has changed, if that is not enough.
 
-        The general path takes what starts inside something, what comes near a sensor, and periods.
+        The general path handles walkers that start inside something, sensors nearby, and periods.
         """
         state, store, motion = self._state, self._state.store, self._motion
         table, tiles, broad_phase = store.table.columns, state.tiles, state.broad_phase

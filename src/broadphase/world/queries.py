@@ -35,7 +35,7 @@ from broadphase.world.tiles_near import tiles_near, union
 Rules: TypeAlias = tuple[Any, int | None, int | None, Any]
 """``tag, category, mask, ignore``"""
 _Kept: TypeAlias = tuple[Any, int | None, int | None, frozenset[int], bool]
-"""The same with rows to ignore, and whether sensors are left out, too."""
+"""`Rules` with the rows to ignore, and whether sensors are left out."""
 _Place = tuple[float, float]
 _Numbers = npt.NDArray[np.int64]
 _Flags = npt.NDArray[np.bool_]
@@ -317,7 +317,7 @@ class Queries:
         return hit
 
     def _filter(self, kept: _Kept) -> kernel.BodyFilter:
-        """The same rules for a kernel, where at most one body is ignored."""
+        """The rules for a kernel, if at most one body is ignored."""
         tag, category, mask, unseen, solid = kept
         store, groups, bits = self._store, _NONE, _ANY
         if tag is not None:
