@@ -165,7 +165,7 @@ class Journal:
         return entries
 
     def note(self, store: BoxStore, ids: IdArray, fresh: bool = False) -> None:
-        """Note ids before they move or are removed, or (``fresh``) after they were added; a failure closes it."""
+        """Note ids before they change, or (``fresh``) after they were added; a failure closes it."""
         entries = self.close()
         if len(ids) <= self._most:
             with suppress(MemoryError):

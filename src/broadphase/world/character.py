@@ -22,11 +22,10 @@ from broadphase.world.crossing import before_moving, cross_many
 from broadphase.world.hits import Hit, HitArrays, Integers, Movements, Walk, Walks
 from broadphase.world.motion import Motion, Rollback
 from broadphase.world.motion_many import ManyMotion, as_rows, hit_arrays
-from broadphase.world.movement import NO_TILES, checked_displacement, resolve
-from broadphase.world.space import Images
+from broadphase.world.movement import checked_displacement, resolve
+from broadphase.world.space import Images, TilesNear
 from broadphase.world.state import State
-from broadphase.world.tiles import Tile
-from broadphase.world.tiles_near import TilesNear
+from broadphase.world.tiles import NO_TILES, Tile
 
 WalkRules: TypeAlias = tuple[float, float, float, float, bool, tuple[float, float]]
 """``snap, steepest, step, corner, drop, down``"""
@@ -65,7 +64,7 @@ class Character:
     def _walk_fast(
         self, row: int, dx: float, dy: float, rules: Rules, ignored: Collection[int]
     ) -> Walk | None:
-        """The fast path: one walk in one kernel call; ``None``, and nothing has changed, if that is not enough.
+        """The fast path: one walk in one kernel call.  ``None``: not possible, and nothing has changed.
 
         The general path handles walkers that start inside something, sensors nearby, and periods.
         """

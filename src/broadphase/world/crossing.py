@@ -22,9 +22,9 @@ from broadphase.kernels.movement.sweep import cross_rows
 from broadphase.kernels.shapes.table import BOX, ShapeColumns
 from broadphase.world.bodies import ALL, MOVING, Body, Rows
 from broadphase.world.hits import Hit, HitArrays, Movement, Movements
-from broadphase.world.movement import NO_TILES
 from broadphase.world.space import bounds_of, placed_columns
 from broadphase.world.state import State
+from broadphase.world.tiles import NO_TILES
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.integer[Any]]

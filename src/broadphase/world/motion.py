@@ -24,7 +24,6 @@ from broadphase.world.contacts import contacts_between
 from broadphase.world.crossing import Start, cross
 from broadphase.world.hits import NOTHING, RESPONSES, Answer, Around, Blockers, Hit, Movement, Response
 from broadphase.world.movement import (
-    NO_TILES,
     beside,
     blocker_at,
     first_against,
@@ -32,10 +31,9 @@ from broadphase.world.movement import (
     resolve,
     step_beside,
 )
-from broadphase.world.space import TOLERANCE, Floats, bounds_of, moved_columns
+from broadphase.world.space import FITS, TOLERANCE, Floats, TilesNear, bounds_of, moved_columns, tiles_near
 from broadphase.world.state import State
-from broadphase.world.tiles import Tile, TileMap
-from broadphase.world.tiles_near import FITS, TilesNear, tiles_near
+from broadphase.world.tiles import NO_TILES, Tile, TileMap
 
 _new = tuple.__new__  # a named tuple in half the time
 

@@ -19,10 +19,9 @@ from broadphase.world.crossing import before_moving, cross_many
 from broadphase.world.hits import Answer, Hit, HitArrays, Movements, code_of
 from broadphase.world.motion import Motion, Rollback
 from broadphase.world.movement import resolve
-from broadphase.world.space import Images, bounds_of
+from broadphase.world.space import Images, TilesNear, bounds_of, tiles_near, union
 from broadphase.world.state import State
 from broadphase.world.tiles import Tile
-from broadphase.world.tiles_near import TilesNear, tiles_near, union
 
 # A mover that crosses hits many bodies; with room for at least so many, a second call is rare.
 _LEAST_ROOM = 32

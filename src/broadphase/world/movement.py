@@ -32,12 +32,10 @@ from broadphase.kernels.movement import sweep, sweep_shapes
 from broadphase.kernels.movement.motion import TOLERANCE
 from broadphase.kernels.shapes.contact import box_box
 from broadphase.kernels.shapes.table import BOX, ShapeColumns, bound_rows
-from broadphase.kernels.tiles.grid import TileGrid, bounds_of_cell, no_tiles
+from broadphase.kernels.tiles.grid import TileGrid, bounds_of_cell
 from broadphase.runtime.slices import all_rows
 from broadphase.world.hits import Around, Blockers, Hit, Movement, Response, answered, code_of
-from broadphase.world.tiles import Tile, TileMap
-
-NO_TILES = no_tiles()
+from broadphase.world.tiles import NO_TILES, Tile, TileMap
 
 # The searched region doubles until it has a free place; so many rounds reach any place.
 _MOST_ROUNDS = 200

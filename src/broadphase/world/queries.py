@@ -27,10 +27,9 @@ from broadphase.numeric import as_numpy, real
 from broadphase.space import check_ray_lengths
 from broadphase.world.arguments import as_bounds, as_points, as_shape, as_two, of_one_length
 from broadphase.world.bodies import ALL, Body, Floats, Rows, as_tags
-from broadphase.world.space import MOST_TURNS, Space, moved_columns
+from broadphase.world.space import MOST_TURNS, Space, moved_columns, tiles_near, union
 from broadphase.world.state import State
 from broadphase.world.tiles import Tile
-from broadphase.world.tiles_near import tiles_near, union
 
 Rules: TypeAlias = tuple[Any, int | None, int | None, Any]
 """``tag, category, mask, ignore``"""

@@ -17,8 +17,7 @@ import numpy.typing as npt
 
 from broadphase.foreign import WAYS
 from broadphase.geometry.shapes import Bounds, Polygon, finite
-from broadphase.kernels.tiles import grid as list_tiles
-from broadphase.kernels.tiles import grid as walk_tiles
+from broadphase.kernels.tiles import grid as kernel
 from broadphase.kernels.tiles import slopes
 from broadphase.kernels.tiles.grid import SIDES, Side, TileGrid
 from broadphase.runtime.slices import all_rows
@@ -38,6 +37,8 @@ if TYPE_CHECKING:
 _NO_ONE_WAY = np.empty((0, 0), np.uint8)
 # So many flow fields are kept.
 _KEPT = 8
+
+NO_TILES = kernel.no_tiles()
 
 Base: TypeAlias = Literal["bottom", "top"]
 _BASES: dict[Base, float] = {"bottom": 0.0, "top": 1.0}
@@ -469,7 +470,7 @@ class TileMap:
 
     def tile_at(self, x: float, y: float) -> Tile | None:
         """The tile that a point lies in, or ``None`` outside; on an edge the one of the larger numbers."""
-        column, row = list_tiles.cell_of_point(self._grid, finite(x, "x"), finite(y, "y"))
+        column, row = kernel.cell_of_point(self._grid, finite(x, "x"), finite(y, "y"))
         rows, columns = self._grid.solid.shape
         if not (0 <= column < columns and 0 <= row < rows):
             return None
@@ -477,7 +478,7 @@ class TileMap:
 
     def bounds_of(self, column: int, row: int) -> Bounds:
         """The box of a tile, ``min_x, min_y, max_x, max_y``; also of one outside the map."""
-        bounds: Bounds = list_tiles.bounds_of_cell(self._grid, index(column), index(row))
+        bounds: Bounds = kernel.bounds_of_cell(self._grid, index(column), index(row))
         return bounds
 
     def cells(self, box: Any) -> Cells:
@@ -493,17 +494,17 @@ class TileMap:
         >>> TileMap([[False] * 8] * 8, 32).cells((30, 0, 64, 32))
         Cells(columns=range(0, 2), rows=range(0, 1))
         """
-        left, right, top, bottom = list_tiles.cells_of_box(self._grid, *as_bounds(box))
+        left, right, top, bottom = kernel.cells_of_box(self._grid, *as_bounds(box))
         return Cells(range(left, right), range(top, bottom))
 
     def tiles_in(self, box: Any) -> npt.NDArray[np.int64]:
         """``(m, 2)``, column and row: the solid tiles that a box overlaps, row by row; see `cells`."""
-        search = partial(list_tiles.solid_tiles, self._grid, *as_bounds(box))
+        search = partial(kernel.solid_tiles, self._grid, *as_bounds(box))
         return all_rows(search, np.empty((64, 2), np.int64))
 
     def first_blocker(self, box: Any) -> Tile | None:
         """The first solid tile that a box overlaps, row by row, or ``None``; see `cells`."""
-        column, row = list_tiles.first_solid(self._grid, *as_bounds(box))
+        column, row = kernel.first_solid(self._grid, *as_bounds(box))
         return None if column < 0 else Tile(column, row)
 
     # --- rays ----------------------------------------------------------------------------------------
@@ -543,7 +544,7 @@ class TileMap:
         if not directions.any(axis=1).all():
             raise ValueError(f"direction[{int(np.flatnonzero(~directions.any(axis=1))[0])}] has no length")
         found = TileHits(np.empty((len(starts), 2), np.int64), np.empty(len(starts)), np.empty(starts.shape))
-        walk_tiles.cast_rays(self._grid, starts, directions, float(max_distance), *found)
+        kernel.cast_rays(self._grid, starts, directions, float(max_distance), *found)
         if self.has_slopes:
             slopes.cast_rays_at_slopes(
                 self._grid, self._ground, starts, directions, float(max_distance), *found
@@ -553,7 +554,7 @@ class TileMap:
     def _cast_one(self, start: Sequence[float], direction: Sequence[float], longest: float) -> TileHit | None:
         if direction[0] == 0.0 and direction[1] == 0.0:
             raise ValueError("direction has no length")
-        column, row, distance, nx, ny, x, y = walk_tiles.cast_ray_far(
+        column, row, distance, nx, ny, x, y = kernel.cast_ray_far(
             self._grid, start[0], start[1], direction[0], direction[1], float(longest)
         )
         nearer = self._slope_ahead(start, direction, min(longest, distance))
@@ -586,13 +587,13 @@ class TileMap:
         """
         if is_plain(start, 2) and is_plain(end, 2):
             (x, y), (to_x, to_y) = as_two(start, "start"), as_two(end, "end")
-            is_free: bool = walk_tiles.sees(self._grid, x, y, to_x, to_y)
+            is_free: bool = kernel.sees(self._grid, x, y, to_x, to_y)
             return is_free and not (self.has_slopes and self._slope_between(x, y, to_x, to_y))
         starts, ends = as_points(start, "start"), as_points(end, "end")
         single = starts.ndim == 1 and ends.ndim == 1
         starts, ends = of_one_length(starts, ends, "start", "end")
         visible = np.empty(len(starts), np.bool_)
-        walk_tiles.see(self._grid, starts, ends, visible)
+        kernel.see(self._grid, starts, ends, visible)
         if self.has_slopes:
             for k in np.flatnonzero(visible).tolist():
                 visible[k] = not self._slope_between(*starts[k].tolist(), *ends[k].tolist())

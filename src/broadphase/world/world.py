@@ -32,10 +32,10 @@ from broadphase.world.hits import Answer, Hit, Movement, Movements, Response, Wa
 from broadphase.world.listeners import Callback, Listener
 from broadphase.world.motion import Motion, Rollback
 from broadphase.world.queries import BodyHit, BodyHits, NearestBodies, Queries
+from broadphase.world.space import check_fills
 from broadphase.world.sprites import SpriteWatch
 from broadphase.world.state import State
 from broadphase.world.tiles import TileMap
-from broadphase.world.tiles_near import check_fills
 
 if TYPE_CHECKING:
     from broadphase.indexes.results import Nearest
