@@ -87,7 +87,7 @@ def test_answers_in_memory_that_runs_out(name, room, monkeypatch):
     index.insert_many(boxes)
     index.query_box(requested[:2])  # its structure is built with unlimited memory
     monkeypatch.setattr(slices, "MOST_ROOM", room)
-    monkeypatch.setattr(slices, "MOST_ROOM_OF_ANSWERS", 4 * room)
+    monkeypatch.setattr(slices, "MOST_ROWS_OF_QUERIES", 4 * room)
     assert index.query_box(requested).tolist() == found_by_looking(boxes, requested, True).tolist()
 
 

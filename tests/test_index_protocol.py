@@ -191,7 +191,7 @@ def test_a_copy_of_a_stale_index_is_stale():
 
 
 class QuickStructure(NoStructure):
-    answers_boxes_quickly = True
+    has_fast_box_queries = True
     queries = False
 
     def find_in_boxes(self, *arguments):

@@ -28,7 +28,7 @@ FINE = {
     "FIRST_ROWS": 8,
     "MOST_CHANGES": 8,
     "FIRST_CHANGES": 4,
-    "FEW_QUESTIONS": 2,
+    "FEW_QUERIES": 2,
     "GOAL": 0.0,
 }
 
@@ -41,7 +41,7 @@ def cut_finely(monkeypatch):
             if hasattr(module, name):
                 monkeypatch.setattr(module, name, value)
     monkeypatch.setattr(slices.ranges, "__defaults__", (FINE["MOST_ROWS"],))
-    monkeypatch.setattr(slices.growing, "__defaults__", (0, FINE["FEW_QUESTIONS"]))
+    monkeypatch.setattr(slices.growing, "__defaults__", (0, FINE["FEW_QUERIES"]))
 
 
 class Stops:
@@ -207,10 +207,5 @@ def test_helpers_of_slices(cut_finely):
     same_array(whole, np.concatenate(parts))
     order = draw.permutation(33)
     same_array(slices.rows_at(whole, order), whole[order])
-    keys = np.sort(draw.integers(0, 6, 33))
-    ranges = list(slices.whole_runs(keys))
-    assert len(ranges) > 2
-    assert [row for begin, end in ranges for row in range(begin, end)] == list(range(33))
-    assert all(keys[end - 1] != keys[end] for _, end in ranges if 0 < end < 33)
     rows = draw.integers(0, 20, (300, 2)).astype(np.int32)
     same_array(pair_order.sorted_rows(rows, 20, 20), rows[np.lexsort((rows[:, 1], rows[:, 0]))])

@@ -108,7 +108,7 @@ def test_batches_of_questions_in_slices(monkeypatch, name, dim):
         return [index.query_box(boxes), index.query_point(low), *hits, *many, *near]
 
     right = answers()
-    monkeypatch.setattr(slices, "FEW_QUESTIONS", 1)
+    monkeypatch.setattr(slices, "FEW_QUERIES", 1)
     monkeypatch.setattr(slices, "GOAL", 0.0)
     stops = []
     monkeypatch.setattr(slices, "stop_if_unwanted", lambda: stops.append(None))

@@ -12,7 +12,7 @@ import numpy as np
 
 from broadphase import Box, Capsule, Circle, Polygon, TileMap, World
 from broadphase.world.bodies import ALL
-from broadphase.world.character import Trip, rules_of
+from broadphase.world.character import Walkers, rules_of
 
 if __package__:
     from tests.walk_oracle import things_of
@@ -114,7 +114,7 @@ class Walker:
         stood = self.world.walk(self.body, 0.0, 0.0, **rules).floor
         assert self.body.position == before or not stood, "it moves without a call"
         self.world.restore(moment)
-        trip = Trip(
+        walkers = Walkers(
             *(self.world._state, self.world._motion, self.world._many),
             np.array([self.body.id], np.int32),
             np.array([[dx, dy]]),
@@ -122,9 +122,9 @@ class Walker:
             ALL,
             (),
         )
-        trip.go()
+        walkers.run()
         one = self.body.position
-        self.never_inside_never_through(trip, before)
+        self.never_inside_never_through(walkers, before)
         self.world.restore(moment)
         along = self.world.walk(self.body, dx, 0.0, **rules)
         stuck = self.body.x != before[0] + dx
@@ -141,8 +141,8 @@ class Walker:
                 assert still.floor == two.floor
         return stood is not None, stuck
 
-    def never_inside_never_through(self, trip, before):
-        found = trip.log.bends[: trip.log.counts[1], 1:3].tolist()
+    def never_inside_never_through(self, walkers, before):
+        found = walkers.log.bends[: walkers.log.counts[1], 1:3].tolist()
         places = [before, *map(tuple, found), self.body.position]
         names = self.inside(self.box_at(*places[-1]))
         assert not names, f"inside {names}"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from broadphase import outofcore
-from broadphase.extras import need
+from broadphase.errors import need
 
 _dataframe = need("dask.dataframe", extra="dask", purpose="broadphase.dask")
 

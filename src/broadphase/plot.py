@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.boxes import BoxArray, as_boxes, as_plain_array
-from broadphase.extras import need
+from broadphase.errors import need
 from broadphase.numeric import real
 from broadphase.runtime.memory import PairArray
 

@@ -43,8 +43,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.adapters.arcade_engines import PhysicsEnginePlatformer, PhysicsEngineSimple
-from broadphase.adapters.arcade_lists import arcade, corners_of, has_arrays, keeps_arrays, near_slots
+from broadphase.adapters.arcade_engines import (
+    PhysicsEnginePlatformer,
+    PhysicsEngineSimple,
+    arcade,
+    corners_of,
+    has_arrays,
+    keeps_arrays,
+    near_slots,
+)
 from broadphase.adapters.following import Following, Leader, as_leader
 from broadphase.geometry.shapes import Box, Polygon, Shape
 from broadphase.indexes import make_index

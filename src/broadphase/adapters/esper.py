@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from broadphase.extras import need
+from broadphase.errors import need
 from broadphase.geometry.shapes import Shape
 from broadphase.world.arguments import as_place, as_shape
 from broadphase.world.bodies import Body

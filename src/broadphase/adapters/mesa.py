@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from broadphase.api.neighborhoods import NearestPoints, Neighbors, nearest, neighbors
-from broadphase.extras import need
+from broadphase.errors import need
 
 __all__ = ["ContinuousSpace", "ContinuousSpaceAgent"]
 

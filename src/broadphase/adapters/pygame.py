@@ -38,7 +38,7 @@ from broadphase.adapters.pygame_world import (
 )
 from broadphase.api.one_shot import join, pairs
 from broadphase.boxes import BoxArray
-from broadphase.extras import need
+from broadphase.errors import need
 from broadphase.kernels.shapes.sprites import edges_of_rects
 from broadphase.runtime.memory import PairArray
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from broadphase.adapters.following import Following, Leader, as_leader
 from broadphase.boxes import BoxArray, as_boxes
-from broadphase.extras import need
+from broadphase.errors import need
 from broadphase.geometry.shapes import Box, Circle, Shape
 from broadphase.plot import count_cells
 from broadphase.world.bodies import Body

@@ -13,8 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from broadphase.cli.terminal import complain
-from broadphase.errors import FileError
-from broadphase.extras import need
+from broadphase.errors import FileError, need
 from broadphase.io.tables import whole_file
 
 DISAGREEMENT = 1

@@ -1,4 +1,4 @@
-"""The commands and their options; `demo`, `bench` and `replay --table` have files of their own."""
+"""The commands and their options; `demo` and `bench` have files of their own."""
 
 import errno
 import glob
@@ -6,23 +6,25 @@ import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TextIO
 
+import numpy as np
 from cyclopts import App, CycloptsError, Parameter, validators
 
 import broadphase
 from broadphase.cli.terminal import complain
-from broadphase.errors import FileError
-from broadphase.extras import need
+from broadphase.errors import FileError, need
 from broadphase.runtime.memory import available_memory
 
 if TYPE_CHECKING:
-    from broadphase.recording.reader import Recording
+    from broadphase.recording.following import MethodRun
+    from broadphase.recording.reader import RecordedFrame, Recording
 
 _BYTES_PER_BOX = 250  # of memory for reading, searching and writing, with two pairs per box
 _BINARY = (".parquet", ".pq", ".arrow", ".feather", ".ipc", ".npy")
 _TEXT = (".csv", ".txt", ".tsv", ".tab", ".json", ".geojson")
 _PURPOSE = "searching on disk"
+_ROUNDS = 3  # of a replay, with each method
 
 
 class DiskOptions(NamedTuple):
@@ -292,8 +294,6 @@ def replay(
         Whether to open the page.
     """
     if table:
-        from broadphase.cli.replay import table as print_table
-
         return print_table(file, methods, slowest)
     from broadphase.recording.reader import Recording
 
@@ -558,3 +558,64 @@ def search_on_disk(
 def _files(folder: str) -> str:
     count = len(list(Path(folder).glob("*.parquet")))
     return f"{count} file{'' if count == 1 else 's'}"
+
+
+# ---- ``replay --table``: a recording as tables
+
+
+def print_table(file: str, methods: Sequence[str] | None, slowest: int, out: TextIO | None = None) -> int:
+    """Print a line per frame, then the methods, then the slowest frames."""
+    from broadphase.indexes import CLASSES
+    from broadphase.recording.following import run_methods
+    from broadphase.recording.reader import Recording
+
+    recording = Recording(file)
+    out = sys.stdout if out is None else out
+    chosen = list(methods or (name for name in CLASSES if name != "brute_force"))
+    followed = run_methods(recording, chosen, _ROUNDS)
+    print(f"{file}: {recording!r}\n", file=out)
+    _print_frames(recording, followed, out)
+    if not len(recording):
+        return 0
+    print(
+        f"\n{'method':<16}{'median ms':>12}{'slowest ms':>12}{'in frame':>10}{'median tests':>14}", file=out
+    )
+    for method, (seconds, tests) in followed.items():
+        worst = int(seconds.argmax())
+        print(
+            f"{method:<16}{_ms(np.median(seconds)):>12}{_ms(seconds[worst]):>12}{worst:>10}"
+            f"{int(np.median(tests)):>14}",
+            file=out,
+        )
+    print("\nslowest frames, by what the recorded calls took", file=out)
+    for number in recording.slowest(slowest):
+        print(_summary(recording[number]), file=out)
+    return 0
+
+
+def _print_frames(recording: "Recording", followed: "dict[str, MethodRun]", out: TextIO) -> None:
+    heads = ["frame", "bodies", "moved", "pairs", "recorded ms", *(f"{method} ms" for method in followed)]
+    widths = [max(8, len(head) + 2) for head in heads]
+    print("".join(f"{head:>{width}}" for head, width in zip(heads, widths, strict=True)), file=out)
+    for frame in recording:
+        cells = [
+            *(frame.number, len(frame.ids), frame.moved, len(frame.pairs())),
+            *(
+                _ms(spent)
+                for spent in (frame.seconds, *(one.seconds[frame.number] for one in followed.values()))
+            ),
+        ]
+        print("".join(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True)), file=out)
+
+
+def _summary(frame: "RecordedFrame") -> str:
+    calls = sorted(frame.calls.items(), key=lambda item: -item[1].seconds)
+    words = ", ".join(f"{name} x{call.times} {_ms(call.seconds)} ms" for name, call in calls)
+    return (
+        f"frame {frame.number}: {_ms(frame.seconds)} ms; {len(frame.ids)} bodies, {frame.moved} moved, "
+        f"{frame.added} added, {frame.removed} removed; {words}"
+    )
+
+
+def _ms(seconds: Any) -> str:
+    return f"{1e3 * seconds:.3f}"

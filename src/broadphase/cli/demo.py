@@ -24,8 +24,7 @@ from broadphase import pairs as find_pairs
 from broadphase.api.one_shot import search
 from broadphase.boxes import BoxArray, as_boxes, as_filter
 from broadphase.cli.terminal import Steps, complain
-from broadphase.errors import FileError
-from broadphase.extras import need
+from broadphase.errors import FileError, need
 from broadphase.io.tables import whole_file
 from broadphase.methods.pair_order import sorted_pairs
 from broadphase.methods.task import Found, Task

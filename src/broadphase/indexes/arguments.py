@@ -27,14 +27,14 @@ Given = tuple[Any, ...]
 """What a caller wrote, as a tuple whose items are not checked yet."""
 
 Rules = tuple[int, int]
-"""Category and mask of a question, as kernels take them."""
+"""Category and mask of a query, as kernels take them."""
 NO_RULE = -1
-"""What a kernel is given for a ``category`` or ``mask`` that the caller did not set."""
+"""The ``category`` or ``mask`` for kernels if the caller did not set one."""
 NO_RULES: Rules = (NO_RULE, NO_RULE)
 
 
 def as_given(values: Any) -> Given | None:
-    """A tuple, list or row of anything, for a kernel that looks at it; None for what is none of these."""
+    """A tuple, list or row of anything, for a kernel that checks it; None for other types."""
     kind = type(values)
     if kind is tuple:
         given: Given = values
@@ -75,7 +75,7 @@ class Reader:
         kind = type(box)
         row = kind is np.ndarray and box.ndim == 1
         if kind is tuple or kind is list or row:
-            # The way of nearly every call, without a further one where that can be helped.
+            # The path of nearly every call: no function call that can be avoided.
             try:
                 values = self._unpack_box(self._pack_box(*(box.tolist() if row else box)))
             except (struct.error, OverflowError, TypeError):
@@ -130,7 +130,7 @@ class Reader:
         return values
 
     def settled_point(self, point: Any, name: str, wanted: Wanted = POINTS) -> Any:
-        """A point or points, settled so that no more caller code runs (`broadphase.boxes.settled`)."""
+        """Points, read so that no code of the caller runs afterwards (`broadphase.boxes.settled`)."""
         values = self.floats(point, self.dim)
         return settled(point, name, wanted) if values is None else values
 
@@ -169,7 +169,7 @@ class Reader:
         return np.column_stack((at, towards, furthest))
 
     def floats(self, values: Any, width: int) -> Floats | None:
-        """The short way: a tuple, list or row of ``width`` numbers.  ``None``: look at it as an array."""
+        """The fast path: a tuple, list or row of ``width`` numbers.  ``None``: read it as an array."""
         kind = type(values)
         if kind is np.ndarray and values.ndim == 1:
             values = values.tolist()  # the numbers of an array cost four times as much as Python's
@@ -245,7 +245,7 @@ def bit_set(value: Any, name: str) -> int:
 
 
 def settled_env(env: Any) -> Any:
-    """An environment or several, of which no code of the caller's runs any more; None stays None."""
+    """An environment or several, read so that no code of the caller runs afterwards; None stays None."""
     if env is None or type(env) is int:
         return env
     array = settled(env, "env")
@@ -253,12 +253,12 @@ def settled_env(env: Any) -> Any:
 
 
 def settled_distance(value: Any, name: str) -> Any:
-    """The same of a distance or distances."""
+    """`settled_env` for a distance or distances."""
     return value if type(value) is float or type(value) is int else settled(value, name, NUMBERS)
 
 
 def as_rules(category: Any, mask: Any) -> Rules:
-    """The rules of a question as kernels take them."""
+    """The rules of a query, as kernels take them."""
     return (
         NO_RULE if category is None else bit_set(category, "category"),
         NO_RULE if mask is None else bit_set(mask, "mask"),
@@ -275,7 +275,7 @@ def flag(value: Any, name: str) -> bool:
 
 
 def thread_limit(limit: int | None) -> int | None:
-    """The most threads that a call may use; ``None``, whatever there is, stays so."""
+    """The most threads that a call may use; ``None``, for all cores, stays None."""
     return None if limit is None else threads.resolve(limit)
 
 
@@ -318,20 +318,20 @@ def _wanted(finite: bool) -> str:
 
 
 def around(center: Floats, radius: float, rounding: float = 4e-15) -> Floats:
-    """A box that certainly holds whatever is judged to lie within the radius, rounding included."""
+    """A box that overlaps everything within the radius, despite rounding."""
     far = radius + (max(map(abs, center)) + radius) * rounding
     return (*[at - far for at in center], *[at + far for at in center])
 
 
 def around_many(centers: Rows, radii: Rows) -> Rows:
-    """The same for many."""
+    """`around` for many."""
     with np.errstate(over="ignore"):
         far = (radii + (np.abs(centers).max(axis=1) + radii) * 4e-15)[:, None]
         return np.hstack((centers - far, centers + far))
 
 
 def lined_up(first: Any, second: Any, first_name: str, second_name: str) -> tuple[Rows, Rows]:
-    """Two arguments of a batch with one row for each query; what was given once counts for all."""
+    """Two arguments of a batch with one row for each query; a single row is repeated."""
     rows = [len(value) for value in (first, second) if isinstance(value, np.ndarray)]
     if len(set(rows)) > 1:
         raise ValueError(

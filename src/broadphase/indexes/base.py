@@ -38,12 +38,12 @@ class Index:
     touching : bool
         Whether boxes that share only an edge or a corner overlap.
     sort : bool
-        Whether pairs and ids come sorted; without, their order is open.
+        Whether pairs and ids are sorted; if not, their order is undefined.
     threads : int, optional
         The most threads that one call may use; all cores by default.
     period : sequence of float or None, float, optional
-        The length of the world on each axis, after which it begins again; None or inf for an axis that goes
-        on.  Boxes are kept as they lie in the world, and overlap as `broadphase.pairs` says.
+        The world is periodic with this length on each axis; None or inf for an axis without a period.  Boxes
+        are wrapped into the world, and overlap as in `broadphase.pairs`.
 
     Notes
     -----
@@ -51,16 +51,16 @@ class Index:
 
     - Boxes, points and origins are rounded to the dtype of the index, as its own boxes are; distances,
       radii and directions are float64.
-    - With ``touching`` boxes are closed sets.  Without, what only meets an edge or a corner does not count:
-      a point on an edge, a ray along it, a circle that just reaches it.
-    - ``category=`` leaves the boxes whose mask has one of its bits; ``mask=`` leaves those whose category
-      has.  Without them every box is asked, static or not.
-    - One more leading axis makes a batch; what is given once counts for all of it.
-    - ``env=`` is the environment that a question is about: it is answered as if there were no others.
-      Without, it is environment 0, in which all boxes are that were inserted without one.
-    - With a period, distances are those to the nearest image of a box.  A ray goes around until its greatest
-      distance, which must be finite where it goes along an axis with a period; a box that it hits several
-      times counts where it is hit first.
+    - With ``touching`` boxes are closed sets.  Without, touching an edge or a corner does not count: a point
+      on an edge, a ray along it, a circle that just reaches it.
+    - ``category=`` selects the boxes whose mask has one of its bits; ``mask=`` those whose category has one.
+      Without them all boxes are searched, static or not.
+    - One more leading axis makes a batch; a single argument is used for all queries.
+    - ``env=`` is the environment to search: other environments do not count.  By default it is environment 0,
+      which holds all boxes that were inserted without one.
+    - With a period, distances are those to the nearest image of a box.  A ray wraps around until its maximum
+      distance, which must be finite if the ray moves along an axis with a period; a box that it hits several
+      times counts once, where it is hit first.
 
     Many threads may read at once (pairs, joins, queries); ``stats`` is then about whichever call ended last.
     A call that changes the index, and ``changes``, must have it to itself: keeping the others out is the
@@ -108,8 +108,8 @@ class Index:
             self._reader = PeriodicReader(int(dim), kept_in, lengths, self._touching)
             self._space = PeriodicSpace(structure, self._reader, self._sort, lengths)
         self._worlds: Environments | None = None
-        self._as_given = self._space.asked.reads_given
-        """Whether a question without rules goes to the structure before it is read."""
+        self._as_given = self._space.searched.reads_given
+        """Whether a query without rules is passed to the structure unchecked."""
 
     def _make_structure(self, *kept: Any) -> Structure:
         """The structure of such an index; ``kept`` is what `Structure` takes."""
@@ -146,7 +146,7 @@ class Index:
 
     @property
     def period(self) -> tuple[float | None, ...] | None:
-        """The length of the world on each axis; ``None`` where it does not begin again."""
+        """The length of the world on each axis; ``None`` for an axis without a period."""
         return self._space.period
 
     @property
@@ -250,7 +250,7 @@ class Index:
         return ids
 
     def remove(self, id: int) -> None:  # noqa: A002 - the word that users know
-        """Take a box out; its id is free for the next insert.
+        """Remove a box; its id is free for the next insert.
 
         Parameters
         ----------
@@ -264,7 +264,7 @@ class Index:
         self._leave(_just(arguments.known_id(self._store, id)))
 
     def remove_many(self, ids: Any) -> None:
-        """Take boxes out.
+        """Remove boxes.
 
         Parameters
         ----------
@@ -282,7 +282,7 @@ class Index:
             self._leave(known)
 
     def clear(self) -> None:
-        """Take all boxes out; ids begin at 0 again.  What was reserved stays."""
+        """Remove all boxes; ids begin at 0 again.  Reserved memory stays."""
         self._unsettle()  # first, should it be interrupted
         self._store.empty()
         self._space.ready()
@@ -368,7 +368,7 @@ class Index:
         self._replace(store.ids(), rows)
 
     def reserve(self, n: int) -> None:
-        """Make room for ``n`` boxes in all, so that filling the index copies nothing on the way."""
+        """Reserve memory for ``n`` boxes in all, so that filling the index copies nothing."""
         room = arguments.count(n, "n", 0)
         self._store.reserve(room)
         self._space.reserve(room)
@@ -418,7 +418,7 @@ class Index:
         (self._worlds or self._space).enter(ids, True)
 
     def _take_out(self, ids: Any) -> None:
-        """Remove boxes that were just stored, which not everything has followed."""
+        """Undo an insertion that failed or was interrupted."""
         self._unsettle()
         self._store.drop(np.atleast_1d(np.asarray(ids, np.int32)))
 
@@ -448,7 +448,7 @@ class Index:
                 raise
 
     def _unsettle(self) -> None:
-        """Mark everything but the boxes as stale; it is rebuilt from the boxes."""
+        """Discard everything but the boxes; the next read rebuilds it from them."""
         self._journal.close()
         (self._worlds or self._space).unsettle()
 
@@ -459,7 +459,7 @@ class Index:
 
             self._unsettle()
             self._store.use_envs()
-            self._space.structure.reset()  # it is not read any more
+            self._space.structure.reset()  # it is no longer read
             self._as_given = False
             self._worlds = Environments(self._space)
 
@@ -482,7 +482,7 @@ class Index:
         Parameters
         ----------
         max_pairs : int, optional
-            The most pairs to take memory for.  (`SweepAndPrune` keeps all pairs in any case.)
+            The most pairs to allocate memory for.  (`SweepAndPrune` keeps all pairs in any case.)
 
         Returns
         -------
@@ -492,7 +492,7 @@ class Index:
         Raises
         ------
         PairLimitExceeded
-            There are more than ``max_pairs``; memory was never taken for much more than about that many.
+            There are more than ``max_pairs``; memory was never allocated for much more than that.
         TypeError, ValueError
             ``max_pairs`` is no int, or negative.
 
@@ -513,8 +513,8 @@ class Index:
     def changes(self) -> PairChanges:
         """Which pairs began, stayed and ended since the call before.
 
-        A reused id is a new thing: the pairs of its old box have ended, even with the same partner.  The
-        first call finds that everything began.
+        A reused id is a new box: the pairs of the old box have ended, even with the same partner.  In the
+        first call all pairs begin.
 
         Returns
         -------
@@ -574,12 +574,12 @@ class Index:
     def swept_pairs(self, boxes: Any, *, max_pairs: int | None = None) -> "SweptPairs":
         """Pairs that meet during the move to the next frame: every live box moves straight to its new place.
 
-        Ask before ``update(boxes)``; nothing is changed.
+        Call it before ``update(boxes)``; it changes nothing.
 
         Parameters
         ----------
         boxes : array_like, shape (len(index), 2 * dim)
-            Where the boxes go, in id order, as `update` takes them.  They may grow or shrink on their way.
+            The new boxes in id order, as for `update`.  Boxes may grow or shrink while they move.
         max_pairs : int, optional
             Raise rather than return more pairs than this.
 
@@ -591,8 +591,8 @@ class Index:
         Raises
         ------
         TypeError, ValueError
-            As of `update`; also where an edge would come from infinity or go there, and in an index with a
-            period: which way round a box goes, its places do not say.
+            As of `update`; also if an edge would move from or to infinity, and in an index with a period: the
+            direction in which a box moves around the world is not known.
 
         Examples
         --------
@@ -604,7 +604,7 @@ class Index:
         SweptPairs(pairs=array([[0, 1]], dtype=int32), times=array([0.25]))
         """
         from broadphase.api.sweeping import meeting_pairs
-        from broadphase.methods.in_space import Space  # here: few ask, and all would wait for it
+        from broadphase.methods.in_space import Space  # here: few need it, and importing takes time
 
         if self.period is not None:
             raise ValueError(
@@ -638,7 +638,7 @@ class Index:
         category, mask : int, optional
             See `broadphase.Index`.
         env : int or array_like of int, shape (m,), optional
-            The environment that the question is about, 0 by default; see `broadphase.Index`.
+            The environment to search, 0 by default; see `broadphase.Index`.
 
         Returns
         -------
@@ -814,7 +814,7 @@ class Index:
         if env is not None or ignore is not None:
             from broadphase.indexes import environments
 
-            return environments.ask_first(self, rays, 0 if env is None else env, ignore, rules)
+            return environments.query_first_hits(self, rays, 0 if env is None else env, ignore, rules)
         return self._cast(rays, rules)
 
     def query_ray(
@@ -851,7 +851,7 @@ class Index:
         if env is not None:
             from broadphase.indexes import environments
 
-            return environments.ask_all(self, rays, env, rules)
+            return environments.query_all_hits(self, rays, env, rules)
         if not isinstance(rays, tuple):
             return self._space.all_hits(rays, rules)
         found = self._space.all_on_ray(rays, rules)
@@ -897,7 +897,7 @@ class Index:
         if env is not None:
             from broadphase.indexes import environments
 
-            return environments.ask_nearest(self, at, most, env, rules)
+            return environments.query_nearest(self, at, most, env, rules)
         if not isinstance(at, tuple):
             return self._space.nearest_many(at, most, rules)
         found = self._space.nearest_one(at, most, rules)
@@ -910,7 +910,7 @@ class Index:
     # ---- copies and files
 
     def copy(self) -> Self:
-        """An index of its own with the same boxes, ids and baseline of `changes`; both may go on freely."""
+        """An independent index with the same boxes, ids and baseline of `changes`."""
         return self.__deepcopy__({})
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
@@ -921,7 +921,7 @@ class Index:
     def save(self, path: str | PathLike[str]) -> None:
         """Write the index to one ``.npz`` file, without pickle; an existing file is replaced.
 
-        The baseline of `changes` is kept too: the loaded index goes on where this one is.
+        The baseline of `changes` is saved too: the loaded index continues from the same state.
 
         Parameters
         ----------
@@ -1001,15 +1001,15 @@ class Index:
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        # What hides a method (a `broadphase.Recorder` does that) is not part of what the index is.
+        # A `broadphase.Recorder` hides methods by attributes, which are not part of the index.
         return {
             key: value for key, value in self.__dict__.items() if not callable(getattr(type(self), key, None))
         }
 
     def _rules(self, category: Any, mask: Any, env: Any) -> tuple[Rules, Any]:
-        """The rules of a question, and the environment that it is about; None where there are none.
+        """The rules of a query, and its environment; None if the index has no environments.
 
-        No code of the caller's runs any more in what is returned (`broadphase.boxes.settled`).
+        No code of the caller runs afterwards (`broadphase.boxes.settled`).
         """
         rules, env = arguments.as_rules(category, mask), arguments.settled_env(env)
         return rules, 0 if env is None and self._worlds else env
@@ -1037,15 +1037,15 @@ class Index:
         return None if hit is NO_HIT else hit
 
     def _world_of(self, env: int) -> tuple[Any, IdArray] | None:
-        """The index of an environment, and the id here of each id there; ``None`` where nothing is in it."""
+        """The index of an environment, and the id here of each id there; ``None`` if it has no boxes."""
         if self._worlds:
             return self._worlds.world_of(self, env)
         return (self, np.arange(self._store.end, dtype=np.int32)) if env == 0 and self._store.live else None
 
-    def _in_env(self, call: str, asked: tuple[Any, ...], env: Any, rules: Rules) -> IdArray:
-        from broadphase.indexes import environments  # here: in most programs there is one world
+    def _in_env(self, call: str, query: tuple[Any, ...], env: Any, rules: Rules) -> IdArray:
+        from broadphase.indexes import environments  # here: most programs have one environment
 
-        return environments.ask_rows(self, call, asked, env, rules)
+        return environments.query_rows(self, call, query, env, rules)
 
 
 def _just(id: int) -> IdArray:  # noqa: A002

@@ -44,19 +44,19 @@ from broadphase.runtime import threads
 from broadphase.runtime.memory import PairArray, Scratch
 from broadphase.runtime.slices import few_at_a_time, growing, in_chunks
 
-# Where more than a quarter of a tree's boxes come or leave their places at once, it is built again.
+# If more than a quarter of a tree's boxes are added or leave their slots at once, it is built again.
 _SHARE = 4
 _FEW = 64
 _MOST_LEVELS = 32
 _ENOUGH_FOR_THREADS = 2_000
-# With so many times as many static boxes, those that move are asked about one by one: 10,000 among 1,000,000
-# take a quarter of the time, among 100,000 half (benchmarks/frames.py --parts static).
+# With so many times as many static boxes, there is one query for each moving box: 10,000 among 1,000,000 take
+# a quarter of the time, among 100,000 half (benchmarks/frames.py --parts static).
 _SPARSE = 4
 _FIRST_ROOM = 64
-_ENOUGH_QUESTIONS = 200
+_ENOUGH_QUERIES = 200
 _CACHE_LINE = 64
 _FIRST_NODES = 16
-# A box that moves may go on so many times before it leaves its margin.
+# The margin of a moving box is so many times its last step.
 STEPS = 4.0
 _try_box, _try_ray, _try_nearest, _try_move = map(
     trial, (queries.query_box, queries.query_ray, queries.query_nearest, queries.move_box)
@@ -64,7 +64,7 @@ _try_box, _try_ray, _try_nearest, _try_move = map(
 
 
 class TreeArrays:
-    """The nodes of both trees (see `broadphase.kernels.tree.dynamic_tree`), and what is known of each id."""
+    """The nodes of both trees (see `broadphase.kernels.tree.dynamic_tree`), and the slot of each id."""
 
     def __init__(self, dim: int, dtype: npt.DTypeLike) -> None:
         self.rows = 2 * dim
@@ -76,32 +76,32 @@ class TreeArrays:
         """The place of each id's slot; -1 where it has none."""
         self.reach: npt.NDArray[np.floating[Any]] = np.empty(0, dtype)
         """How much wider than its box an id's slot is made on every side."""
-        self.make_room(_FIRST_NODES)
+        self.reserve_nodes(_FIRST_NODES)
         kernel.clear_nodes(self.edges, self.children, self.links)
 
-    def make_room(self, nodes: int) -> None:
-        """Let ``nodes`` more nodes be made."""
+    def reserve_nodes(self, nodes: int) -> None:
+        """Reserve memory for ``nodes`` more nodes."""
         old = len(self.children)
-        room = (int(self.children[0, kernel.NODES]) if old else 0) + 1 + nodes
-        if room > old:
-            self._resize(max(room, old + old // 2))
+        capacity = (int(self.children[0, kernel.NODES]) if old else 0) + 1 + nodes
+        if capacity > old:
+            self._resize(max(capacity, old + old // 2))
 
-    def make_id_room(self, room: int) -> None:
-        """Take ids below ``room``."""
+    def reserve_ids(self, capacity: int) -> None:
+        """Reserve memory for ids below ``capacity``."""
         old = len(self.where)
-        if room > old:
-            where = np.full(room, -1, np.int32)
+        if capacity > old:
+            where = np.full(capacity, -1, np.int32)
             where[:old] = self.where
-            reach = np.zeros(room, self.reach.dtype)
+            reach = np.zeros(capacity, self.reach.dtype)
             reach[:old] = self.reach
             self.where, self.reach = where, reach
 
-    def _resize(self, room: int) -> None:
-        kept = min(len(self.children), room)
+    def _resize(self, capacity: int) -> None:
+        kept = min(len(self.children), capacity)
         # All arrays are made before one is replaced: memory may run out.
-        edges = _aligned((room * self.rows, kernel.WIDTH), self.edges.dtype)
-        children = _aligned((room, kernel.WIDTH), self.children.dtype)
-        links = np.empty((room, 2), np.int32)
+        edges = _aligned((capacity * self.rows, kernel.WIDTH), self.edges.dtype)
+        children = _aligned((capacity, kernel.WIDTH), self.children.dtype)
+        links = np.empty((capacity, 2), np.int32)
         edges[: kept * self.rows] = self.edges[: kept * self.rows]
         children[:kept] = self.children[:kept]
         links[:kept] = self.links[:kept]
@@ -142,7 +142,7 @@ class TreeStructure(Structure):
 
     def __init__(self, margin: float | None, *kept: Any) -> None:
         store: BoxStore = kept[0]
-        # Never infinite, also in float32: a slot must not begin at inf - inf.
+        # Finite in float32, too: a slot must not begin at inf - inf.
         most = float(np.finfo(store.boxes.dtype).max)
         self._reach = -1.0 if margin is None else min(margin, most)
         super().__init__(*kept)
@@ -160,7 +160,7 @@ class TreeStructure(Structure):
         self.stale = True
 
     def refresh(self) -> None:
-        self._arrays.make_id_room(self.store.end)
+        self._arrays.reserve_ids(self.store.end)
         for tree, ids in self._by_tree(self.store.ids()):
             if self._unbuilt[tree]:
                 self._build(tree, ids)
@@ -172,7 +172,7 @@ class TreeStructure(Structure):
         kernel.drop_tree(arrays.edges, arrays.children, arrays.links, tree, stack)
         if len(ids):
             order, begin, after, _ = build_tree(store.boxes[ids], np.empty(0, np.uint8))
-            arrays.make_room(kernel.most_nodes(len(ids)))
+            arrays.reserve_nodes(kernel.most_nodes(len(ids)))
             nodes = (arrays.edges, arrays.children, arrays.links, arrays.where)
             kernel.pack_nodes(nodes, store.boxes, arrays.reach, ids[order], begin, after, tree)
 
@@ -184,12 +184,12 @@ class TreeStructure(Structure):
         return [(kernel.MOVING, ids[~static]), (kernel.STATIC_TREE, ids[static])]
 
     def _built(self, ids: IdArray) -> npt.NDArray[np.bool_]:
-        """Which of the ids belong to a tree that is not about to be built again."""
+        """Which of the ids belong to a tree that will not be built again."""
         in_static = self.store.classes[ids] == STATIC
         return np.where(in_static, not self._unbuilt[kernel.STATIC_TREE], not self._unbuilt[kernel.MOVING])
 
     def _most_changes(self, tree: int) -> int:
-        """How many boxes may come or go before it costs less to build a tree again."""
+        """How many boxes may be added or removed before building the tree again costs less."""
         return max(int(self._arrays.children[0, kernel.HELD + tree]) // _SHARE, _FEW)
 
     def enter(self, ids: IdArray, fresh: bool) -> None:
@@ -205,7 +205,7 @@ class TreeStructure(Structure):
     def _insert(self, ids: IdArray, fresh: bool) -> None:
         store, arrays = self.store, self._arrays
         if len(arrays.where) < len(store.alive):
-            arrays.make_id_room(len(store.alive))
+            arrays.reserve_ids(len(store.alive))
         if self.stale:
             if fresh:
                 arrays.reach[ids] = 0.0
@@ -216,7 +216,7 @@ class TreeStructure(Structure):
                 own = (store.boxes, arrays.reach, store.classes, some, done, fresh, arrays.scratch)
                 done = kernel.insert_boxes(arrays.edges, arrays.children, arrays.links, arrays.where, *own)
                 if done < len(some):
-                    arrays.make_room(len(arrays.children) // 2 + _MOST_LEVELS)
+                    arrays.reserve_nodes(len(arrays.children) // 2 + _MOST_LEVELS)
 
     def leave(self, ids: IdArray, boxes: BoxArray | None) -> None:
         if boxes is None:
@@ -272,9 +272,9 @@ class TreeStructure(Structure):
             self._insert(ids, fresh=False)
         return done is not None and done != queries.REFUSED
 
-    def reserve(self, room: int) -> None:
-        self._arrays.make_id_room(room)
-        self._arrays.make_room(kernel.most_nodes(room))
+    def reserve(self, capacity: int) -> None:
+        self._arrays.reserve_ids(capacity)
+        self._arrays.reserve_nodes(kernel.most_nodes(capacity))
 
     # ---- pairs
 
@@ -293,9 +293,9 @@ class TreeStructure(Structure):
         return Found(chunks, pairs, tests, self.counts()[0])
 
     def _few_with_static(self, limit: int) -> Found:
-        """Pairs of the two trees where few move: each is asked about.
+        """Pairs of few moving boxes with static ones: one query for each moving box.
 
-        The leaves of the moving tree reach far then, and meet many static ones for nothing.
+        With few boxes the leaves of the moving tree are large, and overlap many static ones in vain.
         """
         store = self.store
         movers, statics = (own for _, own in self._by_tree(store.ids()))
@@ -315,7 +315,7 @@ class TreeStructure(Structure):
         count = leaves.shape[1]
         loose = arrays.children[0, kernel.LOOSE + kernel.MOVING] or arrays.children[0, kernel.LOOSE + other]
         exact = self.touching and not store.any_sets and not bool(loose)
-        # The two trees are what the classes say.
+        # The two trees are the classes.
         rules = store.filter()._replace(classes=np.empty(0, np.uint8))
         search = partial(join_leaf_pairs, *nodes, leaves, store.boxes, exact, self.touching, rules)
         parts = threads.resolve(self.threads) if count > _ENOUGH_FOR_THREADS else 1
@@ -325,24 +325,24 @@ class TreeStructure(Structure):
 
     # ---- queries: down both trees; a batch is shared out among threads
 
-    def _asked(self) -> tuple[npt.NDArray[Any], ...]:
-        """What every query by rules is given."""
+    def _search_arguments(self) -> tuple[npt.NDArray[Any], ...]:
+        """The first arguments of every search by rules."""
         arrays, store = self._arrays, self.store
         return arrays.edges, arrays.children, store.boxes, store.categories, store.masks
 
     @property
     def packets_from(self) -> tuple[float, int]:  # type: ignore[override]
-        # Where boxes have moved, each hit has to be looked at.
+        # After moves slots are wider than their boxes, so that each hit has to be tested.
         return (28, 9) if self._arrays.children[0, kernel.LOOSE : kernel.LOOSE + 2].any() else (48, 16)
 
     def find_in_box(self, box: Given, touching: bool, rules: Rules) -> Ids | None:
-        answer: Ids | None
+        found: Ids | None
         if rules == NO_RULES:
             arrays = self._arrays
-            answer = _try_box(arrays.edges, arrays.children, self.store.boxes, box, touching)
+            found = _try_box(arrays.edges, arrays.children, self.store.boxes, box, touching)
         else:
-            answer = queries.search_box_by_rules(*self._asked(), box, touching, *rules)
-        return answer
+            found = queries.search_box_by_rules(*self._search_arguments(), box, touching, *rules)
+        return found
 
     def put_in_box(self, box: Given, names: IdArray, out: IdArray, count: int) -> int:
         arrays = self._arrays
@@ -354,14 +354,14 @@ class TreeStructure(Structure):
     def find_in_boxes(self, boxes: Rows, touching: bool, rules: Rules, out: PairArray | None = None) -> Ids:
         scratch = self._scratch(queries.QUEUE_ROOM)
 
-        def ask(begin: int, end: int, out: PairArray) -> tuple[int, int, int]:
+        def search_part(begin: int, end: int, out: PairArray) -> tuple[int, int, int]:
             nonlocal scratch
-            asked = (*self._asked(), self.store.end, boxes)
+            arguments = (*self._search_arguments(), self.store.end, boxes)
             how = (touching, *rules, self.sort)
             found = tests = 0
             while True:
                 begin, more, made, cramped = queries.search_boxes(
-                    *asked, begin, end, *how, scratch, out[found:]
+                    *arguments, begin, end, *how, scratch, out[found:]
                 )
                 found += more
                 tests += made
@@ -369,16 +369,16 @@ class TreeStructure(Structure):
                     return begin, found, tests
                 scratch = self._scratch(4 * scratch[1].shape[1])
 
-        return in_chunks(ask, len(boxes), protocol.room_for(boxes) if out is None else out)
+        return in_chunks(search_part, len(boxes), protocol.expected_rows(boxes) if out is None else out)
 
-    def _scratch(self, room: int) -> tuple[npt.NDArray[Any], ...]:
-        return queries.query_scratch(2 * self.dim, self._arrays.edges.dtype, self.store.end, room)
+    def _scratch(self, capacity: int) -> tuple[npt.NDArray[Any], ...]:
+        return queries.query_scratch(2 * self.dim, self._arrays.edges.dtype, self.store.end, capacity)
 
     def find_on_ray(self, ray: Floats, rules: Rules) -> Ids:
-        asked = *self._asked(), np.array([ray]), 0, self.touching, *rules, self._ray_scratch()
+        arguments = *self._search_arguments(), np.array([ray]), 0, self.touching, *rules, self._ray_scratch()
         out = np.empty((_FIRST_ROOM, 2), np.int32)
         while True:
-            done, rows, tests = queries.search_rays(*asked, out)
+            done, rows, tests = queries.search_rays(*arguments, out)
             if done == 1:
                 return out[:rows, 1].copy(), tests
             out = np.empty((4 * len(out), 2), np.int32)
@@ -389,10 +389,10 @@ class TreeStructure(Structure):
         def search(first: int, last: int) -> tuple[PairArray, int]:
             some, scratch = rays[first:last], self._ray_scratch()
 
-            def ask(begin: int, end: int, out: PairArray) -> Any:
-                return queries.search_rays(*self._asked(), some[:end], begin, *how, scratch, out)
+            def search_part(begin: int, end: int, out: PairArray) -> Any:
+                return queries.search_rays(*self._search_arguments(), some[:end], begin, *how, scratch, out)
 
-            rows, tests = in_chunks(ask, len(some), 4 * len(some) + _FIRST_ROOM)
+            rows, tests = in_chunks(search_part, len(some), 4 * len(some) + _FIRST_ROOM)
             rows[:, 0] += first
             return rows, tests
 
@@ -403,10 +403,10 @@ class TreeStructure(Structure):
 
     def _ray_scratch(self) -> tuple[npt.NDArray[Any], ...]:
         """Nodes, keys, times and a ray."""
-        room = int(kernel.stack_room(self._arrays.children))
+        capacity = int(kernel.stack_room(self._arrays.children))
         return (
-            np.empty(room, np.int64),
-            np.empty(room),
+            np.empty(capacity, np.int64),
+            np.empty(capacity),
             np.empty((2, kernel.WIDTH)),
             np.empty(2 * self.dim + 1),
         )
@@ -416,12 +416,12 @@ class TreeStructure(Structure):
     ) -> FirstHit | None:
         arrays, store = self._arrays, self.store
         if rules == NO_RULES:
-            answer: FirstHit | None = _try_ray(
+            found: FirstHit | None = _try_ray(
                 arrays.edges, arrays.children, store.boxes, origin, direction, furthest, self.touching
             )
-            return answer
+            return found
         ray = (*origin, *direction, furthest)
-        hit, tests = queries.search_first(*self._asked(), ray, self.touching, *rules)
+        hit, tests = queries.search_first(*self._search_arguments(), ray, self.touching, *rules)
         return protocol.described(store, hit, tests, ray)
 
     def first_shape_on_ray(
@@ -439,7 +439,7 @@ class TreeStructure(Structure):
         tests = self._shared_out(
             len(rays),
             lambda begin, end: queries.search_firsts(
-                *self._asked(), rays, begin, end, *how, self._ray_scratch(), out
+                *self._search_arguments(), rays, begin, end, *how, self._ray_scratch(), out
             ),
         )
         return out, sum(tests)
@@ -448,22 +448,24 @@ class TreeStructure(Structure):
         if rules != NO_RULES:
             return protocol.nearest_as_many(self, point, k, rules)
         arrays = self._arrays
-        answer: NearestIds | None = _try_nearest(arrays.edges, arrays.children, self.store.boxes, point, k)
-        return answer
+        found: NearestIds | None = _try_nearest(arrays.edges, arrays.children, self.store.boxes, point, k)
+        return found
 
     def find_nearest_many(self, points: Rows, k: int, rules: Rules) -> Ids:
         out = np.empty((len(points), k), np.int32)
         order = None
-        if len(points) >= _ENOUGH_QUESTIONS:
+        if len(points) >= _ENOUGH_QUERIES:
             from broadphase.methods.batched_queries import side_by_side  # here: four files that few need
 
             order = side_by_side(points)
-        asked = points if order is None else points[order]
-        room = int(kernel.stack_room(self._arrays.children))
+        arguments = points if order is None else points[order]
+        capacity = int(kernel.stack_room(self._arrays.children))
 
         def search(begin: int, end: int) -> Any:
-            scratch = (np.empty(room, np.int64), np.empty(room), np.empty(kernel.WIDTH), np.empty(k))
-            return queries.search_nearest(*self._asked(), asked, begin, end, *rules, scratch, out)
+            scratch = (np.empty(capacity, np.int64), np.empty(capacity), np.empty(kernel.WIDTH), np.empty(k))
+            return queries.search_nearest(
+                *self._search_arguments(), arguments, begin, end, *rules, scratch, out
+            )
 
         tests = self._shared_out(len(points), search)
         if order is not None:
@@ -472,16 +474,16 @@ class TreeStructure(Structure):
         return out, sum(tests)
 
     def _shared_out(self, count: int, search: Callable[[int, int], Any]) -> list[Any]:
-        """Let several threads search, each a share of so many queries, where there are enough of them."""
+        """Search by several threads, each in slices of its share, if there are enough queries."""
 
         def some(begin: int, end: int) -> list[Any]:
             return [search(begin + first, begin + last) for first, last in growing(end - begin)]
 
-        return [answer for part in self._in_shares(count, some) for answer in part]
+        return [found for part in self._in_shares(count, some) for found in part]
 
     def _in_shares(self, count: int, search: Callable[[int, int], Any]) -> list[Any]:
-        """The same, where each share is searched in one call."""
-        if count < _ENOUGH_QUESTIONS:
+        """`_shared_out`, with one call for each share."""
+        if count < _ENOUGH_QUERIES:
             return [search(0, count)]
         parts = threads.resolve(self.threads)
         return threads.run_all([partial(search, *span) for span in threads.shares(count, parts)])
@@ -504,7 +506,7 @@ def _aligned(shape: tuple[int, int], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
 
 
 def check_tree(arrays: TreeArrays, store: BoxStore) -> None:
-    """Raise ``AssertionError`` where the nodes, the places and the boxes contradict each other."""
+    """Raise ``AssertionError`` if the nodes, the places and the boxes contradict each other."""
     in_use = [_check_levels(arrays, store, tree) for tree in (0, 1)]
     nodes = np.concatenate([np.empty(0, np.int64), *in_use])
     used = int(arrays.children[0, kernel.USED])

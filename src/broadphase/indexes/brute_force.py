@@ -14,7 +14,7 @@ from broadphase.runtime.memory import Scratch
 class NoStructure(Structure):
     """Nothing but the boxes."""
 
-    answers_boxes_quickly = False
+    has_fast_box_queries = False
     nearest_by_cells = False
 
     def find_pairs(self, limit: int, scratch: Scratch) -> Found:

@@ -41,16 +41,16 @@ from broadphase.runtime.slices import Position, few_at_a_time, growing, in_chunk
 
 CellSize: TypeAlias = float | Literal["auto"] | None
 
-# Up to here boxes are entered one by one, and cells are made for that many at least.
+# Up to so many boxes are entered one by one, and there are cells for at least so many.
 FEW = 64
-# Where more than this share of the boxes lies in other cells, filling all cells again costs less.
+# If more than this share of the boxes changes cells, filling all cells again costs less.
 _REBIN_ALL = 3
-# With more places than this for each box, going to the boxes' own is faster than looking at all.
+# With more places than this for each box, visiting the places of the boxes is faster than scanning all.
 _PLACES_PER_BOX = 16
 _STEPS = (4.0,) * 11 + (64.0,) * (kernel.MOST_LEVELS - 13)
 _MOVING, _STATIC = 0, 1
 _ENOUGH_QUERIES = 1_000
-# A box that shares its cell with more others than this spends the most time on comparing.
+# Boxes that share a cell with more others than this spend most time on comparisons.
 _CROWD = 24.0
 # A square of 0.4 times a cell lies in two cells on average, a cube in 2.7; twice that is too often.
 _MOST_COPIES = {2: 4.0, 3: 6.0}
@@ -95,7 +95,7 @@ def empty_lattice(sizes: npt.NDArray[np.float64], origin: npt.NDArray[np.float64
 
 
 class CellLists:
-    """Some boxes of an index in their cells; which boxes and which cells is the index's affair.
+    """Some boxes of an index in their cells; the index chooses the boxes and the cells.
 
     ``unbuilt``: the cells do not follow the boxes until `build` is called.
     """
@@ -118,7 +118,7 @@ class CellLists:
         self.unbuilt = False
         self.boxes = 0
         self.table = 0
-        """What kernels are told: the slots of the hash table, 0 for a grid."""
+        """The slots of the hash table, 0 for a grid: an argument of the kernels."""
         self.heads = np.zeros(1, np.int32)
         self.pool = np.zeros(kernel.UNIT, np.int32)
         self.tally = np.zeros(kernel.TALLY, np.int64)
@@ -201,7 +201,7 @@ class CellLists:
         self.boxes -= len(ids)
 
     def leave(self, ids: IdArray, rows: BoxArray) -> IdArray:
-        """Take those out of their cells that lie in others with their new ``rows``; they are returned."""
+        """Remove the boxes whose cells change with their new ``rows``; returns their ids."""
         if self.unbuilt:
             return ids[:0]
         found = []
@@ -231,14 +231,14 @@ class CellLists:
         pool[: len(self.pool)] = self.pool
         self.pool = pool
 
-    # ---- what lies in them
+    # ---- searches
 
     def _end(self) -> int:
         """One more than the largest id that may be in these cells."""
         return min(self.store.end, len(self.levels))
 
     def in_box(self, box: Given, touching: bool) -> Ids | None:
-        """Ids and tests; tests below 0 where the box is unsound, or another thread asks just now."""
+        """Ids and tests; tests below 0 if the box is not valid, or another thread runs a query."""
         return _try_box(  # type: ignore[no-any-return]
             self.store.boxes, self.store.end, self.heads, self.pool, self.lattice, self.levels, self.table,
             self.words, box, touching,
@@ -259,7 +259,7 @@ class CellLists:
         )  # fmt: skip
 
     def cells(self) -> tuple[Any, ...]:
-        """What kernels are told of the cells."""
+        """The cells, as kernels take them."""
         return self.heads, self.pool, self.lattice, self.levels, self.table
 
     def search(self, boxes: Rows, touching: bool, rules: Rules, out: PairArray | None = None) -> Ids:
@@ -267,13 +267,13 @@ class CellLists:
         cells, near = np.empty((queries.CELLS, 7), np.int64), np.empty((2, queries.NEAR), np.int32)
         words = words_for(self._end())
 
-        def ask(begin: int, end: int, out: PairArray) -> Any:
+        def search_part(begin: int, end: int, out: PairArray) -> Any:
             return queries.search_boxes(
                 self.store.boxes, self._end(), self.store.categories, self.store.masks, *self.cells(),
                 boxes[:end], begin, cells, near, words, out, touching, *rules,
             )  # fmt: skip
 
-        return in_chunks(ask, len(boxes), protocol.room_for(boxes) if out is None else out)
+        return in_chunks(search_part, len(boxes), protocol.expected_rows(boxes) if out is None else out)
 
     def first_hits(self, rays: Rows, best: IdArray, nearest: Rows, touching: bool, rules: Rules) -> int:
         """Lower ``best`` and ``nearest`` to what each ray hits first here; returns the tests."""
@@ -291,13 +291,13 @@ class CellLists:
         scratch = np.empty(rays.shape[1]), np.empty(3, np.int64)
         unused = np.empty(0, np.int32), np.empty(0)
 
-        def ask(begin: int, end: int, out: PairArray) -> Any:
+        def search_part(begin: int, end: int, out: PairArray) -> Any:
             return queries.walk_rays(
                 self.store.boxes, self._end(), self.store.categories, self.store.masks, *self.cells(),
                 rays[:end], begin, *scratch, False, *unused, out, touching, *rules,
             )  # fmt: skip
 
-        return in_chunks(ask, len(rays), 16 * len(rays) + FEW)
+        return in_chunks(search_part, len(rays), 16 * len(rays) + FEW)
 
     def nearest(self, points: Rows, heap: tuple[IdArray, Rows, npt.NDArray[np.int64]], rules: Rules) -> int:
         """Offer these boxes to the ids, distances and counts of ``heap``; returns the tests."""
@@ -350,14 +350,14 @@ class CellLists:
 
 
 class _Places:
-    """`pair_places` with memory for the place that it is at: as much as the fullest so far has needed."""
+    """`pair_places` with memory for one place: as much as the fullest so far has needed."""
 
     def __init__(self, common: tuple[Any, ...], visited: npt.NDArray[np.int64]) -> None:
         self._common, self._visited = common, visited
         self._make_block(kernel.OVERFULL)
 
     def __call__(self, at: Position, end: int, out: PairArray, most: int, store: bool) -> Any:
-        """Go on, with a larger block where that was wanted."""
+        """Continue, with a larger block if one is needed."""
         if at[1] == kernel.CRAMPED:
             _, _, _, heads, pool, *_ = self._common
             place = self._visited[at[0]] if len(self._visited) else at[0]
@@ -377,7 +377,7 @@ def _pool_of(units: int) -> npt.NDArray[np.int32]:
 
 
 def _words_for(end: int) -> npt.NDArray[np.uint64]:
-    """Zeros to mark ids in, and one that says whether a thread does."""
+    """Bits to mark ids in, all zero, and a word that says whether a thread uses them."""
     return np.append(words_for(end), np.uint64(0))
 
 
@@ -414,7 +414,7 @@ class CellStructure(Structure):
                     lists.empty()
 
     def _shared_out(self, ids: IdArray) -> tuple[IdArray, IdArray]:
-        """Those of the ids that move, and the static ones."""
+        """The ids of moving boxes, and those of static ones."""
         if not self.store.any_static:
             return ids, ids[:0]
         static = self.store.classes[ids] != 0
@@ -469,14 +469,14 @@ class CellStructure(Structure):
         chunks, tests = moving.pairs(moving_ids, self.touching, rules, most, limit)
         if moving.boxes and static.boxes and sum(map(len, chunks)) <= limit:
             few, many = sorted((moving_ids, static_ids), key=len)
-            ask = partial(self._ask_in_parts, static if many is static_ids else moving)
-            pairs, made = protocol.pairs_between(store, few, len(many), ask, limit)
+            search_part = partial(self._search_in_parts, static if many is static_ids else moving)
+            pairs, made = protocol.pairs_between(store, few, len(many), search_part, limit)
             chunks.append(pairs)
             tests += made
         return Found(chunks, sum(map(len, chunks)), tests, self.counts()[0])
 
-    def _ask_in_parts(self, lists: CellLists, boxes: Rows) -> Ids:
-        """What lies around some boxes in the cells of others."""
+    def _search_in_parts(self, lists: CellLists, boxes: Rows) -> Ids:
+        """Rows ``[query, id]`` for a batch of boxes, searched by several threads."""
         parts = min(threads.resolve(self.threads), len(boxes) // _ENOUGH_QUERIES + 1)
 
         def search(begin: int, end: int) -> Ids:
@@ -517,13 +517,13 @@ class CellStructure(Structure):
             ray = (*origin, *direction, furthest)
             hits: Any = self.find_first_on_rays(np.array((ray,), np.float64), protocol.NO_IDS, rules)
             return protocol.described(self.store, hits[0].item(), hits[1], ray)
-        only, asked = self._only(), (origin, direction, furthest, self.touching)
+        only, query = self._only(), (origin, direction, furthest, self.touching)
         if only is not None:
-            return only.on_ray(*asked)
-        moving, static = (lists.on_ray(*asked) for lists in self._lists)
+            return only.on_ray(*query)
+        moving, static = (lists.on_ray(*query) for lists in self._lists)
         if moving is None or static is None or moving[1] < 0 or static[1] < 0:
             return None
-        # What hits something before what hits nothing; by distance, then id.
+        # A hit before a miss; by distance, then id.
         first = min(moving, static, key=lambda hit: (hit[0] < 0, hit[2], hit[0]))
         return first[0], moving[1] + static[1], *first[2:]
 

@@ -47,14 +47,14 @@ Columns = tuple[npt.NDArray[Any], ...]
 FindAll = Callable[..., tuple[PairArray, int]]
 """``find_all(sort=True)``: all pairs, and the tests made."""
 Compared = tuple[PairArray, PairArray, int]
-"""What began, what ended, and the tests made."""
+"""The pairs that began, those that ended, and the tests made."""
 
-# Among fewer boxes than this all pairs are found in less time than asking about some takes.
+# Among fewer boxes than this, finding all pairs takes less time than queries for some.
 FEWEST_BOXES = 1000
 _FIRST_ROOM = 64
 _FIRST_CHANGES = 1024
 _SMALLEST_MERGE = 1024
-# So few touched boxes are asked about by one thread; a second one costs as much to call.
+# Up to so many queries run on one thread; starting a second one costs as much.
 _ENOUGH_FOR_THREADS = 200
 _A_PART = 500  # queries: 5,000 at once take 1.3 times as long
 
@@ -86,11 +86,11 @@ class History:
         return self._last.pairs()
 
     def known(self) -> PairArray:
-        """The same, to be read only: not copied where nothing has changed since the last merge."""
+        """`pairs`, to be read only: not copied if nothing has changed since the last merge."""
         return self._last.pairs() if self._last.length else self._last.base
 
     def advance(self, began: PairArray, ended: PairArray, store: BoxStore | None = None) -> PairChanges:
-        """Take a step by what changed; no id of the ``store`` is renewed any more."""
+        """Take a step by the pairs that began and ended; afterwards no id of the ``store`` is renewed."""
         last = self._last
         if last.weight > len(last.base) // 2 + _SMALLEST_MERGE:
             last = Step(last.pairs(), [], 0, 0)
@@ -104,7 +104,7 @@ class History:
         return changes
 
     def replace(self, pairs: PairArray, began: PairArray, ended: PairArray, store: BoxStore) -> PairChanges:
-        """Take a step to these pairs; no id of the ``store`` is renewed any more."""
+        """Take a step to these pairs; afterwards no id of the ``store`` is renewed."""
         step = Step(pairs, [], 0, 0)
         changes = PairChanges(began, ended, partial(step.pairs, pair_keys([began])))
         self._take(step, store)
@@ -115,12 +115,12 @@ class History:
             self._last = step
         else:
             none = np.zeros(len(store.renewed), np.bool_)
-            # No calls from here on: nothing can come in between.
+            # No calls from here on: an interrupt cannot split these lines.
             self._last, store.renewed = step, none
 
 
 class Entries(NamedTuple):
-    """What the journal holds."""
+    """The contents of the journal."""
 
     slots: IdArray
     """The entry of an id, or -1."""
@@ -140,9 +140,9 @@ _NO_ENTRIES = Entries(np.empty(0, np.int32), (), 0)
 class Journal:
     """Which ids were touched since the last call of ``changes``, and what their boxes were then.
 
-    ``open`` while it is kept.  It is closed when it would hold too much, when ``changes`` is not called, and
-    where a call touches everything at once: then all pairs are found again.  While its entries are written,
-    they are taken out of it; so one that is interrupted is closed.
+    It is ``open`` while it is kept.  It is closed if it would hold too much, if ``changes`` is not called,
+    and if a call touches everything at once: then all pairs are found again.  While entries are written it is
+    closed, so that an interrupt leaves it closed.
     """
 
     def __init__(self) -> None:
@@ -151,7 +151,7 @@ class Journal:
         self._entries = _NO_ENTRIES
 
     def begin(self, store: BoxStore, share: float, entries: Entries) -> None:
-        """Open it if that pays; ``entries`` are what it held, to be forgotten."""
+        """Open it if that saves time; ``entries`` is what it held, to be forgotten."""
         if entries.held:
             kernel.forget(entries.kept[0], entries.held, entries.slots, store.renewed)
         self._most = int(share * store.live)
@@ -165,11 +165,11 @@ class Journal:
         return entries
 
     def note(self, store: BoxStore, ids: IdArray, fresh: bool = False) -> None:
-        """Before these ids move or go, or (``fresh``) after they have come.  Never fails: it closes."""
+        """Note ids before they change, or (``fresh``) after they were added; a failure closes it."""
         entries = self.close()
         if len(ids) <= self._most:
             with suppress(MemoryError):
-                slots, kept = _with_room(store, entries, min(entries.held + len(ids), self._most))
+                slots, kept = _with_capacity(store, entries, min(entries.held + len(ids), self._most))
                 count = kernel.note(ids, fresh, by_id(store), slots, kept, entries.held, self._most)
                 if count >= 0:
                     self._put(Entries(slots, kept, count))
@@ -187,7 +187,7 @@ class Journal:
         self._entries, self.open = entries, True
 
 
-def _with_room(store: BoxStore, entries: Entries, count: int) -> tuple[IdArray, Columns]:
+def _with_capacity(store: BoxStore, entries: Entries, count: int) -> tuple[IdArray, Columns]:
     """The slots and what is kept, with room for all ids and for so many entries."""
     slots, kept, held = entries
     if len(slots) < store.end:
@@ -201,14 +201,14 @@ def _with_room(store: BoxStore, entries: Entries, count: int) -> tuple[IdArray, 
 
 
 def by_id(store: BoxStore) -> Columns:
-    """What a pair depends on, by id: boxes, classes, categories and masks."""
+    """The columns that decide a pair, by id: boxes, classes, categories and masks."""
     return store.boxes, store.classes, store.categories, store.masks
 
 
-def _like(store: BoxStore, room: int) -> Columns:
+def _like(store: BoxStore, capacity: int) -> Columns:
     """Ids and empty arrays like those of the store."""
-    return np.empty(room, np.int32), *(
-        np.empty((room, *column.shape[1:]), column.dtype) for column in by_id(store)
+    return np.empty(capacity, np.int32), *(
+        np.empty((capacity, *column.shape[1:]), column.dtype) for column in by_id(store)
     )
 
 
@@ -227,7 +227,7 @@ def pair_keys(chunks: list[PairArray]) -> PairKeys:
 def _toggled(base: PairArray, changed: list[PairKeys]) -> PairArray:
     """The pairs of ``base`` after these changes, in an array of their own.
 
-    A pair ends only where it is and begins only where it is not: each change of it toggles its state.
+    A pair ends only if it exists and begins only if it does not: each change toggles its state.
     """
     keys = sorted_keys(changed)
     out = np.empty((len(base) + len(keys), 2), np.int32)
@@ -244,7 +244,7 @@ def _toggled(base: PairArray, changed: list[PairKeys]) -> PairArray:
 def changes_between(
     before: PairArray, now: PairArray, renewed: npt.NDArray[np.bool_]
 ) -> tuple[PairArray, PairArray]:
-    """What began and what ended, of two sorted lists of pairs; see `kernels.pairs.changes`."""
+    """The pairs that began and those that ended, of two sorted lists; see `kernels.pairs.changes`."""
     if len(before) + len(now) <= MOST_ROWS:
         come, gone = _split(before, now, renewed)
         return (come[0], gone[0]) if len(come) == 1 else (joined(come), joined(gone))
@@ -264,17 +264,17 @@ def changes_between(
 def _split(
     before: PairArray, now: PairArray, renewed: npt.NDArray[np.bool_]
 ) -> tuple[list[PairArray], list[PairArray]]:
-    """The same in chunks: as many as it takes to hold all that came and all that went."""
+    """`changes_between` in as many chunks as are needed."""
     come: list[PairArray] = []
     gone: list[PairArray] = []
     b = n = 0
-    room = _FIRST_CHANGES
+    capacity = _FIRST_CHANGES
     while not come or b < len(before) or n < len(now):
-        began, ended = np.empty((room, 2), np.int32), np.empty((room, 2), np.int32)
+        began, ended = np.empty((capacity, 2), np.int32), np.empty((capacity, 2), np.int32)
         b, n, more, fewer = split_changes(before, now, renewed, b, n, began, ended)
         come.append(first_of(began, more))
         gone.append(first_of(ended, fewer))
-        room = min(4 * room, MOST_ROOM)
+        capacity = min(4 * capacity, MOST_ROOM)
     return come, gone
 
 
@@ -286,8 +286,8 @@ def _key_of(pair: npt.NDArray[np.int32]) -> int:
 # ---- what began and ended
 
 
-class Asked(Protocol):
-    """What is asked about touched boxes: see `broadphase.indexes.protocol.Structure`."""
+class Searchable(Protocol):
+    """A structure that finds the partners of touched boxes: see `broadphase.indexes.protocol.Structure`."""
 
     store: BoxStore
     touching: bool
@@ -301,12 +301,12 @@ class Asked(Protocol):
 
 
 def find_changes(
-    structure: Asked, find_all: FindAll, history: History, journal: Journal, by_query: float
+    structure: Searchable, find_all: FindAll, history: History, journal: Journal, by_query: float
 ) -> tuple[PairChanges, int]:
-    """Against the last call, and the tests made.
+    """Which pairs began and which ended since the last call, and the tests made.
 
-    Up to the share ``by_query`` of touched boxes the structure is asked about them, else ``find_all`` for all
-    pairs.
+    Up to the share ``by_query`` of touched boxes, the structure is queried for them; beyond, ``find_all``
+    finds all pairs.
     """
     store, was_open, entries = structure.store, journal.open, journal.close()
     if was_open:
@@ -325,16 +325,16 @@ def from_all_pairs(store: BoxStore, find_all: FindAll, history: History) -> tupl
     return history.replace(now, began, ended, store), tests
 
 
-def _from_queries(structure: Asked, entries: Entries) -> tuple[PairArray, PairArray, int]:
+def _from_queries(structure: Searchable, entries: Entries) -> tuple[PairArray, PairArray, int]:
     store = structure.store
     kept = entries.columns()
     ids, old = kept[0], kept[1]
     queries = np.empty((2 * len(ids), old.shape[1]), np.float64)
-    asked = np.empty(2 * len(ids), np.int32)
-    planned = kernel.plan_queries(ids, len(ids), old, store.boxes, queries, asked)
-    # Neighbours one after the other: what one query reads, the next one finds in the cache.
+    owners = np.empty(2 * len(ids), np.int32)
+    planned = kernel.plan_queries(ids, len(ids), old, store.boxes, queries, owners)
+    # In the order of one axis: what one query reads, the next one finds in the cache.
     order = stable_argsort(queries[:planned, structure.query_axis])
-    queries, asked = rows_at(queries, order), rows_at(asked, order)
+    queries, owners = rows_at(queries, order), rows_at(owners, order)
     marks = np.zeros((store.end >> 3) + 1, np.uint8)
     kernel.mark_noted(ids, len(ids), marks)
     columns = by_id(store)
@@ -345,7 +345,7 @@ def _from_queries(structure: Asked, entries: Entries) -> tuple[PairArray, PairAr
         rows, tests = structure.find_in_boxes(queries[begin:end], structure.touching, (-1, -1))
         ended = np.empty_like(rows)
         come, gone = kernel.compare_found(
-            *(rows, asked[begin:end], columns, marks, entries.slots, now, kept, renewed, ruled),
+            *(rows, owners[begin:end], columns, marks, entries.slots, now, kept, renewed, ruled),
             *(structure.touching, ended),
         )
         return first_of(rows, come), first_of(ended, gone), tests
@@ -354,7 +354,7 @@ def _from_queries(structure: Asked, entries: Entries) -> tuple[PairArray, PairAr
         ended, tests = _ended_among(structure, kept, columns)
         return ended[:0], ended, tests
 
-    # What a part finds is compared while it is in the near cache.
+    # The rows of a part are compared while they are in the cache.
     parts = planned // _A_PART + 1
     calls: list[Callable[[], Compared]] = [search_old]
     calls += [partial(search, *span) for span in threads.shares(planned, parts)]
@@ -367,7 +367,7 @@ def _from_queries(structure: Asked, entries: Entries) -> tuple[PairArray, PairAr
     )
 
 
-def _ended_among(structure: Asked, kept: Columns, columns: Any) -> tuple[PairArray, int]:
+def _ended_among(structure: Searchable, kept: Columns, columns: Any) -> tuple[PairArray, int]:
     """Pairs of two boxes of the journal that have ended, and the tests made."""
     was_there = kept[1][:, 0] == kept[1][:, 0]
     if not was_there.all():
@@ -386,7 +386,7 @@ def _in_order(chunks: list[PairArray], end: int) -> PairArray:
     count = sum(map(len, chunks))
     if count * 16 > end:
         return sorted_pairs(chunks, end)
-    keys = np.sort(pair_keys(chunks))  # few pairs: the counting sort would look at every id
+    keys = np.sort(pair_keys(chunks))  # few pairs: a counting sort would visit every id
     out = np.empty((count, 2), np.int32)
     out[:, 0] = keys >> 32
     out[:, 1] = keys & 0xFFFFFFFF

@@ -46,14 +46,14 @@ class BruteForce(Index):
 
 
 class BoxTree(Index):
-    """A dynamic tree: the index for any scene, and for many questions.
+    """A dynamic tree: the index for any scene, and for many queries.
 
     Parameters
     ----------
     margin : float, optional
-        How far a box that moves may go, on every side, before the tree has to change.  By default each box
+        How far a box may move, in every direction, before the tree has to change.  By default each box
         gets four times the step that it made last, but no more than half its longest side.  0 keeps every
-        slot as small as its box: best where queries are many and moves are few.
+        slot as small as its box: best for many queries and few moves.
     dim, dtype, touching, sort, threads
         As of `broadphase.Index`.
 
@@ -83,7 +83,7 @@ class BoxTree(Index):
 
     @property
     def margin(self) -> float | None:
-        """How much wider than a box that moves its slot is made; None where its step decides."""
+        """The margin of boxes that move; None if it follows from their last step."""
         return self._margin
 
     def _options(self) -> dict[str, Any]:
@@ -91,7 +91,7 @@ class BoxTree(Index):
 
 
 class Strips(Index):
-    """For frames in which everything moves; the fastest index there.
+    """For frames in which everything moves: the fastest index for them.
 
     Parameters
     ----------
@@ -125,15 +125,15 @@ class SortAndSweep(Index):
     Parameters
     ----------
     axis : int or "auto"
-        The axis to sort along; ``"auto"`` is the one on which the boxes are spread most, looked for
-        whenever everything is sorted afresh.
+        The axis to sort along; ``"auto"`` is the one on which the boxes are spread most, chosen whenever all
+        boxes are sorted from scratch.
     dim, dtype, touching, sort, threads
         As of `broadphase.Index`.
 
     Notes
     -----
-    ``stats.swaps`` says how many steps the boxes took in the order since the read before; 0 where it was
-    sorted afresh.
+    ``stats.swaps`` says how many steps the boxes took in the order since the last read; 0 if all were sorted
+    from scratch.
 
     Examples
     --------
@@ -169,8 +169,8 @@ class SortAndSweep(Index):
 class SweepAndPrune(Index):
     """Ends sorted on every axis, swaps that begin and end overlaps: for scenes in which little moves.
 
-    ``pairs`` and ``changes`` cost what moved since the call before.  A query looks at the boxes that overlap
-    it on the one axis on which the boxes are spread most.
+    ``pairs`` and ``changes`` cost time for the boxes that moved since the last call.  A query looks at the
+    boxes that overlap it on the one axis on which the boxes are spread most.
 
     Parameters
     ----------
@@ -179,8 +179,8 @@ class SweepAndPrune(Index):
 
     Notes
     -----
-    ``stats.swaps`` says how many ends were passed since the read before, ``stats.tests`` how many boxes
-    were compared for it.
+    ``stats.swaps`` says how many ends were passed since the last read, ``stats.tests`` how many boxes were
+    compared for that.
 
     Examples
     --------
@@ -248,8 +248,8 @@ class UniformGrid(CellIndex):
     ----------
     bounds : array_like, shape (2 * dim,), optional
         ``[min..., max...]`` of the world.  Boxes outside are legal: they are clamped to the cells at the
-        edge, which become slow when there are many.  By default the bounds are where most boxes are,
-        looked up again whenever their number has doubled.
+        edge, which become slow when there are many.  By default the bounds hold most boxes, and are chosen
+        again whenever the number of boxes has doubled.
     cell_size : float or "auto"
         Side of the finest cells.  ``"auto"`` is two and a half times a typical box, or more where the world
         would have more than two cells a box.
@@ -307,11 +307,11 @@ class SpatialHash(CellIndex):
     Parameters
     ----------
     cell_size : float or "auto"
-        Side of the finest cells; ``"auto"`` is two and a half times a typical box, looked up again whenever
+        Side of the finest cells; ``"auto"`` is two and a half times a typical box, chosen again whenever
         the number of boxes has doubled.
     table_size : int or "auto"
         Slots of the table, raised to a prime; ``"auto"`` is ten times the boxes, and grows with them.  A
-        small table saves memory, but more far cells share a slot; a large one is slower to look through.
+        small table saves memory, but more distant cells share a slot; a large one is slower to scan.
     dim, dtype, touching, sort, threads
         As of `broadphase.Index`.
 

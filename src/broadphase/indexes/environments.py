@@ -30,7 +30,7 @@ from broadphase.runtime import threads
 from broadphase.runtime.memory import PairArray, Scratch
 from broadphase.space import as_env, as_period
 
-# Moving so many boxes at once, it is quicker to build their indexes again.
+# If more boxes than this move at once, building their indexes again is faster.
 MANY = 64
 _ENVS = 1 << 63
 _NOTHING = Nearest(np.empty(0, np.int32), np.empty(0))
@@ -45,7 +45,7 @@ class Environments:
         self.unsettle()
 
     def unsettle(self) -> None:
-        """Only the boxes count."""
+        """Discard the small indexes: they are built again from the stored boxes."""
         self._lock = Lock()
         self._inner: dict[int, tuple[Any, IdArray]] = {}
         self._by_env: tuple[npt.NDArray[np.int64], IdArray] | None = None
@@ -57,7 +57,7 @@ class Environments:
     # ---- the small indexes follow the boxes
 
     def leave(self, ids: IdArray, boxes: BoxArray | None) -> None:
-        """These ids are about to move or (None) to go."""
+        """Called before these ids move or (None) are removed."""
         if boxes is None:
             self._forget(ids)
             self._by_env = None
@@ -75,7 +75,7 @@ class Environments:
                 world[0].move(int(np.searchsorted(world[1], own)), self.store.boxes[own])
 
     def move_one(self, id: Any, box: Given) -> bool:  # noqa: A002
-        """Refused: a box is looked for in its environment first."""
+        """Rejected: a move by id goes through `leave` and `enter`."""
         return False
 
     def _env_of(self, id: int) -> int:  # noqa: A002
@@ -106,7 +106,7 @@ class Environments:
         """Against the last call, and the tests made."""
         return changes.find_changes(self._space.structure, self.all_pairs, history, journal, 0.0)
 
-    # ---- queries: to the index of an environment
+    # ---- queries: by the index of an environment
 
     def world_of(self, index: Any, env: int) -> tuple[Any, IdArray] | None:
         """The small index of an environment, and the id of each of its boxes; None where nothing is in it."""
@@ -133,7 +133,7 @@ class Environments:
             category=store.categories[own],
             mask=store.masks[own],
         )
-        inner._space.asked.ready()
+        inner._space.searched.ready()
         self._inner[env] = inner, own
         return inner, own
 
@@ -152,16 +152,16 @@ class Environments:
             expect(np.array_equal(own, self.store.ids()[envs == env]), "worlds hold all of them")
 
 
-def ask_rows(index: Any, call: str, asked: tuple[Any, ...], env: Any, rules: Rules) -> IdArray:
-    """``query_box``, ``query_point`` or ``query_radius``, whose arguments are read already."""
-    if _is_one(asked[0], env):
+def query_rows(index: Any, call: str, query: tuple[Any, ...], env: Any, rules: Rules) -> IdArray:
+    """``query_box``, ``query_point`` or ``query_radius``, with checked arguments."""
+    if _is_one(query[0], env):
         world = index._world_of(env)
         if world is None:
             return np.empty(0, np.int32)
-        alone: IdArray = world[1][getattr(world[0], call)(*asked, **_given(rules))]
+        alone: IdArray = world[1][getattr(world[0], call)(*query, **_given(rules))]
         alone.sort()
         return alone
-    columns, envs, single = _spread(asked, env)
+    columns, envs, single = _spread(query, env)
     parts = [np.empty((0, 2), np.int32)]
     for rows, world, ids in _worlds(index, envs):
         found = getattr(world, call)(*(column[rows] for column in columns), **_given(rules))
@@ -171,8 +171,8 @@ def ask_rows(index: Any, call: str, asked: tuple[Any, ...], env: Any, rules: Rul
     return np.ascontiguousarray(found[:, 1]) if single else found
 
 
-def ask_first(index: Any, rays: Any, env: Any, ignore: Any, rules: Rules) -> RayHit | RayHits | None:
-    """``raycast``: origins, directions and greatest distances."""
+def query_first_hits(index: Any, rays: Any, env: Any, ignore: Any, rules: Rules) -> RayHit | RayHits | None:
+    """``raycast`` with checked arguments."""
     if ignore is None and _is_one(rays, env):
         world = index._world_of(env)
         hit = None if world is None else world[0].raycast(*_sides(rays), **_given(rules))
@@ -198,10 +198,10 @@ def ask_first(index: Any, rays: Any, env: Any, ignore: Any, rules: Rules) -> Ray
 
 
 def first_but(index: Any, rays: list[Rows], ignore: npt.NDArray[Any] | None, rules: Rules) -> RayHits:
-    """The first hit of each ray that is not the box it leaves out.
+    """The first hit of each ray other than the box that it ignores.
 
-    A tree looks past it while it searches.  In other indexes, where that is what is hit first, as by a ray
-    from inside of it, all that the ray hits says what comes next.
+    A tree skips that box while it searches.  Other indexes find all hits of those rays that hit it first,
+    such as rays from inside it, and take the next hit.
     """
     if ignore is not None:
         own = np.where((ignore >= 0) & (ignore < 2**31), ignore, -1).astype(np.int32)
@@ -226,8 +226,8 @@ def first_but(index: Any, rays: list[Rows], ignore: npt.NDArray[Any] | None, rul
     return RayHits(ids, distances, normals)
 
 
-def ask_all(index: Any, rays: Any, env: Any, rules: Rules) -> RayHits | RayRows:
-    """``query_ray``."""
+def query_all_hits(index: Any, rays: Any, env: Any, rules: Rules) -> RayHits | RayRows:
+    """``query_ray`` with checked arguments."""
     columns, envs, single = _spread(_sides(rays), env)
     parts = []
     for rows, world, ids in _worlds(index, envs):
@@ -244,8 +244,8 @@ def ask_all(index: Any, rays: Any, env: Any, rules: Rules) -> RayHits | RayRows:
     return RayRows(np.column_stack((of, hit))[order], distances[order], normals[order])
 
 
-def ask_nearest(index: Any, point: Any, k: int, env: Any, rules: Rules) -> Nearest:
-    """``nearest``."""
+def query_nearest(index: Any, point: Any, k: int, env: Any, rules: Rules) -> Nearest:
+    """``nearest`` with checked arguments."""
     if _is_one(point, env):
         world = index._world_of(env)
         found = _NOTHING if world is None else world[0].nearest(point, k, **_given(rules))
@@ -268,9 +268,9 @@ def _given(rules: Rules) -> dict[str, int]:
     return {name: bits for name, bits in named if bits != NO_RULE}
 
 
-def _is_one(asked: Any, env: Any) -> bool:
-    """Whether this is one question to one world: 5 microseconds instead of 60 to 120."""
-    return isinstance(asked, tuple) and type(env) is int and -_ENVS <= env < _ENVS
+def _is_one(query: Any, env: Any) -> bool:
+    """Whether this is a single query of one environment: 5 microseconds instead of 60 to 120."""
+    return isinstance(query, tuple) and type(env) is int and -_ENVS <= env < _ENVS
 
 
 def _as_ignored(ignore: Any, n: int) -> npt.NDArray[Any]:
@@ -283,7 +283,7 @@ def _as_ignored(ignore: Any, n: int) -> npt.NDArray[Any]:
 
 
 def _sides(rays: Any) -> tuple[Any, ...]:
-    """Rays side by side as origins, directions and greatest distances, each alone or a batch."""
+    """The origins, directions and maximum distances of rays, each of one ray or of a batch."""
     if isinstance(rays, tuple):
         dim = len(rays) // 2
         return rays[:dim], rays[dim : 2 * dim], rays[2 * dim]
@@ -291,21 +291,21 @@ def _sides(rays: Any) -> tuple[Any, ...]:
     return tuple(map(np.ascontiguousarray, (rays[:, :dim], rays[:, dim : 2 * dim], rays[:, 2 * dim])))
 
 
-def _spread(asked: tuple[Any, ...], env: Any) -> tuple[list[Rows], npt.NDArray[np.int64], bool]:
-    """Every argument as a batch, the environment of each question, and whether there was one question."""
-    alone = isinstance(asked[0], tuple)
+def _spread(query: tuple[Any, ...], env: Any) -> tuple[list[Rows], npt.NDArray[np.int64], bool]:
+    """Every argument as a batch, the environment of each query, and whether it was a single query."""
+    alone = isinstance(query[0], tuple)
     single = alone and np.ndim(env) == 0
-    n = len(asked[0]) if not alone else (1 if single else len(env))
+    n = len(query[0]) if not alone else (1 if single else len(env))
     envs = as_env(env, n)
     assert envs is not None
-    columns = [np.array([value] * n, np.float64) if alone else np.asarray(value) for value in asked]
+    columns = [np.array([value] * n, np.float64) if alone else np.asarray(value) for value in query]
     if alone and n == 0:
-        columns = [np.empty((0, *np.shape(value))) for value in asked]
+        columns = [np.empty((0, *np.shape(value))) for value in query]
     return columns, envs, single
 
 
 def _worlds(index: Any, envs: npt.NDArray[np.int64]) -> Iterator[tuple[npt.NDArray[np.int64], Any, IdArray]]:
-    """The questions of each environment that there is, its index, and the ids of its boxes."""
+    """For each environment with boxes: its queries, its index, and the ids of its boxes."""
     order = np.argsort(envs, kind="stable")
     borders = np.flatnonzero(envs[order][1:] != envs[order][:-1]) + 1
     for rows in np.split(order, borders):

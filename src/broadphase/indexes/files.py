@@ -2,8 +2,8 @@
 
 An index in one ``.npz`` file is plain arrays and a line of JSON, no pickle.
 
-What follows from the boxes is not written: the index builds it again, and a file from another version of a
-structure, or a damaged one, cannot bring it into a state that it could not reach by itself.
+Structures are not written: the index builds them again from the boxes, so that a file of another version, or
+a damaged one, cannot bring it into an invalid state.
 """
 
 import copy
@@ -32,12 +32,12 @@ Made = TypeVar("Made")
 
 
 def save(
-    path: str | os.PathLike[str], about: dict[str, Any], store: BoxStore, seen: PairArray, more: Arrays
+    path: str | os.PathLike[str], about: dict[str, Any], store: BoxStore, baseline: PairArray, more: Arrays
 ) -> None:
     """Write to a temporary file beside ``path`` and rename it: a reader never sees half an index.
 
-    ``about`` says what to make again, as JSON can hold it; ``seen`` is the baseline of ``changes``; ``more``
-    are arrays that not every index has.
+    ``about`` are the class and its options as JSON; ``baseline`` is that of ``changes``; ``more`` are arrays
+    that not every index has.
     """
     ids = store.ids()
     arrays = {
@@ -48,10 +48,10 @@ def save(
         "categories": store.categories[ids],
         "masks": store.masks[ids],
         "renewed": store.renewed[ids],
-        "seen": seen,
+        "seen": baseline,
         **more,
     }
-    import tempfile  # here, as below, because these two take a tenth of the time in which a world is there
+    import tempfile  # here, as below, because these two take a tenth of the time that importing a world takes
     from pathlib import Path
 
     target = Path(path_of(path, "path"))
@@ -66,7 +66,7 @@ def save(
 
 
 def load(path: str | os.PathLike[str], make: Callable[[dict[str, Any], Arrays], Made]) -> Made:
-    """Read what `save` wrote and let ``make`` an index of it; one error tells whatever is wrong with it."""
+    """Read what `save` wrote, and ``make`` an index from it; whatever is wrong raises one kind of error."""
     from pathlib import Path
 
     name = path_of(path, "path")
@@ -79,7 +79,7 @@ def load(path: str | os.PathLike[str], make: Callable[[dict[str, Any], Arrays], 
 
 def restore(store: BoxStore, arrays: Arrays) -> PairArray:
     """Check every array, fill the store with them, and return the baseline of ``changes``."""
-    alive, boxes, seen = arrays["alive"], arrays["boxes"], arrays["seen"]
+    alive, boxes, baseline = arrays["alive"], arrays["boxes"], arrays["seen"]
     _require(alive.ndim == 1 and alive.dtype == np.bool_, "alive is damaged")
     n = int(alive.sum())
     for name, dtype in _BY_BOX.items():
@@ -90,12 +90,12 @@ def restore(store: BoxStore, arrays: Arrays) -> PairArray:
     _require(bool(np.isin(arrays["classes"], [0, int(STATIC)]).all()), "classes is damaged")
     if "envs" in arrays:
         _require(arrays["envs"].shape == (n,) and arrays["envs"].dtype == np.int64, "envs is damaged")
-    _require(seen.ndim == 2 and seen.shape[1] == 2 and seen.dtype == np.int32, "seen is damaged")
-    _require(bool((seen[:, 0] >= 0).all() and (seen[:, 0] < seen[:, 1]).all()), "seen is damaged")
-    keys = seen[:, 0].astype(np.int64) << 32 | seen[:, 1]
+    _require(baseline.ndim == 2 and baseline.shape[1] == 2 and baseline.dtype == np.int32, "seen is damaged")
+    _require(bool((baseline[:, 0] >= 0).all() and (baseline[:, 0] < baseline[:, 1]).all()), "seen is damaged")
+    keys = baseline[:, 0].astype(np.int64) << 32 | baseline[:, 1]
     _require(bool((np.diff(keys) > 0).all()), "seen is damaged")
     store.restore(alive, boxes, arrays.get("envs"), *(arrays[name] for name in _BY_BOX))
-    return np.ascontiguousarray(seen)
+    return np.ascontiguousarray(baseline)
 
 
 def _read(data: bytes) -> tuple[dict[str, Any], Arrays]:
@@ -121,7 +121,7 @@ def _require(holds: bool, what: str) -> None:
 # ---- copies in memory: long arrays in pieces, so that a copy can be interrupted
 
 
-def copied(thing: Any, memo: dict[int, Any]) -> Any:
+def copied(value: Any, memo: dict[int, Any]) -> Any:
     """As `copy.deepcopy`, but arrays are copied so many numbers at a time.
 
     Examples
@@ -130,31 +130,33 @@ def copied(thing: Any, memo: dict[int, Any]) -> Any:
     >>> copied([one, (one, "a")], {})
     [array([0, 1, 2]), (array([0, 1, 2]), 'a')]
     """
-    if id(thing) in memo:
-        return memo[id(thing)]
-    if type(thing) is np.ndarray and thing.dtype != object:
-        in_order = thing.flags.c_contiguous
-        new: Any = joined([thing.reshape(-1)]).reshape(thing.shape) if in_order else thing.copy("K")
-    elif type(thing) in (list, tuple):
-        new = type(thing)([copied(part, memo) for part in thing])
-    elif type(thing) is dict:
-        new = {key: copied(part, memo) for key, part in thing.items()}
-    elif type(thing).__module__.startswith("broadphase.") and not isinstance(thing, type):
-        new = copy_of(thing, memo)
+    if id(value) in memo:
+        return memo[id(value)]
+    if type(value) is np.ndarray and value.dtype != object:
+        in_order = value.flags.c_contiguous
+        new: Any = joined([value.reshape(-1)]).reshape(value.shape) if in_order else value.copy("K")
+    elif type(value) in (list, tuple):
+        new = type(value)([copied(part, memo) for part in value])
+    elif type(value) is dict:
+        new = {key: copied(part, memo) for key, part in value.items()}
+    elif type(value).__module__.startswith("broadphase.") and not isinstance(value, type):
+        new = copy_of(value, memo)
     else:
-        return copy.deepcopy(thing, memo)
-    memo[id(thing)] = new
-    memo.setdefault(id(memo), []).append(thing)  # its id must stay its own until all is copied
+        return copy.deepcopy(value, memo)
+    memo[id(value)] = new
+    memo.setdefault(id(memo), []).append(
+        value
+    )  # keep it alive: its id must not be reused until all is copied
     return new
 
 
-def copy_of(thing: Any, memo: dict[int, Any]) -> Any:
-    """A copy of an object of whatever class, by what pickle asks it for."""
-    asked: tuple[Any, ...] = thing.__reduce_ex__(4)
-    make, arguments = asked[:2]
-    state = asked[2] if len(asked) > 2 else None
+def copy_of(value: Any, memo: dict[int, Any]) -> Any:
+    """A copy of an object of any class, by the protocol of pickle."""
+    reduced: tuple[Any, ...] = value.__reduce_ex__(4)
+    make, arguments = reduced[:2]
+    state = reduced[2] if len(reduced) > 2 else None
     new = make(*copied(arguments, memo))
-    memo[id(thing)] = new
+    memo[id(value)] = new
     if state is not None:
         state = copied(state, memo)
         if hasattr(new, "__setstate__"):

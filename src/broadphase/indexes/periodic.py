@@ -1,4 +1,4 @@
-"""An index in a periodic world: any structure, plus ghosts of the boxes that cross an edge.
+"""An index in a periodic world: any structure, plus ghosts of the boxes that cross an edge (the seam).
 
 Boxes are wrapped into the world when they are stored (`PeriodicReader`), and the structure keeps them as
 any others.  A query searches the structure and the ghosts, and a box found in both counts once.  A ghost is
@@ -7,13 +7,13 @@ small if few boxes cross.  It follows the boxes: if a few boxes move, their ghos
 and after a change of many, all ghosts are made again at the next query.  The rules are those of
 `broadphase.pairs` with a period.
 
-A query away from the edges meets no ghost and no image: it is answered as in any index.
+A query away from the edges meets no ghost and no image: it runs as in a plain index.
 
-Rays go around until their greatest distance.  A ray is followed in legs, each so long that it passes at most
-one edge of an axis.  In each leg it is asked again from every image of its origin whose boxes it may meet
-there, with all of its length: what is hit where is decided by the same test as in any index, from an origin
-that is moved by whole periods (``origin - k * period``, rounded as any such computation).  Of several hits of
-one box the nearest counts.  Cost: some queries for each period that the ray is long.
+Rays wrap around until their maximum distance.  A ray is followed in legs, each so short that it crosses at
+most one edge of an axis.  In each leg it is cast, in its full length, from every image of its origin that may
+hit boxes there: the same test as in any index decides, from an origin that is moved by whole periods
+(``origin - k * period``, rounded as any such computation).  Of several hits of one box the nearest counts.
+Cost: a few queries for each period of the ray's length.
 """
 
 from operator import le, lt
@@ -39,16 +39,16 @@ from broadphase.runtime import threads
 from broadphase.runtime.memory import Scratch
 from broadphase.space import Period, check_ray_lengths
 
-# Distances are rounded; images that are farther than this much more are.
+# Distances are rounded; an image farther away than this factor is certainly farther.
 _WIDER = 1.0 + 1e-6
-# Changing so many boxes at once, it is quicker to look at all.
+# If more boxes than this change at once, making all ghosts again is faster.
 MANY = 64
-# Of a period: where an edge is passed is rounded; to ask one image too many is no harm.
+# Of a period: where a ray crosses an edge is rounded; a cast from one image too many does no harm.
 _SLACK = 1e-9
 
 
 class PeriodicReader(Reader):
-    """Reads boxes for an index with a period: as they lie in the world."""
+    """Reads boxes for an index with a period, and wraps them into the world."""
 
     def __init__(self, dim: int, dtype: "np.dtype[Any]", period: Period, touching: bool) -> None:
         super().__init__(dim, dtype)
@@ -60,19 +60,19 @@ class PeriodicReader(Reader):
 
     def box(self, box: Any, name: str = "box") -> Floats:
         one = np.array([super().box(box, name)], self.dtype)
-        return tuple(self._carried(one, name).boxes[0].tolist())
+        return tuple(self._wrapped(one, name).boxes[0].tolist())
 
     def rows(self, boxes: Any) -> BoxArray:
         rows = super().rows(boxes)
         check_sound(rows, "boxes")
-        return self._carried(rows, "boxes").boxes
+        return self._wrapped(rows, "boxes").boxes
 
-    def _carried(self, boxes: BoxArray, name: str) -> Wrapped:
+    def _wrapped(self, boxes: BoxArray, name: str) -> Wrapped:
         return wrapped_boxes(boxes, self._period, self._touching, np.empty_like(boxes), name=name)
 
 
 class Ghosts:
-    """The ghosts of the boxes of a store, and whose they are."""
+    """The ghosts of the boxes of a store, and the box of each."""
 
     def __init__(self, store: BoxStore, lengths: npt.NDArray[np.floating[Any]], touching: bool) -> None:
         self._lengths = lengths
@@ -80,14 +80,14 @@ class Ghosts:
         self.tree = TreeStructure(None, BoxStore(len(lengths), store.boxes.dtype), touching, False, None)
         self._owners = np.empty(0, np.int32)
         self._ghosts_of: dict[int, list[int]] = {}
-        # What is rounded when it is asked about must not come nearer to an edge than this.
+        # Queries are rounded: they must stay this far away from an edge.
         slack = 4.0 * np.finfo(lengths.dtype).eps * lengths.astype(np.float64)
         self._slack = np.where(np.isfinite(slack), slack, 0.0)
         self._over = np.where(np.isfinite(lengths), 0.0, -np.inf)
         self.origin = self._over.tolist()
         self.begin = (self._over + self._slack).tolist()
         self.end = (lengths - self._slack).tolist()
-        """Between these on each axis lies nothing but the boxes themselves, none of their images."""
+        """Between these on each axis there are only the boxes themselves, none of their images."""
         self._add(store, crossing_rows(store.boxes[: store.end], lengths, touching))
         self.tree.ready()
 
@@ -95,14 +95,14 @@ class Ghosts:
         return self.tree.store.live
 
     def follow(self, store: BoxStore, ids: IdArray) -> None:
-        """These boxes are new, or somewhere else."""
+        """Replace the ghosts of boxes that were added or moved."""
         self.forget(ids)
         crossing = crossing_rows(store.boxes[ids], self._lengths, self._touching)
         if len(crossing):
             self._add(store, ids[crossing])
 
     def forget(self, ids: IdArray) -> None:
-        """These boxes are gone."""
+        """Remove the ghosts of boxes that were removed."""
         gone = [ghost for box in ids.tolist() for ghost in self._ghosts_of.pop(box, ())]
         if gone:
             ids = np.sort(np.array(gone, np.int32))
@@ -161,7 +161,7 @@ class PeriodicSpace(PlainSpace):
         self._ghosts = None
 
     def _follow(self, ids: IdArray, gone: bool = False) -> None:
-        # Taken away until it is done: it may be interrupted.
+        # Discarded first, in case this is interrupted.
         ghosts, self._ghosts = self._ghosts, None
         if ghosts is not None and len(ids) <= MANY:
             if gone:
@@ -171,7 +171,7 @@ class PeriodicSpace(PlainSpace):
             self._ghosts = ghosts
 
     def _all_ghosts(self) -> Ghosts:
-        """The ghosts, up to date; many threads may ask at once."""
+        """The ghosts, up to date; many threads may call this at once."""
         ghosts = self._ghosts
         if ghosts is None:
             with self._lock:
@@ -190,10 +190,10 @@ class PeriodicSpace(PlainSpace):
         super().__setstate__(state)
         self._ghosts, self._lock = None, Lock()
 
-    # ---- one question or move that keeps off the edges: 3 microseconds instead of 60
+    # ---- single queries and moves away from the edges: 3 microseconds instead of 60
 
     def _is_inner(self, low: Given, high: Given, far: float = 0.0) -> bool:
-        """Whether no image but the boxes themselves is as near as ``far`` to these bounds."""
+        """Whether no image across an edge is within ``far`` of these bounds."""
         ghosts = self._all_ghosts()
         try:
             return all(map(lt, ghosts.begin, [x - far for x in low])) and all(
@@ -243,7 +243,7 @@ class PeriodicSpace(PlainSpace):
     # ---- pairs
 
     def find_pairs(self, limit: int, scratch: Scratch) -> Found:
-        """Those of the boxes, and those of boxes that cross an edge."""
+        """The pairs of the boxes, and those across an edge (the seam)."""
         found = super().find_pairs(limit, scratch)
         if found.pairs > limit:
             return found
@@ -253,9 +253,9 @@ class PeriodicSpace(PlainSpace):
         crossed, ghosts = periodic_kernels.crossing_rows(boxes, self._lengths, self.touching, rows)
         if not crossed:
             return found
-        carried = Wrapped(boxes, self._lengths, self.touching, rows[:crossed], int(ghosts))
+        wrapped = Wrapped(boxes, self._lengths, self.touching, rows[:crossed], int(ghosts))
         task = Task(boxes, self.touching, store.filter(), threads.resolve(self.threads), limit)
-        more = find_across(task, carried, search_anyhow, found.pairs)
+        more = find_across(task, wrapped, search_anyhow, found.pairs)
         return Found(
             [*found.chunks, *more.chunks], found.pairs + more.pairs, found.tests + more.tests, found.cells
         )
@@ -267,23 +267,23 @@ class PeriodicSpace(PlainSpace):
 
     def in_boxes(self, call: str, boxes: Rows, rules: Rules) -> IdArray:
         rows = np.array(boxes, self.reader.dtype)
-        carried = wrapped_boxes(rows, self._period, self.touching, np.empty_like(rows), name="box")
-        found, tests = self._find_pieces(carried, self.touching, rules)
+        wrapped = wrapped_boxes(rows, self._period, self.touching, np.empty_like(rows), name="box")
+        found, tests = self._find_pieces(wrapped, self.touching, rules)
         self.last = (call, tests, len(found))
         return found
 
-    def _find_pieces(self, carried: Wrapped, touching: bool, rules: Rules) -> tuple[IdArray, int]:
-        """Sorted rows ``[query, id]`` for boxes in the world: each of their pieces asks, each row once."""
-        self.asked.ready()
-        asked = carried.boxes.astype(np.float64, copy=False)
-        sources = np.arange(len(asked), dtype=np.int32)
-        if carried.ghosts:
-            pieces, owners, _ = carried.make_ghosts()
-            asked, sources = np.concatenate((asked, pieces)), np.concatenate((sources, owners))
-        rows, tests = find_rows(self.asked, asked, touching, rules)
+    def _find_pieces(self, wrapped: Wrapped, touching: bool, rules: Rules) -> tuple[IdArray, int]:
+        """Sorted rows ``[query, id]`` for wrapped boxes: a query for each of their pieces, each row once."""
+        self.searched.ready()
+        images = wrapped.boxes.astype(np.float64, copy=False)
+        sources = np.arange(len(images), dtype=np.int32)
+        if wrapped.ghosts:
+            pieces, owners, _ = wrapped.make_ghosts()
+            images, sources = np.concatenate((images, pieces)), np.concatenate((sources, owners))
+        rows, tests = find_rows(self.searched, images, touching, rules)
         ghosts = self._all_ghosts()
         if len(ghosts):
-            across, more = find_rows(ghosts.tree, asked, touching, rules)
+            across, more = find_rows(ghosts.tree, images, touching, rules)
             across[:, 1] = ghosts.owners(across[:, 1])
             rows, tests = np.concatenate((rows, across)), tests + more
         keys = np.unique(sources[rows[:, 0]].astype(np.int64) << 32 | rows[:, 1])
@@ -293,7 +293,7 @@ class PeriodicSpace(PlainSpace):
         return found, tests
 
     def in_circles(self, centers: Rows, radii: Rows, rules: Rules) -> IdArray:
-        points = carry_points(centers, self._lengths, "center")
+        points = wrap_points(centers, self._lengths, "center")
         rows, tests = self._candidates(points, radii, rules)
         kept = periodic_kernels.keep_rows_within(
             self.store.boxes, rows, points, radii, self._wide, self.touching
@@ -307,12 +307,12 @@ class PeriodicSpace(PlainSpace):
         with np.errstate(over="ignore"):
             far = (radii + (np.abs(points).max(axis=1) + radii + widest) * 1e-14)[:, None]
             boxes = np.hstack((points - far, points + far))
-        carried = wrapped_boxes(boxes, self._wide, True, np.empty_like(boxes), name="center")
-        return self._find_pieces(carried, True, rules)
+        wrapped = wrapped_boxes(boxes, self._wide, True, np.empty_like(boxes), name="center")
+        return self._find_pieces(wrapped, True, rules)
 
     def nearest_many(self, points: Rows, k: int, rules: Rules) -> Nearest:
-        """Any ``k`` boxes say how far the nearest can be at most; then all within that are looked at."""
-        at = carry_points(points, self._lengths, "point")
+        """Any ``k`` boxes bound the distance of the nearest; all boxes within that distance are ranked."""
+        at = wrap_points(points, self._lengths, "point")
         held = min(k, self.store.live)
         ids = np.full((len(at), k), -1, np.int32)
         distances = np.full(ids.shape, np.inf)
@@ -335,8 +335,8 @@ class PeriodicSpace(PlainSpace):
     def first_hits(self, rays: Rows, ignored: IdArray, rules: Rules) -> RayHits | None:
         if len(ignored):
             return None
-        of, hits, at, into, tests = self._go_around(rays, rules, True)
-        ids, (distances, normals) = np.full(len(rays), -1, np.int32), self._room_for_hits(len(rays))
+        of, hits, at, into, tests = self._cast_wrapped(rays, rules, True)
+        ids, (distances, normals) = np.full(len(rays), -1, np.int32), self._no_hits(len(rays))
         first = np.append(True, of[1:] != of[:-1])[: len(of)]
         of = of[first]
         ids[of], distances[of], normals[of] = hits[first], at[first], into[first]
@@ -344,15 +344,15 @@ class PeriodicSpace(PlainSpace):
         return RayHits(ids, distances, normals)
 
     def all_hits(self, rays: Rows, rules: Rules) -> RayRows:
-        of, hits, at, into, tests = self._go_around(rays, rules, False)
+        of, hits, at, into, tests = self._cast_wrapped(rays, rules, False)
         self.last = ("query_ray", tests, len(hits))
         return RayRows(np.column_stack((of.astype(np.int32), hits)), at, into)
 
-    def _go_around(self, rays: Rows, rules: Rules, first: bool) -> tuple[Any, ...]:
-        self.asked.ready()
+    def _cast_wrapped(self, rays: Rows, rules: Rules, first: bool) -> tuple[Any, ...]:
+        self.searched.ready()
         crossed = np.array([len(self._all_ghosts()) > 0] * self.reader.dim)
-        winding = WindingRays(rays, self._wide, crossed, self.store.boxes)
-        return winding.hits(self.asked, rules, first)
+        wrapped_rays = WrappedRays(rays, self._wide, crossed, self.store.boxes)
+        return wrapped_rays.hits(self.searched, rules, first)
 
     # ---- about itself
 
@@ -367,9 +367,9 @@ class PeriodicSpace(PlainSpace):
         made, owners = ghosts_of(boxes, crossing, self._lengths, self.touching)
         ghosts = self._all_ghosts()
         own = ghosts.tree.store.ids()
-        seen = np.column_stack((ghosts.owners(own), ghosts.tree.store.live_boxes()))
+        found = np.column_stack((ghosts.owners(own), ghosts.tree.store.live_boxes()))
         wanted = np.column_stack((owners, made))
-        in_place = np.array_equal(seen[np.lexsort(seen.T)], wanted[np.lexsort(wanted.T)])
+        in_place = np.array_equal(found[np.lexsort(found.T)], wanted[np.lexsort(wanted.T)])
         expect(in_place, "each ghost has its place")
 
 
@@ -386,15 +386,15 @@ def ghosts_of(
     """The ghosts of these rows, which cross, and the row of each."""
     scratch = np.empty(len(crossing), np.int32)
     _, count = periodic_kernels.crossing_rows(boxes[crossing], lengths, touching, scratch)
-    carried = Wrapped(boxes, lengths, touching, crossing, int(count))
-    ghosts, sources, _ = carried.make_ghosts()
+    wrapped = Wrapped(boxes, lengths, touching, crossing, int(count))
+    ghosts, sources, _ = wrapped.make_ghosts()
     return ghosts, sources
 
 
-def carry_points(
+def wrap_points(
     points: npt.NDArray[np.float64], lengths: npt.NDArray[Any], name: str
 ) -> npt.NDArray[np.float64]:
-    """Points as they lie in the world, in the type of the index.
+    """Points wrapped into the world, in the type of the index.
 
     Raises
     ------
@@ -411,8 +411,8 @@ def carry_points(
     return into.astype(np.float64)
 
 
-class WindingRays:
-    """Rays ``[origin..., direction..., max_distance]`` that go around a world."""
+class WrappedRays:
+    """Rays ``[origin..., direction..., max_distance]`` that wrap around a periodic world."""
 
     def __init__(
         self, rays: Rows, period: npt.NDArray[np.float64], crossed: npt.NDArray[np.bool_], boxes: BoxArray
@@ -423,9 +423,9 @@ class WindingRays:
         self._crossed = crossed
         self._boxes = boxes
         self._origins = rays[:, :dim]
-        ways = rays[:, dim : 2 * dim]
-        ways = ways / np.abs(ways).max(axis=1, keepdims=True)
-        self._directions = ways / np.sqrt((ways * ways).sum(axis=1, keepdims=True))
+        directions = rays[:, dim : 2 * dim]
+        directions = directions / np.abs(directions).max(axis=1, keepdims=True)
+        self._directions = directions / np.sqrt((directions * directions).sum(axis=1, keepdims=True))
         self._furthest = rays[:, 2 * dim]
         with np.errstate(divide="ignore"):
             legs = np.where(np.isfinite(period), period / np.abs(self._directions), np.inf)
@@ -433,21 +433,21 @@ class WindingRays:
         check_ray_lengths(self._furthest, self._leg)
 
     def hits(self, structure: Structure, rules: Rules, first: bool) -> tuple[Any, ...]:
-        """All hits, each box once; with ``first`` no more than it takes to know the first.
+        """All hits, each box once; with ``first``, only as many as finding the first takes.
 
-        The ray of each, its id, distance and normal, in the order of a `RayRows`; and the tests.
+        Returns the ray of each, its id, distance and normal, in the order of a `RayRows`; and the tests.
         """
         n, dim = self._origins.shape
         parts: list[tuple[Any, ...]] = [(np.empty(0, np.int64), NO_IDS, np.empty(0), np.empty((0, dim)))]
         active, begun, nearest, tests = np.arange(n), np.zeros(n), np.full(n, np.inf), 0
         while len(active):
             ends = np.minimum(begun[active] + self._leg[active], self._furthest[active])
-            asked, of = self._images(active, begun[active], ends)
-            hits, counts, made = _ask(structure, asked, rules, first)
+            images, of = self._images(active, begun[active], ends)
+            hits, counts, made = _cast(structure, images, rules, first)
             tests += made
             at, into = np.full(len(hits), np.inf), np.zeros((len(hits), dim))
             borders = np.concatenate(([0], np.cumsum(counts)))
-            queries.rank_hits(self._boxes, hits, borders, asked, np.empty(asked.shape[1]), at, into)
+            queries.rank_hits(self._boxes, hits, borders, images, np.empty(images.shape[1]), at, into)
             parts.append((np.repeat(of, counts), hits, at, into))
             begun[active] = ends
             goes_on = ends < self._furthest[active]
@@ -465,14 +465,14 @@ class WindingRays:
     def _images(
         self, active: npt.NDArray[np.int64], begun: Rows, ends: Rows
     ) -> tuple[Rows, npt.NDArray[np.int64]]:
-        """The rays from every image of their origins that counts in this leg, and which ray each is."""
-        origins, ways = self._origins[active], self._directions[active]
+        """Rays from every image of the origins that may hit something in this leg, and the ray of each."""
+        origins, directions = self._origins[active], self._directions[active]
         periodic = np.isfinite(self._period)
         period = np.where(periodic, self._period, 1.0)
         with np.errstate(invalid="ignore"):
-            first = origins + np.where(ways != 0.0, ways * begun[:, None], 0.0)
-            last = origins + np.where(ways != 0.0, ways * ends[:, None], 0.0)
-        # Where a place is large, it is rounded the more.
+            first = origins + np.where(directions != 0.0, directions * begun[:, None], 0.0)
+            last = origins + np.where(directions != 0.0, directions * ends[:, None], 0.0)
+        # Larger coordinates are rounded more.
         slack = _SLACK * period + 4e-15 * (np.abs(first) + np.abs(last))
         with np.errstate(invalid="ignore"):
             low = np.where(periodic, np.floor((np.minimum(first, last) - slack) / period), 0.0)
@@ -482,19 +482,19 @@ class WindingRays:
         counts = spans.prod(axis=1)
         of = np.repeat(np.arange(len(active)), counts)
         within = np.arange(len(of)) - np.repeat(np.cumsum(counts) - counts, counts)
-        asked = self._rays[active][of]
+        images = self._rays[active][of]
         for axis in range(len(period)):
             if periodic[axis]:
                 step = low[of, axis] + within % spans[of, axis]
                 within = within // spans[of, axis]
-                asked[:, axis] -= step * period[axis]
-        return asked, active[of]
+                images[:, axis] -= step * period[axis]
+        return images, active[of]
 
 
-def _ask(
+def _cast(
     structure: Structure, rays: Rows, rules: Rules, first: bool
 ) -> tuple[IdArray, npt.NDArray[Any], int]:
-    """The ids that rays hit, one ray's after the other's; how many each has; and the tests."""
+    """The ids that rays hit, ray by ray; how many each hits; and the tests."""
     if not first:
         return structure.find_on_rays(rays, rules)
     ids, tests = structure.find_first_on_rays(rays, NO_IDS, rules)  # type: ignore[misc]

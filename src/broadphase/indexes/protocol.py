@@ -7,10 +7,10 @@ results in any order.
 
 How to write a structure
 ------------------------
-1. Follow the boxes.  *Built when asked for*: write ``refresh``, which runs before the next read after a
-   change.  *Kept up to date*: write ``leave`` and ``enter``, which are called around each change, and
-   ``reset``, which starts again from the stored boxes.  A change that fails or is interrupted is never
-   undone: the structure is marked as unsettled, and reset before the next read.
+1. Follow the boxes.  *Built lazily*: write ``refresh``, which runs before the next read after a change.
+   *Kept up to date*: write ``leave`` and ``enter``, which are called around each change, and ``reset``, which
+   starts again from the stored boxes.  A change that fails or is interrupted is never undone: the structure
+   is marked as unsettled, and reset before the next read.
 2. Write ``find_pairs``; for a method of `broadphase.methods`: ``return search_live(self, find, ...)``.
 3. Write the queries that the structure answers faster than by testing every box.  Each exists for one and
    for many; the one for a single query may return ``None``, and then the query runs as a batch of one.  The
@@ -74,7 +74,7 @@ ShapeHit = tuple[int, float, float, float]
 NO_IDS = np.empty(0, np.int32)
 _FIRST_ROWS = 64
 _USUAL_HITS = 8
-# Fewer queries a thread than this are answered faster than they are handed over.
+# Fewer queries per thread than this take less time than starting a thread.
 _SHARE = 1_000
 ENOUGH_FOR_SAMPLE = 2_000
 ENOUGH_FOR_PACKETS = 4_000
@@ -82,25 +82,25 @@ _SAMPLE = 64
 
 
 class Structure(ABC):
-    """Where the boxes of an index are; nearly each part has a default that is correct."""
+    """Finds boxes; nearly every method has a correct default, which tests all boxes."""
 
     reads_given: ClassVar[bool] = False
-    """Whether `find_in_box`, `find_first_on_ray` and `find_nearest` check what they are given: a question
-    without rules then comes as the caller wrote it, and ``None`` or tests below 0 refuse it."""
+    """Whether `find_in_box`, `find_first_on_ray` and `find_nearest` check their arguments: a query without
+    rules is then passed as the caller wrote it, and ``None`` or tests below 0 reject it."""
     sorts_rows: ClassVar[bool] = False
     """Whether the ids of each query of `find_in_boxes` come sorted where the index sorts."""
-    answers_boxes_quickly: ClassVar[bool] = True
-    """Whether a box query looks at few boxes; ``join`` asks the larger index then."""
+    has_fast_box_queries: ClassVar[bool] = True
+    """Whether a box query tests few boxes; ``join`` then queries the larger index."""
     nearest_by_cells: ClassVar[bool] = True
-    """Whether many points may ask `broadphase.methods.batched_queries` for their nearest boxes."""
+    """Whether `broadphase.methods.batched_queries` may find the nearest boxes of many points."""
     changes_by_query: ClassVar[float] = 0.0
-    """Up to this share of touched boxes, ``changes`` asks `find_in_boxes` about them instead of finding all
+    """Up to this share of touched boxes, ``changes`` queries `find_in_boxes` for them instead of finding all
     pairs again."""
     UNSAVED: ClassVar[frozenset[str]] = frozenset({"_lock"})
-    """Attributes that neither copies nor pickles carry."""
+    """Attributes that are neither copied nor pickled."""
 
     packets_from: tuple[float, int] = (16, 5)
-    """With how many hits a query, and queries a packet, a batch is answered sooner in packets
+    """From how many hits per query, and queries per packet, packets are faster
     (`broadphase.methods.batched_queries`)."""
     query_axis: int = 0
     """Neighbours in a batch of such queries are neighbours on this axis."""
@@ -109,7 +109,7 @@ class Structure(ABC):
         self.store, self.touching, self.sort, self.threads = store, touching, sort, threads
         self._lock = Lock()
         self.settled = True
-        """False where a change or a refresh failed or was interrupted: the next read starts again."""
+        """False if a change or a refresh failed or was interrupted: the next read starts from scratch."""
         self.stale = True
         """Whether `refresh` has to run before the next read."""
         self.reset()
@@ -132,7 +132,7 @@ class Structure(ABC):
         self._lock = Lock()
 
     def unsettle(self) -> None:
-        """Only the boxes count: the next read starts again from them."""
+        """Discard the structure: the next read rebuilds it from the stored boxes."""
         self.settled = False
         self.stale = True
 
@@ -169,13 +169,13 @@ class Structure(ABC):
         return False
 
     def reset(self) -> None:  # noqa: B027 - nothing to do is a good default
-        """Start again: the stored boxes, if any, are unknown until ``refresh``."""
+        """Start from scratch; stored boxes, if any, are read by the next ``refresh``."""
 
     def refresh(self) -> None:  # noqa: B027 - nothing to do is a good default
-        """Bring what is built when asked for up to date.  One thread at a time is in here."""
+        """Bring a structure that is built lazily up to date.  One thread at a time runs this."""
 
     def reserve(self, room: int) -> None:  # noqa: B027 - nothing to do is a good default
-        """``reserve`` was called for this many ids in all."""
+        """Reserve memory for this many ids in all."""
 
     # ---- pairs
 
@@ -189,14 +189,14 @@ class Structure(ABC):
     def find_changes(self, history: History) -> tuple[PairChanges, int] | None:
         """Against the last call, and the tests made; afterwards no id is ``renewed``.
 
-        None where this structure knows no better than to compare all pairs, or to ask about what was touched.
+        None if the structure has no better way than comparing all pairs, or queries for the touched boxes.
         """
         return None
 
-    # ---- queries: category and mask are -1 where the caller set none
+    # ---- queries: category and mask are -1 if the caller set none
 
-    def answering(self) -> "Structure":
-        """The structure that answers queries, always the same: itself, or another that it keeps for that."""
+    def query_structure(self) -> "Structure":
+        """The structure that queries search, always the same: itself, or one that it keeps for them."""
         return self
 
     def find_in_box(self, box: Given, touching: bool, rules: Rules) -> Ids | None:
@@ -210,23 +210,23 @@ class Structure(ABC):
     def put_in_box(self, box: Given, names: IdArray, out: IdArray, count: int) -> int:
         """Append ``names[id]`` of what `find_in_box` finds to the first ``count`` of ``out``: how many then.
 
-        -1 where the structure cannot, or where they do not fit: the caller then asks `find_in_box`.
+        -1 if the structure does not support that, or they do not fit: the caller then uses `find_in_box`.
         """
         return -1
 
     def find_in_boxes(self, boxes: Rows, touching: bool, rules: Rules, out: PairArray | None = None) -> Ids:
         """Rows ``[query, id]`` for a batch, ordered by query; and the tests made.
 
-        They lie in ``out`` if that is given and they fit.  Threads ask at the same time, each with a part of
-        a large batch.
+        They are written to ``out`` if it is given and large enough.  Several threads may call this at the
+        same time, each with a part of a large batch.
         """
         store = self.store
 
-        def ask(begin: int, end: int, out: PairArray) -> Any:
+        def search(begin: int, end: int, out: PairArray) -> Any:
             rows = (store.boxes, store.end, store.categories, store.masks)
             return brute_force.scan_for_boxes(*rows, boxes[:end], begin, out, touching, *rules)
 
-        return in_chunks(ask, len(boxes), room_for(boxes) if out is None else out)
+        return in_chunks(search, len(boxes), expected_rows(boxes) if out is None else out)
 
     def find_on_ray(self, ray: Floats, rules: Rules) -> Ids:
         """Ids of all boxes that the ray ``(origin..., direction..., max_distance)`` hits, and the tests."""
@@ -237,7 +237,7 @@ class Structure(ABC):
         return found
 
     def find_on_rays(self, rays: Rows, rules: Rules) -> tuple[IdArray, IdArray, int]:
-        """The ids hit by every ray, one ray's after the other's; how many each has; and the tests."""
+        """The ids that each ray hits, ray by ray; how many each hits; and the tests."""
         found = [self.find_on_ray(tuple(ray), rules) for ray in rays.tolist()]
         ids = np.concatenate([NO_IDS, *(hits for hits, _ in found)])
         return ids, np.array([len(hits) for hits, _ in found], np.int32), sum(tests for _, tests in found)
@@ -245,7 +245,7 @@ class Structure(ABC):
     def find_first_on_ray(
         self, origin: Given, direction: Given, furthest: float, rules: Rules
     ) -> FirstHit | None:
-        """What is hit first, the lowest id among equals."""
+        """The first hit, the lowest id among equals."""
         store, ray = self.store, (*origin, *direction, furthest)
         hit, tests = brute_force.scan_for_first(
             store.boxes, store.end, store.categories, store.masks, ray, self.touching, *rules
@@ -255,8 +255,8 @@ class Structure(ABC):
     def find_first_on_rays(self, rays: Rows, ignored: IdArray, rules: Rules) -> Ids | None:
         """The id that each ray hits first, or -1; and the tests.
 
-        ``ignored`` may hold, for each ray, an id that it passes through.  None where the structure does not
-        look past that: the caller then asks for all hits.
+        ``ignored`` may hold, for each ray, an id that it passes through.  None if the structure does not
+        support that: the caller then finds all hits.
         """
         if len(ignored):
             return None
@@ -272,7 +272,7 @@ class Structure(ABC):
     ) -> ShapeHit | None:
         """The shape that a ray enters first, where box ``id`` is around shape ``names[id]``.
 
-        ``best`` is what was found before.  None where the structure cannot: ask `find_on_ray` then.
+        ``best`` is the best hit so far.  None if the structure does not support that: use `find_on_ray`.
         """
         return None
 
@@ -314,7 +314,7 @@ def described(store: BoxStore, hit: int, tests: int, ray: Floats) -> FirstHit:
     return int(hit), tests, *queries.describe_first(store.boxes, hit, ray)
 
 
-# ---- one as many, for rules that no kernel for one takes
+# ---- single queries as a batch of one: with rules, for which some structures have no kernel
 
 
 def box_as_many(structure: Structure, box: Floats, touching: bool, rules: Rules) -> Ids:
@@ -345,7 +345,7 @@ def all_pairs(
     sort: bool,
     limit: int = NO_LIMIT,
 ) -> tuple[PairArray, int]:
-    """What ``find(limit, scratch)`` finds, as an array of its own, and the tests made."""
+    """The pairs of ``find(limit, scratch)``, as an array of their own, and the tests made."""
     if store.live < 2:
         return np.empty((0, 2), np.int32), 0
     with borrowed_scratch() as scratch:
@@ -365,12 +365,12 @@ def search_live(structure: Structure, find: Callable[[Task], Found], limit: int,
 
 
 def search_anyhow(task: Task, _: Any = None) -> Found:
-    """Find the pairs of a task by what suits the number of its boxes."""
+    """Find the pairs of a task by the method that suits the number of its boxes."""
     return methods.finder(choose.choose(task.boxes))(task) if len(task.boxes) > 1 else Found([], 0, 0)
 
 
 def renamed(found: Found, ids: IdArray) -> Found:
-    """Rows of the searched boxes into ids, which ascend as the rows do."""
+    """Pairs of rows as pairs of ids, which ascend as the rows do."""
     if len(ids) and ids[-1] == len(ids) - 1:
         return found
     return found._replace(chunks=[ids[chunk] for chunk in found.chunks])
@@ -380,17 +380,17 @@ def renamed(found: Found, ids: IdArray) -> Found:
 
 
 def find_rows(structure: Structure, boxes: Rows, touching: bool, rules: Rules) -> Ids:
-    """`Structure.find_in_boxes` in the order that was promised; threads share a large batch."""
-    asked = touching, rules
+    """`Structure.find_in_boxes`, sorted if the index sorts; threads share a large batch."""
+    how = touching, rules
     parts = min(threads.resolve(structure.threads), len(boxes) // _SHARE)
     if parts < 2 and len(boxes) < ENOUGH_FOR_SAMPLE:
-        return _find_sorted(structure, asked, boxes)
+        return _find_sorted(structure, how, boxes)
     parts = max(parts, 1)
-    if len(boxes) < ENOUGH_FOR_SAMPLE or not structure.answers_boxes_quickly:
-        return _find_in_parts(structure, boxes, asked, [room_for(boxes) // parts] * parts)
-    # A few of the queries tell how much the others find: growing memory for it costs more than asking.
+    if len(boxes) < ENOUGH_FOR_SAMPLE or not structure.has_fast_box_queries:
+        return _find_in_parts(structure, boxes, how, [expected_rows(boxes) // parts] * parts)
+    # A sample of the queries tells how much the others find: it costs less than growing memory.
     few = np.ascontiguousarray(boxes[:: max(len(boxes) // _SAMPLE, 1)])
-    sample, _ = _find_sorted(structure, asked, few)
+    sample, _ = _find_sorted(structure, how, few)
     hits, together = structure.packets_from
     if len(boxes) >= ENOUGH_FOR_PACKETS and len(sample) >= hits * len(few):
         from broadphase.methods import batched_queries  # here: few programs need it
@@ -401,52 +401,52 @@ def find_rows(structure: Structure, boxes: Rows, touching: bool, rules: Rules) -
         if found is not None:
             return found
     each = 1.2 * len(sample) / len(few)
-    rooms = [int(each * (end - begin)) + _FIRST_ROWS for begin, end in threads.shares(len(boxes), parts)]
-    return _find_in_parts(structure, boxes, asked, rooms)
+    guesses = [int(each * (end - begin)) + _FIRST_ROWS for begin, end in threads.shares(len(boxes), parts)]
+    return _find_in_parts(structure, boxes, how, guesses)
 
 
-def _find_in_parts(structure: Structure, boxes: Rows, asked: tuple[bool, Rules], rooms: list[int]) -> Ids:
-    """The same by one thread for each of the ``rooms``, which are guesses of how much it finds."""
-    # One array for all threads: what they find is moved together in it, not copied out of it.
-    memory = SharedRows(rooms)
+def _find_in_parts(structure: Structure, boxes: Rows, how: tuple[bool, Rules], guesses: list[int]) -> Ids:
+    """`find_rows` by one thread for each of the ``guesses`` of how many rows it finds."""
+    # One array for all threads: their rows are moved together in it, not copied out of it.
+    memory = SharedRows(guesses)
 
     def search(begin: int, end: int, room: PairArray) -> tuple[IdArray, int, bool]:
-        rows, tests = _find_sorted(structure, asked, boxes[begin:end], room)
+        rows, tests = _find_sorted(structure, how, boxes[begin:end], room)
         rows[:, 0] += begin
         return rows, tests, rows.ctypes.data == room.ctypes.data
 
-    spans = threads.shares(len(boxes), len(rooms))
-    answers = threads.run_all(
+    spans = threads.shares(len(boxes), len(guesses))
+    found_in_parts = threads.run_all(
         [partial(search, *span, room) for span, room in zip(spans, memory.parts, strict=True)]
     )
-    tests = sum(made for _, made, _ in answers)
-    if all(fits for *_, fits in answers):
-        found = memory.gathered([len(rows) for rows, *_ in answers])
-        # A small result does not hold a large block.
-        return found.copy() if 2 * len(found) < sum(rooms) else found, tests
-    return joined_pairs([rows for rows, *_ in answers], len(rooms)), tests
+    tests = sum(made for _, made, _ in found_in_parts)
+    if all(fits for *_, fits in found_in_parts):
+        found = memory.gathered([len(rows) for rows, *_ in found_in_parts])
+        # a small result does not keep a large array
+        return found.copy() if 2 * len(found) < sum(guesses) else found, tests
+    return joined_pairs([rows for rows, *_ in found_in_parts], len(guesses)), tests
 
 
 def _find_sorted(
-    structure: Structure, asked: tuple[bool, Rules], boxes: Rows, out: PairArray | None = None
+    structure: Structure, how: tuple[bool, Rules], boxes: Rows, out: PairArray | None = None
 ) -> Ids:
-    rows, tests = structure.find_in_boxes(boxes, *asked, out)
+    rows, tests = structure.find_in_boxes(boxes, *how, out)
     if structure.sort and not structure.sorts_rows:
         sort_rows_of_each(rows, structure.store.end)
     return rows, tests
 
 
-def room_for(boxes: Rows) -> int:
-    """A guess of how many rows such queries find."""
+def expected_rows(boxes: Rows) -> int:
+    """A guess of how many rows box queries find."""
     return min(_USUAL_HITS * len(boxes) + _FIRST_ROWS, MOST_ROOM)
 
 
 def pairs_between(
     store: BoxStore, few: IdArray, others: int, find: Callable[[Rows], Ids], limit: int
 ) -> tuple[PairArray, int]:
-    """Pairs of ``few`` boxes with those of the ``others`` that they meet and may, and the tests made.
+    """Pairs of ``few`` boxes with overlapping ``others`` that the rules allow, and the tests made.
 
-    ``find`` gives rows ``[query, id]`` for boxes.  Not far more than ``limit`` pairs are found.
+    ``find`` returns rows ``[query, id]`` for boxes.  It stops soon after ``limit`` pairs.
     """
     boxes = store.boxes[few].astype(np.float64, copy=False)
     each = len(few) if limit == NO_LIMIT else max(limit // max(others, 1), 1)
@@ -467,7 +467,7 @@ def pairs_between(
 
 
 def may_pair(here: BoxStore, there: BoxStore, rows: IdArray) -> npt.NDArray[np.bool_]:
-    """Which rows ``[id here, id there]`` no rule of either side forbids."""
+    """Which rows ``[id here, id there]`` the rules of both sides allow."""
     i, j = rows[:, 0], rows[:, 1]
     may: npt.NDArray[np.bool_] = here.classes[i] & there.classes[j] == 0
     may &= here.categories[i] & there.masks[j] != 0

@@ -15,7 +15,7 @@ Distances = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """What the last call of an index really did."""
+    """The work of the last call of an index."""
 
     method: str
     """The index's name, as `broadphase.make_index` takes it."""

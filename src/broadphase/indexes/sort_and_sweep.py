@@ -12,8 +12,8 @@ Source: the single-axis case of Baraff's coordinate sorting (1992), with its tem
 Cost: linear in the boxes for the first read after a change, however few were touched; ``pairs`` adds the
 pairs that overlap on the sorted axis, and a query the boxes that overlap it there.  It loses where boxes
 pile up on that axis: in a scene that is spread evenly in the plane, a box shares it with about the square
-root of all.  And it loses where questions and changes of single boxes take turns among very many.  Then
-`broadphase.BoxTree` is the answer, and `broadphase.Strips` where everything moves.
+root of all.  And it loses where queries and changes of single boxes alternate among very many.  Then
+`broadphase.BoxTree` is better, and `broadphase.Strips` where everything moves.
 """
 
 from collections.abc import Callable
@@ -24,7 +24,7 @@ import numpy as np
 
 from broadphase.boxes import BoxArray
 from broadphase.indexes.arguments import Floats, Given, Rows, Rules
-from broadphase.indexes.protocol import FirstHit, Ids, NearestIds, Structure, described, room_for
+from broadphase.indexes.protocol import FirstHit, Ids, NearestIds, Structure, described, expected_rows
 from broadphase.indexes.storage import IdArray, expect
 from broadphase.kernels.arrays.sorting import PADDING, argsort_keys, bits_of, ordered_column, ordered_columns
 from broadphase.kernels.machine.simd import LANES
@@ -52,7 +52,7 @@ class Touched:
 
     def add(self, ids: IdArray, live: int) -> None:
         """Add ids; ``live`` is how many are in use, which bounds what is kept."""
-        self._parts.append(ids.copy())  # the caller's array may be the user's by now
+        self._parts.append(ids.copy())  # the user may write to the array later
         self._total += len(ids)
         if self._total > 2 * live + 1000:
             self._parts = [self.ids()]
@@ -64,7 +64,7 @@ class Touched:
             return np.sort(self._parts[0])
         if self._total <= FIRST_ROWS:
             return np.unique(np.concatenate([np.empty(0, np.int32), *self._parts]))
-        # Many are marked and not sorted: a frame in which ten million move takes a tenth of the time.
+        # Many ids are marked instead of sorted: for ten million this takes a tenth of the time.
         named = np.zeros(1 + max(int(part.max(initial=0)) for part in self._parts), np.bool_)
         for part in self._parts:
             for begin, end in paced(0, len(part)):
@@ -140,7 +140,7 @@ class SortStructure(Structure):
             kept = [ids[store.alive[ids]] for ids in kept]
             self._take(joined([*kept, touched[alive & ~known]]))
         else:
-            moved = touched[alive]  # the others have come and gone again
+            moved = touched[alive]  # the others were added and removed again
             rows = bits_of(store.boxes), moved, self.places, self.query_axis, self.touching, self.columns
             for begin, end in paced(0, len(moved)):
                 write_boxes(*rows, begin, end)
@@ -177,39 +177,39 @@ class SortStructure(Structure):
 
     # ---- queries
 
-    def _asked(self, rules: Rules) -> tuple[Any, ...]:
+    def _search_arguments(self, rules: Rules) -> tuple[Any, ...]:
         order = self.columns, self.ids, self.maxima, self.query_axis
         return order, (self.store.categories, self.store.masks, *rules)
 
     def find_in_box(self, box: Given, touching: bool, rules: Rules) -> Ids:
-        asked = *self._asked(rules), box, touching, not self.touching
-        return _whole(partial(sorted_array.search_box, *asked))
+        arguments = *self._search_arguments(rules), box, touching, not self.touching
+        return _all_ids(partial(sorted_array.search_box, *arguments))
 
     def find_in_boxes(self, boxes: Rows, touching: bool, rules: Rules, out: PairArray | None = None) -> Ids:
-        order, kept = self._asked(rules)
+        order, kept = self._search_arguments(rules)
         edges = np.empty(boxes.shape[1], order[0].dtype)
 
-        def ask(begin: int, end: int, out: PairArray) -> Any:
+        def search(begin: int, end: int, out: PairArray) -> Any:
             return sorted_array.search_boxes(
                 order, kept, boxes[:end], begin, edges, out, touching, not self.touching
             )
 
-        return in_chunks(ask, len(boxes), room_for(boxes) if out is None else out)
+        return in_chunks(search, len(boxes), expected_rows(boxes) if out is None else out)
 
     def find_on_ray(self, ray: Floats, rules: Rules) -> Ids:
-        asked = *self._asked(rules), self.store.boxes, ray
-        return _whole(partial(sorted_array.search_ray, *asked, self.touching, not self.touching))
+        arguments = *self._search_arguments(rules), self.store.boxes, ray
+        return _all_ids(partial(sorted_array.search_ray, *arguments, self.touching, not self.touching))
 
     def find_first_on_ray(self, origin: Given, direction: Given, furthest: float, rules: Rules) -> FirstHit:
         ray = (*origin, *direction, furthest)
-        asked = *self._asked(rules), self.store.boxes, ray
-        hit, tests = sorted_array.search_first(*asked, self.touching, not self.touching)
+        arguments = *self._search_arguments(rules), self.store.boxes, ray
+        hit, tests = sorted_array.search_first(*arguments, self.touching, not self.touching)
         return described(self.store, hit, tests, ray)
 
     def find_first_on_rays(self, rays: Rows, ignored: IdArray, rules: Rules) -> Ids | None:
         if len(ignored):
             return None
-        order, kept, lowered = *self._asked(rules), not self.touching
+        order, kept, lowered = *self._search_arguments(rules), not self.touching
         found = [
             sorted_array.search_first(order, kept, self.store.boxes, tuple(ray), self.touching, lowered)
             for ray in rays.tolist()
@@ -217,8 +217,8 @@ class SortStructure(Structure):
         return np.array([hit for hit, _ in found], np.int32), sum(tests for _, tests in found)
 
     def find_nearest(self, point: Given, k: int, rules: Rules) -> NearestIds:
-        asked = *self._asked(rules), self.store.boxes, point
-        found: NearestIds = sorted_array.search_nearest(*asked, k, not self.touching)
+        arguments = *self._search_arguments(rules), self.store.boxes, point
+        found: NearestIds = sorted_array.search_nearest(*arguments, k, not self.touching)
         return found
 
     # ---- about itself
@@ -239,14 +239,14 @@ class SortStructure(Structure):
         expect(np.array_equal(maxima[1:], self.maxima[1:]), "the tree of maxima is up to date")
 
 
-def _whole(ask: Callable[[int], tuple[IdArray, int, int]]) -> Ids:
-    """All that a kernel finds, which stops where its room is full."""
-    ids, tests, block = ask(0)
+def _all_ids(search: Callable[[int], tuple[IdArray, int, int]]) -> Ids:
+    """All ids that a kernel finds, which stops whenever its output is full."""
+    ids, tests, block = search(0)
     if block < 0:
         return ids, tests
     parts = [ids]
     while block >= 0:
-        ids, made, block = ask(block)
+        ids, made, block = search(block)
         parts.append(ids)
         tests += made
     return np.concatenate(parts), tests

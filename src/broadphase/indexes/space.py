@@ -31,7 +31,7 @@ from broadphase.runtime.slices import growing, joined, paced
 from broadphase.space import as_period
 
 NO_HIT = RayHit(-1, np.inf, ())
-# Wider than a circle by more than rounding takes: what touches it overlaps this box.
+# A box around a circle is enlarged by more than rounding, so that whatever touches the circle overlaps it.
 _ROUNDING = {8: 4e-15, 4: 2.5e-7}
 # A box query costs as much as finding the pairs of about this many boxes from scratch.
 _QUERY = 10
@@ -44,7 +44,7 @@ class PlainSpace:
     period: tuple[float | None, ...] | None = None
 
     def __init__(self, structure: Structure, reader: Reader, sort: bool) -> None:
-        self.structure, self.asked = structure, structure.answering()
+        self.structure, self.searched = structure, structure.query_structure()
         self.reader, self.sort = reader, sort
         self.store, self.touching, self.threads = structure.store, structure.touching, structure.threads
         self.last = ("", 0, 0)
@@ -67,25 +67,25 @@ class PlainSpace:
         return not self.structure.stale and self.structure.move_one(id, box)
 
     def unsettle(self) -> None:
-        """Only the boxes count: the next read starts again from them."""
+        """Discard the structures: the next read rebuilds them from the stored boxes."""
         self.structure.unsettle()
-        self.asked.unsettle()
+        self.searched.unsettle()
 
     def ready(self) -> None:
-        """Bring what is read up to date."""
+        """Bring the structures up to date."""
         self.structure.ready()
-        self.asked.ready()
+        self.searched.ready()
 
     def reserve(self, room: int) -> None:
         """See `Structure.reserve`."""
         self.structure.reserve(room)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if key != "asked"}
+        return {key: value for key, value in self.__dict__.items() if key != "searched"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self.asked = self.structure.answering()
+        self.searched = self.structure.query_structure()
 
     # ---- pairs
 
@@ -99,7 +99,7 @@ class PlainSpace:
         return all_pairs(self.store, self.threads, self.find_pairs, sort, limit)
 
     def find_changes(self, history: changes.History, journal: changes.Journal) -> tuple[PairChanges, int]:
-        """Against the last call, and the tests made."""
+        """The changes since the last call, and the tests made."""
         structure = self.structure
         structure.ready()
         found = structure.find_changes(history)
@@ -107,20 +107,20 @@ class PlainSpace:
             return found
         return changes.find_changes(structure, self.all_pairs, history, journal, structure.changes_by_query)
 
-    # ---- one question
+    # ---- single queries
 
     def in_box(self, call: str, box: Given, rules: Rules = NO_RULES) -> IdArray | None:
-        """What overlaps a box; ``call`` is what users asked."""
-        asked = self.asked
-        if asked.stale:
-            asked.ready()
+        """The boxes that overlap a box; ``call`` is the name of the method that users called."""
+        searched = self.searched
+        if searched.stale:
+            searched.ready()
         try:
-            answer = asked.find_in_box(box, self.touching, rules)
+            result = searched.find_in_box(box, self.touching, rules)
         except OverflowError:  # an int that no float can hold
             return None
-        if answer is None or answer[1] < 0:
+        if result is None or result[1] < 0:
             return None
-        ids, tests = answer
+        ids, tests = result
         found = len(ids)
         self.last = call, tests, found
         if found > FEW and self.sort:
@@ -128,22 +128,22 @@ class PlainSpace:
         return ids
 
     def in_circle(self, center: Floats, radius: float, rules: Rules = NO_RULES) -> IdArray | None:
-        """What lies within a radius."""
+        """The boxes within a radius."""
         size = self.store.boxes.itemsize
         if size == 4 and not (1e-30 < radius < 1e30 and max(map(abs, center)) < 1e30):
-            return None  # singles have fewer digits there, or none
-        asked = self.asked
-        if asked.stale:
-            asked.ready()
+            return None  # float32 has fewer digits there, or none
+        searched = self.searched
+        if searched.stale:
+            searched.ready()
         try:
             radius = float(radius)
             box = around(center, radius, _ROUNDING[size])
         except OverflowError:
             return None
-        answer = asked.find_in_box(box, self.touching, rules)
-        if answer is None or answer[1] < 0:
+        result = searched.find_in_box(box, self.touching, rules)
+        if result is None or result[1] < 0:
             return None
-        ids, tests = answer
+        ids, tests = result
         found = keep_within(self.store.boxes, ids, center, radius, self.touching)
         self.last = "query_radius", tests, found
         many = len(ids) > FEW and self.sort
@@ -155,29 +155,29 @@ class PlainSpace:
     def first_hit(
         self, origin: Given, direction: Given, furthest: float, rules: Rules = NO_RULES
     ) -> RayHit | None:
-        """What a ray hits first; `NO_HIT` where that is nothing."""
-        asked = self.asked
-        if asked.stale:
-            asked.ready()
+        """The first hit of a ray; `NO_HIT` if it hits nothing."""
+        searched = self.searched
+        if searched.stale:
+            searched.ready()
         try:
-            answer = asked.find_first_on_ray(origin, direction, float(furthest), rules)
+            result = searched.find_first_on_ray(origin, direction, float(furthest), rules)
         except OverflowError:
             return None
-        if answer is None or answer[1] < 0:
+        if result is None or result[1] < 0:
             return None
-        hit, tests, distance, x, y, z = answer
+        hit, tests, distance, x, y, z = result
         self.last = "raycast", tests, int(hit >= 0)
         if hit < 0:
             return NO_HIT
         return _new(RayHit, (hit, distance, (x, y) if len(origin) == 2 else (x, y, z)))
 
     def all_on_ray(self, ray: Floats, rules: Rules) -> RayHits | None:
-        """All that a ray hits."""
-        asked = self.asked
-        asked.ready()
-        ids, tests = asked.find_on_ray(ray, rules)
+        """All hits of a ray."""
+        searched = self.searched
+        searched.ready()
+        ids, tests = searched.find_on_ray(ray, rules)
         self.last = ("query_ray", tests, len(ids))
-        distances, normals = self._room_for_hits(len(ids))
+        distances, normals = self._no_hits(len(ids))
         ends, scratch = np.array([0, len(ids)]), np.empty(len(ray))
         box_queries.rank_hits(self.store.boxes, ids, ends, np.array([ray]), scratch, distances, normals)
         return RayHits(ids, distances, normals)
@@ -187,32 +187,32 @@ class PlainSpace:
         live = self.store.live
         if not live:
             return None
-        asked = self.asked
-        if asked.stale:
-            asked.ready()
+        searched = self.searched
+        if searched.stale:
+            searched.ready()
         try:
-            answer = asked.find_nearest(point, k if k < live else live, rules)
+            result = searched.find_nearest(point, k if k < live else live, rules)
         except OverflowError:
             return None
-        if answer is None or answer[2] < 0:
+        if result is None or result[2] < 0:
             return None
-        ids, distances, tests = answer
+        ids, distances, tests = result
         self.last = "nearest", tests, len(ids)
         return _new(Nearest, (ids, distances))
 
-    # ---- many questions, which have been checked
+    # ---- batches of queries, which have been checked
 
     def in_boxes(self, call: str, boxes: Rows, rules: Rules) -> IdArray:
-        """What overlaps each box: rows ``[query, id]``."""
-        self.asked.ready()
-        rows, tests = find_rows(self.asked, boxes, self.touching, rules)
+        """The boxes that overlap each box: rows ``[query, id]``."""
+        self.searched.ready()
+        rows, tests = find_rows(self.searched, boxes, self.touching, rules)
         self.last = (call, tests, len(rows))
         return rows
 
     def in_circles(self, centers: Rows, radii: Rows, rules: Rules) -> IdArray:
-        """What lies within each radius: rows ``[query, id]``."""
-        self.asked.ready()
-        rows, tests = find_rows(self.asked, around_many(centers, radii), True, rules)
+        """The boxes within each radius: rows ``[query, id]``."""
+        self.searched.ready()
+        rows, tests = find_rows(self.searched, around_many(centers, radii), True, rules)
 
         def keep(first: int, last: int) -> PairArray:
             end = first
@@ -229,14 +229,14 @@ class PlainSpace:
         return found
 
     def first_hits(self, rays: Rows, ignored: IdArray, rules: Rules) -> RayHits | None:
-        """What each ray hits first, but for the box that it ignores; None: ask for all hits instead."""
-        self.asked.ready()
-        found = self.asked.find_first_on_rays(rays, ignored, rules)
+        """The first hit of each ray, except the box that it ignores; None if that needs all hits."""
+        self.searched.ready()
+        found = self.searched.find_first_on_rays(rays, ignored, rules)
         if found is None:
             return None
         ids, tests = found
         self.last = ("raycast", tests, int((ids >= 0).sum()))
-        distances, normals = self._room_for_hits(len(ids))
+        distances, normals = self._no_hits(len(ids))
         boxes, ray = self.store.boxes, np.empty(rays.shape[1])
         for begin, end in paced(0, len(ids)):
             at = slice(begin, end)
@@ -244,11 +244,11 @@ class PlainSpace:
         return RayHits(ids, distances, normals)
 
     def all_hits(self, rays: Rows, rules: Rules) -> RayRows:
-        """All that each ray hits."""
-        self.asked.ready()
-        ids, counts, tests = self.asked.find_on_rays(rays, rules)
+        """All hits of each ray."""
+        self.searched.ready()
+        ids, counts, tests = self.searched.find_on_rays(rays, rules)
         self.last = ("query_ray", tests, len(ids))
-        distances, normals = self._room_for_hits(len(ids))
+        distances, normals = self._no_hits(len(ids))
         ends, ray = np.concatenate(([0], np.cumsum(counts))), np.empty(rays.shape[1])
         for begin, end in growing(len(rays)):
             own = ends[begin : end + 1]
@@ -270,8 +270,8 @@ class PlainSpace:
                 return found
             ids[:, :held], distances[:, :held] = found
             return Nearest(ids, distances)
-        self.asked.ready()
-        ids[:, :held], tests = self.asked.find_nearest_many(points, held, rules)
+        self.searched.ready()
+        ids[:, :held], tests = self.searched.find_nearest_many(points, held, rules)
         self.last = ("nearest", tests, int((ids >= 0).sum()))
         for begin, end in growing(len(ids)):
             box_queries.rank_nearest(
@@ -280,8 +280,8 @@ class PlainSpace:
         return Nearest(ids, distances)
 
     def _nearest_by_cells(self, points: Rows, k: int, rules: Rules) -> Nearest | None:
-        """The same by `broadphase.methods.batched_queries`, where that is quicker."""
-        if not self.asked.nearest_by_cells:
+        """`nearest_many` by `broadphase.methods.batched_queries`, if that is faster."""
+        if not self.searched.nearest_by_cells:
             return None
         from broadphase.methods.batched_queries import find_nearest  # here: four files that few need
 
@@ -294,7 +294,7 @@ class PlainSpace:
         self.last = ("nearest", found.tests, found.found)
         return Nearest(found.ids, found.distances)
 
-    def _room_for_hits(self, n: int) -> tuple[Rows, Rows]:
+    def _no_hits(self, n: int) -> tuple[Rows, Rows]:
         return np.full(n, np.inf), np.zeros((n, self.reader.dim))
 
     # ---- about itself
@@ -307,9 +307,9 @@ class PlainSpace:
         """Raise ``AssertionError`` if an invariant is broken."""
         self.structure.ready()
         self.structure.check()
-        if self.asked is not self.structure and self.asked.settled:
-            self.asked.ready()
-            self.asked.check()
+        if self.searched is not self.structure and self.searched.settled:
+            self.searched.ready()
+            self.searched.check()
 
 
 # ---- a join of two indexes
@@ -325,10 +325,10 @@ def join(here: PlainSpace, there: PlainSpace, sort: bool) -> tuple[PairArray, in
     if not few.store.live:
         return np.empty((0, 2), np.int32), 0
     plain = here.period is None and here.store.envs is None and there.store.envs is None
-    if plain and few.store.live * _QUERY < many.store.live and many.asked.answers_boxes_quickly:
-        many.asked.ready()
+    if plain and few.store.live * _QUERY < many.store.live and many.searched.has_fast_box_queries:
+        many.searched.ready()
         queries = few.store.live_boxes().astype(np.float64, copy=False)
-        rows, tests = find_rows(many.asked, queries, here.touching, NO_RULES)
+        rows, tests = find_rows(many.searched, queries, here.touching, NO_RULES)
         rows[:, 0] = few.store.ids()[rows[:, 0]]
         rows = rows if few is here else rows[:, ::-1]
         rows = np.ascontiguousarray(rows[may_pair(here.store, there.store, rows)])

@@ -1,7 +1,7 @@
 """Boxes by id: the rows that every index keeps, and which ids are free.
 
 One row an id, in contiguous arrays that grow by doubling.  The row of a removed id holds NaN, which
-overlaps nothing, so that a kernel may scan all rows without asking which are live.
+overlaps nothing, so that a kernel may scan all rows without checking which are live.
 """
 
 import heapq
@@ -28,8 +28,8 @@ _COLUMNS = {
 }
 _FIRST_ROOM = 16
 _NAN = float("nan")
-# Below this share of all rows a bulk operation touches the free ids one by one; above it, one pass over
-# all rows is cheaper than a heap.
+# Below this share of all rows, bulk operations use the heap of free ids; above it, one pass over all rows is
+# cheaper.
 _BULK = 16
 
 
@@ -44,7 +44,7 @@ class BoxStore:
         self.categories = np.empty(0, np.uint32)
         self.masks = np.empty(0, np.uint32)
         self.renewed = np.empty(0, np.bool_)
-        """Which ids were given out since the last call of ``changes``: what they paired with is over."""
+        """Which ids were given out since the last call of ``changes``: their earlier pairs have ended."""
         self.envs: npt.NDArray[np.int64] | None = None
         """The environment of each id; None until one is given that is not 0."""
         self.end = 0
@@ -58,22 +58,22 @@ class BoxStore:
         self._spare: BoxArray | None = None
         self._next: BoxArray | None = None
 
-    def reserve(self, room: int) -> None:
-        """Make room for ids below ``room`` without another copy on the way there."""
-        if room <= len(self.alive):
+    def reserve(self, capacity: int) -> None:
+        """Make space for ids below ``capacity``, so that no further copy is needed until then."""
+        if capacity <= len(self.alive):
             return
         columns = {}
         for name, usual in _COLUMNS.items():
             column = getattr(self, name)
-            columns[name] = larger = np.empty((room, *column.shape[1:]), column.dtype)
+            columns[name] = larger = np.empty((capacity, *column.shape[1:]), column.dtype)
             for begin, end in ranges(0, self.end, MOST_ROWS // 4):
                 larger[begin:end] = column[begin:end]
-            for begin, end in ranges(self.end, room, MOST_ROWS // 4):
+            for begin, end in ranges(self.end, capacity, MOST_ROWS // 4):
                 larger[begin:end] = usual
         if self.envs is not None:
-            columns["envs"] = np.zeros(room, np.int64)
+            columns["envs"] = np.zeros(capacity, np.int64)
             columns["envs"][: self.end] = self.envs[: self.end]
-        self.__dict__.update(columns)  # all or none, should this be interrupted
+        self.__dict__.update(columns)  # all or none, if this is interrupted
 
     def use_envs(self) -> None:
         """Keep an environment for each id."""
@@ -123,7 +123,7 @@ class BoxStore:
                 free = np.flatnonzero(~self.alive[: self.end]).tolist()
             self._free = None  # to be collected again, should this be interrupted
             new = heapq.heappop(free)
-        # No calls from here on: nothing can come in between.
+        # No calls from here on: an interrupt cannot split these lines.
         self._free = free
         self.end += new == self.end
         self.boxes[new] = box
@@ -168,7 +168,7 @@ class BoxStore:
             for name, usual in _COLUMNS.items():
                 getattr(self, name)[at] = usual
             raise
-        # No calls from here on: nothing can come in between.
+        # No calls from here on: an interrupt cannot split these lines.
         self.any_static, self.any_sets = any_static, any_sets
         self.end += fresh
         self.live = live
@@ -177,7 +177,7 @@ class BoxStore:
         return ids
 
     def _drop_one(self, gone: int) -> None:
-        """The same in half the time."""
+        """`drop` for one id, in half the time."""
         free = self._free
         # No exception can interrupt these lines: the only call comes last.
         self.boxes[gone] = _NAN
@@ -193,7 +193,7 @@ class BoxStore:
             self._drop_one(ids.item())
             return
         free, live, at = self._free, self.live - len(ids), _run_of(ids)
-        # No calls in these lines: nothing can come in between.
+        # No calls in these lines: an interrupt cannot split them.
         self._free = self._ids = None
         self.boxes[at] = _NAN
         self.alive[at] = False
@@ -219,7 +219,7 @@ class BoxStore:
         return self._next
 
     def rows_before(self, ids: IdArray, boxes: BoxArray) -> BoxArray | None:
-        """What `take_back` needs: the rows that these ids have now, unless their array stays as it is."""
+        """What `take_back` needs: the present rows of these ids, unless the whole array is exchanged."""
         return None if boxes is self._next else rows_at(self.boxes, ids)
 
     def write(self, ids: IdArray, boxes: BoxArray) -> None:
@@ -238,14 +238,14 @@ class BoxStore:
         """Undo a `write` that is done, half done or not begun."""
         if before is not None:
             self.boxes[ids] = before
-        elif self._next is None:  # the arrays have changed places
+        elif self._next is None:  # the arrays were exchanged
             assert self._spare is not None
             self.boxes, self._spare = self._spare, self.boxes
 
     def empty(self) -> None:
-        """Free every id; the room stays."""
+        """Free every id; memory stays reserved."""
         end = self.end
-        # No calls from here on: nothing can come in between.
+        # No calls from here on: an interrupt cannot split these lines.
         self.boxes[:end] = _NAN
         self.alive[:end] = self.renewed[:end] = False
         self.classes[:end], self.categories[:end], self.masks[:end] = 0, 1, EVERY_BIT
@@ -304,7 +304,7 @@ class BoxStore:
         return state
 
     def _lowest_free(self, count: int) -> tuple[IdArray, int, list[int] | None]:
-        """So many ids, how many of them are new, and what is the heap without them; with room for all."""
+        """The lowest ``count`` free ids, how many of them are new, and the heap without them."""
         holes = self.end - self.live
         reused = min(count, holes)
         fresh = count - reused
@@ -328,7 +328,7 @@ class BoxStore:
 
 
 def _run_of(ids: IdArray) -> Any:
-    """Ids, each once, to be written to; a slice where none is left out, which takes a fifth of the time."""
+    """Ids, each once, to be written to; a slice if they are contiguous, which takes a fifth of the time."""
     if len(ids) < FIRST_ROWS:
         return ids
     first, last = int(ids.min()), int(ids.max())

@@ -1,21 +1,21 @@
 """Strips: for worlds in which everything moves in every frame.
 
-The idea and its source stand in `broadphase.methods.strips`: the world is cut into strips, each strip is
-sorted and swept.  What this index adds is what the last frame knew: where the borders were.  Nothing is
-planned for the next frame; in a world of clusters, where borders come from the data, that is a good part of
-it.  Only when crowds have formed is the world cut again.
+The idea and its source are in `broadphase.methods.strips`: the world is cut into strips, each strip is sorted
+and swept.  This index keeps the borders of the strips from frame to frame, which saves planning them; in a
+world of clusters, where borders come from the data, that is a good part of the time.  The world is cut again
+only when crowds have formed.
 
-Two things that the last frame knew as well are not used, because using them took longer.  How full each strip
-was: asking at each copy whether there is room left takes 1.9 ns a box, counting 1.5.  And the order of the
-boxes: fetching them in it takes what it saves in writing them.
+Two more results of the last frame are not used, because using them took longer.  How full each strip was:
+checking at each copy whether there is space left takes 1.9 ns a box, counting 1.5.  And the order of the
+boxes:  reading them in this order takes the time that it saves in writing them.
 
-Static boxes stay in a box tree of their own.  Moving boxes are paired with each other by strips and ask
-that tree for the rest, so that static boxes cost nothing in a frame but where something touches them.
+Static boxes stay in a box tree of their own.  Moving boxes are paired with each other by strips, and with
+static ones by queries of that tree, so that static boxes cost nothing in a frame except near moving ones.
 
 Cost of a frame: linear in the boxes that move, their copies, comparisons and pairs.  Queries go to a box
-tree over all boxes, which is built for the first one.  It follows what changes as long as that is little; a
-frame in which everything moves drops it, because without queries it is not needed: then the next query pays
-for a tree, and where such frames bring few queries, `broadphase.BoxTree` is the better index.
+tree over all boxes, which is built for the first one.  It follows small changes.  A frame in which
+everything moves discards it, because without queries it is not needed; the next query then builds a tree.
+If such frames have few queries, `broadphase.BoxTree` is the better index.
 """
 
 from typing import Any, ClassVar, NamedTuple
@@ -35,9 +35,9 @@ from broadphase.methods.task import Found, Task
 from broadphase.runtime import threads
 from broadphase.runtime.memory import Scratch
 
-# Crowds have formed when a copy shares its strip with so many times more copies than when the world was cut.
+# The world is cut again when copies share their strips with so many times more others than when it was cut.
 _CROWDED = 1.5
-# The tree follows a change of one box in so many; beyond that, building it again does not cost much more.
+# The tree follows changes of up to one box in so many; beyond, building it again costs little more.
 _FOLLOWED = 16
 _FEW = 8
 _try_to_put = trial(put_box)
@@ -48,7 +48,7 @@ class _Frame(NamedTuple):
 
     plan: Plan
     crowding: float
-    """With how many copies a copy shared its strip when the world was cut."""
+    """How many others a copy shared its strip with, on average, when the world was cut."""
 
 
 class StripsStructure(Structure):
@@ -69,10 +69,10 @@ class StripsStructure(Structure):
         self._make_tree(self.store, self.touching, self.sort, self.threads)
         self.reset()
 
-    def answering(self) -> Structure:
+    def query_structure(self) -> Structure:
         return self._tree
 
-    # ---- following the boxes: all but the tree is made again when it is asked for
+    # ---- following the boxes: everything but the tree is made again when it is needed
 
     def reset(self) -> None:
         self._frame: _Frame | None = None
@@ -99,7 +99,7 @@ class StripsStructure(Structure):
             tree.enter(ids, fresh)
 
     def _following(self, ids: IdArray) -> TreeStructure | None:
-        """The tree, if it is to follow a change of these ids; else it is emptied until the next query."""
+        """The tree, if it follows a change of these ids; else it is emptied until the next query."""
         tree = self._tree
         if tree.settled and len(ids) > max(self.store.live // _FOLLOWED, _FEW):
             tree.reset()
@@ -118,7 +118,7 @@ class StripsStructure(Structure):
     # ---- pairs
 
     def find_pairs(self, limit: int, scratch: Scratch) -> Found:
-        """The pairs among the moving boxes by strips, and theirs with static ones by the tree."""
+        """The pairs of moving boxes by strips, and their pairs with static ones by the tree."""
         store = self.store
         if not store.any_static:
             return search_live(self, self._sweep, limit, scratch)

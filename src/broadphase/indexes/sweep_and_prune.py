@@ -9,15 +9,15 @@ ends that they passed, the pairs that changed.  ``pairs`` is then a copy of the 
 Source: Baraff's coordinate sorting (1992); Cohen, Lin, Manocha and Ponamgi, "I-COLLIDE" (1995), for all
 axes and the persistent pairs; Ericson, "Real-Time Collision Detection" (2005), section 7.5.
 
-Cost: nothing for a box that did not move; for one that did, its swaps, which grow with its way and with the
-number of boxes beside it on each axis.  A new box comes in from behind all others, and a frame in which some
-are removed goes over all ends once.  When much moves, the ends are sorted and the pairs found again.  It wins
-where a world of thousands is nearly still and ``pairs`` is asked for; it loses where everything moves, where
-boxes go far or pile up on an axis (each passes all others), and to any other index in memory: about 100
-bytes a box in 2-D float32, 8 bytes a pair.  Then `broadphase.BoxTree` (for ``changes`` and queries) or
-`broadphase.Strips` (for ``pairs``) is the answer.
+Cost: nothing for a box that did not move; for one that did, its swaps, which grow with its displacement and
+with the number of boxes beside it on each axis.  A new box is inserted behind all others, and a frame in
+which some are removed visits all ends once.  When much moves, the ends are sorted and the pairs found again.
+It wins where a world of thousands is nearly still and ``pairs`` is needed; it loses where everything moves,
+where boxes move far or pile up on an axis (each passes all others), and to any other index in memory: about
+100 bytes a box in 2-D float32, 8 bytes a pair.  Then `broadphase.BoxTree` (for ``changes`` and queries) or
+`broadphase.Strips` (for ``pairs``) is better.
 
-Queries are answered by a second order, that of `broadphase.SortAndSweep`.
+Queries use a second order, that of `broadphase.SortAndSweep`.
 """
 
 from functools import partial
@@ -41,7 +41,7 @@ from broadphase.runtime.slices import FIRST_CHANGES, growing, joined, paced, ran
 
 # When more boxes moved than this share, sorting everything is cheaper than moving so many ...
 MOST_TOUCHED = 1 / 3
-# ... and when so many ends a box were passed, or so many in all if the boxes are few.
+# ... and when so many ends per box were passed, or so many in all if there are few boxes.
 MOST_PASSED, ALWAYS_PASSED = 4, 1 << 14
 # So many are passed in one call of a kernel, which takes less than 0.1 s.
 MOST_SWAPS = 1 << 22
@@ -99,7 +99,7 @@ class Ends:
         self.places[:, items] = np.arange(begin, self.count)
 
     def moved(self, store: BoxStore, ids: IdArray) -> IdArray:
-        """Those of ``ids`` that are in use and not where they were."""
+        """Those of ``ids`` that are in use and have moved."""
         self._reserve(store.end)
         out, count = np.empty_like(ids), 0
         for begin, end in paced(0, len(ids)):
@@ -124,17 +124,17 @@ class Ends:
         expect(np.array_equal(self.before[ids], store.boxes[ids]), "the boxes are those of the ends")
 
     def _reserve(self, end: int) -> None:
-        room = len(self.before)
-        if end > room:
+        held = len(self.before)
+        if end > held:
             if end > _MOST_IDS:
                 raise MemoryError(f"an index of this class holds at most {_MOST_IDS} ids: its ends are int32")
-            more = max(end, 2 * room)
+            more = max(end, 2 * held)
             places = np.empty((len(self.places), 2 * more), np.int32)
             before = np.empty((more, self.before.shape[1]), self.before.dtype)
-            for begin, last in ranges(0, room):
+            for begin, last in ranges(0, held):
                 before[begin:last] = self.before[begin:last]
                 places[:, 2 * begin : 2 * last] = self.places[:, 2 * begin : 2 * last]
-            for begin, last in ranges(room, more):
+            for begin, last in ranges(held, more):
                 before[begin:last] = np.nan
                 places[:, 2 * begin : 2 * last] = -1
             self.places, self.before = places, before
@@ -157,7 +157,7 @@ class SweepStructure(Structure):
         self._touched, self._gone = Touched(), Touched()
         super().__init__(*kept)
 
-    def answering(self) -> Structure:
+    def query_structure(self) -> Structure:
         return self._order
 
     # ---- the ends follow the boxes
@@ -182,8 +182,8 @@ class SweepStructure(Structure):
         self._ends: Ends | None = None
         self._found = History(np.empty((0, 2), np.int32))
         self._toggled: list[PairKeys] | None = None
-        """Keys of the pairs that began, and minus those of pairs that ended, one read after the other since
-        the last call of ``changes``; ``None``: all may have."""
+        """Keys of the pairs that began, and negative keys of those that ended, read by read since the last
+        call of ``changes``; ``None`` if all pairs have to be compared."""
         self._toggles = 0
         self._work = self._reported = (0, 0)
 
@@ -231,9 +231,9 @@ class SweepStructure(Structure):
         for begin, end in growing(len(ids), most=FIRST_CHANGES):
             at = begin
             while at < end:
-                room = np.empty(ROOM, np.int64)
-                at, found, passed = move_ends(ids[:end], at, *boxes, *order, room, min(left, MOST_SWAPS))
-                events.append(room[:found])
+                buffer = np.empty(ROOM, np.int64)
+                at, found, passed = move_ends(ids[:end], at, *boxes, *order, buffer, min(left, MOST_SWAPS))
+                events.append(buffer[:found])
                 left -= passed
                 if left <= 0:
                     return False
@@ -245,14 +245,14 @@ class SweepStructure(Structure):
         return True
 
     def _note(self, toggled: PairKeys) -> None:
-        """Let pairs begin and, where the key is negative, end."""
+        """Add the pairs that began and, with negative keys, those that ended."""
         if len(toggled):
             began, ended = toggled[toggled > 0], -toggled[toggled < 0]
             self._found.advance(_as_pairs(began), _as_pairs(ended))
             self._toggles += len(toggled)
             if self._toggled is not None:
                 self._toggled.append(toggled)
-                if self._toggles > self.store.live // 4 + 1000:  # to compare all pairs takes less
+                if self._toggles > self.store.live // 4 + 1000:  # comparing all pairs costs less
                     self._toggled = None
 
     def _rebuild(self) -> None:
@@ -267,7 +267,7 @@ class SweepStructure(Structure):
     # ---- pairs
 
     def _report(self) -> int:
-        """The work since the read before is that of this one; returns the tests."""
+        """Count the work since the last read for this one; returns the tests."""
         self._reported, self._work = self._work, (0, 0)
         return self._reported[1]
 
@@ -298,7 +298,7 @@ class SweepStructure(Structure):
 
 
 def _as_pairs(keys: PairKeys) -> PairArray:
-    """The pairs that these keys stand for."""
+    """The pairs of keys."""
     pairs = np.empty((len(keys), 2), np.int32)
     pairs[:, 0] = keys >> 32
     pairs[:, 1] = keys & 0xFFFFFFFF
@@ -306,9 +306,9 @@ def _as_pairs(keys: PairKeys) -> PairArray:
 
 
 def _net(toggled: list[PairKeys], renewed: npt.NDArray[np.bool_]) -> tuple[PairArray, PairArray]:
-    """What the pairs that began and ended one after the other amount to: sorted, began and ended.
+    """The net change of pairs that began and ended repeatedly: sorted, began and ended.
 
-    A pair that came and went has not changed, unless one of its ids was given out again.
+    A pair that began and ended again has not changed, unless one of its ids was reused.
     """
     if not toggled:
         return np.empty((0, 2), np.int32), np.empty((0, 2), np.int32)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from typing import Any, overload
 
-from broadphase.extras import need
+from broadphase.errors import need
 
 need("pyarrow", extra="io", purpose="broadphase.outofcore")
 

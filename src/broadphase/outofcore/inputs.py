@@ -23,8 +23,7 @@ import pyarrow as pa
 from pyarrow import ipc, parquet
 
 from broadphase.boxes import BoxArray, as_boxes, bit_sets
-from broadphase.errors import FileError
-from broadphase.extras import need
+from broadphase.errors import FileError, need
 from broadphase.foreign import Layout, find_edges, names_without_header
 from broadphase.io.arrow import check_no_nulls, edge_numbers, flat_fields, flat_names, one_error, open_arrow
 from broadphase.io.tables import boxes_from_columns, find_layout

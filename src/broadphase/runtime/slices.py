@@ -1,7 +1,7 @@
 """Long work in slices, so that a call can be interrupted between two of them.
 
 A compiled kernel cannot be interrupted.  So it runs for less than 0.1 s at a time, and exceptions from a
-signal's handler, such as KeyboardInterrupt, are raised between two such calls.  There are three ways:
+signal's handler, such as KeyboardInterrupt, are raised between two such calls.  There are three kinds:
 
 - Searches for pairs, and building a tree, stop at any point and resume there
   (`search_from`; the rules are in `broadphase.kernels.arrays.results`).
@@ -37,7 +37,7 @@ MOST_ROWS = 4_000_000
 """Rows, of a range, that are copied or sorted at a time."""
 MOST_ROOM = 1 << 22
 """Pairs for which memory is allocated at a time."""
-MOST_ROOM_OF_ANSWERS = 1 << 24
+MOST_ROWS_OF_QUERIES = 1 << 24
 """The same for the results of many queries, once the first ones have shown how many there will be."""
 MOST_CHANGES = 20_000
 """Changes to a structure that are made at a time."""
@@ -45,7 +45,7 @@ FIRST_CHANGES = 4_096
 """Changes that are made at first, to measure their cost."""
 FIRST_ROWS = 1 << 17
 """Rows that are written at random at first, to measure their cost."""
-FEW_QUESTIONS = 64
+FEW_QUERIES = 64
 """Queries of a batch that are run first, to measure their cost."""
 
 Position = tuple[int, ...]
@@ -241,21 +241,6 @@ def sorted_keys(parts: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]
     return np.sort(keys) if len(keys) <= MOST_ROWS // 4 else rows_at(keys, argsort_keys(keys))
 
 
-def whole_runs(keys: npt.NDArray[Any]) -> Iterator[tuple[int, int]]:
-    """The range of sorted keys in ranges that never separate equal keys.
-
-    Examples
-    --------
-    >>> list(whole_runs(np.array([1, 1, 2])))
-    [(0, 3)]
-    """
-    begin = 0
-    for _, stop in ranges(0, len(keys), FIRST_ROWS):
-        end = stop if stop == len(keys) else int(np.searchsorted(keys, keys[stop]))
-        yield begin, end
-        begin = end
-
-
 def paced(begin: int, end: int) -> Iterator[tuple[int, int]]:
     """``range(begin, end)`` in ranges, for rows that are read or written at random, which may take long.
 
@@ -272,7 +257,7 @@ def paced(begin: int, end: int) -> Iterator[tuple[int, int]]:
     return growing(end, begin, FIRST_ROWS)
 
 
-def growing(end: int, begin: int = 0, most: int = FEW_QUESTIONS) -> Iterator[tuple[int, int]]:
+def growing(end: int, begin: int = 0, most: int = FEW_QUERIES) -> Iterator[tuple[int, int]]:
     """``range(begin, end)`` in slices for a kernel, if the cost of a row is not known.
 
     The first, of ``most`` rows, is short; its time decides how long the next may be.
@@ -284,7 +269,7 @@ def growing(end: int, begin: int = 0, most: int = FEW_QUESTIONS) -> Iterator[tup
 
     Examples
     --------
-    >>> list(growing(FEW_QUESTIONS))
+    >>> list(growing(FEW_QUERIES))
     [(0, 64)]
     """
     while end - begin > most:
@@ -308,24 +293,24 @@ def few_at_a_time(count: int) -> Iterator[tuple[int, int]]:
     return ranges(0, count, MOST_CHANGES)
 
 
-def whole(ask: Callable[[npt.NDArray[Any]], int], out: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def all_rows(search: Callable[[npt.NDArray[Any]], int], out: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """All rows of the result of one query, however many there are.
 
-    ``ask(out)`` writes rows until ``out`` is full and returns how many there are.  If they did not fit, it is
-    called again with an array of that length.
+    ``search(out)`` writes rows until ``out`` is full and returns how many there are.  If they did not fit, it
+    is called again with an array of that length.
 
     Examples
     --------
-    >>> def ask(out):
+    >>> def search(out):
     ...     out[:] = np.arange(5)[: len(out)]
     ...     return 5
-    >>> whole(ask, np.empty(2, int))
+    >>> all_rows(search, np.empty(2, int))
     array([0, 1, 2, 3, 4])
     """
-    found = ask(out)
+    found = search(out)
     while found > len(out):
         out = np.empty((found, *out.shape[1:]), out.dtype)
-        found = ask(out)
+        found = search(out)
     return out[:found]
 
 
@@ -341,11 +326,11 @@ def first_of(out: npt.NDArray[Any], count: int) -> npt.NDArray[Any]:
 
 
 def in_chunks(
-    ask: Callable[[int, int, PairArray], tuple[int, int, int]], count: int, guess: int | PairArray
+    search: Callable[[int, int, PairArray], tuple[int, int, int]], count: int, guess: int | PairArray
 ) -> tuple[PairArray, int]:
     """The result rows of ``count`` queries, in their order, and the tests.
 
-    ``ask(begin, end, out)`` answers queries from ``begin`` on while all rows of the next one fit; it
+    ``search(begin, end, out)`` answers queries from ``begin`` on while all rows of the next one fit; it
     returns the next query, how many rows it wrote to ``out``, and the tests.  ``guess`` is the
     expected number of rows, or memory for them: they are written to it if they fit.
     """
@@ -357,7 +342,7 @@ def in_chunks(
         at = begin
         while True:
             before = at
-            at, rows, made = ask(before, end, out[filled:])
+            at, rows, made = search(before, end, out[filled:])
             filled += rows
             tests += made
             if at == end:
@@ -367,7 +352,7 @@ def in_chunks(
                 continue
             # For each query that is left, as many as the previous ones needed.
             expected = (sum(map(len, chunks)) + filled) / max(at, 1) * (count - at)
-            more = pair_array(min(int(1.1 * expected) + len(out), MOST_ROOM_OF_ANSWERS))
+            more = pair_array(min(int(1.1 * expected) + len(out), MOST_ROWS_OF_QUERIES))
             if chunks or at == before or 8 * filled > len(more):
                 chunks.append(out[:filled])
                 filled = 0

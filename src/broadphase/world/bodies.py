@@ -110,7 +110,7 @@ class TagSets:
         numbers = np.zeros_like(group)
         # The empty set comes first, also where no body has it.
         numbers[alive] = which + int(len(each) > 0 and each[0] != 0)
-        # No calls from here on: nothing can come in between.
+        # No calls from here on: an interrupt cannot split these lines.
         self.groups, self.bits, self._group_of, self._most = kept, bits, group_of, most
         group[:] = numbers
 
@@ -120,7 +120,7 @@ class TagSets:
         if group is None:
             group = len(self.groups)
             bits = np.vstack((self.bits, self._all_bits([tags], self._heard)))
-            # No calls from here on: nothing can come in between.
+            # No calls from here on: an interrupt cannot split these lines.
             self.bits = bits
             self.groups += (tags,)
             self._group_of[tags] = group
@@ -153,7 +153,7 @@ class TagSets:
     def hear(self, heard: Heard, bits: Bits) -> None:
         """From now on these are the tags of listeners; `BodyStore.listen` moves bodies whose bits change."""
         exact = heard.exact
-        # No calls from here on: nothing can come in between.
+        # No calls from here on: an interrupt cannot split these lines.
         self._heard, self.bits, self.exact = heard, bits, exact
 
     def _all_bits(self, groups: list[frozenset[Any]], heard: Heard) -> Bits:
@@ -207,14 +207,14 @@ def check_tag(tag: Any, name: str) -> None:
 
 
 # -----------------------------------------------------------------------------------------------------------
-# The bodies of a world: the handles that users hold, and the arrays by row in which all about them stands.
+# The bodies of a world: the handles that users hold, and the arrays by row that hold their state.
 #
 # A row is a body's id: the lowest that is free.  Two parties want to know about changes: the broad phase,
 # each of whose indexes has a list of rows (see `broadphase.kernels.movement.motion`), and the contacts
 # (``touched`` since the last update; ``renewed`` where it is to them another body than before).
 #
-# Each change happens altogether or, where it is interrupted, not at all: it first lists the rows, then writes
-# all columns in lines without a call, between which Python does not look for signals.
+# A change that is interrupted has happened completely or not at all: it first lists the rows, then writes all
+# columns in lines without a call, between which Python does not run signal handlers.
 
 
 Rows = npt.NDArray[np.int32]
@@ -387,10 +387,11 @@ class Body:
         self._store.turn_to(self, angle, None)
 
     def turn_to(self, angle: float, about: tuple[float, float] | None = None) -> None:
-        """Turn it, whatever is there; `World.try_turn` turns it only where there is room.
+        """Turn it, whatever is there; `World.try_turn` turns it only if nothing is in the way.
 
         It turns about its centre, and ``x, y`` stay: they are where its shape would be placed if it were
-        not turned.  All angles are reckoned from the shape that it was given, so that nothing wears off.
+        not turned.  All angles are relative to the shape that it was given, so that rounding does not
+        accumulate.
 
         Parameters
         ----------
@@ -486,7 +487,7 @@ class Body:
 
     @property
     def static(self) -> bool:
-        """Whether it hardly ever moves: static bodies are never held against each other."""
+        """Whether it hardly ever moves: two static bodies are never in contact."""
         return self._was.static if self._row < 0 else bool(self._store.static[self._row])
 
     @static.setter
@@ -504,7 +505,7 @@ class Body:
 
     @property
     def category(self) -> int:
-        """What it is, as bits; see ``mask``."""
+        """Its category as bits; see ``mask``."""
         return self._was.category if self._row < 0 else int(self._store.category[self._row])
 
     @category.setter
@@ -513,7 +514,7 @@ class Body:
 
     @property
     def mask(self) -> int:
-        """What it meets, as bits: two bodies do where each one's category and the other's mask share one."""
+        """The categories that it meets, as bits: each one's category must meet the other's mask."""
         return self._was.mask if self._row < 0 else int(self._store.mask[self._row])
 
     @mask.setter
@@ -570,7 +571,7 @@ class BodyStore:
         self.any_sensor = False
         """Whether any may let others through."""
         self._others = False
-        """Whether any body that these are about may have gone."""
+        """Whether a body of such a kind may have been removed."""
         self.retagged = False
         """Whether a body may have other tags than at the last update."""
         self.live = 0
@@ -687,7 +688,7 @@ class BodyStore:
         self._note_kinds(not isinstance(known, Box), category, mask, sensor)
         layer, body = self.tag_sets.layer_of(group, static), Body(self, row, data)
         kernel.list_replaced(self.marks, row, layer)
-        # Nothing can come in between from here on: the only call is the last thing.
+        # An interrupt cannot split the lines from here on: the only call comes last.
         self.bodies[row : row + 1] = (body,)
         self.static[row], self.sensor[row] = static, sensor
         self.category[row], self.mask[row] = category, mask
@@ -727,7 +728,7 @@ class BodyStore:
         self._note_kinds(not all(isinstance(shape, Box) for shape in shapes), category, mask, sensor)
         layer = self.tag_sets.layer_of(group, static)
         kernel.list_many_replaced(self.marks, rows, np.full(count, layer, np.int8))
-        # No calls from here on: nothing can come in between.
+        # No calls from here on: an interrupt cannot split these lines.
         bodies[end:] = more
         self.bodies, self.shared = bodies, False
         self.static[rows], self.sensor[rows] = static, sensor
@@ -746,7 +747,7 @@ class BodyStore:
         self._unshare()
         remains = self._remains(row)
         kernel.list_replaced(self.marks, row, self.layer.item(row))
-        # Nothing can come in between from here on: the only call is the last thing.
+        # An interrupt cannot split the lines from here on: the only call comes last.
         self._others = True
         self.alive[row] = False
         self.touched[row] = self.renewed[row] = True
@@ -777,18 +778,18 @@ class BodyStore:
         gone = {**dict(zip(listed, dying, strict=True)), **self.gone}
         free, count = sorted(self._free + listed), len(listed)
         kernel.list_many_replaced(self.marks, rows, self.layer[rows])
-        go, through = setting(Body, "_row", dying, GONE)
-        # Nothing can come in between from here on: the only call is the last thing.
+        write, objects = setting(Body, "_row", dying, GONE)
+        # An interrupt cannot split the lines from here on: the only call comes last.
         self._others = True
         self.alive[rows] = False
         self.touched[rows] = self.renewed[rows] = True
         self.gone, self.bodies, self.shared = gone, bodies, False
         self.live -= count
         self._free = free
-        go(through)
+        write(objects)
 
     def bury(self, body: Body, row: int) -> None:
-        """Let a handle keep what it was, and no longer be anything."""
+        """Mark a handle as removed; it keeps the last state of its body."""
         body._remains = self._remains(row)
         body._row = GONE
 
@@ -797,7 +798,7 @@ class BodyStore:
         self.remove_many(self.rows())
 
     def count_rows(self) -> None:
-        """Say from scratch which rows are free and what bodies are, after the arrays were written to."""
+        """Find out again which rows are free and what kinds of bodies there are."""
         alive = self.alive[: len(self.bodies)]
         self.live = int(alive.sum())
         self._free = np.flatnonzero(~alive).tolist()
@@ -805,13 +806,13 @@ class BodyStore:
         self.look_at_kinds()
 
     def look_at_kinds(self) -> None:
-        """Find out what bodies are, where some have gone."""
+        """Find out again what kinds of bodies there are, if some were removed."""
         if self._others:
             self._others = False
             self.any_round, self.any_ruled, self.any_sensor = self._kinds()
 
     def _note_kinds(self, is_round: bool, category: int, mask: int, sensor: bool) -> None:
-        """There will be such a body.  To say so of one that does not come is no harm."""
+        """Note that such a body is about to be added; a note without a body does no harm."""
         self.any_round |= is_round
         self.any_ruled |= category != 1 or mask != EVERY_BIT
         self.any_sensor |= sensor
@@ -913,7 +914,7 @@ class BodyStore:
         row = self.row(body)
         category, mask = arguments.bit_set(category, "category"), arguments.bit_set(mask, "mask")
         self._note_kinds(False, category, mask, False)
-        # No calls from here on: nothing can come in between.
+        # No calls from here on: an interrupt cannot split these lines.
         self.touched[row] = True
         self.category[row], self.mask[row] = category, mask
 
@@ -927,7 +928,7 @@ class BodyStore:
         kernel.list_many_replaced(self.marks, others, self.layer[others])
         kernel.list_many_replaced(self.marks, others, layers)
         self.tag_sets.hear(heard, bits)
-        # No calls from here on: nothing can come in between, also when `hear` returns.
+        # No calls from here on but `hear`, which ends in such lines: an interrupt cannot split them.
         self.layer[others] = layers
         self.touched[rows] = True
 
@@ -953,11 +954,11 @@ class BodyStore:
         return self.tag_sets.group_of(tags)
 
     def _enter(self, row: int, group: int, static: bool) -> None:
-        """Out of the index where it is, and into that where it belongs with these tags."""
+        """Move a body from its index to the one for these tags."""
         layer = self.tag_sets.layer_of(group, static)
         kernel.list_replaced(self.marks, row, self.layer.item(row))
         kernel.list_replaced(self.marks, row, layer)
-        # No calls from here on: nothing can come in between.
+        # No calls from here on: an interrupt cannot split these lines.
         self.layer[row], self.group[row], self.static[row] = layer, group, static
         self.touched[row] = True
 
@@ -980,17 +981,17 @@ class BodyStore:
 
     def _reserve(self, rows: int) -> None:
         """Make room for so many rows."""
-        room = len(self.alive)
-        if rows <= room:
+        capacity = len(self.alive)
+        if rows <= capacity:
             return
-        most = max(rows, 2 * room)
+        most = max(rows, 2 * capacity)
         columns: dict[str, Any] = {}
         for name, (dtype, usual) in _COLUMNS.items():
             columns[name] = np.full(most, usual, dtype)
-            columns[name][:room] = getattr(self, name, 0)  # at first there are none
+            columns[name][:capacity] = getattr(self, name, 0)  # at first there are none
         changed, counts = np.zeros((len(ALL), most), np.int32), np.zeros(len(ALL) + 1, np.int64)
-        if room:
-            changed[:, :room], counts = self.marks.changed, self.marks.counts
+        if capacity:
+            changed[:, :capacity], counts = self.marks.changed, self.marks.counts
         marks = {**columns, "changed": changed, "counts": counts}
         columns["marks"] = kernel.Bodies(*(marks[name] for name in kernel.Bodies._fields))
         self.table.reserve(most)
@@ -1022,7 +1023,7 @@ class BodyStore:
 
 
 def setting(kind: type, name: str, objects: Sequence[Any], value: Any) -> tuple[Callable[[Any], Any], Any]:
-    """``go, through``: ``go(through)`` sets a slot of all these objects, and nothing can come in between."""
+    """``write, objects``: ``write(objects)`` sets a slot of all objects, and cannot be interrupted."""
     return partial(deque, maxlen=0), map(getattr(kind, name).__set__, objects, repeat(value))
 
 

@@ -53,7 +53,7 @@ class BroadPhase:
         # Scratch for short lists.
         self._few = np.empty(FEW, np.int32), np.empty(FEW, np.int32), np.empty(FEW, np.int32)
         self.room = _room(FEW)
-        """What queries write to, and what kernels go on with: good until the next query."""
+        """The results of the last query, and scratch memory of the kernels that read them."""
         self._filled: list[int] = []
         """The layers that ever held a body."""
 
@@ -113,7 +113,7 @@ class BroadPhase:
         return len(rows)
 
     def _taken(self, layer: int, count: int) -> tuple[Rows, Rows, Rows, int, int, int]:
-        """What the list of an index says, see `take_list`; the list is empty then."""
+        """The updates that an index needs, see `take_list`; the list is empty afterwards."""
         store = self._store
         if len(self._ids[layer]) < len(store.alive):
             self._ids[layer] = _longer(self._ids[layer], len(store.alive))
@@ -135,7 +135,7 @@ class BroadPhase:
         self._rows[layer][ids] = rows
         self._ids[layer][rows] = ids
 
-    # ---- what is near: each method begins with `hand_over`
+    # ---- queries: each method begins with `hand_over`
 
     def near(self, region: Bounds, layers: tuple[int, ...] = ALL) -> tuple[list[int], Floats | None]:
         """The bodies whose bounds overlap a region, by row, and how far each image is moved.
@@ -174,7 +174,7 @@ class BroadPhase:
             self.hand_over(layers)
         for layer in self._filled:
             if layer in layers:
-                # Mostly one kernel call; that of an index which has none finds ids first.
+                # One kernel call for most indexes; the others find ids first.
                 more = self._structure(layer).put_in_box(box, self._rows[layer], self.room.near, count)
                 count = self._put(count, self._ask(layer, box), layer) if more < 0 else more
         if count > FEW:
@@ -202,7 +202,7 @@ class BroadPhase:
     def first_on_ray(self, ray: Given, only: BodyFilter) -> ShapeHit | None:
         """The body that a ray ``x, y, dx, dy, furthest`` enters first; row -1 for none.
 
-        None where an index cannot say: `gather_on_ray` then.
+        None if an index does not support that: use `gather_on_ray`.
         """
         self.hand_over()
         shapes, found = self._store.table.columns, NO_SHAPE
@@ -226,7 +226,7 @@ class BroadPhase:
 
     def _structure(self, layer: int) -> Structure:
         """The structure of an index, ready to be searched."""
-        structure = self._indexes[layer]._space.asked
+        structure = self._indexes[layer]._space.searched
         if structure.stale:
             structure.ready()
         return structure
@@ -335,7 +335,7 @@ class BroadPhase:
 
 
 def _longer(numbers: Rows, least: int) -> Rows:
-    """The same numbers with room for more, at least so many."""
+    """The same numbers in a longer array, of at least ``least``."""
     longer = np.full(max(least, 2 * len(numbers)), NOT_IN, np.int32)
     longer[: len(numbers)] = numbers
     return longer
@@ -353,12 +353,12 @@ def _made(broadphase: Any) -> Index:
         raise TypeError(f"broadphase must be the name of an index, or an index; got {broadphase!r}")
     if len(broadphase) or broadphase.dim != 2 or broadphase.dtype != np.float64:
         raise ValueError(f"broadphase must be empty, 2-D and float64; got {broadphase!r}")
-    # Flush is no contact here, whatever the index was made for; and order comes later, by row.
+    # Touching is not a contact in a world, whatever the index was made for; results are sorted later, by row.
     return type(broadphase)(touching=False, sort=False, threads=broadphase._threads, **broadphase._options())
 
 
 def closed(box: Bounds) -> Bounds:
-    """The next larger box: what overlaps it with its inside touches ``box``.
+    """The next larger box: exactly what touches ``box`` overlaps its inside.
 
     Examples
     --------

@@ -1,7 +1,6 @@
 """Characters of platformers: along floors and slopes, up steps, onto ladders, one or thousands at once.
 
-This module is imported at the first walk: importing it with its kernels takes 3 ms, and a first update takes
-60 ms without it.
+This module is imported at the first walk, because importing it with its kernels takes 3 ms.
 """
 
 import math
@@ -21,28 +20,27 @@ from broadphase.world.bodies import ALL, STATICS, Body, Floats, Rows
 from broadphase.world.broad_phase import closed_many
 from broadphase.world.crossing import before_moving, cross_many
 from broadphase.world.hits import Hit, HitArrays, Integers, Movements, Walk, Walks
-from broadphase.world.motion import Motion, Whole
+from broadphase.world.motion import Motion, Rollback
 from broadphase.world.motion_many import ManyMotion, as_rows, hit_arrays
-from broadphase.world.movement import NO_TILES, checked_way, resolve
-from broadphase.world.space import Images
+from broadphase.world.movement import checked_displacement, resolve
+from broadphase.world.space import Images, TilesNear
 from broadphase.world.state import State
-from broadphase.world.tiles import Tile
-from broadphase.world.tiles_near import TilesNear
+from broadphase.world.tiles import NO_TILES, Tile
 
 WalkRules: TypeAlias = tuple[float, float, float, float, bool, tuple[float, float]]
 """``snap, steepest, step, corner, drop, down``"""
 
 _NO_GROUND = no_ground()
 _RING = np.array([cosine_sine(360.0 * k / 32) for k in range(32)])
-"""What is round is walked on as a polygon around it, of so many sides."""
+"""Circles are walked on as circumscribed polygons with these normals."""
 
 
 class Character:
-    """Lets boxes walk."""
+    """Walking: `World.walk` and `World.walk_many`."""
 
     def __init__(self, state: State, motion: Motion, many: ManyMotion) -> None:
         self._state, self._motion, self._many = state, motion, many
-        # What a single walk is written to, again and again.
+        # The memory of single walks, which is reused.
         self._room, self._log, self._ends = _room(64, 256), _log(32, 64), _ends(1)
 
     def walk(self, body: Body, dx: float, dy: float, rules: WalkRules, ignore: Any) -> Walk:
@@ -50,25 +48,25 @@ class Character:
         known = rules_of(*rules)
         store = self._state.store
         row = store.row(body)
-        way = checked_way(body.x, dx, "dx"), checked_way(body.y, dy, "dy")
-        unseen = store.ignored(ignore)
-        walk = self._walk_compiled(row, *way, known, unseen)
+        displacement = checked_displacement(body.x, dx, "dx"), checked_displacement(body.y, dy, "dy")
+        ignored = store.ignored(ignore)
+        walk = self._walk_fast(row, *displacement, known, ignored)
         if walk is not None:
             return walk
         rows = np.array([row], np.int32)
-        with Whole(self._state, rows):
-            found = self._walk_rows(rows, np.array([way]), known, ALL, unseen)
+        with Rollback(self._state, rows):
+            found = self._walk_rows(rows, np.array([displacement]), known, ALL, ignored)
         x, y = found.places[0].tolist()
         hits, crossed = self._as_hits(found.hits, "slide"), self._as_hits(found.crossed, "cross")
         ground = found.floors[0].tolist() + found.ladders[0].tolist()
         return self._as_walk(x, y, hits, crossed, ground, found.normals[0].tolist())
 
-    def _walk_compiled(
-        self, row: int, dx: float, dy: float, rules: Rules, unseen: Collection[int]
+    def _walk_fast(
+        self, row: int, dx: float, dy: float, rules: Rules, ignored: Collection[int]
     ) -> Walk | None:
-        """One walk in one kernel call; ``None``, and nothing has changed, where that is not enough.
+        """The fast path: one walk in one kernel call.  ``None``: not possible, and nothing has changed.
 
-        The general path takes what starts inside something, what comes near a sensor, and periods.
+        The general path handles walkers that start inside something, sensors nearby, and periods.
         """
         state, store, motion = self._state, self._state.store, self._motion
         table, tiles, broad_phase = store.table.columns, state.tiles, state.broad_phase
@@ -76,7 +74,7 @@ class Character:
             return None
         x, y, size = store.x.item(row), store.y.item(row), (table.width.item(row), table.height.item(row))
         near = broad_phase.gather(kernel.reach_of(x, y, *size, dx, dy, rules), row)
-        others = sorted({*broad_phase.room.near[:near].tolist()} - {row, *unseen})
+        others = sorted({*broad_phase.room.near[:near].tolist()} - {row, *ignored})
         if others and store.any_ruled:
             category, mask = store.category.item(row), store.mask.item(row)
             others = [
@@ -114,7 +112,7 @@ class Character:
     ) -> Walk:
         """``ground`` is a row of `Ends.floors`."""
         body, column, row, *ladder = ground
-        floor = None if body < 0 and column < 0 else self._named(body, column, row)
+        floor = None if body < 0 and column < 0 else self._other_of(body, column, row)
         up = None if floor is None else (normal[0], normal[1])
         return Walk(x, y, hits, crossed, floor, up, Tile(*ladder) if ladder[0] >= 0 else None)
 
@@ -123,28 +121,35 @@ class Character:
     ) -> Walks:
         """See `World.walk_many`."""
         known = rules_of(*rules)
-        rows, ways = self._many.checked_ways(bodies, dx, dy)
-        unseen = self._state.store.ignored(ignore)
-        with Whole(self._state, rows):
-            return self._walk_rows(rows, ways, known, ALL if movers_block else STATICS, unseen)
+        rows, displacements = self._many.checked_displacements(bodies, dx, dy)
+        ignored = self._state.store.ignored(ignore)
+        with Rollback(self._state, rows):
+            return self._walk_rows(rows, displacements, known, ALL if movers_block else STATICS, ignored)
 
     def _walk_rows(
-        self, rows: Rows, ways: Floats, rules: Rules, layers: tuple[int, ...], unseen: Collection[int]
+        self,
+        rows: Rows,
+        displacements: Floats,
+        rules: Rules,
+        layers: tuple[int, ...],
+        ignored: Collection[int],
     ) -> Walks:
         state, many = self._state, self._many
         kinds = state.store.table.columns.kinds[rows]
         if (kinds != BOX).any():
             body = self._motion.body(int(rows[np.flatnonzero(kinds != BOX)[0]]))
             raise ValueError(f"{body!r} can not walk: a walker is a Box that is not turned")
-        state.space.check_ways(ways, "dx, dy")
+        state.space.check_displacements(displacements, "dx, dy")
         if state.space.periodic and layers == ALL and len(rows) > 1:
-            # What walks in this call has images that walk too.
+            # The images of walkers walk, too.
             each = [slice(at, at + 1) for at in range(len(rows))]
-            return _together([self._walk_rows(rows[at], ways[at], rules, layers, unseen) for at in each])
-        before = before_moving(state, rows, layers, unseen)
-        trip = Trip(state, self._motion, many, rows, ways, rules, layers, unseen)
-        trip.go()
-        found = trip.log
+            return _joined_walks(
+                [self._walk_rows(rows[at], displacements[at], rules, layers, ignored) for at in each]
+            )
+        before = before_moving(state, rows, layers, ignored)
+        walkers = Walkers(state, self._motion, many, rows, displacements, rules, layers, ignored)
+        walkers.run()
+        found = walkers.log
         bends = found.bends[: found.counts[1]]
         none = np.full((len(bends), 2), -1)
         legs = HitArrays(
@@ -155,21 +160,21 @@ class Character:
             np.zeros_like(none, float),
             bends[:, 1:3],
         )
-        crossed = cross_many(state, rows, before, Movements(trip.places, legs), "slide").crossed
-        hits = trip.hits()
+        crossed = cross_many(state, rows, before, Movements(walkers.places, legs), "slide").crossed
+        hits = walkers.hits()
         many.note_stops(rows, hits)
-        near = trip.near
-        moved = many.seen(rows, Movements(trip.places, hits, crossed), trip.inner, near)
-        floors = np.column_stack((trip.floors[:, :1], near.numbered(trip.floors[:, 1:3])))
-        ladders = near.numbered(trip.floors[:, 3:])
-        return Walks(moved.places, moved.hits, moved.crossed, floors, trip.tops, ladders)
+        near = walkers.near
+        moved = many.wrapped(rows, Movements(walkers.places, hits, crossed), walkers.inner, near)
+        floors = np.column_stack((walkers.floors[:, :1], near.numbered(walkers.floors[:, 1:3])))
+        ladders = near.numbered(walkers.floors[:, 3:])
+        return Walks(moved.places, moved.hits, moved.crossed, floors, walkers.tops, ladders)
 
-    def _named(self, body: int, column: int, row: int) -> Body | Tile:
+    def _other_of(self, body: int, column: int, row: int) -> Body | Tile:
         return self._motion.body(body) if body >= 0 else Tile(column, row)
 
     def _as_hits(self, hits: HitArrays, response: Any) -> tuple[Hit, ...]:
         return tuple(
-            Hit(self._named(other, *tile), time, (nx, ny), (x, y), response)
+            Hit(self._other_of(other, *tile), time, (nx, ny), (x, y), response)
             for other, tile, time, (nx, ny), (x, y) in zip(
                 hits.others.tolist(),
                 hits.tiles.tolist(),
@@ -181,8 +186,8 @@ class Character:
         )
 
 
-class Trip:
-    """Walkers on their way, and the memory for it."""
+class Walkers:
+    """The walkers of a call, their obstacles, and the memory of the kernel that moves them."""
 
     def __init__(
         self,
@@ -190,18 +195,24 @@ class Trip:
         motion: Motion,
         many: ManyMotion,
         rows: Rows,
-        ways: Floats,
+        displacements: Floats,
         rules: Rules,
         layers: tuple[int, ...],
-        unseen: Collection[int],
+        ignored: Collection[int],
     ) -> None:
         count = len(rows)
         self._state, self._motion, self._many = state, motion, many
-        self.rows, self.ways, self.rules, self.layers, self.unseen = rows, ways, rules, layers, unseen
+        self.rows, self.displacements, self.rules, self.layers, self.ignored = (
+            rows,
+            displacements,
+            rules,
+            layers,
+            ignored,
+        )
         self.ends = _ends(count)
         self.places, self.floors, self.tops = self.ends
         self._owners: Integers | None = None
-        """Whose columns the scene has, where they are not those of the world."""
+        """The body of each row of the scene, if the scene has columns of its own."""
         self.room = _room(64, 256)
         self.log = _log(2 * count + 8, 4 * count + 8)
         self._pushed: list[Floats] = []
@@ -209,16 +220,16 @@ class Trip:
         self.inner = state.space.are_inner(self._reached)
         self.near: TilesNear = many.tiles_near(rows, self._reached, self.inner)
 
-    def go(self) -> None:
-        """All the way."""
+    def run(self) -> None:
+        """Move all walkers."""
         scene = self._scene()
         begin, through = 0, -1
         while begin < len(self.rows):
             before = self._before()
             done, state = kernel.walk_rows(
-                scene, self.ways, begin, through, self.rules, self.room, self.log, self.ends
+                scene, self.displacements, begin, through, self.rules, self.room, self.log, self.ends
             )
-            self._have_walked(begin, int(done), before)
+            self._store_places(begin, int(done), before)
             if state == kernel.MORE_ROOM:
                 self.room = _room(2 * len(self.room.boxes), 2 * len(self.room.planes))
             elif state == kernel.MORE_LOG:
@@ -231,7 +242,7 @@ class Trip:
             begin = int(done)
 
     def hits(self) -> HitArrays:
-        """What stopped them, what they started in included."""
+        """The hits that stopped them, including what they started in."""
         found = int(self.log.counts[0])
         hits = self.log.hits[:found]
         if self._pushed:
@@ -240,16 +251,16 @@ class Trip:
         return hit_arrays(hits)
 
     def _scene(self) -> Scene:
-        """The walkers, and what may lie in the way of each.
+        """The walkers, and what may block each.
 
-        A plain world's own columns: walkers see each other where they have come to.  In a periodic one the
-        walkers and images of what is near, in columns of their own.
+        In a plain world these are the world's own columns: walkers see each other at their new places.  In a
+        periodic world walkers and nearby images are copied to columns of their own.
         """
-        images = self._many.images_near(self.rows, self._reached, self.layers, self.unseen)
+        images = self._many.images_near(self.rows, self._reached, self.layers, self.ignored)
         tiles = self.near.tiles
         around = self.near.grid, _NO_GROUND if tiles is None else tiles.ground, _RING
         count, columns = len(self.rows), self._state.store.table.columns
-        starts = np.searchsorted(images.asked, np.arange(count + 1))
+        starts = np.searchsorted(images.regions, np.arange(count + 1))
         if not self._state.space.periodic:
             near = images.rows.astype(np.int32)
             return Scene(columns, self.rows.astype(np.int64), near, starts, *around)
@@ -263,18 +274,18 @@ class Trip:
     def _reach(self) -> Floats:
         table = self._state.store.table.columns
         sizes = table.width[self.rows], table.height[self.rows]
-        movers = np.column_stack((self._many.places(self.rows), *sizes, self.ways))
+        movers = np.column_stack((self._many.places(self.rows), *sizes, self.displacements))
         reach = np.empty((len(self.rows), 4))
         kernel.regions_of(movers, self.rules, reach)
         return closed_many(reach)
 
     def _before(self) -> tuple[Any, Any, int]:
-        """Where the walkers are, and how many hits are noted."""
+        """The places of the walkers, and how many hits are logged."""
         store = self._state.store
         return store.x[self.rows], store.y[self.rows], self.log.counts.item(0)
 
-    def _have_walked(self, begin: int, end: int, before: tuple[Any, Any, int]) -> None:
-        """Some walkers have come to other places: in the store, or in the columns of the scene."""
+    def _store_places(self, begin: int, end: int, before: tuple[Any, Any, int]) -> None:
+        """Store the new places of some walkers, which the kernel has written to the columns of the scene."""
         store = self._state.store
         if self._owners is None:
             moved = (store.x[self.rows] != before[0]) | (store.y[self.rows] != before[1])
@@ -282,14 +293,14 @@ class Trip:
                 store.have_moved(self.rows[moved])
             return
         store.put_many(self.rows[begin:end], self.places[begin:end])
-        # What they met is named by its row in the scene.
+        # The kernel names bodies by their rows in the scene.
         for names in (self.floors[begin:end, 0], self.log.hits[before[2] : self.log.counts.item(0), 5]):
             bodies = names >= 0
             names[bodies] = self._owners[names[bodies].astype(np.int64)]
 
     def _push_out(self, mover: int) -> None:
         row, tiles = int(self.rows[mover]), self.near.tiles
-        around = self._motion.around(row, self.unseen, self.layers, by_id=True, tiles=tiles)
+        around = self._motion.around(row, self.ignored, self.layers, by_id=True, tiles=tiles)
         move = resolve(self._state.store.shape(row), 0.0, 0.0, around, tiles)
         self._state.store.put(row, move.x, move.y)
         if move.hits:
@@ -345,16 +356,16 @@ def _grown(log: Log) -> Log:
     return larger
 
 
-def _together(walks: list[Walks]) -> Walks:
-    """The walks of one walker each, as those of many."""
+def _joined_walks(walks: list[Walks]) -> Walks:
+    """Many walks of one walker each, as one result."""
     places, floors, normals, ladders = (
         np.concatenate(parts)
         for parts in zip(*((one.places, one.floors, one.normals, one.ladders) for one in walks), strict=True)
     )
-    hits, crossed = _hits([one.hits for one in walks]), _hits([one.crossed for one in walks])
+    hits, crossed = _joined_hits([one.hits for one in walks]), _joined_hits([one.crossed for one in walks])
     return Walks(places, hits, crossed, floors, normals, ladders)
 
 
-def _hits(found: list[HitArrays]) -> HitArrays:
+def _joined_hits(found: list[HitArrays]) -> HitArrays:
     numbered = [some._replace(movers=some.movers + at) for at, some in enumerate(found)]
     return HitArrays(*(np.concatenate(columns) for columns in zip(*numbered, strict=True)))

@@ -37,22 +37,22 @@ Rows = npt.NDArray[np.integer[Any]]
 
 _new: Any = tuple.__new__  # a named tuple in half the time
 
-# So many contacts are made into objects at once.
+# So many contacts become objects at once: NumPy converts a hundred numbers as fast as one.
 _AT_ONCE = 256
-# Of more bodies that were touched, all their pairs are found as arrays.
+# Up to so many touched bodies take the incremental update; more are found as arrays.
 FEW = 64
-# Up to so many are looked up one by one; beyond, a batch costs less.
+# Up to so many touched bodies query the broad phase one by one; beyond, a batch costs less.
 _VERY_FEW = 4
 _SORTED_HERE = 64
 _MOST_CANDIDATES = 1_024
-# Above this share of touched bodies, finding all pairs costs less than looking up each.
+# Above one touched body in so many, finding all pairs costs less than a query for each.
 _SHARE = 4
 
 Crossed = dict[tuple[Body, Body], tuple[float, float]]
 """Mover and other body, and the unit vector out of the side of the other that was crossed."""
 
 
-# So few bodies have few pairs for any memory.  To find out how much is free takes 20 us.
+# So few bodies have few pairs for any memory; finding out how much is free takes 20 us.
 _FEW_BODIES = 3_000
 # Memory for each pair: an update takes 112 bytes to find, sort and test it, and the contacts of the update
 # before are still there.  Where the system does not tell how much is free, 4 GB are taken to be.
@@ -94,7 +94,7 @@ def none_found(matcher: Matcher) -> Found:
 
 
 class Passing(NamedTuple):
-    """Two bodies that were in contact between two updates only."""
+    """Two bodies that were in contact between two updates only: one crossed the other."""
 
     first: Body
     second: Body
@@ -104,9 +104,9 @@ class Passing(NamedTuple):
 class Contacts(Sequence[Contact]):
     """A list of `Contact`, kept as arrays until one is read; equal to a list of the same contacts.
 
-    The two bodies of a contact stand in the order of the first listener that it concerns; for two with the
-    same tag, or where several fit, the lower id comes first.  Contacts that are over have the bodies that
-    they were with, and normal and depth as they were last.
+    The two bodies of a contact are in the order of the first listener that it concerns; for two with the same
+    tag, or if both orders fit, the lower id comes first.  Contacts that have ended keep their bodies, and the
+    last normal and depth.
     """
 
     __slots__ = ("_bodies", "_gone", "_passings", "depths", "groups", "ids", "matcher", "normals")
@@ -183,7 +183,7 @@ class Contacts(Sequence[Contact]):
     def _lists(
         self, rows: Rows
     ) -> Iterator[tuple[tuple[Match, ...], Body, Body, tuple[float, float], float]]:
-        """What it takes to make contacts: NumPy gives a hundred numbers as fast as one."""
+        """The arguments of `_contact` for some rows."""
         bodies: list[Any] = self._bodies
         gone, passings = self._gone, self._passings
         for begin in range(0, len(rows), _AT_ONCE):
@@ -260,7 +260,7 @@ class ContactTracker:
     def note(self, mover: int, other: int, normal: tuple[float, float], *, stopped: bool = False) -> None:
         """A movement has crossed another body, or was stopped by it (by row).
 
-        Remembered where this concerns a listener.  What stopped it is in contact with it at the next update.
+        It is kept if it concerns a listener.  A body that stopped another touches it at the next update.
         """
         store = self._store
         bodies: list[Any] = store.bodies
@@ -272,12 +272,12 @@ class ContactTracker:
             self.crossed.setdefault((bodies[mover], bodies[other]), normal)
 
     def note_many(self, movers: Rows, others: Rows, normals: Floats, *, stopped: bool = False) -> None:
-        """The same of many."""
+        """`note` for many."""
         store = self._store
         pairs = np.column_stack((movers, others)).astype(np.int32)
         pairs.sort(axis=1)
         wanted = self.concerned(pairs)
-        if not stopped:  # crossing what was in contact at the last update is no news
+        if not stopped:  # pairs that were in contact at the last update do not begin again
             wanted &= ~_among(pairs, self.found.ids) | store.renewed[pairs].any(axis=1)
         for at in np.flatnonzero(wanted).tolist():
             i, j, normal = int(movers[at]), int(others[at]), (normals.item(at, 0), normals.item(at, 1))
@@ -290,7 +290,7 @@ class ContactTracker:
         return len(self.crossed), len(self.stopped)
 
     def forget(self, noted: tuple[int, int]) -> None:
-        """Keep only what was noted at that time: the rest is of a movement that was interrupted."""
+        """Keep only what was noted at that time: the rest belongs to a movement that was interrupted."""
         for notes, known in zip((self.crossed, self.stopped), noted, strict=True):
             while len(notes) > known:
                 notes.popitem()
@@ -304,12 +304,12 @@ class ContactTracker:
         now = self._with_stops(overlaps) if self.stopped else overlaps
         if now.matcher is not before.matcher:
             for listener in now.matcher.listeners:
-                listener.asked = True
+                listener.updated = True
         same = now is before and not (self.crossed or store.retagged)
         changes = self._unchanged(now) if same else self._changes(before, now)
         store.look_at_kinds()
         n = len(store.bodies)
-        # No calls from here on: nothing can come in between.
+        # No calls from here on: an interrupt cannot split these lines.
         self.found, self.overlaps, self.crossed, self.stopped = now, overlaps, {}, {}
         store.touched[:n] = store.renewed[:n] = False
         store.retagged = False
@@ -425,9 +425,9 @@ class ContactTracker:
             parts.append((pairs, np.zeros_like(pairs, np.int64) if store.space.periodic else None))
             if store.space.periodic:
                 parts.append(self._across_edges())
-        for asking, asked in ((moving, (STATIC,) if all_pairs else (MOVING, STATIC)), (static, (MOVING,))):
-            if len(asking):
-                parts.append(self._near(asking, asked))
+        for some, layers in ((moving, (STATIC,) if all_pairs else (MOVING, STATIC)), (static, (MOVING,))):
+            if len(some):
+                parts.append(self._near(some, layers))
         pairs = np.concatenate([pairs for pairs, _ in parts]) if len(parts) > 1 else parts[0][0]
         wanted = self.concerned(pairs)
         pairs = pairs[wanted]
@@ -448,7 +448,7 @@ class ContactTracker:
             pairs[:, 0] = rows[pairs[:, 0]]
             return pairs, None
         images = self._broad_phase.images_near(bounds, layers, self._limit())
-        return np.column_stack((rows[images.asked], images.rows.astype(np.int32))), images.turns
+        return np.column_stack((rows[images.regions], images.rows.astype(np.int32))), images.turns
 
     def _across_edges(self) -> tuple[npt.NDArray[Any], Turns]:
         """Moving bodies that reach over an edge of the period, and what may touch them beyond it."""
@@ -475,16 +475,17 @@ class ContactTracker:
         ids = pairs[chosen]
         return Found(ids, normals[chosen], depths[chosen], store.group[ids], self._listeners.matcher)
 
-    # ---- comparing
+    # ---- comparing: which pairs began, stayed and ended
 
     def _unchanged(self, now: Found) -> Changes:
-        """Where nothing was touched, everything has stayed."""
+        """If nothing was touched, all contacts stay."""
         self._store.shared = True
         bodies = self._store.bodies
         none = Contacts(none_found(now.matcher), bodies)
         return Changes(Events(none, Contacts(now.at(np.arange(len(now.ids))), bodies), none), None)
 
     def _changes(self, before: Found, now: Found) -> Changes:
+        """Which pairs began, which stayed and which ended between two updates."""
         store = self._store
         store.shared = True
         bodies, nothing = store.bodies, none_found(now.matcher)
@@ -512,7 +513,7 @@ class ContactTracker:
         )
 
     def _handed(self, before: Found, now: Found, then: Rows, since: Rows) -> Handed:
-        """Of the pairs that have stayed, those that concern other listeners than before."""
+        """The pairs that stayed but concern other listeners than before."""
         groups = np.hstack((before.groups[then], now.groups[since]))
         each, which = np.unique(groups, axis=0, return_inverse=True)
         others = [before.matcher.matches(a, b) != now.matcher.matches(c, d) for a, b, c, d in each.tolist()]
@@ -521,19 +522,19 @@ class ContactTracker:
         return Handed(Contacts(before.at(then[chosen]), bodies), Contacts(now.at(since[chosen]), bodies))
 
     def _passed(self, before: Found, now: Found) -> Found:
-        """What was in contact between the last update and this one, and at neither."""
+        """The pairs that were in contact between the last update and this one only: they begin and end."""
         found = self._noted(self.crossed, now)
         known = _among(found.ids, before.ids) & ~self._store.renewed[found.ids].any(axis=1)
         return found.at(np.flatnonzero(~(known | _among(found.ids, now.ids))))
 
     def _with_stops(self, overlaps: Found) -> Found:
-        """What overlaps, and what has stopped a movement: that is flush, so its depth is 0."""
+        """The pairs that overlap, and those of which one stopped the other: they touch with depth 0."""
         stops = self._noted(self.stopped, overlaps)
         both, _ = _merged(overlaps, stops.at(np.flatnonzero(~_among(stops.ids, overlaps.ids))))
         return both
 
     def _noted(self, notes: Crossed, now: Found) -> Found:
-        """What movements noted, as contacts of depth 0, where this still concerns a listener."""
+        """The notes of movements as contacts of depth 0, if they still concern a listener."""
         store = self._store
         normals: dict[tuple[int, int], tuple[float, float]] = {}
         for (mover, other), (nx, ny) in notes.items():
@@ -547,7 +548,7 @@ class ContactTracker:
         return Found(ids, out, np.zeros(len(ids)), store.group[ids], now.matcher)
 
     def _with_passings(self, over: Found, passed: Found) -> tuple[Found, dict[int, Passing]]:
-        """Those that are over, and those that have come and gone: they know their bodies and listeners."""
+        """The contacts that ended, and those that began and ended, with their bodies and listeners."""
         bodies: list[Any] = self._store.bodies
         hidden = passed._replace(groups=np.zeros_like(passed.groups), matcher=over.matcher)
         merged, order = _merged(over, hidden)

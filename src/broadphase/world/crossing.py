@@ -4,7 +4,8 @@ The path of a body is a sequence of straight segments, from its start through al
 stopped or turned, to its end.  Each segment is tested against nearby bodies with the same test that blocks,
 so a body is reported as crossed exactly if it would have been hit.
 
-`cross` is for one body, which brings what lies near its way; `cross_many` for thousands, and finds that.
+`cross` is for one body, whose movement has gathered the bodies near its path; `cross_many` is for thousands,
+and searches for them.
 """
 
 from collections.abc import Collection
@@ -21,9 +22,9 @@ from broadphase.kernels.movement.sweep import cross_rows
 from broadphase.kernels.shapes.table import BOX, ShapeColumns
 from broadphase.world.bodies import ALL, MOVING, Body, Rows
 from broadphase.world.hits import Hit, HitArrays, Movement, Movements
-from broadphase.world.movement import NO_TILES
 from broadphase.world.space import bounds_of, placed_columns
 from broadphase.world.state import State
+from broadphase.world.tiles import NO_TILES
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.integer[Any]]
@@ -31,22 +32,22 @@ Integers = npt.NDArray[np.integer[Any]]
 _Values = tuple[float, float, float, float, float]
 
 
-# ---- ways, and what lies near them
+# ---- paths
 
 
 class Legs(NamedTuple):
-    """The ways of many movers in straight parts, by mover, then in order."""
+    """The straight segments of the paths of many movers, by mover, then in order."""
 
     movers: Integers
     """``(l,)``"""
-    ways: Floats
-    """``(l, 4)``: from where to where."""
+    segments: Floats
+    """``(l, 4)``: start and end."""
     times: Floats
-    """``(l, 2)``: from when to when, in 0..1 of the whole way."""
+    """``(l, 2)``: the times of start and end, in 0..1 of the whole path."""
 
 
 class Crossings(NamedTuple):
-    """Which mover passed what, each once, by mover, then by time, then by id."""
+    """The bodies that movers crossed, each once a mover, by mover, then by time, then by id."""
 
     movers: Integers
     ids: Integers
@@ -55,7 +56,7 @@ class Crossings(NamedTuple):
 
 
 def legs_of(starts: Floats, ends: Floats, movers: Integers, bends: Floats, times: Floats) -> Legs:
-    """The ways from starts to ends over the places where movers were stopped or turned.
+    """The paths from starts to ends through the places where movers were stopped or turned.
 
     Parameters
     ----------
@@ -73,21 +74,21 @@ def legs_of(starts: Floats, ends: Floats, movers: Integers, bends: Floats, times
     [[0.0, 0.5], [0.5, 1.0]]
     """
     each = np.arange(len(starts))
-    who = np.concatenate((each, movers, each))
-    order = np.argsort(who, kind="stable")
-    who = who[order]
+    movers_of = np.concatenate((each, movers, each))
+    order = np.argsort(movers_of, kind="stable")
+    movers_of = movers_of[order]
     places = np.concatenate((starts, bends, ends))[order]
     at = np.concatenate((np.zeros(len(starts)), times, np.ones(len(starts))))[order]
-    ways = np.hstack((places[:-1], places[1:]))
-    first = np.diff(who, prepend=-1)[:-1] != 0
-    kept = (who[1:] == who[:-1]) & (first | (ways[:, :2] != ways[:, 2:]).any(axis=1))
-    return Legs(who[:-1][kept], ways[kept], np.column_stack((at[:-1], at[1:]))[kept])
+    segments = np.hstack((places[:-1], places[1:]))
+    first = np.diff(movers_of, prepend=-1)[:-1] != 0
+    kept = (movers_of[1:] == movers_of[:-1]) & (first | (segments[:, :2] != segments[:, 2:]).any(axis=1))
+    return Legs(movers_of[:-1][kept], segments[kept], np.column_stack((at[:-1], at[1:]))[kept])
 
 
 def crossed(
     movers: ShapeColumns, legs: Legs, others: ShapeColumns, bounds: Floats, ids: Integers, pairs: Integers
 ) -> Crossings:
-    """Which of the others each mover passes on its way, or is in at its start.
+    """Which of the others each mover crosses on its path, or starts in.
 
     Parameters
     ----------
@@ -97,7 +98,7 @@ def crossed(
     others, bounds : ShapeColumns, numpy.ndarray
         ``bounds`` are ``(n, 4)``.
     ids : numpy.ndarray
-        ``(n,)``: the name of each of the others; one that stands at two places comes twice.
+        ``(n,)``: the id of each of the others; one with two images comes twice.
     pairs : numpy.ndarray
         ``(k, 2)``: leg, number of the other.
 
@@ -113,24 +114,24 @@ def crossed(
     ([3], [[0.5, -1.0, 0.0, 4.0, 0.0]])
     """
     values = np.empty((len(pairs), 5))
-    who = legs.movers[pairs[:, 0]]
-    of_boxes = (movers.kinds[who] == BOX) & (others.kinds[pairs[:, 1]] == BOX)
+    movers_of = legs.movers[pairs[:, 0]]
+    of_boxes = (movers.kinds[movers_of] == BOX) & (others.kinds[pairs[:, 1]] == BOX)
     sizes = movers.width[legs.movers], movers.height[legs.movers]
-    rows = np.column_stack((legs.ways[:, :2], *sizes, legs.ways[:, 2:]))
+    rows = np.column_stack((legs.segments[:, :2], *sizes, legs.segments[:, 2:]))
     some = np.empty((int(of_boxes.sum()), 5))
     cross_rows(rows, bounds, np.ascontiguousarray(pairs[of_boxes], np.int64), some)
     values[of_boxes] = some
     for k in np.flatnonzero(~of_boxes).tolist():
         leg, other = pairs[k, 0], pairs[k, 1:].astype(np.int32)
-        start, goal = np.split(legs.ways[leg], 2)
+        start, goal = np.split(legs.segments[leg], 2)
         values[k] = _first_on_leg(
-            placed_columns(movers, who[k : k + 1], *start[:, None]), goal, others, other
+            placed_columns(movers, movers_of[k : k + 1], *start[:, None]), goal, others, other
         )
-    return first_of_each(_on_the_whole_way(legs, ids, pairs, values))
+    return first_of_each(_on_whole_paths(legs, ids, pairs, values))
 
 
 def first_of_each(found: Crossings) -> Crossings:
-    """In order, and of several that tell of the same two only the first."""
+    """The crossings in order, and only the first of each two bodies."""
     movers, ids, values = found
     order = np.lexsort((values[:, 0], ids, movers))
     first = np.ones(len(order), np.bool_)
@@ -142,17 +143,17 @@ def first_of_each(found: Crossings) -> Crossings:
 
 
 def _first_on_leg(mover: ShapeColumns, goal: Floats, others: ShapeColumns, other: Rows) -> _Values:
-    """Where a mover meets another on its way to a goal; ``mover`` and ``other`` are one each."""
+    """Where a mover on its way to a goal first meets another; ``mover`` and ``other`` are one each."""
     inside, start = np.empty((1, 7)), (mover.x.item(), mover.y.item())
     if overlapping_shapes(mover, others, other, NO_TILES, inside):
         nx, ny = inside[0, 3:5].tolist()
         return 0.0, nx, ny, *start
-    asked = others, other, NO_TILES, sweep_shapes.BEFORE_ALL
-    _, hit, (x, y), _ = sweep_shapes.next_hit(mover, *goal.tolist(), *asked)
+    obstacles = others, other, NO_TILES, sweep_shapes.BEFORE_ALL
+    _, hit, (x, y), _ = sweep_shapes.next_hit(mover, *goal.tolist(), *obstacles)
     return hit[0], hit[5], hit[6], x, y
 
 
-def _on_the_whole_way(legs: Legs, ids: Integers, pairs: Integers, values: Floats) -> Crossings:
+def _on_whole_paths(legs: Legs, ids: Integers, pairs: Integers, values: Floats) -> Crossings:
     met = values[:, 0] <= 1.0
     leg, values = pairs[met, 0], values[met]
     begin, end = legs.times[leg].T
@@ -164,7 +165,7 @@ def _on_the_whole_way(legs: Legs, ids: Integers, pairs: Integers, values: Floats
 
 
 class Start(NamedTuple):
-    """What moves, and from where."""
+    """The shape of a mover, and its place before the movement."""
 
     form: Shape
     x: float
@@ -172,15 +173,15 @@ class Start(NamedTuple):
 
 
 def cross(
-    state: State, body: Body, start: Start, movement: Movement, passed: set[int], ignored: list[Hit]
+    state: State, body: Body, start: Start, movement: Movement, passed: set[int], ignored_hits: list[Hit]
 ) -> Movement:
-    """The movement with what it crossed, which listeners will be told of.
+    """The movement with the bodies that it crossed, which are noted for listeners.
 
-    ``passed`` are the rows of what lies near the way and does not block.
+    ``passed`` are the rows of bodies near the path that do not block.
     """
     hits = [
         hit
-        for hit in (*movement.hits, *ignored)
+        for hit in (*movement.hits, *ignored_hits)
         if hit.response == "cross" and isinstance(hit.other, Body) and hit.other.alive
     ]
     if passed:
@@ -196,7 +197,7 @@ def cross(
 
 
 def _passed_by_one(state: State, start: Start, movement: Movement, rows: list[int]) -> list[Hit]:
-    """Those of the bodies near the way that the body has passed."""
+    """The hits of those bodies near the path that the body has crossed."""
     store, space = state.store, state.space
     table = store.table
     bends = [hit for hit in movement.hits if hit.response != "cross"]
@@ -208,8 +209,8 @@ def _passed_by_one(state: State, start: Start, movement: Movement, rows: list[in
         np.array([hit.time for hit in bends]),
     )
     known = np.array([row for row in rows if store.alive[row]], np.int32)
-    low = np.minimum(legs.ways[:, :2], legs.ways[:, 2:]).min(axis=0) - space.longest
-    high = np.maximum(legs.ways[:, :2], legs.ways[:, 2:]).max(axis=0) + space.longest
+    low = np.minimum(legs.segments[:, :2], legs.segments[:, 2:]).min(axis=0) - space.longest
+    high = np.maximum(legs.segments[:, :2], legs.segments[:, 2:]).max(axis=0) + space.longest
     (left, top), (right, bottom) = low.tolist(), high.tolist()
     images = space.images_of(table.columns, known, (left, top, right, bottom))
     columns = space.gathered(table.columns, images)
@@ -227,21 +228,23 @@ def _passed_by_one(state: State, start: Start, movement: Movement, rows: list[in
 
 
 class Before(NamedTuple):
-    """What is remembered until the movers have moved."""
+    """The state before a call moves bodies."""
 
     starts: Floats
-    """``(m, 2)``: where they were."""
+    """``(m, 2)``: the places of the movers."""
     crossable: Rows
-    """What may be crossed."""
+    """The rows of bodies that may be crossed."""
     lets_through: npt.NDArray[np.bool_]
-    """By row: whether a body does not block those that are no sensors."""
+    """By row: whether a body lets movers through that are not sensors."""
     bounds: Floats
-    """Where that was."""
+    """Of the crossable bodies, as are the places."""
     places: Floats
 
 
-def before_moving(state: State, rows: Rows, layers: tuple[int, ...], unseen: Collection[int] = ()) -> Before:
-    """To be asked before movers move among what is in these layers and not unseen."""
+def before_moving(
+    state: State, rows: Rows, layers: tuple[int, ...], ignored_rows: Collection[int] = ()
+) -> Before:
+    """The state before movers move among the bodies of some layers."""
     store = state.store
     n = len(store.bodies)
     wanted = np.zeros(n, np.bool_)
@@ -253,7 +256,7 @@ def before_moving(state: State, rows: Rows, layers: tuple[int, ...], unseen: Col
     if store.sensor[rows].any():  # a moving sensor crosses all bodies
         wanted = np.ones(n, np.bool_)
     wanted = wanted & store.alive[:n]
-    wanted[list(unseen)] = False
+    wanted[list(ignored_rows)] = False
     crossable, table = np.flatnonzero(wanted).astype(np.int32), store.table
     return Before(
         np.column_stack((store.x[rows], store.y[rows])),
@@ -265,7 +268,7 @@ def before_moving(state: State, rows: Rows, layers: tuple[int, ...], unseen: Col
 
 
 def cross_many(state: State, rows: Rows, before: Before, movements: Movements, response: str) -> Movements:
-    """The movements with what was crossed, which listeners will be told of."""
+    """The movements with the bodies that were crossed, which are noted for listeners."""
     parts = []
     if response == "cross":
         parts.append(_solid(movements.hits))
@@ -283,14 +286,14 @@ def cross_many(state: State, rows: Rows, before: Before, movements: Movements, r
 
 
 def _solid(hits: HitArrays) -> Crossings:
-    """Bodies that would have blocked."""
+    """The bodies that would have blocked."""
     bodies = hits.others >= 0
     values = np.column_stack((hits.times, hits.normals, hits.touches))
     return Crossings(hits.movers[bodies], hits.others[bodies], values[bodies])
 
 
 def _passed(state: State, rows: Rows, before: Before, movements: Movements, response: str) -> Crossings:
-    """Sensors and bodies that do not block here, and their images."""
+    """The sensors, and bodies that do not block in this call, that were crossed; images included."""
     from broadphase.api.one_shot import join  # here, because few games move thousands at once
 
     store, space, crossable = state.store, state.space, before.crossable
@@ -298,14 +301,14 @@ def _passed(state: State, rows: Rows, before: Before, movements: Movements, resp
     legs = _legs_between(before, movements, response)
     reach = _reach_of(state, rows, legs)
     of, turns = space.turns_near(reach)
-    # Where each stands: as it was when the call began, and behind all of these as it is now.
+    # The place of each body when the call began, followed by the place of each body now.
     bounds = np.concatenate((before.bounds, table.bounds(crossable)))
     places = np.concatenate((before.places, np.column_stack((store.x[crossable], store.y[crossable]))))
     near = join(reach[of] - np.tile(space.shift(turns), 2), _hull(*np.split(bounds, 2)))
     movers, shift, others = of[near[:, 0]], space.shift(turns[near[:, 0]]), crossable[near[:, 1]]
     met = _may_cross(state, before, rows[movers], others)
     movers, shift, others, at = movers[met], shift[met], others[met], near[met, 1]
-    # A mover meets those before it where they have come to.
+    # A mover meets those before it at their new places.
     turn = np.full(len(store.bodies), len(rows))
     turn[rows] = np.arange(len(rows))
     at = at + np.where(turn[others] < movers, len(crossable), 0)
@@ -318,7 +321,7 @@ def _passed(state: State, rows: Rows, before: Before, movements: Movements, resp
 
 
 def _legs_between(before: Before, movements: Movements, response: str) -> Legs:
-    """The ways of movers that have moved."""
+    """The paths of movers that have moved."""
     hits = movements.hits
     turns = slice(0, 0) if response == "cross" else slice(None)
     return legs_of(
@@ -342,10 +345,10 @@ def _may_cross(state: State, before: Before, movers: Rows, others: Rows) -> npt.
 
 
 def _reach_of(state: State, rows: Rows, legs: Legs) -> Floats:
-    """The bounds of each mover's whole way, and a little more."""
+    """The bounds of each mover's whole path, and a little more."""
     first = np.searchsorted(legs.movers, np.arange(len(rows)))
-    low = np.minimum.reduceat(np.minimum(legs.ways[:, :2], legs.ways[:, 2:]), first)
-    high = np.maximum.reduceat(np.maximum(legs.ways[:, :2], legs.ways[:, 2:]), first)
+    low = np.minimum.reduceat(np.minimum(legs.segments[:, :2], legs.segments[:, 2:]), first)
+    high = np.maximum.reduceat(np.maximum(legs.segments[:, :2], legs.segments[:, 2:]), first)
     places = np.column_stack((state.store.x[rows], state.store.y[rows]))
     own = state.store.table.bounds(rows) - np.hstack((places, places))
     reach = np.hstack((low, high)) + own

@@ -2,18 +2,18 @@
 
 One rule: for each listener and pair of bodies the calls are ``begin``, then ``stay`` at each further update,
 then ``end``; then it may begin again.  A contact concerns a listener as long as the two bodies touch and have
-its tags, from the first update at which it listens.  Whatever is added, removed, retagged, moved, snapshotted
-or restored, between updates or within a call, and whatever a call raises, the rule holds.  Only a listener
-that was taken off gets no ``end``.
+its tags, from the first update at which it listens.  The rule holds whatever is added, removed, retagged,
+moved, snapshotted or restored, between updates or within a call, and whatever a call raises.  Only a listener
+that was removed gets no ``end``.
 
-What touches at an update: bodies that overlap, and a body with what stopped it since the update before,
-although these are flush.  What a movement crossed and what is apart again by then begins and ends with the
-same update.
+Bodies touch at an update if they overlap, or if one was stopped by the other since the update before, even
+though the two only share an edge.  Bodies that a movement crossed, and that are apart again, begin and end in
+the same update.
 
 So the calls of a listener follow from what concerned it at the last update and what concerns it at this one.
 Both are found from the contacts and the listeners of these moments; nothing is kept by listener, except calls
-that an exception left over (``due``) and begins that were not called because a body was gone (``untold``).
-All of it goes back with a snapshot.
+that an exception left over (``due``) and begins that were not called because a body was removed
+(``unheard_begins``).  A snapshot saves and restores all of it.
 """
 
 from collections.abc import Iterator
@@ -43,16 +43,16 @@ class Call(NamedTuple):
 
 
 class Dispatch:
-    """Finds contacts, and tells listeners of them."""
+    """Finds the contacts of each update, and calls the listeners."""
 
     def __init__(self, state: State) -> None:
         self._state = state
         self.due: Changes | tuple[Call, ...] = ()
-        """The calls that are being made, or were left over."""
+        """The calls of this update, or those left over from the one before."""
         self.done = 0
-        """How many calls of it have been made."""
-        self.untold: set[tuple[Listener, Body, Body]] = set()
-        """Begins that were not called, because a body was gone."""
+        """How many calls of ``due`` have been made."""
+        self.unheard_begins: set[tuple[Listener, Body, Body]] = set()
+        """Begins that were not called, because a body was removed."""
         self.calling = False
         self.made = 0
         """How many functions the last update called."""
@@ -70,7 +70,7 @@ class Dispatch:
             self.watch.look(list(self._state.store))
         self.made = 0
         if self.due:
-            self.due, self.done = self.to_come(), 0
+            self.due, self.done = self.remaining(), 0
             self._call_all()
         self.sent = self._state.broad_phase.hand_over(LISTENED)
         changes = self._state.contacts.update()
@@ -91,25 +91,25 @@ class Dispatch:
         finally:
             self.calling = False
 
-    def to_come(self) -> tuple[Call, ...]:
+    def remaining(self) -> tuple[Call, ...]:
         """The calls of this update that an interruption would leave over."""
         rest = islice(_calls(self.due), self.done, None)
         return tuple(call for call in rest if call.phase != "stay")
 
     def _call(self, call: Call) -> None:
-        """Make a call, which counts as done before anything can come in between."""
+        """Make a call; it is counted as done first, so that an interrupt never repeats it."""
         listener, phase, contact = call
         if phase == "end":
-            if self.untold and call.between in self.untold:
+            if self.unheard_begins and call.between in self.unheard_begins:
                 self.done += 1
-                self.untold.remove(call.between)
+                self.unheard_begins.remove(call.between)
                 return
         elif not (contact[0].alive and contact[1].alive):
             unheard = phase == "begin" and listener.end is not None
             between = call.between
             self.done += 1
             if unheard:
-                self.untold.add(between)
+                self.unheard_begins.add(between)
             return
         function = getattr(listener, phase)
         self.done += 1
@@ -146,7 +146,7 @@ def _calls(due: Changes | tuple[Call, ...]) -> Iterator[Call]:
 
 
 def _handed_over(handed: Handed) -> Iterator[Call]:
-    """The ends of listeners that a contact no longer concerns, then the begins of those that it now does."""
+    """The ends for listeners that a contact no longer concerns, then the begins for new ones."""
     for before, now in zip(handed.before.by_pair(), handed.now.by_pair(), strict=True):
         for match, contact in before.items():
             if match not in now:

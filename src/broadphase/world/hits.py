@@ -23,7 +23,7 @@ RESPONSES: dict[Answer, int] = {
     "cross": sweep.CROSS,
     "bounce": sweep.BOUNCE,
 }
-"""The names of the responses: keep the free axis, stop, only report, mirror what is left of the way."""
+"""The names of the responses: keep the free axis, stop, only report, mirror the rest of the displacement."""
 
 
 class Blockers(NamedTuple):
@@ -32,20 +32,20 @@ class Blockers(NamedTuple):
     bounds: Floats
     """``(n, 4)``, C-contiguous, in the order in which hits at the same time are to be reported."""
     others: Sequence[Any]
-    """What a hit names for each of them."""
+    """The object that a hit names for each of them."""
     table: ShapeColumns | None = None
     """Their shapes; ``None`` where all are boxes."""
     rows: npt.NDArray[np.int32] | None = None
     """``(n,)``: the row of each of them in the table."""
     repeats: float = math.inf
-    """Farther away than this there is no place that is free if none is within it: the world begins again."""
+    """In a periodic world: if no place within this distance is free, none is."""
 
 
 NOTHING = Blockers(np.empty((0, 4)), ())
 """No bodies in the way."""
 
 Around: TypeAlias = Callable[[Bounds], Blockers]
-"""Everything that blocks and overlaps or touches a region; more does no harm."""
+"""A function that returns everything that blocks and overlaps or touches bounds; more does no harm."""
 
 
 class Hit(NamedTuple):
@@ -54,20 +54,20 @@ class Hit(NamedTuple):
     other: Any
     """The body, or a `Tile`."""
     time: float
-    """When, in 0..1 of the whole way; 0 for what the body started in."""
+    """In 0..1 of the whole displacement; 0 for what the body started in."""
     normal: tuple[float, float]
     """Unit vector out of the side that was hit; an axis vector for boxes."""
     touch: tuple[float, float]
-    """Where the body was then; for what it started in, where it was pushed out to."""
+    """The place of the body then; for what it started in, the place that it was pushed out to."""
     response: Answer | Literal[""] = ""
-    """How it was answered; empty while a function is asked for the answer."""
+    """How the body responded; empty while a function chooses the response."""
 
 
 Response: TypeAlias = Answer | Callable[[Hit], Answer | None]
 
 
 class Movement(NamedTuple):
-    """Where a body came to, and what it met on the way.
+    """The final place of a body, and what it hit.
 
     Top is the side of the smaller y, as on a screen.
     """
@@ -77,7 +77,7 @@ class Movement(NamedTuple):
     hits: tuple[Hit, ...]
     """By time; what the body started in comes first."""
     crossed: tuple[Hit, ...] = ()
-    """Bodies that it passed without being stopped, each once, by time, then by id: see `World.move`."""
+    """Bodies that it crossed without being stopped, each once, by time, then by id: see `World.move`."""
 
     @property
     def blocked(self) -> bool:
@@ -123,7 +123,7 @@ def code_of(name: str) -> int:
 
 
 def answered(hit: Hit, response: Response) -> tuple[Hit | None, int]:
-    """The hit with its response, and the response as a number; an ignored hit is crossed in silence."""
+    """The hit with its response, and the response as a number; an ignored hit is ``None``, and crossed."""
     name = response(hit) if callable(response) else response
     if name is None:
         return None, sweep.CROSS
@@ -135,7 +135,7 @@ def answered(hit: Hit, response: Response) -> tuple[Hit | None, int]:
 
 
 class HitArrays(NamedTuple):
-    """What many movers met, by mover, then by time."""
+    """The hits of many movers, by mover, then by time."""
 
     movers: Integers
     """``(h,)``: row of the mover."""
@@ -144,11 +144,11 @@ class HitArrays(NamedTuple):
     tiles: Integers
     """``(h, 2)``: column and row of the tile, or -1 for a body."""
     times: Floats
-    """``(h,)``, in 0..1 of the whole way."""
+    """``(h,)``, in 0..1 of the whole displacement."""
     normals: Floats
     """``(h, 2)``"""
     touches: Floats
-    """``(h, 2)``: where the mover was then."""
+    """``(h, 2)``: the place of the mover then."""
 
 
 NO_HITS = HitArrays(
@@ -162,13 +162,13 @@ NO_HITS = HitArrays(
 
 
 class Movements(NamedTuple):
-    """Where many movers came to, and what they met."""
+    """The final places of many movers, and what they hit."""
 
     places: Floats
     """``(m, 2)``"""
     hits: HitArrays
     crossed: HitArrays = NO_HITS
-    """What they passed without being stopped, each once a mover; see `World.move_many`."""
+    """The bodies that they crossed without being stopped, each once a mover; see `World.move_many`."""
 
 
 class Steps(NamedTuple):
@@ -223,10 +223,9 @@ class Walk(NamedTuple):
     crossed: tuple[Hit, ...]
     """As of `Movement`."""
     floor: Any
-    """The body or `Tile` that it stands on now, ``None`` in the air and on what is too steep: no memory of
-    the frame before, and no need for one."""
+    """The body or `Tile` that it stands on now, ``None`` in the air and on what is too steep."""
     normal: tuple[float, float] | None
-    """Out of the floor: straight up on level ground."""
+    """Unit vector out of the floor: straight up on level ground."""
     ladder: Tile | None
     """The ladder in which its middle is, or its feet."""
 
@@ -261,7 +260,7 @@ class Walk(NamedTuple):
 
 
 class Walks(NamedTuple):
-    """Where many walkers came to; see `World.walk_many`."""
+    """The final places of many walkers; see `World.walk_many`."""
 
     places: Floats
     """``(m, 2)``"""

@@ -13,7 +13,7 @@ from broadphase.world.bodies import Body, BodyStore, check_tag, has, setting
 class Contact(NamedTuple):
     """Two bodies that overlap, and the shortest way to part them.
 
-    Where one passed the other within a movement, what was crossed: ``depth`` is 0 then.
+    If one crossed the other within a movement, or was stopped by it, ``depth`` is 0.
 
     Examples
     --------
@@ -41,11 +41,11 @@ _Function = TypeVar("_Function", bound=Callback)
 class Listener:
     """A pair of tags with functions to call; `World.on` makes it.
 
-    Called with a function, as a decorator does, it takes this as its ``begin``; where it has one, or an
-    update has asked it before, another listener is made for the function.
+    Called with a function, as a decorator, it takes this as its ``begin``; if it has one already, or has been
+    in an update, another listener is made for the function.
     """
 
-    __slots__ = ("_owner", "a", "active", "asked", "b", "begin", "end", "stay")
+    __slots__ = ("_owner", "a", "active", "b", "begin", "end", "stay", "updated")
 
     def __init__(
         self,
@@ -60,13 +60,13 @@ class Listener:
         self.a, self.b = a, b
         self.begin, self.stay, self.end = begin, stay, end
         self.active = True
-        self.asked = False
+        self.updated = False
         """Whether an update has found contacts for it."""
 
     def __call__(self, function: _Function) -> _Function:
         """Take a function as ``begin``, for use as a decorator."""
         _check_callback(function, "begin")
-        if self.begin is None and not self.asked:
+        if self.begin is None and not self.updated:
             self.begin = function
         else:
             self._owner.add(self.a, self.b, function, None, None)
@@ -89,7 +89,7 @@ class Match(NamedTuple):
 
 
 class Matcher:
-    """The listeners of one moment, by the groups of two bodies."""
+    """The listeners at one time, found by the groups of two bodies."""
 
     def __init__(self, listeners: tuple[Listener, ...], groups: list[frozenset[Any]]) -> None:
         self.listeners = listeners
@@ -97,7 +97,7 @@ class Matcher:
         self._known: dict[tuple[int, int], tuple[Match, ...]] = {}
 
     def matches(self, first: int, second: int) -> tuple[Match, ...]:
-        """What two bodies with these groups concern, in the order of registration."""
+        """The listeners of two bodies with these groups, in the order of registration."""
         known = self._known.get((first, second))
         if known is None:
             tags, others = self.groups[first], self.groups[second]
@@ -133,7 +133,7 @@ class Listeners:
 
     @property
     def matcher(self) -> Matcher:
-        """The listeners of now.  A matcher that was kept goes on with the groups of its time."""
+        """The current listeners.  A matcher that was kept continues with the groups of its time."""
         groups = self._store.tag_sets.groups
         if self._matcher.groups is not groups:  # some were forgotten
             self._matcher = Matcher(self._matcher.listeners, groups)
@@ -152,30 +152,30 @@ class Listeners:
         self._set((*self._matcher.listeners, listener))
         return listener
 
-    def remove(self, gone: Iterable[Listener]) -> None:
+    def remove(self, removed: Iterable[Listener]) -> None:
         """Listen no longer; those that are not active stay so."""
-        leaving = list(gone)
-        go, through = setting(Listener, "active", leaving, False)
+        leaving = list(removed)
+        write, objects = setting(Listener, "active", leaving, False)
         self._set(tuple(one for one in self._matcher.listeners if one not in leaving))
-        go(through)  # nothing can come in between
+        write(objects)  # cannot be interrupted
 
     def off(self, what: Listener | Callback) -> None:
         """See `World.off`."""
-        gone = [
+        removed = [
             one for one in self._matcher.listeners if one is what or what in (one.begin, one.stay, one.end)
         ]
-        if not gone:
+        if not removed:
             raise ValueError(f"{what!r} is not listening")
-        self.remove(gone)
+        self.remove(removed)
 
     def _set(self, listeners: tuple[Listener, ...]) -> None:
         matcher = Matcher(listeners, self._store.tag_sets.groups)
         self._store.listen([(one.a, one.b) for one in listeners])
-        self._matcher = matcher  # nothing can come in between
+        self._matcher = matcher  # cannot be interrupted
 
 
 def _check_callback(function: Any, name: str) -> None:
-    """Raise TypeError unless a function can be called with one argument; builtins do not tell, and pass."""
+    """Raise ``TypeError`` unless a function takes one argument; builtins that hide their signature pass."""
     if not callable(function):
         raise TypeError(f"{name} must be a function that takes a Contact; got {function!r}")
     try:

@@ -2,9 +2,9 @@
 
 The docstring of `World.move` defines what blocks and what is crossed.
 
-In a periodic space a movement is reckoned from where the body is, among images of what is near, in
-coordinates that go on beyond the edge; only what users get to see, and where the body stands afterwards, lies
-inside the period.
+In a periodic space a movement is computed from where the body is, among images of nearby bodies, in
+coordinates that continue beyond the edge.  The results, and the final place of the body, are wrapped into the
+period.
 """
 
 from collections.abc import Collection, Iterable
@@ -24,7 +24,6 @@ from broadphase.world.contacts import contacts_between
 from broadphase.world.crossing import Start, cross
 from broadphase.world.hits import NOTHING, RESPONSES, Answer, Around, Blockers, Hit, Movement, Response
 from broadphase.world.movement import (
-    NO_TILES,
     beside,
     blocker_at,
     first_against,
@@ -32,14 +31,13 @@ from broadphase.world.movement import (
     resolve,
     step_beside,
 )
-from broadphase.world.space import TOLERANCE, Floats, bounds_of, moved_columns
+from broadphase.world.space import FITS, TOLERANCE, Floats, TilesNear, bounds_of, moved_columns, tiles_near
 from broadphase.world.state import State
-from broadphase.world.tiles import Tile, TileMap
-from broadphase.world.tiles_near import FITS, TilesNear, tiles_near
+from broadphase.world.tiles import NO_TILES, Tile, TileMap
 
 _new = tuple.__new__  # a named tuple in half the time
 
-# So often a body is moved by a little until rounding, from wherever one looks, lets it touch nothing.
+# A stopped body is moved a little at most this often, until it overlaps nothing despite rounding.
 _MOST_NUDGES = 8
 
 
@@ -56,36 +54,36 @@ class Motion:
     def move(self, body: Body, dx: float, dy: float, response: Response, ignore: Any) -> Movement:
         """See `World.move`."""
         store = self._store
-        return self.go(store.row(body), dx, dy, response, store.ignored(ignore))
+        return self.move_row(store.row(body), dx, dy, response, store.ignored(ignore))
 
     def try_move(self, body: Body, dx: float, dy: float, ignore: Any) -> object | None:
         """See `World.try_move`."""
         store = self._store
-        movement = self.go(store.row(body), dx, dy, "touch", store.ignored(ignore), only_if_free=True)
+        movement = self.move_row(store.row(body), dx, dy, "touch", store.ignored(ignore), only_if_free=True)
         return movement.hits[0].other if movement.hits else None
 
     def grounded(self, body: Body, direction: tuple[float, float], ignore: Any) -> Hit | None:
         """See `World.grounded`."""
         row, towards = self._store.row(body), as_two(direction, "direction")
-        unseen = self._store.ignored(ignore)
-        # As far as a body may stand off what has stopped it: it may have been a period away.
+        ignored = self._store.ignored(ignore)
+        # The ground check allows for the gap to a blocker that may have been stopped a period away.
         bounds, largest = self._store.bounds(row), self._space.largest
         step = step_beside(bounds, towards, largest)
-        move = self._go_compiled(row, *step, "touch", kernel.NEVER, unseen)
+        move = self._move_fast(row, *step, "touch", kernel.NEVER, ignored)
         if move is not None:
             return first_against(towards, move)
         near = self._tiles_near(bounds, bounds)
-        around = self.around(row, unseen, tiles=near.tiles)
+        around = self.around(row, ignored, tiles=near.tiles)
         hit = beside(self._store.shape(row), towards, around, near.tiles, largest)
-        return None if hit is None else self._inside(hit, near)
+        return None if hit is None else self._wrapped_hit(hit, near)
 
     def blocker(self, shape: Shape | Body, ignore: Any) -> object | None:
         """See `World.blocker`."""
-        unseen = self._store.ignored(ignore)
+        ignored = self._store.ignored(ignore)
         if isinstance(shape, Body):
             row = self._store.row(shape)
-            return self._blocker_at(self._store.shape(row), row, unseen)
-        return self._blocker_at(as_shape(shape), None, unseen)
+            return self._blocker_at(self._store.shape(row), row, ignored)
+        return self._blocker_at(as_shape(shape), None, ignored)
 
     def resize(self, body: Body, shape: Shape) -> object | None:
         """See `World.resize`."""
@@ -114,13 +112,13 @@ class Motion:
 
     # ---- a movement
 
-    def go(
+    def move_row(
         self,
         row: int,
         dx: float,
         dy: float,
         response: Response,
-        unseen: Collection[int] = (),
+        ignored: Collection[int] = (),
         only_if_free: bool = False,
     ) -> Movement:
         """Move a body as far as it can, and note what it crosses: all of it or, interrupted, nothing."""
@@ -129,23 +127,23 @@ class Motion:
         try:
             if type(response) is str:
                 when = kernel.IF_FREE if only_if_free else kernel.ALWAYS
-                movement = self._go_compiled(row, dx, dy, response, when, unseen)
+                movement = self._move_fast(row, dx, dy, response, when, ignored)
                 if movement is not None:
                     return movement
-            return self._go_in_steps(row, dx, dy, response, unseen, only_if_free)
+            return self._move_general(row, dx, dy, response, ignored, only_if_free)
         except BaseException:
             if store.alive[row]:
                 store.put(row, x, y)
             self._contacts.forget(noted)
             raise
 
-    def _go_compiled(
-        self, row: int, dx: float, dy: float, response: Answer, when: int, unseen: Collection[int] = ()
+    def _move_fast(
+        self, row: int, dx: float, dy: float, response: Answer, when: int, ignored: Collection[int] = ()
     ) -> Movement | None:
         """The fast path: the movement in one kernel call, mostly; ``None`` where that is not enough.
 
-        The general way takes functions as responses, what starts inside something, slopes of tiles, and what
-        comes near the edge of a period.
+        The general path (`_move_general`) handles functions as responses, bodies that start inside something,
+        slopes of tiles, and movements near the edge of a period.
         """
         code = RESPONSES.get(response)
         if code is None:
@@ -155,23 +153,23 @@ class Motion:
         store, broad_phase, tiles = self._store, self._broad_phase, self._state.tiles
         shapes = store.table.columns if store.any_round else store.table.places
         state = kernel.EXACT
-        while state >= kernel.EXACT:  # what it needs next: all that is near in a region of this reach
+        while state >= kernel.EXACT:  # it needs all that is near in a region of this reach
             reach = state
-            way = kernel.region_of(shapes, row, dx, dy, code == BOUNCE, reach)
+            swept = kernel.region_of(shapes, row, dx, dy, code == BOUNCE, reach)
             if (
-                way[0] != way[0]
-                or (tiles is not None and tiles.has_slopes and tiles.slopes_in(way))
-                or not self._space.is_inner(way)
+                swept[0] != swept[0]
+                or (tiles is not None and tiles.has_slopes and tiles.slopes_in(swept))
+                or not self._space.is_inner(swept)
             ):
                 return None
-            near = broad_phase.gather(way, row)
+            near = broad_phase.gather(swept, row)
             room = broad_phase.room
-            if unseen:
-                seen = [other for other in room.near[:near].tolist() if other not in unseen]
-                near = len(seen)
-                room.near[:near] = seen
+            if ignored:
+                kept = [other for other in room.near[:near].tolist() if other not in ignored]
+                near = len(kept)
+                room.near[:near] = kept
             grid = NO_TILES if tiles is None else tiles.grid
-            state, found, passed, x, y, start_x, start_y = kernel.go(
+            state, found, passed, x, y, start_x, start_y = kernel.move_body(
                 shapes, store.marks, row, dx, dy, code, when, near, room, grid, reach
             )
         if state == kernel.NOT_HERE:
@@ -188,7 +186,7 @@ class Motion:
         return movement
 
     def hits_found(self, row: int, found: Floats, response: Answer, stops: bool) -> list[Hit]:
-        """What a kernel has written, by name; a body that was stopped is in contact with what stopped it."""
+        """The hits that a kernel has written; a body that was stopped is in contact with what stopped it."""
         hits, bodies = [], self._store.bodies
         for time, nx, ny, x, y, other, column, cell, _ in found.tolist():
             met: Any = bodies[int(other)] if other >= 0.0 else Tile(int(column), int(cell))
@@ -197,69 +195,69 @@ class Motion:
             hits.append(_new(Hit, (met, time, (nx, ny), (x, y), response)))
         return hits
 
-    def _go_in_steps(
-        self, row: int, dx: float, dy: float, response: Response, unseen: Collection[int], only_if_free: bool
+    def _move_general(
+        self, row: int, dx: float, dy: float, response: Response, ignored: Collection[int], only_if_free: bool
     ) -> Movement:
-        """The movement of any shape among anything, from hit to hit."""
+        """The general path: the movement of any shape among any obstacles, from hit to hit."""
         store = self._store
         dx, dy = finite(dx, "dx"), finite(dy, "dy")
-        self._space.check_way(dx, dy)
+        self._space.check_displacement(dx, dy)
         body, form, bounds = self.body(row), store.table.form(row), store.bounds(row)
         start = Start(form, store.x.item(row), store.y.item(row))
-        way = _all_around(bounds, dx, dy)
-        near = self._tiles_near(way, bounds)
+        reach = _reach(bounds, dx, dy)
+        near = self._tiles_near(reach, bounds)
         passed: set[int] = set()
-        ignored: list[Hit] = []
-        around = self.around(row, unseen, passed=passed, tiles=near.tiles)
-        answers = self._answers(response, near, ignored)
+        ignored_hits: list[Hit] = []
+        around = self.around(row, ignored, passed=passed, tiles=near.tiles)
+        answers = self._answers(response, near, ignored_hits)
         movement = resolve(store.shape(row), dx, dy, around, near.tiles, answers)
         if not body.alive or (only_if_free and movement.hits):  # a response may have removed it
-            return self._seen(movement, near)
+            return self._wrapped(movement, near)
         store.put(row, movement.x, movement.y)
         for hit in movement.hits:
             if hit.response != "cross" and isinstance(hit.other, Body) and hit.other.alive:
                 self._contacts.note(row, hit.other.id, hit.normal, stopped=True)
-        movement = cross(self._state, body, start, movement, passed, ignored)
+        movement = cross(self._state, body, start, movement, passed, ignored_hits)
         if not self._space.periodic:
             return movement
-        movement = self._seen(movement, near)
-        if movement.hits and not self._space.is_inner(way):
+        movement = self._wrapped(movement, near)
+        if movement.hits and not self._space.is_inner(reach):
             met = [hit for hit in movement.hits if hit.response != "cross"]
             self.keep_off_bodies(row, [hit.other for hit in met if isinstance(hit.other, Body)])
             self.keep_off_tiles(row, [hit.normal for hit in met if isinstance(hit.other, Tile)])
         return movement._replace(x=store.x.item(row), y=store.y.item(row))
 
-    def go_through(self, row: int, dx: float, dy: float, unseen: Collection[int]) -> None:
-        """Move a body all the way, whatever is there, and note what it crosses."""
+    def move_through(self, row: int, dx: float, dy: float, ignored: Collection[int]) -> None:
+        """Move a body to its goal, whatever is in between, and note what it crosses."""
         store = self._store
         start = Start(store.table.form(row), store.x.item(row), store.y.item(row))
         passed: set[int] = set()
         if store.any_sensor:
             left, top, right, bottom = store.bounds(row)
-            way = region(left, top, right - left, bottom - top, dx, dy, False)
-            self.around(row, unseen, passed=passed)(way)
+            swept = region(left, top, right - left, bottom - top, dx, dy, False)
+            self.around(row, ignored, passed=passed)(swept)
         movement = Movement(start.x + dx, start.y + dy, ())
         store.put(row, movement.x, movement.y)
         cross(self._state, self.body(row), start, movement, passed, [])
 
-    # ---- what is in the way
+    # ---- the bodies around a movement
 
     def around(
         self,
         row: int | None,
-        unseen: Collection[int] = (),
+        ignored: Collection[int] = (),
         layers: tuple[int, ...] = ALL,
         by_id: bool = False,
         passed: set[int] | None = None,
         tiles: TileMap | None = None,
     ) -> Around:
-        """What blocks a body, or anybody, but for itself and what is not to be seen; and slopes of tiles.
+        """A function that returns what blocks a body (or any body) within bounds, slopes of tiles included.
 
-        What is met on the way and lets the body through comes into ``passed``: sensors and, where the body
-        is a sensor itself, all bodies.
+        The body itself and ``ignored`` rows are left out.  Bodies that it crosses are added to ``passed``:
+        sensors and, if the body is a sensor itself, all bodies.
         """
         store = self._store
-        hidden = {*unseen} if row is None else {row, *unseen}
+        left_out = {*ignored} if row is None else {row, *ignored}
         category, mask = (-1, -1) if row is None else (int(store.category[row]), int(store.mask[row]))
         is_sensor = row is not None and bool(store.sensor[row])
         slopes_of = tiles.slopes_in if tiles is not None and tiles.has_slopes else None
@@ -267,7 +265,7 @@ class Motion:
         def around(bounds: Bounds) -> Blockers:
             bounds = closed(bounds)
             rows, shift = self._broad_phase.near(bounds, layers)
-            near = [(other, at) for at, other in enumerate(rows) if other not in hidden]
+            near = [(other, at) for at, other in enumerate(rows) if other not in left_out]
             if store.any_ruled:
                 near = [
                     one
@@ -297,7 +295,7 @@ class Motion:
         others: list[Any],
         slopes: list[tuple[tuple[int, int], Polygon]],
     ) -> Blockers:
-        """Bodies, or images of them, and behind them slopes of tiles, as they are to be asked about."""
+        """Bodies, or images of them, followed by slopes of tiles, as `Blockers`."""
         store, repeats = self._store, self._space.repeats
         if slopes:
             shapes = [store.shape(row) for row in rows]
@@ -319,20 +317,20 @@ class Motion:
         columns = moved_columns(columns, np.array(rows), shift)
         return Blockers(bounds_of(columns), others, columns, np.arange(len(rows), dtype=np.int32), repeats)
 
-    def _blocker_at(self, shape: Shape, row: int | None, unseen: Collection[int] = ()) -> object | None:
+    def _blocker_at(self, shape: Shape, row: int | None, ignored: Collection[int] = ()) -> object | None:
         """The first body or tile that a shape would overlap at its place."""
         near = self._tiles_near(shape.bounds)
-        return near.named(blocker_at(shape, self.around(row, unseen, tiles=near.tiles), near.tiles))
+        return near.named(blocker_at(shape, self.around(row, ignored, tiles=near.tiles), near.tiles))
 
-    # ---- what pushing asks
+    # ---- for platforms
 
     def rows_near(self, box: Bounds) -> list[int]:
         """The rows whose bounds overlap a box, ascending."""
         rows, shift = self._broad_phase.near(box)
         return rows if shift is None else sorted(set(rows))
 
-    def only(self, row: int) -> Around:
-        """As if nothing else were there."""
+    def around_only(self, row: int) -> Around:
+        """As `around`, with one body as the only blocker."""
         rows, columns = np.array([row]), self._store.table.columns
 
         def around(bounds: Bounds) -> Blockers:
@@ -354,7 +352,7 @@ class Motion:
         return bool(contacts_between(space, columns, pairs, images.turns).overlapping.any())
 
     def bounds_from(self, row: int, other: int) -> Bounds:
-        """Where ``other`` is, seen from ``row``: of its images the nearest."""
+        """The bounds of the image of ``other`` that is nearest to ``row``."""
         here, there = self._store.bounds(row), self._store.bounds(other)
         if not self._space.periodic:
             return there
@@ -363,42 +361,42 @@ class Motion:
         left, top, right, bottom = (bounds[1] + np.tile(self._space.nearest_shift(*middles), 2)).tolist()
         return left, top, right, bottom
 
-    # ---- inside a period
+    # ---- periodic worlds: results are wrapped into the period
 
     def body(self, row: int) -> Body:
         """The body of a row that is in use."""
         body: Any = self._store.bodies[row]
         return body  # type: ignore[no-any-return]
 
-    def _tiles_near(self, way: Bounds, *starts: Bounds) -> TilesNear:
-        return tiles_near(self._state.tiles, self._space, way, starts)
+    def _tiles_near(self, bounds: Bounds, *starts: Bounds) -> TilesNear:
+        return tiles_near(self._state.tiles, self._space, bounds, starts)
 
-    def _inside(self, hit: Hit, near: TilesNear) -> Hit:
-        """A hit as users get to see it."""
+    def _wrapped_hit(self, hit: Hit, near: TilesNear) -> Hit:
+        """A hit with its place wrapped into the period, and its tile by the numbers of the map."""
         return hit._replace(other=near.named(hit.other), touch=self._space.place(*hit.touch))
 
-    def _seen(self, movement: Movement, near: TilesNear) -> Movement:
-        """A movement as users get to see it."""
+    def _wrapped(self, movement: Movement, near: TilesNear) -> Movement:
+        """A movement wrapped into the period."""
         if not self._space.periodic:
             return movement
-        hits, crossed = ([self._inside(hit, near) for hit in some] for some in movement[2:])
+        hits, crossed = ([self._wrapped_hit(hit, near) for hit in some] for some in movement[2:])
         return Movement(*self._space.place(movement.x, movement.y), tuple(hits), tuple(crossed))
 
-    def _answers(self, response: Response, near: TilesNear, ignored: list[Hit]) -> Response:
-        """The same answers, to hits as users get to see them; those that are ignored come into a list."""
+    def _answers(self, response: Response, near: TilesNear, ignored_hits: list[Hit]) -> Response:
+        """The response for wrapped hits; hits that a function answers with ``None`` are added to a list."""
         if not callable(response):
             return response
 
         def answer(hit: Hit) -> Answer | None:
-            name = response(self._inside(hit, near) if self._space.periodic else hit)
+            name = response(self._wrapped_hit(hit, near) if self._space.periodic else hit)
             if name is None:
-                ignored.append(hit._replace(response="cross"))
+                ignored_hits.append(hit._replace(response="cross"))
             return name
 
         return answer
 
     def keep_off_bodies(self, row: int, others: Iterable[Body]) -> None:
-        """Move a body by a little where rounding, across the edge, lets it overlap what has stopped it."""
+        """Move a body a little if rounding across the edge lets it overlap the bodies that stopped it."""
         space, store = self._space, self._store
         known = sorted({other.id for other in others if other.alive})
         if not known:
@@ -418,14 +416,14 @@ class Motion:
             if not depths.any():
                 return
             at = int(depths.argmax())
-            # A normal points out of the second; that of the other look is turned.
+            # A normal points out of the second body; `there` has the two swapped.
             nx, ny = np.concatenate((here.normals, -there.normals))[at].tolist()
             far = depths.item(at) + least
             store.put(row, store.x.item(row) + nx * far, store.y.item(row) + ny * far)
             least *= 2.0
 
     def keep_off_tiles(self, row: int, normals: Iterable[tuple[float, float]]) -> None:
-        """The same for tiles."""
+        """`keep_off_bodies` for tiles."""
         store, largest = self._store, self._space.largest
         for nx, ny in normals:
             far = np.spacing(largest).item()
@@ -437,16 +435,16 @@ class Motion:
         return blocker_at(shape, lambda _: NOTHING, self._tiles_near(shape.bounds).tiles) is not None
 
 
-class Whole:
-    """``with Whole(state, rows):`` what moves bodies and is done altogether or, interrupted, not at all.
+class Rollback:
+    """``with Rollback(state, rows):`` puts bodies back if the block raises or is interrupted.
 
-    To undo asks for no memory: it may be missing, which is why there is something to undo.
+    Putting them back allocates no memory: the exception may be a `MemoryError`.
     """
 
     def __init__(self, state: State, rows: Rows) -> None:
         store = state.store
         self._state, self._rows = state, rows
-        self._at = rows.astype(np.intp)  # with rows of another type NumPy would copy to undo
+        self._at = rows.astype(np.intp)  # with another type NumPy would allocate memory to put them back
         self._x, self._y = store.x[rows], store.y[rows]
         self._noted = state.contacts.noted
 
@@ -462,8 +460,8 @@ class Whole:
             self._state.contacts.forget(self._noted)
 
 
-def _all_around(bounds: Bounds, dx: float, dy: float) -> Bounds:
-    """All that a body can come to: a slope may turn a way to the side, all of it."""
+def _reach(bounds: Bounds, dx: float, dy: float) -> Bounds:
+    """All that a movement can reach: a slope may turn all of it to the side."""
     left, top, right, bottom = bounds
     far = abs(dx) + abs(dy)
     return left - far, top - far, right + far, bottom + far

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from broadphase.boxes import as_float_array
 from broadphase.geometry.shapes import Bounds, finite
-from broadphase.kernels.movement.motion import travel
+from broadphase.kernels.movement.motion import move_boxes
 from broadphase.kernels.movement.sweep import FARTHEST
 from broadphase.kernels.shapes.table import BOX
 from broadphase.kernels.tiles.slopes import near_slopes
@@ -28,12 +28,11 @@ from broadphase.world.hits import (
     code_of,
     velocities_after,
 )
-from broadphase.world.motion import Motion, Whole
+from broadphase.world.motion import Motion, Rollback
 from broadphase.world.movement import resolve
-from broadphase.world.space import Images, bounds_of
+from broadphase.world.space import Images, TilesNear, bounds_of, tiles_near, union
 from broadphase.world.state import State
 from broadphase.world.tiles import Tile
-from broadphase.world.tiles_near import TilesNear, tiles_near, union
 
 # A mover that crosses hits many bodies; with room for at least so many, a second call is rare.
 _LEAST_ROOM = 32
@@ -56,26 +55,26 @@ class ManyMotion:
     ) -> Movements:
         """See `World.move_many`."""
         code_of(response)
-        rows, ways = self.checked_ways(bodies, dx, dy)
-        unseen = self._store.ignored(ignore)
-        with Whole(self._state, rows):
-            return self._move(rows, ways, response, movers_block, unseen)
+        rows, displacements = self.checked_displacements(bodies, dx, dy)
+        ignored = self._store.ignored(ignore)
+        with Rollback(self._state, rows):
+            return self._move(rows, displacements, response, movers_block, ignored)
 
     def step(self, dt: float, movers_block: bool, ignore: Any) -> Steps:
         """See `World.step`."""
         store, seconds = self._store, finite(dt, "dt")
         velocities = np.column_stack((store.velocity_x, store.velocity_y))
         rows = np.flatnonzero(store.alive & velocities.any(axis=1)).astype(np.int32)
-        velocities, unseen = velocities[rows], store.ignored(ignore)
-        ways, responses = velocities * seconds, self._responses(rows)
-        self._check_goals(rows, ways, "velocity * dt")
+        velocities, ignored = velocities[rows], store.ignored(ignore)
+        displacements, responses = velocities * seconds, self._responses(rows)
+        self._check_goals(rows, displacements, "velocity * dt")
         places, parts = np.empty((len(rows), 2)), []
         after = velocities.copy()
-        with Whole(self._state, rows):
+        with Rollback(self._state, rows):
             for response, code in RESPONSES.items():
                 at = np.flatnonzero(responses == code)
                 if len(at):
-                    moved = self._move(rows[at], ways[at], response, movers_block, unseen)
+                    moved = self._move(rows[at], displacements[at], response, movers_block, ignored)
                     places[at], after[at] = moved.places, velocities_after(velocities[at], moved.hits, code)
                     parts.append([hits._replace(movers=at[hits.movers]) for hits in moved[1:]])
             hits, crossed = (in_order([part[k] for part in parts]) for k in range(2))
@@ -95,19 +94,24 @@ class ManyMotion:
         return np.where(own == NO_RESPONSE, np.array(groups, np.int8)[store.group[rows]], own)
 
     def _move(
-        self, rows: Rows, ways: Floats, response: Answer, movers_block: bool, unseen: Collection[int]
+        self,
+        rows: Rows,
+        displacements: Floats,
+        response: Answer,
+        movers_block: bool,
+        ignored: Collection[int],
     ) -> Movements:
         """Move bodies; what is done is undone by the caller, should this be interrupted."""
-        if movers_block and self._space.periodic:  # what moves in this call has images that move too
-            return self._in_turn(rows, ways, response, unseen)
+        if movers_block and self._space.periodic:  # the images of movers move, too
+            return self._in_turn(rows, displacements, response, ignored)
         layers = ALL if movers_block else STATICS
-        # A slope may turn a way to the side, all of it.
-        far = np.abs(ways).sum(axis=1, keepdims=True)
+        # A slope may turn all of a displacement to the side.
+        far = np.abs(displacements).sum(axis=1, keepdims=True)
         reach = self._store.table.bounds(rows) + far * (-1.0, -1.0, 1.0, 1.0)
         inner = self._space.are_inner(reach)
         near = self.tiles_near(rows, reach, inner)
-        before = before_moving(self._state, rows, layers, unseen)
-        call = _Call(rows, ways, response, layers, unseen, near)
+        before = before_moving(self._state, rows, layers, ignored)
+        call = _Call(rows, displacements, response, layers, ignored, near)
         if not self._any_round(rows, layers) and not self._any_slope(call):
             movements = self._boxes(call)
         else:
@@ -116,7 +120,7 @@ class ManyMotion:
         if response != "cross":
             self.note_stops(rows, movements.hits)
         movements = cross_many(self._state, rows, before, movements, response)
-        return self.seen(rows, movements, inner | (response == "cross"), near)
+        return self.wrapped(rows, movements, inner | (response == "cross"), near)
 
     def move_all(self, bodies: Any, positions: Any) -> None:
         """See `World.move_all`."""
@@ -147,29 +151,31 @@ class ManyMotion:
             raise ValueError(f"angles[{unsound[0]}] = {degrees[unsound[0]]} must be finite")
         self._store.turn_many(rows, degrees)
 
-    # ---- what walking asks, too
+    # ---- shared with `Character`
 
-    def checked_ways(self, bodies: Any, dx: Any, dy: Any) -> tuple[Rows, Floats]:
-        """The rows of bodies, and ``(m, 2)``: their ways."""
+    def checked_displacements(self, bodies: Any, dx: Any, dy: Any) -> tuple[Rows, Floats]:
+        """The rows of bodies, and ``(m, 2)``: their displacements."""
         if dy is None:
             dx, dy = as_two(dx, "dx, dy") if np.ndim(dx) == 0 else as_points(dx, "dx, dy").T
         given = _numbers(dx, "dx"), _numbers(dy, "dy")
         rows = self._store.rows_of(bodies)
         if len(np.unique(rows)) < len(rows):
             raise ValueError("bodies names a body twice; each can move once in a call")
-        ways = np.column_stack((_one_each(given[0], len(rows), "dx"), _one_each(given[1], len(rows), "dy")))
-        self._check_goals(rows, ways, "dx, dy")
-        return rows, ways
+        displacements = np.column_stack(
+            (_one_each(given[0], len(rows), "dx"), _one_each(given[1], len(rows), "dy"))
+        )
+        self._check_goals(rows, displacements, "dx, dy")
+        return rows, displacements
 
-    def _check_goals(self, rows: Rows, ways: Floats, name: str) -> None:
-        goals = self.places(rows) + ways
+    def _check_goals(self, rows: Rows, displacements: Floats, name: str) -> None:
+        goals = self.places(rows) + displacements
         unsound = np.flatnonzero(~(np.abs(goals) < FARTHEST).all(axis=1))
         if len(unsound):
             at = int(unsound[0])
             raise ValueError(
-                f"{name} = {ways[at].tolist()} of bodies[{at}] lead beyond {FARTHEST:g}, or are nan"
+                f"{name} = {displacements[at].tolist()} of bodies[{at}] lead beyond {FARTHEST:g}, or are nan"
             )
-        self._space.check_ways(ways, name)
+        self._space.check_displacements(displacements, name)
 
     def places(self, rows: Rows) -> Floats:
         """``(m, 2)``: where bodies are."""
@@ -189,8 +195,8 @@ class ManyMotion:
         starts = self._store.table.bounds(rows[~inner]).tolist()
         return tiles_near(tiles, self._space, union(reach), tuple(map(tuple, starts)))
 
-    def seen(self, rows: Rows, moved: Movements, inner: _Inner, near: TilesNear) -> Movements:
-        """Movements as users get to see them; movers that were stopped across an edge keep off what did."""
+    def wrapped(self, rows: Rows, moved: Movements, inner: _Inner, near: TilesNear) -> Movements:
+        """Movements wrapped into the period; movers that were stopped across an edge keep off what did."""
         if not self._space.periodic:
             return moved
         hits, bodies = moved.hits, self._motion.body
@@ -211,24 +217,24 @@ class ManyMotion:
         )
 
     def images_near(
-        self, rows: Rows, reach: Floats, layers: tuple[int, ...], unseen: Collection[int]
+        self, rows: Rows, reach: Floats, layers: tuple[int, ...], ignored: Collection[int]
     ) -> Images:
-        """What may block each mover within its reach, in order."""
+        """The images of bodies that may block each mover within its reach, in order."""
         store = self._store
         images = self._broad_phase.images_near(reach, layers)
         if layers == ALL and len(rows) > 1 and not self._space.periodic:
             images = self._with_movers(rows, reach, images)
-        mover, other = rows[images.asked], images.rows
+        mover, other = rows[images.regions], images.rows
         blocks = ~store.sensor[other] & ~store.sensor[mover] & (other != mover)
         if store.any_ruled:
             blocks &= store.category[mover] & store.mask[other] != 0
             blocks &= store.category[other] & store.mask[mover] != 0
-        if unseen:
-            blocks &= ~np.isin(other, list(unseen))
+        if ignored:
+            blocks &= ~np.isin(other, list(ignored))
         return images.at(blocks).in_order()
 
     def _with_movers(self, rows: Rows, reach: Floats, images: Images) -> Images:
-        """Movers count wherever they may come to, not only where they are."""
+        """``images`` with movers wherever they may move to, not only where they are."""
         from broadphase.api.one_shot import pairs  # here, because few games move thousands at once
 
         moves = np.zeros(len(self._store.bodies), np.bool_)
@@ -236,17 +242,19 @@ class ManyMotion:
         still = images.at(~moves[images.rows])
         both = pairs(reach)
         first, second = both[:, 0], both[:, 1]
-        asked = np.concatenate((still.asked, first, second), dtype=np.int64)
+        of_region = np.concatenate((still.regions, first, second), dtype=np.int64)
         others = np.concatenate((still.rows, rows[second], rows[first]), dtype=np.int64)
-        return Images(asked, others, np.zeros((len(asked), 2), np.int64))
+        return Images(of_region, others, np.zeros((len(of_region), 2), np.int64))
 
     # ---- a call
 
-    def _in_turn(self, rows: Rows, ways: Floats, response: Answer, unseen: Collection[int]) -> Movements:
-        """Each as `move` takes it, one after the other."""
+    def _in_turn(
+        self, rows: Rows, displacements: Floats, response: Answer, ignored: Collection[int]
+    ) -> Movements:
+        """Move one body after the other, as `move` does."""
         moved = [
-            self._motion.go(row, dx, dy, response, unseen)
-            for row, (dx, dy) in zip(rows.tolist(), ways.tolist(), strict=True)
+            self._motion.move_row(row, dx, dy, response, ignored)
+            for row, (dx, dy) in zip(rows.tolist(), displacements.tolist(), strict=True)
         ]
         places = np.array([move[:2] for move in moved]).reshape(-1, 2)
         hits = joined_hits([as_rows(at, move.hits) for at, move in enumerate(moved)])
@@ -254,7 +262,7 @@ class ManyMotion:
         return Movements(places, hit_arrays(hits), hit_arrays(crossed))
 
     def _any_round(self, rows: Rows, layers: tuple[int, ...]) -> bool:
-        """Whether a mover, or a body that it may meet, is no box."""
+        """Whether a mover, or a body that it may hit, is not a box."""
         store = self._store
         n = len(store.bodies)
         taking_part = store.alive[:n] & (store.static[:n] | (layers == ALL))
@@ -262,7 +270,7 @@ class ManyMotion:
         return store.any_round and bool((store.table.columns.kinds[taking_part] != BOX).any())
 
     def _any_slope(self, call: "_Call") -> bool:
-        """Whether a tile with a slope lies in a mover's way."""
+        """Whether a mover may hit a tile with a slope."""
         tiles = call.near.tiles
         if tiles is None or not tiles.has_slopes:
             return False
@@ -274,26 +282,26 @@ class ManyMotion:
 
     def _movers(self, call: "_Call") -> Floats:
         rows, table = call.rows, self._store.table.columns
-        return np.column_stack((self.places(rows), table.width[rows], table.height[rows], call.ways))
+        return np.column_stack((self.places(rows), table.width[rows], table.height[rows], call.displacements))
 
     def _boxes(self, call: "_Call") -> Movements:
         """Boxes among boxes: in one kernel call as long as none starts inside something.
 
-        One that does is pushed out by itself.  If it ends where those after it have not looked for it,
-        they go one by one.
+        One that does is pushed out on its own.  If it leaves the region in which the movers after it
+        looked for blockers, they are moved one by one.
         """
         scene, rows = self._scene(call), call.rows
         places, inside = np.empty((len(rows), 2)), np.zeros(len(rows), np.bool_)
         code, grid = code_of(call.response), call.near.grid
 
-        def go(at: int, hits: Floats) -> Any:
-            return travel(scene.movers, code, at, scene.boxes, *scene.near, grid, places, inside, hits)
+        def move(at: int, hits: Floats) -> Any:
+            return move_boxes(scene.movers, code, at, scene.boxes, *scene.near, grid, places, inside, hits)
 
         parts = []
         done = 0
         while done < len(rows):
             begin = done
-            hits, done = all_hits(go, begin, len(rows) - begin)
+            hits, done = all_hits(move, begin, len(rows) - begin)
             self._store.put_many(rows[begin:done], places[begin:done])
             bodies = hits[:, 5] >= 0.0
             hits[bodies, 5] = scene.rows[hits[bodies, 5].astype(np.int64)]
@@ -310,29 +318,29 @@ class ManyMotion:
         return Movements(places, hit_arrays(joined_hits(parts)))
 
     def _scene(self, call: "_Call") -> "_Scene":
-        """The movers, and all that may lie in their way."""
+        """The movers, and all that may block them."""
         rows, table = call.rows, self._store.table
         movers = self._movers(call)
         reach = closed_many(regions(movers, call.response))
-        images = self.images_near(rows, reach, call.layers, call.unseen)
+        images = self.images_near(rows, reach, call.layers, call.ignored)
         own = np.arange(len(rows))
         chosen = len(rows) + np.arange(len(images.rows))
-        if not self._space.periodic:  # a mover that others meet is where it has come to
+        if not self._space.periodic:  # movers are hit at their new places
             mover_of = np.full(len(self._store.bodies), -1)
             mover_of[rows] = own
             chosen = np.where(mover_of[images.rows] >= 0, mover_of[images.rows], chosen)
         others = bounds_of(self._space.gathered(table.columns, images))
         boxes, ids = np.concatenate((table.bounds(rows), others)), np.concatenate((rows, images.rows))
-        near = own, chosen, np.searchsorted(images.asked, np.arange(len(rows) + 1))
+        near = own, chosen, np.searchsorted(images.regions, np.arange(len(rows) + 1))
         return _Scene(movers, reach, ids.astype(np.int32), boxes, near)
 
     def _one_by_one(self, call: "_Call", begin: int, end: int) -> tuple[Floats, Floats]:
-        """Some of the movers, each as `move` would take it."""
+        """Move some of the bodies, each as `move` would."""
         places = np.empty((end - begin, 2))
         parts, tiles = [], call.near.tiles
         for at in range(begin, end):
-            row, (dx, dy) = int(call.rows[at]), call.ways[at].tolist()
-            around = self._motion.around(row, call.unseen, call.layers, by_id=True, tiles=tiles)
+            row, (dx, dy) = int(call.rows[at]), call.displacements[at].tolist()
+            around = self._motion.around(row, call.ignored, call.layers, by_id=True, tiles=tiles)
             move = resolve(self._store.shape(row), dx, dy, around, tiles, call.response)
             self._store.put(row, move.x, move.y)
             places[at - begin] = move.x, move.y
@@ -342,27 +350,27 @@ class ManyMotion:
 
 
 class _Call(NamedTuple):
-    """Who moves, and among what."""
+    """The arguments of a call, checked."""
 
     rows: Rows
-    ways: Floats
+    displacements: Floats
     response: Answer
     layers: tuple[int, ...]
-    unseen: Collection[int]
+    ignored: Collection[int]
     near: TilesNear
 
 
 class _Scene(NamedTuple):
-    """The boxes of a call: those of the movers, then what is near."""
+    """The boxes of a call: those of the movers, then those near them."""
 
     movers: Floats
     reach: Floats
-    """All that each mover can pass."""
+    """The region that each mover can sweep."""
     rows: Rows
     """The body of each box."""
     boxes: Floats
     near: tuple[npt.NDArray[np.int64], ...]
-    """The boxes of the movers, those that may lie in their way, and where those of each mover begin."""
+    """The boxes of the movers, those that may block them, and where those of each mover begin."""
 
 
 def _holds(reach: Floats, box: Bounds) -> bool:
@@ -371,14 +379,14 @@ def _holds(reach: Floats, box: Bounds) -> bool:
 
 
 def _numbers(values: Any, name: str) -> float | Floats:
-    """One number, or an array of them; what is named with others is looked at when all are converted."""
+    """One number, or an array of them; its length is checked later, when all arguments are converted."""
     if np.ndim(values) == 0:
         return finite(values, name)
     return as_float_array(values, name).astype(np.float64, copy=False)
 
 
 def _one_each(given: float | Floats, count: int, name: str) -> Floats:
-    """One number a body; one for all is repeated."""
+    """One number for each body; a single number is repeated."""
     if isinstance(given, float):
         return np.full(count, given)
     if given.shape != (count,):
@@ -394,13 +402,13 @@ def regions(movers: Floats, response: Answer) -> Floats:
     >>> regions(np.array([[0, 0, 1, 1, 5, -2.0]]), "slide")
     array([[ 0., -2.,  6.,  1.]])
     """
-    start, size, way = movers[:, 0:2], movers[:, 2:4], movers[:, 4:6]
+    start, size, displacement = movers[:, 0:2], movers[:, 2:4], movers[:, 4:6]
     out = np.empty((len(movers), 4))
     if response == "bounce":
-        pad = np.abs(way) + 1e-12 * (np.abs(start) + np.abs(way) + size)
+        pad = np.abs(displacement) + 1e-12 * (np.abs(start) + np.abs(displacement) + size)
         out[:, :2], out[:, 2:] = start - pad, start + size + pad
     else:
-        goal = start + way
+        goal = start + displacement
         out[:, :2], out[:, 2:] = np.minimum(start, goal), np.maximum(start + size, goal + size)
     return out
 
@@ -409,18 +417,18 @@ def regions(movers: Floats, response: Answer) -> Floats:
 
 
 def all_hits(
-    go: Callable[[int, Floats], tuple[int, int, bool]], begin: int, guess: int
+    move: Callable[[int, Floats], tuple[int, int, bool]], begin: int, guess: int
 ) -> tuple[Floats, int]:
-    """The hits of movers from ``begin`` on, however many there are, and with which mover to go on.
+    """The hits of movers from ``begin`` on, however many there are, and the mover to continue with.
 
-    ``go(begin, hits)`` is the kernel `travel`, and called until it is not cramped.  ``guess`` is how many
-    hits there may be.
+    ``move(begin, hits)`` is the kernel `move_boxes`, which is called until ``hits`` is large enough.
+    ``guess`` is how many hits there may be.
     """
     parts: list[Floats] = []
     room, cramped = max(guess, _LEAST_ROOM), True
     while cramped:
         hits = np.empty((room, 9))
-        begin, found, cramped = go(begin, hits)
+        begin, found, cramped = move(begin, hits)
         parts.append(first_of(hits, found))
         room *= 2
     return joined_hits(parts), begin
@@ -450,6 +458,6 @@ def in_order(parts: list[HitArrays]) -> HitArrays:
 
 
 def hit_arrays(hits: Floats) -> HitArrays:
-    """Rows of hits, by name."""
+    """Rows of hits as named arrays."""
     names = hits[:, 5:].astype(np.int64)
     return HitArrays(names[:, 3], names[:, 0], names[:, 1:3], hits[:, 0], hits[:, 1:3], hits[:, 3:5])

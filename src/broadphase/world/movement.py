@@ -1,19 +1,20 @@
 """Swept movement of one shape against static bodies: fast movement does not tunnel.
 
-First come the overlaps of a shape at its place, and the shortest way out of them (depenetration).
+It also pushes a shape out of walls that it starts in (depenetration): `push_out` finds the nearest free place
+of a box, `depenetrate_shape` pushes other shapes out.
 
-`resolve` is the general way: it goes from hit to hit, and asks a function for its response at each.  Bodies
-are known only as what a callback says to be near, so that any index and any images can stand behind them.
-Hits come by time of impact; among equal times faces before corners, bodies in the order given before tiles,
-tiles row by row.
+`resolve` is the general path: it moves from hit to hit, and a function may choose the response to each.  A
+callback returns the bodies near given bounds, so that any index and any images can be used.  Hits are ordered
+by time of impact; among equal times faces before corners, bodies in the order given before tiles, tiles row
+by row.
 
 A box among boxes is exact, and flush is free: a box stopped by another has the very edge of the other as its
 own (or, where no place in float64 gives that edge, stands a unit in the last place of its coordinate before
-it), so it neither overlaps afterwards nor snags when it walks on along it.  Where circles and polygons take
-part lengths are rounded: on a slanted or round surface a shape stops about 1e-13 of its coordinates before
+it), so it neither overlaps afterwards nor catches on it when it slides along it.  With circles and polygons
+lengths are rounded: on a slanted or round surface a shape stops about 1e-13 of its coordinates before
 the other, so that it never overlaps it by a rounding; on a straight one it is flush.
 
-The fast path of a world, `kernels.movement.motion`, goes the same way in one call where no function is asked.
+The fast path of a world, `kernels.movement.motion`, does the same in one call if no response is a function.
 """
 
 import math
@@ -31,20 +32,18 @@ from broadphase.kernels.movement import sweep, sweep_shapes
 from broadphase.kernels.movement.motion import TOLERANCE
 from broadphase.kernels.shapes.contact import box_box
 from broadphase.kernels.shapes.table import BOX, ShapeColumns, bound_rows
-from broadphase.kernels.tiles.grid import TileGrid, bounds_of_cell, no_tiles
-from broadphase.runtime.slices import whole
+from broadphase.kernels.tiles.grid import TileGrid, bounds_of_cell
+from broadphase.runtime.slices import all_rows
 from broadphase.world.hits import Around, Blockers, Hit, Movement, Response, answered, code_of
-from broadphase.world.tiles import Tile, TileMap
+from broadphase.world.tiles import NO_TILES, Tile, TileMap
 
-NO_TILES = no_tiles()
-
-# The region that is searched grows until there is a way out; it doubles, so this is far enough for any.
+# The searched region doubles until it has a free place; so many rounds reach any place.
 _MOST_ROUNDS = 200
 
-# Few start in more things than this; where one does, the kernel is called again.
+# Few shapes start in more obstacles than this; for those that do, the kernel is called again.
 FIRST_ROOM = 16
 
-# Pushes out of one thing at a time; where so many do not help, the bounds are pushed out as a box.
+# A shape is pushed out of one obstacle at a time; after so many pushes its bounds are pushed out as a box.
 _MOST_PUSHES = 16
 
 _FIRST = np.zeros(1, np.int64)
@@ -52,22 +51,22 @@ _FIRST = np.zeros(1, np.int64)
 Place: TypeAlias = tuple[float, float]
 BoxPlace: TypeAlias = tuple[float, float, float, float]
 """``x, y, width, height``"""
-_Asked: TypeAlias = list[tuple[Hit | None, bool]]
-"""What is overlapped, as the hits that stand for it, and whether each blocks."""
+_Responses: TypeAlias = list[tuple[Hit | None, bool]]
+"""For each overlapped obstacle its hit, or ``None`` if it is ignored, and whether it blocks."""
 
 
 # ---- what blocks, as kernels take it
 
 
 def all_boxes(blockers: Blockers) -> bool:
-    """Whether bounds say all about what blocks."""
+    """Whether all blockers are boxes."""
     if blockers.table is None or blockers.rows is None:
         return True
     return bool((blockers.table.kinds[blockers.rows] == BOX).all())
 
 
 def blocker_table(blockers: Blockers) -> tuple[ShapeColumns, npt.NDArray[np.int32]]:
-    """The shapes of what blocks; bounds become boxes where nothing else is said."""
+    """The shapes of the blockers; without a table, their bounds as boxes."""
     if blockers.table is not None and blockers.rows is not None:
         return blockers.table, blockers.rows
     count = len(blockers.bounds)
@@ -79,7 +78,7 @@ def blocker_table(blockers: Blockers) -> tuple[ShapeColumns, npt.NDArray[np.int3
 
 
 def bounds_of(mover: ShapeColumns) -> Bounds:
-    """The bounds of a table of one shape."""
+    """The bounds of the only shape of a table."""
     out = np.empty((1, 4))
     bound_rows(mover, _FIRST, out)
     left, top, right, bottom = out[0].tolist()
@@ -87,7 +86,7 @@ def bounds_of(mover: ShapeColumns) -> Bounds:
 
 
 def place_of(mover: ShapeColumns) -> Place:
-    """Where the shape of a table of one is."""
+    """The place of the only shape of a table."""
     return mover.x[0].item(), mover.y[0].item()
 
 
@@ -100,7 +99,7 @@ def blocker_at(shape: Shape, around: Around, tiles: TileMap | None = None) -> ob
     Parameters
     ----------
     shape : Box, Circle or Polygon
-        What would be there: a body that wants to stand up, or to appear.
+        The shape to test, such as that of a body that wants to stand up, or to appear.
     around, tiles
         As for `resolve`; without the body itself.
 
@@ -135,77 +134,79 @@ def blocker_at(shape: Shape, around: Around, tiles: TileMap | None = None) -> ob
     return other
 
 
-# ---- out of everything that blocks
+# ---- depenetration: push a shape out of everything that blocks it
 
 
-def leave_as_box(
+def depenetrate_box(
     box: BoxPlace, blockers: Blockers, around: Around, grid: TileGrid, response: Response
 ) -> tuple[Place, list[Hit]]:
-    """Ask about everything that a box starts in, and push it out of what it may not cross.
+    """Push a box out of everything that it starts in, except for what the response lets it cross.
 
-    Returns the new place, and the hits.  Tiles count all, or none where it may cross each that it is in.
+    Returns the new place, and the hits.  Either all tiles block, or none if it may cross each that it is in.
     """
     x, y, width, height = box
-    ask = partial(kernel.overlapping, x, y, width, height, blockers.bounds, grid)
-    rows = whole(ask, np.empty((FIRST_ROOM, 3), np.int64)).tolist()
+    search = partial(kernel.overlapping, x, y, width, height, blockers.bounds, grid)
+    rows = all_rows(search, np.empty((FIRST_ROOM, 3), np.int64)).tolist()
     each = [
         bounds_of_cell(grid, column, row) if body < 0 else tuple(blockers.bounds[body].tolist())
         for body, column, row in rows
     ]
     normals = [box_box(x, y, x + width, y + height, *bounds, False)[1:3] for bounds in each]
-    asked, around, grid = _asked(zip(rows, normals, strict=True), (x, y), blockers, around, grid, response)
+    answers, around, grid = _responses(
+        zip(rows, normals, strict=True), (x, y), blockers, around, grid, response
+    )
     place = x, y
-    if any(blocks for _, blocks in asked):
+    if any(blocks for _, blocks in answers):
         place = push_out(box, around, grid) or place
-        asked = [
+        answers = [
             (_pushed(hit, box, place, bounds) if hit is not None and blocks else hit, blocks)
-            for (hit, blocks), bounds in zip(asked, each, strict=True)
+            for (hit, blocks), bounds in zip(answers, each, strict=True)
         ]
-    return place, [hit for hit, _ in asked if hit is not None]
+    return place, [hit for hit, _ in answers if hit is not None]
 
 
-def leave_as_shape(
+def depenetrate_shape(
     mover: ShapeColumns, blockers: Blockers, around: Around, grid: TileGrid, response: Response
 ) -> list[Hit]:
-    """The same for a shape of any kind, a table of one, which is moved."""
-    met = [((int(a), int(b), int(c)), (nx, ny)) for a, b, c, nx, ny, _, _ in _within(mover, blockers, grid)]
-    asked, around, grid = _asked(met, place_of(mover), blockers, around, grid, response)
-    hits = [hit for hit, _ in asked if hit is not None]
-    if not any(blocks for _, blocks in asked):
+    """`depenetrate_box` for a shape of any kind, the only one of a table, which is moved."""
+    met = [((int(a), int(b), int(c)), (nx, ny)) for a, b, c, nx, ny, _, _ in _overlaps(mover, blockers, grid)]
+    answers, around, grid = _responses(met, place_of(mover), blockers, around, grid, response)
+    hits = [hit for hit, _ in answers if hit is not None]
+    if not any(blocks for _, blocks in answers):
         return hits
     _push(mover, around, grid)
     place = place_of(mover)
-    return [hit._replace(touch=place) if blocks else hit for hit, blocks in asked if hit is not None]
+    return [hit._replace(touch=place) if blocks else hit for hit, blocks in answers if hit is not None]
 
 
-def _asked(
+def _responses(
     met: Iterable[tuple[Any, Place]],
     place: Place,
     blockers: Blockers,
     around: Around,
     grid: TileGrid,
     response: Response,
-) -> tuple[_Asked, Around, TileGrid]:
-    """The answers to everything that is overlapped, and what is left of bodies and tiles that block.
+) -> tuple[_Responses, Around, TileGrid]:
+    """The responses to everything that is overlapped, and the bodies and tiles that still block.
 
     ``met`` are ``(body, column, row), normal``.
     """
-    asked: _Asked = []
+    answers: _Responses = []
     crossed: list[object] = []
     tile_answers: set[bool] = set()
     for (body, column, row), normal in met:
         other = Tile(column, row) if body < 0 else blockers.others[body]
         hit, code = answered(Hit(other, 0.0, normal, place), response)
-        asked.append((hit, code != sweep.CROSS))
+        answers.append((hit, code != sweep.CROSS))
         if body < 0:
             tile_answers.add(code != sweep.CROSS)
         elif code == sweep.CROSS:
             crossed.append(other)
-    return asked, _without(around, crossed), NO_TILES if tile_answers == {False} else grid
+    return answers, _without(around, crossed), NO_TILES if tile_answers == {False} else grid
 
 
 def _without(around: Around, crossed: list[Any]) -> Around:
-    """The same blockers without those that are crossed."""
+    """``around`` without the bodies that are crossed."""
     if not crossed:
         return around
 
@@ -247,7 +248,7 @@ def push_out(box: BoxPlace, around: Around, grid: TileGrid) -> Place | None:
 
 
 def _pushed(hit: Hit, box: BoxPlace, place: Place, bounds: Bounds) -> Hit:
-    """The hit as it is after the push: the normal is the axis on which the box has come clear."""
+    """The hit after the push: its normal is the axis along which the box has left the obstacle."""
     x, y, width, _ = box
     if place[0] >= bounds[2] or place[0] + width <= bounds[0]:
         normal = (1.0 if place[0] > x else -1.0, 0.0)
@@ -258,31 +259,31 @@ def _pushed(hit: Hit, box: BoxPlace, place: Place, bounds: Bounds) -> Hit:
     return hit._replace(normal=normal, touch=place)
 
 
-def _within(mover: ShapeColumns, blockers: Blockers, grid: TileGrid) -> list[list[float]]:
-    """All that the mover is in, as `overlapping_shapes` writes it."""
-    ask = partial(kernel.overlapping_shapes, mover, *blocker_table(blockers), grid)
-    rows: list[list[float]] = whole(ask, np.empty((FIRST_ROOM, 7))).tolist()
+def _overlaps(mover: ShapeColumns, blockers: Blockers, grid: TileGrid) -> list[list[float]]:
+    """Everything that the mover overlaps, as `overlapping_shapes` writes it."""
+    search = partial(kernel.overlapping_shapes, mover, *blocker_table(blockers), grid)
+    rows: list[list[float]] = all_rows(search, np.empty((FIRST_ROOM, 7))).tolist()
     return rows
 
 
 def _push(mover: ShapeColumns, around: Around, grid: TileGrid) -> None:
-    """Push the shape out of the deepest overlap first, until it is free; or as a box at once, if shorter.
+    """Push the shape out of its deepest overlap until it is free, or its bounds as a box if that is shorter.
 
-    The first is the shortest displacement out of one body.  Deep in a wall of tiles it would fail.
+    Pushing out of one obstacle at a time may fail deep in a wall of tiles; pushing out a box does not.
     """
     start = place_of(mover)
     for _ in range(_MOST_PUSHES):
-        within = _within(mover, around(bounds_of(mover)), grid)
-        if not within:
+        overlaps = _overlaps(mover, around(bounds_of(mover)), grid)
+        if not overlaps:
             break
-        nx, ny, depth, slack = max(within, key=lambda row: row[5])[3:]
+        nx, ny, depth, slack = max(overlaps, key=lambda row: row[5])[3:]
         mover.x[0] += nx * (depth + slack)
         mover.y[0] += ny * (depth + slack)
     by_shape = place_of(mover)
     mover.x[0], mover.y[0] = start
     left, top, right, bottom = bounds_of(mover)
     by_box = push_out((left, top, right - left, bottom - top), around, grid)
-    if not within and (by_box is None or math.dist(by_shape, start) <= math.dist(by_box, (left, top))):
+    if not overlaps and (by_box is None or math.dist(by_shape, start) <= math.dist(by_box, (left, top))):
         mover.x[0], mover.y[0] = by_shape
     elif by_box is not None:
         mover.x[0] += by_box[0] - left
@@ -291,7 +292,7 @@ def _push(mover: ShapeColumns, around: Around, grid: TileGrid) -> None:
 
 # ---- a movement
 
-# Of the coordinates: far more than a stopped body may stand off what stopped it, far less than anyone sees.
+# Of the coordinates: far more than the gap between a stopped body and its blocker, far less than is visible.
 _BESIDE = 2e-13
 
 
@@ -310,27 +311,27 @@ def resolve(
     shape : Box, Circle or Polygon
         Where it starts.
     dx, dy : float
-        The way.
+        The displacement.
     around : callable
-        Takes bounds and returns `Blockers`: all that may lie in the way there, without the shape itself.
+        Takes bounds and returns `Blockers`: all that may block there, without the shape itself.
     tiles : TileMap, optional
         Solid and one-way tiles that block too.
     response : str or callable
         ``"slide"`` goes along the surface, ``"bounce"`` is mirrored by it, ``"touch"`` stops, ``"cross"``
         only reports; or a function that takes a `Hit` and returns one of these names, or ``None`` to ignore
-        it.  What is around was asked before, so what the function moves or removes counts only from the
-        next movement on.
+        it.  Blockers are gathered before, so what the function moves or removes counts from the next
+        movement on.
 
     Returns
     -------
     Movement
         A shape that starts inside something is first pushed out the shortest way; what it was in comes
-        first among the hits, with time 0.  Where there is no way out, it moves on through that.
+        first among the hits, with time 0.  If no place is free, it moves on through that.
 
     Raises
     ------
     TypeError, ValueError
-        ``dx`` or ``dy`` is no finite number, the way leads beyond 1e300, or a response has no such name.
+        ``dx`` or ``dy`` is not a finite number, the goal lies beyond 1e300, or a response has no such name.
 
     Examples
     --------
@@ -344,23 +345,23 @@ def resolve(
     >>> move.x, move.y, move.bottom, move.hits[0].time
     (3.0, 6.0, True, 0.25)
     """
-    dx, dy = checked_way(shape.x, dx, "dx"), checked_way(shape.y, dy, "dy")
+    dx, dy = checked_displacement(shape.x, dx, "dx"), checked_displacement(shape.y, dy, "dy")
     if not callable(response):
         code_of(response)
-    way = _way_of(shape, dx, dy, around, NO_TILES if tiles is None else tiles.grid, response)
+    mover = _mover_of(shape, dx, dy, around, NO_TILES if tiles is None else tiles.grid, response)
     hits: list[Hit] = []
-    passed, after, turns, first = 0.0, way.BEFORE_ALL, 0, True
+    passed, after, turns, first = 0.0, mover.BEFORE_ALL, 0, True
     while turns < sweep.MOST_TURNS:
-        inside, found, place, normal = way.next_hit(after, first)
+        inside, found, place, normal = mover.next_hit(after, first)
         if first and inside:
-            hits, first = way.leave(response), False
+            hits, first = mover.depenetrate(response), False
             continue
         first = False
         if found[0] > 1.0:
-            way.x, way.y = way.goal_x, way.goal_y
+            mover.x, mover.y = mover.goal_x, mover.goal_y
             break
         time, body = passed + (1.0 - passed) * found[0], int(found[2])
-        others = way.blockers.others
+        others = mover.blockers.others
         other = others[body] if body < len(others) else Tile(int(found[4]), int(found[3]))
         hit, code = answered(Hit(other, time, normal, place), response)
         if hit is not None:
@@ -368,14 +369,14 @@ def resolve(
         if code == sweep.CROSS:
             after = found
             continue
-        passed, after, turns = time, way.BEFORE_ALL, turns + 1
-        if not way.turn(place, normal, code):
+        passed, after, turns = time, mover.BEFORE_ALL, turns + 1
+        if not mover.turn(place, normal, code):
             break
-    return Movement(way.x, way.y, tuple(hits))
+    return Movement(mover.x, mover.y, tuple(hits))
 
 
-class _Way:
-    """Where a mover is, where it is to come to, and what is around."""
+class _Mover:
+    """The place and the goal of a moving shape, and the blockers around it."""
 
     BEFORE_ALL: tuple[float, ...]
 
@@ -387,22 +388,22 @@ class _Way:
         self.goal_x, self.goal_y = shape.x + dx, shape.y + dy
 
     def next_hit(self, after: tuple[float, ...], first: bool) -> Any:
-        """The first hit behind the hit ``after``: ``inside, hit, place, normal``, as kernels have it."""
+        """The first hit after the hit ``after``: ``inside, hit, place, normal``, as kernels return it."""
         raise NotImplementedError
 
-    def leave(self, response: Response) -> list[Hit]:
-        """Out of what it starts in; what that was."""
+    def depenetrate(self, response: Response) -> list[Hit]:
+        """Push it out of what it starts in; the hits."""
         raise NotImplementedError
 
     def turn(self, place: Place, normal: Place, code: int) -> bool:
-        """Stopped at a place: whether it goes on from there."""
+        """Respond to a hit that stopped it at a place; whether it moves on from there."""
         self.x, self.y = place
         self.goal_x, self.goal_y = sweep.turn(*place, self.goal_x, self.goal_y, *normal, code)
         return self.goal_x != self.x or self.goal_y != self.y
 
 
-class _BoxWay(_Way):
-    """A box among boxes: what may be in its way is asked once."""
+class _BoxMover(_Mover):
+    """A box among boxes: its blockers are gathered once."""
 
     BEFORE_ALL = sweep.BEFORE_ALL
 
@@ -425,17 +426,17 @@ class _BoxWay(_Way):
         rows = np.arange(len(bounds))
         return sweep.next_hit(*box, self.goal_x, self.goal_y, bounds, rows, self.grid, after, first)
 
-    def leave(self, response: Response) -> list[Hit]:
+    def depenetrate(self, response: Response) -> list[Hit]:
         box = self.x, self.y, self.width, self.height
-        (self.x, self.y), hits = leave_as_box(box, self.blockers, self.around, self.grid, response)
+        (self.x, self.y), hits = depenetrate_box(box, self.blockers, self.around, self.grid, response)
         self.goal_x, self.goal_y = self.x + self.dx, self.y + self.dy
-        way = region(self.x, self.y, self.width, self.height, self.dx, self.dy, self.mirrored)
-        self.blockers = self.around(way)
+        swept = region(self.x, self.y, self.width, self.height, self.dx, self.dy, self.mirrored)
+        self.blockers = self.around(swept)
         return hits
 
 
-class _ShapeWay(_Way):
-    """A shape of any kind, among shapes: along a slant it leaves the straight way, so each leg asks again."""
+class _ShapeMover(_Mover):
+    """A shape of any kind among shapes: a slope may turn it aside, so blockers are gathered for each leg."""
 
     BEFORE_ALL = sweep_shapes.BEFORE_ALL
 
@@ -443,64 +444,64 @@ class _ShapeWay(_Way):
         self, shape: Shape, dx: float, dy: float, blockers: Blockers, around: Around, grid: TileGrid
     ) -> None:
         super().__init__(shape, dx, dy, blockers, around, grid)
-        self.mover = columns_of(shape)
-        # What it slid along at this place; two that face each other hold a shape.
+        self.shape = columns_of(shape)
+        # The normals that it slid along at this place; two that face each other hold it.
         self.held: list[Place] = []
-        # A way that is lost in the rounding of the place meets nothing, not even what it starts in.
+        # A displacement that is lost in rounding hits nothing, not even what the shape starts in.
         self.stays = self.goal_x == self.x and self.goal_y == self.y
 
     def next_hit(self, after: tuple[float, ...], first: bool) -> Any:
         table, rows = blocker_table(self.blockers)
         goal = self.goal_x, self.goal_y
-        inside, *found = sweep_shapes.next_hit(self.mover, *goal, table, rows, self.grid, after)
+        inside, *found = sweep_shapes.next_hit(self.shape, *goal, table, rows, self.grid, after)
         return inside or self.stays, *found
 
-    def leave(self, response: Response) -> list[Hit]:
-        hits = leave_as_shape(self.mover, self.blockers, self.around, self.grid, response)
-        start, (self.x, self.y) = (self.x, self.y), place_of(self.mover)
+    def depenetrate(self, response: Response) -> list[Hit]:
+        hits = depenetrate_shape(self.shape, self.blockers, self.around, self.grid, response)
+        start, (self.x, self.y) = (self.x, self.y), place_of(self.shape)
         self.goal_x, self.goal_y = self.x + self.dx, self.y + self.dy
         if (self.x, self.y) != start:
-            self.blockers = self.around(_padded(bounds_of(self.mover), self.dx, self.dy))
+            self.blockers = self.around(_padded(bounds_of(self.shape), self.dx, self.dy))
         return hits
 
     def turn(self, place: Place, normal: Place, code: int) -> bool:
-        if math.dist(place, (self.x, self.y)) > _tolerance(bounds_of(self.mover)):
+        if math.dist(place, (self.x, self.y)) > _tolerance(bounds_of(self.shape)):
             self.held.clear()
         goes_on = super().turn(place, normal, code)
-        self.mover.x[0], self.mover.y[0] = place
+        self.shape.x[0], self.shape.y[0] = place
         dx, dy = self.goal_x - self.x, self.goal_y - self.y
         if not goes_on or (code == sweep.SLIDE and self._is_held(dx, dy)):
             return False
         self.held.append(normal)
-        self.blockers = self.around(_padded(bounds_of(self.mover), dx, dy))
+        self.blockers = self.around(_padded(bounds_of(self.shape), dx, dy))
         return True
 
     def _is_held(self, dx: float, dy: float) -> bool:
-        """Whether a way leads into something that the shape slid along at this very place."""
+        """Whether a displacement leads into something that the shape slid along at this very place."""
         length = math.hypot(dx, dy)
         return any(dx * nx + dy * ny < -1e-12 * length for nx, ny in self.held)
 
 
-def _way_of(
+def _mover_of(
     shape: Shape, dx: float, dy: float, around: Around, grid: TileGrid, response: Response
-) -> _BoxWay | _ShapeWay:
+) -> _BoxMover | _ShapeMover:
     if isinstance(shape, Box):
         mirrored = callable(response) or response == "bounce"
         blockers = around(region(shape.x, shape.y, shape.width, shape.height, dx, dy, mirrored))
         if all_boxes(blockers):
-            return _BoxWay(shape, dx, dy, blockers, around, grid, mirrored)
+            return _BoxMover(shape, dx, dy, blockers, around, grid, mirrored)
     near = around(_padded(shape.bounds, dx, dy))
     if isinstance(shape, Box) and all_boxes(near):
-        # What is round lies only where the way may be mirrored to: there it counts as its bounds.
-        return _BoxWay(shape, dx, dy, blockers, around, grid, mirrored)
-    return _ShapeWay(shape, dx, dy, near, around, grid)
+        # Other shapes lie only where a bounce may lead: there they count as their bounds.
+        return _BoxMover(shape, dx, dy, blockers, around, grid, mirrored)
+    return _ShapeMover(shape, dx, dy, near, around, grid)
 
 
 # ---- regions
 
 
 def region(x: float, y: float, width: float, height: float, dx: float, dy: float, mirrored: bool) -> Bounds:
-    """All that a box can pass on its way; a way that may be mirrored leads to both sides.
+    """The region that a box sweeps; with ``mirrored``, for a bounce, to both sides.
 
     Examples
     --------
@@ -516,7 +517,7 @@ def region(x: float, y: float, width: float, height: float, dx: float, dy: float
 
 
 def _padded(bounds: Bounds, dx: float, dy: float) -> Bounds:
-    """As `region`, and a little more, for the gap that is kept before slanted surfaces."""
+    """As `region`, and a little more, for the gap that is kept before sloped surfaces."""
     left, top, right, bottom = bounds
     left, top, right, bottom = region(left, top, right - left, bottom - top, dx, dy, False)
     pad = _tolerance(bounds)
@@ -527,9 +528,9 @@ def _tolerance(bounds: Bounds) -> float:
     return TOLERANCE * max(map(abs, bounds))
 
 
-def checked_way(start: float, way: float, name: str) -> float:
-    """A part of a way as a float; ``ValueError`` or ``TypeError`` where it is no number to go by."""
-    number = finite(way, name)
+def checked_displacement(start: float, displacement: float, name: str) -> float:
+    """A displacement along one axis as a float; ``ValueError`` or ``TypeError`` if it is not a valid one."""
+    number = finite(displacement, name)
     if not abs(number) < sweep.FARTHEST or not abs(start + number) < sweep.FARTHEST:
         raise ValueError(f"{name} = {number:g} leads beyond {sweep.FARTHEST:g}")
     return number
@@ -550,13 +551,13 @@ def beside(
     direction : (float, float)
         Of any length but 0.
     largest : float
-        How large coordinates may have been in which a body was stopped.
+        The largest coordinate at which a body may have been stopped.
 
     Returns
     -------
     Hit or None
-        ``None`` where the shape is free to go.  For one that is inside something, what it is in, if the
-        way out leads against the direction.
+        ``None`` where nothing touches it.  A shape that is inside something hits that, if it would be
+        pushed out against the direction.
 
     Raises
     ------
@@ -570,12 +571,12 @@ def beside(
     >>> beside(Box(2, 12, 20, 20), (0, 1), lambda bounds: NOTHING, level).other
     Tile(column=0, row=1)
     """
-    way = step_beside(shape.bounds, direction, largest)
-    return first_against(direction, resolve(shape, *way, around, tiles, "touch"))
+    step = step_beside(shape.bounds, direction, largest)
+    return first_against(direction, resolve(shape, *step, around, tiles, "touch"))
 
 
 def step_beside(bounds: Bounds, direction: Place, largest: float = 0.0) -> Place:
-    """The displacement to places directly next to these bounds."""
+    """A tiny displacement in a direction, for a test of what is directly next to these bounds."""
     dx, dy = direction
     length = math.hypot(dx, dy)
     if not 0.0 < length < math.inf:

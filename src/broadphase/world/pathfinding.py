@@ -24,7 +24,7 @@ _STEPS = np.array(
 
 
 class Walker(NamedTuple):
-    """The size of a walker, and how far and where it may go."""
+    """The size of a walker, whether it may step diagonally, and how far it may walk."""
 
     wide: int
     high: int
@@ -33,34 +33,34 @@ class Walker(NamedTuple):
 
 
 class FlowField:
-    """What `TileMap.flow_field` returns: how far it is to the goal from each tile, and which step goes there.
+    """The result of `TileMap.flow_field`: for each tile the distance to the goal, and the next step.
 
-    It belongs to the map as it was then: after a change of tiles ask `TileMap.flow_field` again.
+    It belongs to the map as it was then: after a change of tiles call `TileMap.flow_field` again.
 
     Attributes
     ----------
     distances : numpy.ndarray
-        ``[row, column]``, float64: the length of the shortest way in world units; infinite where there is
+        ``[row, column]``, float64: the length of the shortest path in world units; infinite if there is
         none.  A body of several tiles stands where its first tile is, that of the smallest column and row.
     size : (int, int)
         How many columns and rows of tiles the body covers.
     """
 
-    __slots__ = ("_grid", "_ways", "distances", "size")
+    __slots__ = ("_grid", "_steps", "distances", "size")
 
     def __init__(
-        self, grid: TileGrid, size: tuple[int, int], distances: Floats, ways: npt.NDArray[np.int8]
+        self, grid: TileGrid, size: tuple[int, int], distances: Floats, step_numbers: npt.NDArray[np.int8]
     ) -> None:
-        self._grid, self._ways, self.distances, self.size = grid, ways, distances, size
-        distances.flags.writeable = ways.flags.writeable = False
+        self._grid, self._steps, self.distances, self.size = grid, step_numbers, distances, size
+        distances.flags.writeable = step_numbers.flags.writeable = False
 
     @property
     def directions(self) -> npt.NDArray[np.int8]:
         """``[row, column, 2]``: the next step in columns and rows, -1, 0 or 1; zeros where there is none."""
-        return _STEPS[self._ways]
+        return _STEPS[self._steps]
 
     def distances_at(self, points: Any) -> Floats:
-        """How far bodies have to walk whose middles are at ``points``; infinite where there is no way.
+        """The distance to the goal of bodies with centres at ``points``; infinite if there is no path.
 
         Parameters
         ----------
@@ -77,7 +77,7 @@ class FlowField:
         return out
 
     def ways_at(self, points: Any) -> Floats:
-        """Which way bodies have to go whose middles are at ``points``: towards the middle of the next tile.
+        """The directions from ``points``, the centres of bodies, to the centre of the next tile on the path.
 
         A body that is a little smaller than its tiles, by the length of a step, gets round every corner when
         `World.move` lets it slide.
@@ -89,7 +89,7 @@ class FlowField:
         Returns
         -------
         numpy.ndarray
-            ``(m, 2)`` unit vectors; zeros at the goal and where there is no way.
+            ``(m, 2)`` unit vectors; zeros at the goal and if there is no path.
 
         Examples
         --------
@@ -100,13 +100,13 @@ class FlowField:
         """
         middles = self._middles(points)
         out = np.empty(middles.shape)
-        kernel.directions_at(self._grid, *self.size, self._ways, middles, out)
+        kernel.directions_at(self._grid, *self.size, self._steps, middles, out)
         return out
 
     def path(self, start: Any) -> Tiles:
-        """``(m, 2)``, column and row: the tiles of a shortest way from one to the goal, both among them.
+        """``(m, 2)``, column and row: the tiles of a shortest path from a tile to the goal, both included.
 
-        No rows: there is no way.
+        Without rows if there is no path.
 
         Raises
         ------
@@ -116,9 +116,9 @@ class FlowField:
         ((column, row),) = as_tiles(start, "start", self.distances.shape).tolist()
         if not math.isfinite(self.distances[row, column]):
             return np.empty((0, 2), np.int64)
-        count = kernel.trace(self._ways, column, row, np.empty((0, 2), np.int64))
+        count = kernel.trace(self._steps, column, row, np.empty((0, 2), np.int64))
         tiles = np.empty((count, 2), np.int64)
-        kernel.trace(self._ways, column, row, tiles)
+        kernel.trace(self._steps, column, row, tiles)
         return tiles
 
     def __repr__(self) -> str:
@@ -172,35 +172,35 @@ def as_walker(size: Any, diagonal: Any, max_distance: Any) -> Walker:
 
 
 def same_tiles(a: TileGrid, b: TileGrid) -> bool:
-    """Whether ways over one map are ways over the other."""
+    """Whether paths over one map are paths over the other."""
     return np.array_equal(a.solid, b.solid) and np.array_equal(a.one_way, b.one_way)
 
 
 def copied(grid: TileGrid) -> TileGrid:
-    """The tiles as they are now."""
+    """A copy of the tiles as they are now."""
     return grid._replace(solid=grid.solid.copy(), one_way=grid.one_way.copy())
 
 
 def search(grid: TileGrid, goals: Tiles, walker: Walker, target: int) -> FlowField:
-    """Search from the goals outwards, in slices, until all is reached or the target is."""
+    """Search from the goals outwards, in slices, until all tiles are reached, or the target is."""
     shape, size = grid.solid.shape, (walker.wide, walker.high)
-    distances, ways = np.full(shape, np.inf), np.full(shape, _NO_WAY, np.int8)
-    room, steps = np.empty(shape, np.bool_), np.empty(shape, np.uint8)
+    distances, step_numbers = np.full(shape, np.inf), np.full(shape, _NO_WAY, np.int8)
+    is_free, steps = np.empty(shape, np.bool_), np.empty(shape, np.uint8)
     parts = _row_ranges(*shape)
     for begin, end in parts:
-        kernel.find_free_tiles(grid, *size, begin, end, room)
+        kernel.find_free_tiles(grid, *size, begin, end, is_free)
     for begin, end in parts:
-        kernel.find_steps(grid, *size, walker.diagonal, begin, end, room, steps)
-    starts = _standing_on(goals, size, room)
-    flat = distances.reshape(-1), ways.reshape(-1), np.zeros(distances.size, np.bool_)
+        kernel.find_steps(grid, *size, walker.diagonal, begin, end, is_free, steps)
+    starts = _standing_on(goals, size, is_free)
+    flat = distances.reshape(-1), step_numbers.reshape(-1), np.zeros(distances.size, np.bool_)
     flat[0][starts] = 0.0
     queues, ends = np.empty((3, distances.size), np.int64), np.zeros((3, 2), np.int64)
     queues[0, : len(starts)], ends[0, 1] = starts, len(starts)
     costs = grid.width, grid.height, math.hypot(grid.width, grid.height)
-    asked = steps.reshape(-1), shape[1], costs, walker.max_distance, target, _TILES_A_CALL
-    while not kernel.flood(*asked, *flat, queues, ends):
-        pass  # what a signal's handler raises comes between two calls
-    return FlowField(grid, size, distances, ways)
+    arguments = steps.reshape(-1), shape[1], costs, walker.max_distance, target, _TILES_A_CALL
+    while not kernel.flood(*arguments, *flat, queues, ends):
+        pass  # a signal's handler runs between two calls
+    return FlowField(grid, size, distances, step_numbers)
 
 
 def _row_ranges(rows: int, columns: int) -> list[tuple[int, int]]:
@@ -209,10 +209,10 @@ def _row_ranges(rows: int, columns: int) -> list[tuple[int, int]]:
     return [(begin, min(begin + step, rows)) for begin in range(0, rows, step)]
 
 
-def _standing_on(goals: Tiles, size: tuple[int, int], room: npt.NDArray[np.bool_]) -> Tiles:
+def _standing_on(goals: Tiles, size: tuple[int, int], is_free: npt.NDArray[np.bool_]) -> Tiles:
     """The numbers of the tiles where a body fits and covers a goal, ascending."""
     back = np.stack(np.meshgrid(range(size[0]), range(size[1])), axis=-1).reshape(-1, 2)
     tiles = (goals[:, None] - back).reshape(-1, 2)
     tiles = tiles[(tiles >= 0).all(axis=1)]
-    tiles = tiles[room[tiles[:, 1], tiles[:, 0]]]
-    return np.unique(tiles[:, 1] * room.shape[1] + tiles[:, 0])
+    tiles = tiles[is_free[tiles[:, 1], tiles[:, 0]]]
+    return np.unique(tiles[:, 1] * is_free.shape[1] + tiles[:, 0])

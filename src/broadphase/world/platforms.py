@@ -8,11 +8,11 @@ from broadphase.world.arguments import as_two
 from broadphase.world.bodies import Body
 from broadphase.world.broad_phase import closed
 from broadphase.world.motion import Motion
-from broadphase.world.movement import beside, checked_way, region, resolve
+from broadphase.world.movement import beside, checked_displacement, region, resolve
 
-_Way = tuple[float, float]
+_Vector = tuple[float, float]
 
-# A body that many push goes on so many times on each axis at most: a crowd before a wall ends soon.
+# A body is pushed at most so many times on each axis, so that a crowd before a wall takes little time.
 _MOST_PUSHES = 4
 
 
@@ -20,37 +20,39 @@ class Push(NamedTuple):
     """The bodies that a platform moved; each list is sorted by id."""
 
     carried: list[Body]
-    """What stood on it, or on something that did."""
+    """The bodies that stood on it, or on something that did."""
     pushed: list[Body]
-    """What was in its way, or in the way of that."""
+    """The bodies in its path, and those in theirs."""
     squeezed: list[Body]
-    """What had no room, and is inside the platform now."""
+    """The bodies that had no room, and are inside the platform now."""
 
 
-def push(motion: Motion, platform: Body, dx: float, dy: float, down: _Way, unseen: frozenset[int]) -> Push:
+def push(
+    motion: Motion, platform: Body, dx: float, dy: float, down: _Vector, ignored: frozenset[int]
+) -> Push:
     """Move a platform; see `World.push`.
 
-    First along x, then along y, so that it is clear which way things are pushed.
+    First along x, then along y, so that the direction of each push is well defined.
     """
     store = motion._store
     row = store.row(platform)
-    dx, dy = checked_way(platform.x, dx, "dx"), checked_way(platform.y, dy, "dy")
-    motion._space.check_way(dx, dy)
-    behind = {row, *unseen}
-    carried = _standing_on(motion, row, as_two(down, "down"), unseen)
+    dx, dy = checked_displacement(platform.x, dx, "dx"), checked_displacement(platform.y, dy, "dy")
+    motion._space.check_displacement(dx, dy)
+    behind = {row, *ignored}
+    carried = _standing_on(motion, row, as_two(down, "down"), ignored)
     pushed: set[int] = set()
-    for way in ((dx, 0.0), (0.0, dy)):
-        if way == (0.0, 0.0):
+    for displacement in ((dx, 0.0), (0.0, dy)):
+        if displacement == (0.0, 0.0):
             continue
-        in_the_way = _met(motion, row, way, {*behind, *carried})
-        motion.go_through(row, *way, unseen)
+        pushed_ahead = _in_the_way(motion, row, displacement, {*behind, *carried})
+        motion.move_through(row, *displacement, ignored)
         pushes: Counter[int] = Counter()
-        # Those in front go first, and make room for those behind.
-        for other in _front_first(motion, row, [*in_the_way, *carried], way):
-            if other in in_the_way:
-                _shove(motion, other, _part(way, in_the_way[other]), behind, pushes)
+        # Those in front are moved first, to make room for those behind.
+        for other in _front_first(motion, row, [*pushed_ahead, *carried], displacement):
+            if other in pushed_ahead:
+                _push_aside(motion, other, _scaled(displacement, pushed_ahead[other]), behind, pushes)
             else:
-                _take(motion, other, way, behind)
+                _slide(motion, other, displacement, behind)
         pushed.update(pushes)
     pushed -= set(carried)
     taken = sorted(pushed.union(carried))
@@ -58,7 +60,7 @@ def push(motion: Motion, platform: Body, dx: float, dy: float, down: _Way, unsee
     return Push(*([motion.body(other) for other in rows] for rows in (carried, sorted(pushed), squeezed)))
 
 
-def _standing_on(motion: Motion, row: int, down: _Way, unseen: frozenset[int]) -> list[int]:
+def _standing_on(motion: Motion, row: int, down: _Vector, ignored: frozenset[int]) -> list[int]:
     """The rows of all bodies on a body, directly or on top of others, ascending."""
     store = motion._store
     found: set[int] = set()
@@ -69,9 +71,11 @@ def _standing_on(motion: Motion, row: int, down: _Way, unseen: frozenset[int]) -
             if (
                 other != row
                 and other not in found
-                and other not in unseen
-                and _can_be_taken(motion, other, ground)
-                and beside(store.shape(other), down, motion.only(ground), largest=motion._space.largest)
+                and other not in ignored
+                and _is_movable_by(motion, other, ground)
+                and beside(
+                    store.shape(other), down, motion.around_only(ground), largest=motion._space.largest
+                )
                 is not None
             ):
                 found.add(other)
@@ -79,68 +83,75 @@ def _standing_on(motion: Motion, row: int, down: _Way, unseen: frozenset[int]) -
     return sorted(found)
 
 
-def _met(motion: Motion, row: int, way: _Way, but: set[int]) -> dict[int, float]:
-    """What a body meets on its way along an axis, and which part of the way is left then."""
+def _in_the_way(motion: Motion, row: int, displacement: _Vector, excluded: set[int]) -> dict[int, float]:
+    """The bodies that a displacement along an axis hits, and which share of it is left then."""
     store = motion._store
     left, top, right, bottom = store.bounds(row)
     found = {}
-    for other in motion.rows_near(closed(region(left, top, right - left, bottom - top, *way, False))):
-        if other not in but and _can_be_taken(motion, other, row):
-            move = resolve(store.shape(row), *way, motion.only(other), None, "cross")
+    for other in motion.rows_near(
+        closed(region(left, top, right - left, bottom - top, *displacement, False))
+    ):
+        if other not in excluded and _is_movable_by(motion, other, row):
+            move = resolve(store.shape(row), *displacement, motion.around_only(other), None, "cross")
             if move.hits and not motion.overlap(row, other):
                 found[other] = 1.0 - move.hits[0].time
     return found
 
 
-def _shove(motion: Motion, row: int, way: _Way, unseen: set[int], pushes: Counter[int]) -> None:
-    """Move a body that is in the way of those unseen; first, what is in its own way.
+def _push_aside(
+    motion: Motion, row: int, displacement: _Vector, ignored: set[int], pushes: Counter[int]
+) -> None:
+    """Push a body aside, and first the bodies in its own path; those that push it are ``ignored``.
 
     ``pushes`` counts how often each body was pushed.
     """
-    behind: set[int] = {*unseen}
-    under_way: list[tuple[int, _Way, list[tuple[int, _Way]]]] = []
+    behind: set[int] = {*ignored}
+    stack: list[tuple[int, _Vector, list[tuple[int, _Vector]]]] = []
 
-    def begin(row: int, way: _Way) -> None:
+    def begin(row: int, displacement: _Vector) -> None:
         pushes[row] += 1
         behind.add(row)
-        met = _met(motion, row, way, behind)
-        ahead = [(other, _part(way, met[other])) for other in _front_first(motion, row, [*met], way)]
-        under_way.append((row, way, ahead[::-1]))
+        met = _in_the_way(motion, row, displacement, behind)
+        ahead = [
+            (other, _scaled(displacement, met[other]))
+            for other in _front_first(motion, row, [*met], displacement)
+        ]
+        stack.append((row, displacement, ahead[::-1]))
 
-    begin(row, way)
-    while under_way:
-        row, way, ahead = under_way[-1]
+    begin(row, displacement)
+    while stack:
+        row, displacement, ahead = stack[-1]
         if not ahead:
-            _take(motion, row, way, behind)
+            _slide(motion, row, displacement, behind)
             behind.remove(row)
-            under_way.pop()
+            stack.pop()
         elif pushes[ahead[-1][0]] < _MOST_PUSHES:
             begin(*ahead.pop())
         else:
             ahead.pop()
 
 
-def _take(motion: Motion, row: int, way: _Way, unseen: set[int]) -> None:
-    motion.go(row, *way, "slide", unseen)
+def _slide(motion: Motion, row: int, displacement: _Vector, ignored: set[int]) -> None:
+    motion.move_row(row, *displacement, "slide", ignored)
 
 
-def _front_first(motion: Motion, pusher: int, rows: list[int], way: _Way) -> list[int]:
-    """Sorted by how far ahead they reach, then by id."""
+def _front_first(motion: Motion, pusher: int, rows: list[int], displacement: _Vector) -> list[int]:
+    """The rows by how far ahead their bodies reach, then by id."""
 
     def behind(row: int) -> tuple[float, int]:
         left, top, right, bottom = motion.bounds_from(pusher, row)
-        if way[0]:
-            return (-right if way[0] > 0.0 else left), row
-        return (-bottom if way[1] > 0.0 else top), row
+        if displacement[0]:
+            return (-right if displacement[0] > 0.0 else left), row
+        return (-bottom if displacement[1] > 0.0 else top), row
 
     return sorted(rows, key=behind)
 
 
-def _part(way: _Way, part: float) -> _Way:
-    return way[0] * part, way[1] * part
+def _scaled(displacement: _Vector, share: float) -> _Vector:
+    return displacement[0] * share, displacement[1] * share
 
 
-def _can_be_taken(motion: Motion, row: int, by: int) -> bool:
+def _is_movable_by(motion: Motion, row: int, by: int) -> bool:
     store = motion._store
     if store.static[row] or store.sensor[row]:
         return False
@@ -149,7 +160,7 @@ def _can_be_taken(motion: Motion, row: int, by: int) -> bool:
 
 
 def _widened(bounds: Bounds) -> Bounds:
-    """Bounds that hold all that may stand on a body, a rounding off included."""
+    """Bounds that overlap everything that may stand on a body, despite rounding."""
     pad = 1e-9 * max(map(abs, bounds))
     left, top, right, bottom = bounds
     return closed((left - pad, top - pad, right + pad, bottom + pad))

@@ -3,8 +3,8 @@
 They work like those of `broadphase.Index`, but are exact for circles and polygons and return bodies.  In a
 periodic space a query is made for every image that counts, and the results are merged.
 
-A single query takes what the broad phase gathers for it through one kernel.  Thousands are arrays; a single
-one would cost twenty times as much that way.
+For a single query the broad phase gathers candidates, and one kernel tests them.  Thousands of queries are
+arrays throughout; a single query would cost twenty times as much as an array of one.
 """
 
 import math
@@ -27,15 +27,14 @@ from broadphase.numeric import as_numpy, real
 from broadphase.space import check_ray_lengths
 from broadphase.world.arguments import as_bounds, as_points, as_shape, as_two, of_one_length
 from broadphase.world.bodies import ALL, Body, Floats, Rows, as_tags
-from broadphase.world.space import MOST_TURNS, Space, moved_columns
+from broadphase.world.space import MOST_TURNS, Space, moved_columns, tiles_near, union
 from broadphase.world.state import State
 from broadphase.world.tiles import Tile
-from broadphase.world.tiles_near import tiles_near, union
 
 Rules: TypeAlias = tuple[Any, int | None, int | None, Any]
 """``tag, category, mask, ignore``"""
 _Kept: TypeAlias = tuple[Any, int | None, int | None, frozenset[int], bool]
-"""The same with rows to ignore, and whether sensors are left out, too."""
+"""`Rules` with the rows to ignore, and whether sensors are left out."""
 _Place = tuple[float, float]
 _Numbers = npt.NDArray[np.int64]
 _Flags = npt.NDArray[np.bool_]
@@ -47,7 +46,7 @@ _NONE = np.empty(0, np.bool_)
 _ANY = -1, -1
 
 _new: Any = tuple.__new__  # a named tuple in half the time
-# So many rays are cast at once: what they may hit must fit into memory, of any number of rays.
+# So many rays are cast at once, so that their candidates fit into memory for any number of rays.
 _RAYS = 16_384
 # Rays look this many times the usual gap between bodies ahead before they look at all of their way.
 _LOOK_AHEAD = (8.0, 64.0)
@@ -55,7 +54,7 @@ _LOOK_AHEAD = (8.0, 64.0)
 _CERTAIN = 0.99
 # Nor may the look ahead be so short that it is lost in the rounding of places.
 _SHORTEST = 1e-6
-# So many candidates of the nearest are looked at at once, whatever the number of points.
+# So many candidates for the nearest are ranked at once, so that they fit into memory.
 _CANDIDATES = 1 << 20
 # By this factor more are looked at where those were not enough.
 _MORE = 4
@@ -99,7 +98,7 @@ class NearestBodies(NamedTuple):
 
 
 class Queries:
-    """Answers questions about the bodies and tiles of a world."""
+    """Queries of the bodies and tiles of a world."""
 
     def __init__(self, state: State) -> None:
         self._state = state
@@ -107,7 +106,7 @@ class Queries:
         self._asked = columns_of(Box(0, 0, 0, 0))
         """The box or circle of a query, overwritten by the next."""
 
-    # ---- what is here
+    # ---- overlaps
 
     def box(self, box: Any, rules: Rules) -> Any:
         """See `World.query_box`."""
@@ -228,7 +227,7 @@ class Queries:
         return rows[np.lexsort((rows[:, 1], rows[:, 0]))]
 
     def _fitting(self, rows: Rows, tag: Any, category: int | None, mask: int | None) -> _Flags:
-        """Which bodies the rules of a question leave."""
+        """Which rows the rules of a query leave."""
         store = self._store
         fits = np.ones(len(rows), np.bool_)
         if tag is not None:
@@ -243,7 +242,7 @@ class Queries:
         return fits
 
     def _fit(self, tag: Any, category: int | None, mask: int | None) -> _Flags:
-        """The same for all bodies, by row."""
+        """`_fitting` for all bodies, by row."""
         return self._fitting(np.arange(len(self._store.bodies), dtype=np.int32), tag, category, mask)
 
     def bodies(self, tag: Any) -> list[Body]:
@@ -317,7 +316,7 @@ class Queries:
         return hit
 
     def _filter(self, kept: _Kept) -> kernel.BodyFilter:
-        """The same rules for a kernel, where at most one body is ignored."""
+        """The rules for a kernel, if at most one body is ignored."""
         tag, category, mask, unseen, solid = kept
         store, groups, bits = self._store, _NONE, _ANY
         if tag is not None:
@@ -478,7 +477,7 @@ class Queries:
             goes_on = (ends < furthest[active]) & ~done[active]
             active, begun = active[goes_on], ends[goes_on]
 
-    # ---- what is near
+    # ---- nearest bodies
 
     def nearest(self, point: Any, k: int, rules: Rules) -> NearestBodies:
         """See `World.nearest`."""
@@ -507,7 +506,7 @@ class Queries:
             room = self._broad_phase.room
             kernel.rank_near(room.near, count, self._store.table.columns, x, y, room.hits)
             found = self._by_distance(count, kept)[:most]
-            # What was not found lies at least so far away; a body can only be farther than its bounds.
+            # Other bodies are at least this far away; a body can only be farther than its bounds.
             if beyond == math.inf or (len(found) == most and found[-1][1][0] < beyond):
                 return [(row, hit[0]) for row, hit in found]
             asked *= 4
@@ -568,7 +567,7 @@ class Queries:
                 rows, far, beyond = self._near_points(at[some], asked, own[some], fits)
                 rows, far = rows[:, :most], far[:, :most]
                 ids[some, : rows.shape[1]], distances[some, : rows.shape[1]] = rows, far
-                # What was not found lies at least so far away; a body can only be farther than its bounds.
+                # Other bodies are at least this far away; a body can only be farther than its bounds.
                 last = far[:, -1] if far.shape[1] == most else np.full(len(some), math.inf)
                 late.append(some[(beyond < math.inf) & ~(last < beyond)])
             waiting, asked = np.concatenate(late), asked * _MORE
@@ -588,12 +587,12 @@ class Queries:
         return np.take_along_axis(rows, order, 1), np.take_along_axis(distances, order, 1), beyond
 
     def _shifts_around(self, points: Floats) -> tuple[_Numbers, Floats]:
-        """How far the images are moved that may be the nearest of points: of which point, and ``(k, 2)``."""
+        """The shifts of images that may be nearest to points: the point of each, and ``(k, 2)``."""
         of, turns = self._space.turns_near(self._space.band(points))
         return of, self._space.shift(turns)
 
     def _left_out(self, ignore: Any, count: int) -> Rows:
-        """The row that each question leaves out; -1 for none."""
+        """The row that each query ignores; -1 for none."""
         if ignore is None or isinstance(ignore, Body):
             return np.full(count, -1 if ignore is None else self._store.row(ignore, "ignore"), np.int32)
         named = np.asarray(ignore)
@@ -651,10 +650,10 @@ def _distance(value: Any, name: str) -> float:
 
 
 def _once_around(space: Space, bounds: Floats, asked: ShapeColumns) -> tuple[Floats, ShapeColumns]:
-    """The same questions, without the parts that ask for the same again.
+    """The same queries, cut so that no image is searched for twice.
 
-    A box that is longer than the world holds everything on that axis; of two periods each place is
-    within.  The nearest image of anything is no farther from the centre of a circle than half a period.
+    A box that is longer than the world overlaps everything on that axis: two periods suffice.  The nearest
+    image of a body is at most half a period away from the centre of a circle.
     """
     sides = [asked.x.copy(), asked.y.copy()], [asked.width.copy(), asked.height.copy()]
     circles = asked.kinds == CIRCLE

@@ -30,17 +30,17 @@ class Snapshot:
     x: Floats
     y: Floats
     forms: list[Shape]
-    """Not turned."""
+    """Their shapes, before they are turned."""
     angles: Floats
     bodies: list[Body | None]
     data: list[Any]
     gone: dict[int, Body]
     contacts: dict[str, Any]
     groups: list[frozenset[Any]]
-    """The sets of tags by the numbers of then."""
+    """The sets of tags by their numbers at that time."""
     matcher: Matcher
     calls: tuple[Any, ...]
-    untold: frozenset[Any]
+    unheard_begins: frozenset[Any]
     events: Events
     tiles: tuple[TileMap, TileMap] | None
     """The map, and a copy of it."""
@@ -50,7 +50,7 @@ class Snapshot:
 
 
 def snapshot(state: State, dispatch: Dispatch, tiles: bool) -> Snapshot:
-    """All of a world; see `World.snapshot`."""
+    """Save the state of a world; see `World.snapshot`."""
     store = state.store
     n = len(store.bodies)
     return Snapshot(
@@ -66,28 +66,28 @@ def snapshot(state: State, dispatch: Dispatch, tiles: bool) -> Snapshot:
         {name: copy(getattr(state.contacts, name)) for name in _OF_CONTACTS},
         store.tag_sets.groups,
         state.listeners.matcher,
-        dispatch.to_come(),
-        frozenset(dispatch.untold),
+        dispatch.remaining(),
+        frozenset(dispatch.unheard_begins),
         dispatch.events,
         (state.tiles, state.tiles.copy()) if tiles and state.tiles is not None else None,
     )
 
 
 def restore(state: State, dispatch: Dispatch, moment: Snapshot) -> None:
-    """Back to a moment; see `World.restore`."""
+    """Restore a saved state; see `World.restore`."""
     if not isinstance(moment, Snapshot):
         raise TypeError(f"moment must be a Snapshot, as World.snapshot returns it; got {moment!r}")
     if moment.store is not state.store:
         raise ValueError("the snapshot is of another world; restore it there")
     try:
         _bring_back(state, dispatch, moment)
-    except BaseException:  # it was interrupted: brought to its end, it leaves a sound world
+    except BaseException:  # interrupted: run again to the end, it leaves a sound world
         _bring_back(state, dispatch, moment)
         raise
 
 
 def _bring_back(state: State, dispatch: Dispatch, moment: Snapshot) -> None:
-    """Again from the beginning, where it was interrupted, comes out the same."""
+    """Write the saved state; running it again after an interrupt gives the same result."""
     store = state.store
     _bring_back_bodies(store, moment)
     _bring_back_rows(store, moment)
@@ -98,7 +98,7 @@ def _bring_back(state: State, dispatch: Dispatch, moment: Snapshot) -> None:
     for name, known in moment.contacts.items():
         setattr(state.contacts, name, copy(known))
     dispatch.due, dispatch.done = moment.calls, 0
-    dispatch.untold = set(moment.untold)
+    dispatch.unheard_begins = set(moment.unheard_begins)
     dispatch.events = moment.events
     if moment.tiles is not None:
         state.tiles, kept = moment.tiles
@@ -109,7 +109,7 @@ def _bring_back(state: State, dispatch: Dispatch, moment: Snapshot) -> None:
 
 
 def _bring_back_bodies(store: BodyStore, moment: Snapshot) -> None:
-    """The handles: which bodies are there, and which are not."""
+    """Restore the handles: which bodies are alive, and which are removed."""
     before = [*moment.bodies, *[None] * (len(store.bodies) - len(moment.bodies))]
     for row, (now, then) in enumerate(zip(store.bodies, before, strict=True)):
         if now is not None and now is not then:
@@ -122,7 +122,7 @@ def _bring_back_bodies(store: BodyStore, moment: Snapshot) -> None:
 
 
 def _bring_back_rows(store: BodyStore, moment: Snapshot) -> None:
-    """The arrays, and the lists of what changes for the broad phase."""
+    """Restore the arrays, and list the changes for the broad phase."""
     n, held = len(store.bodies), len(moment.bodies)
     new = {name: _as_then(getattr(store, name)[:n], column) for name, column in moment.columns.items()}
     new["group"][:held] = groups = _groups(store, moment)
@@ -133,7 +133,7 @@ def _bring_back_rows(store: BodyStore, moment: Snapshot) -> None:
     moved |= store.table.angles[:held] != moment.angles
     reformed = [row for row, form in enumerate(moment.forms) if store.table.base(row) is not form]
     moved[reformed] = True
-    # The lists first: from here on it may be interrupted, and is done again then.
+    # The lists first: after an interrupt from here on it is run again.
     entering = np.flatnonzero(others).astype(np.int32)
     list_many_replaced(store.marks, entering, store.layer[entering])
     list_many_replaced(store.marks, entering, layer[entering])
@@ -151,7 +151,7 @@ def _bring_back_rows(store: BodyStore, moment: Snapshot) -> None:
 
 
 def _as_then(now: npt.NDArray[Any], then: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """A column as it was; the rows that came later are empty."""
+    """A column as it was; rows that were added later are empty."""
     column: npt.NDArray[Any] = np.zeros_like(now) if now.dtype == np.bool_ else now.copy()
     column[: len(then)] = then
     return column

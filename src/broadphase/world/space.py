@@ -2,8 +2,14 @@
 
 Everything else in a world is written once and calls its space.  In a plain space there are no images.  In a
 periodic one every body is kept once, at the place that lies in ``0 <= x < period``; its shape may reach
-beyond the edge.  Its images, moved by whole periods, are made for a region when it is searched.  SciPy's
-kd-tree and freud's boxes treat periods in the same way: as a policy inside one algorithm.
+beyond the edge (the seam).  What lies across the seam is found as an image, moved by whole periods; images
+are made for a region when it is searched (`Space.images_of`, `Space.turns_near`).  SciPy's kd-tree and
+freud's boxes treat periods in the same way: as a policy inside one algorithm.
+
+Movement is computed in coordinates that continue beyond the edge.  A path that stays away from the edge uses
+the tile map itself.  For others the tiles near the path are copied to a small map, with the first column
+after the last (`tiles_near`).  The copy is as large as the path, and made anew for each call, because a map
+may be written to at any time.
 """
 
 import math
@@ -14,16 +20,18 @@ import numpy.typing as npt
 
 from broadphase.geometry.shapes import Bounds, Shape
 from broadphase.kernels.shapes.table import BOX, ShapeColumns, bound_rows
+from broadphase.kernels.tiles.grid import TileGrid
 from broadphase.space import Period
+from broadphase.world.tiles import NO_TILES, Tile, TileMap
 
 Floats = npt.NDArray[np.float64]
 Turns = npt.NDArray[np.int64]
-"""``(k, 2)``: by how many periods something is moved on each axis."""
+"""``(k, 2)``: by how many periods an image is moved on each axis."""
 
 MOST_TURNS = 100
-"""A movement goes around the world at most so many times."""
+"""The most times that a movement may wrap around the world."""
 TOLERANCE = 1e-9
-"""Of the period: more than places are rounded by, far less than anyone sees."""
+"""Of the period: more than places are rounded by, far less than is visible."""
 
 _SLACK = 1e-12  # of the region: an image too many is sorted out by the exact test, one too few is missed
 
@@ -31,10 +39,10 @@ _SLACK = 1e-12  # of the region: an image too many is sorted out by the exact te
 class Images(NamedTuple):
     """Images of bodies near some regions."""
 
-    asked: npt.NDArray[np.int64]
-    """``(k,)``: which region it is near."""
+    regions: npt.NDArray[np.int64]
+    """``(k,)``: the region that each is near."""
     rows: npt.NDArray[np.int64]
-    """``(k,)``: whose image it is."""
+    """``(k,)``: the row of its body."""
     turns: Turns
 
     def at(self, chosen: npt.NDArray[np.bool_] | npt.NDArray[np.integer]) -> "Images":
@@ -43,14 +51,14 @@ class Images(NamedTuple):
 
     def in_order(self) -> "Images":
         """By region, then by row, then by turns."""
-        keys = (*self.turns.T[::-1], self.rows, self.asked) if self.turns.any() else (self.rows, self.asked)
-        return self.at(np.lexsort(keys))
+        keys = self.rows, self.regions
+        return self.at(np.lexsort((*self.turns.T[::-1], *keys) if self.turns.any() else keys))
 
 
 class Space:
     """The lengths of a world, and how far shapes reach beyond the places of their bodies.
 
-    In a plain space, without lengths, each place is its own, and a body has no images but itself.
+    In a plain space, without lengths, places are not wrapped, and the only image of a body is itself.
 
     Examples
     --------
@@ -69,11 +77,11 @@ class Space:
         self.largest = float(self._steps.max())
         """The longest period."""
         self.longest = 0.0
-        """No shape reaches farther than this from its place; counted in a periodic space only."""
-        # A free place is within half a period on each axis, if there is one.  Along an axis that does not
-        # begin again there always is one; it is not looked for farther than this, for images fill a square.
+        """The farthest that any shape reaches from its place; kept in a periodic space only."""
+        # If there is a free place, one is within half a period on each axis.  Along an axis without a period
+        # there always is one; it is searched for up to this distance only, because images fill a square.
         self.repeats = self.largest * (1.0 if self._goes_around.all() else 100.0) or math.inf
-        """Farther away than this there is no free place where none is within it."""
+        """If no place within this distance is free, none is."""
         self._low, self._high = np.zeros(2), np.zeros(2)
         self._inner: Bounds = (0.0, 0.0, 0.0, 0.0)
         self.reach_to((0.0, 0.0, 0.0, 0.0))
@@ -81,11 +89,11 @@ class Space:
     # ---- places
 
     def place(self, x: float, y: float) -> tuple[float, float]:
-        """A place inside the period."""
-        return _carried(x, self._x), _carried(y, self._y)
+        """A place wrapped into the period."""
+        return _wrapped(x, self._x), _wrapped(y, self._y)
 
     def places(self, places: Floats) -> Floats:
-        """The same for ``(m, 2)``."""
+        """`place` for ``(m, 2)``."""
         if not self.periodic:
             return places
         inside = places.astype(np.float64)
@@ -98,7 +106,7 @@ class Space:
         return inside
 
     def admit(self, shape: Shape, name: str) -> Shape:
-        """A shape that is in the world, or will be, at its place inside the period.
+        """A shape that enters the world, with its place wrapped into the period.
 
         Raises
         ------
@@ -118,27 +126,27 @@ class Space:
         x, y = self.place(shape.x, shape.y)
         return shape if (x, y) == (shape.x, shape.y) else shape.moved_to(x, y)
 
-    def check_ways(self, ways: Floats, name: str) -> None:
-        """Raise ``ValueError`` where a way goes around too often."""
-        if not len(ways):
+    def check_displacements(self, displacements: Floats, name: str) -> None:
+        """Raise ``ValueError`` if a displacement wraps around too often."""
+        if not len(displacements):
             return
         with np.errstate(invalid="ignore"):
-            often = np.flatnonzero(~(np.abs(ways) <= MOST_TURNS * self.lengths).all(axis=1))
-        if len(often) and np.isfinite(ways[often[0]]).all():
+            often = np.flatnonzero(~(np.abs(displacements) <= MOST_TURNS * self.lengths).all(axis=1))
+        if len(often) and np.isfinite(displacements[often[0]]).all():
             raise ValueError(
-                f"{name} = {ways[often[0]].tolist()} leads around a world of period {self.period} more than "
-                f"{MOST_TURNS} times; go there in several movements"
+                f"{name} = {displacements[often[0]].tolist()} leads around a world of period {self.period} "
+                f"more than {MOST_TURNS} times; go there in several movements"
             )
 
-    def check_way(self, dx: float, dy: float) -> None:
-        """The same for one way."""
+    def check_displacement(self, dx: float, dy: float) -> None:
+        """`check_displacements` for one."""
         if not (abs(dx) <= MOST_TURNS * self._x and abs(dy) <= MOST_TURNS * self._y):
-            self.check_ways(np.array([[dx, dy]]), "dx, dy")
+            self.check_displacements(np.array([[dx, dy]]), "dx, dy")
 
     # ---- how far shapes reach
 
     def reach_to(self, extent: Bounds) -> None:
-        """There is a shape with these bounds, seen from its place."""
+        """Note how far a shape reaches; its bounds are relative to its place."""
         left, top, right, bottom = extent
         self._low = np.maximum(self._low, (-left, -top))
         self._high = np.maximum(self._high, (right, bottom))
@@ -148,14 +156,14 @@ class Space:
         self._inner = low[0], low[1], high[0], high[1]
 
     def is_inner(self, bounds: Bounds) -> bool:
-        """Whether no image of any body but the bodies themselves can touch these bounds."""
+        """Whether no image of any body, other than the body itself, can touch these bounds."""
         left, top, right, bottom = self._inner
         return not self.periodic or (
             left < bounds[0] and bounds[2] < right and top < bounds[1] and bounds[3] < bottom
         )
 
     def are_inner(self, regions: Floats) -> npt.NDArray[np.bool_]:
-        """The same for rows."""
+        """`is_inner` for rows."""
         left, top, right, bottom = self._inner
         inner: npt.NDArray[np.bool_] = np.logical_and.reduce(regions > (left, top, -np.inf, -np.inf), axis=1)
         inner &= np.logical_and.reduce(regions < (np.inf, np.inf, right, bottom), axis=1)
@@ -171,7 +179,7 @@ class Space:
     # ---- images
 
     def turns_near(self, regions: Floats) -> tuple[npt.NDArray[np.int64], Turns]:
-        """All turns of bodies that may lie in each of ``(m, 4)`` regions: which region, and the turns.
+        """The images that may lie in each of ``(m, 4)`` regions: the region, and the turns of the image.
 
         Examples
         --------
@@ -193,19 +201,19 @@ class Space:
         return of, turns + first[of].astype(np.int64)
 
     def shift(self, turns: Turns | Floats) -> Floats:
-        """``(k, 2)``: how far turns move."""
+        """``(k, 2)``: the displacements of images by turns."""
         return np.multiply(turns, self._steps)
 
     def shift_to_inside(self, places: Floats) -> Floats:
-        """``(k, 2)``: by how much places lie beyond those inside the period."""
+        """``(k, 2)``: how far places lie from where they are wrapped to."""
         return self.shift(np.where(self._goes_around, np.floor(places / self.lengths), 0.0))
 
     def nearest_shift(self, here: Floats, there: Floats) -> Floats:
-        """``(2,)``: by how much the image of a place that is nearest to another is moved."""
+        """``(2,)``: the displacement of the image of ``there`` that is nearest to ``here``."""
         return self.shift(np.where(self._goes_around, np.round((here - there) / self.lengths), 0.0))
 
     def images_of(self, columns: ShapeColumns, rows: npt.NDArray[np.integer], region: Bounds) -> Images:
-        """Those of some bodies that may touch a region; in a periodic space all whose bounds overlap it."""
+        """The images of some bodies whose bounds overlap a region; in a plain space, the bodies."""
         if not self.periodic:
             nothing = np.zeros((len(rows), 2), np.int64)
             return Images(nothing[:, 0], rows.astype(np.int64), nothing)
@@ -225,18 +233,18 @@ class Space:
         return moved_columns(columns, images.rows, self.shift(images.turns))
 
     def band(self, points: Floats) -> Floats:
-        """Bounds that the nearest image of whatever there is overlaps, for points: half a period and more."""
+        """For points, bounds that hold the nearest image of everything: a little more than half a period."""
         return np.hstack((points - 0.51 * self.lengths, points + 0.51 * self.lengths))
 
     def slack(self, regions: Floats) -> Floats:
-        """How much larger regions are searched, for rounding: ``(m, 1)``."""
+        """``(m, 1)``: how much larger regions are searched, because of rounding."""
         finite = np.where(np.isfinite(regions), np.abs(regions), 0.0)
         largest: Floats = finite.max(axis=1, initial=self.largest)[:, None]
         return _SLACK * largest
 
 
 def moved_columns(columns: ShapeColumns, rows: npt.NDArray[np.integer], shift: Floats) -> ShapeColumns:
-    """Some shapes, moved."""
+    """Some shapes, displaced."""
     return placed_columns(columns, rows, columns.x[rows] + shift[:, 0], columns.y[rows] + shift[:, 1])
 
 
@@ -262,10 +270,125 @@ def _finite(length: float) -> float | None:
     return length if length < math.inf else None
 
 
-def _carried(value: float, length: float) -> float:
+def _wrapped(value: float, length: float) -> float:
     if 0.0 <= value < length or length == math.inf:
         return value
     rest = math.fmod(value, length)
     if rest < 0.0:
         rest += length
     return rest if rest < length else 0.0
+
+
+# ---- tiles near a path
+
+Integers = npt.NDArray[np.int64]
+
+FITS = 1e-12
+"""Of the period: by rounding, a map of tiles of 0.1 may be so much longer or shorter."""
+# A body that starts in a wall searches for a free place within a period, in steps that double.
+_PERIODS_AROUND = 2.1
+
+
+class TilesNear(NamedTuple):
+    """A map, or a part of one, which may continue beyond the edge of a period."""
+
+    tiles: TileMap | None
+    first: tuple[int, int] = (0, 0)
+    """The column and row of the full map with which it begins."""
+    size: tuple[int, int] = (0, 0)
+    """How many columns and rows the full map has; zeros if this is the full map."""
+
+    @property
+    def grid(self) -> TileGrid:
+        """As kernels take it."""
+        return NO_TILES if self.tiles is None else self.tiles.grid
+
+    @property
+    def has_slopes(self) -> bool:
+        """Whether any tile is a slope."""
+        return self.tiles is not None and self.tiles.has_slopes
+
+    def named(self, found: object) -> object:
+        """A tile by its numbers in the full map; other objects unchanged."""
+        if isinstance(found, Tile) and self.size[0]:
+            return Tile(*self.numbered(np.array([found]))[0].tolist())
+        return found
+
+    def numbered(self, tiles: Integers) -> Integers:
+        """`named` for ``(k, 2)``; -1 stays -1."""
+        if not self.size[0]:
+            return tiles
+        return np.where(tiles[:, :1] < 0, tiles, (tiles + self.first) % self.size)
+
+
+def tiles_near(
+    full: TileMap | None, space: Space, region: Bounds, starts: tuple[Bounds, ...] = ()
+) -> TilesNear:
+    """The tiles that a movement may hit in a region.
+
+    If one of ``starts`` overlaps a tile, also those around the places that it may be pushed out to.
+    """
+    if full is None or not space.periodic or _is_within(region, space):
+        return TilesNear(full)
+    part = _copied_part(full, space, region)
+    if part.tiles is None or not any(_is_in_tiles(part.tiles, start) for start in starts):
+        return part
+    far_x, far_y = (_PERIODS_AROUND * length for length in space.lengths.tolist())
+    left, top, right, bottom = region
+    return _copied_part(full, space, (left - far_x, top - far_y, right + far_x, bottom + far_y))
+
+
+def check_fills(tiles: TileMap, space: Space) -> None:
+    """Raise ``ValueError`` if a map does not fill the world on an axis with a period."""
+    left, top, right, bottom = tiles.bounds
+    for axis, low, high in (("x", left, right), ("y", top, bottom)):
+        length = space.lengths["xy".index(axis)]
+        if length < math.inf and not (low == 0.0 and abs(high - length) <= FITS * length):
+            raise ValueError(
+                f"tiles = {tiles!r} reach from {low:g} to {high:g} on axis {axis}, and the world begins "
+                f"again after {length:g}: give a map from 0 to {length:g}, or a world with that period"
+            )
+
+
+def union(regions: Floats) -> Bounds:
+    """The box around all of ``(k, 4)``."""
+    left, top = regions[:, :2].min(axis=0).tolist()
+    right, bottom = regions[:, 2:].max(axis=0).tolist()
+    return left, top, right, bottom
+
+
+def _is_within(region: Bounds, space: Space) -> bool:
+    """Whether a region lies inside one period, away from its edges."""
+    left, top, right, bottom = region
+    x, y = space.lengths.tolist()
+    return bool((x == math.inf or 0.0 < left <= right < x) and (y == math.inf or 0.0 < top <= bottom < y))
+
+
+def _is_in_tiles(tiles: TileMap, bounds: Bounds) -> bool:
+    return tiles.first_blocker(bounds) is not None or bool(tiles.slopes_in(bounds))
+
+
+def _copied_part(full: TileMap, space: Space, region: Bounds) -> TilesNear:
+    """A copy of the tiles that a region overlaps, and those beside them, as if the map were repeated."""
+    (width, height), (x, y), (length_x, length_y) = full.tile_size, full.origin, space.lengths.tolist()
+    columns = _numbers(region[0] - x, region[2] - x, width, full.columns, length_x < math.inf)
+    rows = _numbers(region[1] - y, region[3] - y, height, full.rows, length_y < math.inf)
+    if not len(columns) or not len(rows):
+        return TilesNear(None)
+    first = int(columns[0]), int(rows[0])
+    corner = x + first[0] * width, y + first[1] * height
+    chosen = np.ix_(rows % full.rows, columns % full.columns)
+    sides = None if full.one_way is None else full.one_way[chosen]
+    part = TileMap(full.solid[chosen], (width, height), corner, one_way=sides)
+    part._take_ground(full, chosen)
+    return TilesNear(part, first, (full.columns, full.rows))
+
+
+def _numbers(low: float, high: float, size: float, count: int, goes_around: bool) -> Integers:
+    """The numbers of columns, or rows, in an interval; without a period, only those that exist."""
+    if not goes_around:
+        low, high = max(low, -size), min(high, (count + 1) * size)
+    first, end = math.floor(low / size) - 1, math.floor(high / size) + 2
+    if not goes_around:
+        first, end = max(first, 0), min(end, count)
+    return np.arange(first, max(first, end))

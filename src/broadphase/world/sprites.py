@@ -1,8 +1,8 @@
 """Finds sprites whose picture has moved while their body stayed, and reports each once.
 
-A program may move a sprite and forget its body.  Pictures may follow a frame late, at an offset from it;
-so what counts is a picture that goes away from where it lay beside a body that stands: twice without coming
-back, or once for good.
+A program may move a sprite and forget its body.  Pictures may follow their body a frame late, at an offset.
+So a sprite is reported if its body rests and its picture moves away from its usual offset: twice in a row, or
+once for good.
 """
 
 import math
@@ -14,16 +14,16 @@ from broadphase.errors import SpriteWarning
 from broadphase.geometry.shapes import Bounds
 from broadphase.world.bodies import Body
 
-_ROUNDING = 1.0  # pixels: pictures lie on whole ones
+_ROUNDING = 1.0  # pictures lie on whole pixels
 _TWICE = 2
 
 Offset = tuple[float, float]
 
 
-class _Seen:
-    """A body and its picture at the last look."""
+class _Sprite:
+    """The bounds of a body and of its picture at the last update."""
 
-    __slots__ = ("away", "body", "drift", "picture", "rest", "told", "usual")
+    __slots__ = ("away", "body", "drift", "picture", "reported", "rest", "usual")
 
     def __init__(self, picture: Bounds, body: Bounds) -> None:
         self.picture, self.body = picture, body
@@ -31,28 +31,28 @@ class _Seen:
         self.drift = 0.0
         self.away = 0
         self.rest: tuple[Bounds, Bounds] | None = None
-        """Picture and body when neither moved."""
-        self.told = False
+        """The bounds of both when neither had moved."""
+        self.reported = False
 
 
 class SpriteWatch:
-    """Looks at the bodies whose ``data`` is a sprite; costs nothing unless it is switched on."""
+    """Watches the bodies whose ``data`` is a sprite; costs nothing unless it is switched on."""
 
     def __init__(self) -> None:
-        self._seen: WeakKeyDictionary[Body, _Seen] = WeakKeyDictionary()
+        self._sprites: WeakKeyDictionary[Body, _Sprite] = WeakKeyDictionary()
 
     def look(self, bodies: list[Body]) -> None:
-        """Warn of sprites that have gone astray since the look before."""
+        """Warn of sprites that have moved without their bodies since the last call."""
         for body in bodies:
             picture = picture_of(body.data)
             if picture is None:
                 continue
-            seen = self._seen.get(body)
-            if seen is None:
-                self._seen[body] = _Seen(picture, body.bounds)
-            elif not seen.told and _goes_astray(seen, picture, body.bounds):
-                seen.told = True
-                warnings.warn(SpriteWarning(_told(body, picture)), stacklevel=4)
+            sprite_state = self._sprites.get(body)
+            if sprite_state is None:
+                self._sprites[body] = _Sprite(picture, body.bounds)
+            elif not sprite_state.reported and _goes_astray(sprite_state, picture, body.bounds):
+                sprite_state.reported = True
+                warnings.warn(SpriteWarning(_warning(body, picture)), stacklevel=4)
 
 
 def picture_of(sprite: Any) -> Bounds | None:
@@ -82,19 +82,19 @@ def picture_of(sprite: Any) -> Bounds | None:
     return edges
 
 
-def _goes_astray(seen: _Seen, picture: Bounds, body: Bounds) -> bool:
+def _goes_astray(sprite_state: _Sprite, picture: Bounds, body: Bounds) -> bool:
     offset = _offset(picture, body)
-    drift = math.dist(offset, seen.usual)
+    drift = math.dist(offset, sprite_state.usual)
     astray = False
-    if body != seen.body:
-        seen.away = 0
-    elif _has_moved(seen.picture, picture):
-        seen.away += drift > seen.drift and drift > _ROUNDING
-        astray = seen.away >= _TWICE
+    if body != sprite_state.body:
+        sprite_state.away = 0
+    elif _has_moved(sprite_state.picture, picture):
+        sprite_state.away += drift > sprite_state.drift and drift > _ROUNDING
+        astray = sprite_state.away >= _TWICE
     else:
-        astray = seen.rest is not None and _is_elsewhere(seen.rest, picture, body)
-        seen.rest, seen.usual, seen.away, drift = (picture, body), offset, 0, 0.0
-    seen.picture, seen.body, seen.drift = picture, body, drift
+        astray = sprite_state.rest is not None and _is_elsewhere(sprite_state.rest, picture, body)
+        sprite_state.rest, sprite_state.usual, sprite_state.away, drift = (picture, body), offset, 0, 0.0
+    sprite_state.picture, sprite_state.body, sprite_state.drift = picture, body, drift
     return astray
 
 
@@ -105,7 +105,7 @@ def _is_elsewhere(rest: tuple[Bounds, Bounds], picture: Bounds, body: Bounds) ->
 
 
 def _has_moved(before: Bounds, now: Bounds) -> bool:
-    """Whether it is elsewhere; a picture that grows about its middle or from a corner is not."""
+    """Whether a box has moved; one that grows about its centre or from a corner has not."""
     return before[:2] != now[:2] and before[2:] != now[2:] and _middle(before) != _middle(now)
 
 
@@ -118,7 +118,7 @@ def _offset(picture: Bounds, body: Bounds) -> Offset:
     return x - other_x, y - other_y
 
 
-def _told(body: Body, picture: Bounds) -> str:
+def _warning(body: Body, picture: Bounds) -> str:
     return (
         f"the picture of {body.data!r} has moved to {picture}, but its body {body!r} has stayed at "
         f"{body.bounds}; move the body (World.move, Body.move_to), and the picture after it"

@@ -1,4 +1,4 @@
-"""What the parts of a world share: its space, bodies, broad phase, contacts and tile map."""
+"""The state that the parts of a world share: its space, bodies, broad phase, contacts and tile map."""
 
 from typing import Any
 

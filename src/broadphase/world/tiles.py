@@ -1,7 +1,7 @@
-"""The tile map: a grid of solid cells that may change at any time, with slopes, ladders and ways through it.
+"""The tile map: a grid of solid cells that may change at any time, with slopes, ladders and pathfinding.
 
-The array of solid cells is the map: nothing is merged, copied or indexed, so setting a cell is all that it
-takes to open a door, and a map of 10,000 x 10,000 tiles costs its 100 MB of bool and not a byte more.  Slopes
+The array of solid cells is the map: nothing is merged, copied or indexed.  Setting a cell opens a door, and
+a map of 10,000 x 10,000 tiles takes the 100 MB of its array.  Slopes
 and ladders lie in an array of their own, which is made when the first is set.
 """
 
@@ -17,11 +17,10 @@ import numpy.typing as npt
 
 from broadphase.foreign import WAYS
 from broadphase.geometry.shapes import Bounds, Polygon, finite
-from broadphase.kernels.tiles import grid as list_tiles
-from broadphase.kernels.tiles import grid as walk_tiles
+from broadphase.kernels.tiles import grid as kernel
 from broadphase.kernels.tiles import slopes
 from broadphase.kernels.tiles.grid import SIDES, Side, TileGrid
-from broadphase.runtime.slices import whole
+from broadphase.runtime.slices import all_rows
 from broadphase.world.arguments import (
     as_bounds,
     as_cells,
@@ -38,6 +37,8 @@ if TYPE_CHECKING:
 _NO_ONE_WAY = np.empty((0, 0), np.uint8)
 # So many flow fields are kept.
 _KEPT = 8
+
+NO_TILES = kernel.no_tiles()
 
 Base: TypeAlias = Literal["bottom", "top"]
 _BASES: dict[Base, float] = {"bottom": 0.0, "top": 1.0}
@@ -336,7 +337,7 @@ class TileMap:
         if number or self._ground.cells.size:
             cells = self._cells()
             more = int(number > 0) - int(self._cell(column, row) & int(slopes.PROFILE) > 0)
-            # No calls in these lines: nothing can come in between.
+            # No calls in these lines: an interrupt cannot split them.
             cells[at] = (cells[at] & slopes.LADDER) | number
             self._sloped += more
         self._shapes.clear()
@@ -352,8 +353,8 @@ class TileMap:
     def set_ladder(self, column: int, row: int, ladder: bool = True) -> None:
         """Make a tile a ladder, or none.
 
-        `World.walk` says who is on a ladder, and lets walkers stand on the top of it; what to do there is
-        the game's choice: usually no gravity.
+        `World.walk` says whether a walker is on a ladder, and lets walkers stand on its top.  What to do
+        there is the game's choice: usually no gravity.
 
         Raises
         ------
@@ -382,27 +383,29 @@ class TileMap:
         """Tiles ``column, row`` with slopes that a box overlaps, row by row, with their shapes."""
         if not self.has_slopes:
             return []
-        ask = partial(slopes.slope_tiles, self._grid, self._ground, *bounds)
-        return [((column, row), self._shape(column, row)) for column, row in whole(ask, self._few).tolist()]
+        search = partial(slopes.slope_tiles, self._grid, self._ground, *bounds)
+        return [
+            ((column, row), self._shape(column, row)) for column, row in all_rows(search, self._few).tolist()
+        ]
 
     def _slope_ahead(
-        self, start: Sequence[float], way: Sequence[float], longest: float
+        self, start: Sequence[float], direction: Sequence[float], longest: float
     ) -> tuple[int, int, float, float, float, float, float] | None:
         """The first slope that a ray enters: ``column, row, distance, normal, point``."""
         if not self.has_slopes:
             return None
         column, row, distance, nx, ny = slopes.cast_at_slopes(
-            self._grid, self._ground, start[0], start[1], way[0], way[1], float(longest)
+            self._grid, self._ground, start[0], start[1], direction[0], direction[1], float(longest)
         )
         if column < 0:
             return None
-        largest = max(abs(way[0]), abs(way[1]))
-        dx, dy = way[0] / largest, way[1] / largest
+        largest = max(abs(direction[0]), abs(direction[1]))
+        dx, dy = direction[0] / largest, direction[1] / largest
         part = distance / math.hypot(dx, dy)
         return column, row, distance, nx, ny, start[0] + part * dx, start[1] + part * dy
 
     def _slope_between(self, x: float, y: float, to_x: float, to_y: float) -> bool:
-        """Whether the straight way between two points leads through a slope; the same in both directions."""
+        """Whether the segment between two points leads through a slope; the same in both directions."""
         if (to_x, to_y) < (x, y):
             x, y, to_x, to_y = to_x, to_y, x, y
         length = math.hypot(to_x - x, to_y - y)
@@ -450,13 +453,13 @@ class TileMap:
         return self._profiles[slope]
 
     def _copy_ground(self, other: "TileMap") -> None:
-        """The slopes and ladders of another map of the same size, in cells of one's own."""
+        """Copy the slopes and ladders of another map of the same size."""
         self._profiles, self._sloped = dict(other._profiles), other._sloped
         self._ground = slopes.Ground(other._ground.cells.copy(), other._ground.profiles)
         self._shapes.clear()
 
     def _take_ground(self, other: "TileMap", chosen: tuple[npt.NDArray[np.int64], ...]) -> None:
-        """The slopes and ladders of some cells of another map."""
+        """Copy the slopes and ladders of some cells of another map."""
         cells = other._ground.cells
         if cells.size:
             cells = cells[chosen]
@@ -467,7 +470,7 @@ class TileMap:
 
     def tile_at(self, x: float, y: float) -> Tile | None:
         """The tile that a point lies in, or ``None`` outside; on an edge the one of the larger numbers."""
-        column, row = list_tiles.cell_of_point(self._grid, finite(x, "x"), finite(y, "y"))
+        column, row = kernel.cell_of_point(self._grid, finite(x, "x"), finite(y, "y"))
         rows, columns = self._grid.solid.shape
         if not (0 <= column < columns and 0 <= row < rows):
             return None
@@ -475,7 +478,7 @@ class TileMap:
 
     def bounds_of(self, column: int, row: int) -> Bounds:
         """The box of a tile, ``min_x, min_y, max_x, max_y``; also of one outside the map."""
-        bounds: Bounds = list_tiles.bounds_of_cell(self._grid, index(column), index(row))
+        bounds: Bounds = kernel.bounds_of_cell(self._grid, index(column), index(row))
         return bounds
 
     def cells(self, box: Any) -> Cells:
@@ -491,17 +494,17 @@ class TileMap:
         >>> TileMap([[False] * 8] * 8, 32).cells((30, 0, 64, 32))
         Cells(columns=range(0, 2), rows=range(0, 1))
         """
-        left, right, top, bottom = list_tiles.cells_of_box(self._grid, *as_bounds(box))
+        left, right, top, bottom = kernel.cells_of_box(self._grid, *as_bounds(box))
         return Cells(range(left, right), range(top, bottom))
 
     def tiles_in(self, box: Any) -> npt.NDArray[np.int64]:
         """``(m, 2)``, column and row: the solid tiles that a box overlaps, row by row; see `cells`."""
-        ask = partial(list_tiles.solid_tiles, self._grid, *as_bounds(box))
-        return whole(ask, np.empty((64, 2), np.int64))
+        search = partial(kernel.solid_tiles, self._grid, *as_bounds(box))
+        return all_rows(search, np.empty((64, 2), np.int64))
 
     def first_blocker(self, box: Any) -> Tile | None:
         """The first solid tile that a box overlaps, row by row, or ``None``; see `cells`."""
-        column, row = list_tiles.first_solid(self._grid, *as_bounds(box))
+        column, row = kernel.first_solid(self._grid, *as_bounds(box))
         return None if column < 0 else Tile(column, row)
 
     # --- rays ----------------------------------------------------------------------------------------
@@ -515,9 +518,9 @@ class TileMap:
         Parameters
         ----------
         origin, direction : (float, float) or array_like
-            Where the ray starts and where it goes, of any length but 0.  ``(m, 2)`` arrays cast m rays.
+            The direction may have any length but 0.  ``(m, 2)`` arrays cast m rays.
         max_distance : float
-            How far it goes; a tile just so far away is hit.
+            The length of the ray; a tile at exactly this distance is hit.
 
         Returns
         -------
@@ -534,25 +537,27 @@ class TileMap:
             raise ValueError(f"max_distance must not be negative; got {max_distance}")
         if isinstance(origin, tuple) and isinstance(direction, tuple):
             return self._cast_one(as_two(origin, "origin"), as_two(direction, "direction"), max_distance)
-        starts, ways = as_points(origin, "origin"), as_points(direction, "direction", WAYS)
-        if starts.ndim == 1 and ways.ndim == 1:
-            return self._cast_one(starts.tolist(), ways.tolist(), max_distance)
-        starts, ways = of_one_length(starts, ways, "origin", "direction")
-        if not ways.any(axis=1).all():
-            raise ValueError(f"direction[{int(np.flatnonzero(~ways.any(axis=1))[0])}] has no length")
+        starts, directions = as_points(origin, "origin"), as_points(direction, "direction", WAYS)
+        if starts.ndim == 1 and directions.ndim == 1:
+            return self._cast_one(starts.tolist(), directions.tolist(), max_distance)
+        starts, directions = of_one_length(starts, directions, "origin", "direction")
+        if not directions.any(axis=1).all():
+            raise ValueError(f"direction[{int(np.flatnonzero(~directions.any(axis=1))[0])}] has no length")
         found = TileHits(np.empty((len(starts), 2), np.int64), np.empty(len(starts)), np.empty(starts.shape))
-        walk_tiles.cast_rays(self._grid, starts, ways, float(max_distance), *found)
+        kernel.cast_rays(self._grid, starts, directions, float(max_distance), *found)
         if self.has_slopes:
-            slopes.cast_rays_at_slopes(self._grid, self._ground, starts, ways, float(max_distance), *found)
+            slopes.cast_rays_at_slopes(
+                self._grid, self._ground, starts, directions, float(max_distance), *found
+            )
         return found
 
-    def _cast_one(self, start: Sequence[float], way: Sequence[float], longest: float) -> TileHit | None:
-        if way[0] == 0.0 and way[1] == 0.0:
+    def _cast_one(self, start: Sequence[float], direction: Sequence[float], longest: float) -> TileHit | None:
+        if direction[0] == 0.0 and direction[1] == 0.0:
             raise ValueError("direction has no length")
-        column, row, distance, nx, ny, x, y = walk_tiles.cast_ray_far(
-            self._grid, start[0], start[1], way[0], way[1], float(longest)
+        column, row, distance, nx, ny, x, y = kernel.cast_ray_far(
+            self._grid, start[0], start[1], direction[0], direction[1], float(longest)
         )
-        nearer = self._slope_ahead(start, way, min(longest, distance))
+        nearer = self._slope_ahead(start, direction, min(longest, distance))
         if nearer is not None and nearer[2] < distance:  # of a tile and a slope as near, the tile
             column, row, distance, nx, ny, x, y = nearer
         return None if column < 0 else TileHit(Tile(column, row), distance, (nx, ny), (x, y))
@@ -563,7 +568,7 @@ class TileMap:
         Parameters
         ----------
         start, end : (float, float) or array_like
-            ``(m, 2)`` arrays ask for m lines; one point and many work too.
+            ``(m, 2)`` arrays test m lines; one point and many work too.
 
         Returns
         -------
@@ -582,24 +587,24 @@ class TileMap:
         """
         if is_plain(start, 2) and is_plain(end, 2):
             (x, y), (to_x, to_y) = as_two(start, "start"), as_two(end, "end")
-            seen: bool = walk_tiles.sees(self._grid, x, y, to_x, to_y)
-            return seen and not (self.has_slopes and self._slope_between(x, y, to_x, to_y))
+            is_free: bool = kernel.sees(self._grid, x, y, to_x, to_y)
+            return is_free and not (self.has_slopes and self._slope_between(x, y, to_x, to_y))
         starts, ends = as_points(start, "start"), as_points(end, "end")
         single = starts.ndim == 1 and ends.ndim == 1
         starts, ends = of_one_length(starts, ends, "start", "end")
         visible = np.empty(len(starts), np.bool_)
-        walk_tiles.see(self._grid, starts, ends, visible)
+        kernel.see(self._grid, starts, ends, visible)
         if self.has_slopes:
             for k in np.flatnonzero(visible).tolist():
                 visible[k] = not self._slope_between(*starts[k].tolist(), *ends[k].tolist())
         return bool(visible[0]) if single else visible
 
-    # --- ways through the map -------------------------------------------------------------------------
+    # --- pathfinding ----------------------------------------------------------------------------------
 
     def flow_field(
         self, goal: Any, *, size: Any = 1, diagonal: bool = True, max_distance: float = math.inf
     ) -> "FlowField":
-        """The shortest ways to a goal from everywhere at once: hundreds that hunt one are told by one search.
+        """The shortest paths to a goal from every tile, in one search: for hundreds that hunt one target.
 
         While the goal and the tiles stay as they are, the same field is returned without a search.
 
@@ -657,11 +662,11 @@ class TileMap:
             known = search(copied(self._grid), goals, walker, -1)
             if len(self._fields) >= _KEPT:
                 self._fields.pop(next(iter(self._fields)), None)
-        self._fields[key] = known  # behind the others: the first is the one that was not asked for longest
+        self._fields[key] = known  # last: the first is the least recently used
         return known
 
     def find_path(self, a: Any, b: Any, *, size: Any = 1, diagonal: bool = True) -> "Tiles":
-        """The tiles of a shortest way from one tile to another.
+        """The tiles of a shortest path from one tile to another.
 
         Parameters
         ----------
@@ -673,7 +678,7 @@ class TileMap:
         Returns
         -------
         numpy.ndarray
-            ``(m, 2)`` int64, column and row, from ``a`` to ``b``; no rows where there is no way.
+            ``(m, 2)`` int64, column and row, from ``a`` to ``b``; no rows if there is no path.
 
         Raises
         ------

@@ -31,12 +31,12 @@ from broadphase.world.contacts import Events
 from broadphase.world.dispatch import Dispatch
 from broadphase.world.hits import Answer, Hit, Movement, Movements, Response, Steps, Walk, Walks, code_of
 from broadphase.world.listeners import Callback, Listener
-from broadphase.world.motion import Motion, Whole
+from broadphase.world.motion import Motion, Rollback
 from broadphase.world.queries import BodyHit, BodyHits, NearestBodies, Queries
+from broadphase.world.space import check_fills
 from broadphase.world.sprites import SpriteWatch
 from broadphase.world.state import State
 from broadphase.world.tiles import TileMap
-from broadphase.world.tiles_near import check_fills
 
 if TYPE_CHECKING:
     from broadphase.indexes.results import Nearest
@@ -69,7 +69,7 @@ class WorldStats:
 
 
 class World:
-    """Bodies that meet, move and are looked for.
+    """Bodies that touch, move and are found by queries.
 
     Shapes that share only an edge or a point are not in contact, and do not stop each other.  A world is
     for one thread at a time.  Two worlds that are given the same calls stay the same, bit for bit.
@@ -84,13 +84,12 @@ class World:
         number is for both axes.  Positions are wrapped into ``0 <= x < period``; a body across the border
         touches, blocks and is found on both sides.  See `period`.
     check_sprites : bool
-        For finding mistakes: whether each `update` looks at the bodies whose ``data`` is a sprite (of pygame,
-        arcade, pyglet), and warns of those whose picture has moved while the body stayed, once each, with
-        `broadphase.SpriteWarning`.  Costs some microseconds a sprite; nothing where it is off.
+        For debugging: whether each `update` checks the bodies whose ``data`` is a sprite (of pygame, arcade,
+        pyglet), and warns of those whose picture has moved while the body stayed, once each, with
+        `broadphase.SpriteWarning`.  Costs some microseconds a sprite; nothing if it is off.
     max_pairs : int, optional
-        How many pairs of bodies with overlapping bounds `update` may look at.  Where there are more, it
-        raises `broadphase.PairLimitExceeded`, and nothing has changed.  By default as many as fit into the
-        memory that is free.
+        The most pairs of bodies with overlapping bounds in an `update`.  If there are more, it raises
+        `broadphase.PairLimitExceeded`, and nothing has changed.  By default as many as fit into free memory.
 
     Examples
     --------
@@ -145,9 +144,9 @@ class World:
         Parameters
         ----------
         shape : Box, Circle or Polygon
-            Where it is, too.
+            Its shape and place.
         tag : hashable, optional
-            What `on` knows it by; several in a set, list or tuple.
+            The tag for `on` and queries; several in a set, list or tuple.
         static : bool
             Whether it hardly ever moves: a wall.  Two static bodies are never in contact.
         sensor : bool
@@ -187,7 +186,7 @@ class World:
         return self._state.store.live
 
     def __iter__(self) -> Iterator[Body]:
-        """All bodies by id, as they are now: bodies may be added and removed on the way."""
+        """All bodies by id, as they are now: bodies may be added and removed during the iteration."""
         return iter([body for body in self._state.store.bodies if body is not None])
 
     def __contains__(self, body: object) -> bool:
@@ -425,27 +424,26 @@ class World:
         *,
         ignore: Bodies = (),
     ) -> Movement:
-        """Move a body as far as it can; nothing is jumped over, however fast.
+        """Move a body as far as it can; it never tunnels, however fast it is.
 
-        What blocks: every body that is no sensor and that the categories and masks let through, and solid
+        What blocks: every body that is not a sensor and that the categories and masks select, and solid
         tiles.  A moving body that is a sensor itself is blocked by tiles only.  A body that stopped a
         movement is in contact with what it stopped at the next update: `update` calls ``begin``, ``stay``
         while it is stopped again before each update, then ``end``.
 
-        What is crossed: sensors that the categories and masks let through, all such bodies where the moving
-        body is a sensor, and bodies whose hit was answered with ``"cross"`` or ``None``; tags and listeners
-        do not matter.  It is found by the test that blocks, also where a body starts in it, at time 0.
-        `update` tells listeners of it.  `Body.move_to` and `move_all` put bodies somewhere else: on the way
-        there nothing is crossed.
+        What is crossed: sensors that the categories and masks select, all such bodies if the moving body is a
+        sensor, and bodies whose response was ``"cross"`` or ``None``; tags and listeners do not matter.  They
+        are found by the same test that blocks; those that the body starts in are crossed at time 0.  `update`
+        calls the listeners.  `Body.move_to` and `move_all` teleport bodies, which crosses nothing.
 
         Parameters
         ----------
         body : Body
         dx, dy : float
-            The way; or one vector, a ``Vector2`` or a tuple: ``move(body, (dx, dy))``.
+            The displacement; or one vector, a ``Vector2`` or a tuple: ``move(body, (dx, dy))``.
         response : str or callable
             What to do at a hit: ``"slide"`` keeps the free axis, ``"touch"`` stops, ``"cross"`` only
-            reports, ``"bounce"`` mirrors what is left of the way.  Or a function that takes a `Hit` and
+            reports, ``"bounce"`` mirrors the rest of the displacement.  Or a function that takes a `Hit` and
             returns one of these names, or ``None`` to ignore it.
         ignore : Body or bodies
             What neither blocks nor is crossed: a bullet's shooter.
@@ -454,13 +452,13 @@ class World:
         -------
         Movement
             ``x, y, hits, crossed``, and ``blocked, left, right, top, bottom``.  Hits come by time, then by
-            id, bodies before tiles.  A body that starts inside a blocker is first pushed out the shortest
-            way.  ``crossed`` are the bodies that it passed without being stopped.
+            id, bodies before tiles.  A body that starts inside a blocker is first pushed out by the shortest
+            displacement.  ``crossed`` are the bodies that it crossed without being stopped.
 
         Raises
         ------
         TypeError, ValueError
-            The body is not in this world, ``dx`` or ``dy`` is no finite number, or the way leads beyond
+            The body is not in this world, ``dx`` or ``dy`` is not a finite number, or the goal lies beyond
             1e300.
 
         Examples
@@ -483,14 +481,14 @@ class World:
     def try_move(self, body: Body, dx: Any, dy: float | None = None, *, ignore: Bodies = ()) -> object | None:
         """Move a body if nothing is in the way; else leave it where it is.
 
-        Listeners are told of what it crossed only where it has moved.  What is in the way is returned; it is
-        not a contact, because nothing has moved.
+        If it has moved, the next `update` calls the listeners of what it crossed.  A body in the way is
+        returned, but is not a contact, because nothing has moved.
 
         Parameters
         ----------
         body : Body
         dx, dy : float
-            The way.
+            The displacement.
         ignore : Body or bodies
             What neither blocks nor is crossed.
 
@@ -538,7 +536,7 @@ class World:
         ----------
         bodies : list of Body, or array of ids
         dx, dy : float or array_like, shape (m,)
-            The ways; or one array of shape (m, 2), or one vector for all, as ``dx``.
+            The displacements; or one array of shape (m, 2), or one vector for all, as ``dx``.
         response : str
             ``"slide"``, ``"touch"``, ``"cross"`` or ``"bounce"``.
         movers_block : bool
@@ -661,7 +659,7 @@ class World:
     def grounded(
         self, body: Body, direction: tuple[float, float] = (0.0, 1.0), *, ignore: Bodies = ()
     ) -> Hit | None:
-        """What keeps a body from going in a direction: what it stands on, where y points down.
+        """The body or tile that blocks a body in a direction: what it stands on, if y points down.
 
         Parameters
         ----------
@@ -674,7 +672,7 @@ class World:
         Returns
         -------
         Hit or None
-            ``None`` where it is free to go.
+            ``None`` if nothing blocks it.
 
         Raises
         ------
@@ -744,7 +742,7 @@ class World:
     def try_turn(self, body: Body, angle: float, about: tuple[float, float] | None = None) -> object | None:
         """Turn a body if nothing is in the way at the new angle; else leave it as it is.
 
-        What it sweeps over while it turns does not count.
+        Only the new angle counts, not what the body sweeps over while it turns.
 
         Parameters
         ----------
@@ -813,7 +811,7 @@ class World:
         down: tuple[float, float] = (0.0, 1.0),
         ignore: Bodies = (),
     ) -> Push:
-        """Move a platform all the way, with what stands on it, pushing aside what is in the way.
+        """Move a platform to its goal, carrying what stands on it and pushing aside what is in the way.
 
         Nothing stops the platform.  Bodies that stand on it, directly or on each other, are carried as far
         as they can move.  Bodies in the way are pushed as far as they can move, and push what is in their
@@ -825,11 +823,11 @@ class World:
         body : Body
             The platform; usually static, which keeps others from being held against it twice.
         dx, dy : float
-            The way.
+            The displacement.
         down : (float, float)
-            The direction in which things stand.
+            The direction of gravity: what lies against it stands on the platform.
         ignore : Body or bodies
-            What is neither carried nor pushed, and blocks nothing.
+            Bodies that are neither carried nor pushed, and block nothing.
 
         Returns
         -------
@@ -855,9 +853,9 @@ class World:
         from broadphase.world.platforms import push  # here: few worlds have platforms
 
         store = self._state.store
-        unseen = store.ignored(ignore)
-        with Whole(self._state, store.rows()):
-            return push(self._motion, body, dx, dy, down, unseen)
+        ignored = store.ignored(ignore)
+        with Rollback(self._state, store.rows()):
+            return push(self._motion, body, dx, dy, down, ignored)
 
     # ---- characters
 
@@ -897,19 +895,19 @@ class World:
         body : Body
             A box that is not turned.
         dx, dy : float
-            The way.  Give gravity with each call: the floor takes it.
+            The displacement.  Add gravity in each call: the floor stops it.
         snap : float
-            How far below a floor may be that is stepped down to without a fall.
+            How far it steps down to a lower floor without falling.
         steepest : float
             The steepest slope that it walks and stands on, in degrees, less than 90.
         step : float
             How high an edge may be that it walks up.
         corner : float
-            How far it may be moved aside where its head meets but the end of a ceiling.
+            How far it may be moved aside if its head hits only the end of a ceiling.
         drop : bool
-            Whether it falls through what blocks on its top only: one-way tiles, and ladders.
+            Whether it falls through one-way tiles and ladders, which block on their top only.
         down : (float, float)
-            Where things fall: ``(0, 1)``, or ``(0, -1)`` where y points up.
+            The direction of gravity: ``(0, 1)``, or ``(0, -1)`` if y points up.
         ignore : Body or bodies
             What neither blocks nor is crossed.
 
@@ -964,7 +962,7 @@ class World:
         bodies : list of Body, or array of ids
             Boxes that are not turned.
         dx, dy : float or array_like, shape (m,)
-            The ways.
+            The displacements.
         snap, steepest, step, corner, drop, down
             As of `walk`, the same for all.
         movers_block : bool
@@ -1042,12 +1040,12 @@ class World:
         Returns
         -------
         list of Body, or numpy.ndarray
-            Of an array of boxes ``(n, 2)`` int32 rows ``[question, id of a body]``, sorted; see `body`.
+            Of an array of boxes ``(n, 2)`` int32 rows ``[query, id of a body]``, sorted; see `body`.
 
         Raises
         ------
         TypeError, ValueError
-            The box is none.
+            It is not a valid box.
 
         Examples
         --------
@@ -1102,7 +1100,7 @@ class World:
         mask: int | None = None,
         ignore: Bodies = (),
     ) -> Any:
-        """The bodies whose inside holds a point, or rows for points ``(m, 2)``; see `query_box`."""
+        """The bodies that contain a point, or rows for points ``(m, 2)``; see `query_box`."""
         return self._queries.point(point, (tag, category, mask, ignore))
 
     @overload
@@ -1137,7 +1135,7 @@ class World:
         mask: int | None = None,
         ignore: Bodies = (),
     ) -> Any:
-        """The bodies at a distance of less than ``r`` from a point: who feels a blast; see `query_box`.
+        """The bodies less than ``r`` away from a point, such as those hit by a blast; see `query_box`.
 
         Parameters
         ----------
@@ -1175,7 +1173,8 @@ class World:
         tiles : bool
             Whether tiles stop the ray.
         ignore : Body or bodies
-            What the ray passes through.  Name the body that asks: a ray from inside it would hit it first.
+            Bodies that the ray passes through, such as the one that casts it: a ray from inside a body hits
+            that first.
 
         Returns
         -------
@@ -1211,7 +1210,7 @@ class World:
         tiles: bool = True,
         ignore: Bodies = (),
     ) -> list[BodyHit]:
-        """Everything that a ray hits, by distance, then id; it ends at the first solid tile.
+        """All bodies that a ray hits, by distance, then id, up to the first solid tile, which comes last.
 
         Parameters
         ----------
@@ -1244,7 +1243,7 @@ class World:
         tiles : bool
             Whether tiles block it.
         ignore : Body or bodies
-            What is looked through.
+            Bodies that do not block the view.
 
         Raises
         ------
@@ -1285,8 +1284,8 @@ class World:
         tag, category, mask, tiles
             As of `raycast`, the same for all.
         ignore : Body, int, list of Body, or array_like of int, shape (m,), optional
-            Who is asking: one body for all rays, or one for each, as bodies or ids; ``None`` or -1 where
-            nothing is to be left out.  An array of ids is fastest.
+            A body that rays pass through: one for all rays, or one for each, as bodies or ids; ``None`` or -1
+            for none.  An array of ids is fastest.
 
         Returns
         -------
@@ -1398,41 +1397,41 @@ class World:
         """
         return self._queries.nearest_many(points, k, (tag, category, mask, ignore))
 
-    # ---- going back
+    # ---- snapshots
 
     def snapshot(self, *, tiles: bool = False) -> Snapshot:
-        """All that `restore` needs to come back to this moment.
+        """Save the state of the world, for `restore`.
 
-        Bodies with places, shapes, tags, rules and order of ids; contacts, so that the next update says
-        the right things; calls that an exception left over, or that are still to come where it is taken
-        within a call: the next update after `restore` makes them first.  ``data`` is kept by reference:
-        what it refers to does not go back.  Listeners stay as they are: for those that came later,
+        It holds bodies with places, shapes, tags, rules and order of ids; contacts, so that the next update
+        finds what began and ended; and calls that an exception left over or, if it is taken within a call,
+        that have not been made: the next update after `restore` makes them first.  ``data`` is kept by
+        reference: the object itself is not restored.  Listeners stay as they are: for those added later,
         contacts in progress begin.
 
         Parameters
         ----------
         tiles : bool
-            Whether to keep the cells of the tile map too; without, the map is left alone.
+            Whether to save the cells of the tile map, too; else `restore` leaves the map as it is.
 
         Returns
         -------
         Snapshot
-            Good for any number of calls of `restore`.
+            It can be restored any number of times.
         """
         from broadphase.world.snapshot import snapshot
 
         return snapshot(self._state, self._dispatch, tiles)
 
     def restore(self, moment: Snapshot) -> None:
-        """Come back to the moment of a snapshot.
+        """Restore the state of a snapshot.
 
-        Handles of bodies that were there then are good again, also if they were removed since; those of
-        bodies that were added since are removed.
+        Handles of bodies that were alive then are valid again, even if they were removed since; bodies that
+        were added since are removed.
 
         Raises
         ------
         TypeError
-            It is no snapshot.
+            It is not a snapshot.
         ValueError
             The snapshot is of another world.
         RuntimeError

@@ -19,8 +19,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from broadphase.errors import FileError
-from broadphase.extras import need
+from broadphase.errors import FileError, need
 from broadphase.io.tables import USUAL
 from broadphase.io.tiled import documents
 from broadphase.io.tiled.documents import Node, read_document

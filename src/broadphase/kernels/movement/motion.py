@@ -163,9 +163,9 @@ def take_moved(bodies, alive, layer, ids, shapes):
 # -----------------------------------------------------------------------------------------------------------
 # Moves bodies: from hit to hit, each answered with a response, until the goal or a stop.
 #
-# `go` moves one body of a world in one call.  A call takes longer than the movement, so the bodies near the
-# path are sorted and filtered here, and the new position is written back.  `travel` moves many boxes, one
-# after the other.
+# `move_body` moves one body of a world in one call.  A call takes longer than the movement, so the bodies
+# near the path are sorted and filtered here, and the new position is written back.  `move_boxes` moves many
+# boxes, one after the other.
 #
 # The path is stored as a goal and not as a remainder that shrinks: on an axis without a hit, a body arrives
 # at its start plus the movement, to the last bit.
@@ -173,7 +173,7 @@ def take_moved(bodies, alive, layer, ids, shapes):
 
 ALWAYS, IF_FREE, NEVER = 0, 1, 2  # when a body moves: always, only if nothing is hit, or never (a test)
 
-# The results of `go`.
+# The results of `move_body`.
 NOT_HERE = -1  # nothing has changed; the general path handles it
 DONE = 0
 # Nothing has changed; call again with what is near in a larger region.
@@ -240,7 +240,7 @@ def _exact(x, y, width, height, dx, dy, mirrored):
 
 @brief
 def region_of(shapes, row, dx, dy, mirrored, reach):
-    """A box around everything that body ``row`` can meet on its path; NaN if `go` cannot be used.
+    """A box around everything that body ``row`` can meet on its path; NaN if `move_body` cannot be used.
 
     `EXACT` is for boxes among boxes; for other shapes it is `PADDED`.
     """
@@ -395,7 +395,7 @@ def _sift(shapes, bodies, row, near, count, boxes, sensors):
 
 
 @brief
-def go(shapes, bodies, row, dx, dy, response, when, count, buffers, grid, reach):
+def move_body(shapes, bodies, row, dx, dy, response, when, count, buffers, grid, reach):
     """Move body ``row`` among the first ``count`` of ``buffers.near``, and mark it as moved.
 
     Returns ``state, hits, sensors, x, y, start_x, start_y``; sensors near the path are in
@@ -450,7 +450,7 @@ def go(shapes, bodies, row, dx, dy, response, when, count, buffers, grid, reach)
 
 
 @jit
-def travel(movers, response, begin, boxes, own, rows, starts, grid, places, inside, hits):
+def move_boxes(movers, response, begin, boxes, own, rows, starts, grid, places, inside, hits):
     """Move many boxes one after the other; each finds the earlier ones at their new places.
 
     ``movers`` are rows ``x, y, width, height, dx, dy``; ``boxes[own[m]]`` is mover ``m`` itself and follows
