@@ -127,7 +127,8 @@ class WorldMachine(RuleBasedStateMachine):
         assert body.position == (move.x, move.y)
         for hit in (*move.hits, *move.crossed):
             other = self.model.entities[hit.other.id]
-            assert other.sensor == (hit not in move.hits)
+            # A moving sensor crosses all bodies, the others only sensors.
+            assert (other.sensor or item.sensor) == (hit not in move.hits)
             assert other.category & item.mask
             assert other.mask & item.category
         for hit in move.crossed:
