@@ -11,7 +11,7 @@ from itertools import product
 import numpy as np
 
 
-class Thing:
+class ModelBody:
     """A box (``r`` is None; ``x, y`` its lower corner) or a circle (``x, y`` its centre), with its rules."""
 
     def __init__(
@@ -21,7 +21,7 @@ class Thing:
         self.tag, self.static, self.sensor, self.category, self.mask = tag, static, sensor, category, mask
 
     def copy(self):
-        return Thing(
+        return ModelBody(
             *(self.x, self.y, self.w, self.h, self.r),
             **{name: getattr(self, name) for name in ("tag", "static", "sensor", "category", "mask")},
         )

@@ -10,7 +10,7 @@ import pygame
 from pygame import sprite
 
 
-class Thing(sprite.Sprite):
+class NamedSprite(sprite.Sprite):
     """A sprite with a name, so that two worlds can be compared."""
 
     def __init__(self, name, rect, **attributes):

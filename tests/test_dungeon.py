@@ -191,24 +191,24 @@ def test_a_door_keeps_monsters_away_until_a_key_opens_it(surface):
 
 
 def test_walking_diagonally_is_no_faster():
-    world, who = bp.World(), hero.Hero()
-    who.enter(world, 0, 0)
+    world, player = bp.World(), hero.Hero()
+    player.enter(world, 0, 0)
     for motion in ((1, 0), (1, 1), (-1, 1), (0.5, 0), (0, 0)):
-        x, y = who.body.position
-        who.walk(world, *motion)
-        far = np.hypot(who.body.x - x, who.body.y - y)
+        x, y = player.body.position
+        player.walk(world, *motion)
+        far = np.hypot(player.body.x - x, player.body.y - y)
         assert far == pytest.approx(hero.SPEED * min(np.hypot(*motion), 1))
 
 
 def test_health_stays_between_nothing_and_all():
-    who = hero.Hero()
-    assert who.hurt(30)
-    assert not who.hurt(30), "twice at once hurts once"
-    who.eat(1000)
-    assert who.health == hero.HEALTH
-    who.unhurt = 0
-    assert who.hurt(1000)
-    assert who.health == 0
+    player = hero.Hero()
+    assert player.hurt(30)
+    assert not player.hurt(30), "twice at once hurts once"
+    player.eat(1000)
+    assert player.health == hero.HEALTH
+    player.unhurt = 0
+    assert player.hurt(1000)
+    assert player.health == 0
 
 
 def test_an_arrow_flies_until_it_hits(surface):

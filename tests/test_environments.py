@@ -28,7 +28,7 @@ def apart(index, boxes, envs):
     return worlds
 
 
-def check_questions(index, boxes, envs, random):
+def check_queries(index, boxes, envs, random):
     worlds, dim = apart(index, boxes, envs), index.dim
     queries = random.integers(-1, 5, 12)  # some of worlds that do not exist
     low = random.random((12, dim)) * 20
@@ -108,7 +108,7 @@ def test_a_life_of_many_worlds(name, each, tmp_path):
             assert set(map(tuple, stayed.tolist())) <= seen
             seen = set(map(tuple, wanted.tolist()))
             assert len(began) + len(stayed) == len(seen)
-            check_questions(index, boxes, envs, random)
+            check_queries(index, boxes, envs, random)
 
     each(check, product([2, 3], [np.float32, np.float64], [None, 20.0]), of=8, turn=NAMES.index(name))
 

@@ -153,10 +153,14 @@ def test_levels_follow_the_sizes():
 @pytest.mark.smaller_set
 def test_the_grid_says_when_its_cells_are_larger():
     boxes = as_boxes([[0, 0, 1, 1], [1e6, 1e6, 1e6 + 1, 1e6 + 1]])
-    size, reason = cell_search.suggest_grid_cell_size(boxes)
+    sample = cell_search.take_sample(boxes)
+    size, reason = cell_search.grid_cell(sample, cell_search.world_of(sample), 4)
     assert size == pytest.approx(5e5, rel=1e-3)
     assert reason.startswith("as small as 4 cells allow")
-    assert cell_search.suggest_grid_cell_size(boxes[:1]) == cell_search.suggest_cell_size(boxes[:1])
+    one = cell_search.take_sample(boxes[:1])
+    assert cell_search.grid_cell(one, cell_search.world_of(one), 2) == cell_search.suggest_cell_size(
+        boxes[:1]
+    )
 
 
 @each_method

@@ -91,17 +91,17 @@ class IndexMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.model.bodies)
     @rule(data=st.data())
     def move(self, data):
-        who = data.draw(st.sampled_from(self.model.ids.tolist()))
+        chosen = data.draw(st.sampled_from(self.model.ids.tolist()))
         box = data.draw(boxes(self.dim))
-        self.index.move(who, box)
-        self.model.bodies[who].box = self.model.rounded(box)
+        self.index.move(chosen, box)
+        self.model.bodies[chosen].box = self.model.rounded(box)
 
     @rule(data=st.data(), most=st.integers(0, 40), step=STEPS)
     def move_many(self, data, most, step):
-        who = data.draw(st.permutations(self.model.ids.tolist()))[:most]
-        rows = self._moved(data, who, step)
-        self.index.move_many(who, rows)
-        for i, row in zip(who, rows, strict=True):
+        chosen = data.draw(st.permutations(self.model.ids.tolist()))[:most]
+        rows = self._moved(data, chosen, step)
+        self.index.move_many(chosen, rows)
+        for i, row in zip(chosen, rows, strict=True):
             self.model.bodies[i].box = self.model.rounded(row)
 
     @rule(data=st.data(), step=STEPS)
@@ -111,13 +111,13 @@ class IndexMachine(RuleBasedStateMachine):
         for i, row in zip(self.model.ids, rows, strict=True):
             self.model.bodies[i].box = self.model.rounded(row)
 
-    def _moved(self, data, who, step):
+    def _moved(self, data, chosen, step):
         """Elsewhere if ``step`` is 0, else a small distance away."""
         seed = data.draw(st.integers(0, 2**32 - 1))
         if step == 0.0:
-            return random_boxes(seed, len(who), self.dim)
-        motion = np.random.default_rng(seed).integers(-2, 3, (len(who), self.dim)) * step
-        rows = np.array([self.model.bodies[i].box for i in who], np.float64).reshape(-1, 2 * self.dim)
+            return random_boxes(seed, len(chosen), self.dim)
+        motion = np.random.default_rng(seed).integers(-2, 3, (len(chosen), self.dim)) * step
+        rows = np.array([self.model.bodies[i].box for i in chosen], np.float64).reshape(-1, 2 * self.dim)
         return rows + np.hstack((motion, motion))
 
     @rule(chance=st.integers(0, 5), room=st.integers(0, 300))

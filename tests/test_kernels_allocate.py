@@ -99,7 +99,7 @@ def test_one_function_allocates_memory():
 
 
 @pytest.mark.smaller_set
-def test_kernels_that_answer_one_question_reach_it():
+def test_kernels_of_single_queries_reach_it():
     assert {
         f"{module}.{name}" for module, path, name, called in kernels() if called and reached(path, name)
     } == ANSWERS

@@ -8,7 +8,7 @@ import pytest
 
 import broadphase as bp
 from broadphase.methods import nearest_points
-from broadphase.points import as_question
+from broadphase.points import as_query
 
 N = 300
 KINDS = list(product((2, 3), (np.float32, np.float64)))
@@ -122,8 +122,8 @@ def test_one_point_far_away_does_not_make_all_others_look_at_all(dtype, far):
     """Squares of the others' distances are still numbers, so that boxes can be left out."""
     points = np.random.default_rng(6).random((20_000, 2)).astype(dtype)
     points[0] = far
-    question = as_question(points, None, None, None)
-    kind, scale = nearest_points._kind_and_scale(question)
+    query = as_query(points, None, None, None)
+    kind, scale = nearest_points._kind_and_scale(query)
     with np.errstate(over="raise", under="raise"):
         assert kind.type(1e-4 * scale) ** 2 > np.finfo(kind).tiny
         assert kind.type(2.0 * far * scale) ** 2 * kind.type(3) < np.finfo(kind).max

@@ -35,7 +35,7 @@ class Scene:
         self.size = 1 + STEP * random.integers(0, 512, total)[:, None]
         middle = np.full((total, dim), 40.0)
         middle += random.integers(-4, 5, (total, dim))
-        middle[:5] = 1e5  # so that a question may cover more cells than there are boxes
+        middle[:5] = 1e5  # so that a query may cover more cells than there are boxes
         middle[self.ids] = 0.0
         self.boxes = np.hstack((middle - self.size, middle + self.size))
         self.categories = np.where(np.arange(total) % 7 == 0, 2, 1)

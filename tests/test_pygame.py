@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 pygame = pytest.importorskip("pygame", reason="the extra pygame is not installed")
 
 from pygame import sprite  # noqa: E402
-from sprite_helpers import Thing, disc, names, outcome  # noqa: E402
+from sprite_helpers import NamedSprite, disc, names, outcome  # noqa: E402
 
 from broadphase.adapters import pygame as ours  # noqa: E402
 
@@ -48,10 +48,10 @@ def _never_few(monkeypatch):
     monkeypatch.setattr(ours, "_FEW_SLOW_TESTS", 0)
 
 
-def world(seed, kind="ints", count=30, side=60, make=Thing):
+def world(seed, kind="ints", count=30, side=60, make=NamedSprite):
     """Two groups that share a few sprites; ``kind`` says what their rects hold."""
     rng = random.Random(seed)
-    things = []
+    members = []
     for number in range(2 * count):
         place = [rng.choice([rng.randint(-side, side), rng.uniform(-side, side)]) for _ in "xy"]
         size = [rng.choice([0, 1, 5, 12, 12, 12, -7, rng.uniform(0, 20)]) for _ in "wh"]
@@ -62,20 +62,20 @@ def world(seed, kind="ints", count=30, side=60, make=Thing):
             more["mask"] = pygame.mask.from_surface(rng.choice(IMAGES))
         if rng.random() < 0.3:
             more["radius"] = rng.choice([0, 3, 7.5, -4])
-        things.append(make(f"s{number}", rect, **more))
+        members.append(make(f"s{number}", rect, **more))
     groups = sprite.Group(), rng.choice([sprite.Group, sprite.LayeredUpdates, sprite.RenderUpdates])()
-    groups[0].add(*things[: count + 3])
-    groups[1].add(*things[count:])
-    return *groups, things
+    groups[0].add(*members[: count + 3])
+    groups[1].add(*members[count:])
+    return *groups, members
 
 
-def state(groups, things):
+def state(groups, members):
     """All that a call may have changed."""
     return (
         [names(list(group)) for group in groups],
-        [len(thing.groups()) for thing in things],
-        [vars(thing).get("radius") for thing in things],
-        [tuple(thing.rect) for thing in things],
+        [len(member.groups()) for member in members],
+        [vars(member).get("radius") for member in members],
+        [tuple(member.rect) for member in members],
     )
 
 
@@ -86,12 +86,12 @@ def state(groups, things):
 def test_groupcollide_ends_as_pygames_does(kind, test, kills, exhaustive):
     hits = 0
     for seed in range(12 if exhaustive else 4):
-        a, b, things = world(seed, kind)
+        a, b, members = world(seed, kind)
         found = ours.groupcollide(a, b, *kills, TESTS[test])
         c, d, others = world(seed, kind)
         expected = sprite.groupcollide(c, d, *kills, TESTS[test])
         assert names(found) == names(expected)
-        assert state((a, b), things) == state((c, d), others)
+        assert state((a, b), members) == state((c, d), others)
         hits += len(found)
     assert hits
 
@@ -110,9 +110,9 @@ def test_whatever_the_rects_are(data):
     half, kill = len(rows) // 2, data.draw(st.booleans())
     ends = []
     for module in (ours, sprite):
-        things = [Thing(f"s{i}", kind(*row)) for i, (kind, *row) in enumerate(rows)]
-        a, b = sprite.Group(things[:half]), sprite.Group(things[half:])
-        ends.append((outcome(module.groupcollide, a, b, False, kill, test), state((a, b), things)))
+        members = [NamedSprite(f"s{i}", kind(*row)) for i, (kind, *row) in enumerate(rows)]
+        a, b = sprite.Group(members[:half]), sprite.Group(members[half:])
+        ends.append((outcome(module.groupcollide, a, b, False, kill, test), state((a, b), members)))
     assert ends[0] == ends[1]
 
 
@@ -125,8 +125,8 @@ def test_collide_is_every_pair_of_one_list(kind, test):
     for seed in range(8):
         a, _, _ = world(seed, kind)
         c, _, _ = world(seed, kind)
-        things = list(c)
-        expected = [(p, q) for i, p in enumerate(things) for q in things[i + 1 :] if queries(p, q)]
+        members = list(c)
+        expected = [(p, q) for i, p in enumerate(members) for q in members[i + 1 :] if queries(p, q)]
         found = ours.collide(a, TESTS[test])
         assert names(found) == names(expected)
         hits += len(found)
@@ -150,7 +150,7 @@ def test_one_sprite_against_a_group():
             assert names(list(b)) == names(list(d))
 
 
-class Exploding(Thing):
+class Exploding(NamedSprite):
     """Killing one moves the next, brings a new one into the group, and pushes everybody to the right."""
 
     def kill(self):
@@ -176,9 +176,9 @@ def test_killing_may_change_the_world(test, exhaustive):
     for seed in range(8 if exhaustive else 3):
         ends = []
         for module in (ours, sprite):
-            a, b, things = world(seed, make=Exploding, side=100)
+            a, b, members = world(seed, make=Exploding, side=100)
             found = module.groupcollide(a, b, True, True, TESTS[test])
-            ends.append((names(found), state((a, b), things)))
+            ends.append((names(found), state((a, b), members)))
         assert ends[0] == ends[1]
 
 
@@ -187,18 +187,18 @@ def test_one_sprite_may_have_its_own_kill():
     for make in (sprite.Group, list):
         ends = []
         for module in (ours, sprite):
-            a, b, things = world(5)
+            a, b, members = world(5)
             lefts = make(a.sprites())
             rights = make(b.sprites())
 
-            def kill(lefts=lefts, things=things):
-                things[-2].kill()
+            def kill(lefts=lefts, members=members):
+                members[-2].kill()
                 if isinstance(lefts, list) and lefts:
                     lefts.pop()
 
             for k in (35, 40, 45, 50):
-                things[k].kill = kill
-            ends.append((names(module.groupcollide(lefts, rights, False, True)), state((a, b), things)))
+                members[k].kill = kill
+            ends.append((names(module.groupcollide(lefts, rights, False, True)), state((a, b), members)))
         assert ends[0] == ends[1]
         assert ends[0][0]
 
@@ -211,14 +211,14 @@ def test_groups_of_ones_own_and_plain_lists_are_taken_as_pygame_takes_them():
             iter,
             Sticky,
             sprite.LayeredUpdates,
-            lambda things: sprite.GroupSingle(*things[:1]),
+            lambda members: sprite.GroupSingle(*members[:1]),
         ):
             ends = []
             for module in (ours, sprite):
-                a, b, things = world(seed)
+                a, b, members = world(seed)
                 first, second = make(a.sprites() * 2), make(b.sprites())
                 result = outcome(module.groupcollide, first, second, True, True)
-                ends.append((result, state((a, b), things)))
+                ends.append((result, state((a, b), members)))
             assert ends[0] == ends[1], make
 
 
@@ -245,26 +245,26 @@ def test_circles_that_pygame_would_not_test_get_no_radius():
     """The first kills all of the other group, so the second overlaps none."""
     for module in (ours, sprite):
         rects = [pygame.Rect(0, 0, 8, 8), pygame.Rect(0, 0, 8, 8), pygame.Rect(2, 2, 8, 8)]
-        things = [Thing(f"s{k}", rect) for k, rect in enumerate(rects)]
-        a, b = sprite.Group(things[:2]), sprite.Group(things[2])
+        members = [NamedSprite(f"s{k}", rect) for k, rect in enumerate(rects)]
+        a, b = sprite.Group(members[:2]), sprite.Group(members[2])
         found = module.groupcollide(a, b, False, True, sprite.collide_circle)
         assert names(found) == [("s0", ["s2"])]
-        assert [hasattr(thing, "radius") for thing in things] == [True, False, True]
+        assert [hasattr(member, "radius") for member in members] == [True, False, True]
 
 
 def broken_worlds():
     """Worlds in which pygame raises or does something unexpected."""
     good = {"number": 1, "image": IMAGES[0]}
-    yield "no rect", lambda: [Thing("a", pygame.Rect(0, 0, 5, 5), **good), sprite.Sprite()]
-    yield "rect is None", lambda: [Thing("a", None, **good)]
-    yield "tuples", lambda: [Thing("a", (0, 0, 5, 5), **good)]
-    yield "nan", lambda: [Thing("a", pygame.FRect(float("nan"), 0, 5, 5), **good)]
-    yield "inf", lambda: [Thing("a", pygame.FRect(0, 0, float("inf"), 5), **good)]
-    yield "far", lambda: [Thing("a", pygame.Rect(2**31 - 3, 0, 5, 5), **good)]
-    yield "radius", lambda: [Thing("a", pygame.Rect(0, 0, 5, 5), radius="large", **good)]
-    yield "radius nan", lambda: [Thing("a", pygame.Rect(0, 0, 5, 5), radius=float("nan"), **good)]
-    yield "no image", lambda: [Thing("a", pygame.Rect(0, 0, 5, 5), number=1)]
-    yield "mask is None", lambda: [Thing("a", pygame.Rect(0, 0, 5, 5), mask=None, **good)]
+    yield "no rect", lambda: [NamedSprite("a", pygame.Rect(0, 0, 5, 5), **good), sprite.Sprite()]
+    yield "rect is None", lambda: [NamedSprite("a", None, **good)]
+    yield "tuples", lambda: [NamedSprite("a", (0, 0, 5, 5), **good)]
+    yield "nan", lambda: [NamedSprite("a", pygame.FRect(float("nan"), 0, 5, 5), **good)]
+    yield "inf", lambda: [NamedSprite("a", pygame.FRect(0, 0, float("inf"), 5), **good)]
+    yield "far", lambda: [NamedSprite("a", pygame.Rect(2**31 - 3, 0, 5, 5), **good)]
+    yield "radius", lambda: [NamedSprite("a", pygame.Rect(0, 0, 5, 5), radius="large", **good)]
+    yield "radius nan", lambda: [NamedSprite("a", pygame.Rect(0, 0, 5, 5), radius=float("nan"), **good)]
+    yield "no image", lambda: [NamedSprite("a", pygame.Rect(0, 0, 5, 5), number=1)]
+    yield "mask is None", lambda: [NamedSprite("a", pygame.Rect(0, 0, 5, 5), mask=None, **good)]
     yield "empty", list
 
 
@@ -274,7 +274,7 @@ BROKEN = dict(broken_worlds())
 @pytest.mark.parametrize("name", BROKEN)
 def test_errors_and_oddities_are_pygames(name, each):
     def sound():
-        return [Thing(f"b{k}", pygame.Rect(k, 0, 5, 5), number=k, image=IMAGES[0]) for k in range(4)]
+        return [NamedSprite(f"b{k}", pygame.Rect(k, 0, 5, 5), number=k, image=IMAGES[0]) for k in range(4)]
 
     make = BROKEN[name]
 
@@ -307,8 +307,8 @@ def test_rects_of_ones_own_type_are_left_to_pygame():
         def colliderect(self, other):
             return True
 
-    a = sprite.Group(Thing(f"a{k}", Everywhere(1000 * k, 0, 1, 1)) for k in range(3))
-    b = sprite.Group(Thing(f"b{k}", pygame.Rect(0, 1000 * k, 1, 1)) for k in range(3))
+    a = sprite.Group(NamedSprite(f"a{k}", Everywhere(1000 * k, 0, 1, 1)) for k in range(3))
+    b = sprite.Group(NamedSprite(f"b{k}", pygame.Rect(0, 1000 * k, 1, 1)) for k in range(3))
     assert names(ours.groupcollide(a, b, False, False)) == names(sprite.groupcollide(a, b, False, False))
     assert len(ours.groupcollide(a, b, False, False)) == 3
 

@@ -5,7 +5,7 @@ import pytest
 
 pygame = pytest.importorskip("pygame", reason="the extra pygame is not installed")
 
-from sprite_helpers import Thing  # noqa: E402
+from sprite_helpers import NamedSprite  # noqa: E402
 
 import broadphase as bp  # noqa: E402
 from broadphase.adapters import pygame as ours  # noqa: E402
@@ -23,7 +23,7 @@ def test_boxes_are_outlined_where_the_camera_sees_them():
     red = np.argwhere(drawn[:, :, 0] == 255)
     assert (red.min(axis=0).tolist(), red.max(axis=0).tolist()) == ([10, 10], [29, 19])
     assert not drawn[20, 15].any()
-    sprites = [Thing("a", pygame.Rect(30, 20, -20, -10))]
+    sprites = [NamedSprite("a", pygame.Rect(30, 20, -20, -10))]
     assert np.array_equal(
         picture(lambda s: ours.draw_boxes(s, sprites, color="red")),
         picture(lambda s: ours.draw_boxes(s, [[10, 10, 30, 20]], color="red")),

@@ -6,7 +6,7 @@ import pytest
 
 pygame = pytest.importorskip("pygame", reason="the extra pygame is not installed")
 from pygame import sprite  # noqa: E402
-from sprite_helpers import Thing  # noqa: E402
+from sprite_helpers import NamedSprite  # noqa: E402
 
 from broadphase.adapters import pygame as ours  # noqa: E402
 
@@ -21,7 +21,7 @@ TESTS = [
 ]
 
 
-def things(seed, count, small):
+def members(seed, count, small):
     rng, made = random.Random(seed), []
     for k in range(count):
         kind = rng.choice([pygame.Rect, pygame.FRect]) if seed % 3 else pygame.Rect
@@ -30,10 +30,10 @@ def things(seed, count, small):
             rect = kind(*place, rng.randrange(1, 20), rng.randrange(1, 20))
         else:
             rect = kind(*(rng.choice(NUMBERS) for _ in "xy"), *(rng.choice(SIZES) for _ in "xy"))
-        thing = Thing(f"s{k}", rect)
-        thing.mask = pygame.mask.Mask((rng.randrange(1, 30), rng.randrange(1, 30)), fill=rng.random() < 0.7)
-        thing.mask.set_at((0, 0))
-        made.append(thing)
+        member = NamedSprite(f"s{k}", rect)
+        member.mask = pygame.mask.Mask((rng.randrange(1, 30), rng.randrange(1, 30)), fill=rng.random() < 0.7)
+        member.mask.set_at((0, 0))
+        made.append(member)
     return made
 
 
@@ -58,7 +58,7 @@ def test_the_answers_are_pygames(test, small, monkeypatch):
         for kill in (False, True):
             ends = []
             for module in (sprite, ours):
-                made = things(seed, 14, small)
+                made = members(seed, 14, small)
                 group = sprite.Group(made[1:]) if seed % 2 else made[1:]
                 everywhere = sprite.Group(made)
                 answers = [outcome(module.spritecollideany, made[0], group, test)]
@@ -70,12 +70,12 @@ def test_the_answers_are_pygames(test, small, monkeypatch):
 
 
 @pytest.mark.parametrize("missing", ["mask", "rect"])
-@pytest.mark.parametrize("who", [0, 3])
+@pytest.mark.parametrize("row", [0, 3])
 @pytest.mark.parametrize("test", [None, sprite.collide_mask], ids=["rects", "masks"])
-def test_what_is_missing_is_pygames_error(missing, who, test, monkeypatch):
+def test_what_is_missing_is_pygames_error(missing, row, test, monkeypatch):
     monkeypatch.setattr(ours, "_FEW_MASKS", 5)
-    made = things(1, 6, small=True)
-    bare = made[who] = sprite.Sprite()
+    made = members(1, 6, small=True)
+    bare = made[row] = sprite.Sprite()
     if missing == "mask":
         bare.rect = pygame.Rect(0, 0, 5, 5)
     else:
@@ -87,7 +87,7 @@ def test_what_is_missing_is_pygames_error(missing, who, test, monkeypatch):
 
 
 def test_groups_of_ones_own_are_gone_through_once():
-    made = things(4, 10, small=True)
+    made = members(4, 10, small=True)
 
     class Own(sprite.Group):
         def __iter__(self):
@@ -102,9 +102,9 @@ def test_groups_of_ones_own_are_gone_through_once():
 
 
 def test_masks_far_away_are_not_tested(monkeypatch):
-    made, queries = things(5, 40, small=True), []
-    for k, thing in enumerate(made):
-        thing.rect.topleft = 50 * k, 0
+    made, queries = members(5, 40, small=True), []
+    for k, member in enumerate(made):
+        member.rect.topleft = 50 * k, 0
     right = ours._collide_mask
     monkeypatch.setattr(ours, "_collide_mask", lambda a, b: queries.append(b) or right(a, b))
     ours.spritecollide(made[5], made, False, ours._collide_mask)

@@ -5,14 +5,14 @@ import pytest
 
 pygame = pytest.importorskip("pygame", reason="the extra pygame is not installed")
 
-from sprite_helpers import Thing  # noqa: E402
+from sprite_helpers import NamedSprite  # noqa: E402
 
 import broadphase as bp  # noqa: E402
 from broadphase.adapters.pygame import SpriteBodies, WorldGroup  # noqa: E402
 
 
 def box(name, *rect, kind=pygame.Rect, **attributes):
-    return Thing(name, kind(*rect), **attributes)
+    return NamedSprite(name, kind(*rect), **attributes)
 
 
 def test_bodies_are_where_the_rects_are():
@@ -32,8 +32,8 @@ def test_bodies_are_where_the_rects_are():
 def test_bodies_go_where_sprites_go():
     bodies = SpriteBodies()
     a, b, c = box("a", 0, 0, 4, 4), box("b", 50, 0, 4, 4), box("c", 9, 9, 4, 4)
-    for thing in (a, b):
-        bodies.add(thing, tag="thing")
+    for member in (a, b):
+        bodies.add(member, tag="thing")
     bodies.add(c, round=True)
     bodies.world.on("thing", "thing")
     assert len(bodies.world.update().began) == 0
@@ -49,21 +49,21 @@ def test_bodies_go_where_sprites_go():
 
 def test_a_rect_of_whole_numbers_after_one_of_fractions():
     bodies = SpriteBodies()
-    thing = box("a", 1.5, 2, 4, 4, kind=pygame.FRect)
-    bodies.add(thing)
-    thing.rect = pygame.Rect(1, 2, 4, 4)
+    member = box("a", 1.5, 2, 4, 4, kind=pygame.FRect)
+    bodies.add(member)
+    member.rect = pygame.Rect(1, 2, 4, 4)
     bodies.sync()
-    assert bodies.body(thing).shape == bp.Box(1, 2, 4, 4)
-    thing.rect = pygame.FRect(1.5, 2, 4, 4)
+    assert bodies.body(member).shape == bp.Box(1, 2, 4, 4)
+    member.rect = pygame.FRect(1.5, 2, 4, 4)
     bodies.sync()
-    assert bodies.body(thing).shape == bp.Box(1.5, 2, 4, 4)
+    assert bodies.body(member).shape == bp.Box(1.5, 2, 4, 4)
 
 
 def test_a_body_that_the_world_has_removed_follows_no_more():
     bodies = SpriteBodies()
-    thing = box("a", 1, 2, 4, 4)
-    bodies.world.remove(bodies.add(thing))
-    thing.rect.x += 1
+    member = box("a", 1, 2, 4, 4)
+    bodies.world.remove(bodies.add(member))
+    member.rect.x += 1
     bodies.sync()
     assert len(bodies.world) == 0
 

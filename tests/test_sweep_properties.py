@@ -16,8 +16,8 @@ from sweep_scenes import (
 )
 
 from broadphase import Box, TileMap, World
+from broadphase.kernels.movement.motion import swept_region
 from broadphase.world.motion_many import regions
-from broadphase.world.movement import region
 
 # Whole numbers meet exactly, tenths and thirds by rounding, and far from the origin the rounding is coarse.
 grains = st.sampled_from([1.0, 0.1, 1 / 3])
@@ -177,10 +177,10 @@ def test_no_movers():
 def test_regions():
     movers = np.array([[0, 0, 2, 3, 5, -7], [1, 1, 1, 1, -4, 0.0]])
     assert regions(movers, "slide").tolist() == [[0, -7, 7, 3], [-3, 1, 2, 2]]
-    assert [region(*mover, False) for mover in movers.tolist()] == [
+    assert [swept_region(*mover, False) for mover in movers.tolist()] == [
         tuple(row) for row in regions(movers, "slide")
     ]
-    assert [region(*mover, True) for mover in movers.tolist()] == [
+    assert [swept_region(*mover, True) for mover in movers.tolist()] == [
         tuple(row) for row in regions(movers, "bounce")
     ]
     wide = regions(movers, "bounce")

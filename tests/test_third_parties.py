@@ -1,4 +1,4 @@
-"""The same questions put to shapely's and SciPy's trees."""
+"""The same queries of shapely's and SciPy's trees."""
 
 import functools
 

@@ -217,7 +217,7 @@ def test_a_wall_without_listeners_is_found_by_everything_after_an_update(period,
     for move in ("move", "walk"):
         world, hero, wall = lived()
         assert getattr(world, move)(hero, 20, 0).x == 16
-    questions = (
+    queries = (
         lambda world, hero: world.try_move(hero, 9, 0),
         lambda world, hero: world.raycast((16, 50), (1, 0), 50).other,
         lambda world, hero: world.query_point((21, 50))[0],
@@ -226,7 +226,7 @@ def test_a_wall_without_listeners_is_found_by_everything_after_an_update(period,
         lambda world, hero: world.nearest((22, 50)).bodies[0],
         lambda world, hero: world.body(world.nearest_many([[22, 50]]).ids[0, 0]),
     )
-    for call in questions:
+    for call in queries:
         world, hero, wall = lived()
         assert call(world, hero) is wall
 

@@ -1,7 +1,7 @@
 """Lives of worlds against a list of shapes: whatever happened before, every answer is that of brute force.
 
 A life is a product of choices: bodies with listeners and without, static and moving, added singly and by the
-thousand; an update before or none; plain or periodic; every question and movement, single and many;
+thousand; an update before or none; plain or periodic; every query and movement, single and many;
 snapshots, restored, copied and pickled worlds.  What the list of shapes cannot say, such as where a slanted
 way along round bodies ends, is computed by a twin: a new world of the same bodies, which agrees to the last
 bit as the one that has lived.
@@ -13,7 +13,7 @@ import random
 
 import numpy as np
 import pytest
-from lives_model import Lives, Thing
+from lives_model import Lives, ModelBody
 
 from broadphase import Body, Box, Circle, Polygon, World
 
@@ -60,9 +60,9 @@ class Life:
         }
         x, y = self.number(60), self.number(44)
         if self.round and pick() < 0.4:
-            return Thing(x, y, 0, 0, self.number(5) + 0.25, **rules)
+            return ModelBody(x, y, 0, 0, self.number(5) + 0.25, **rules)
         size = (self.number(3) + 0.25, self.number(40) + 0.25)
-        return Thing(x, y, *self.random.choice((size, size[::-1], (2.0, 2.0))), **rules)
+        return ModelBody(x, y, *self.random.choice((size, size[::-1], (2.0, 2.0))), **rules)
 
     def some(self):
         return self.random.choice(sorted(self.model.bodies))
@@ -93,7 +93,7 @@ class Life:
         """Small bodies of one kind: this many make indexes rebuild instead of change."""
         rules, count = rules_of(self.item()), self.random.choice((1_000, 2_500))
         places = [(self.number(60), self.number(44)) for _ in range(count)]
-        items = [Thing(x, y, 0.25, 0.25, **rules) for x, y in places]
+        items = [ModelBody(x, y, 0.25, 0.25, **rules) for x, y in places]
         bodies = self.world.add_many([shape_of(item) for item in items], **rules)
         assert [body.id for body in bodies] == [self.model.add(item) for item in items]
 
@@ -210,12 +210,12 @@ class Life:
         duplicate = self.random.choice((copy.deepcopy, lambda world: pickle.loads(pickle.dumps(world))))
         self.world, self.moments, self.listeners = duplicate(self.world), [], []
 
-    # ---- questions
+    # ---- queries
 
     def queries(self):
         requested = [self.item() for _ in range(5)]
         boxes = [item.bounds for item in requested]
-        boxed = [Thing(x, y, right - x, bottom - y) for x, y, right, bottom in boxes]
+        boxed = [ModelBody(x, y, right - x, bottom - y) for x, y, right, bottom in boxes]
         wanted = [self.model.overlapping(item) for item in boxed]
         for box, ids in zip(boxes, wanted, strict=True):
             assert [body.id for body in self.world.query_box(box)] == ids
@@ -247,8 +247,8 @@ class Life:
     def points(self):
         at = [(self.number(60) + 0.125, self.number(44) + 0.125) for _ in range(5)]
         r = self.number(8) + 0.25
-        inside = [self.model.overlapping(Thing(x - 0.125, y - 0.125, 0.25, 0.25)) for x, y in at]
-        within = [self.model.overlapping(Thing(x, y, 0, 0, r)) for x, y in at]
+        inside = [self.model.overlapping(ModelBody(x - 0.125, y - 0.125, 0.25, 0.25)) for x, y in at]
+        within = [self.model.overlapping(ModelBody(x, y, 0, 0, r)) for x, y in at]
         for point, near in zip(at, within, strict=True):
             assert [body.id for body in self.world.query_radius(point, r)] == near
         assert self.world.query_radius(at, r).tolist() == [

@@ -1,4 +1,4 @@
-"""Questions to a world, against brute force over the exact shapes."""
+"""Queries of a world, against brute force over the exact shapes."""
 
 import math
 

@@ -19,7 +19,7 @@ Numbers = npt.NDArray[np.int32]
 _ENOUGH_FOR_THREADS = 200_000
 
 
-class Question(NamedTuple):
+class PointQuery(NamedTuple):
     """Query points and points that may be found, all of one type."""
 
     points: Points
@@ -27,7 +27,7 @@ class Question(NamedTuple):
     others: Points | None
     """None where the points are searched among themselves."""
     period: Points
-    """One length an axis, in the type of the points; inf where the world does not begin again."""
+    """One length for each axis, in the type of the points; inf for an axis without a period."""
     envs: Numbers
     """The worlds of the points, from 0 on; empty where there is one."""
     other_envs: Numbers
@@ -44,7 +44,7 @@ class Question(NamedTuple):
         return self.points if self.others is None else self.others
 
 
-def as_question(points: Any, other: Any, period: Any, env: Any) -> Question:
+def as_query(points: Any, other: Any, period: Any, env: Any) -> PointQuery:
     """Check all that `neighbors` and `nearest` share."""
     check_same_crs(points, "points", other, "other")
     points, other = settled(points, "points", POINTS), settled(other, "other", POINTS)
@@ -69,7 +69,7 @@ def as_question(points: Any, other: Any, period: Any, env: Any) -> Question:
     own, low, high = _checked(own, around, "points")
     if others is not None:
         others, low, high = _checked(others, around, "other")
-    return Question(own, others, around, envs, other_envs, worlds, low, high, kind)
+    return PointQuery(own, others, around, envs, other_envs, worlds, low, high, kind)
 
 
 def _as_points(values: Any, name: str) -> Points:

@@ -184,7 +184,7 @@ class Surroundings:
         self._see(x, y, x, y)
         return self._count(x, y) == 0
 
-    def way(self, x: float, y: float, dx: float, dy: float) -> tuple[float, Floats, Floats]:
+    def meetings(self, x: float, y: float, dx: float, dy: float) -> tuple[float, Floats, Floats]:
         """The free share of a motion, and when the sprite would enter and leave each of the `others`.
 
         Times are shares of the motion; ``inf`` for those that it does not hit.
@@ -362,7 +362,7 @@ def _turn(sprite: Any, around: Surroundings, x: float, y: float) -> tuple[float,
 
 def _up_or_down(around: Surroundings, x: float, y: float, dy: float) -> tuple[float, list[Any], Any]:
     """The new y, what it hit, and what supports it: of the first hits, that with the widest overlap."""
-    first, enter, leave = around.way(x, y, 0.0, dy)
+    first, enter, leave = around.meetings(x, y, 0.0, dy)
     if first >= 1.0:
         goal = y + dy
         fits = round(goal, 2)
@@ -407,7 +407,7 @@ def _one_part(
     around: Surroundings, x: float, y: float, dx: float, climbs: bool
 ) -> tuple[float, float, list[Any], bool]:
     """One part of the motion, or as many whole pixels as are free, and whether that was all of it."""
-    first, enter, leave = around.way(x, y, dx, 0.0)
+    first, enter, leave = around.meetings(x, y, dx, 0.0)
     if first >= 1.0:
         return x + dx, y, [], True
     length = abs(dx)

@@ -531,15 +531,17 @@ def collide(sprites: Iterable[Any], collided: Collided = None) -> list[tuple[Any
     >>> sprite.collide([a, b, c]) == [(a, b)]
     True
     """
-    things = list(sprites)
-    planned = _plan(things, things, collided) if _is_many(things, things, collided) else None
+    members = list(sprites)
+    planned = _plan(members, members, collided) if _is_many(members, members, collided) else None
     if planned is None:
         meet = _sprite.collide_rect if collided is None else collided
-        return [(a, b) for i, a in enumerate(things) for b in things[i + 1 :] if meet(a, b)]
+        return [(a, b) for i, a in enumerate(members) for b in members[i + 1 :] if meet(a, b)]
     rows = pairs(planned.left.boxes, touching=planned.touching)
-    _keep(planned, len(things))
+    _keep(planned, len(members))
     return [
-        (things[i], things[j]) for i, j in _in_list_order(planned, rows).tolist() if _confirmed(planned, i, j)
+        (members[i], members[j])
+        for i, j in _in_list_order(planned, rows).tolist()
+        if _confirmed(planned, i, j)
     ]
 
 

@@ -159,16 +159,16 @@ class Maker:
         for one in layer.objects:
             yield TiledObject(one, layer, frame), one, frame
 
-    def of_object(self, thing: TiledObject, one: Object, frame: Frame, level: Level) -> list[NewBody]:
+    def of_object(self, tiled_object: TiledObject, one: Object, frame: Frame, level: Level) -> list[NewBody]:
         """The bodies of an object."""
-        words = thing.properties
+        words = tiled_object.properties
         if not _flag(words, "body", True, one.where):
             return []
         if level.orientation == "isometric" and one.tile is not None:
             return []  # a picture that stands on the map; its area on the ground is unknown
-        rules = self._rules(thing.type, words, self._static, one.where)
+        rules = self._rules(tiled_object.type, words, self._static, one.where)
         shapes = self._shapes(outlines_of(one, frame), one.where)
-        return [NewBody(shape, rules, thing) for shape in shapes]
+        return [NewBody(shape, rules, tiled_object) for shape in shapes]
 
     # ---- tiles
 
@@ -500,10 +500,10 @@ def _of_objects(
     found: list[TiledObject] = []
     new: list[NewBody] = []
     for (level, place), layer in layers:
-        for thing, one, frame in maker.objects(level, place, layer):
-            found.append(thing)
+        for tiled_object, one, frame in maker.objects(level, place, layer):
+            found.append(tiled_object)
             if layer.name in wanted:
-                new += maker.of_object(thing, one, frame, level)
+                new += maker.of_object(tiled_object, one, frame, level)
     return found, new
 
 

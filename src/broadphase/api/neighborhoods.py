@@ -15,7 +15,7 @@ from broadphase.methods.few_points import find_nearest, find_pairs
 from broadphase.methods.fixed_radius import Reach, count_near, find_near_mixed, one_reach
 from broadphase.methods.nearest_points import as_count, find_nearest_points
 from broadphase.methods.task import pair_limit
-from broadphase.points import Points, Question, as_distance, as_question, as_radii, settled_reach
+from broadphase.points import PointQuery, Points, as_distance, as_query, as_radii, settled_reach
 from broadphase.runtime import threads as own_threads
 from broadphase.runtime.slices import ranges
 from broadphase.runtime.threads import resolve
@@ -271,16 +271,16 @@ def neighbors(
         few = find_pairs(points, r, limit)
         if few is not None:
             return Neighbors(*few, (len(points), len(points)))
-    question = as_question(points, other, period, env)
-    i, j, distance = find_near_mixed(question, _as_reach(r, question), bool(sort), parts, limit)
-    offset = _offsets(question, i, j, parts) if offsets else None
+    query = as_query(points, other, period, env)
+    i, j, distance = find_near_mixed(query, _as_reach(r, query), bool(sort), parts, limit)
+    offset = _offsets(query, i, j, parts) if offsets else None
     return Neighbors(
         i,
         j,
-        _rounded(distance, question.kind),
-        (len(question.points), len(question.found)),
-        offset=None if offset is None else _rounded(offset, question.kind),
-        among=question.others is None,
+        _rounded(distance, query.kind),
+        (len(query.points), len(query.found)),
+        offset=None if offset is None else _rounded(offset, query.kind),
+        among=query.others is None,
         in_order=bool(sort),
     )
 
@@ -325,9 +325,9 @@ def count_neighbors(
     parts, lengths = resolve(threads), as_float_array(settled(r, "r", NUMBERS), "r")
     if lengths.ndim > 1:
         raise ValueError(f"r must be a number or a row of numbers; got shape {lengths.shape}")
-    question = as_question(points, other, period, env)
+    query = as_query(points, other, period, env)
     named = [(lengths, "r")] if lengths.ndim == 0 else [(one, f"r[{k}]") for k, one in enumerate(lengths)]
-    counts = count_near(question, [as_distance(one, question.kind, name) for one, name in named], parts)
+    counts = count_near(query, [as_distance(one, query.kind, name) for one, name in named], parts)
     return counts.item() if lengths.ndim == 0 else counts
 
 
@@ -395,10 +395,10 @@ def nearest(
         few = find_nearest(points, wanted, r)
         if few is not None:
             return NearestPoints(*few)
-    question = as_question(points, other, period, env)
-    limit = as_distance(r, question.kind)
-    ids, distances = find_nearest_points(question, wanted, limit, parts)
-    return NearestPoints(ids, _rounded(distances, question.kind))
+    query = as_query(points, other, period, env)
+    limit = as_distance(r, query.kind)
+    ids, distances = find_nearest_points(query, wanted, limit, parts)
+    return NearestPoints(ids, _rounded(distances, query.kind))
 
 
 def _rounded(values: Points, kind: "np.dtype[Any]") -> Points:
@@ -407,28 +407,28 @@ def _rounded(values: Points, kind: "np.dtype[Any]") -> Points:
         return values.astype(kind, copy=False)
 
 
-def _as_reach(r: Any, question: Question) -> Reach:
-    n, m, kind = len(question.points), len(question.found), question.kind
-    if question.others is not None and isinstance(r, tuple) and len(r) == 2:
+def _as_reach(r: Any, query: PointQuery) -> Reach:
+    n, m, kind = len(query.points), len(query.found), query.kind
+    if query.others is not None and isinstance(r, tuple) and len(r) == 2:
         own, others = as_radii(r[0], n, kind, "r[0]"), as_radii(r[1], m, kind, "r[1]")
     elif np.ndim(r) == 0:
-        return one_reach(as_distance(r, kind), question.points.dtype)
+        return one_reach(as_distance(r, kind), query.points.dtype)
     else:
         own = as_radii(r, n, kind, "r")
-        others = own if question.others is None else np.zeros(m, kind)
+        others = own if query.others is None else np.zeros(m, kind)
     if n == 0 or m == 0:
-        return one_reach(0.0, question.points.dtype)
-    own, others = (radii.astype(question.points.dtype, copy=False) for radii in (own, others))
+        return one_reach(0.0, query.points.dtype)
+    own, others = (radii.astype(query.points.dtype, copy=False) for radii in (own, others))
     with np.errstate(over="ignore"):
         return Reach(float(own.max() + others.max()), own, others)
 
 
-def _offsets(question: Question, i: Any, j: Any, parts: int) -> Points:
-    offsets = np.empty((len(i), question.points.shape[1]), question.points.dtype)
+def _offsets(query: PointQuery, i: Any, j: Any, parts: int) -> Points:
+    offsets = np.empty((len(i), query.points.shape[1]), query.points.dtype)
 
     def find(first: int, last: int) -> None:
         for span in ranges(first, last):
-            find_offsets(question.points, question.found, question.period, i, j, *span, offsets)
+            find_offsets(query.points, query.found, query.period, i, j, *span, offsets)
 
     spans = own_threads.shares(len(i), parts if len(i) >= _ENOUGH_FOR_THREADS else 1)
     own_threads.run_all([partial(find, *span) for span in spans], parts)

@@ -182,17 +182,17 @@ def _one_scene(
         progress(where)
         case = scene.case(n, dim)
 
-        def say(who: str, where: str = where) -> None:
-            progress(f"{where}: {who}")
+        def say(contestant: str, where: str = where) -> None:
+            progress(f"{where}: {contestant}")
 
         searches, pairs = contest.enter(case, left_out, scene.yardstick, say)
         progress(f"{where}: {len(searches)} in turns")
         best, longest = best_of_searches(searches, 0.0 if n in heats else options.seconds)
         if n not in heats:
             results.append(_result(name, facts(case), pairs, best, left_out))
-        for who, took in longest.items():
-            if larger and who not in (DEFAULT, LIMIT) and _too_slow(took, larger / n, options.slow):
-                left_out[who] = f"takes {took:.2g} s for {n:,} boxes"
+        for contestant, took in longest.items():
+            if larger and contestant not in (DEFAULT, LIMIT) and _too_slow(took, larger / n, options.slow):
+                left_out[contestant] = f"takes {took:.2g} s for {n:,} boxes"
     return results
 
 

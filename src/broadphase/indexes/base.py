@@ -410,6 +410,9 @@ class Index:
         return row
 
     # ---- changes: an unsettled structure is rebuilt from the stored boxes
+    #
+    # Only the stored boxes themselves are put back if a change fails: without that, an index whose structure
+    # cannot hold the new boxes (a `MemoryError`) could not be read any more.
 
     def _enter(self, ids: IdArray) -> None:
         """Update everything that depends on boxes that were just stored."""

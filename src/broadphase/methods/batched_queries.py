@@ -319,7 +319,7 @@ def _search(
 
 
 Numbers = npt.NDArray[np.int64]
-Ask = Callable[[Rows], tuple[PairArray, int]]
+Search = Callable[[Rows], tuple[PairArray, int]]
 """The rows ``[query, id]`` of some queries, in the order of both, and the tests."""
 
 _WIDER = 3.2
@@ -357,7 +357,7 @@ class _Compared(NamedTuple):
 
 
 def find(
-    ask: Ask,
+    search: Search,
     boxes: BoxArray,
     queries: Rows,
     touching: bool,
@@ -397,7 +397,7 @@ def find(
             return None
         counts = scratch.array("counts", (len(queries) + 1,), np.int64)
         places = scratch.array("places", (2, len(queries)), np.int32)
-        compare = partial(_compare, ask, boxes, queries, touching, packets, places, counts[1:])
+        compare = partial(_compare, search, boxes, queries, touching, packets, places, counts[1:])
         pieces = _pieces(packets, _PIECES * parts if parts > 1 else 1)
         done = threads.run_all([partial(compare, *piece) for piece in pieces], parts)
         if None in done:
@@ -462,7 +462,7 @@ def _usual_sides(boxes: npt.NDArray[Any]) -> Rows:
 
 
 def _compare(
-    ask: Ask,
+    search: Search,
     boxes: BoxArray,
     queries: Rows,
     touching: bool,
@@ -478,7 +478,7 @@ def _compare(
     columns = np.empty((boxes.shape[1], 0), boxes.dtype)
     sizes = np.diff(packets.ends, prepend=0)
     for first, last in growing(end, begin, _FIRST):
-        rows, made = ask(packets.around[first:last])
+        rows, made = search(packets.around[first:last])
         starts = np.searchsorted(rows[:, 0], np.arange(last - first + 1, dtype=np.int32))
         each = np.diff(starts)
         if columns.shape[1] < each.max() + LANES:

@@ -184,28 +184,6 @@ def suggest_cell_size(boxes: BoxArray) -> CellSize:
     return typical_cell(take_sample(boxes))
 
 
-def suggest_grid_cell_size(boxes: BoxArray) -> CellSize:
-    """Like `suggest_cell_size`, but larger if a grid over the whole world would have too many cells.
-
-    Parameters
-    ----------
-    boxes : numpy.ndarray
-        ``(n, 4)`` or ``(n, 6)``, checked.
-
-    Returns
-    -------
-    CellSize
-        ``size`` is positive and finite, ``reason`` a sentence for readers.
-
-    Examples
-    --------
-    >>> round(suggest_grid_cell_size(np.array([[0.0, 0, 1, 1], [999, 999, 1000, 1000]])).size)
-    500
-    """
-    sample = take_sample(boxes)
-    return grid_cell(sample, world_of(sample), 2 * sample.boxes)
-
-
 def check_cell_size(cell_size: Any) -> float:
     """``cell_size`` as a float, if it is a positive finite number."""
     size = real(cell_size, "cell_size", "a number or None")

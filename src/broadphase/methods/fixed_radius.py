@@ -34,7 +34,7 @@ from broadphase.kernels.points.fixed_radius import (
     search_near,
 )
 from broadphase.methods.task import NO_LIMIT
-from broadphase.points import Numbers, Points, Question
+from broadphase.points import Numbers, PointQuery, Points
 from broadphase.runtime import threads
 from broadphase.runtime.memory import Scratch, borrowed_scratch, pair_array
 from broadphase.runtime.slices import FIRST, MOST, next_most, paced, slices
@@ -63,35 +63,35 @@ _SAMPLE = 1024
 _FINEST = 2.0**-20
 
 
-def sort_into_cells(question: Question, reach: float, radii: Points, parts: int, scratch: Scratch) -> Cells:
+def sort_into_cells(query: PointQuery, reach: float, radii: Points, parts: int, scratch: Scratch) -> Cells:
     """Sort the points to search among into cells no narrower than ``reach``."""
-    found, envs = question.found, question.other_envs
-    grid = _even_grid(question, reach)
+    found, envs = query.found, query.other_envs
+    grid = _even_grid(query, reach)
     if grid is not None:
         cells = _placed(grid, found, envs, radii, parts, scratch, "found", crowd_counts=grid.wider)
         if cells is not None:
             return cells
-    cells = _placed(_table(question, reach), found, envs, radii, parts, scratch, "found")
+    cells = _placed(_table(query, reach), found, envs, radii, parts, scratch, "found")
     assert cells is not None
     return cells
 
 
-def sort_queries(question: Question, cells: Cells, radii: Points, parts: int, scratch: Scratch) -> Cells:
+def sort_queries(query: PointQuery, cells: Cells, radii: Points, parts: int, scratch: Scratch) -> Cells:
     """The query points, sorted by the same cells."""
-    queries = _placed(cells.grid, question.points, question.envs, radii, parts, scratch, "queries")
+    queries = _placed(cells.grid, query.points, query.envs, radii, parts, scratch, "queries")
     assert queries is not None
     return queries
 
 
-def _even_grid(question: Question, reach: float) -> Grid | None:
+def _even_grid(query: PointQuery, reach: float) -> Grid | None:
     """Cells of one size over the whole world; None if it is too large for that."""
-    periodic = np.isfinite(question.period)
-    low = np.where(periodic, 0.0, question.low)
+    periodic = np.isfinite(query.period)
+    low = np.where(periodic, 0.0, query.low)
     with np.errstate(over="ignore"):
-        spread = np.where(periodic, question.period, question.high - low)
+        spread = np.where(periodic, query.period, query.high - low)
     if not (spread < _WIDEST).all():
         return None
-    budget = max(_CELLS_EACH * len(question.found) / question.worlds, 1.0)
+    budget = max(_CELLS_EACH * len(query.found) / query.worlds, 1.0)
     least = max(reach * _WIDER, _NARROWEST)
     side = max(least, _side_for(spread, budget))
     cells = np.maximum(np.floor(spread / side), 1.0) + np.where(periodic | (spread == 0.0), 0.0, 1.0)
@@ -99,11 +99,11 @@ def _even_grid(question: Question, reach: float) -> Grid | None:
         cells = np.ones(len(spread))
     per_unit = np.full(len(spread), 1.0 / min(side, _WIDEST))
     per_unit[periodic] = (cells / np.maximum(spread, _NARROWEST))[periodic]
-    rows = np.array([low, per_unit, np.zeros(len(low)), cells - 1.0, question.period])
+    rows = np.array([low, per_unit, np.zeros(len(low)), cells - 1.0, query.period])
     counts = [int(count) for count in cells]
     plane = counts[0] * counts[1]
     world = math.prod(counts)
-    return Grid(rows, (counts[0], plane, world), 0, world * question.worlds, side > least)
+    return Grid(rows, (counts[0], plane, world), 0, world * query.worlds, side > least)
 
 
 def _side_for(spread: Floats, cells: float) -> float:
@@ -117,21 +117,21 @@ def _side_for(spread: Floats, cells: float) -> float:
     return 0.0
 
 
-def _table(question: Question, reach: float) -> Grid:
+def _table(query: PointQuery, reach: float) -> Grid:
     """Cells of exactly the necessary width, wherever they are, in a hash table."""
-    found = question.found
+    found = query.found
     step = max(len(found) // _SAMPLE, 1)
     sample = np.sort(found[::step].astype(np.float64), axis=0)
     middle = sample[len(sample) // 2]
     with np.errstate(over="ignore"):
         bulk = float((sample[(3 * len(sample)) // 4] - sample[len(sample) // 4]).max())
-        whole = float((question.high - question.low).max())
+        whole = float((query.high - query.low).max())
     side = reach * _WIDER
     if side == 0.0:
         side = bulk * _FINEST if bulk > 0.0 else whole * _FINEST
     side = min(max(side, _NARROWEST), _WIDEST)
-    periodic = np.isfinite(question.period)
-    around = np.where(periodic, question.period, 1.0)
+    periodic = np.isfinite(query.period)
+    around = np.where(periodic, query.period, 1.0)
     cells = np.clip(np.floor(around / side), 1.0, _LAST_CELL)
     rows = np.array(
         [
@@ -139,7 +139,7 @@ def _table(question: Question, reach: float) -> Grid:
             np.where(periodic, cells / around, 1.0 / side),
             np.where(periodic, 0.0, -_LAST_CELL),
             np.where(periodic, cells - 1.0, _LAST_CELL),
-            question.period,
+            query.period,
         ]
     )
     blocks = 1 << max(_TABLE_EACH * len(found) // BLOCK, 16).bit_length()
@@ -218,7 +218,7 @@ class Reach(NamedTuple):
     other_radii: Points
 
 
-class Answer(NamedTuple):
+class NearRows(NamedTuple):
     """What was found."""
 
     i: Numbers
@@ -231,34 +231,34 @@ def one_reach(r: float, kind: Any) -> Reach:
     return Reach(r, none_of(kind), none_of(kind))
 
 
-def find_near(question: Question, reach: Reach, sort: bool, parts: int, limit: int = NO_LIMIT) -> Answer:
+def find_near(query: PointQuery, reach: Reach, sort: bool, parts: int, limit: int = NO_LIMIT) -> NearRows:
     """All pairs, sorted or in any order."""
-    kind = question.points.dtype
-    if len(question.points) == 0 or len(question.found) == 0:
-        return Answer(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, kind))
-    rule = _rule(question, reach)
+    kind = query.points.dtype
+    if len(query.points) == 0 or len(query.found) == 0:
+        return NearRows(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, kind))
+    rule = _rule(query, reach)
     with borrowed_scratch() as scratch:
-        cells = sort_into_cells(question, reach.r, reach.other_radii, parts, scratch)
+        cells = sort_into_cells(query, reach.r, reach.other_radii, parts, scratch)
         queries = cells
-        if question.others is not None:
-            queries = sort_queries(question, cells, reach.radii, parts, scratch)
-        finds = _search(question, cells, queries, rule, parts, limit, scratch)
-        order = np.empty(0, np.int32) if sort else queries.own[0, : len(question.points)]
-        return _in_order(question, finds, order, sort, rule.scale, parts, limit, scratch)
+        if query.others is not None:
+            queries = sort_queries(query, cells, reach.radii, parts, scratch)
+        finds = _search(query, cells, queries, rule, parts, limit, scratch)
+        order = np.empty(0, np.int32) if sort else queries.own[0, : len(query.points)]
+        return _in_order(query, finds, order, sort, rule.scale, parts, limit, scratch)
 
 
-def _rule(question: Question, reach: Reach) -> Rule:
+def _rule(query: PointQuery, reach: Reach) -> Rule:
     """Which squares count, and whether they need care."""
-    kind = question.points.dtype.type
-    safe = 30 if question.points.itemsize == 4 else 200
+    kind = query.points.dtype.type
+    safe = 30 if query.points.itemsize == 4 else 200
     r = kind(reach.r)
     scale = 1.0
     if not (2.0**-safe <= r <= 2.0**safe or np.isinf(r)):
-        most = 126 if question.points.itemsize == 4 else 1022
+        most = 126 if query.points.itemsize == 4 else 1022
         scale = 2.0 ** min(max(-math.frexp(float(r))[1], -most), most) if r > 0 else 2.0**most
-    apart = question.worlds == 1
+    apart = query.worlds == 1
     careful = scale != 1.0 or len(reach.radii) > 0 or not apart
-    return Rule(question.others is None, _largest_square(kind(r * kind(scale))), scale, careful)
+    return Rule(query.others is None, _largest_square(kind(r * kind(scale))), scale, careful)
 
 
 def _for_cells(rule: Rule, cells: Cells) -> Rule:
@@ -285,9 +285,9 @@ def _largest_square(r: Any) -> float:
 
 
 def _search(
-    question: Question, cells: Cells, queries: Cells, rule: Rule, parts: int, limit: int, scratch: Scratch
+    query: PointQuery, cells: Cells, queries: Cells, rule: Rule, parts: int, limit: int, scratch: Scratch
 ) -> Finds:
-    n, kind = len(question.points), question.points.dtype
+    n, kind = len(query.points), query.points.dtype
     pieces = threads.shares(n, _PIECES * parts if parts > 1 and n >= ENOUGH_FOR_THREADS else 1)
     rows = scratch.array("near rows", (n, 2), np.int64)
     # If points find more than this, further memory is allocated and the finds are copied together; the next
@@ -340,37 +340,37 @@ def _search(
     return finds
 
 
-def count_near(question: Question, distances: Sequence[float], parts: int) -> npt.NDArray[np.int64]:
+def count_near(query: PointQuery, distances: Sequence[float], parts: int) -> npt.NDArray[np.int64]:
     """For each of some distances how many pairs lie within it; found pairs are counted and not kept."""
     counts = np.zeros(len(distances), np.int64)
-    if len(question.points) == 0 or len(question.found) == 0 or len(distances) == 0:
+    if len(query.points) == 0 or len(query.found) == 0 or len(distances) == 0:
         return counts
-    kind = question.points.dtype
-    rules = [_rule(question, one_reach(r, kind)) for r in distances]
+    kind = query.points.dtype
+    rules = [_rule(query, one_reach(r, kind)) for r in distances]
     # Distances far beyond the usual are searched one by one, each with differences scaled for itself.
     usual = [k for k, rule in enumerate(rules) if rule.scale == 1.0]
     for group in [usual, *([k] for k, rule in enumerate(rules) if rule.scale != 1.0)]:
         if group:
             largest = max(group, key=lambda k: distances[k])
             counts[group] = _count_within(
-                question, distances[largest], rules[largest], [rules[k].reach for k in group], parts
+                query, distances[largest], rules[largest], [rules[k].reach for k in group], parts
             )
     return counts
 
 
 def _count_within(
-    question: Question, r: float, rule: Rule, squares: list[float], parts: int
+    query: PointQuery, r: float, rule: Rule, squares: list[float], parts: int
 ) -> npt.NDArray[np.int64]:
     """How many pairs have at most each of these squares; ``r`` and ``rule`` are of the largest."""
-    n, kind = len(question.points), question.points.dtype
+    n, kind = len(query.points), query.points.dtype
     order = np.argsort(squares)
     bounds = np.array(squares, kind)[order]
     pieces = threads.shares(n, _PIECES * parts if parts > 1 and n >= ENOUGH_FOR_THREADS else 1)
     with borrowed_scratch() as scratch:
-        cells = sort_into_cells(question, r, none_of(kind), parts, scratch)
+        cells = sort_into_cells(query, r, none_of(kind), parts, scratch)
         queries = cells
-        if question.others is not None:
-            queries = sort_queries(question, cells, none_of(kind), parts, scratch)
+        if query.others is not None:
+            queries = sort_queries(query, cells, none_of(kind), parts, scratch)
         rows = scratch.array("near rows", (n, 2), np.int64)
         rule = _for_cells(rule, cells)
 
@@ -414,7 +414,7 @@ def _moved_together(rows: npt.NDArray[np.int64], ids: Numbers, squares: Points, 
 
 
 def _in_order(
-    question: Question,
+    query: PointQuery,
     finds: Finds,
     order: Numbers,
     sort: bool,
@@ -422,8 +422,8 @@ def _in_order(
     parts: int,
     limit: int,
     scratch: Scratch,
-) -> Answer:
-    n, kind = len(question.points), question.points.dtype
+) -> NearRows:
+    n, kind = len(query.points), query.points.dtype
     many = parts > 1 and n >= ENOUGH_FOR_THREADS
     pieces = threads.shares(n, _PIECES * parts if many else 1)
     counts = threads.run_all([partial(count_finds, order, finds.rows, *piece) for piece in pieces], parts)
@@ -431,8 +431,8 @@ def _in_order(
     total, longest = int(ends[-1]), max(most for _, most in counts)
     if total > limit:
         raise PairLimitExceeded(limit, TOO_MANY)
-    answer, rows = _result_arrays(total, kind)
-    words = len(question.found) // 64 + 1 if longest > RANKED and sort else 0
+    result, rows = _result_arrays(total, kind)
+    words = len(query.found) // 64 + 1 if longest > RANKED and sort else 0
 
     def put(piece: int, first: int, last: int) -> None:
         at = int(ends[piece]) - counts[piece][0]
@@ -440,22 +440,22 @@ def _in_order(
         marks = np.zeros(words, np.uint64), np.zeros(words // 64 + 1 if words else 0, np.uint64)
         for begin, end in slices(first, last, _ROW_COST + 4.0 * total / n):
             put_rows(
-                *(order, sort, finds, question.points, question.found, question.period, scale),
+                *(order, sort, finds, query.points, query.found, query.period, scale),
                 *(begin, end, at, RowScratch(roots, *marks), rows),
             )
             at += count_finds(order, finds.rows, begin, end)[0] if end < last else 0
 
     threads.run_all([partial(put, piece, *span) for piece, span in enumerate(pieces)], parts)
-    return answer
+    return result
 
 
-def _result_arrays(total: int, kind: Any) -> tuple[Answer, PairRows]:
+def _result_arrays(total: int, kind: Any) -> tuple[NearRows, PairRows]:
     """Arrays for this many pairs in one recycled block of memory; and in the form that kernels take."""
     width = 2 + kind.itemsize // 4
     flat = pair_array((total * width + 1) // 2).reshape(-1)
     i, j = flat[:total], flat[total : 2 * total]
     distance = flat[2 * total : width * total].view(kind)
-    return Answer(i, j, distance), PairRows(i.reshape(1, -1), j.reshape(1, -1), distance.reshape(1, -1))
+    return NearRows(i, j, distance), PairRows(i.reshape(1, -1), j.reshape(1, -1), distance.reshape(1, -1))
 
 
 # -----------------------------------------------------------------------------------------------------------
@@ -477,14 +477,14 @@ _HUGE = 2.0**29
 
 
 def find_near_mixed(
-    question: Question, reach: Reach, sort: bool, parts: int, limit: int = NO_LIMIT
-) -> Answer:
+    query: PointQuery, reach: Reach, sort: bool, parts: int, limit: int = NO_LIMIT
+) -> NearRows:
     """What `find_near` finds."""
-    same = question.others is None
+    same = query.others is None
     own = _giants(reach.radii)
     others = own if same else _giants(reach.other_radii)
-    if not (own.any() or others.any()) or len(question.points) + len(question.found) < _ENOUGH:
-        return _within_radii(reach, find_near(question, reach, sort, parts, limit))
+    if not (own.any() or others.any()) or len(query.points) + len(query.found) < _ENOUGH:
+        return _within_radii(reach, find_near(query, reach, sort, parts, limit))
     large, small = np.flatnonzero(own), np.flatnonzero(~own)
     other_large, other_small = np.flatnonzero(others), np.flatnonzero(~others)
     if same:
@@ -494,22 +494,22 @@ def find_near_mixed(
     found = []
     left = limit
     for rows, among in searches:
-        some, ids = _some(question, rows, among), rows if among is None else among
+        some, ids = _some(query, rows, among), rows if among is None else among
         own_reach = _reach_of(reach, rows, ids)
         try:
-            answer = _within_radii(own_reach, find_near(some, own_reach, False, parts, left))
+            result = _within_radii(own_reach, find_near(some, own_reach, False, parts, left))
         except PairLimitExceeded:
             raise PairLimitExceeded(limit, TOO_MANY) from None  # the caller's limit, not the rest
-        left -= len(answer.i)
-        i, j = rows[answer.i].astype(np.int32), ids[answer.j].astype(np.int32)
+        left -= len(result.i)
+        i, j = rows[result.i].astype(np.int32), ids[result.j].astype(np.int32)
         if same:
             i, j = np.minimum(i, j), np.maximum(i, j)
-        found.append(Answer(i, j, answer.distance))
+        found.append(NearRows(i, j, result.distance))
     i, j, distance = (np.concatenate(column) for column in zip(*found, strict=True))
     if sort:
         order = argsort_keys(i.astype(np.int64) << 32 | j)
         i, j, distance = i[order], j[order], distance[order]
-    return Answer(i, j, distance)
+    return NearRows(i, j, distance)
 
 
 def _giants(radii: Points) -> npt.NDArray[np.bool_]:
@@ -523,21 +523,21 @@ def _giants(radii: Points) -> npt.NDArray[np.bool_]:
     return giants
 
 
-def _within_radii(reach: Reach, answer: Answer) -> Answer:
+def _within_radii(reach: Reach, result: NearRows) -> NearRows:
     """Without pairs that were only found because their distance vanishes compared with a huge radius."""
     if len(reach.radii) == 0 or reach.r < _HUGE:
-        return answer
+        return result
     with np.errstate(over="ignore"):
-        near = answer.distance <= reach.radii[answer.i] + reach.other_radii[answer.j]
-    return answer if near.all() else Answer(answer.i[near], answer.j[near], answer.distance[near])
+        near = result.distance <= reach.radii[result.i] + reach.other_radii[result.j]
+    return result if near.all() else NearRows(result.i[near], result.j[near], result.distance[near])
 
 
-def _some(question: Question, rows: Rows, among: Rows | None) -> Question:
+def _some(query: PointQuery, rows: Rows, among: Rows | None) -> PointQuery:
     """The same search for some of the points, among themselves or among some of the others."""
-    envs = question.envs
-    found_envs = question.other_envs
-    points = question.points[rows]
-    others = None if among is None else question.found[among]
+    envs = query.envs
+    found_envs = query.other_envs
+    points = query.points[rows]
+    others = None if among is None else query.found[among]
     held = points if others is None else others
     if len(held):
         low, high = held.min(axis=0).astype(np.float64), held.max(axis=0).astype(np.float64)
@@ -545,7 +545,7 @@ def _some(question: Question, rows: Rows, among: Rows | None) -> Question:
         low = high = np.zeros(points.shape[1])
     own = envs[rows] if len(envs) else envs
     theirs = found_envs[rows if among is None else among] if len(envs) else envs
-    return question._replace(points=points, others=others, envs=own, other_envs=theirs, low=low, high=high)
+    return query._replace(points=points, others=others, envs=own, other_envs=theirs, low=low, high=high)
 
 
 def _reach_of(reach: Reach, rows: Rows, ids: Rows) -> Reach:

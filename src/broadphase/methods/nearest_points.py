@@ -27,7 +27,7 @@ from broadphase.kernels.points.nearest_points import (
     take_in_order,
 )
 from broadphase.numeric import whole
-from broadphase.points import Numbers, Points, Question
+from broadphase.points import Numbers, PointQuery, Points
 from broadphase.runtime import threads
 from broadphase.runtime.slices import ranges, slices
 
@@ -50,26 +50,26 @@ class _Curve(NamedTuple):
     width: int
 
 
-def find_nearest_points(question: Question, k: int, r: float, parts: int) -> tuple[Numbers, Points]:
+def find_nearest_points(query: PointQuery, k: int, r: float, parts: int) -> tuple[Numbers, Points]:
     """Numbers and distances of the nearest, -1 and inf where there are fewer."""
-    n, kind = len(question.points), question.points.dtype
+    n, kind = len(query.points), query.points.dtype
     ids, distances = np.empty((n, k), np.int32), np.empty((n, k), kind)
-    same = question.others is None
-    wanted = min(k, len(question.found) - same)
+    same = query.others is None
+    wanted = min(k, len(query.found) - same)
     if n == 0 or wanted <= 0:
         ids.fill(-1)
         distances.fill(np.inf)
         return ids, distances
-    curve, (kind, scale) = _curve_for(question), _kind_and_scale(question)
-    envs = question.envs if same else question.other_envs
-    held = _along(question.found, envs, curve, kind, scale, parts)
-    queries = held if same else _along(question.points, question.envs, curve, kind, scale, parts)
-    levels, boxes, worlds = _boxes_around(held, len(question.found), parts)
+    curve, (kind, scale) = _curve_for(query), _kind_and_scale(query)
+    envs = query.envs if same else query.other_envs
+    held = _along(query.found, envs, curve, kind, scale, parts)
+    queries = held if same else _along(query.points, query.envs, curve, kind, scale, parts)
+    levels, boxes, worlds = _boxes_around(held, len(query.found), parts)
     with np.errstate(over="ignore"):
-        around = question.period.astype(kind) * kind.type(scale)
+        around = query.period.astype(kind) * kind.type(scale)
     fixed = (
-        *(Tree(held, boxes, worlds, levels), Scale(scale, around, question.period), r),
-        *(question.points, question.found, queries, same),
+        *(Tree(held, boxes, worlds, levels), Scale(scale, around, query.period), r),
+        *(query.points, query.found, queries, same),
     )
     capacity = 2 * wanted + 12 * LANES
 
@@ -88,33 +88,33 @@ def find_nearest_points(question: Question, k: int, r: float, parts: int) -> tup
     return ids, distances
 
 
-def _curve_for(question: Question) -> _Curve:
+def _curve_for(query: PointQuery) -> _Curve:
     """The finest steps that fit in the region of nearly all points; the others are at the ends."""
-    found = question.found
+    found = query.found
     dim = found.shape[1]
     sample = np.sort(found[:: max(len(found) // _SAMPLE, 1)].astype(np.float64), axis=0)
     aside = int(_TRIMMED * len(sample))
     low, high = sample[aside], sample[-1 - aside]
     with np.errstate(over="ignore"):
         margin = 0.25 * high - 0.25 * low
-        low, high = np.maximum(low - margin, question.low), np.minimum(high + margin, question.high)
+        low, high = np.maximum(low - margin, query.low), np.minimum(high + margin, query.high)
         spread = 0.5 * high - 0.5 * low
-    width = min(_MOST_BITS[dim], (62 - max(question.worlds - 1, 0).bit_length()) // dim)
+    width = min(_MOST_BITS[dim], (62 - max(query.worlds - 1, 0).bit_length()) // dim)
     # Equally many steps on each axis, but none longer on a short axis: neighbours are near on all axes.
     longest = float(spread.max())
     per_unit = 2.0 ** (width - 1) / longest if longest > 1e-300 else 0.0
     return _Curve(low, np.full(dim, per_unit), width)
 
 
-def _kind_and_scale(question: Question) -> "tuple[np.dtype[Any], float]":
+def _kind_and_scale(query: PointQuery) -> "tuple[np.dtype[Any], float]":
     """The type to search in, and a power of two to scale by: no square overflows, and few underflow.
 
     Squares of float32 numbers of all sizes fit into float64.  float64 numbers are scaled so that squares
     just do not overflow; then one point far away does not make the squares of the others underflow.
     """
-    kind = question.points.dtype
+    kind = query.points.dtype
     with np.errstate(over="ignore"):
-        largest = float(np.maximum(np.abs(question.low), np.abs(question.high)).max())
+        largest = float(np.maximum(np.abs(query.low), np.abs(query.high)).max())
     exponent = math.frexp(largest)[1] if largest > 0.0 else 0
     if kind.itemsize == 4:
         return (kind if abs(exponent) <= 40 else np.dtype(np.float64)), 1.0

@@ -45,7 +45,7 @@ def find(task: Task, *, cell_size: float | None = None) -> Found:
     task : Task
         What to search.
     cell_size : float, optional
-        Side of the finest cells; by default `suggest_grid_cell_size` of the boxes.  A size that would
+        Side of the finest cells; by default `suggest_cell_size` of the boxes, or larger.  A size that would
         give more than 16 cells for each box is raised.
 
     Returns

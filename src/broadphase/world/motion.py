@@ -16,6 +16,7 @@ from broadphase.geometry.narrow_phase import overlap
 from broadphase.geometry.shapes import Bounds, Polygon, Shape, finite, turned_point
 from broadphase.geometry.table import table_of
 from broadphase.kernels.movement import motion as kernel
+from broadphase.kernels.movement.motion import swept_region
 from broadphase.kernels.movement.sweep import BOUNCE, CROSS
 from broadphase.world.arguments import as_shape, as_two
 from broadphase.world.bodies import ALL, Body, Rows
@@ -27,7 +28,6 @@ from broadphase.world.movement import (
     beside,
     blocker_at,
     first_against,
-    region,
     resolve,
     step_beside,
 )
@@ -234,7 +234,7 @@ class Motion:
         passed: set[int] = set()
         if store.any_sensor:
             left, top, right, bottom = store.bounds(row)
-            swept = region(left, top, right - left, bottom - top, dx, dy, False)
+            swept = swept_region(left, top, right - left, bottom - top, dx, dy, False)
             self.around(row, ignored, passed=passed)(swept)
         movement = Movement(start.x + dx, start.y + dy, ())
         store.put(row, movement.x, movement.y)

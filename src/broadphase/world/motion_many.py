@@ -395,7 +395,7 @@ def _one_each(given: float | Floats, count: int, name: str) -> Floats:
 
 
 def regions(movers: Floats, response: Answer) -> Floats:
-    """``(m, 4)``: `movement.region` of rows ``x, y, width, height, dx, dy``.
+    """``(m, 4)``: `swept_region` of rows ``x, y, width, height, dx, dy``.
 
     Examples
     --------

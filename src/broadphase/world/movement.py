@@ -29,7 +29,7 @@ from broadphase.geometry.shapes import Bounds, Box, Shape, finite
 from broadphase.geometry.table import columns_of
 from broadphase.kernels.movement import depenetration as kernel
 from broadphase.kernels.movement import sweep, sweep_shapes
-from broadphase.kernels.movement.motion import TOLERANCE
+from broadphase.kernels.movement.motion import TOLERANCE, swept_region
 from broadphase.kernels.shapes.contact import box_box
 from broadphase.kernels.shapes.table import BOX, ShapeColumns, bound_rows
 from broadphase.kernels.tiles.grid import TileGrid, bounds_of_cell
@@ -430,7 +430,7 @@ class _BoxMover(_Mover):
         box = self.x, self.y, self.width, self.height
         (self.x, self.y), hits = depenetrate_box(box, self.blockers, self.around, self.grid, response)
         self.goal_x, self.goal_y = self.x + self.dx, self.y + self.dy
-        swept = region(self.x, self.y, self.width, self.height, self.dx, self.dy, self.mirrored)
+        swept = swept_region(self.x, self.y, self.width, self.height, self.dx, self.dy, self.mirrored)
         self.blockers = self.around(swept)
         return hits
 
@@ -487,7 +487,7 @@ def _mover_of(
 ) -> _BoxMover | _ShapeMover:
     if isinstance(shape, Box):
         mirrored = callable(response) or response == "bounce"
-        blockers = around(region(shape.x, shape.y, shape.width, shape.height, dx, dy, mirrored))
+        blockers = around(swept_region(shape.x, shape.y, shape.width, shape.height, dx, dy, mirrored))
         if all_boxes(blockers):
             return _BoxMover(shape, dx, dy, blockers, around, grid, mirrored)
     near = around(_padded(shape.bounds, dx, dy))
@@ -500,26 +500,10 @@ def _mover_of(
 # ---- regions
 
 
-def region(x: float, y: float, width: float, height: float, dx: float, dy: float, mirrored: bool) -> Bounds:
-    """The region that a box sweeps; with ``mirrored``, for a bounce, to both sides.
-
-    Examples
-    --------
-    >>> region(0.0, 0.0, 1.0, 1.0, 5.0, -2.0, False)
-    (0.0, -2.0, 6.0, 1.0)
-    """
-    if mirrored:
-        pad_x = abs(dx) + 1e-12 * (abs(x) + abs(dx) + width)
-        pad_y = abs(dy) + 1e-12 * (abs(y) + abs(dy) + height)
-        return x - pad_x, y - pad_y, x + width + pad_x, y + height + pad_y
-    goal_x, goal_y = x + dx, y + dy
-    return min(x, goal_x), min(y, goal_y), max(x + width, goal_x + width), max(y + height, goal_y + height)
-
-
 def _padded(bounds: Bounds, dx: float, dy: float) -> Bounds:
-    """As `region`, and a little more, for the gap that is kept before sloped surfaces."""
+    """As `swept_region`, and a little more, for the gap that is kept before sloped surfaces."""
     left, top, right, bottom = bounds
-    left, top, right, bottom = region(left, top, right - left, bottom - top, dx, dy, False)
+    left, top, right, bottom = swept_region(left, top, right - left, bottom - top, dx, dy, False)
     pad = _tolerance(bounds)
     return left - pad, top - pad, right + pad, bottom + pad
 

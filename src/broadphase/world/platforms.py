@@ -4,11 +4,12 @@ from collections import Counter
 from typing import NamedTuple
 
 from broadphase.geometry.shapes import Bounds
+from broadphase.kernels.movement.motion import swept_region
 from broadphase.world.arguments import as_two
 from broadphase.world.bodies import Body
 from broadphase.world.broad_phase import closed
 from broadphase.world.motion import Motion
-from broadphase.world.movement import beside, checked_displacement, region, resolve
+from broadphase.world.movement import beside, checked_displacement, resolve
 
 _Vector = tuple[float, float]
 
@@ -89,7 +90,7 @@ def _in_the_way(motion: Motion, row: int, displacement: _Vector, excluded: set[i
     left, top, right, bottom = store.bounds(row)
     found = {}
     for other in motion.rows_near(
-        closed(region(left, top, right - left, bottom - top, *displacement, False))
+        closed(swept_region(left, top, right - left, bottom - top, *displacement, False))
     ):
         if other not in excluded and _is_movable_by(motion, other, row):
             move = resolve(store.shape(row), *displacement, motion.around_only(other), None, "cross")

@@ -103,7 +103,7 @@ class Queries:
     def __init__(self, state: State) -> None:
         self._state = state
         self._space, self._store, self._broad_phase = state.space, state.store, state.broad_phase
-        self._asked = columns_of(Box(0, 0, 0, 0))
+        self._shape = columns_of(Box(0, 0, 0, 0))
         """The box or circle of a query, overwritten by the next."""
 
     # ---- overlaps
@@ -140,20 +140,20 @@ class Queries:
             return self.box((-math.inf, -math.inf, math.inf, math.inf), rules)
         return self._overlapping(Circle(x, y, radius).bounds, self._of_kind(CIRCLE, x, y, radius, 0.0), rules)
 
-    def _overlapping(self, bounds: Bounds, asked: ShapeColumns, rules: Rules) -> list[Body]:
+    def _overlapping(self, bounds: Bounds, shapes: ShapeColumns, rules: Rules) -> list[Body]:
         """The bodies that overlap a shape with these bounds, by id."""
         tag, category, mask, ignore = rules
-        unseen = self._store.ignored(ignore)
+        ignored = self._store.ignored(ignore)
         rows: list[int]
         if self._space.is_inner(bounds):
             count = self._broad_phase.gather(bounds)
             near = self._broad_phase.room.near
-            count = kernel.keep_overlapping(near, count, asked, self._store.table.columns)
+            count = kernel.keep_overlapping(near, count, shapes, self._store.table.columns)
             rows = near[:count].tolist()
         else:
-            rows = self._overlapping_many(np.array([bounds]), asked, (None, None, None, ()))[:, 1].tolist()
-        if unseen:
-            rows = [row for row in rows if row not in unseen]
+            rows = self._overlapping_many(np.array([bounds]), shapes, (None, None, None, ()))[:, 1].tolist()
+        if ignored:
+            rows = [row for row in rows if row not in ignored]
         if not (tag is None and category is None and mask is None):
             rows = self._chosen(rows, tag, category, mask)
         bodies: list[Any] = self._store.bodies
@@ -161,9 +161,9 @@ class Queries:
 
     def _of_kind(self, kind: np.uint8, x: float, y: float, width: float, height: float) -> ShapeColumns:
         """The shape of a query, as kernels take it."""
-        asked = self._asked
-        asked.kinds[0], asked.x[0], asked.y[0], asked.width[0], asked.height[0] = kind, x, y, width, height
-        return asked
+        shape = self._shape
+        shape.kinds[0], shape.x[0], shape.y[0], shape.width[0], shape.height[0] = kind, x, y, width, height
+        return shape
 
     def _chosen(self, rows: list[int], tag: Any, category: int | None, mask: int | None) -> list[int]:
         store = self._store
@@ -180,12 +180,12 @@ class Queries:
 
     def _boxes(self, boxes: Any, rules: Any) -> Rows:
         """``[query, id]`` of the bodies that overlap each of ``(m, 4)`` boxes."""
-        asked = as_boxes(boxes, "box").astype(np.float64, copy=False)
-        if asked.shape[1] != 4:
-            raise ValueError(f"box must have 4 columns, min_x, min_y, max_x, max_y; got shape {asked.shape}")
-        near = np.clip(asked, -_FARTHEST, _FARTHEST)
+        given = as_boxes(boxes, "box").astype(np.float64, copy=False)
+        if given.shape[1] != 4:
+            raise ValueError(f"box must have 4 columns, min_x, min_y, max_x, max_y; got shape {given.shape}")
+        near = np.clip(given, -_FARTHEST, _FARTHEST)
         widths, heights = (near[:, 2:] - near[:, :2]).T
-        return self._overlapping_many(asked, _columns(BOX, near[:, 0], near[:, 1], widths, heights), rules)
+        return self._overlapping_many(given, _columns(BOX, near[:, 0], near[:, 1], widths, heights), rules)
 
     def _points(self, points: Any, rules: Any) -> Rows:
         """``[query, id]`` of the bodies whose inside holds each of ``(m, 2)`` points."""
@@ -206,21 +206,21 @@ class Queries:
             reach, _columns(CIRCLE, at[:, 0], at[:, 1], radii, np.zeros(len(at))), rules
         )
 
-    def _overlapping_many(self, bounds: Floats, asked: ShapeColumns, rules: Any) -> Rows:
+    def _overlapping_many(self, bounds: Floats, shapes: ShapeColumns, rules: Any) -> Rows:
         """``[query, id]``, sorted, of the bodies that overlap each shape."""
         tag, category, mask, ignore = rules
-        unseen, space = self._store.ignored(ignore), self._space
+        ignored, space = self._store.ignored(ignore), self._space
         of = None
         if space.periodic:
-            bounds, asked = _once_around(space, np.array(bounds, np.float64), asked)
+            bounds, shapes = _once_around(space, np.array(bounds, np.float64), shapes)
             of, turns = space.turns_near(bounds)
             shift = space.shift(turns)
-            bounds, asked = bounds[of] - np.hstack((shift, shift)), moved_columns(asked, of, -shift)
+            bounds, shapes = bounds[of] - np.hstack((shift, shift)), moved_columns(shapes, of, -shift)
         rows = np.ascontiguousarray(self._broad_phase.in_boxes(np.ascontiguousarray(bounds), ALL))
-        rows = rows[: kernel.keep_overlapping_rows(rows, asked, self._store.table.columns)]
+        rows = rows[: kernel.keep_overlapping_rows(rows, shapes, self._store.table.columns)]
         rows = rows[self._fitting(rows[:, 1], tag, category, mask)]
-        if unseen:
-            rows = rows[~np.isin(rows[:, 1], list(unseen))]
+        if ignored:
+            rows = rows[~np.isin(rows[:, 1], list(ignored))]
         if of is not None:
             rows[:, 0] = of[rows[:, 0]]
             return np.unique(rows, axis=0)
@@ -269,8 +269,8 @@ class Queries:
         """Whether nothing lies between two bodies or points; see `World.line_of_sight`."""
         tag, category, mask, ignore = rules
         ends = ((a, "a"), (b, "b"))
-        unseen = {self._store.row(one, name) for one, name in ends if isinstance(one, Body)}
-        unseen |= self._store.ignored(ignore)
+        ignored = {self._store.row(one, name) for one, name in ends if isinstance(one, Body)}
+        ignored |= self._store.ignored(ignore)
         (x, y), (to_x, to_y) = (
             one.center if isinstance(one, Body) else as_two(one, name) for one, name in ends
         )
@@ -278,46 +278,50 @@ class Queries:
         dx, dy = math.remainder(to_x - x, along_x), math.remainder(to_y - y, along_y)
         if dx == 0.0 and dy == 0.0:
             return True
-        kept = tag, category, mask, frozenset(unseen), True
+        kept = tag, category, mask, frozenset(ignored), True
         return not self._along_ray((x, y), _unit(dx, dy), math.hypot(dx, dy), tiles, kept, 1)
 
     def _along_ray(
-        self, start: _Place, way: _Place, furthest: float, tiles: bool, kept: _Kept, most: int
+        self, start: _Place, direction: _Place, furthest: float, tiles: bool, kept: _Kept, most: int
     ) -> list[BodyHit]:
         """What a ray along a unit vector hits."""
         if self._space.periodic:
-            return self._around(start, way, furthest, tiles, kept, most)
+            return self._around(start, direction, furthest, tiles, kept, most)
         last: list[BodyHit] = []
         if tiles and self._state.tiles is not None:
-            stop = self._state.tiles.raycast(start, way, furthest)
+            stop = self._state.tiles.raycast(start, direction, furthest)
             if stop is not None:
                 last = [BodyHit(stop.tile, stop.distance, stop.normal, stop.point)]
                 furthest = math.nextafter(stop.distance, math.inf)
-        return self._straight(start, way, furthest, kept, most) + last
+        return self._straight(start, direction, furthest, kept, most) + last
 
-    def _straight(self, start: _Place, way: _Place, furthest: float, kept: _Kept, most: int) -> list[BodyHit]:
+    def _straight(
+        self, start: _Place, direction: _Place, furthest: float, kept: _Kept, most: int
+    ) -> list[BodyHit]:
         """The first bodies that a ray hits, not their images."""
-        (x, y), (dx, dy) = start, way
+        (x, y), (dx, dy) = start, direction
         if most == 1 and len(kept[3]) < 2:
             found = self._broad_phase.first_on_ray((x, y, dx, dy, furthest), self._filter(kept))
             if found is not None:
-                return [] if found[0] < 0 else [self._body_hit(start, way, *found)]
-        count, room = self._broad_phase.gather_on_ray(start, way, furthest), self._broad_phase.room
+                return [] if found[0] < 0 else [self._body_hit(start, direction, *found)]
+        count, room = self._broad_phase.gather_on_ray(start, direction, furthest), self._broad_phase.room
         count = kernel.keep_on_ray(
             room.near, count, self._store.table.columns, x, y, dx, dy, furthest, room.hits
         )
-        return [self._body_hit(start, way, row, *hit) for row, hit in self._by_distance(count, kept)[:most]]
+        return [
+            self._body_hit(start, direction, row, *hit) for row, hit in self._by_distance(count, kept)[:most]
+        ]
 
     def _body_hit(
-        self, start: _Place, way: _Place, row: int, distance: float, nx: float, ny: float
+        self, start: _Place, direction: _Place, row: int, distance: float, nx: float, ny: float
     ) -> BodyHit:
-        point = start[0] + distance * way[0], start[1] + distance * way[1]
+        point = start[0] + distance * direction[0], start[1] + distance * direction[1]
         hit: BodyHit = _new(BodyHit, (self._store.bodies[row], distance, (nx, ny), point))
         return hit
 
     def _filter(self, kept: _Kept) -> kernel.BodyFilter:
         """The rules for a kernel, if at most one body is ignored."""
-        tag, category, mask, unseen, solid = kept
+        tag, category, mask, ignored_rows, solid = kept
         store, groups, bits = self._store, _NONE, _ANY
         if tag is not None:
             wanted = as_tags(tag)
@@ -328,28 +332,28 @@ class Queries:
                 -1 if mask is None else arguments.bit_set(mask, "mask"),
             )
         sensor = store.sensor if solid and store.any_sensor else _NONE
-        ignored = next(iter(unseen)) if unseen else -1
+        ignored = next(iter(ignored_rows), -1)
         only: kernel.BodyFilter = _new(
             kernel.BodyFilter, (store.category, store.mask, store.group, groups, sensor, ignored, *bits)
         )
         return only
 
     def _around(
-        self, start: _Place, way: _Place, furthest: float, tiles: bool, kept: _Kept, most: int
+        self, start: _Place, direction: _Place, furthest: float, tiles: bool, kept: _Kept, most: int
     ) -> list[BodyHit]:
         """The same where a ray goes around, leg by leg."""
         space = self._space
         start = space.place(*start)
-        last = self._tile_ahead(start, way, furthest) if tiles else []
+        last = self._tile_ahead(start, direction, furthest) if tiles else []
         if last:
             furthest = math.nextafter(last[0].distance, math.inf)
-        ray, done = np.array([[*start, *way, furthest]]), np.zeros(1, np.bool_)
+        ray, done = np.array([[*start, *direction, furthest]]), np.zeros(1, np.bool_)
         hits: list[BodyHit] = []
         found: dict[Any, BodyHit] = {}
         for _, begun, ends in self._legs(ray, done):
             end = ends.item()
             for x, y in space.shift(space.turns_near(_bounds_of(ray, begun, ends))[1]).tolist():
-                for hit in self._straight((start[0] - x, start[1] - y), way, end, kept, most):
+                for hit in self._straight((start[0] - x, start[1] - y), direction, end, kept, most):
                     known = found.get(hit.other)
                     if known is None or hit.distance < known.distance:
                         found[hit.other] = hit._replace(point=space.place(*hit.point))
@@ -357,9 +361,9 @@ class Queries:
             done[0] = len(hits) == most and all(hit.distance <= end for hit in hits)
         return hits + last
 
-    def _tile_ahead(self, start: _Place, way: _Place, furthest: float) -> list[BodyHit]:
+    def _tile_ahead(self, start: _Place, direction: _Place, furthest: float) -> list[BodyHit]:
         """The tile that ends a ray, if one does."""
-        ray = np.array([[*start, *way, furthest]])
+        ray = np.array([[*start, *direction, furthest]])
         at, distances, normals = np.full((1, 2), -1), np.full(1, math.inf), np.zeros((1, 2))
         self._first_tiles(ray, at, distances, normals)
         if at.item(0) < 0:
@@ -396,15 +400,15 @@ class Queries:
             return
         done = np.zeros(len(rays), np.bool_)
         for active, begun, ends in self._legs(rays, done):
-            asked = rays[active]
-            asked[:, 4] = ends
-            asked[:, :2] -= space.shift_to_inside(_along(asked, begun))
-            region = union(_bounds_of(asked, begun, ends))
+            ahead = rays[active]
+            ahead[:, 4] = ends
+            ahead[:, :2] -= space.shift_to_inside(_along(ahead, begun))
+            region = union(_bounds_of(ahead, begun, ends))
             found, far = np.full((len(active), 2), -1), np.full(len(active), math.inf)
             sides = np.zeros((len(active), 2))
             near = tiles_near(tiles, space, region)
             if near.tiles is not None:
-                cast_rays_each(near.tiles.grid, near.tiles.ground, asked, found, far, sides)
+                cast_rays_each(near.tiles.grid, near.tiles.ground, ahead, found, far, sides)
             at[active] = near.numbered(found)
             distances[active], normals[active] = far, sides
             done[active] = found[:, 0] >= 0
@@ -418,17 +422,17 @@ class Queries:
         done = np.zeros(len(rays), np.bool_)
         for active, begun, ends in self._legs(rays, done):
             of, turns = space.turns_near(_bounds_of(rays[active], begun, ends))
-            asked = rays[active][of]
-            asked[:, :2] -= space.shift(turns)
-            asked[:, 4] = ends[of]
-            found, into = self._first_straight(asked, own[active][of], fits)
+            images = rays[active][of]
+            images[:, :2] -= space.shift(turns)
+            images[:, 4] = ends[of]
+            found, into = self._first_straight(images, own[active][of], fits)
             # What an earlier leg has found takes part.
-            who = np.concatenate((active[of], active))
+            rays_of = np.concatenate((active[of], active))
             found, into = np.concatenate((found, rows[active])), np.concatenate((into, hits[active]))
             met = np.flatnonzero(found >= 0)
-            met = met[np.lexsort((found[met], into[met, 0], who[met]))]
-            met = met[np.diff(who[met], prepend=-1) != 0]
-            rows[who[met]], hits[who[met]] = found[met], into[met]
+            met = met[np.lexsort((found[met], into[met, 0], rays_of[met]))]
+            met = met[np.diff(rays_of[met], prepend=-1) != 0]
+            rows[rays_of[met]], hits[rays_of[met]] = found[met], into[met]
             done[active] = hits[active, 0] <= ends
         return rows, hits
 
@@ -442,11 +446,11 @@ class Queries:
         waiting = np.arange(len(rays))
         for reach in (*self._looks_ahead(rays), math.inf):
             for begin in range(0, len(waiting), _RAYS):
-                asked = waiting[begin : begin + _RAYS]
-                ahead = rays[asked]
+                some = waiting[begin : begin + _RAYS]
+                ahead = rays[some]
                 np.minimum(ahead[:, 4], reach, out=ahead[:, 4])
                 for ids, ends, rows in self._broad_phase.on_rays(ahead):
-                    kernel.first_on_rays(rays, asked, ends, ids, rows, table, fits, own, found, hits)
+                    kernel.first_on_rays(rays, some, ends, ids, rows, table, fits, own, found, hits)
             waiting = waiting[(hits[waiting, 0] > _CERTAIN * reach) & (rays[waiting, 4] > reach)]
         return found, hits
 
@@ -474,8 +478,8 @@ class Queries:
         while len(active):
             ends = np.minimum(begun + legs[active], furthest[active])
             yield active, begun, ends
-            goes_on = (ends < furthest[active]) & ~done[active]
-            active, begun = active[goes_on], ends[goes_on]
+            continues = (ends < furthest[active]) & ~done[active]
+            active, begun = active[continues], ends[continues]
 
     # ---- nearest bodies
 
@@ -500,28 +504,28 @@ class Queries:
 
     def _nearest(self, x: float, y: float, most: int, kept: _Kept) -> list[tuple[int, float]]:
         """The nearest bodies, not their images: rows and distances."""
-        asked = most + len(kept[3])
+        count_wanted = most + len(kept[3])
         while True:
-            count, beyond = self._broad_phase.gather_nearest((x, y), asked)
+            count, beyond = self._broad_phase.gather_nearest((x, y), count_wanted)
             room = self._broad_phase.room
             kernel.rank_near(room.near, count, self._store.table.columns, x, y, room.hits)
             found = self._by_distance(count, kept)[:most]
             # Other bodies are at least this far away; a body can only be farther than its bounds.
             if beyond == math.inf or (len(found) == most and found[-1][1][0] < beyond):
                 return [(row, hit[0]) for row, hit in found]
-            asked *= 4
+            count_wanted *= 4
 
     def _by_distance(self, count: int, kept: _Kept) -> list[tuple[int, list[float]]]:
         """Rows that were found, by distance, with their hits; but for those that the rules leave out."""
-        tag, category, mask, unseen, solid = kept
+        tag, category, mask, ignored, solid = kept
         near, hits = self._broad_phase.room.near[:count], self._broad_phase.room.hits[:count, :3]
         if count > kernel.FEW:
             order = np.lexsort((near, hits[:, 0]))
             near, hits = near[order], hits[order]
         rows = near.tolist()
         found = list(zip(rows, hits.tolist(), strict=True))
-        if unseen:
-            found = [one for one in found if one[0] not in unseen]
+        if ignored:
+            found = [one for one in found if one[0] not in ignored]
         if solid:
             found = [one for one in found if not self._store.sensor[one[0]]]
         if tag is None and category is None and mask is None:
@@ -558,26 +562,26 @@ class Queries:
     def _nearest_many(self, at: Floats, most: int, own: Rows, fits: _Flags) -> Nearest:
         """The same without images."""
         ids, distances = np.full((len(at), most), -1, np.int32), np.full((len(at), most), math.inf)
-        waiting, asked = np.arange(len(at)), most + bool((own >= 0).any())
+        waiting, count_wanted = np.arange(len(at)), most + bool((own >= 0).any())
         while len(waiting):
-            each = max(_CANDIDATES // min(asked, max(self._store.live, 1)), 1)
+            each = max(_CANDIDATES // min(count_wanted, max(self._store.live, 1)), 1)
             late = []
             for begin in range(0, len(waiting), each):
                 some = waiting[begin : begin + each]
-                rows, far, beyond = self._near_points(at[some], asked, own[some], fits)
+                rows, far, beyond = self._near_points(at[some], count_wanted, own[some], fits)
                 rows, far = rows[:, :most], far[:, :most]
                 ids[some, : rows.shape[1]], distances[some, : rows.shape[1]] = rows, far
                 # Other bodies are at least this far away; a body can only be farther than its bounds.
                 last = far[:, -1] if far.shape[1] == most else np.full(len(some), math.inf)
                 late.append(some[(beyond < math.inf) & ~(last < beyond)])
-            waiting, asked = np.concatenate(late), asked * _MORE
+            waiting, count_wanted = np.concatenate(late), count_wanted * _MORE
         return Nearest(ids, distances)
 
     def _near_points(
-        self, points: Floats, asked: int, own: Rows, fits: _Flags
+        self, points: Floats, count_wanted: int, own: Rows, fits: _Flags
     ) -> tuple[Rows, Floats, Floats]:
         """Bodies near points by distance, then row, -1 behind them; and how far all others are at least."""
-        rows, beyond = self._broad_phase.nearest_many(points, asked)
+        rows, beyond = self._broad_phase.nearest_many(points, count_wanted)
         left_out = (rows < 0) | (rows == own[:, None])
         left_out[~left_out] = ~fits[rows[~left_out]]
         rows[left_out] = -1
@@ -649,19 +653,19 @@ def _distance(value: Any, name: str) -> float:
     return number
 
 
-def _once_around(space: Space, bounds: Floats, asked: ShapeColumns) -> tuple[Floats, ShapeColumns]:
+def _once_around(space: Space, bounds: Floats, shapes: ShapeColumns) -> tuple[Floats, ShapeColumns]:
     """The same queries, cut so that no image is searched for twice.
 
     A box that is longer than the world overlaps everything on that axis: two periods suffice.  The nearest
     image of a body is at most half a period away from the centre of a circle.
     """
-    sides = [asked.x.copy(), asked.y.copy()], [asked.width.copy(), asked.height.copy()]
-    circles = asked.kinds == CIRCLE
+    sides = [shapes.x.copy(), shapes.y.copy()], [shapes.width.copy(), shapes.height.copy()]
+    circles = shapes.kinds == CIRCLE
     for axis, length in enumerate(space.lengths.tolist()):
         if length == math.inf:
             continue
         (places, sizes), low, high = (side[axis] for side in sides), bounds[:, axis], bounds[:, axis + 2]
-        long = (asked.kinds == BOX) & (high - low >= length)
+        long = (shapes.kinds == BOX) & (high - low >= length)
         low[long], high[long] = places[long], sizes[long] = 0.0, 2.0 * length
         far = circles & (high - low > length)
         low[far], high[far] = places[far] - 0.51 * length, places[far] + 0.51 * length
@@ -672,27 +676,27 @@ def _once_around(space: Space, bounds: Floats, asked: ShapeColumns) -> tuple[Flo
                 f"{MOST_TURNS} periods of {length:g}; ask with a box, which may be of any size"
             )
     (x, y), (width, height) = sides
-    return bounds, asked._replace(x=x, y=y, width=width, height=height)
+    return bounds, shapes._replace(x=x, y=y, width=width, height=height)
 
 
 def _rays(origins: Any, directions: Any, max_distance: Any) -> Floats:
     """``(m, 5)``: ``x, y``, a unit vector, and how far; to the last bit as `World.raycast` takes them."""
-    starts, ways = of_one_length(
+    starts, vectors = of_one_length(
         as_points(origins, "origins"), as_points(directions, "directions", WAYS), "origins", "directions"
     )
     furthest = arguments.distance_or_distances(max_distance, "max_distance")
     if isinstance(furthest, np.ndarray) and len(furthest) != len(starts):
         raise ValueError(f"max_distance has {len(furthest)} rows and there are {len(starts)} rays")
-    largest = np.abs(ways).max(axis=1, keepdims=True)
+    largest = np.abs(vectors).max(axis=1, keepdims=True)
     nowhere = np.flatnonzero(largest == 0.0)
     if len(nowhere):
         at = int(nowhere[0])
         raise ValueError(
-            f"directions[{at}] = {ways[at].tolist()} points nowhere; one component must not be zero"
+            f"directions[{at}] = {vectors[at].tolist()} points nowhere; one component must not be zero"
         )
-    ways = ways / largest
-    lengths = np.sqrt(ways[:, 0] * ways[:, 0] + ways[:, 1] * ways[:, 1])
-    return np.column_stack((starts, ways / lengths[:, None], np.broadcast_to(furthest, len(starts))))
+    vectors = vectors / largest
+    lengths = np.sqrt(vectors[:, 0] * vectors[:, 0] + vectors[:, 1] * vectors[:, 1])
+    return np.column_stack((starts, vectors / lengths[:, None], np.broadcast_to(furthest, len(starts))))
 
 
 def _along(rays: Floats, far: Floats) -> Floats:

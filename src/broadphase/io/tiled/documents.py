@@ -251,8 +251,8 @@ def _tile(element: _Element) -> Node:
 
 
 def _template(element: _Element) -> Node:
-    tileset, thing = element.first("tileset"), element.first("object")
-    made: dict[str, Any] = {} if thing is None else {"object": _object(thing)}
+    tileset, shape = element.first("tileset"), element.first("object")
+    made: dict[str, Any] = {} if shape is None else {"object": _object(shape)}
     return made if tileset is None else {**made, "tileset": _tileset(tileset)}
 
 

@@ -228,8 +228,8 @@ def _padded(bounds, dx, dy, reach):
 
 
 @inline
-def _exact(x, y, width, height, dx, dy, mirrored):
-    """The region of a box's path; a path that may be mirrored reaches to both sides."""
+def swept_region(x, y, width, height, dx, dy, mirrored):
+    """The region that a box sweeps; with ``mirrored``, for a bounce, to both sides."""
     if mirrored:
         pad_x = abs(dx) + 1e-12 * (abs(x) + abs(dx) + width)
         pad_y = abs(dy) + 1e-12 * (abs(y) + abs(dy) + height)
@@ -249,7 +249,7 @@ def region_of(shapes, row, dx, dy, mirrored, reach):
     if not (far_x < FARTHEST and far_y < FARTHEST):
         return math.nan, math.nan, math.nan, math.nan
     if reach == EXACT and shapes.kinds[row] == BOX:
-        left, top, right, bottom = _exact(x, y, shapes.width[row], shapes.height[row], dx, dy, mirrored)
+        left, top, right, bottom = swept_region(x, y, shapes.width[row], shapes.height[row], dx, dy, mirrored)
     else:
         left, top, right, bottom = _padded(bounds_of(shapes, row), dx, dy, reach)
     if not (right - left < math.inf and bottom - top < math.inf):

@@ -158,10 +158,10 @@ def _enter_rounded(cx, cy, vx, vy, points, axes, radius):
         # The circle around the corner: by its distance from the path, which is exact for far starts too.
         along, across = from_x * ux + from_y * uy, from_x * uy - from_y * ux
         if along < 0.0 and abs(across) < radius:
-            travelled = -along - math.sqrt((radius - across) * (radius + across))
-            if distance >= radius and travelled < best:
-                best = travelled if travelled > 0.0 else 0.0  # it comes from outside, whatever rounding says
-                nx, ny = _straightened((from_x + travelled * ux) / radius, (from_y + travelled * uy) / radius)
+            advance = -along - math.sqrt((radius - across) * (radius + across))
+            if distance >= radius and advance < best:
+                best = advance if advance > 0.0 else 0.0  # it comes from outside, whatever rounding says
+                nx, ny = _straightened((from_x + advance * ux) / radius, (from_y + advance * uy) / radius)
         after = k + 1 if k + 1 < points.shape[0] else 0
         edge_x, edge_y = points[after, 0] - points[k, 0], points[after, 1] - points[k, 1]
         size = length(edge_x, edge_y)
@@ -177,10 +177,10 @@ def _enter_rounded(cx, cy, vx, vy, points, axes, radius):
         if 0.0 <= beside <= size and 0.0 <= height < nearest:
             nearest = height
         if sinking > 0.0 and height >= radius:
-            travelled = (height - radius) / sinking
-            at = ((from_x + travelled * ux) * edge_x + (from_y + travelled * uy) * edge_y) / size
-            if travelled <= best and 0.0 <= at <= size:
-                best, nx, ny = travelled, out_x, out_y
+            advance = (height - radius) / sinking
+            at = ((from_x + advance * ux) * edge_x + (from_y + advance * uy) * edge_y) / size
+            if advance <= best and 0.0 <= at <= size:
+                best, nx, ny = advance, out_x, out_y
     if nearest < radius or highest < 0.0:
         return _INSIDE, 0.0, 0.0, 0.0, 0.0
     return best / speed, 0.0, nx + 0.0, ny + 0.0, 0.0
