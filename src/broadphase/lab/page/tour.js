@@ -11,6 +11,8 @@ import { drawWork } from "./work.js";
 const find = (id) => document.getElementById(id);
 const REST = 900; // milliseconds between two frames
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
+const embedded = new URLSearchParams(location.search).has("embed");
+const whole = (text) => (/^\d+$/.test(text ?? "") ? Number(text) : null);
 
 class Tour {
   step = null;
@@ -52,26 +54,44 @@ class Tour {
     await this.go();
   }
 
-  /** Go to the step in the address. */
+  /** Go to the step in the address; at first also to its state there, see `#link`. */
   async go() {
     const wanted = this.steps.find((step) => `#${step.name}` === location.hash) ?? this.steps[0];
     if (wanted === this.step) return;
+    const linked = new URLSearchParams(this.step ? "" : location.search);
     this.step = wanted;
-    this.slider = wanted.start;
+    this.slider = Math.min(whole(linked.get("slider")) ?? wanted.start, wanted.values.length - 1);
     this.frame = 0;
-    this.#place = null;
+    const ball = (linked.get("ball") ?? "").split(",").map(whole);
+    this.#place = ball.length === 2 && !ball.includes(null) ? ball : null;
     this.#views = wanted.methods.map((method) => new View(method, wanted.methods.length === 1, (place, by) => this.#drag(place, by)));
     find("views").replaceChildren(...this.#views.map((view) => view.element));
     find("views").classList.toggle("many", this.#views.length > 1);
     find("stage").classList.toggle("wide", this.#views.length > 1);
     this.#showWords();
-    const fresh = !this.#seen.has(wanted.name);
+    const fresh = !this.#seen.has(wanted.name) && !linked.has("slider") && !linked.has("ball");
     this.#seen.add(wanted.name);
     this.playing = fresh && !calm.matches && wanted.methods.length === 1;
     this.end = this.playing ? 0 : Infinity;
     this.#clock = 0;
     await this.ask();
     if (wanted.methods.length > 1) this.#grow(wanted);
+  }
+
+  /** Put what is shown into the address, so that it can be copied. */
+  #link() {
+    const state = new URLSearchParams(embedded ? { embed: 1 } : {});
+    state.set("slider", this.slider);
+    if (this.#place) state.set("ball", this.#place.map(Math.round).join(","));
+    history.replaceState(null, "", `?${state}#${this.step.name}`);
+    this.#showWhole();
+  }
+
+  /** Where a page embeds the tour, the link to all of it, with what is shown. */
+  #showWhole() {
+    const state = new URLSearchParams(location.search);
+    state.delete("embed");
+    find("whole").href = `${location.pathname}?${state}#${this.step.name}`;
   }
 
   #showWords() {
@@ -92,6 +112,7 @@ class Tour {
       find(id).hidden = !this.steps[at];
       if (this.steps[at]) find(id).href = `#${this.steps[at].name}`;
     };
+    this.#showWhole();
     link("previous", number - 1);
     link("next", number + 1);
     find("slider-label").textContent = SLIDERS[step.name].label;
@@ -290,6 +311,7 @@ class Tour {
     const room = this.step.sizes[this.slider];
     const goal = by ? this.source.beside(this.step, this.slider, place, by) : place;
     this.#place = goal.map((value, axis) => Math.min(Math.max(value, 0), room[axis]));
+    this.#link();
     this.ask();
   }
 
@@ -300,6 +322,7 @@ class Tour {
     this.slider = slider;
     this.playing = false;
     this.end = Infinity;
+    this.#link();
     this.ask();
   }
 
@@ -375,6 +398,8 @@ class Tour {
 if (/[?&](scene|methods|n)=/.test(location.search)) {
   location.replace(`sandbox${location.search}`);
 } else {
+  document.documentElement.classList.toggle("embedded", embedded);
+  find("whole").hidden = !embedded;
   const tour = new Tour();
   globalThis.tour = tour; // for tests and the console
   tour.begin().catch((error) => {
