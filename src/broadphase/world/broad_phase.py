@@ -94,10 +94,14 @@ class BroadPhase:
         """The usual case between two movements, in two kernel calls: one body has moved."""
         store = self._store
         shapes = store.table.columns if store.any_round else store.table.places
-        mover, *box = take_moved(store.marks, store.alive, layer, self._ids[layer], shapes)
+        mover, box = take_moved(store.marks, store.alive, layer, self._ids[layer], shapes)
         if mover < 0:
             return False
-        self._indexes[layer].move(mover, tuple(box))
+        index = self._indexes[layer]
+        structure = index._space.structure
+        # What `move` does, without checking the arguments again.
+        if structure.stale or not structure.move_one(mover, box):
+            index.move(mover, box)
         return True
 
     def _fill(self, layer: int) -> int:

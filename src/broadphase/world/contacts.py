@@ -360,7 +360,8 @@ class ContactTracker:
             if not store.space.are_inner(bounds).all():
                 return None
         count = self._put_near(self._moving[:moving].tolist(), LISTENED, 0)
-        count = self._put_near(self._static[:static].tolist(), (MOVING,), count)
+        if static:
+            count = self._put_near(self._static[:static].tolist(), (MOVING,), count)
         if count < 0:
             return None
         if count > _SORTED_HERE:
@@ -489,19 +490,20 @@ class ContactTracker:
         store = self._store
         store.shared = True
         bodies, nothing = store.bodies, none_found(now.matcher)
+        same_listeners = before.matcher is now.matcher
         began, stayed = np.empty((2, len(now.ids)), np.int64)
         ended, were = np.empty((2, len(before.ids)), np.int64)
         come, stay, gone = kernel.split_rows(before.ids, now.ids, store.renewed, began, stayed, ended, were)
         stayed, were = stayed[:stay], were[:stay]
         new = now.at(began[:come]) if come else nothing
-        over = before.at(ended[:gone]) if gone else none_found(before.matcher)
+        over = before.at(ended[:gone]) if gone else nothing if same_listeners else none_found(before.matcher)
         passings: dict[int, Passing] = {}
         if self.crossed:
             passed = self._passed(before, now)
             new, _ = _merged(new, passed)
             over, passings = self._with_passings(over, passed)
         handed = None
-        if before.matcher is not now.matcher or store.retagged:
+        if not same_listeners or store.retagged:
             handed = self._handed(before, now, were, stayed)
         return Changes(
             Events(

@@ -152,12 +152,12 @@ def take_moved(bodies, alive, layer, ids, shapes):
     drop = 1 << (layer + REPLACED)
     here = alive[row] and bodies.layer[row] == layer and row < ids.shape[0] and ids[row] >= 0
     if bodies.counts[layer] != 1 or bodies.listed[row] & drop or not here:
-        return np.int64(-1), 0.0, 0.0, 0.0, 0.0
-    left, top, right, bottom = bounds_of(shapes, row)
+        return np.int64(-1), (0.0, 0.0, 0.0, 0.0)
+    box = bounds_of(shapes, row)
     bodies.listed[row] &= np.uint8(0xFF ^ (1 << layer))
     bodies.counts[-1] -= 1
     bodies.counts[layer] = 0
-    return np.int64(ids[row]), left, top, right, bottom
+    return np.int64(ids[row]), box
 
 
 # -----------------------------------------------------------------------------------------------------------
