@@ -17,6 +17,7 @@ from broadphase.boxes import BoxArray, as_float_array, as_plain_array, check_sou
 from broadphase.foreign import BOXES, NUMBERS, POINTS, WAYS, Wanted
 from broadphase.indexes.storage import EVERY_BIT, BoxStore, IdArray
 from broadphase.kernels.arrays.results import FEW_IDS, first_bad_id
+from broadphase.kernels.boxes.checks import join_rays
 from broadphase.numeric import real, whole
 from broadphase.runtime import threads
 
@@ -142,9 +143,10 @@ class Reader:
             if not any(values):
                 raise ValueError(f"direction = {values} points nowhere; one component must not be zero")
         else:
-            still = np.flatnonzero(~values.any(axis=1))
-            if len(still):
-                row = int(still[0])
+            # `any` with an axis takes six times as long.
+            moves = np.logical_or.reduce([column != 0.0 for column in values.T])
+            if not moves.all():
+                row = int(moves.argmin())
                 raise ValueError(
                     f"direction[{row}] = {values[row].tolist()} points nowhere; "
                     "one component must not be zero"
@@ -166,7 +168,9 @@ class Reader:
             at, furthest = lined_up(at, furthest, "origin", "max_distance")
         at, towards = lined_up(at, towards, "origin", "direction")
         at, furthest = lined_up(at, furthest, "origin", "max_distance")
-        return np.column_stack((at, towards, furthest))
+        rays = np.empty((len(at), 2 * self.dim + 1))
+        join_rays(at, towards, furthest, rays)
+        return rays
 
     def floats(self, values: Any, width: int) -> Floats | None:
         """The fast path: a tuple, list or row of ``width`` numbers.  ``None``: read it as an array."""
@@ -307,9 +311,8 @@ def known_ids(store: BoxStore, values: Any) -> IdArray:
 
 def _check_numbers(array: BoxArray, name: str, finite: bool) -> None:
     sound = np.isfinite(array) if finite else ~np.isnan(array)
-    bad = np.flatnonzero(~sound.all(axis=1))
-    if len(bad):
-        row = int(bad[0])
+    if not sound.all():  # for 20,000 points it takes 6 us, and with `axis` 200
+        row = int(sound.all(axis=1).argmin())
         raise ValueError(f"{name}[{row}] = {array[row].tolist()}: {_wanted(finite)}")
 
 
