@@ -356,3 +356,46 @@ def test_few_movers_among_many_static_boxes(dim, sets):
         assert len(found) > 20
         np.testing.assert_array_equal(found, twin.pairs())
         tree.validate()
+
+
+@pytest.mark.parametrize("touching", [True, False])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("dim", [2, 3])
+def test_rays_that_rounding_could_lead_past_a_box(dim, dtype, touching):
+    """Along edges, at corners, from faces, with the largest and smallest numbers, and after moves."""
+    rng = np.random.default_rng(dim)
+    most, least = np.finfo(dtype).max, np.finfo(dtype).smallest_subnormal
+    odd = np.array([0, -0.0, 1, -1, 0.1, 1e30, -1e-30, most, -most, most / 2, least, -3 * least], dtype)
+    coordinates = (
+        lambda shape: rng.choice(odd, shape),
+        lambda shape: rng.integers(-4, 5, shape).astype(dtype),
+        lambda shape: (1e6 + rng.random(shape)).astype(dtype),
+    )
+    odd_steps = np.array([0.0, -0.0, 1.0, -1.0, 1e-40, -1e-40, 5e-324, -5e-324, 1e300])
+    lengths = np.array([0, 1e-45, 1, 3, 1e38, 3.5e38, 1e308, np.inf])
+    count = 0
+    for turn in range(60):
+        made = coordinates[turn % 3]
+        corners = np.sort([made((150, dim)), made((150, dim))], axis=0)
+        boxes = np.hstack(list(corners))
+        tree = filled(boxes, dim=dim, dtype=dtype, touching=touching)
+        reference = bp.BruteForce(dim=dim, dtype=dtype, touching=touching)
+        reference.insert_many(boxes)
+        if turn % 2:
+            tree.query_box(boxes[0])
+            for index in (tree, reference):
+                index.move_many(np.arange(40), boxes[60:100])
+        near = corners[rng.integers(2, size=(200, dim)), rng.integers(150, size=(200, 1)), np.arange(dim)]
+        origins = np.where(rng.random((200, dim)) < 0.5, near, made((200, dim)))
+        aimed = boxes[rng.integers(150, size=200), :dim] / 2.0 - origins / 2.0
+        steps = np.where(rng.random((200, 1)) < 0.5, aimed, rng.choice(odd_steps, (200, dim)))
+        steps[~steps.any(axis=1)] = 1.0
+        rays = origins, steps, rng.choice(lengths, 200)
+        for found, expected in zip(tree.raycast(*rays), reference.raycast(*rays), strict=True):
+            np.testing.assert_array_equal(found, expected)
+        for found, expected in zip(tree.query_ray(*rays), reference.query_ray(*rays), strict=True):
+            np.testing.assert_array_equal(found, expected)
+        one = origins[0], steps[0], float(rays[2][0])
+        assert tree.raycast(*one) == reference.raycast(*one)
+        count += len(found)
+    assert count > 10_000

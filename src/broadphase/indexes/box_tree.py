@@ -31,6 +31,7 @@ from broadphase.boxes import BoxArray
 from broadphase.indexes import protocol
 from broadphase.indexes.arguments import NO_RULES, Floats, Given, Rows, Rules
 from broadphase.indexes.protocol import FirstHit, Ids, NearestIds, ShapeHit, Structure
+from broadphase.indexes.results import RayHits
 from broadphase.indexes.storage import BoxStore, IdArray, expect
 from broadphase.kernels.boxes.overlap import STATIC
 from broadphase.kernels.machine.kernel import trial
@@ -402,27 +403,26 @@ class TreeStructure(Structure):
         return rows[:, 1].copy(), counts, sum(made for _, made in found)
 
     def _ray_scratch(self) -> tuple[npt.NDArray[Any], ...]:
-        """Nodes, keys, times and a ray."""
         capacity = int(kernel.stack_room(self._arrays.children))
-        return (
-            np.empty(capacity, np.int64),
-            np.empty(capacity),
-            np.empty((2, kernel.WIDTH)),
-            np.empty(2 * self.dim + 1),
-        )
+        return queries.ray_scratch(capacity, 2 * self.dim, self._arrays.edges.dtype)
 
     def find_first_on_ray(
         self, origin: Given, direction: Given, furthest: float, rules: Rules
     ) -> FirstHit | None:
         arrays, store = self._arrays, self.store
-        if rules == NO_RULES:
-            found: FirstHit | None = _try_ray(
-                arrays.edges, arrays.children, store.boxes, origin, direction, furthest, self.touching
-            )
-            return found
-        ray = (*origin, *direction, furthest)
-        hit, tests = queries.search_first(*self._search_arguments(), ray, self.touching, *rules)
-        return protocol.described(store, hit, tests, ray)
+        answer: FirstHit | None = _try_ray(
+            arrays.edges,
+            arrays.children,
+            store.boxes,
+            store.categories,
+            store.masks,
+            origin,
+            direction,
+            furthest,
+            self.touching,
+            *rules,
+        )
+        return answer
 
     def first_shape_on_ray(
         self, ray: Given, names: IdArray, shapes: ShapeColumns, only: BodyFilter, best: ShapeHit
@@ -433,16 +433,17 @@ class TreeStructure(Structure):
         )
         return None if found[0] == queries.TOO_TALL else found
 
-    def find_first_on_rays(self, rays: Rows, ignored: IdArray, rules: Rules) -> Ids:
-        out = np.empty(len(rays), np.int32)
+    def find_first_hits(self, rays: Rows, ignored: IdArray, rules: Rules) -> tuple[RayHits, int]:
+        n = len(rays)
+        hits = RayHits(np.empty(n, np.int32), np.full(n, np.inf), np.zeros((n, self.dim)))
         how = (self.touching, *rules, ignored)
         tests = self._shared_out(
-            len(rays),
+            n,
             lambda begin, end: queries.search_firsts(
-                *self._search_arguments(), rays, begin, end, *how, self._ray_scratch(), out
+                *self._search_arguments(), rays, begin, end, *how, self._ray_scratch(), *hits
             ),
         )
-        return out, sum(tests)
+        return hits, sum(tests)
 
     def find_nearest(self, point: Given, k: int, rules: Rules) -> NearestIds | None:
         if rules != NO_RULES:

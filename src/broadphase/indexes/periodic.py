@@ -497,5 +497,5 @@ def _cast(
     """The ids that rays hit, ray by ray; how many each hits; and the tests."""
     if not first:
         return structure.find_on_rays(rays, rules)
-    ids, tests = structure.find_first_on_rays(rays, NO_IDS, rules)  # type: ignore[misc]
+    (ids, _, _), tests = structure.find_first_hits(rays, NO_IDS, rules)  # type: ignore[misc]
     return ids[ids >= 0], (ids >= 0).astype(np.int32), tests

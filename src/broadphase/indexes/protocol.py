@@ -46,7 +46,7 @@ from broadphase.boxes import BoxArray
 from broadphase.errors import PairLimitExceeded
 from broadphase.indexes.arguments import Floats, Given, Rows, Rules
 from broadphase.indexes.changes import History
-from broadphase.indexes.results import Distances, PairChanges
+from broadphase.indexes.results import Distances, PairChanges, RayHits
 from broadphase.indexes.storage import BoxStore, IdArray
 from broadphase.kernels.arrays.results import FEW
 from broadphase.kernels.boxes import brute_force, queries
@@ -57,7 +57,7 @@ from broadphase.methods.pair_order import joined_pairs, one_array, sort_rows_of_
 from broadphase.methods.task import NO_LIMIT, Found, Task
 from broadphase.runtime import threads
 from broadphase.runtime.memory import PairArray, Scratch, SharedRows, borrowed_scratch
-from broadphase.runtime.slices import MOST_ROOM, in_chunks
+from broadphase.runtime.slices import MOST_ROOM, in_chunks, paced
 
 FirstHit = tuple[int, int, float, float, float, float]
 """The id that a ray hits first or -1, the tests, the distance, and the normal on three axes."""
@@ -266,6 +266,19 @@ class Structure(ABC):
             for ray in rays.tolist()
         ]
         return np.array([hit[0] for hit in found], np.int32), sum(hit[1] for hit in found)
+
+    def find_first_hits(self, rays: Rows, ignored: IdArray, rules: Rules) -> tuple[RayHits, int] | None:
+        """The same with distances and normals."""
+        found = self.find_first_on_rays(rays, ignored, rules)
+        if found is None:
+            return None
+        ids, tests = found
+        distances, normals = np.full(len(ids), np.inf), np.zeros((len(ids), self.dim))
+        boxes, ray = self.store.boxes, np.empty(rays.shape[1])
+        for begin, end in paced(0, len(ids)):
+            at = slice(begin, end)
+            queries.describe_firsts(boxes, ids[at], rays[at], ray, distances[at], normals[at])
+        return RayHits(ids, distances, normals), tests
 
     def first_shape_on_ray(
         self, ray: Given, names: IdArray, shapes: ShapeColumns, only: BodyFilter, best: ShapeHit

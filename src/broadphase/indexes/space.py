@@ -231,17 +231,12 @@ class PlainSpace:
     def first_hits(self, rays: Rows, ignored: IdArray, rules: Rules) -> RayHits | None:
         """The first hit of each ray, except the box that it ignores; None if that needs all hits."""
         self.searched.ready()
-        found = self.searched.find_first_on_rays(rays, ignored, rules)
+        found = self.searched.find_first_hits(rays, ignored, rules)
         if found is None:
             return None
-        ids, tests = found
-        self.last = ("raycast", tests, int((ids >= 0).sum()))
-        distances, normals = self._no_hits(len(ids))
-        boxes, ray = self.store.boxes, np.empty(rays.shape[1])
-        for begin, end in paced(0, len(ids)):
-            at = slice(begin, end)
-            box_queries.describe_firsts(boxes, ids[at], rays[at], ray, distances[at], normals[at])
-        return RayHits(ids, distances, normals)
+        hits, tests = found
+        self.last = ("raycast", tests, int((hits.ids >= 0).sum()))
+        return hits
 
     def all_hits(self, rays: Rows, rules: Rules) -> RayRows:
         """All hits of each ray."""

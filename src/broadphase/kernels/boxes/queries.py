@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from broadphase.kernels.machine.floats import next_down
-from broadphase.kernels.machine.jit import common, inline, jit, numbers
+from broadphase.kernels.machine.jit import always_inline, common, inline, jit, numbers
 from broadphase.kernels.machine.memory import AHEAD, few, prefetch
 from broadphase.kernels.machine.simd import (
     LANES,
@@ -157,13 +157,11 @@ def distance_to_box(boxes, i, point):
 @inline
 def _slab(low, high, step):
     """The times between which a coordinate that starts at 0 and moves by ``step`` is in ``low .. high``."""
-    if step > 0.0:
-        return low / step, high / step
-    if step < 0.0:
-        return high / step, low / step
-    if low <= 0.0 and high >= 0.0:
-        return -np.inf, np.inf
-    return np.inf, -np.inf
+    if step == 0.0:
+        return (-np.inf, np.inf) if low <= 0.0 and high >= 0.0 else (np.inf, -np.inf)
+    # No branch: where rays go is not to be foreseen.
+    first, last = (high, low) if step < 0.0 else (low, high)
+    return first / step, last / step
 
 
 @inline
@@ -200,7 +198,7 @@ def ray_distance(boxes, i, ray, touching):
     return _hit_at(x0, x1, dx, y0, y1, dy, z0, z1, dz, furthest, touching)
 
 
-@inline
+@always_inline
 def _hit_at(x0, x1, dx, y0, y1, dy, z0, z1, dz, furthest, touching):
     """`ray_distance` for a box around or ahead of the origin."""
     enter_x, leave_x = _slab(x0, x1, dx)
@@ -241,12 +239,11 @@ def write_normal(boxes, i, ray, distance, normal):
     dim = boxes.shape[1] // 2
     found = False
     for axis in range(dim):
-        normal[axis] = 0.0
-        if not found:
-            enter, _ = slab_times(boxes, i, ray, axis)
-            if enter == distance:
-                normal[axis] = -1.0 if ray[dim + axis] > 0.0 else 1.0
-                found = True
+        enter, _ = slab_times(boxes, i, ray, axis)
+        # Without branches: through which face a ray enters is not to be foreseen.
+        here = (enter == distance) & (not found)
+        normal[axis] = (-1.0 if ray[dim + axis] > 0.0 else 1.0) if here else 0.0
+        found |= here
 
 
 @jit

@@ -116,6 +116,7 @@ _operator(
     None,
     lambda builder, dtype, a, b: builder.fsub(a, b) if dtype in _SIGNS else builder.sub(a, b),
 )
+_operator(operator.mul, None, lambda builder, dtype, a, b: builder.fmul(a, b))
 _operator(operator.or_, None, lambda builder, dtype, a, b: builder.or_(a, b))
 _operator(operator.and_, None, lambda builder, dtype, a, b: builder.and_(a, b))
 _operator(operator.le, MASK, lambda builder, dtype, a, b: _compare(builder, dtype, "<=", a, b))
@@ -124,6 +125,23 @@ _operator(operator.lt, MASK, lambda builder, dtype, a, b: _compare(builder, dtyp
 
 def _compare(builder, dtype, how, a, b):
     return builder.fcmp_ordered(how, a, b) if dtype in _SIGNS else builder.icmp_signed(how, a, b)
+
+
+@intrinsic
+def larger(typingctx, vector, other):
+    return vector(vector, other), _choose(">")
+
+
+@intrinsic
+def smaller(typingctx, vector, other):
+    return vector(vector, other), _choose("<")
+
+
+def _choose(how):
+    def codegen(context, builder, signature, args):
+        return builder.select(builder.fcmp_ordered(how, *args), *args)
+
+    return codegen
 
 
 @intrinsic
@@ -401,7 +419,8 @@ def with_columns(typingctx, rows, columns):
     def codegen(context, builder, signature, args):
         view = context.make_array(signature.args[0])(context, builder, args[0])
         width = ir.Constant(_I64, rows.dtype.bitwidth // 8)
-        view.shape = cgutils.pack_array(builder, [builder.extract_value(view.shape, 0), args[1]], _I64)
+        count = builder.mul(builder.extract_value(view.shape, 0), builder.extract_value(view.shape, 1))
+        view.shape = cgutils.pack_array(builder, [builder.udiv(count, args[1]), args[1]], _I64)
         view.strides = cgutils.pack_array(builder, [builder.mul(args[1], width), width], _I64)
         return view._getvalue()
 
@@ -411,6 +430,8 @@ def with_columns(typingctx, rows, columns):
 # --- memory on the stack --------------------------------------------------------------------------------
 
 MOST, MOST_BYTES = 16, 2048  # as in `scratch`, which cannot be imported here
+
+_CACHE_LINE = 64
 
 
 def _on_the_stack(context: Any, builder: Any, array_type: Any, room: int, lengths: list[Any]) -> Any:
@@ -422,6 +443,7 @@ def _on_the_stack(context: Any, builder: Any, array_type: Any, room: int, length
     width = context.get_abi_sizeof(dtype)
     with builder.goto_entry_block():
         place = builder.alloca(ir.ArrayType(dtype, _room(room, width)))
+        place.align = _CACHE_LINE  # else a store of a vector may lie on two lines, and loads wait for both
     array = context.make_array(array_type)(context, builder)
     strides = [ir.Constant(_I64, width)]
     if len(lengths) == 2:

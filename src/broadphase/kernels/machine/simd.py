@@ -1,7 +1,7 @@
 """SIMD vectors of `LANES` numbers.
 
-Inside a kernel, `load` returns a vector, ``-``, ``|``, ``&``, ``<`` and ``<=`` work lane by lane, and a
-comparison returns a mask of lanes.  LLVM turns each of them into one instruction (AVX-512) or a few (AVX2,
+Inside a kernel, `load` returns a vector, ``-``, ``*``, ``|``, ``&``, ``<`` and ``<=`` work lane by lane, and
+a comparison returns a mask of lanes.  LLVM turns each of them into one instruction (AVX-512) or a few (AVX2,
 NEON).  As plain Python the same source runs on NumPy slices: every function below is plain Python, and in
 the compiler `twin` replaces it with its form in `broadphase.kernels.machine.intrinsics`.
 """
@@ -44,6 +44,18 @@ def splat(value):
 
 
 # --- arithmetic and comparisons -----------------------------------------------------------------------
+
+
+@twin
+def larger(vector, other):
+    """The larger number in each lane; where one of them is NaN, that of ``other``."""
+    return np.where(vector > other, vector, other)
+
+
+@twin
+def smaller(vector, other):
+    """The smaller number in each lane; where one of them is NaN, that of ``other``."""
+    return np.where(vector < other, vector, other)
 
 
 @twin

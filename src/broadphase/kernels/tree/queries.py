@@ -1,5 +1,6 @@
 """Queries of the dynamic tree: box, ray and nearest, in batches and one at a time."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -24,19 +25,22 @@ from broadphase.kernels.boxes.queries import (
     keep_nearest,
     passes,
     ray_distance,
-    set_ray,
+    set_array,
     sort_by_distance,
     write_normal,
 )
+from broadphase.kernels.machine.floats import next_down, next_up
 from broadphase.kernels.machine.jit import always_inline, brief, common, inline, jit, numbers
-from broadphase.kernels.machine.memory import AHEAD, few, many, one_row, prefetch, some_rows
+from broadphase.kernels.machine.memory import AHEAD, few, many, one_row, prefetch, some_rows, with_columns
 from broadphase.kernels.machine.simd import (
     LANES,
     bits,
     count_lanes,
+    larger,
     load,
     lowest_lane,
     put_lanes,
+    smaller,
     splat,
     store,
 )
@@ -450,123 +454,198 @@ def _put_slots(children, node, slots, ids, at):
 
 # -----------------------------------------------------------------------------------------------------------
 # Rays through the dynamic tree: nearer nodes first, and no node that begins beyond the first hit.
+#
+# What a ray hits is decided by `ray_distance`.  Which slots of a node it may enter is computed for all of
+# them at once, in the nodes' type and with reciprocals: a sixth of the time of divisions in float64.  The
+# origin is moved by more than its rounding error, and the reciprocals are changed by more than those of all
+# that is computed with them: so a slot is entered no later and left no earlier than `ray_distance` says.  If
+# these times are then rounded to a type with fewer digits, their order does not change.
+#
+# Along an axis on which a ray does not move, it enters at once or later than any ray that moves, and leaves
+# at infinity or not at all.
 
 
-# Rows of the times at which a ray is in the slots of a node.
-_NEAR, _FAR = 0, 1
 NO_BOX = np.int64(-1)
+RAYS = 64  # rays that are prepared together, in less than half the time
+_BOX = 63  # the level of boxes on a stack: below that of leaves, 0
 
 
-@common
-def _slots_hit(edges, node, dim, ray, times):
-    """Which slots of a node the ray meets within its length, as bits; the times are written to ``times``.
+def ray_scratch(room: int, columns: int, dtype: "np.dtype[Any]") -> tuple[npt.NDArray[Any], ...]:
+    """Scratch memory for `search_firsts` and `search_rays`; ``room`` is `stack_room`."""
+    prepared = np.empty((columns + 2, RAYS)), np.empty((2 * columns, RAYS), dtype)
+    return *prepared, np.empty(room, np.int64), np.empty(room, dtype)
 
-    The operations are those of `queries.slab_times`, so that no rounding prunes a hit.
+
+@inline
+def _prepare_rays(values, first, count, rays, lines):
+    """Write ``count`` rays from row ``first`` on to columns: to ``rays`` as `set_ray` does, and to ``lines``.
+
+    ``lines`` has, with a row for each axis: where the ray starts and the reciprocal of its direction, for the
+    edges at which it enters, and both for the edges at which it leaves.  The last row of ``rays`` is scratch.
+    LLVM vectorises the loops.
     """
-    furthest = ray[2 * dim]
-    near = times[_NEAR]
-    far = times[_FAR]
-    for k in range(WIDTH):
-        near[k] = 0.0
-        far[k] = furthest
+    dim = lines.shape[0] // 4
+    size = rays[2 * dim + 1]
+    for column in range(2 * dim + 1):
+        row = rays[column]
+        for k in range(count):
+            row[k] = values[first + k, column]
+    size[:count] = 0.0
+    for axis in range(dim, 2 * dim):
+        steps = rays[axis]
+        for k in range(count):
+            size[k] = max(size[k], abs(steps[k]))
+    _divide_steps(rays, count)
+    size[:count] = 0.0
+    for axis in range(dim, 2 * dim):
+        steps = rays[axis]
+        for k in range(count):
+            size[k] += steps[k] * steps[k]
+    for k in range(count):
+        size[k] = math.sqrt(size[k])
+    _divide_steps(rays, count)
+    kind = lines.dtype.type
+    largest = next_down(kind(np.inf))
+    slack = kind(8.0) * (next_up(kind(1.0)) - kind(1.0))
     for axis in range(dim):
-        at = ray[axis]
-        step = ray[dim + axis]
-        first = edges[(2 * node) * dim + axis]
-        last = edges[(2 * node + 1) * dim + axis]
-        if step < 0.0:
-            first, last = last, first
-        if step == 0.0:
-            for k in range(WIDTH):
-                if not (first[k] <= at and at <= last[k]):
-                    far[k] = -1.0
-        else:
-            for k in range(WIDTH):
-                enter = (float(first[k]) - at) / step
-                leave = (float(last[k]) - at) / step
-                # In this form NaN, from an unused slot, stays NaN.
-                near[k] = near[k] if near[k] >= enter else enter
-                far[k] = far[k] if far[k] <= leave else leave
+        steps, enter, leave = rays[dim + axis], lines[dim + axis], lines[3 * dim + axis]
+        for k in range(count):
+            inverse = kind(1.0) / kind(steps[k] + 0.0)  # -0.0 becomes 0.0
+            enter[k] = max(min(inverse * (kind(1.0) - slack), largest), -largest)
+            leave[k] = inverse * (kind(1.0) + slack)
+        origins, enter, leave = rays[axis], lines[axis], lines[2 * dim + axis]
+        for k in range(count):
+            # In a periodic world a ray may start beyond the largest float32.
+            at = min(max(kind(origins[k]), -largest), largest)
+            below, above = next_down(at), next_up(at)
+            back = steps[k] < 0.0
+            enter[k] = below if back else above
+            leave[k] = above if back else below
+
+
+@inline
+def _divide_steps(rays, count):
+    """Divide the directions by the last row."""
+    size = rays[rays.shape[0] - 1]
+    for axis in range(rays.shape[0] // 2 - 1, rays.shape[0] - 2):
+        steps = rays[axis]
+        for k in range(count):
+            steps[k] /= size[k]
+
+
+@inline
+def _sides_entered(lines, k):
+    """For each axis, how far behind a node's low edges those lie where ray ``k`` enters; in 2-D y twice."""
+    dim = lines.shape[0] // 4
+    x, y, z = lines[dim, k] < 0.0, lines[dim + 1, k] < 0.0, lines[2 * dim - 1, k] < 0.0
+    high = np.int64(WIDTH * dim)
+    return high * x, high * y, high * z
+
+
+@always_inline
+def _times(nodes, node, lines, k, axis, side, lane):
+    """When ray ``k`` enters and leaves the slots from ``lane`` on, on one axis."""
+    dim = lines.shape[0] // 4
+    at = WIDTH * axis + lane
+    enter = load(nodes, node, at + side) - splat(lines[axis, k])
+    leave = load(nodes, node, at + WIDTH * dim - side) - splat(lines[2 * dim + axis, k])
+    return enter * splat(lines[dim + axis, k]), leave * splat(lines[3 * dim + axis, k])
+
+
+@always_inline
+def _slots_hit(nodes, node, lines, k, sides, bound, times):
+    """Which slots of a node ray ``k`` may enter up to the time ``bound``, as bits, and when, in ``times``.
+
+    A row of ``nodes`` holds all edges of a node.  Unused slots hold NaN, which the last comparison keeps.
+    """
     hit = np.int64(0)
     for lane in range(0, WIDTH, LANES):
-        hit |= bits(load(times, _NEAR, lane) <= load(times, _FAR, lane)) << lane
+        enter, leave = _times(nodes, node, lines, k, 0, sides[0], lane)
+        near, far = larger(splat(nodes.dtype.type(0.0)), enter), smaller(splat(bound), leave)
+        enter, leave = _times(nodes, node, lines, k, 1, sides[1], lane)
+        near, far = larger(near, enter), smaller(far, leave)
+        if lines.shape[0] == 12:
+            enter, leave = _times(nodes, node, lines, k, 2, sides[2], lane)
+            near, far = larger(near, enter), smaller(far, leave)
+        store(times, 0, lane, near)
+        hit |= bits(near <= far) << lane
     return hit
 
 
-@common
-def first_hit(
-    edges, children, boxes, categories, masks, ray, touching, category, mask, ignored, nodes, keys, times
-):
-    """The first box on the ray except ``ignored``, of equals the lowest id, or -1; and the tests."""
+@inline
+def _first_hit(edges, children, boxes, categories, masks, touching, category, mask, k, ignored, scratch):
+    """The first box on ray ``k`` but ``ignored``, of equals the lowest id, or -1; its distance; the tests."""
+    rays, lines, stack, keys = scratch
     dim = boxes.shape[1] // 2
-    best = np.int64(-1)
-    nearest = np.inf
+    nodes, children = with_columns(edges, 2 * dim * WIDTH), with_columns(children, WIDTH)
+    kind = edges.dtype.type
+    ray = rays[:-1, k]
+    sides = _sides_entered(lines, k)
+    times = some_rows(1, WIDTH, edges.dtype)
+    best, nearest, bound = np.int64(-1), np.inf, kind(ray[2 * dim])
     tests = np.int64(0)
-    left = push_roots(children, nodes, keys)
+    left = push_roots(children, stack, keys)
     while left > 0:
         left -= 1
-        if keys[left] > nearest:
+        if keys[left] > bound:
             continue
-        node = nodes[left] >> 6
-        level = nodes[left] & 63
-        hit = _slots_hit(edges, node, dim, ray, times)
-        tests += WIDTH
-        begin = left
-        while hit != 0:
-            k = lowest_lane(hit)
+        child = stack[left] >> 6
+        level = stack[left] & 63
+        while level != _BOX:
+            hit = _slots_hit(nodes, child, lines, k, sides, bound, times)
+            tests += WIDTH
+            if hit == 0:
+                break
+            # On to the nearest one; the others wait.
+            node, slot = child, lowest_lane(hit)
             hit &= hit - 1
-            near = times[_NEAR, k]
-            if near > nearest:
-                continue
-            child = child_of(children, node, k)
-            if level > 0:
-                left = stack_by_key(nodes, keys, left, begin, child, level, near)
-            elif child != ignored and passes(categories, masks, child, category, mask):
-                tests += 1
-                distance = ray_distance(boxes, child, ray, touching)
-                if distance >= 0.0 and (distance < nearest or (distance == nearest and child < best)):
-                    best = child
-                    nearest = distance
-    return best, tests
-
-
-@jit
-@numbers(values=(5, 7))
-def search_first(edges, children, boxes, categories, masks, values, touching, category, mask):
-    """The box that the ray hits first, the lowest id among equals, or -1; returns ``id, tests``.
-
-    Tests of -2 mean that the tree is too tall for the kernel's stack.
-    """
-    if stack_room(children) > WAITING:
-        return np.int64(-1), np.int64(-2)
-    times, keys = some_rows(2, WIDTH, np.float64), many(WAITING, np.float64)
-    nodes = many(WAITING, np.int64)
-    ray = few(len(values), np.float64)
-    set_ray(values, ray)
-    return first_hit(
-        edges, children, boxes, categories, masks, ray, touching, category, mask, NO_BOX, nodes, keys, times
-    )
+            child, near = child_of(children, node, slot), times[0, slot]
+            level = (level - 1) & 63
+            while hit != 0:
+                slot = lowest_lane(hit)
+                hit &= hit - 1
+                other, time = child_of(children, node, slot), times[0, slot]
+                nearer = time < near
+                stack[left] = ((child if nearer else other) << 6) | level
+                keys[left] = near if nearer else time
+                child, near = other if nearer else child, time if nearer else near
+                left += 1
+        if level != _BOX or (nearest == 0.0 and child > best):
+            continue
+        if child != ignored and passes(categories, masks, child, category, mask):
+            tests += 1
+            distance = ray_distance(boxes, child, ray, touching)
+            if distance >= 0.0 and (distance < nearest or (distance == nearest and child < best)):
+                best, nearest, bound = child, distance, kind(distance)
+    return best, nearest, tests
 
 
 @jit
 def search_firsts(
     edges, children, boxes, categories, masks, rays, first, last, touching, category, mask, ignored, scratch,
-    out,
+    ids, distances, normals,
 ):  # fmt: skip
-    """`search_first` for the rays ``first .. last - 1``, into ``out``; returns the tests.
+    """What the rays ``first .. last - 1`` hit first, into ``ids``, ``distances`` and ``normals``; the tests.
 
-    ``ignored``: a box for each ray that it passes through, or -1; an empty array ignores none.
-    ``scratch``: nodes and keys of `stack_room`, two rows of `WIDTH` times, and one ray.
+    Where a ray hits nothing the id is -1, and nothing else is written.  ``ignored``: a box for each ray that
+    it passes through, or -1; an empty array ignores none.  ``scratch``: see `ray_scratch`.
     """
-    nodes, keys, times, ray = scratch
+    prepared, lines = scratch[:2]
     tests = np.int64(0)
-    for q in range(first, last):
-        set_ray(rays[q], ray)
-        own = np.int64(ignored[q]) if ignored.shape[0] > 0 else NO_BOX
-        out[q], made = first_hit(
-            edges, children, boxes, categories, masks, ray, touching, category, mask, own, nodes, keys, times
-        )
-        tests += made
+    for begin in range(first, last, RAYS):
+        count = min(last - begin, RAYS)
+        _prepare_rays(rays, begin, count, prepared, lines)
+        for k in range(count):
+            q = begin + k
+            own = np.int64(ignored[q]) if ignored.shape[0] > 0 else NO_BOX
+            hit, distance, made = _first_hit(
+                edges, children, boxes, categories, masks, touching, category, mask, k, own, scratch
+            )
+            ids[q] = hit
+            tests += made
+            if hit >= 0:
+                distances[q] = distance
+                write_normal(boxes, hit, prepared[:-1, k], distance, normals[q])
     return tests
 
 
@@ -579,24 +658,28 @@ def search_rays(
     Returns the next ray, the rows and the tests.  A ray is answered completely or not at all.
     ``scratch`` as above.
     """
-    nodes, keys, times, ray = scratch
+    prepared, lines, stack, keys = scratch
     dim = boxes.shape[1] // 2
+    nodes = with_columns(edges, 2 * dim * WIDTH)
+    ray = prepared[:-1, NODE_0]
+    times = some_rows(1, WIDTH, edges.dtype)
     found = tests = np.int64(0)
     for q in range(begin, rays.shape[0]):
-        set_ray(rays[q], ray)
+        _prepare_rays(rays, q, np.int64(1), prepared, lines)
+        bound, sides = edges.dtype.type(ray[2 * dim]), _sides_entered(lines, NODE_0)
         before, before_tests = found, tests
-        left = push_roots(children, nodes, keys)
+        left = push_roots(children, stack, keys)
         while left > 0:
             left -= 1
-            node = nodes[left] >> 6
-            level = nodes[left] & 63
-            hit = _slots_hit(edges, node, dim, ray, times)
+            node = stack[left] >> 6
+            level = stack[left] & 63
+            hit = _slots_hit(nodes, node, lines, NODE_0, sides, bound, times)
             tests += WIDTH
             while hit != 0:
                 child = child_of(children, node, lowest_lane(hit))
                 hit &= hit - 1
                 if level > 0:
-                    nodes[left] = (child << 6) | (level - 1)
+                    stack[left] = (child << 6) | (level - 1)
                     left += 1
                 elif passes(categories, masks, child, category, mask):
                     tests += 1
@@ -635,29 +718,33 @@ def first_shape_on_ray(edges, children, boxes, rows, values, shapes, only, best,
     """
     if stack_room(children) > WAITING:
         return TOO_TALL, nearest, nx, ny
-    times, keys = some_rows(2, WIDTH, np.float64), many(WAITING, np.float64)
-    nodes = many(WAITING, np.int64)
-    ray = few(len(values), np.float64)
-    set_ray(values, ray)
+    one = one_row(len(values), np.float64)
+    set_array(values, one[NODE_0])
+    rays, lines = some_rows(6, 1, np.float64), some_rows(8, 1, edges.dtype)
+    _prepare_rays(one, NODE_0, np.int64(1), rays, lines)
+    ray, sides = rays[:-1, NODE_0], _sides_entered(lines, NODE_0)
+    nodes, times = with_columns(edges, 4 * WIDTH), some_rows(1, WIDTH, edges.dtype)
+    bound = edges.dtype.type(ray[4])
+    stack, keys = many(WAITING, np.int64), many(WAITING, np.float64)
     best = np.int64(best)
-    left = push_roots(children, nodes, keys)
+    left = push_roots(children, stack, keys)
     while left > 0:
         left -= 1
         if keys[left] > nearest:
             continue
-        node = nodes[left] >> 6
-        level = nodes[left] & 63
-        hit = _slots_hit(edges, node, 2, ray, times)
+        node = stack[left] >> 6
+        level = stack[left] & 63
+        hit = _slots_hit(nodes, node, lines, NODE_0, sides, bound, times)
         begin = left
         while hit != 0:
             k = lowest_lane(hit)
             hit &= hit - 1
-            near = _nearer(edges, node, k, ray, times[_NEAR, k])
+            near = _nearer(edges, node, k, ray, float(times[0, k]))
             if near > nearest:
                 continue
             child = child_of(children, node, k)
             if level > 0:
-                left = stack_by_key(nodes, keys, left, begin, child, level, near)
+                left = stack_by_key(stack, keys, left, begin, child, level, near)
                 continue
             row = np.int64(rows[child])
             if leaves_out(only, row) or ray_distance(boxes, child, ray, False) < 0.0:
@@ -840,28 +927,27 @@ def put_in_box(edges, children, boxes, values, touching, rows, near, count):
 
 @brief
 @numbers(origin=(2, 3), direction=(2, 3))
-def query_ray(edges, children, boxes, origin, direction, furthest, touching):
+def query_ray(
+    edges, children, boxes, categories, masks, origin, direction, furthest, touching, category, mask
+):
     """The first box that a ray hits, or -1; returns ``id, tests, distance`` and the normal's components."""
-    values = few(2 * len(origin) + 1, np.float64)
-    if not take_ray(origin, direction, furthest, boxes, values):
+    dim = len(origin)
+    values = one_row(2 * dim + 1, np.float64)
+    if not take_ray(origin, direction, furthest, boxes, values[NODE_0]):
         return np.int64(-1), np.int64(-1), 0.0, 0.0, 0.0, 0.0
     if stack_room(children) > WAITING:
         return np.int64(-1), np.int64(-2), 0.0, 0.0, 0.0, 0.0
-    times, keys = some_rows(2, WIDTH, np.float64), many(WAITING, np.float64)
-    nodes = many(WAITING, np.int64)
-    ray = few(2 * len(origin) + 1, np.float64)
-    set_ray(values, ray)
-    no_sets = few(0, np.uint32)
-    hit, tests = first_hit(
-        edges, children, boxes, no_sets, no_sets, ray, touching, _NO_RULE, _NO_RULE, NO_BOX, nodes, keys,
-        times,
-    )  # fmt: skip
+    rays, lines = some_rows(8, 1, np.float64)[: 2 * dim + 2], some_rows(12, 1, edges.dtype)[: 4 * dim]
+    scratch = (rays, lines, many(WAITING, np.int64), many(WAITING, edges.dtype))
+    _prepare_rays(values, NODE_0, np.int64(1), rays, lines)
+    hit, distance, tests = _first_hit(
+        edges, children, boxes, categories, masks, touching, category, mask, NODE_0, NO_BOX, scratch
+    )
     if hit < 0:
         return hit, tests, 0.0, 0.0, 0.0, 0.0
     normal = few(3, np.float64)
     normal[2] = 0.0
-    distance = ray_distance(boxes, hit, ray, True)
-    write_normal(boxes, hit, ray, distance, normal)
+    write_normal(boxes, hit, rays[:-1, NODE_0], distance, normal)
     return int(hit), tests, distance, float(normal[0]), float(normal[1]), float(normal[2])
 
 
