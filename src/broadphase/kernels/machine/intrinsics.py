@@ -11,6 +11,7 @@ from typing import Any
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.datamodel import models
+from numba.core.imputils import impl_ret_borrowed
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, register_model
 from numba.np.arrayobj import populate_array
@@ -422,7 +423,7 @@ def with_columns(typingctx, rows, columns):
         count = builder.mul(builder.extract_value(view.shape, 0), builder.extract_value(view.shape, 1))
         view.shape = cgutils.pack_array(builder, [builder.udiv(count, args[1]), args[1]], _I64)
         view.strides = cgutils.pack_array(builder, [builder.mul(args[1], width), width], _I64)
-        return view._getvalue()
+        return impl_ret_borrowed(context, builder, rows, view._getvalue())
 
     return rows(rows, types.intp), codegen
 
