@@ -499,3 +499,53 @@ def test_a_tag_that_can_not_be_pickled_is_named():
     world.clear()
     world.restore(moment)
     assert len(world) == 1
+
+
+@pytest.mark.smaller_set
+@pytest.mark.parametrize("travels", [False, True])
+def test_what_is_easily_forgotten_goes_back_too(travels):
+    def kept(world):
+        moment = world.snapshot()
+        return pickle.loads(pickle.dumps(moment)) if travels else moment
+
+    world, calls = World(), []
+    world.on("a", "b", begin=lambda contact: calls.append("begin"), end=lambda contact: calls.append("end"))
+    a, b = world.add(Box(0, 0, 5, 5), tag="a"), world.add(Box(4, 0, 5, 5), tag="b")
+    world.update()
+    b.tag = "c"
+    retagged = kept(world)
+    world.update()
+    assert calls == ["begin", "end"]
+    world.restore(retagged)
+    world.update()
+    assert calls == ["begin", "end", "end"]
+
+    b.tag, a.x = "b", -50
+    world.update()
+    world.move(a, 100, 0)
+    world.update()
+    stopped = kept(world)  # flush: in contact until the update after the next
+    assert [len(found) for found in world.update()] == [0, 0, 1]
+    world.restore(stopped)
+    assert [len(found) for found in world.update()] == [0, 0, 1]
+
+    before = kept(world)
+    b.shape = Box(*b.position, 50, 5)
+    assert world.query_point((40, 1)) == [b]
+    world.restore(before)
+    assert world.query_point((40, 1)) == []
+    world.validate()
+
+
+@pytest.mark.smaller_set
+def test_shapes_that_come_along_reach_across_the_edge():
+    one, two = World(period=(100, 100)), World(period=(100, 100))
+    two.add(Box(50, 50, 1, 1))
+    body = one.add(Box(80, 50, 40, 5))
+    body.turn_to(45)
+    two.restore(pickle.loads(pickle.dumps(one.snapshot())))
+    two.validate()
+    assert two.body(0).shape == body.shape
+    for point in ((15, 67), (99, 52), (86, 39)):
+        assert len(two.query_point(point)) == len(one.query_point(point))
+    assert [body.id for body in two.query_point((12, 64))] == [0]
