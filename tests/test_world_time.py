@@ -510,6 +510,7 @@ def test_what_is_easily_forgotten_goes_back_too(travels):
 
     world, calls = World(), []
     world.on("a", "b", begin=lambda contact: calls.append("begin"), end=lambda contact: calls.append("end"))
+    world.on("a", "c")
     a, b = world.add(Box(0, 0, 5, 5), tag="a"), world.add(Box(4, 0, 5, 5), tag="b")
     world.update()
     b.tag = "c"
