@@ -75,6 +75,7 @@ class Everything(Game):
         bodies = list(self.world)
         for _ in range(3):
             self.change(rng, bodies[rng.integers(len(bodies))])
+        self.world.step(1 / 60)
         super().frame(number)
 
     def change(self, rng, body):
@@ -82,7 +83,7 @@ class Everything(Game):
             return
         world, (x, y), (dx, dy) = self.world, rng.uniform(0, 300, 2), rng.normal(size=2) * 20
         shapes = Box(x, y, 7, 6), Circle(x, y, 4), RoundedBox(x, y, 8, 5, 2), Capsule(x, y, x + 5, y + 3, 2)
-        kind = int(rng.integers(14))
+        kind = int(rng.integers(15))
         if kind == 0:
             body.turn_to(float(rng.choice((0, 30.5, 90, 360))))
         elif kind == 1:
@@ -110,6 +111,8 @@ class Everything(Game):
         elif kind == 12:
             world.remove_many([body])
         elif kind == 13:
+            body.velocity, body.response = (9 * dx, 9 * dy), (None, "bounce", "touch")[rng.integers(3)]
+        elif kind == 14:
             world.add_many([shapes[int(k)] for k in rng.integers(0, 4, 3)], tag="wolf", sensor=True)
 
 
