@@ -106,7 +106,7 @@ def child_alone(path: str, out: str) -> dict[str, Any]:
     parts = [parquet.read_table(part) for part in sorted(Path(out).glob("*.parquet"))]
     steps: dict[str, Callable[[], Any]] = {
         "read": lambda: parquet.read_table(path),
-        "search": lambda: bp.pairs(boxes),
+        "search": lambda: bp.pairs(boxes, threads=1),
         "write": lambda: [rewrite(part, f"{out}.again") for part in parts],
     }
     took = dict.fromkeys(steps, math.inf)

@@ -161,10 +161,12 @@ def _bring_back_bodies(store: BodyStore, then: _Moment) -> None:
     """Restore the handles: which bodies are alive, and which are removed."""
     before = [*then.bodies, *[None] * (len(store.bodies) - len(then.bodies))]
     if store.bodies != before:
-        for row, now in enumerate(store.bodies):
-            if now is not None and now is not before[row]:
+        pairs = zip(store.bodies, before, strict=True)
+        others = [(row, now, body) for row, (now, body) in enumerate(pairs) if now is not body]
+        for row, now, _ in others:
+            if now is not None:
                 store.bury(now, row)
-        for row, body in enumerate(before):
+        for row, _, body in others:
             if body is not None:
                 body._row, body._remains = row, None
         store.bodies, store.shared = before, False
