@@ -9,7 +9,7 @@ import math
 import pickle
 import zlib
 from io import BytesIO
-from itertools import chain
+from itertools import chain, zip_longest
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -161,7 +161,7 @@ def _bring_back_bodies(store: BodyStore, then: _Moment) -> None:
     """Restore the handles: which bodies are alive, and which are removed."""
     before = [*then.bodies, *[None] * (len(store.bodies) - len(then.bodies))]
     if store.bodies != before:
-        pairs = zip(store.bodies, before, strict=True)
+        pairs = zip_longest(store.bodies, before)
         others = [(row, now, body) for row, (now, body) in enumerate(pairs) if now is not body]
         for row, now, _ in others:
             if now is not None:
